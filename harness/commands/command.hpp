@@ -19,8 +19,8 @@ class App;
 
 namespace convladder {
 
-/// Where a command stands in the help, in this order.
-enum class CommandGroup { look, measure, in_parts, without_a_gpu, judge };
+/// Where a command stands in the help, in this order. What is hidden is for scripts and installers: no help lists it.
+enum class CommandGroup { look, measure, in_parts, without_a_gpu, judge, hidden };
 
 /// The words after the program's name, as they were typed.
 using CommandLine = std::vector<std::string>;

@@ -57,6 +57,8 @@ const char* group_title(CommandGroup group) {
       return "Without a GPU";
     case CommandGroup::judge:
       return "Judge what was measured";
+    case CommandGroup::hidden:
+      return "";
   }
   return "";
 }

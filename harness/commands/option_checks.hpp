@@ -2,11 +2,14 @@
 #pragma once
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <charconv>
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <vector>
 
 namespace convladder {
 
@@ -26,6 +29,14 @@ inline CLI::Validator number_between(double smallest, double largest) {
     return fmt::format("expected a number from {} to {}, got '{}'", smallest, largest, text);
   };
   return {error, fmt::format("FLOAT in [{} - {}]", smallest, largest), "number_between"};
+}
+
+/// A check that refuses nothing by itself, or what `error` refuses: by its name completion knows which words an option
+/// takes, where its help says that in words of its own.
+inline CLI::Validator one_of(const std::vector<std::string>& words,
+                             const std::function<std::string(const std::string&)>& error = {}) {
+  const auto check = [error](std::string& text) { return error ? error(text) : std::string(); };
+  return {check, "", fmt::format("{{{}}}", fmt::join(words, ","))};
 }
 
 /// Values that stand behind one option, with commas between them.

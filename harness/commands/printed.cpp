@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "harness/commands/option_checks.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
 #include "support/nearest_name.hpp"
@@ -21,7 +22,7 @@ void add_format_option(CLI::App& command, std::string& format, const std::vector
   };
   const std::vector<std::string> others(formats.begin() + 1, formats.end());
   command.add_option("--format", format, fmt::format("{} (default), {}", formats.front(), fmt::join(others, ", ")))
-      ->check(error);
+      ->check(one_of(formats, error));
 }
 
 void add_printed_options(CLI::App& command, Printed& printed, const std::vector<std::string>& formats) {

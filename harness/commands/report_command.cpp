@@ -17,6 +17,7 @@
 #include "harness/records/recorded_run.hpp"
 #include "support/errors.hpp"
 #include "support/nearest_name.hpp"
+#include "support/own_program.hpp"
 
 namespace convladder {
 namespace {
@@ -30,6 +31,8 @@ struct ReportArguments {
   std::string site;
   std::vector<std::string> formats;
 };
+
+const std::vector<std::string> kFormats = {"html", "markdown", "pdf"};
 
 constexpr const char* kReportFooter = R"(examples:
   convladder report results/tonight/run.json              report.html beside it
@@ -60,7 +63,7 @@ void check_report_arguments(const ReportArguments& a) {
 
 /// What the script is told of formats and places.
 std::vector<std::string> output_words(const ReportArguments& a) {
-  require_known("--format", a.formats, {"html", "markdown", "pdf"});
+  require_known("--format", a.formats, kFormats);
   const auto wanted = [&a](const char* format) { return std::ranges::find(a.formats, format) != a.formats.end(); };
   const bool markdown = wanted("markdown");
   const bool pdf = wanted("pdf");
@@ -78,7 +81,8 @@ void add_report_options(CLI::App& report, ReportArguments& a) {
   report.add_option("RECORD.json", a.records, "records of any command, or folders of them");
   report.add_option("--base", a.base, "a run.json to compare the first run among the records with");
   add_list(report, "--format", a.formats,
-           "html (default); markdown: also report.md and SVG files; pdf: also report.pdf (needs Chromium)");
+           "html (default); markdown: also report.md and SVG files; pdf: also report.pdf (needs Chromium)")
+      ->check(one_of(kFormats));
   report.add_option("--output", a.output,
                     "the page; with markdown or pdf a folder (default: report.html beside the first record)");
   report.add_option(
@@ -89,9 +93,8 @@ void add_report_options(CLI::App& report, ReportArguments& a) {
 int report_command(ReportArguments& arguments, const CommandLine& /*command_line*/) {
   check_report_arguments(arguments);
   for (const std::string& record : arguments.records) refuse_folder_as_record(record);
-  std::error_code error;
-  const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  const std::optional<fs::path> script = error ? std::nullopt : find_script(program, "report.py");
+  const fs::path program = own_program();
+  const std::optional<fs::path> script = find_script(program, "report.py");
   if (!script) {
     throw UserError(fmt::format("scripts/report.py was not found beside {} or in a folder above it", program.string()));
   }
@@ -114,8 +117,7 @@ const CommandRegistration report_registration({.name = "report",
                                                .group = CommandGroup::judge,
                                                .help = "one HTML page of records, or a site of many",
                                                .footer = kReportFooter,
-                                               .add = command_of<ReportArguments, add_report_options, report_command>,
-                                               .needs_proc = true});
+                                               .add = command_of<ReportArguments, add_report_options, report_command>});
 
 }  // namespace
 }  // namespace convladder
