@@ -21,7 +21,8 @@ not run again. Needs sbatch, squeue, scontrol and Python 3.6, and no accounting 
 plan      writes DIR/plan.json
 submit    puts the shards that are not finished, and not in the queue yet, into an array of Slurm
 status    how many shards are finished, running, pending, failed; what failed, and where its log is
-retry     submits what failed or is missing, with the options of the last submission where no others are given
+retry     submits what failed or is missing, with the options of the last submission where no others are given; where the
+          last merge found a node whose sentinel is off, also what was measured there, on other nodes
 merge     makes one record of the shards, DIR/run.json
 
 options of submit and retry:
@@ -101,9 +102,14 @@ case $command in
     find_program
     [[ ${1:-} != '' && ${1:-} != -* ]] || refuse "merge: of which plan? Its folder comes first"
     folder=$1 status=0
-    "$CONVLADDER_PROGRAM" merge "$@" || status=$?
-    if ((status == 4)); then printf 'next: scripts/slurm.sh retry %q\n' "$folder"; fi
-    if ((status == 2)); then printf 'next: scripts/slurm.sh retry %q --not-on NODE, with the node named above\n' "$folder"; fi
+    said=$(mktemp)
+    trap 'rm -f "$said"' EXIT
+    { "$CONVLADDER_PROGRAM" merge "$@" 2>&1 >&3 3>&- | tee "$said" >&2; } 3>&1 || status=$?
+    # 'retry' takes the names of the nodes that are off from there.
+    if [[ -d $folder/slurm ]]; then
+      sed -n 's/^convladder: \([^ ]*\) is off: .*/\1/p' "$said" >"$folder/slurm/off" || true
+    fi
+    if ((status == 2 || status == 4)); then printf 'next: scripts/slurm.sh retry %q\n' "$folder"; fi
     exit "$status"
     ;;
   *) refuse "unknown command '$command': plan, submit, status, retry or merge, see --help" ;;

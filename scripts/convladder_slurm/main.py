@@ -43,6 +43,11 @@ def _run(options: argparse.Namespace) -> int:
             raise Refused("status takes no options of sbatch")
         return status(plan)
     retry = options.command == "retry"
+    if retry:
+        off = submit.nodes_off(plan)
+        if off:
+            print("not on {}: the last merge found it off".format(", ".join(off)))
+        options.not_on = (options.not_on or []) + off
     settings = submit.settings_from(options, submit.last_settings(plan) if retry else submit.Settings())
     wanted = numbers(options.shards, plan) if options.shards else None
     return submit.submit(plan, settings, os.environ["CONVLADDER_PROGRAM"], wanted, options.dry_run)
@@ -68,7 +73,7 @@ def _margin(text: str) -> float:
 
 
 def _node(text: str) -> str:
-    if not re.match(r"^[A-Za-z0-9][A-Za-z0-9._-]*$", text):
+    if not submit.NODE.match(text):
         raise argparse.ArgumentTypeError("expected the name of one node, got '{}'".format(text))
     return text
 

@@ -9,6 +9,8 @@ from convladder_slurm.cluster import NoScheduler
 from convladder_slurm.plan import Plan, ranges
 
 MOST_LINES = 20
+SIGNALS = 128
+"""A shell's exit code of a program that signal N ended is this plus N; the program itself has none above it but 130."""
 
 
 def status(plan: Plan) -> int:
@@ -77,6 +79,8 @@ def why(plan: Plan, one: state.ShardState) -> str:
     where = "job {} on {} ".format(one.last.job, one.last.node)
     if one.last.exit_code is None:
         return where + "did not end: " + (logs.slurm_said(plan, one.last.number) or "killed, or its node was lost") + done
+    if one.last.exit_code > SIGNALS and one.last.exit_code != 130:
+        return where + "ended: signal {} killed the program".format(one.last.exit_code - SIGNALS) + done
     said = ": " + one.last.said if one.last.said else ""
     return where + "ended with exit code {}".format(one.last.exit_code) + said + done
 

@@ -5,6 +5,7 @@ import errno
 import fcntl
 import json
 import os
+import re
 import shlex
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence
 
@@ -13,6 +14,9 @@ from convladder_slurm.plan import Plan, Refused, ranges
 
 OURS = ("--array", "-a", "--job-name", "-J", "--output", "-o", "--error", "-e", "--wrap", "--open-mode", "--parsable")
 """Options of sbatch by which this script finds its jobs and their output again."""
+
+
+NODE = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
 
 
 class Settings(NamedTuple):
@@ -72,6 +76,15 @@ def last_settings(plan: Plan) -> Settings:
         return Settings()
     except (OSError, ValueError, TypeError) as error:
         raise Refused("{}: {}: delete it, and give the options again".format(path, error))
+
+
+def nodes_off(plan: Plan) -> List[str]:
+    """Those that the last merge named: their sentinel is off."""
+    try:
+        with open(os.path.join(plan.folder, "slurm", "off"), encoding="utf-8", errors="replace") as stream:
+            return [line for line in stream.read().splitlines() if NODE.match(line)]
+    except OSError:
+        return []
 
 
 def refuse_ours(options: Sequence[str]) -> None:

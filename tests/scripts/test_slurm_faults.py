@@ -89,7 +89,7 @@ def test_a_task_that_is_killed_goes_on_where_it_was(cluster: Cluster, folder: Pa
     cluster.wait_until_empty()
     status = cluster.script("status", folder)
     assert status.returncode == 1 and "1 failed" in status.stdout and f"{shard:05d}.log" in status.stdout
-    assert ("exit code 137" if how == "the program" else "CANCELLED") in status.stdout, status.stdout
+    assert ("signal 9 killed" if how == "the program" else "CANCELLED") in status.stdout, status.stdout
     assert cluster.script("merge", folder).returncode == 4, "a hole"
     retry = cluster.script("retry", folder)
     assert retry.returncode == 0 and f"1 shard ({shard})" in retry.stdout
@@ -183,10 +183,33 @@ def test_what_a_node_measured_is_measured_again_elsewhere(cluster: Cluster, fold
     for shard in used_shards(plan):
         assert " on n2 " in begins(folder, shard)[-1]
         assert len(begins(folder, shard)) == (2 if on[shard] == "n1" else 1)
+    assert nodes_of_times(folder) == {"n2"}
+
+
+def nodes_of_times(folder: Path) -> set[str]:
+    """The nodes that the times of the merged record are from."""
     record = json.loads((folder / "run.json").read_text(encoding="utf-8"))
     context = record["context"]
-    assert {context["machines"][context["sessions"][case["session"]]["machine"]]["node"] for case in record["cases"]
-            if case["time"]} == {"n2"}
+    return {context["machines"][context["sessions"][case["session"]]["machine"]]["node"] for case in record["cases"]
+            if case["time"]}
+
+
+def test_a_node_that_merge_finds_off_is_left_out(folder: Path) -> None:
+    """With a limit of nothing, any of three nodes is off that differs from the middle one at all."""
+    for cluster in started("--nodes", 3):
+        plan = make_plan(folder, *TIMED, shards=6)
+        submit(cluster, folder, "--exclusive")
+        cluster.wait_until_empty()
+        merged = cluster.script("merge", folder, "--sentinel-limit", 0)
+        if merged.returncode == 0:
+            pytest.skip("the sentinels of all three nodes agree")
+        assert merged.returncode == 2 and " is off: " in merged.stderr and "slurm.sh retry" in merged.stdout, merged.stderr
+        off = (folder / "slurm/off").read_text(encoding="utf-8").split()
+        assert off and set(off) < {"n1", "n2", "n3"}
+        again = cluster.script("retry", folder)
+        assert again.returncode == 0 and f"not on {', '.join(off)}" in again.stdout and "job " in again.stdout, again.stderr
+        run_to_end(cluster, folder, plan)
+        assert not set(off).intersection(nodes_of_times(folder))
 
 
 @pytest.mark.parametrize("options", [[], ["--exclusive"], ["--gres", "gpu:1"]])
