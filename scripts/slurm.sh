@@ -96,7 +96,9 @@ case $command in
   submit | retry | status)
     [[ $command == status ]] || find_program
     python=$(command -v python3 || echo /usr/bin/python3)
-    PYTHONPATH="$root/scripts" PYTHONDONTWRITEBYTECODE=1 exec "$python" -m convladder_slurm.main "$command" "$@"
+    # Names of folders are bytes, whatever the locale is.
+    export PYTHONPATH="$root/scripts" PYTHONDONTWRITEBYTECODE=1 PYTHONUTF8=1 PYTHONIOENCODING=utf-8:surrogateescape
+    exec "$python" -m convladder_slurm.main "$command" "$@"
     ;;
   merge)
     find_program

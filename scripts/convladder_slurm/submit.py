@@ -185,7 +185,7 @@ def _submit(plan: Plan, planned: Sequence[Job], settings: Settings) -> int:
 
 
 def _time_of(command: Sequence[str]) -> str:
-    limit = next(one.partition("=")[2] for one in command if one.startswith("--time="))
+    limit = [one.partition("=")[2] for one in command if one.startswith("--time=")][-1]
     return limit + " minutes" if limit.isdigit() else limit
 
 

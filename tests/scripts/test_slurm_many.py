@@ -63,9 +63,14 @@ class Disturber:
 
 
 def comparable(case: dict[str, Any]) -> dict[str, Any]:
-    """What is the same whenever and wherever a case is run: not its times, and how often it was called for them."""
-    return {"status": case["status"], "verification": case["verification"], "counters": case["counters"],
-            "shape": case["shape"], "batch": case["batch"], "work": case["work"]}
+    """What is the same whenever and wherever a case is run: all but its times, what disturbed them, and which session it
+    was. How large the error is after timing depends on how many calls were timed: their inputs are different ones."""
+    same = {name: value for name, value in case.items()
+            if name not in ("session", "time", "other_times", "quality", "device_state")}
+    if case["time"] and case["verification"]:
+        after = {name: value for name, value in case["verification"]["after"].items() if name != "max_scaled_error"}
+        same["verification"] = case["verification"] | {"after": after}
+    return same
 
 
 def test_tasks_killed_at_random_end_in_the_record_of_one_run(cluster: Cluster, tmp_path: Path) -> None:
@@ -97,7 +102,7 @@ def test_tasks_killed_at_random_end_in_the_record_of_one_run(cluster: Cluster, t
     one, other = (json.loads(path.read_text(encoding="utf-8")) for path in (folder / "run.json", tmp_path / "run/run.json"))
     assert one["complete"] and other["complete"]
     of_shards, of_run = ({case["id"]: case for case in record["cases"]} for record in (one, other))
-    assert len(of_shards) == len(one["cases"]) and list(of_shards) == list(of_run) or set(of_shards) == set(of_run)
+    assert list(of_shards) == list(of_run) and len(of_shards) == len(one["cases"]), "the same cases in the same order"
     for name, case in of_shards.items():
         assert comparable(case) == comparable(of_run[name]), name
     print(f"{len(of_shards)} cases are equal; {sum(case['counters'] is not None for case in of_shards.values())} have "
