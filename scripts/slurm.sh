@@ -78,6 +78,7 @@ find_program() {
   CONVLADDER_PROGRAM=${CONVLADDER_PROGRAM:-}
   if [[ -z $CONVLADDER_PROGRAM ]]; then
     CONVLADDER_PROGRAM="$root/build/release/convladder"
+    [[ ! -x $root/convladder || -d $root/convladder ]] || CONVLADDER_PROGRAM="$root/convladder"  # a bundle's
     [[ -x $CONVLADDER_PROGRAM ]] || CONVLADDER_PROGRAM=$(command -v convladder || echo "$CONVLADDER_PROGRAM")
     [[ -x $CONVLADDER_PROGRAM ]] || build_preset release convladder
   fi

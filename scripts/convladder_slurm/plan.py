@@ -58,6 +58,12 @@ def absolute(path: str) -> str:
     return os.path.normpath(os.path.join(here, path))
 
 
+def shown(path: str) -> str:
+    """As a user at this place would type it."""
+    short = os.path.relpath(path)
+    return path if short.startswith("..") else short
+
+
 def record_of(plan: Plan, shard: int) -> str:
     """Where a shard's record is, or will be."""
     return os.path.join(plan.folder, "shards", "{:05d}".format(shard), "shard.json")

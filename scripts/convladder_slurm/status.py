@@ -1,12 +1,11 @@
 """Says how far a plan is, what failed, where its log is, and what to type next."""
 
-import os
 import shlex
 from typing import List, Optional, Sequence
 
 from convladder_slurm import logs, state
 from convladder_slurm.cluster import NoScheduler
-from convladder_slurm.plan import Plan, ranges
+from convladder_slurm.plan import Plan, ranges, shown
 
 MOST_LINES = 20
 SIGNALS = 128
@@ -64,7 +63,7 @@ def _print_waiting(waiting: Sequence[state.ShardState]) -> None:
 
 def _print_failed(plan: Plan, failed: Sequence[state.ShardState]) -> None:
     for one in failed[:MOST_LINES]:
-        print("  shard {}: {}\n    {}".format(one.shard, why(plan, one), logs.log_of(plan, one.shard)))
+        print("  shard {}: {}\n    {}".format(one.shard, why(plan, one), shown(logs.log_of(plan, one.shard))))
     if len(failed) > MOST_LINES:
         print("  and {} more: {}".format(len(failed) - MOST_LINES, ranges(one.shard for one in failed[MOST_LINES:])))
 
@@ -99,7 +98,7 @@ def _print_failed_cases(plan: Plan, states: Sequence[state.ShardState]) -> int:
 
 
 def _print_next(plan: Plan, of: "dict[str, List[state.ShardState]]") -> None:
-    folder = shlex.quote(os.path.normpath(plan.folder))
+    folder = shlex.quote(shown(plan.folder))
     if of[state.FAILED] or (of[state.NOT_SUBMITTED] and (of[state.FINISHED] or of[state.RUNNING] or of[state.PENDING])):
         print("next: scripts/slurm.sh retry {}".format(folder))
     elif of[state.NOT_SUBMITTED]:

@@ -152,9 +152,7 @@ SlurmctldHost=$host(127.0.0.1)
 SlurmctldPort=$port
 SlurmUser=$user
 SlurmdUser=$user
-AuthType=auth/munge
 AuthInfo=socket=$folder/munge.socket,cred_expire=5
-CredType=cred/munge
 StateSaveLocation=$folder/state
 SlurmdSpoolDir=$folder/spool.%n
 SlurmctldPidFile=$folder/slurmctld.pid
@@ -162,12 +160,6 @@ SlurmdPidFile=$folder/slurmd.%n.pid
 SlurmctldLogFile=$folder/log/slurmctld.log
 SlurmdLogFile=$folder/log/slurmd.%n.log
 ProctrackType=proctrack/linuxproc
-TaskPlugin=task/none
-SwitchType=switch/none
-MpiDefault=none
-JobAcctGatherType=jobacct_gather/none
-AccountingStorageType=accounting_storage/none
-JobCompType=jobcomp/none
 SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU
 SchedulerType=sched/backfill
@@ -179,13 +171,16 @@ MinJobAge=30
 KillWait=2
 ReturnToService=2
 SlurmdTimeout=30
-InactiveLimit=0
 GresTypes=gpu
 NodeName=n[1-$nodes] NodeHostname=$host NodeAddr=127.0.0.1 Port=[$((port + 1))-$((port + nodes))] CPUs=$cpus RealMemory=1024 Gres=gpu:1
 PartitionName=main Nodes=n[1-$nodes] Default=YES MaxTime=INFINITE State=UP OverSubscribe=NO
 CONFIGURATION
   echo 'Name=gpu File=/dev/null' >"$folder/gres.conf"
   : >"$folder/cgroup.conf"
+  # From 24.05 on Slurm can do without control groups, and would ask systemd for them otherwise.
+  local version
+  version=$(slurmctld -V | grep -oE '[0-9]+\.[0-9]+' | head -n 1)
+  [[ $(printf '24.05\n%s\n' "$version" | sort -V | head -n 1) != 24.05 ]] || echo CgroupPlugin=disabled >"$folder/cgroup.conf"
 }
 
 # daemon NAME COMMAND...: starts it; its last words where it does not start.
@@ -220,7 +215,8 @@ start() {
     sleep 0.1
   done
   local why
-  why=$(grep -h -E 'error|fatal' "$folder"/log/*.log 2>/dev/null | tail -n 1 || true)
+  # Of a first start Slurm misses its state, and most machines lack PMIx: neither matters.
+  why=$(grep -h -E 'error|fatal' "$folder"/log/*.log 2>/dev/null | grep -v -i -E 'mpi|state' | tail -n 1 || true)
   stop
   fail "its nodes did not come up within 30 s${why:+: $why}"
 }

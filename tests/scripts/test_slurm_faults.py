@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import Any, Iterator
 
 import pytest
-from slurm_cluster import (Cluster, begins, make_plan, measured, planned, processes_of, shard_record, slow, started,
+from slurm_cluster import (PROGRAM, Cluster, begins, make_plan, measured, planned, processes_of, shard_record, slow, started,
                            used_shards, wait_for)
 
 pytestmark = slow
+
+SEEDED = Path(os.environ.get("CONVLADDER_SEEDED_PROGRAM", PROGRAM.parent / "tests/convladder_seeded")).resolve()
 
 TIMED = ["--device", "cpu", "--variant", "flat-vector,compile-time", "--shape", "1,12,12,4,3",
          "--batch", "1,2,3,4,5,6", "--repetitions", "40"]
@@ -244,6 +246,32 @@ def test_a_step_that_is_killed_costs_only_its_shard(cluster: Cluster, folder: Pa
     retry = cluster.script("retry", folder, "--array")
     assert f"1 shard ({shard})" in retry.stdout, retry.stdout + retry.stderr
     run_to_end(cluster, folder, plan)
+
+
+def test_a_case_that_failed_is_a_result(cluster: Cluster, folder: Path) -> None:
+    if not os.access(SEEDED, os.X_OK):
+        pytest.skip(f"not built: {SEEDED}")
+    environment = cluster.environment | {"CONVLADDER_PROGRAM": str(SEEDED)}
+    options = ["--device", "cpu", "--variant", "flat-vector,seeded-border", "--shape", "1,8,8,2,3", "--batch", "1,2"]
+    planned_there = cluster.script("plan", *options, "--repetitions", 3, "--shards", 2, "--output", folder, env=environment)
+    assert planned_there.returncode == 0, planned_there.stderr
+    assert cluster.script("submit", folder, env=environment).returncode == 0
+    cluster.wait_until_empty()
+    status = cluster.script("status", folder)
+    assert status.returncode == 1 and "2 cases failed" in status.stdout and "cpu/seeded-border/" in status.stdout
+    assert "slurm.sh merge" in status.stdout
+    assert "nothing to submit" in cluster.script("retry", folder, env=environment).stdout
+    assert cluster.script("merge", folder, env=environment).returncode == 1
+
+
+def test_a_job_that_submits_shards_is_not_taken_for_one(cluster: Cluster, folder: Path) -> None:
+    plan = make_plan(folder)
+    script = Path(__file__).resolve().parents[2] / "scripts/slurm.sh"
+    assert cluster.call("sbatch", "--array=3", f"--output={folder}/outer.log", f"--chdir={folder}",
+                        f"--wrap={script} submit {folder} --one-job").returncode == 0
+    wait_for(lambda: (folder / "slurm/settings.json").exists(), "a submission from a job")
+    run_to_end(cluster, folder, plan)
+    assert all(len(begins(folder, shard)) == 1 for shard in used_shards(plan))
 
 
 def test_without_its_daemon_nothing_is_submitted(cluster: Cluster, folder: Path) -> None:
