@@ -1,0 +1,8 @@
+// @title 103 passes
+#include "known_work.hpp"
+
+namespace {
+const volatile int passes = 103;
+}
+
+extern "C" void solve(const float* x, float* y, int N) { known_work(x, y, N, passes); }
