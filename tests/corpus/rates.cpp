@@ -14,10 +14,12 @@ struct DuelTally {
   std::map<Verdict, int> verdicts;
   int contaminated = 0;
   int wrong = 0;
+  int rounds = 0;
 
   void add(const ReplayedDuel& duel) {
     ++duels;
     ++verdicts[duel.verdict];
+    rounds += duel.rounds;
     contaminated += duel.contaminated ? 1 : 0;
     const bool called =
         duel.verdict == Verdict::regressed || (truth == Truth::equal && duel.verdict == Verdict::improved);
@@ -51,6 +53,7 @@ std::vector<std::string> cells_of(const std::string& load, const std::string& pa
           std::to_string(tally.count(Verdict::pass)),
           std::to_string(tally.count(Verdict::inconclusive)),
           std::to_string(tally.contaminated),
+          fmt::format("{:.1f}", static_cast<double>(tally.rounds) / tally.duels),
           bound_text(tally.truth, tally.wrong, found, tally.duels)};
 }
 
@@ -109,6 +112,7 @@ std::string duel_rates(const std::vector<TraceSession>& sessions) {
                                     {"pass", "", true},
                                     {"inconclusive", "", true},
                                     {"control", "moved", true},
+                                    {"rounds", "mean", true},
                                     {"exact bound", "", false}},
                                    cells, kWidth));
   }
