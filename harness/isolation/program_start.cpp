@@ -2,9 +2,11 @@
 
 #include <unistd.h>
 
+#include <array>
 #include <charconv>
 #include <string_view>
 
+#include "harness/isolation/instruction_sets.hpp"
 #include "support/errors.hpp"
 #include "support/standard_streams.hpp"
 
@@ -30,10 +32,30 @@ bool is_thread_list(std::string_view text) {
   }
 }
 
+void say(std::string_view text) { static_cast<void>(::write(STDERR_FILENO, text.data(), text.size()) == 0); }
+
+/// Ends the program where the processor cannot carry out what it was compiled to.
+void require_instruction_sets() {
+  const std::uint32_t missing = kCompiledInstructionSets & ~instruction_sets_here();
+  if (missing == 0) return;
+  std::array<char, 512> line{};
+  std::size_t used = 0;
+  const auto add = [&](std::string_view text) {
+    for (const char one : text.substr(0, line.size() - used)) line[used++] = one;
+  };
+  add("convladder: this processor lacks ");
+  used += instruction_set_names(missing, {line.data() + used, line.size() - used});
+  add(", which the program was compiled for: compile it on this machine, or with "
+      "-DCONVLADDER_CPU_ARCHITECTURE=x86-64\n");
+  say({line.data(), used});
+  ::_exit(kExitError);
+}
+
 }  // namespace
 
 void start_program(int /*argc*/, char** /*argv*/, char** environment) {
   open_standard_streams();
+  require_instruction_sets();
   char** kept = environment;
   for (char** variable = environment; *variable != nullptr; ++variable) {
     const std::string_view text(*variable);
@@ -42,7 +64,7 @@ void start_program(int /*argc*/, char** /*argv*/, char** environment) {
     constexpr std::string_view line =
         "convladder: OMP_NUM_THREADS: expected a whole number of threads from 1 to 1024; if unset, all cores are "
         "used\n";
-    static_cast<void>(::write(STDERR_FILENO, line.data(), line.size()) == 0);
+    say(line);
     ::_exit(kExitError);
   }
   *kept = nullptr;
