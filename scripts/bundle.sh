@@ -111,13 +111,10 @@ copy_cupti() {
 }
 copy_cupti
 
-for script in charts.py report.py validate_record.py against_library.py against_ncu.py ncu.sh nsys.sh profiled_case.sh \
-  common.sh; do
-  cp -- "$root/scripts/$script" "$bundle/scripts/"
-done
 mkdir -p "$bundle/results/published"
-(cd "$root/scripts" && find convladder_charts convladder_report convladder_site -type f \
-  \( -name '*.py' -o -path '*/templates/*' \) -exec install -D -m 644 -- {} "$bundle/scripts/"{} \;)
+while read -r script; do
+  (cd "$root/scripts" && find "$script" -type f -not -path '*/__pycache__/*' -exec cp --parents -- {} "$bundle/scripts/" \;)
+done < <(grep -v '^#' "$root/scripts/installed.txt")
 cp -- "$root"/results/published/*.json "$bundle/results/published/"
 if [[ -n ${CONVLADDER_NO_SETUP:-} ]] || "$root/scripts/report_library.sh"; then
   library="$root/build/report-library/library.js"

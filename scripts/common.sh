@@ -3,6 +3,10 @@
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
+# Of a source tree this is empty; of a bundle or an installed tree it is their program.
+program_beside=''
+[[ ! -x $root/convladder ]] || program_beside="$root/convladder"
+
 fail() {
   echo "${0##*/}: $*" >&2
   exit 1

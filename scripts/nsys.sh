@@ -29,7 +29,8 @@ examples:
   scripts/nsys.sh --variant block-remap --layer lenet72.conv1 -- --trace=cuda,nvtx,osrt
 
 environment:
-  CONVLADDER_PROGRAM   the program to profile (default build/release/convladder, built if it does not exist)
+  CONVLADDER_PROGRAM   the program to profile (default: the installed one; in a source tree
+                       build/release/convladder, built if it does not exist)
 
 exit status: 0 done, or printed with --print-only; 1 the program could not be built, or nsys failed; 2 usage, or no such
 case; 3 nsys is not installed: the command was printed.

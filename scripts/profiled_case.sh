@@ -38,12 +38,16 @@ parse_case() {
   [[ -z $shape ]] || work=(--shape "$shape")
   # The names of files hold no slash and no comma.
   name="$variant.${layer:-${shape//,/-}}.$batch"
-  output="${output:-$root/results/profiles/$name-$(date +%Y%m%dT%H%M%S)}"
+  # Nothing is written where a program is installed.
+  local place="$root"
+  [[ -z $program_beside ]] || place=.
+  output="${output:-$place/results/profiles/$name-$(date +%Y%m%dT%H%M%S)}"
 }
 
-# find_program: sets `program`: $CONVLADDER_PROGRAM, or the release build, which is built where it is not there.
+# find_program: sets `program`: $CONVLADDER_PROGRAM, or the program of a bundle or an installed tree, or the release build,
+# which is built where it is not there.
 find_program() {
-  program="${CONVLADDER_PROGRAM:-}"
+  program="${CONVLADDER_PROGRAM:-$program_beside}"
   if [[ -z $program ]]; then
     program="$root/build/release/convladder"
     [[ -x $program ]] || build_preset release convladder

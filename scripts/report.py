@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PUBLISHED = ROOT / "results/published"
 DEFAULT_RECORDS = Path("results")
 PROGRAMS = (ROOT / "convladder", ROOT / "build/release/convladder")
-"""In a bundle, and in a source tree."""
+"""In a bundle or an installed tree, and in a source tree."""
 
 EXAMPLES = """\
 examples:
@@ -58,8 +58,8 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
     except RecordError as error:
         return _complain(options, str(error), BAD_INPUT)
     except ModuleNotFoundError as error:
-        return _complain(options, f"missing Python module {error.name}; it needs matplotlib and Jinja2, "
-                         "which scripts/setup.sh --charts installs", CANNOT_WRITE)
+        return _complain(options, f"missing Python module {error.name}; it needs matplotlib and Jinja2: "
+                         "Debian's python3-matplotlib and python3-jinja2", CANNOT_WRITE)
     except OSError as error:
         return _complain(options, f"cannot write {error.filename or ''}: {error.strerror}", CANNOT_WRITE)
     except NoPdf as error:

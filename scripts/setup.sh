@@ -27,6 +27,8 @@ tests   python3-pytest      the tests of the scripts and of the whole program
 tests   python3-jsonschema  checking a record against its schema
 lint    clang-format        the layout of the code
 lint    clang-tidy          the linter
+package dpkg-dev            what a package depends on
+package file                what a package depends on
 fuzz    clang               libFuzzer, and the CUDA kernels where nvcc is missing
 slurm   munge               who a message of Slurm is from
 slurm   slurmctld           Slurm's controller
@@ -36,7 +38,7 @@ slurm   slurm-client        sbatch, squeue and scontrol
 
 usage() {
   cat <<USAGE
-usage: scripts/setup.sh [--charts] [--tests] [--lint] [--fuzz] [--list]
+usage: scripts/setup.sh [--charts] [--tests] [--lint] [--fuzz] [--package] [--list]
        scripts/setup.sh --slurm | --slurm-stop
 
 Installs the Debian packages that building convladder needs and that are missing. Does nothing, and says nothing,
@@ -46,6 +48,7 @@ if none is. Needs root or sudo only where something is missing.
   --tests   also the packages for the charts and the tests
   --lint    also the packages for scripts/lint.sh
   --fuzz    also the packages for scripts/test.sh --fuzz
+  --package also the packages for scripts/package.sh
   --list    only print the missing packages, one per line
   --slurm   only the packages of Slurm; starts a Slurm of two nodes on this machine alone, in a folder of its own, and
             prints the line that a shell needs to use it. Does nothing but that where it runs already
@@ -71,6 +74,7 @@ for argument in "$@"; do
     --tests) groups+=(charts tests) ;;
     --lint) groups+=(lint) ;;
     --fuzz) groups+=(fuzz) ;;
+    --package) groups+=(package) ;;
     --list) list=true ;;
     --slurm) slurm=true ;;
     --slurm-stop) exec "$local_cluster" stop "$slurm_folder" ;;

@@ -143,7 +143,7 @@ def test_what_python_lacks_is_said_in_one_line(folder: Path, tmp_path: Path) -> 
             f"raise ModuleNotFoundError('none', name='{module}')\n", encoding="utf-8")
         environment = os.environ | {"PYTHONPATH": str(tmp_path / module)}
         assert_refused(run("report", record, "--output", tmp_path / "x.html", env=environment),
-                       f"missing Python module {module}", "setup.sh")
+                       f"missing Python module {module}", "python3-jinja2")
 
 
 def test_the_scripts_are_found_beside_the_program(folder: Path, tmp_path: Path) -> None:
