@@ -69,7 +69,8 @@ def draw(record: Record, group: Group, batch: Optional[int]) -> tuple[Page, str,
 
 
 def _ceilings(record: Record, group: Group) -> Optional[Ceilings]:
-    return next((one for one in record.ceilings if one.device == group.device and group.kind == "measured"), None)
+    return next((one for one in record.ceilings if (one.device, one.machine) == (group.device, group.machine)
+                 and group.kind == "measured"), None)
 
 
 def _columns(group: Group, batch: Optional[int]) -> list[_Column]:

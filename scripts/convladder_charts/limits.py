@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Optional
 
 from convladder_charts.json_text import Node
+from convladder_charts.machines import kind_of_machine
 from convladder_charts.stage import optional, printable
 from convladder_charts.units import significant
 
@@ -34,14 +35,21 @@ class Ceilings:
     limits: tuple[tuple[str, float, str], ...]
     """Name, median, unit."""
     samples: int
+    machine: Optional[int] = None
+    """The kind of machine, where a merged run has several."""
+
+    @property
+    def where(self) -> str:
+        """The device, and of which kind of machine if there are several."""
+        return self.device if self.machine is None else f"{self.device}, machines of kind {self.machine}"
 
     @property
     def line(self) -> str:
         """In one line."""
         if not self.limits:
-            return f"{self.device}: no ceilings: {self.reason}"
+            return f"{self.where}: no ceilings: {self.reason}"
         limits = ", ".join(f"{name} {significant(median)} {unit}" for name, median, unit in self.limits)
-        return f"{self.device}: ceilings, measured, median of n = {self.samples}: {limits}"
+        return f"{self.where}: ceilings, measured, median of n = {self.samples}: {limits}"
 
     def limit(self, name: str) -> Optional[float]:
         """The median of one of them."""
@@ -55,7 +63,7 @@ def ceilings_of(node: Node) -> Ceilings:
         printable(node.field("device").text()), printable(optional(node.field("reason"), Node.text) or "", 120),
         tuple((printable(one.field("name").text()), one.field("median").number(), printable(one.field("unit").text()))
               for one in limits),
-        len(limits[0].field("samples").items()) if limits else 0)
+        len(limits[0].field("samples").items()) if limits else 0, kind_of_machine(node))
 
 
 def floor_of(ladder: Node) -> Optional[Floor]:

@@ -31,6 +31,18 @@ def machines(context: Node) -> list[Machine]:
     return [_machine(node) for node in context.field("machines").items() if "kind" in node.value]
 
 
+def kind_of_machine(node: Node) -> Optional[int]:
+    """On which kind a ladder was measured, or ceilings were; None where the run has one."""
+    return node.field("kind_of_machine").integer() if "kind_of_machine" in node.value else None
+
+
+def machine_of_kind(context: Node, kind: Optional[int]) -> Node:
+    """What says cpu and devices of that kind: one of its machines, or the context itself."""
+    if kind is None or "machines" not in context.value:
+        return context
+    return next((node for node in context.field("machines").items() if node.value.get("kind") == kind), context)
+
+
 def nodes_text(found: list[Machine]) -> str:
     """Their names, the first few."""
     names = list(dict.fromkeys(one.node for one in found))

@@ -151,6 +151,8 @@ def sampling(group: Group, rows: Sequence[Row], mark: str) -> str:
 def device_name(group: Group) -> str:
     """The device as a title writes it, with the word that keeps a model's figures from passing for a clock's."""
     name = group.device.upper() if group.device in ("cpu", "cuda") else group.device
+    if getattr(group, "machine", None) is not None:  # of networks there is none
+        name = f"{name} of {group.hardware}"
     return name if group.kind == "measured" else f"{name}, {group.kind.upper()}"
 
 

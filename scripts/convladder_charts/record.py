@@ -15,6 +15,7 @@ from convladder_charts.about import About, about, fact, hardware
 from convladder_charts.cases import Cases
 from convladder_charts.counted import CountedGroup
 from convladder_charts.limits import Ceilings, Floor, ceilings_of, floor_of
+from convladder_charts.machines import kind_of_machine, machine_of_kind
 from convladder_charts.json_text import Node, RecordError
 from convladder_charts.left_out import LeftOutGroup
 from convladder_charts.predicted import PredictedGroup
@@ -127,13 +128,15 @@ class Ladder:
 
 @dataclass(frozen=True)
 class Group:
-    """All ladders of one device, family and kind of time: what may share a figure and an axis."""
+    """All ladders of one device, family and kind of time, on one kind of machine: what may share a figure and an axis."""
 
     device: str
     family: str
     kind: str
     hardware: str
     ladders: tuple[Ladder, ...]
+    machine: Optional[int] = None
+    """The kind of machine that measured them, where a merged run has several."""
     more_layers: int = 0
     """That it has in the record and not here (shown.py)."""
     more_cases: int = 0
@@ -281,17 +284,18 @@ def _check_is_run(root: Node) -> None:
 def _groups(ladders: Node, stages: dict[tuple[str, str], Stage], cases: Cases,
             context: Node) -> tuple[Group, ...]:
     """Measured before predicted, GPU before CPU before others: the first group gets the plain file names."""
-    members: dict[tuple[str, str, str], list[Ladder]] = {}
+    members: dict[tuple[str, str, str, Optional[int]], list[Ladder]] = {}
     for node in ladders.items():
         if not node.field("rows").items():
             continue  # of stages that were only counted: it has their steps in words
-        key = tuple(node.field(name).text() for name in ("device", "family", "kind"))
-        members.setdefault(key, []).append(_ladder(node, key[1], stages, cases))  # type: ignore[arg-type]
-    order = sorted(members, key=lambda key: (key[2] != "measured", _REAL_DEVICES.get(key[0], 2)))
+        device, family, kind = (node.field(name).text() for name in ("device", "family", "kind"))
+        key = device, family, kind, kind_of_machine(node)
+        members.setdefault(key, []).append(_ladder(node, family, stages, cases))
+    order = sorted(members, key=lambda key: (key[2] != "measured", _REAL_DEVICES.get(key[0], 2), key[3] or 0))
     return tuple(
-        Group(printable(device), printable(family), printable(kind), hardware(device, context),
-              tuple(members[device, family, kind]))
-        for device, family, kind in order)
+        Group(printable(device), printable(family), printable(kind), hardware(device, machine_of_kind(context, machine)),
+              tuple(members[device, family, kind, machine]), machine)
+        for device, family, kind, machine in order)
 
 
 def _ladder(node: Node, family: str, stages: dict[tuple[str, str], Stage], cases: Cases) -> Ladder:

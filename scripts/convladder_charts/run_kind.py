@@ -83,6 +83,8 @@ def _suffix(index: int, group: Any) -> str:
         return ""
     parts = [group.device] + [group.family] * (group.family != group.device)
     parts += [group.kind] * (group.kind not in ("measured", "counted") and isinstance(group, Group))
+    if isinstance(group, Group) and group.machine is not None:
+        parts.append(f"machine{group.machine}")
     return "".join("-" + _plain(part) for part in parts)
 
 

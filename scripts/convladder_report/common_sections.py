@@ -21,7 +21,7 @@ _DEEPEST = 6
 
 def machine_line(record: About, with_data: bool = True, hardware: Iterable[str] = ()) -> str:
     """Where and when it was measured, on which hardware beside the CPU, and by which build."""
-    where = ", ".join(dict.fromkeys([*(one for one in hardware if one != record.cpu), record.cpu]))
+    where = ", ".join(dict.fromkeys([*(one for one in hardware if one not in record.cpu), record.cpu]))
     line = f"{where}, host {record.host}, {record.date[:10]}; {record.program}, commit {record.commit}"
     return f"{line}; data: {record.data}" if with_data else line
 

@@ -56,7 +56,7 @@ def _together(texts: list[str]) -> str:
 
 
 def _ceilings(record: Record, source: str) -> Iterator[Block]:
-    rows = [(one.device, name, f"{significant(median)} {unit}") for one in record.ceilings for name, median, unit in one.limits]
+    rows = [(one.where, name, f"{significant(median)} {unit}") for one in record.ceilings for name, median, unit in one.limits]
     if rows:
         yield TableBlock(Table("What the machine can do at most, measured in this run", ("device", "ceiling", "median"),
                                tuple(rows), 2, place="$.ceilings"), source)

@@ -175,7 +175,7 @@ TEST(Export, ConbenchGetsAResultForEachTimeAndAnErrorForEachFailure) {
           "cpu_frequency_max_hz", "memory_bytes", "gpu_count", "gpu_product_names"}) {
       EXPECT_TRUE(one.at("machine_info").contains(field)) << field;
     }
-    if (one.contains("stats")) EXPECT_EQ(one.at("stats").at("unit"), "ns");
+    if (one.contains("stats")) { EXPECT_EQ(one.at("stats").at("unit"), "ns"); }
   }
   EXPECT_EQ(results[0].at("stats").at("data"), ordered_json({30.0, 10.0, 20.0}));
   EXPECT_EQ(results[0].at("change_annotations").at("begins_distribution_change"), true);
