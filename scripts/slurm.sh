@@ -14,14 +14,14 @@ usage: scripts/slurm.sh plan [options of 'convladder plan']
        scripts/slurm.sh retry DIR [--not-on NODE] [options] [-- options of sbatch]
        scripts/slurm.sh merge DIR [options of 'convladder merge']
 
-Runs the shards of a plan on a cluster with Slurm. DIR is the plan's folder; every node has to see it, and the program, under
-the same name. Tasks may be killed, requeued or submitted twice: a shard goes on where it was, and what is finished is
-not run again. Needs sbatch, squeue, scontrol and Python 3.6, and no accounting database.
+Runs the shards of a plan on a cluster with Slurm. DIR is the plan's folder; every node has to see it, and the program,
+under the same name. Tasks may be killed, requeued or submitted twice: a shard goes on where it was, and what is
+finished is not run again. Needs sbatch, squeue, scontrol and Python 3.6, and no accounting database.
 
 plan      writes DIR/plan.json
 submit    puts the shards that are not finished, and not in the queue yet, into an array of Slurm
 status    how many shards are finished, running, pending, failed; what failed, and where its log is
-retry     submits what failed or is missing, with the options of the last submission where no others are given; where the
+retry     submits what failed or is missing, with the options of the last submission where no others are given. If the
           last merge found a node whose sentinel is off, also what was measured there, on other nodes
 merge     makes one record of the shards, DIR/run.json
 

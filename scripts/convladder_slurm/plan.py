@@ -31,7 +31,8 @@ class Shard(NamedTuple):
 
 def read_plan(path: str) -> Plan:
     """The plan of a folder, or of its plan.json. Raises Refused."""
-    file = path if os.path.basename(path) == "plan.json" and not os.path.isdir(path) else os.path.join(path, "plan.json")
+    is_file = os.path.basename(path) == "plan.json" and not os.path.isdir(path)
+    file = path if is_file else os.path.join(path, "plan.json")
     folder = absolute(os.path.dirname(file) or ".")
     document = _read(file)
     try:

@@ -56,8 +56,8 @@ def _print_waiting(waiting: Sequence[state.ShardState]) -> None:
         if one.task is not None and one.task.reason not in ("None", "Priority", "Resources", "JobArrayTaskLimit"):
             reasons.setdefault(one.task.reason, []).append(one)
     for reason, there in sorted(reasons.items()):
-        held = " ('scontrol release {}' lets it go on)".format(there[0].task.id) if "Held" in reason or "held" in reason \
-            else ""
+        is_held = "held" in reason.lower()
+        held = " ('scontrol release {}' lets it go on)".format(there[0].task.id) if is_held else ""
         print("  waiting because Slurm says {}: {}{}".format(reason, ranges(one.shard for one in there), held))
 
 
@@ -77,7 +77,8 @@ def why(plan: Plan, one: state.ShardState) -> str:
         return "begun, but not by Slurm" + done
     where = "job {} on {} ".format(one.last.job, one.last.node)
     if one.last.exit_code is None:
-        return where + "did not end: " + (logs.slurm_said(plan, one.last.number) or "killed, or its node was lost") + done
+        said = logs.slurm_said(plan, one.last.number) or "killed, or its node was lost"
+        return where + "did not end: " + said + done
     if one.last.exit_code > SIGNALS and one.last.exit_code != 130:
         return where + "ended: signal {} killed the program".format(one.last.exit_code - SIGNALS) + done
     said = ": " + one.last.said if one.last.said else ""

@@ -62,7 +62,8 @@ def submit(plan: Plan, settings: Settings, program: str, wanted: Optional[Sequen
             return 0
         for name, text in scripts.items():
             _write(os.path.join(plan.folder, "slurm", name), text, 0o755)
-        _write(os.path.join(plan.folder, "slurm", "settings.json"), json.dumps(settings._asdict(), indent=1) + "\n", 0o644)
+        text = json.dumps(settings._asdict(), indent=1) + "\n"
+        _write(os.path.join(plan.folder, "slurm", "settings.json"), text, 0o644)
         return _submit(plan, planned, settings)
 
 
@@ -132,8 +133,8 @@ def _jobs(plan: Plan, settings: Settings, program: str, chosen: Sequence[int],
     if settings.one_job:
         at_once = min(settings.at_once, len(chosen))
         limit = settings.time or str(jobs.minutes(plan, chosen, settings.margin, at_once))
-        scripts["steps.sh"] = jobs.steps_script(plan, chosen, at_once,
-                                                ["--gres=" + settings.gres] if settings.gres else [], settings.exclusive)
+        step_options = ["--gres=" + settings.gres] if settings.gres else []
+        scripts["steps.sh"] = jobs.steps_script(plan, chosen, at_once, step_options, settings.exclusive)
         room = (["--nodes={}".format(at_once), "--ntasks-per-node=1"] if settings.exclusive
                 else ["--ntasks={}".format(at_once)])
         command = ["sbatch", "--parsable", "--job-name=" + jobs.one_job_name(plan), *room, "--time=" + limit, *common,

@@ -1,4 +1,4 @@
-"""A run of convladder as a check of ReFrame 4: it passes where every case is verified, and each case's time is a variable.
+"""A run of convladder as a check of ReFrame 4: it passes if every case is verified; each case's time is a variable.
 
     reframe -c scripts/reframe/convladder_check.py -r --performance-report
     reframe -c scripts/reframe/convladder_check.py -r --distribute          one on every node of the partition

@@ -6,9 +6,10 @@ usage() {
   cat <<'USAGE'
 usage: scripts/slurm/local_cluster.sh start|stop|status DIR [options]
 
-A Slurm of several nodes on this one machine, to try things before they go to a real cluster, and for the tests. Everything
-of it lies in DIR: configuration, key, state and logs. Needs neither systemd nor a database, and changes nothing elsewhere.
-'start' does nothing where it runs already. The commands of Slurm find it through SLURM_CONF, which 'start' prints.
+A Slurm of several nodes on this one machine, to try things before they go to a real cluster, and for the tests.
+Everything of it lies in DIR: configuration, key, state and logs. Needs neither systemd nor a database, and changes
+nothing elsewhere. 'start' does nothing where it runs already. The commands of Slurm find it through SLURM_CONF, which
+'start' prints.
 
   --nodes N        how many nodes (default 2); they are called n1, n2, ...
   --cpus N         processors that each node says it has (default 2)
@@ -22,8 +23,8 @@ example:
 
 'scripts/setup.sh --slurm' installs Debian's packages and starts one.
 
-exit status: 0 done, or (status) it runs; 1 it could not be started, or (status) does not run; 2 usage; 3 Slurm or munge is
-not installed.
+exit status: 0 done, or (status) it runs; 1 it could not be started, or (status) does not run; 2 usage; 3 Slurm or munge
+is not installed.
 USAGE
 }
 
@@ -145,7 +146,7 @@ configure() {
   chmod 400 "$folder/munge.key.new"
   mv -f "$folder/munge.key.new" "$folder/munge.key"
   echo "$nodes" >"$folder/nodes"
-  # Times are short, so that what takes minutes on a cluster takes seconds here. A node's GPU is a file that everybody has.
+  # Times are short, so that what takes minutes on a cluster takes seconds here.
   cat >"$SLURM_CONF" <<CONFIGURATION
 ClusterName=convladder
 SlurmctldHost=$host(127.0.0.1)
@@ -172,15 +173,19 @@ KillWait=2
 ReturnToService=2
 SlurmdTimeout=30
 GresTypes=gpu
-NodeName=n[1-$nodes] NodeHostname=$host NodeAddr=127.0.0.1 Port=[$((port + 1))-$((port + nodes))] CPUs=$cpus RealMemory=1024 Gres=gpu:1
+NodeName=DEFAULT NodeHostname=$host NodeAddr=127.0.0.1 CPUs=$cpus RealMemory=1024 Gres=gpu:1
+NodeName=n[1-$nodes] Port=[$((port + 1))-$((port + nodes))]
 PartitionName=main Nodes=n[1-$nodes] Default=YES MaxTime=INFINITE State=UP OverSubscribe=NO
 CONFIGURATION
+  # A GPU of the nodes is a file that every machine has: what is counted is not there.
   echo 'Name=gpu File=/dev/null' >"$folder/gres.conf"
   : >"$folder/cgroup.conf"
   # From 24.05 on Slurm can do without control groups, and would ask systemd for them otherwise.
   local version
   version=$(slurmctld -V | grep -oE '[0-9]+\.[0-9]+' | head -n 1)
-  [[ $(printf '24.05\n%s\n' "$version" | sort -V | head -n 1) != 24.05 ]] || echo CgroupPlugin=disabled >"$folder/cgroup.conf"
+  if [[ $(printf '24.05\n%s\n' "$version" | sort -V | head -n 1) == 24.05 ]]; then
+    echo CgroupPlugin=disabled >"$folder/cgroup.conf"
+  fi
 }
 
 # daemon NAME COMMAND...: starts it; its last words where it does not start.
@@ -200,7 +205,8 @@ start() {
   flock 9
   if running; then return; fi
   stop
-  [[ -n $(getent hosts "$(uname -n)") ]] || fail "this machine's name, $(uname -n), has no address: add it to /etc/hosts"
+  [[ -n $(getent hosts "$(uname -n)") ]] ||
+    fail "this machine's name, $(uname -n), has no address: add it to /etc/hosts"
   configure
   daemon munged munged --socket="$folder/munge.socket" --key-file="$folder/munge.key" --pid-file="$folder/munged.pid" \
     --log-file="$folder/log/munged.log" --seed-file="$folder/munge.seed"

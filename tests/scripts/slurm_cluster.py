@@ -21,6 +21,10 @@ slow = pytest.mark.skipif(not SLOW, reason="takes minutes; CONVLADDER_SLOW_TESTS
 COUNTED = ["--device", "simulated", "--variant", "global-memory,shared-memory", "--shape", "1,8,8,2,3"]
 """Cases of milliseconds, with counters that are the same on every machine."""
 
+TIMED = ["--device", "cpu", "--variant", "flat-vector,compile-time", "--shape", "1,12,12,4,3",
+         "--batch", "1,2,3,4,5,6", "--repetitions", "40"]
+"""Cases of a second or so: there is time to do something to them."""
+
 PATIENCE = 300.0
 """Seconds after which a test gives up waiting. No test says how long anything takes."""
 
@@ -143,3 +147,20 @@ def processes_of(folder: Path, shard: int) -> list[int]:
                 word.startswith(f"{shard}/".encode()) for word in words):
             found.append(int(entry.name))
     return found
+
+
+def run_to_end(cluster: Cluster, folder: Path, plan: dict[str, Any]) -> None:
+    """Everything is there, once, and one record comes of it."""
+    cluster.wait_until_empty()
+    status = cluster.script("status", folder)
+    assert status.returncode == 0, status.stdout + status.stderr
+    assert sorted(measured(folder, plan)) == sorted(planned(plan))
+    merged = cluster.script("merge", folder, "--sentinel-limit", 100)  # on a busy machine a sentinel says little
+    assert merged.returncode == 0, merged.stderr
+    record = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+    assert record["complete"] and sorted(case["id"] for case in record["cases"]) == sorted(planned(plan))
+
+
+def submit(cluster: Cluster, folder: Path, *options: object) -> None:
+    done = cluster.script("submit", folder, *options)
+    assert done.returncode == 0, done.stderr

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import json
-import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Iterator
 
 import pytest
 from conftest import SCRIPTS
-from slurm_cluster import COUNTED, PATIENCE, PROGRAM, Cluster, begins, make_plan, measured, planned, started, used_shards
+from slurm_cluster import PATIENCE, Cluster, make_plan, measured, planned, started, used_shards
 
 from convladder_slurm import jobs, logs
 from convladder_slurm.plan import Plan, Refused, numbers, ranges, read_plan, read_shard
@@ -69,7 +68,8 @@ def test_an_array_runs_every_shard_once(cluster: Cluster, tmp_path: Path) -> Non
     cluster.wait_until_empty()
 
     done = cluster.script("status", folder)
-    assert (done.returncode, done.stdout.splitlines()[1]) == (0, f"{len(planned(plan))} of {len(planned(plan))} cases are recorded")
+    count = len(planned(plan))
+    assert (done.returncode, done.stdout.splitlines()[1]) == (0, f"{count} of {count} cases are recorded")
     assert "slurm.sh merge" in done.stdout
     assert sorted(measured(folder, plan)) == sorted(planned(plan))
     for shard in used:
@@ -119,7 +119,7 @@ def test_an_array_has_no_number_that_slurm_refuses() -> None:
 def test_the_time_limit_follows_from_the_prediction(plan_file: Path) -> None:
     plan = read_plan(str(plan_file))
     assert jobs.minutes(plan, [0, 1], margin=3) == 20  # 200 s, three times, and ten minutes
-    assert jobs.minutes(plan, [0, 1, 2, 4], margin=1, at_once=2) == 28  # 500 s for the longest, half of 1100 s before it
+    assert jobs.minutes(plan, [0, 1, 2, 4], margin=1, at_once=2) == 28  # 500 s for the longest, half of 1100 s before
 
 
 def test_numbers_of_shards_are_read_and_written(plan_file: Path) -> None:
@@ -130,9 +130,10 @@ def test_numbers_of_shards_are_read_and_written(plan_file: Path) -> None:
             numbers(bad, plan)
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"kind": "run"}', '{"kind": "plan", "id": "x", "shards": -1, "groups": []}',
-                                  '{"kind": "plan", "id": "x", "shards": 1, "groups": [{"shard": 1, "predicted_seconds": 1, "cases": []}]}',
-                                  '{"kind": "plan", "id": "x", "shards": 1, "groups": [{}]}'])
+@pytest.mark.parametrize("text", [
+    "", "{", "[]", '{"kind": "run"}', '{"kind": "plan", "id": "x", "shards": -1, "groups": []}',
+    '{"kind": "plan", "id": "x", "shards": 1, "groups": [{"shard": 1, "predicted_seconds": 1, "cases": []}]}',
+    '{"kind": "plan", "id": "x", "shards": 1, "groups": [{}]}'])
 def test_a_damaged_plan_is_one_line(tmp_path: Path, text: str) -> None:
     (tmp_path / "plan.json").write_text(text, encoding="utf-8")
     done = call("status", tmp_path)
@@ -200,7 +201,8 @@ def test_the_same_plan_in_another_folder_has_jobs_of_its_own(plan_file: Path, tm
     one, two = read_plan(str(plan_file)), read_plan(str(other))
     assert one.id == two.id and jobs.job_prefix(one) != jobs.job_prefix(two)
     assert jobs.first_shard(one, jobs.array_name(one, 1001)) == 1001
-    assert jobs.first_shard(one, jobs.array_name(two, 0)) is None and jobs.first_shard(one, jobs.one_job_name(one)) is None
+    assert jobs.first_shard(one, jobs.array_name(two, 0)) is None
+    assert jobs.first_shard(one, jobs.one_job_name(one)) is None
 
 
 def test_a_folder_that_slurm_cannot_be_told_is_refused() -> None:

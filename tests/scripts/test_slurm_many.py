@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, Iterator
 
 import pytest
-from slurm_cluster import (PATIENCE, PROGRAM, Cluster, begins, make_plan, measured, planned, processes_of, shard_record, slow,
-                           started, used_shards)
+from slurm_cluster import (PATIENCE, PROGRAM, Cluster, begins, make_plan, measured, planned, processes_of,
+                           shard_record, slow, started, used_shards)
 
 pytestmark = slow
 
@@ -63,8 +63,8 @@ class Disturber:
 
 
 def comparable(case: dict[str, Any]) -> dict[str, Any]:
-    """What is the same whenever and wherever a case is run: all but its times, what disturbed them, and which session it
-    was. How large the error is after timing depends on how many calls were timed: their inputs are different ones."""
+    """What is the same whenever and wherever a case is run: all but its times, what disturbed them, and its session.
+    How large the error is after timing depends on how many calls were timed: their inputs are different ones."""
     same = {name: value for name, value in case.items()
             if name not in ("session", "time", "other_times", "quality", "device_state")}
     if case["time"] and case["verification"]:
@@ -99,7 +99,8 @@ def test_tasks_killed_at_random_end_in_the_record_of_one_run(cluster: Cluster, t
     at_once = subprocess.run([PROGRAM, "run", *WHAT, "--output", tmp_path / "run", "--quiet"], env=cluster.environment,
                              capture_output=True, encoding="utf-8", timeout=6 * PATIENCE, check=False)
     assert at_once.returncode == 0, at_once.stderr
-    one, other = (json.loads(path.read_text(encoding="utf-8")) for path in (folder / "run.json", tmp_path / "run/run.json"))
+    one, other = (json.loads(path.read_text(encoding="utf-8"))
+                  for path in (folder / "run.json", tmp_path / "run/run.json"))
     assert one["complete"] and other["complete"]
     of_shards, of_run = ({case["id"]: case for case in record["cases"]} for record in (one, other))
     assert list(of_shards) == list(of_run) and len(of_shards) == len(one["cases"]), "the same cases in the same order"
@@ -112,8 +113,8 @@ def test_tasks_killed_at_random_end_in_the_record_of_one_run(cluster: Cluster, t
 
 
 def assert_nothing_was_measured_twice(disturber: Disturber, folder: Path, plan: dict[str, Any]) -> None:
-    """What was recorded before a disturbance is there, unchanged. But cases that are compared are measured on one node: a
-    timed group that was broken off on one node and went on elsewhere is measured there as a whole."""
+    """What was recorded before a disturbance is there, unchanged. But cases that are compared are measured on one node:
+    a timed group that was broken off on one node and went on elsewhere is measured there as a whole."""
     groups = [group["cases"] for group in plan["groups"]]
     kept = again = 0
     for shard, before in disturber.kept:
