@@ -24,7 +24,7 @@ example:
 'scripts/setup.sh --slurm' installs Debian's packages and starts one.
 
 exit status: 0 done, or (status) it runs; 1 it could not be started, or (status) does not run; 2 usage; 3 Slurm or munge
-is not installed.
+is not installed, or this machine's name has no address.
 USAGE
 }
 
@@ -173,8 +173,8 @@ KillWait=2
 ReturnToService=2
 SlurmdTimeout=30
 GresTypes=gpu
-NodeName=DEFAULT NodeHostname=$host NodeAddr=127.0.0.1 CPUs=$cpus RealMemory=1024 Gres=gpu:1
-NodeName=n[1-$nodes] Port=[$((port + 1))-$((port + nodes))]
+NodeName=DEFAULT CPUs=$cpus RealMemory=1024 Gres=gpu:1
+NodeName=n[1-$nodes] NodeHostname=$host NodeAddr=127.0.0.1 Port=[$((port + 1))-$((port + nodes))]
 PartitionName=main Nodes=n[1-$nodes] Default=YES MaxTime=INFINITE State=UP OverSubscribe=NO
 CONFIGURATION
   # A GPU of the nodes is a file that every machine has: what is counted is not there.
@@ -194,7 +194,7 @@ daemon() {
   shift
   "$@" >"$folder/log/$name.start" 2>&1 </dev/null 9>&- && return
   stop
-  fail "$name does not start: $(tail -n 1 "$folder/log/$name.start")"
+  fail "$name does not start: $(grep -m 1 -i error "$folder/log/$name.start" || tail -n 1 "$folder/log/$name.start")"
 }
 
 start() {
@@ -205,8 +205,10 @@ start() {
   flock 9
   if running; then return; fi
   stop
-  [[ -n $(getent hosts "$(uname -n)") ]] ||
-    fail "this machine's name, $(uname -n), has no address: add it to /etc/hosts"
+  if [[ -z $(getent hosts "$(uname -n)") ]]; then
+    echo "${0##*/}: this machine's name, $(uname -n), has no address: add it to /etc/hosts" >&2
+    exit 3
+  fi
   configure
   daemon munged munged --socket="$folder/munge.socket" --key-file="$folder/munge.key" --pid-file="$folder/munged.pid" \
     --log-file="$folder/log/munged.log" --seed-file="$folder/munge.seed"
