@@ -90,9 +90,11 @@ find_program() {
 case $command in
   plan)
     find_program
-    status=0
-    "$CONVLADDER_PROGRAM" plan "$@" || status=$?
-    exit "$status"
+    said=$(mktemp)
+    trap 'rm -f "$said"' EXIT
+    "$CONVLADDER_PROGRAM" plan "$@" | tee "$said"
+    folder=$(sed -n 's:/plan\.json$::p' "$said" | tail -n 1)
+    if [[ -f $folder/plan.json ]]; then printf 'next: scripts/slurm.sh submit %q\n' "$folder"; fi
     ;;
   submit | retry | status)
     [[ $command == status ]] || find_program
