@@ -17,6 +17,7 @@ from convladder_report.kinds import shared
 
 _HEAD = 2**18
 """Bytes in which such a file says what it is."""
+_OURS = b'"schema_version"'
 
 
 def is_foreign(path: Path) -> bool:
@@ -28,7 +29,7 @@ def is_foreign(path: Path) -> bool:
             head = file.read(_HEAD)
     except OSError:
         return False
-    return b'"benchmarks"' in head and b'"schema_version"' not in head
+    return b'"benchmarks"' in head and _OURS not in head
 
 
 def file_of(path: Path, program: Optional[Path]) -> RecordFile:
@@ -39,7 +40,7 @@ def file_of(path: Path, program: Optional[Path]) -> RecordFile:
     if done.returncode:
         said = done.stderr.strip().splitlines() or [f"{path}: could not be read"]
         raise RecordError(said[-1].removeprefix("convladder: "))
-    content = done.stdout.encode("utf-8")
+    content = path.read_bytes()  # the page is of that file
     return RecordFile(parse_json(done.stdout, path), len(content), hashlib.sha256(content).hexdigest())
 
 
@@ -59,8 +60,10 @@ def _chapters(one: Input, prefix: str) -> Iterator[Section]:
         drawn = shared.rows_figure(chart, f"{prefix}-times-{number}-figure", one.source, "$.cases[…].time", ())
         yield Section(f"{prefix}-times-{number}", f"{group[1][:1].upper()}{group[1][1:]} on {group[0]}",
                       (*([drawn] if drawn else []), TableBlock(imported.table(record, group), one.source)))
-    if record.notes:
-        yield Section(f"{prefix}-notes", "What the file does not say", (Items(record.notes),))
+    notes = record.notes if _OURS in one.content[:_HEAD] else (
+        *record.notes, "The JSON paths of this page are those of the run.json that 'convladder import' makes of the file.")
+    if notes:
+        yield Section(f"{prefix}-notes", "About the file", (Items(notes),))
     yield from shared.environment(one, prefix)
 
 
