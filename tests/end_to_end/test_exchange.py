@@ -207,4 +207,4 @@ def test_charts_draw_an_imported_run(tmp_path: Path) -> None:
     done = subprocess.run(["/usr/bin/python3", SCRIPTS / "charts.py", tmp_path / "run.json", "--format", "svg"],
                           capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert (tmp_path / "times.svg").exists() and "BM_c/8" in (tmp_path / "table.md").read_text(encoding="utf-8")
+    assert (tmp_path / "times.svg").exists() and "c/8 | ok" in (tmp_path / "table.md").read_text(encoding="utf-8")
