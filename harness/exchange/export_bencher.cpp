@@ -30,7 +30,7 @@ ExportedText bencher_export(const ExportedRecord& record, const ExportOptions& /
     for (const ExportedFigure& figure : one.figures) {
       if (figure.measure.size() > kLongestMeasure) {
         result.left_out.push_back(
-            {one.name, fmt::format("Bencher takes no measure of such a long name: {}", figure.measure)});
+            {one.name, fmt::format("Bencher takes no measure of such a long name: {}", figure.measure), false, true});
       } else {
         measures[figure.measure] = bencher_metric(figure);
       }

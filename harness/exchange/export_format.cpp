@@ -38,11 +38,12 @@ std::vector<std::string> left_out_lines(const std::vector<LeftOut>& left_out) {
     std::string why;
     std::size_t cases = 0;
     std::string first;
+    const char* what = "case";
   };
   std::vector<Group> groups;
   for (const LeftOut& one : left_out) {
     auto same = std::ranges::find(groups, one.why, &Group::why);
-    if (same == groups.end()) same = groups.insert(same, {one.why, 0, one.name});
+    if (same == groups.end()) same = groups.insert(same, {one.why, 0, one.name, one.is_figure ? "figure" : "case"});
     ++same->cases;
   }
   std::vector<std::string> lines;
@@ -51,7 +52,7 @@ std::vector<std::string> left_out_lines(const std::vector<LeftOut>& left_out) {
       lines.push_back(fmt::format("and for {} other reasons", groups.size() - kMostLines));
       break;
     }
-    lines.push_back(printable(fmt::format("{} left out{}: {}{}", plural(group.cases, "case"),
+    lines.push_back(printable(fmt::format("{} left out{}: {}{}", plural(group.cases, group.what),
                                           group.cases == 1 ? ", " + group.first : "", group.why,
                                           group.cases == 1 ? "" : fmt::format(" (the first: {})", group.first))));
   }

@@ -17,9 +17,10 @@ struct ExportOptions {
 
 /// What is not in an export, and why: nothing is dropped without a word.
 struct LeftOut {
-  std::string name;     ///< a case
-  std::string why;      ///< the same words for the same reason
-  bool failed = false;  ///< it was run and went wrong
+  std::string name;        ///< a case
+  std::string why;         ///< the same words for the same reason
+  bool failed = false;     ///< it was run and went wrong
+  bool is_figure = false;  ///< of a case that is there
 };
 
 struct ExportedText {

@@ -108,8 +108,8 @@ def test_the_manual_has_every_command_and_option(tree: Path) -> None:
 
 
 @pytest.mark.parametrize("line, expected", [
-    ("convladder exp", ["explain"]),
-    ("convladder help exp", ["explain"]),
+    ("convladder expl", ["explain"]),
+    ("convladder help expl", ["explain"]),
     ("convladder run --dev", ["--device"]),
     ("convladder run --device ", ["cpu", "cuda", "simulated"]),
     ("convladder run --device=cu", ["cuda"]),  # bash replaces what stands behind the '='

@@ -60,8 +60,8 @@ def _chapters(one: Input, prefix: str) -> Iterator[Section]:
         drawn = shared.rows_figure(chart, f"{prefix}-times-{number}-figure", one.source, "$.cases[…].time", ())
         yield Section(f"{prefix}-times-{number}", f"{group[1][:1].upper()}{group[1][1:]} on {group[0]}",
                       (*([drawn] if drawn else []), TableBlock(imported.table(record, group), one.source)))
-    notes = record.notes if _OURS in one.content[:_HEAD] else (
-        *record.notes, "The JSON paths of this page are those of the run.json that 'convladder import' makes of the file.")
+    notes = (record.notes if not is_foreign(one.root.source) else (
+        *record.notes, "The JSON paths of this page are those of the run.json that 'convladder import' makes of the file."))
     if notes:
         yield Section(f"{prefix}-notes", "About the file", (Items(notes),))
     yield from shared.environment(one, prefix)

@@ -114,11 +114,14 @@ TEST(Export, BencherIsToldOfRegressionsOnly) {
 
 TEST(Export, WhatIsLeftOutIsNamedWithItsReason) {
   const ExportedText bencher = text_in("bencher", exported());
-  ASSERT_THAT(bencher.left_out, SizeIs(1));
-  EXPECT_TRUE(bencher.left_out[0].failed);
-  EXPECT_THAT(left_out_lines(bencher.left_out),
-              ElementsAre("1 case left out, cpu/wrong/lenet28.conv1/10: incorrect: an error, \"large\" and more"));
-  std::vector<LeftOut> many(3, {"a", "skipped: no GPU", false});
+  ASSERT_THAT(bencher.left_out, SizeIs(2));
+  EXPECT_FALSE(bencher.left_out[0].failed);
+  EXPECT_TRUE(bencher.left_out[1].failed);
+  EXPECT_THAT(
+      left_out_lines(bencher.left_out),
+      ElementsAre(HasSubstr("1 figure left out, simulated/shared/lenet28.conv1/10: Bencher takes no measure of "),
+                  "1 case left out, cpu/wrong/lenet28.conv1/10: incorrect: an error, \"large\" and more"));
+  std::vector<LeftOut> many(3, {"a", "skipped: no GPU", false, false});
   many[2].why = "counted";
   EXPECT_THAT(left_out_lines(many),
               ElementsAre("2 cases left out: skipped: no GPU (the first: a)", "1 case left out, a: counted"));
@@ -175,7 +178,9 @@ TEST(Export, ConbenchGetsAResultForEachTimeAndAnErrorForEachFailure) {
           "cpu_frequency_max_hz", "memory_bytes", "gpu_count", "gpu_product_names"}) {
       EXPECT_TRUE(one.at("machine_info").contains(field)) << field;
     }
-    if (one.contains("stats")) { EXPECT_EQ(one.at("stats").at("unit"), "ns"); }
+    if (one.contains("stats")) {
+      EXPECT_EQ(one.at("stats").at("unit"), "ns");
+    }
   }
   EXPECT_EQ(results[0].at("stats").at("data"), ordered_json({30.0, 10.0, 20.0}));
   EXPECT_EQ(results[0].at("change_annotations").at("begins_distribution_change"), true);
