@@ -52,7 +52,8 @@ examples:
   scripts/slurm.sh merge results/cluster
 
 environment:
-  CONVLADDER_PROGRAM   the program (default build/release/convladder, built if it does not exist)
+  CONVLADDER_PROGRAM   the program (default: the installed one; in a source tree build/release/convladder, built if it
+                       does not exist)
 
 exit status: 0 done (status: everything is finished); 1 a shard or a case failed (status, merge); 2 something cannot be
 told (status: Slurm does not answer; merge: a node's sentinel is off); 3 bad input, or Slurm refused or does not answer;
@@ -75,11 +76,9 @@ shift
 
 # What sbatch is given has to be there on the nodes: no relative name.
 find_program() {
-  CONVLADDER_PROGRAM=${CONVLADDER_PROGRAM:-}
+  CONVLADDER_PROGRAM=${CONVLADDER_PROGRAM:-$program_beside}
   if [[ -z $CONVLADDER_PROGRAM ]]; then
     CONVLADDER_PROGRAM="$root/build/release/convladder"
-    [[ ! -x $root/convladder || -d $root/convladder ]] || CONVLADDER_PROGRAM="$root/convladder"  # a bundle's
-    [[ -x $CONVLADDER_PROGRAM ]] || CONVLADDER_PROGRAM=$(command -v convladder || echo "$CONVLADDER_PROGRAM")
     [[ -x $CONVLADDER_PROGRAM ]] || build_preset release convladder
   fi
   [[ $CONVLADDER_PROGRAM == /* ]] || CONVLADDER_PROGRAM=$PWD/$CONVLADDER_PROGRAM
@@ -94,12 +93,13 @@ case $command in
     trap 'rm -f "$said"' EXIT
     "$CONVLADDER_PROGRAM" plan "$@" | tee "$said"
     folder=$(sed -n 's:/plan\.json$::p' "$said" | tail -n 1)
-    if [[ -f $folder/plan.json ]]; then printf 'next: scripts/slurm.sh submit %q\n' "$folder"; fi
+    if [[ -f $folder/plan.json ]]; then printf 'next: %q submit %q\n' "$0" "$folder"; fi
     ;;
   submit | retry | status)
     [[ $command == status ]] || find_program
     python=$(command -v python3 || echo /usr/bin/python3)
     # Names of folders are bytes, whatever the locale is.
+    export CONVLADDER_SLURM_SH=$0
     export PYTHONPATH="$root/scripts" PYTHONDONTWRITEBYTECODE=1 PYTHONUTF8=1 PYTHONIOENCODING=utf-8:surrogateescape
     exec "$python" -m convladder_slurm.main "$command" "$@"
     ;;
@@ -114,7 +114,7 @@ case $command in
     if [[ -d $folder/slurm ]]; then
       sed -n 's/^convladder: \([^ ]*\) is off: .*/\1/p' "$said" >"$folder/slurm/off" || true
     fi
-    if ((status == 2 || status == 4)); then printf 'next: scripts/slurm.sh retry %q\n' "$folder"; fi
+    if ((status == 2 || status == 4)); then printf 'next: %q retry %q\n' "$0" "$folder"; fi
     exit "$status"
     ;;
   *) refuse "unknown command '$command': plan, submit, status, retry or merge, see --help" ;;

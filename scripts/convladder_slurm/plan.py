@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 from typing import Any, Dict, FrozenSet, Iterable, List, NamedTuple, Optional
 
 NOT_FAILED = ("ok", "skipped", "unsupported")
@@ -63,6 +64,11 @@ def shown(path: str) -> str:
     """As a user at this place would type it."""
     short = os.path.relpath(path)
     return path if short.startswith("..") else short
+
+
+def script_words() -> str:
+    """This script as it was called, for what to type next."""
+    return shlex.quote(os.environ.get("CONVLADDER_SLURM_SH", "scripts/slurm.sh"))
 
 
 def record_of(plan: Plan, shard: int) -> str:

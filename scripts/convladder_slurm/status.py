@@ -5,7 +5,7 @@ from typing import List, Optional, Sequence
 
 from convladder_slurm import logs, state
 from convladder_slurm.cluster import NoScheduler
-from convladder_slurm.plan import Plan, ranges, shown
+from convladder_slurm.plan import Plan, ranges, script_words, shown
 
 MOST_LINES = 20
 SIGNALS = 128
@@ -101,8 +101,8 @@ def _print_failed_cases(plan: Plan, states: Sequence[state.ShardState]) -> int:
 def _print_next(plan: Plan, of: "dict[str, List[state.ShardState]]") -> None:
     folder = shlex.quote(shown(plan.folder))
     if of[state.FAILED] or (of[state.NOT_SUBMITTED] and (of[state.FINISHED] or of[state.RUNNING] or of[state.PENDING])):
-        print("next: scripts/slurm.sh retry {}".format(folder))
+        print("next: {} retry {}".format(script_words(), folder))
     elif of[state.NOT_SUBMITTED]:
-        print("next: scripts/slurm.sh submit {}".format(folder))
+        print("next: {} submit {}".format(script_words(), folder))
     elif not (of[state.RUNNING] or of[state.PENDING]):
-        print("next: scripts/slurm.sh merge {}".format(folder))
+        print("next: {} merge {}".format(script_words(), folder))

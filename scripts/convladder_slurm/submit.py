@@ -10,7 +10,7 @@ import shlex
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence
 
 from convladder_slurm import cluster, jobs, logs, state
-from convladder_slurm.plan import Plan, Refused, ranges, shown
+from convladder_slurm.plan import Plan, Refused, ranges, script_words, shown
 
 OURS = ("--array", "-a", "--job-name", "-J", "--output", "-o", "--error", "-e", "--wrap", "--open-mode", "--parsable")
 """Options of sbatch by which this script finds its jobs and their output again."""
@@ -181,7 +181,7 @@ def _submit(plan: Plan, planned: Sequence[Job], settings: Settings) -> int:
         limit = "" if len(job.shards) == 1 else ", {} at a time".format(min(settings.at_once, len(job.shards)))
         print("job {}: {}{}, at most {}".format(number, _shards(job.shards), limit, _time_of(job.command)))
         before = number
-    print("scripts/slurm.sh status {}".format(shlex.quote(shown(plan.folder))))
+    print("next: {} status {}".format(script_words(), shlex.quote(shown(plan.folder))))
     return 0
 
 
