@@ -60,4 +60,4 @@ def _of_one_job(job: Task, record: Shard, last: Optional[logs.LastTask]) -> Opti
         return None
     if record.complete and not began:
         return None
-    return job if began or job.waits else job._replace(state="PENDING", reason="for a place in job " + job.id)
+    return job if began or job.waits else job._replace(state="PENDING", reason="None")

@@ -8,6 +8,7 @@ from convladder_slurm.cluster import NoScheduler
 from convladder_slurm.plan import Plan, ranges, script_words, shown
 
 MOST_LINES = 20
+ORDINARY = ("None", "Priority", "Resources", "JobArrayTaskLimit", "Dependency", "BeginTime")
 SIGNALS = 128
 """A shell's exit code of a program that signal N ended is this plus N; the program itself has none above it but 130."""
 
@@ -50,10 +51,10 @@ def _print_without_queue(plan: Plan, states: Sequence[state.ShardState], problem
 
 
 def _print_waiting(waiting: Sequence[state.ShardState]) -> None:
-    """What somebody has to know of what waits: why, for each reason."""
+    """Why it waits, for each reason that is none of those that pass by themselves."""
     reasons = {}  # type: dict
     for one in waiting:
-        if one.task is not None and one.task.reason not in ("None", "Priority", "Resources", "JobArrayTaskLimit"):
+        if one.task is not None and one.task.reason not in ORDINARY:
             reasons.setdefault(one.task.reason, []).append(one)
     for reason, there in sorted(reasons.items()):
         is_held = "held" in reason.lower()
