@@ -17,6 +17,8 @@ enum ExitCode : int {
   kExitIncomplete = 4,    ///< a comparison that proves nothing for all its cases: one is missing or cannot be compared,
                           ///< or the control moved. More samples would not help, and a gate must not let it pass
   kExitUnexpected = 5,    ///< a simulated kernel did not compute what was expected of it
+  kExitUntestable = 125,  ///< `duel --bisect`: git bisect is to try another commit
+  kExitStopBisect = 128,  ///< `duel --bisect`, instead of kExitError, by which git bisect would call the commit bad
   kExitInterrupted = 130,
 };
 

@@ -38,6 +38,8 @@ struct CommandInfo {
   bool needs_proc = false;
   /// Words that are no option of this command but its own business, such as --benchmark_*. Null: none are.
   bool (*takes_word)(const std::string&) = nullptr;
+  /// The exit code of errors where it is not kExitError, for the words as they were typed. Null: it always is.
+  int (*exit_of_errors)(const CommandLine&) = nullptr;
 };
 
 /// A static object of it makes the command known. The texts must outlive the program's use of them.

@@ -139,9 +139,9 @@ void require_proc() {
 
 /// An empty path is usually an unset shell variable, and never intended.
 void refuse_empty_paths(const CLI::App& command) {
-  constexpr std::array<std::string_view, 11> paths{"--output",  "--resume", "--data", "--tables",
-                                                   "--folder",  "--index",  "--base", "--new",
-                                                   "--weights", "LADDER",   "FOLDER"};
+  constexpr std::array<std::string_view, 12> paths{"--output",     "--resume",  "--data",  "--tables",
+                                                   "--repository", "--folder",  "--index", "--base",
+                                                   "--new",        "--weights", "LADDER",  "FOLDER"};
   for (const CLI::Option* const option : command.get_options()) {
     if (std::ranges::find(paths, option->get_name()) == paths.end() || option->count() == 0) continue;
     if (std::ranges::find(option->results(), "") != option->results().end()) {
@@ -219,12 +219,22 @@ int execute(const CommandLine& words) {
 }
 
 bool came_to_its_end = false;
+int exit_of_errors = kExitError;
+
+/// Of the command that the words name.
+int exit_of_errors_of(const CommandLine& words) {
+  for (const CommandInfo& info : registered_commands()) {
+    if (!words.empty() && words.front() == info.name && info.exit_of_errors != nullptr)
+      return info.exit_of_errors(words);
+  }
+  return kExitError;
+}
 
 /// Libraries may call exit(), as OpenMP's does where it gets no threads: that is neither success nor a failed case.
 void end_of_another() {
   if (came_to_its_end) return;
   if (!anything_on_standard_error()) print_error("a library or a variant has ended the program");
-  std::_Exit(kExitError);
+  std::_Exit(exit_of_errors);
 }
 
 }  // namespace
@@ -239,6 +249,7 @@ int run_command_line(int argc, char** argv) {
       }
     }
     print_without_failing();
+    exit_of_errors = exit_of_errors_of({argv + 1, argv + argc});
     take_interrupts();
     if (argc == 3 && std::string_view(argv[1]) == kEndInterruptedRun) return end_interrupted_run(argv[2]);
     static_cast<void>(std::atexit(end_of_another));
@@ -252,7 +263,7 @@ int run_command_line(int argc, char** argv) {
     print_error(error.what());
   }
   came_to_its_end = true;
-  return kExitError;
+  return exit_of_errors;
 }
 
 }  // namespace convladder

@@ -13,14 +13,17 @@
 #include "harness/commands/option_checks.hpp"
 #include "harness/commands/printed.hpp"
 #include "harness/plan/ladder_argument.hpp"
+#include "harness/regression/builds/commit_build.hpp"
 #include "harness/regression/duel/duel_output.hpp"
 #include "ladders/ladder_folder.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
 #include "support/json_text.hpp"
+#include "support/machine_fault.hpp"
 #include "support/printable.hpp"
 #include "support/progress.hpp"
 #include "support/reasons.hpp"
+#include "support/standard_streams.hpp"
 #include "support/text_table.hpp"
 
 namespace convladder {
@@ -35,6 +38,9 @@ constexpr int kDefaultBatch = 100;
 constexpr const char* kDuelFooter = R"(examples:
   convladder duel --base ../before/build/release/convladder
   convladder duel --base old/convladder --new new/convladder --layer lenet72.conv2 --variant flat-vector
+  convladder duel --base-commit v1.0 --new-commit HEAD --layer lenet72.conv2    both are built first
+  convladder duel --base-commit HEAD~3                  the commit before the last three against this program
+  git bisect run convladder duel --bisect --base-commit v1.0 --layer lenet72.conv2    docs/bisect.md
   convladder duel --base-variant flat-vector --new-variant compile-time --layer lenet72.conv1
   convladder duel --base my-ladder-before my-ladder    the stages of a folder against those of another version of it
   convladder duel my-ladder --base-variant naive --new-variant rows
@@ -51,29 +57,12 @@ docs/duel.md says how it measures and what a verdict means; '--selftest' shows h
 exit codes: 0 pass - 1 a case regressed or failed - 2 inconclusive - 3 bad input, or builds that cannot be compared: one
 line says what - 4 a case is missing, or the control moved)";
 
-/// What makes two builds incomparable, and what is only worth a note.
-void compare_programs(const OtherProgram& base, const OtherProgram& now, std::vector<std::string>& notes) {
-  const auto value = [](const OtherProgram& program, const char* name) {
-    return program.program.contains(name) ? program.program.at(name) : ordered_json();
-  };
-  for (const char* const name : {"sanitized", "build_type"}) {
-    if (value(base, name) == value(now, name)) continue;
-    throw UserError(fmt::format("the builds cannot be compared: {} is {} in the base, {} in the new one", name,
-                                short_json(value(base, name)), short_json(value(now, name))));
-  }
-  for (const char* const name :
-       {"compiler", "compiler_flags", "cpu_variant_flags", "cuda_compiler", "cuda_architectures"}) {
-    if (value(base, name) == value(now, name)) continue;
-    notes.push_back(
-        fmt::format("{} differs: {}, now {}", name, short_json(value(base, name)), short_json(value(now, name))));
-  }
-}
-
 void check_arguments(const DuelArguments& a) {
   if (a.base_variant.empty() != a.new_variant.empty()) {
     throw UserError("--base-variant and --new-variant: expected both or neither");
   }
-  if (a.base_variant.empty() && a.base_ladder.empty() && a.base == a.now && a.settings.extra_percent == 0) {
+  if (a.base_variant.empty() && a.base_ladder.empty() && a.base == a.now && a.base_commit.empty() &&
+      a.new_commit.empty() && a.settings.extra_percent == 0) {
     throw UserError(
         fmt::format("nothing to compare: give another {}, or --base-variant and --new-variant",
                     a.options.ladder.empty() ? "build with --base PATH" : "version of the folder with --base FOLDER"));
@@ -154,7 +143,7 @@ void add_duel_options(CLI::App& duel, DuelArguments& a) {
       ->check(number_between(1e-6, 0.5))
       ->group("How");
   duel.add_option("--rounds", a.settings.limits.most_rounds, "most rounds of a case in the confirmation (default 31)")
-      ->check(CLI::Range(13, kMostRounds))
+      ->check(CLI::Range(13, kMostDuelRounds))
       ->group("How");
   duel.add_option("--timeout", a.timeout,
                   "seconds for each step of a case (default 60, and 5 for each GFLOP; on a GPU 30 and more)")
@@ -168,6 +157,7 @@ void add_duel_options(CLI::App& duel, DuelArguments& a) {
   add_format_option(duel, a.format, {"text", "markdown", "json"});
   duel.add_flag("--dry-run", a.dry_run, "only list the cases that would be measured")->group("Where");
   duel.add_flag("--quiet", a.quiet, "no table")->group("Where");
+  add_commit_options(duel, a);
   add_selftest_options(duel, a);
 }
 
@@ -194,9 +184,30 @@ int duel_dry_run(const std::vector<DuelGroup>& plan) {
   return kExitOk;
 }
 
-int duel_command(DuelArguments& a, const CommandLine& command_line) {
+/// What can be wrong with the words is said before a build that takes minutes; without one, what would be built is.
+void check_before_builds(const DuelArguments& a) {
+  if (a.base_commit.empty() && a.new_commit.empty()) return;
+  const OtherProgram self = ask_program(kThisProgram);
+  const std::vector<DuelGroup> plan = plan_duel(a.options, self, self, a.base_variant, a.new_variant);
+  if (a.dry_run) duel_dry_run(plan);
+}
+
+OtherProgram ask_new_side(const DuelArguments& a) {
+  if (a.new_commit.empty()) return ask_program(a.now);
+  try {
+    return ask_program(a.now);
+  } catch (const MachineFault&) {
+    throw;
+  } catch (const UserError& error) {
+    throw CommitFailure(error.what());
+  }
+}
+
+int duel(DuelArguments& a, const CommandLine& command_line) {
+  check_commit_arguments(a);
   if (a.selftest) {
     if (!a.selection.ladder.empty()) throw UserError("--selftest: it is of what is built in, and of no folder");
+    choose_commits(a);
     return duel_selftest(a, command_line);
   }
   for (const CLI::Option* option : a.command->get_options(
@@ -210,10 +221,20 @@ int duel_command(DuelArguments& a, const CommandLine& command_line) {
   if (a.timeout > 0) a.settings.timeout_seconds = a.timeout;
   initialize_google_benchmark({});
 
-  std::vector<std::string> notes;
+  check_before_builds(a);
+  choose_commits(a);
+  std::vector<std::string> notes = a.notes;
+  if (a.dry_run && !notes.empty()) {
+    for (const std::string& note : notes) fmt::print("{}\n", note);
+    return kExitOk;
+  }
+  if (a.bisect && a.base == a.now) {
+    fmt::print("{} is --base-commit itself\n{}", printable(a.new_commit), bisect_text(kExitOk));
+    return kExitOk;
+  }
   if (const std::string note = make_idle_threads_sleep(); !note.empty()) notes.push_back(note);
   const OtherProgram base = ask_program(a.base);
-  const OtherProgram now = ask_program(a.now);
+  const OtherProgram now = ask_new_side(a);
   compare_programs(base, now, notes);
   const FolderProblem* other = nullptr;
   if (!a.base_ladder.empty()) {
@@ -243,7 +264,26 @@ int duel_command(DuelArguments& a, const CommandLine& command_line) {
     write_file_atomically(a.output, json_text(document));
   }
   if (!a.quiet) fmt::print("{}", result_text(report, document, a.format));
-  return result.exit_code();
+  if (!a.bisect) return result.exit_code();
+  const int code = bisect_code(result);
+  fmt::print("{}", bisect_text(code));
+  return code;
+}
+
+int duel_command(DuelArguments& a, const CommandLine& command_line) {
+  try {
+    return duel(a, command_line);
+  } catch (const CommitFailure& failure) {
+    if (!a.bisect) throw;
+    print_error(failure.what());
+    fmt::print("{}", bisect_text(kExitUntestable));
+    return kExitUntestable;
+  }
+}
+
+/// `git bisect run` takes every code from 1 to 127 but 125 for "bad".
+int duel_exit_of_errors(const CommandLine& words) {
+  return std::ranges::find(words, "--bisect") == words.end() ? kExitError : kExitStopBisect;
 }
 
 const CommandRegistration duel_registration({.name = "duel",
@@ -251,7 +291,8 @@ const CommandRegistration duel_registration({.name = "duel",
                                              .help = "did it get slower? two builds measured in turns, case by case",
                                              .footer = kDuelFooter,
                                              .add = command_of<DuelArguments, add_duel_options, duel_command>,
-                                             .needs_proc = true});
+                                             .needs_proc = true,
+                                             .exit_of_errors = duel_exit_of_errors});
 
 }  // namespace
 }  // namespace convladder

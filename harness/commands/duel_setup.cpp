@@ -1,5 +1,7 @@
 #include "harness/commands/duel_setup.hpp"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
@@ -9,10 +11,29 @@
 #include "harness/machine/environment.hpp"
 #include "harness/plan/run_material.hpp"
 #include "harness/runs/case_json.hpp"
+#include "support/errors.hpp"
+#include "support/printable.hpp"
 
 namespace convladder {
 
 using nlohmann::ordered_json;
+
+void compare_programs(const OtherProgram& base, const OtherProgram& now, std::vector<std::string>& notes) {
+  const auto value = [](const OtherProgram& program, const char* name) {
+    return program.program.contains(name) ? program.program.at(name) : ordered_json();
+  };
+  for (const char* const name : {"sanitized", "build_type"}) {
+    if (value(base, name) == value(now, name)) continue;
+    throw UserError(fmt::format("the builds cannot be compared: {} is {} in the base, {} in the new one", name,
+                                short_json(value(base, name)), short_json(value(now, name))));
+  }
+  for (const char* const name :
+       {"compiler", "compiler_flags", "cpu_variant_flags", "cuda_compiler", "cuda_architectures"}) {
+    if (value(base, name) == value(now, name)) continue;
+    notes.push_back(
+        fmt::format("{} differs: {}, now {}", name, short_json(value(base, name)), short_json(value(now, name))));
+  }
+}
 
 std::uint64_t coin_seed(const CLI::App& command, const RunOptions& options) {
   return command.count("--seed") > 0 ? options.seed : std::random_device()();

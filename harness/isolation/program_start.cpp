@@ -32,10 +32,17 @@ bool is_thread_list(std::string_view text) {
   }
 }
 
+/// `convladder duel --bisect`, whose errors are not to make a commit a bad one.
+bool is_bisection(int argc, char** argv) {
+  bool asked = false;
+  for (int i = 2; i < argc; ++i) asked = asked || std::string_view(argv[i]) == "--bisect";
+  return asked && std::string_view(argv[1]) == "duel";
+}
+
 void say(std::string_view text) { static_cast<void>(::write(STDERR_FILENO, text.data(), text.size()) == 0); }
 
 /// Ends the program where the processor cannot carry out what it was compiled to.
-void require_instruction_sets() {
+void require_instruction_sets(int exit_code) {
   const std::uint32_t missing = kCompiledInstructionSets & ~instruction_sets_here();
   if (missing == 0) return;
   std::array<char, 512> line{};
@@ -48,14 +55,15 @@ void require_instruction_sets() {
   add(", which the program was compiled for: compile it on this machine, or with "
       "-DCONVLADDER_CPU_ARCHITECTURE=x86-64\n");
   say({line.data(), used});
-  ::_exit(kExitError);
+  ::_exit(exit_code);
 }
 
 }  // namespace
 
-void start_program(int /*argc*/, char** /*argv*/, char** environment) {
+void start_program(int argc, char** argv, char** environment) {
   open_standard_streams();
-  require_instruction_sets();
+  const int exit_of_errors = is_bisection(argc, argv) ? kExitStopBisect : kExitError;
+  require_instruction_sets(exit_of_errors);
   char** kept = environment;
   for (char** variable = environment; *variable != nullptr; ++variable) {
     const std::string_view text(*variable);
@@ -65,7 +73,7 @@ void start_program(int /*argc*/, char** /*argv*/, char** environment) {
         "convladder: OMP_NUM_THREADS: expected a whole number of threads from 1 to 1024; if unset, all cores are "
         "used\n";
     say(line);
-    ::_exit(kExitError);
+    ::_exit(exit_of_errors);
   }
   *kept = nullptr;
 }

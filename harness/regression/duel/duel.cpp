@@ -312,9 +312,9 @@ class Duel {
       return;
     }
     const int wanted = rounds + *one.rounds_wanting;
-    one.reason = fmt::format(
-        "about {} more rounds, judging by the observed spread: {}", *one.rounds_wanting,
-        wanted <= kMostRounds ? fmt::format("--rounds {}", wanted) : "use a quieter machine or fewer threads instead");
+    one.reason = fmt::format("about {} more rounds, judging by the observed spread: {}", *one.rounds_wanting,
+                             wanted <= kMostDuelRounds ? fmt::format("--rounds {}", wanted)
+                                                       : "use a quieter machine or fewer threads instead");
   }
 
   const OtherProgram& base_;

@@ -18,7 +18,7 @@ struct DuelLimits {
 };
 
 /// A confirmation never needs more than this: use another machine instead.
-inline constexpr int kMostRounds = 1000;
+inline constexpr int kMostDuelRounds = 1000;
 
 /// When the confirmation is looked at: after 13, 21 and 31 rounds as far as they are below `most_rounds`, and then.
 /// The looks share the error, so looking three times does not make an error three times as likely.
