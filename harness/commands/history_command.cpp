@@ -4,10 +4,12 @@
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "harness/commands/command.hpp"
+#include "harness/commands/history_confirm.hpp"
 #include "harness/commands/option_checks.hpp"
 #include "harness/commands/printed.hpp"
 #include "harness/plan/plan.hpp"
@@ -29,6 +31,8 @@ struct HistoryArguments {
   std::vector<std::string> batches;
   std::string index;  ///< empty: kIndexName in the first folder
   bool no_index = false;
+  ConfirmArguments confirm;
+  HistorySelftestArguments selftest;
   Printed printed;
 };
 
@@ -41,9 +45,12 @@ constexpr const char* kHistoryFooter = R"(examples:
   convladder history results --anchor memory-accumulation   every time divided by this variant's
   convladder history results --format json --output history.json && scripts/history.py history.json
 
+  convladder history results --confirm                      what changed is measured again before it counts
+  convladder history --selftest                             histories whose answer is known: how often is one wrong?
+
 docs/history.md says how changes are found and how far to trust them.
-exit codes: 0 shown - 2 shown, but something could not be read; it is listed - 3 nothing to show, or bad input: one
-line says what)";
+exit codes: 0 shown - 1 with --confirm: something is confirmed to be slower - 2 shown, but something could not be read,
+or, with --confirm, not be told; it is listed - 3 nothing to show, or bad input: one line says what)";
 
 /// Beside the runs: in the first folder that is given, or that of the first file.
 std::filesystem::path index_path(const HistoryArguments& arguments) {
@@ -60,7 +67,7 @@ void add_history_options(CLI::App& history, HistoryArguments& a) {
   const auto list = [&history](const char* name, std::vector<std::string>& values, const char* help) {
     add_list(history, name, values, help)->group("Which cases");
   };
-  history.add_option("FOLDER", a.paths, "folders with run.json files at any depth, or records of any name")->required();
+  history.add_option("FOLDER", a.paths, "folders with run.json files at any depth, or records of any name");
   list("--network", a.options.networks, "only these networks");
   list("--layer", a.options.layers, "only these layers: conv1, or lenet72.conv1");
   list("--variant", a.options.variants, "only these variants; the anchor need not be among them");
@@ -86,15 +93,29 @@ void add_history_options(CLI::App& history, HistoryArguments& a) {
                   "index of records already read (default: history-index.jsonl in the first folder)")
       ->group("Where");
   history.add_flag("--no-index", a.no_index, "reads every record again and writes no index")->group("Where");
+  add_confirm_options(history, a.confirm);
+  add_history_selftest_options(history, a.selftest);
 }
 
-std::string history_in(const std::string& format, const History& history) {
-  if (format == "markdown") return history_markdown(history);
-  if (format == "text") return history_text(history);
-  return json_text(history_json(history));
+std::string history_in(const std::string& format, const History& history,
+                       const std::optional<ConfirmedAlarms>& confirmed) {
+  if (format == "markdown") {
+    return history_markdown(history) + (confirmed ? alarms_markdown(history, *confirmed) : std::string());
+  }
+  if (format == "text") return history_text(history) + (confirmed ? alarms_text(history, *confirmed) : std::string());
+  nlohmann::ordered_json json = history_json(history);
+  if (confirmed) json["confirmed"] = alarms_json(history, *confirmed);
+  return json_text(json);
 }
 
 int history_command(HistoryArguments& arguments, const CommandLine& /*command_line*/) {
+  if (arguments.selftest.selftest) {
+    if (!arguments.paths.empty()) throw UserError("--selftest: it measures histories of its own and reads no FOLDER");
+    arguments.selftest.output = arguments.printed.file;
+    return history_selftest(arguments.selftest);
+  }
+  if (arguments.paths.empty()) throw UserError("FOLDER is required (see 'convladder history --help')");
+  check_confirm_arguments(arguments.confirm);
   check_printed(arguments.printed);
   HistoryOptions options = arguments.options;
   for (const std::string& batch : arguments.batches) {
@@ -111,8 +132,12 @@ int history_command(HistoryArguments& arguments, const CommandLine& /*command_li
     throw UserError("no run can be read, so there is no history");
   }
   const History history = make_history(std::move(runs), options);
-  print_as(arguments.printed, history_in(arguments.printed.format, history));
-  return history.from.unreadable.empty() ? kExitOk : kExitInconclusive;
+  std::optional<ConfirmedAlarms> confirmed;
+  if (arguments.confirm.confirm) confirmed = confirm_alarms(history, arguments.confirm);
+  print_as(arguments.printed, history_in(arguments.printed.format, history, confirmed));
+  if (confirmed && confirmed->exit_code() == kExitCasesFailed) return kExitCasesFailed;
+  return history.from.unreadable.empty() && (!confirmed || confirmed->exit_code() == kExitOk) ? kExitOk
+                                                                                              : kExitInconclusive;
 }
 
 const CommandRegistration history_registration(

@@ -1,0 +1,254 @@
+#include "harness/commands/history_confirm.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <random>
+#include <tuple>
+
+#include "harness/cases/google_engine.hpp"
+#include "harness/commands/duel_setup.hpp"
+#include "harness/regression/builds/commit_build.hpp"
+#include "harness/regression/compare/comparability.hpp"
+#include "support/errors.hpp"
+#include "support/json_place.hpp"
+#include "support/machine_fault.hpp"
+#include "support/printable.hpp"
+#include "support/progress.hpp"
+
+namespace convladder {
+namespace {
+
+using nlohmann::ordered_json;
+using Clock = std::chrono::steady_clock;
+
+constexpr const char* kConfirmGroup = "Measured again";
+
+/// Alarms that one duel settles: of the same two builds, with the settings of the same run.
+struct Batch {
+  std::string base;  ///< path of a program
+  std::string now;
+  const HistoryRun* run;  ///< whose settings
+  std::vector<Alarm*> alarms;
+};
+
+/// A text as a regular expression that matches it and nothing else.
+std::string literally(const std::string& text) {
+  std::string pattern;
+  for (const char c : text) {
+    if (std::string_view(R"(\^$.|?*+()[]{}/)").find(c) != std::string_view::npos) pattern += '\\';
+    pattern += c;
+  }
+  return pattern;
+}
+
+template <typename T>
+void add_once(std::vector<T>& list, const T& value) {
+  if (std::ranges::find(list, value) == list.end()) list.push_back(value);
+}
+
+class Confirmer {
+ public:
+  Confirmer(const History& history, const ConfirmArguments& arguments) : history_(history), arguments_(arguments) {}
+
+  ConfirmedAlarms run() {
+    result_.alarms = latest_alarms(history_);
+    if (result_.alarms.empty()) return std::move(result_);
+    for (Alarm& alarm : result_.alarms) put_into_batch(alarm);
+    initialize_google_benchmark({});
+    if (const std::string note = make_idle_threads_sleep(); !note.empty()) result_.notes.push_back(note);
+    int shares = static_cast<int>(batches_.size());
+    // "Slower" and "faster" have an error each.
+    const auto slower = std::ranges::count_if(result_.alarms, &Alarm::slower);
+    if (slower > 0 && slower < std::ssize(result_.alarms)) shares *= 2;
+    for (auto& [key, batch] : batches_) measure(batch, shares);
+    return std::move(result_);
+  }
+
+ private:
+  using Key = std::tuple<std::string, std::string, std::string>;
+
+  void put_into_batch(Alarm& alarm) {
+    const HistoryRun& latest = alarm.latest(history_);
+    try {
+      const auto [base, now] = programs_of(alarm);
+      Batch& batch = batches_[{base, now, latest.run.file}];
+      batch.base = base;
+      batch.now = now;
+      batch.run = &latest;
+      batch.alarms.push_back(&alarm);
+    } catch (const CommitFailure& failure) {  // of this alarm alone
+      alarm.reason = failure.what();
+    }
+  }
+
+  /// Throws CommitFailure where the builds of the runs cannot be had again.
+  std::pair<std::string, std::string> programs_of(const Alarm& alarm) {
+    if (!arguments_.base.empty()) return {arguments_.base, arguments_.now.empty() ? kThisProgram : arguments_.now};
+    const HistoryRun& before = alarm.before(history_);
+    const HistoryRun& latest = alarm.latest(history_);
+    for (const HistoryRun* const run : {&before, &latest}) {
+      if (run->commit == "unknown") {
+        throw CommitFailure(fmt::format("the run of {} does not say of which commit it is", run->date));
+      }
+      if (run->dirty) {
+        throw CommitFailure(
+            fmt::format("the run of {} had uncommitted changes, so its build cannot be made again; "
+                        "name builds with --base and --new",
+                        run->date));
+      }
+    }
+    if (before.commit == latest.commit) {
+      throw CommitFailure(
+          fmt::format("the runs before and after it are of the same commit {}: something else than the "
+                      "code changed",
+                      before.commit.substr(0, 9)));
+    }
+    return {built(before), built(latest)};
+  }
+
+  std::string built(const HistoryRun& run) {
+    if (!repository_) repository_.emplace(arguments_.repository);
+    const auto known = programs_.find(run.commit);
+    if (known != programs_.end()) return known->second;
+    const auto commit = [&] {
+      try {
+        return repository_->commit("commit", run.commit);
+      } catch (const UserError& error) {
+        throw CommitFailure(error.what());
+      }
+    }();
+    const std::string program = build_commit(*repository_, commit, {default_builds_folder(), arguments_.build_options});
+    return programs_[run.commit] = program;
+  }
+
+  /// Those of the run, and of its cases only the alarmed ones.
+  RunOptions options_of(const Batch& batch) const {
+    const ordered_json record = read_record_json(batch.run->run.file);
+    RunOptions options = options_from_json(JsonPlace(record, batch.run->run.file).at("context").at("options"));
+    if (!options.ladder.empty() || !options.with.empty()) {
+      throw UserError(
+          "stages of a folder are in no build: compare two versions of it with 'convladder duel --base OLD NEW'");
+    }
+    options.story = false;
+    options.variants.clear();
+    options.devices.clear();
+    options.batches.clear();
+    options.families.clear();
+    std::vector<std::string> layers;
+    std::vector<std::string> ids;
+    for (const Alarm* const alarm : batch.alarms) {
+      const HistorySeries& series = alarm->in(history_);
+      add_once(options.variants, series.variant);
+      add_once(options.devices, series.device);
+      add_once(options.batches, series.batch);
+      if (series.network != "shape") add_once(layers, series.network + '.' + series.layer);
+      ids.push_back(literally(series.id));
+    }
+    if (options.sizes.empty() && !layers.empty()) {
+      options.networks.clear();
+      options.layers = layers;
+    }
+    options.case_filter = fmt::format("^({})$", fmt::join(ids, "|"));
+    return options;
+  }
+
+  /// What cannot be measured leaves its alarms open.
+  void measure(Batch& batch, int shares) {
+    try {
+      const ordered_json threads = value_at(batch.run->run.context, "/cpu/threads");
+      if (threads.is_number_unsigned()) setenv("OMP_NUM_THREADS", threads.dump().c_str(), 1);
+      duel(batch, shares);
+    } catch (const MachineFault&) {
+      throw;
+    } catch (const UserError& error) {
+      for (Alarm* const alarm : batch.alarms) alarm->reason = error.what();
+    }
+  }
+
+  void duel(Batch& batch, int shares) {
+    const OtherProgram base = ask_program(batch.base);
+    const OtherProgram now = ask_program(batch.now);
+    compare_programs(base, now, result_.notes);
+    const RunOptions options = options_of(batch);
+    const std::vector<DuelGroup> plan = plan_duel(options, base, now, "", "");
+    const ImageSet images = duel_images(plan, options);
+    const DuelSettings settings = confirming_settings(history_, shares);
+    Progress progress(stderr, 0);
+    const auto start = Clock::now();
+    const DuelResult duel =
+        run_duel(plan, base, now, images, settings, [&](const char* phase, const std::string& id, double done) {
+          const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+          progress.show_part(fmt::format("{} {}", phase, id), done,
+                             done > 0 ? std::optional(seconds * (1 / done - 1)) : std::nullopt);
+        });
+    for (Alarm* const alarm : batch.alarms) {
+      const auto one = std::ranges::find(duel.cases, alarm->in(history_).id, &DuelCase::id);
+      if (one == duel.cases.end()) {
+        alarm->reason = "this program does not plan the case any more";
+      } else {
+        settle_alarm(*alarm, one->verdict, one->change(), one->reason, !duel.control_outcome || duel.contaminated());
+      }
+    }
+  }
+
+  const History& history_;
+  const ConfirmArguments& arguments_;
+  ConfirmedAlarms result_;
+  std::map<Key, Batch> batches_;
+  std::optional<Repository> repository_;
+  std::map<std::string, std::string> programs_;  ///< by commit
+};
+
+}  // namespace
+
+DuelSettings confirming_settings(const History& history, int shares) {
+  DuelSettings settings;
+  VerdictLimits& limits = settings.limits.verdict;
+  limits.tau = history.options.tau;
+  limits.delta = std::max(limits.delta, limits.tau);
+  limits.alpha = kConfirmAlpha / std::max(shares, 1);
+  settings.seed = std::random_device()();
+  return settings;
+}
+
+void add_confirm_options(CLI::App& history, ConfirmArguments& a) {
+  history
+      .add_flag("--confirm", a.confirm,
+                "measures alarmed cases again: the build before the change and that of the latest run in turns")
+      ->group(kConfirmGroup);
+  history
+      .add_option("--repository", a.repository, "a folder in the repository of the runs' commits (default: this one)")
+      ->group(kConfirmGroup);
+  history
+      .add_option("--build-option", a.build_options,
+                  "an option for cmake, the same for both builds: -DCONVLADDER_CUDA=OFF; may be repeated")
+      ->allow_extra_args(false)
+      ->group(kConfirmGroup);
+  history.add_option("--base", a.base, "the build before the change, instead of one of the run's commit")
+      ->group(kConfirmGroup);
+  history.add_option("--new", a.now, "the latest build, likewise (default with --base: this program)")
+      ->group(kConfirmGroup);
+}
+
+void check_confirm_arguments(const ConfirmArguments& a) {
+  const auto needs = [](const char* option, bool is_given, const char* other, bool is_there) {
+    if (is_given && !is_there) throw UserError(fmt::format("{} can be used only with {}", option, other));
+  };
+  needs("--repository", !a.repository.empty(), "--confirm", a.confirm);
+  needs("--build-option", !a.build_options.empty(), "--confirm", a.confirm);
+  needs("--base", !a.base.empty(), "--confirm", a.confirm);
+  needs("--new", !a.now.empty(), "--base", !a.base.empty());
+}
+
+ConfirmedAlarms confirm_alarms(const History& history, const ConfirmArguments& arguments) {
+  return Confirmer(history, arguments).run();
+}
+
+}  // namespace convladder
