@@ -8,7 +8,6 @@
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
-#include <optional>
 #include <system_error>
 
 #include "devices/ptxas_report.hpp"
@@ -333,17 +332,6 @@ std::vector<KernelResources> stage_resources(const StageBuild& build) {
   } catch (const PtxasReportError&) {
     return {};  // of a ptxas that says it otherwise
   }
-}
-
-fs::path default_stage_cache() {
-  const auto folder_of = [](const char* name) -> std::optional<fs::path> {
-    const char* const value = std::getenv(name);
-    if (value == nullptr || *value != '/') return std::nullopt;
-    return fs::path(value);
-  };
-  if (const auto cache = folder_of("XDG_CACHE_HOME")) return *cache / "convladder/stages";
-  if (const auto home = folder_of("HOME")) return *home / ".cache/convladder/stages";
-  return fs::temp_directory_path() / fmt::format("convladder-{}/stages", getuid());
 }
 
 }  // namespace convladder

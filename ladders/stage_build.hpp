@@ -56,8 +56,4 @@ class StageBuilder {
   std::filesystem::path cache_;
 };
 
-/// $XDG_CACHE_HOME/convladder/stages, ~/.cache/convladder/stages, or a folder of the user's own in that for temporary
-/// files where there is no home.
-std::filesystem::path default_stage_cache();
-
 }  // namespace convladder

@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/python3 -B
 """The best stage of each layer against the libraries and the layer's floor, from runs of the same machine."""
 
 from __future__ import annotations

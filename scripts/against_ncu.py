@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/python3 -B
 """Counters of the simulated device beside Nsight Compute's of the same kernels on a GPU."""
 
 from __future__ import annotations

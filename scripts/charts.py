@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/python3 -B
 """Draws a record of convladder, and only what it holds: a run, a run of whole networks, and what else has a kind."""
 
 from __future__ import annotations

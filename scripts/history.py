@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/python3 -B
 """Draws what `convladder history --format json` wrote: a figure for each layer, batch and device over the runs."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/python3 -B
 """Makes one HTML page of records, of any kind that convladder writes, or a site with a page for each."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/python3 -B
 """Checks run.json, network.json, fused.json, sweep.json or rank.json against its schema, and the rules a schema cannot say."""
 
 from __future__ import annotations

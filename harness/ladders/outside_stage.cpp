@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "ladders/launch_plan.hpp"
+#include "ladders/stage_cache.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
 #include "support/nearest_name.hpp"

@@ -9,7 +9,7 @@
 #include "harness/ladders/opened_ladder.hpp"
 #include "harness/ladders/outside_stage.hpp"
 #include "ladders/ladder_folder.hpp"
-#include "ladders/stage_build.hpp"
+#include "ladders/stage_cache.hpp"
 #include "support/errors.hpp"
 #include "support/nearest_name.hpp"
 #include "support/printable.hpp"

@@ -9,7 +9,7 @@
 
 #include "harness/plan/device_argument.hpp"
 #include "ladders/ladder_folder.hpp"
-#include "ladders/stage_build.hpp"
+#include "ladders/stage_cache.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
 #include "support/printable.hpp"

@@ -6,7 +6,7 @@
 
 #include "harness/ladders/opened_ladder.hpp"
 #include "harness/machine/environment.hpp"
-#include "ladders/stage_build.hpp"
+#include "ladders/stage_cache.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
 #include "support/sha256.hpp"
