@@ -44,9 +44,17 @@ def run(cache: Path, tmp_path: Path) -> Any:
     return lambda *words, **options: run_program(*words, env=environment, cwd=tmp_path, **options)
 
 
+@pytest.fixture(scope="session")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Of the folder: what was compiled is taken again only where its source lies at the same place."""
+    return tmp_path_factory.mktemp("folder") / "rows"
+
+
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return Path(shutil.copytree(ROW_SUM, tmp_path / "rows"))
+def folder(place: Path) -> Path:
+    """As it is in the repository, for every test anew."""
+    shutil.rmtree(place, ignore_errors=True)
+    return Path(shutil.copytree(ROW_SUM, place))
 
 
 @pytest.fixture

@@ -43,7 +43,10 @@ def ladder(folder: Path, stages: list[Path]) -> Path:
 
 def cases_of(tmp_path: Path, stages: list[Path], *more: str) -> dict[str, dict[str, object]]:
     """The cases of all stages by the stage's file name."""
-    folder = ladder(tmp_path / "twice", stages)
+    folder = tmp_path / "twice"
+    if not folder.exists():
+        ladder(folder, stages)
+    shutil.rmtree(tmp_path / "out", ignore_errors=True)
     environment = os.environ | {"XDG_CACHE_HOME": str(tmp_path / "cache")}
     done = run("run", folder, "--output", tmp_path / "out", "--timeout", 8, "--repetitions", 3,
                "--benchmark_min_time=0.001", "--quiet", "--no-report", *more, env=environment, timeout=900)
@@ -92,10 +95,17 @@ def test_no_cheat_is_timed_that_did_not_do_its_work(tmp_path: Path) -> None:
     assert refused >= 25
 
 
+@pytest.fixture(scope="module")
+def place_of_honest(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """They are compiled once."""
+    return tmp_path_factory.mktemp("honest")
+
+
 @pytest.mark.parametrize("where", [[], ["--strangers"]], ids=["in place", "apart"])
-def test_honest_stages_that_look_strange_pass(tmp_path: Path, where: list[str]) -> None:
+def test_honest_stages_that_look_strange_pass(place_of_honest: Path, where: list[str]) -> None:
     assert len(HONEST) >= 15
-    wrong = [f"{name}: {case['status']}: {case['reason']}" for name, case in cases_of(tmp_path, HONEST, *where).items()
+    cases = cases_of(place_of_honest, HONEST, *where)
+    wrong = [f"{name}: {case['status']}: {case['reason']}" for name, case in cases.items()
              if case["status"] not in ("ok", "skipped")]
     assert wrong == []
 
