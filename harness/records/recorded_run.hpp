@@ -25,7 +25,7 @@ struct TimeFigure {
   double median = 0;
   std::optional<double> low;  ///< of the median's interval, with `high`
   std::optional<double> high;
-  std::optional<double> level;  ///< of the same interval
+  std::optional<double> level = {};  ///< of the same interval
   std::vector<double> samples;  ///< in the order they were taken: one a round
   int iterations = 1;           ///< calls of each sample
   bool is_predicted = false;    ///< by a virtual clock

@@ -17,7 +17,7 @@
 
 #include "ladders/compilers.hpp"
 #include "ladders/program_output.hpp"
-#include "ladders/stage_build.hpp"
+#include "ladders/stage_cache.hpp"
 #include "support/file_bytes.hpp"
 #include "support/machine_fault.hpp"
 #include "support/printable.hpp"
