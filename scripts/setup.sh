@@ -30,7 +30,7 @@ lint    clang-tidy          the linter
 package dpkg-dev            what a package depends on
 package file                what a package depends on
 fuzz    clang               libFuzzer, and the CUDA kernels where nvcc is missing
-slurm   munge               who a message of Slurm is from
+slurm   munge               telling who a message of Slurm is from
 slurm   slurmctld           Slurm's controller
 slurm   slurmd              Slurm's nodes
 slurm   slurm-client        sbatch, squeue and scontrol
