@@ -283,7 +283,8 @@ int duel_command(DuelArguments& a, const CommandLine& command_line) {
 
 /// `git bisect run` takes every code from 1 to 127 but 125 for "bad".
 int duel_exit_of_errors(const CommandLine& words) {
-  return std::ranges::find(words, "--bisect") == words.end() ? kExitError : kExitStopBisect;
+  const auto means_bisect = [](const std::string& word) { return word.starts_with("--bis"); };  // misspelt as well
+  return std::ranges::any_of(words, means_bisect) ? kExitStopBisect : kExitError;
 }
 
 const CommandRegistration duel_registration({.name = "duel",

@@ -14,6 +14,7 @@
 namespace convladder {
 namespace {
 
+constexpr int kBisectRounds = 100;  // a step that says nothing costs more than rounds
 constexpr const char* kCommitsGroup = "Commits";
 
 /// A name that means another commit at every step of a bisection.
@@ -62,6 +63,7 @@ void check_bisection(DuelArguments& a) {
                     printable(a.base_commit), printable(a.base_commit)));
   }
   if (a.new_commit.empty()) a.new_commit = "HEAD";
+  if (a.command->count("--rounds") == 0) a.settings.limits.most_rounds = kBisectRounds;
 }
 
 /// A side is built; what fails for the base is nobody's but of who named it.

@@ -35,7 +35,7 @@ bool is_thread_list(std::string_view text) {
 /// `convladder duel --bisect`, whose errors are not to make a commit a bad one.
 bool is_bisection(int argc, char** argv) {
   bool asked = false;
-  for (int i = 2; i < argc; ++i) asked = asked || std::string_view(argv[i]) == "--bisect";
+  for (int i = 2; i < argc; ++i) asked = asked || std::string_view(argv[i]).starts_with("--bis");
   return asked && std::string_view(argv[1]) == "duel";
 }
 

@@ -164,6 +164,7 @@ def test_what_a_bisection_is_told(tmp_path: Path, repository: Path) -> None:
         assert duel(repository, "--bisect", "--base-commit", base).returncode == 128
     assert duel(repository, "--bisect").returncode == 128
     assert duel(tmp_path, *bisect).returncode == 128
+    assert duel(repository, "--bisct", "--base-commit", "first").returncode == 128, "a misspelt recipe marks nothing"
     threads = os.environ | {"OMP_NUM_THREADS": "none"}
     assert duel(repository, *bisect, env=threads).returncode == 128
     (repository / "CMakeLists.txt").unlink()
