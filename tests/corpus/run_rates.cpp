@@ -72,7 +72,7 @@ std::vector<Series> all_series(const RunsByLoad& runs) {
     for (const auto& [other, others] : runs) {
       if (other.first != machine || other.second == load) continue;
       const auto now = chosen(others, "known-work", "first");
-      add({machine, fmt::format("{}, {}", load, other.second), "other load", each_with_each(work, now), {5}, {}});
+      add({machine, fmt::format("{}, {}", load, other.second), "other load", each_with_each(work, now), {}, {}});
     }
   }
   return series;

@@ -51,7 +51,7 @@ DuelTrace duel_of(const ordered_json& line) {
 RunTrace run_of(const ordered_json& line) {
   const double unit = line.at("unit_ns");
   const ordered_json& rungs = line.at("rungs");
-  RunTrace run{line.at("run"), line.at("build"), line.at("date"), {}, nullptr};
+  RunTrace run{line.at("run"), line.at("build"), line.at("date"), {}, {}};
   for (const auto& [variant, samples] : line.at("samples").items()) {
     const ordered_json& rung = rungs.at(run.cases.size());
     RunTrace::Case& one = run.cases.emplace_back();
@@ -105,7 +105,8 @@ TraceSession read_session(const std::filesystem::path& path) {
   session.machine = header.at("machine");
   session.date = header.at("date");
   session.note = header.at("note");
-  session.context = header.at("context");
+  session.context = std::make_shared<const ordered_json>(header.at("context"));
+  for (RunTrace& run : session.runs) run.context = session.context;
   session.load = load_of(header, session.others);
   if (const ordered_json& only = header.at("variant"); !only.is_null()) session.only = only.get<std::string>();
   return session;
@@ -123,9 +124,6 @@ std::vector<TraceSession> read_traces(const std::filesystem::path& folder) {
   std::vector<TraceSession> sessions;
   sessions.reserve(files.size());
   for (const std::filesystem::path& path : files) sessions.push_back(read_session(path));
-  for (TraceSession& session : sessions) {
-    for (RunTrace& run : session.runs) run.context = &session.context;
-  }
   return sessions;
 }
 

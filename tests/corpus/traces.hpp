@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -32,7 +33,7 @@ struct RunTrace {
     std::vector<double> samples;  ///< nanoseconds, in the order of the rounds
   };
   std::vector<Case> cases;
-  const nlohmann::ordered_json* context = nullptr;  ///< of its session
+  std::shared_ptr<const nlohmann::ordered_json> context;  ///< of its session
 };
 
 /// A call of record_traces.py: one machine, one load, some minutes.
@@ -43,7 +44,7 @@ struct TraceSession {
   std::string only;  ///< the variant, if it was chosen; such duels have rows of their own
   std::string date;
   std::string note;
-  nlohmann::ordered_json context;
+  std::shared_ptr<const nlohmann::ordered_json> context;  ///< what a comparison looks at
   std::vector<DuelTrace> duels;
   std::vector<RunTrace> runs;
   std::vector<double> others;  ///< cores that others used, for each trace
