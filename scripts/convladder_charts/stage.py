@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Callable, Optional, TypeVar
@@ -59,14 +60,19 @@ def optional(node: Node, read: Callable[[Node], T]) -> Optional[T]:
 def stages_of(variants: Node) -> dict[tuple[str, str], Stage]:
     """Every variant of the record, by family and name, in ladder order."""
     stages: dict[tuple[str, str], Stage] = {}
+    on_rung: Counter[tuple[str, Optional[int]]] = Counter()
     for node in variants.items():
         family, name = node.field("family").text(), node.field("name").text()
         rung = optional(node.field("rung"), Node.integer)
-        twins = sum(1 for stage in stages.values() if (stage.family, stage.rung) == (family, rung))
         title = printable(node.field("title").text()) or printable(name) or "(no name)"
         left_out = printable(node.field("leaves_out").text()) if "leaves_out" in node.value else ""
         below = optional(node.field("builds_on"), Node.text) if "builds_on" in node.value else None
-        stages[family, name] = Stage(family, rung, name, title, twins, leaves_out=left_out, builds_on=below or "")
+        old = stages.get((family, name))
+        stages[family, name] = Stage(family, rung, name, title, on_rung[family, rung], leaves_out=left_out,
+                                     builds_on=below or "")
+        on_rung[family, rung] += 1
+        if old is not None:  # of two with one name the last counts
+            on_rung[family, old.rung] -= 1
     return stages
 
 

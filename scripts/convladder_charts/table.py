@@ -6,7 +6,7 @@ from typing import Iterable, Iterator, Sequence, Union
 
 from convladder_charts import predicted_tables
 from convladder_charts.counted import CountedGroup, CountedLadder, CountedRow, Figure, drawn_figures, figures
-from convladder_charts.counted_text import SCALED, images_line, label, scale_of
+from convladder_charts.counted_text import SCALED, Scale, images_line, label, scale_of
 from convladder_charts.page import sampling
 from convladder_charts.predicted_text import NOTE
 from convladder_charts.record import Group, Ladder, Record, Row
@@ -185,8 +185,7 @@ def _counted_legend(group: CountedGroup) -> str:
             f"{SCALED.strip()} marks figures that are scaled from the executed images and not exact.")
 
 
-def _counter_cells(shown: Sequence[Figure], row: CountedRow, ladder: CountedLadder) -> list[str]:
-    scales = [scale_of(figure, ladder) for figure in shown]
+def _counter_cells(shown: Sequence[Figure], row: CountedRow, scales: Sequence[Scale]) -> list[str]:
     return [f"{label(figure, row, scale)} {scale.symbol}".strip() for figure, scale in zip(shown, scales)]
 
 
@@ -194,19 +193,21 @@ def _plain_counters(group: CountedGroup, ladder: CountedLadder) -> list[str]:
     heading = f"{_heading(group, ladder)} · {images_line(ladder)}"
     columns = "".join(pad(figure.heading, _COUNTED_WIDTH, right=True) for figure in figures())
     lines = [*wrapped(heading), "  " + pad("stage", _COUNTED_STAGE_WIDTH) + columns]
+    scales = [scale_of(figure, ladder) for figure in figures()]
     for row in ladder.rows:
         name = "  " + pad(cut(row.stage.label, _COUNTED_STAGE_WIDTH - 1), _COUNTED_STAGE_WIDTH)
         if row.counters is None:
             lines.append(name + "  " + cut(row.why_not_counted, WIDTH - _COUNTED_STAGE_WIDTH - 4))
         else:
-            lines.append(name + "".join(pad(cell, _COUNTED_WIDTH, right=True) for cell in _counter_cells(figures(), row, ladder)))
+            lines.append(name + "".join(pad(cell, _COUNTED_WIDTH, right=True) for cell in _counter_cells(figures(), row, scales)))
     return lines
 
 
 def counter_table(group: CountedGroup, ladder: CountedLadder) -> Table:
     """A row for each stage; without counters it says why."""
     shown = drawn_figures(ladder)
-    rows = [(row.stage.label, *(_counter_cells(shown, row, ladder) if row.counters else [NONE] * len(shown)),
+    scales = [scale_of(figure, ladder) for figure in shown]
+    rows = [(row.stage.label, *(_counter_cells(shown, row, scales) if row.counters else [NONE] * len(shown)),
              row.status if row.counters else row.why_not_counted) for row in ladder.rows]
     return Table(_heading(group, ladder),
                  ("stage", *(f"{figure.name} {figure.per}".strip() for figure in shown), "status"), tuple(rows), 1,

@@ -63,14 +63,14 @@ def _hero(one: Input, ladders: dict[str, Told], head: Told, prefix: str) -> tupl
         ladder = next((ladder for ladder in group.ladders if ladder.place == head.place), None)
         if ladder:
             on = device_name(group)
-            alone = dataclasses.replace(group, ladders=(ladder,))
+            alone = dataclasses.replace(group, ladders=(ladder,), more_layers=0)
             drawn = figure(ladder_chart.draw, record, alone, name, source, ladder.place, [table.ladder_table(alone, ladder)],
                            table.legend(record))
     for predicted in record.predicted:
         counted_one = _predicted_ladder(predicted, head)
         if counted_one and not drawn:
             on = f"{_gpu(record, predicted.gpu)}, PREDICTED"
-            alone = dataclasses.replace(predicted, ladders=(counted_one,))
+            alone = dataclasses.replace(predicted, ladders=(counted_one,), more_layers=0)
             drawn = figure(prediction.draw, record, alone, name, source,
                            places_of(row.place for row in counted_one.rows) + ".prediction", ())
     if drawn is None:
