@@ -26,9 +26,9 @@ struct TimeFigure {
   std::optional<double> low;  ///< of the median's interval, with `high`
   std::optional<double> high;
   std::optional<double> level = {};  ///< of the same interval
-  std::vector<double> samples;  ///< in the order they were taken: one a round
-  int iterations = 1;           ///< calls of each sample
-  bool is_predicted = false;    ///< by a virtual clock
+  std::vector<double> samples;       ///< in the order they were taken: one a round
+  int iterations = 1;                ///< calls of each sample
+  bool is_predicted = false;         ///< by a virtual clock
 };
 
 /// Counted on the simulated device. Names are Nsight Compute's; sums end in ".sum".
