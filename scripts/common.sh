@@ -3,9 +3,9 @@
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
-# Of a source tree this is empty; of a bundle or an installed tree it is their program.
-program_beside=''
-[[ ! -x $root/convladder ]] || program_beside="$root/convladder"
+# program_beside: the program of a bundle or an installed tree; empty in a source tree.
+program_beside="$root/convladder"
+[[ -x $program_beside && ! -d $program_beside ]] || program_beside=''
 
 fail() {
   echo "${0##*/}: $*" >&2

@@ -31,11 +31,11 @@ exit status: 0 made, and it works; 1 not; 77 --test cannot be done here: one lin
 USAGE
 }
 
-test=false build=true mirror='' definitions=()
+try=false make=true mirror='' definitions=()
 while (($#)); do
   case "$1" in
-    --test) test=true ;;
-    --only-test) test=true build=false ;;
+    --test) try=true ;;
+    --only-test) try=true make=false ;;
     --mirror | -D)
       [[ -n ${2:-} ]] || fail "$1 needs a value"
       if [[ $1 == -D ]]; then definitions+=(-D "$2"); else mirror=$2; fi
@@ -47,7 +47,7 @@ while (($#)); do
   shift
 done
 
-if $build; then
+if $make; then
   [[ -n ${CONVLADDER_NO_SETUP:-} ]] || "$root/scripts/setup.sh" --package || exit 1
   SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git -C "$root" log -1 --format=%ct 2>/dev/null || date +%s)}
   export SOURCE_DATE_EPOCH
@@ -63,6 +63,6 @@ fi
 package=$(find "$root/build" -maxdepth 1 -name 'convladder_*.deb' -printf '%T@ %p\n' | sort -n | tail -n 1 | cut -d ' ' -f 2-)
 [[ -n $package ]] || fail "there is no package in $root/build"
 echo "$package ($(du -m -- "$package" | cut -f 1) MB)"
-if $test; then
+if $try; then
   "$root/scripts/package/try.sh" "$package" "$mirror"
 fi

@@ -1,6 +1,6 @@
 # What nsys.sh and ncu.sh share; sourced, never run. One case of 'convladder run' under a profiler: `parse_case` takes
 # the options, `case_command` is the command that is profiled, `run_profiler` prints and runs the whole of it.
-# shellcheck shell=bash disable=SC2034  # the scripts that source this use the variables
+# shellcheck shell=bash disable=SC2034,SC2154  # the scripts that source this use the variables
 
 readonly exit_usage=2
 readonly exit_no_profiler=3

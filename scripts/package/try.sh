@@ -79,8 +79,15 @@ inside apt-get -qq -y install --no-install-recommends g++ python3-matplotlib pyt
   man-db >"$work/log" 2>&1 || { tail -n 5 "$work/log" >&2 && exit 1; }
 as_user 'convladder run my-softmax --device cpu --repetitions 3 --output mine | tail -n 5; test -s mine/run.json && test -s mine/report.html'
 as_user 'convladder report first/run.json && test -s first/report.html'
-as_user 'MANWIDTH=80 man convladder | sed -n 1,20p'
-as_user 'bash -c ". /usr/share/bash-completion/bash_completion; . /usr/share/bash-completion/completions/convladder; COMP_LINE=\"convladder exp\" COMP_POINT=14; _convladder convladder; echo \"\${COMPREPLY[@]}\"" | grep -x explain'
+as_user 'MANWIDTH=80 man convladder 2>../man-errors | sed -n 1,20p; test ! -s ../man-errors'
+cat >"$system/home/somebody/complete.sh" <<'COMPLETE'
+. /usr/share/bash-completion/bash_completion
+_completion_loader convladder
+COMP_LINE='convladder run --device=sim' COMP_POINT=27
+_convladder convladder
+echo "completed: ${COMPREPLY[*]}"
+COMPLETE
+as_user 'bash ../complete.sh | grep -x "completed: simulated"'
 # Nothing was written where it lies, not even by root.
 inside convladder list >/dev/null
 inside dpkg --verify convladder

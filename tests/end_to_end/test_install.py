@@ -85,6 +85,9 @@ def test_the_scripts_beside_it_find_it(tree: Path, tmp_path: Path) -> None:
     if "unknown variant" not in done.stderr:  # as in a build without a compiler of CUDA
         assert str(tree / "share/convladder/convladder").replace(" ", "\\ ") in done.stdout
         assert " --output ./results/" in done.stdout and not (tree / "share/convladder/results/profiles").exists()
+    done = subprocess.run([str(scripts / "slurm.sh"), "plan", "--no-such-option"], capture_output=True, encoding="utf-8",
+                          check=False, env={"PATH": "/usr/bin:/bin"}, cwd=tmp_path)
+    assert done.returncode == 3 and "unknown option '--no-such-option'" in done.stderr
     done = subprocess.run([str(tree / "share/convladder/on_gpu.sh"), "--dry-run", "--without-gpu", "--quick"],
                           capture_output=True, encoding="utf-8", check=False, env={"PATH": "/usr/bin:/bin"})
     assert (done.returncode, done.stderr) == (0, "")
@@ -101,10 +104,11 @@ def test_the_manual_has_every_command_and_option(tree: Path) -> None:
         for option in re.findall(r"^  (--[a-z_-]+)", installed(tree, command, "--help").stdout, re.MULTILINE):
             assert option in said
     if shutil.which("groff"):
-        done = subprocess.run(["groff", "-ww", "-man", "-Tutf8", "-k", str(page)], capture_output=True, encoding="utf-8",
-                              check=False)
-        assert (done.returncode, done.stderr) == (0, "")
-        assert "exactly this many samples" in done.stdout
+        for terminal in ("utf8", "latin1"):
+            done = subprocess.run(["groff", "-ww", "-man", f"-T{terminal}", "-k", str(page)], capture_output=True,
+                                  encoding="utf-8", errors="replace", check=False)
+            assert (done.returncode, done.stderr) == (0, "")
+            assert "exactly this many samples" in done.stdout
 
 
 @pytest.mark.parametrize("line, expected", [

@@ -30,10 +30,18 @@ void add_manual_options(CLI::App& command, ManualArguments& a) {
   command.add_option("--date", a.date, "of the page (default: none)");
 }
 
-/// As roff has to have it: no backslash, hyphen or first character that means something else.
+/// As roff has to have it: no backslash, hyphen or first character that means something else, and no ellipsis, which
+/// not every terminal has.
 std::string escaped(std::string_view text) {
+  constexpr std::string_view kEllipsis = "…";
   std::string result;
-  for (const char one : text) {
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (text.substr(at).starts_with(kEllipsis)) {
+      result += "...";
+      at += kEllipsis.size() - 1;
+      continue;
+    }
+    const char one = text[at];
     switch (one) {
       case '\\':
         result += "\\e";
