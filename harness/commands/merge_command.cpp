@@ -66,7 +66,7 @@ void add_merge_options(CLI::App& merge, MergeArguments& a) {
 void require_replaceable(const fs::path& file, const RunPlan& plan) {
   std::error_code ignored;
   if (fs::symlink_status(file, ignored).type() == fs::file_type::not_found) return;
-  const RecordReader before(file);
+  const RecordReader before(file, {"ladders"});
   if (value_at(before.fields(), "/context/plan/id") == plan.id) return;
   throw UserError(fmt::format("{} already exists, and is no merge of this plan; use another --output", file.string()));
 }
@@ -86,7 +86,7 @@ std::string machines_line(const MergedShards& shards) {
 
 /// Whether a case failed.
 bool print_merged(const fs::path& file, const MergedShards& shards, bool quiet) {
-  const RecordReader written(file);
+  const RecordReader written(file, {"ladders"});
   std::size_t failed = 0;
   for (std::size_t i = 0; i < written.cases(); ++i) {
     const ordered_json one = written.case_at(i);

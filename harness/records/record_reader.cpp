@@ -24,6 +24,14 @@ constexpr std::string_view kBeginOfCase = "\n  {";
 /// What a line begins with, of a constant that begins with the end of the line before.
 bool begins(std::string_view line, std::string_view with) { return line.starts_with(with.substr(1)); }
 
+/// Of a line that begins a list of a record, ` "ladders": [`; empty of any other.
+std::string_view name_of_list(std::string_view line) {
+  constexpr std::string_view begin = " \"";
+  constexpr std::string_view end = "\": [";
+  if (!line.starts_with(begin) || !line.ends_with(end)) return {};
+  return line.substr(begin.size(), line.size() - begin.size() - end.size());
+}
+
 std::ifstream open_file(const std::filesystem::path& file) {
   std::ifstream stream(file, std::ios::binary);
   if (!stream) throw UserError(fmt::format("{}: cannot be read: {}", file.string(), system_error_text(errno)));
@@ -32,7 +40,10 @@ std::ifstream open_file(const std::filesystem::path& file) {
 
 }  // namespace
 
-RecordReader::RecordReader(std::filesystem::path file) : file_(std::move(file)) {
+RecordReader::RecordReader(std::filesystem::path file) : RecordReader(std::move(file), {}) {}
+
+RecordReader::RecordReader(std::filesystem::path file, std::set<std::string, std::less<>> unread)
+    : file_(std::move(file)) {
   refuse_folder_as_record(file_.string());
   std::ifstream stream = open_file(file_);
   enum class Part { before, cases, behind } part = Part::before;
@@ -40,6 +51,7 @@ RecordReader::RecordReader(std::filesystem::path file) : file_(std::move(file)) 
   std::uint64_t offset = 0;
   Place one;
   bool inside = false;  // of a case
+  bool passed = false;  // over a list that is not read
   for (std::string line; std::getline(stream, line);) {
     const std::uint64_t next = offset + line.size() + 1;
     if (part == Part::before) {
@@ -56,7 +68,13 @@ RecordReader::RecordReader(std::filesystem::path file) : file_(std::move(file)) 
       cases_.push_back(one);
       inside = false;
     } else if (part == Part::behind) {
-      other += line + '\n';
+      if (!passed) other += line + '\n';
+      if (passed && begins(line, kEndOfCases)) {
+        passed = false;
+        other += line + '\n';
+      } else if (!passed) {
+        passed = unread.contains(name_of_list(line));
+      }
     }
     offset = next;
   }

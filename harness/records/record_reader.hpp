@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,8 @@ class RecordReader {
   /// Looks at every line once and keeps where the cases begin. Throws UserError: it cannot be read, it is not laid out
   /// as this program writes it, its other fields are no JSON.
   explicit RecordReader(std::filesystem::path file);
+  /// The same; the lists behind the cases that are called so are not read.
+  RecordReader(std::filesystem::path file, std::set<std::string, std::less<>> unread);
 
   const std::filesystem::path& file() const { return file_; }
   /// All fields but `cases`.

@@ -2,11 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <cstdio>
+#include <filesystem>
 #include <set>
+#include <system_error>
 
 #include "harness/machine/quality.hpp"
 #include "harness/records/foreign_record.hpp"
+#include "harness/records/record_reader.hpp"
 #include "harness/records/record_text.hpp"
 #include "harness/statistics/statistics.hpp"
 #include "ladders/ladder_folder.hpp"
@@ -22,6 +26,7 @@ using nlohmann::ordered_json;
 
 namespace {
 
+constexpr std::uintmax_t kLargeRecord = std::uintmax_t{64} << 20;  // bytes from which on it is read case by case
 constexpr NumberRange kTimes{.least = kAboveZero, .most = 1e18, .unit = "ns"};  // 30 years; sums stay finite
 
 void require_version(const JsonPlace& run) {
@@ -172,8 +177,10 @@ RecordedRun parse_recorded_run(std::string_view text, const std::string& file) {
   return recorded_run_of(parse_record_json(text, file), file);
 }
 
-RecordedRun recorded_run_of(const ordered_json& json, const std::string& file) {
-  const JsonPlace place(json, file);
+namespace {
+
+/// All but the cases.
+RecordedRun run_without_cases(const JsonPlace& place, const std::string& file) {
   require_version(place);
   RecordedRun run;
   run.file = file;
@@ -182,15 +189,42 @@ RecordedRun recorded_run_of(const ordered_json& json, const std::string& file) {
   if (place.has("planned")) {
     for (const JsonPlace& planned : place.at("planned").list()) run.planned.push_back(planned.name());
   }
+  return run;
+}
+
+void add_case(RecordedRun& run, const JsonPlace& one, std::set<std::string>& ids) {
+  run.cases.push_back(read_case(one));
+  check_case(one, run.cases.back());
+  if (!ids.insert(run.cases.back().id).second) one.at("id").fail("occurs twice");
+}
+
+/// Of a file whose JSON would be many times as large in memory.
+RecordedRun read_large_run(const std::string& file) {
+  const RecordReader reader(file, {"ladders", "leave_one_out"});
+  RecordedRun run = run_without_cases(JsonPlace(reader.fields(), file), file);
   std::set<std::string> ids;
-  for (const JsonPlace& one : place.at("cases").list()) {
-    run.cases.push_back(read_case(one));
-    check_case(one, run.cases.back());
-    if (!ids.insert(run.cases.back().id).second) one.at("id").fail("occurs twice");
+  for (std::size_t i = 0; i < reader.cases(); ++i) {
+    const ordered_json one = reader.case_at(i);
+    add_case(run, JsonPlace(one, fmt::format("{}: cases[{}]", file, i)), ids);
   }
   return run;
 }
 
-RecordedRun read_recorded_run(const std::string& file) { return recorded_run_of(read_record_json(file), file); }
+}  // namespace
+
+RecordedRun recorded_run_of(const ordered_json& json, const std::string& file) {
+  const JsonPlace place(json, file);
+  RecordedRun run = run_without_cases(place, file);
+  std::set<std::string> ids;
+  for (const JsonPlace& one : place.at("cases").list()) add_case(run, one, ids);
+  return run;
+}
+
+RecordedRun read_recorded_run(const std::string& file) {
+  std::error_code ignored;
+  const bool is_large =
+      std::filesystem::is_regular_file(file, ignored) && std::filesystem::file_size(file, ignored) > kLargeRecord;
+  return is_large ? read_large_run(file) : recorded_run_of(read_record_json(file), file);
+}
 
 }  // namespace convladder
