@@ -28,6 +28,7 @@ namespace {
 using nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
 
+constexpr int kMostConfirmRounds = 100;  // a few cases only, and an alarm that is left open helps nobody
 constexpr const char* kConfirmGroup = "Measured again";
 
 /// Alarms that one duel settles: of the same two builds, with the settings of the same run.
@@ -214,6 +215,7 @@ DuelSettings confirming_settings(const History& history, int shares) {
   limits.tau = history.options.tau;
   limits.delta = std::max(limits.delta, limits.tau);
   limits.alpha = kConfirmAlpha / std::max(shares, 1);
+  settings.limits.most_rounds = kMostConfirmRounds;
   settings.seed = std::random_device()();
   return settings;
 }

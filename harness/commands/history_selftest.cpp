@@ -180,7 +180,10 @@ class HistorySelftest {
     one.layer = planned.work.name();
     one.batch = planned.work.shape.batch;
     one.rung = planned.variant.info.rung;
-    one.time = TimeFigure{.of = "layer", .cache = "", .median = median(ns), .low = {}, .high = {}, .samples = ns};
+    TimeFigure& time = one.time.emplace();
+    time.of = "layer";
+    time.median = median(ns);
+    time.samples = ns;
     return one;
   }
 
