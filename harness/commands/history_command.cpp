@@ -116,6 +116,11 @@ int history_command(HistoryArguments& arguments, const CommandLine& /*command_li
   }
   if (arguments.paths.empty()) throw UserError("FOLDER is required (see 'convladder history --help')");
   check_confirm_arguments(arguments.confirm);
+  const HistorySelftestArguments& selftest = arguments.selftest;
+  if (selftest.full || !selftest.levels.empty() || selftest.runs > 0 || selftest.budget > 0 ||
+      selftest.neighbour != HistorySelftestArguments().neighbour) {
+    throw UserError("--full, --levels, --runs, --budget and --neighbour can be used only with --selftest");
+  }
   check_printed(arguments.printed);
   HistoryOptions options = arguments.options;
   for (const std::string& batch : arguments.batches) {

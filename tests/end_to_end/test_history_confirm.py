@@ -113,6 +113,7 @@ def test_bad_options_are_one_line(tmp_path: Path, history: History) -> None:
     assert_refused(run("history", folder, "--confirm", "--new", PROGRAM), "--new", "--base")
     assert_refused(run("history", folder, "--confirm", "--repository", tmp_path / "none"), "no such folder")
     assert_refused(run("history", folder, "--selftest"), "--selftest", "FOLDER")
+    assert_refused(run("history", folder, "--levels", "5"), "--levels", "--selftest")
     assert run("history", folder, "--confirm", "--base", tmp_path / "none").returncode == 2, "it is listed"
 
 
