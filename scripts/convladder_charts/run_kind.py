@@ -21,7 +21,14 @@ def _draw(root: Node, options: Options) -> Drawn:
     remark = "" if record.drawn or record.counted or record.left_out else (
         "no picture: no case of this run has a time or a counter; table.md says why")
     shown = abridged(record)
+    more = len(_devices(record)) - len(_devices(shown))
+    if more:
+        remark = f"not drawn: {more} more devices; table.md has them, and --device draws them"
     return Drawn(tuple(_drawings(shown, options)), table.markdown(record), table.plain(record), remark)
+
+
+def _devices(record: Record) -> set[tuple[str, str]]:
+    return {(group.device, group.family) for group in (*record.groups, *record.counted, *record.predicted)}
 
 
 def _asked(record: Record, options: Options) -> Record:
