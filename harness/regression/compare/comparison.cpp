@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <string_view>
 
 #include "harness/regression/compare/comparability.hpp"
 #include "harness/regression/compare/counter_comparison.hpp"
@@ -20,10 +23,21 @@ namespace {
 
 std::string joined(const std::vector<std::string>& texts) { return fmt::format("{}", fmt::join(texts, "; ")); }
 
-const RecordedCase* find_case(const RecordedRun& run, const std::string& id) {
-  const auto found = std::ranges::find(run.cases, id, &RecordedCase::id);
-  return found == run.cases.end() ? nullptr : &*found;
-}
+/// The cases of a record by their ids.
+class CasesById {
+ public:
+  explicit CasesById(const RecordedRun& run) {
+    for (const RecordedCase& one : run.cases) cases_.emplace(one.id, &one);
+  }
+  /// Null if there is none.
+  const RecordedCase* find(std::string_view id) const {
+    const auto found = cases_.find(id);
+    return found == cases_.end() ? nullptr : found->second;
+  }
+
+ private:
+  std::map<std::string_view, const RecordedCase*> cases_;
+};
 
 std::string group_name(const RecordedCase& one) {
   return fmt::format("{}.{}, batch {}, on {}", one.network, one.layer, one.batch, one.device);
@@ -55,13 +69,13 @@ class Comparer {
   }
 
   Comparison compare() {
-    for (const RecordedCase& one : result_.base.cases) {
-      add(&one, find_case(result_.now, one.id));
-    }
+    const CasesById base(result_.base);
+    const CasesById now(result_.now);
+    for (const RecordedCase& one : result_.base.cases) add(&one, now.find(one.id));
     for (const RecordedCase& one : result_.now.cases) {
-      if (find_case(result_.base, one.id) == nullptr) add(nullptr, &one);
+      if (base.find(one.id) == nullptr) add(nullptr, &one);
     }
-    add_unfinished();
+    add_unfinished(base, now);
     for (const Pair& pair : pairs_) judge_time(pair);
     explain_by_counters(result_.cases);
     // Only now: a witness or a twin need not be among those that are asked for.
@@ -125,11 +139,11 @@ class Comparer {
   }
 
   /// What a record planned and has no case of: the run did not get there.
-  void add_unfinished() {
+  void add_unfinished(const CasesById& base, const CasesById& now) {
+    std::set<std::string> added;
     for (const RecordedRun* const run : {&result_.base, &result_.now}) {
       for (const std::string& id : run->planned) {
-        if (find_case(*run, id) != nullptr) continue;
-        if (std::ranges::find(result_.cases, id, &ComparedCase::id) != result_.cases.end()) continue;
+        if (base.find(id) != nullptr || now.find(id) != nullptr || !added.insert(id).second) continue;
         ComparedCase& compared = result_.cases.emplace_back();
         compared.id = id;
         compared.group = "planned, not run";

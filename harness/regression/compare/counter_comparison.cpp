@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <string_view>
 
 #include "devices/simulated/counters/metrics.hpp"
 #include "harness/cases/counters.hpp"
@@ -55,12 +56,8 @@ bool any_down(const std::vector<MovedCounter>& moved) {
   return std::ranges::any_of(moved, [](const MovedCounter& counter) { return counter.now < counter.base; });
 }
 
-/// The case that the other one's code was counted in.
-ComparedCase* twin_of(std::vector<ComparedCase>& cases, const ComparedCase& timed) {
-  const std::string id = "simulated" + timed.id.substr(timed.device.size());
-  const auto found = std::ranges::find(cases, id, &ComparedCase::id);
-  return found == cases.end() ? nullptr : &*found;
-}
+/// The id of the case that the other one's code was counted in.
+std::string id_of_twin(const ComparedCase& timed) { return "simulated" + timed.id.substr(timed.device.size()); }
 
 bool was_counted(const ComparedCase& twin) {
   return twin.verdict == CaseVerdict::pass || twin.verdict == CaseVerdict::regressed ||
@@ -104,10 +101,12 @@ void compare_counters(const RecordedCounters& base, const RecordedCounters& now,
 }
 
 void explain_by_counters(std::vector<ComparedCase>& cases) {
+  std::map<std::string_view, ComparedCase*> by_id;
+  for (ComparedCase& one : cases) by_id.emplace(one.id, &one);
   for (ComparedCase& timed : cases) {
     if (timed.device != "cuda") continue;
-    ComparedCase* const twin = twin_of(cases, timed);
-    if (twin != nullptr && was_counted(*twin)) explain(timed, *twin);
+    const auto twin = by_id.find(id_of_twin(timed));
+    if (twin != by_id.end() && was_counted(*twin->second)) explain(timed, *twin->second);
   }
 }
 

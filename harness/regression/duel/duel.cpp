@@ -24,7 +24,6 @@
 namespace convladder {
 namespace {
 
-constexpr int kScreenRoundsOfAPair = 3;  // a pair's luck with code and data placement must not affect all rounds
 constexpr int kMostControlRounds = 120;
 constexpr int kControlEvery = 3;  // sweeps of the confirmation
 
@@ -161,13 +160,14 @@ class Duel {
     contest.now.reset();
   }
 
-  /// A fresh pair for every contest of the wave that has not failed.
+  /// A fresh pair for every contest of the wave that has not failed: a pair's luck with the placement of code and data
+  /// must not affect a second round.
   void open_wave(std::span<Contest> wave, const Workload& workload, int sweep) {
     for (Contest& contest : wave) {
       if (!contest.measured()) continue;
       try {
         if (contest.base) close(contest);
-        open(contest, workload, static_cast<std::size_t>(sweep / kScreenRoundsOfAPair));
+        open(contest, workload, static_cast<std::size_t>(sweep));
       } catch (const SideFailure& failure) {
         contest.fail(failure);
       }
@@ -177,7 +177,7 @@ class Duel {
   void screen_wave(std::span<Contest> wave, const Workload& workload) {
     SeededRandom random(settings_.seed, text_hash(wave.front().pair->id));
     for (int sweep = 0; sweep < settings_.limits.screen_rounds; ++sweep) {
-      if (sweep % kScreenRoundsOfAPair == 0) open_wave(wave, workload, sweep);
+      open_wave(wave, workload, sweep);
       std::vector<Contest*> order;
       for (Contest& contest : wave) {
         if (contest.measured()) order.push_back(&contest);

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "expect_error.hpp"
-#include "harness/records/record_file.hpp"
 #include "harness/recorded_runs.hpp"
+#include "harness/records/record_file.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
 #include "temporary_folder.hpp"
@@ -75,7 +75,8 @@ TEST(RecordReader, OfACutFileAllWholeCases) {
 
 TEST(RecordReader, RefusesWhatIsNotLaidOutSo) {
   const WrittenRecord written(2);
-  for (const std::string& text : {written.json.dump(), std::string("{}"), std::string(), std::string("\n \"cases\"\n")}) {
+  for (const std::string& text :
+       {written.json.dump(), std::string("{}"), std::string(), std::string("\n \"cases\"\n")}) {
     write_file_atomically(written.file, text);
     expect_error<UserError>([&] { const RecordReader reader(written.file); }, {"no record as convladder writes it"});
   }
