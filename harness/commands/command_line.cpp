@@ -12,7 +12,6 @@
 #include "harness/cases/case_client.hpp"
 #include "harness/commands/command.hpp"
 #include "harness/commands/renamed.hpp"
-#include "harness/commands/run_cases.hpp"
 #include "harness/isolation/served_process.hpp"
 #include "harness/ladders/ladder_library.hpp"
 #include "harness/machine/build_information.hpp"
@@ -251,7 +250,6 @@ int run_command_line(int argc, char** argv) {
     print_without_failing();
     exit_of_errors = exit_of_errors_of({argv + 1, argv + argc});
     take_interrupts();
-    if (argc == 3 && std::string_view(argv[1]) == kEndInterruptedRun) return end_interrupted_run(argv[2]);
     static_cast<void>(std::atexit(end_of_another));
     const int exit_code = execute({argv + 1, argv + argc});
     require_output();

@@ -1,4 +1,4 @@
-#include "harness/commands/run_loop.hpp"
+#include "harness/commands/run/run_loop.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/cases/google_engine.hpp"
-#include "harness/commands/duel_setup.hpp"
+#include "harness/commands/judge/duel_setup.hpp"
 #include "harness/commands/option_checks.hpp"
 #include "harness/commands/printed.hpp"
 #include "harness/plan/shape_argument.hpp"

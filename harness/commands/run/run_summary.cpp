@@ -1,4 +1,4 @@
-#include "harness/commands/run_summary.hpp"
+#include "harness/commands/run/run_summary.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "harness/commands/run_preview.hpp"
+#include "harness/commands/run/run_preview.hpp"
 
 #include <fmt/format.h>
 

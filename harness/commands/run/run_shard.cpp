@@ -1,4 +1,4 @@
-#include "harness/commands/run_shard.hpp"
+#include "harness/commands/run/run_shard.hpp"
 
 #include <fmt/format.h>
 
@@ -9,8 +9,8 @@
 
 #include "harness/cases/google_engine.hpp"
 #include "harness/cases/stage_device.hpp"
-#include "harness/commands/run_loop.hpp"
-#include "harness/commands/run_preview.hpp"
+#include "harness/commands/run/run_loop.hpp"
+#include "harness/commands/run/run_preview.hpp"
 #include "harness/machine/environment.hpp"
 #include "harness/plan/run_material.hpp"
 #include "harness/runs/case_json.hpp"

@@ -1,4 +1,4 @@
-#include "harness/commands/run_choice.hpp"
+#include "harness/commands/run/run_choice.hpp"
 
 #include <fmt/format.h>
 

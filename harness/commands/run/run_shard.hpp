@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/commands/run_cases.hpp"
+#include "harness/commands/run/run_cases.hpp"
 
 namespace CLI {
 class App;

@@ -10,7 +10,7 @@
 
 #include "harness/commands/command.hpp"
 #include "harness/commands/option_checks.hpp"
-#include "harness/commands/run_summary.hpp"
+#include "harness/commands/run/run_summary.hpp"
 #include "harness/records/record.hpp"
 #include "harness/records/record_reader.hpp"
 #include "harness/records/recorded_run.hpp"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "harness/commands/duel_setup.hpp"
+#include "harness/commands/judge/duel_setup.hpp"
 #include "harness/regression/builds/commit_build.hpp"
 #include "ladders/ladder_folder.hpp"
 #include "support/errors.hpp"

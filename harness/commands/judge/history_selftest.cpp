@@ -15,8 +15,8 @@
 
 #include "harness/cases/google_engine.hpp"
 #include "harness/cases/workload.hpp"
-#include "harness/commands/duel_setup.hpp"
-#include "harness/commands/history_confirm.hpp"
+#include "harness/commands/judge/duel_setup.hpp"
+#include "harness/commands/judge/history_confirm.hpp"
 #include "harness/commands/option_checks.hpp"
 #include "harness/commands/printed.hpp"
 #include "harness/isolation/one_cpu.hpp"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "harness/commands/command.hpp"
-#include "harness/commands/history_confirm.hpp"
+#include "harness/commands/judge/history_confirm.hpp"
 #include "harness/commands/option_checks.hpp"
 #include "harness/commands/printed.hpp"
 #include "harness/plan/plan.hpp"

@@ -1,8 +1,8 @@
-#include "harness/commands/run_cases.hpp"
+#include "harness/commands/run/run_cases.hpp"
 
 #include "harness/commands/report_script.hpp"
-#include "harness/commands/run_preview.hpp"
-#include "harness/commands/run_summary.hpp"
+#include "harness/commands/run/run_preview.hpp"
+#include "harness/commands/run/run_summary.hpp"
 
 #include <fmt/format.h>
 
@@ -17,7 +17,8 @@
 
 #include "harness/cases/google_engine.hpp"
 #include "harness/cases/stage_device.hpp"
-#include "harness/commands/run_loop.hpp"
+#include "harness/commands/run/end_interrupted_run.hpp"
+#include "harness/commands/run/run_loop.hpp"
 #include "harness/isolation/status.hpp"
 #include "harness/plan/run_material.hpp"
 #include "harness/runs/run_record.hpp"
@@ -134,22 +135,6 @@ int run_cases(RunOptions options, const RunInvocation& invocation) {
     }
   }
   return record.any_failed() ? kExitCasesFailed : kExitOk;
-}
-
-int end_interrupted_run(const std::string& folder) {
-  be_silent_on_interrupt();
-  try {
-    RunRecord record(Record::open(folder, kRunKind, RunRecord::check));
-    const std::size_t cases = record.json().at("cases").size();
-    if (cases > 0 && record.json().at("complete") == false) {
-      record.derive();
-      print_error(fmt::format("{} has the ladders of {} of its {} cases", record.file().string(), cases,
-                              record.json().at("planned").size()));
-    }
-  } catch (const std::exception& error) {
-    print_error(error.what());
-  }
-  return kExitInterrupted;
 }
 
 }  // namespace convladder

@@ -1,4 +1,4 @@
-#include "harness/commands/history_confirm.hpp"
+#include "harness/commands/judge/history_confirm.hpp"
 
 #include <fmt/format.h>
 
@@ -13,7 +13,7 @@
 #include <tuple>
 
 #include "harness/cases/google_engine.hpp"
-#include "harness/commands/duel_setup.hpp"
+#include "harness/commands/judge/duel_setup.hpp"
 #include "harness/regression/builds/commit_build.hpp"
 #include "harness/regression/compare/comparability.hpp"
 #include "support/errors.hpp"

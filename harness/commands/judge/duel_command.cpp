@@ -9,7 +9,7 @@
 #include "harness/cases/google_engine.hpp"
 #include "harness/commands/case_filter.hpp"
 #include "harness/commands/command.hpp"
-#include "harness/commands/duel_setup.hpp"
+#include "harness/commands/judge/duel_setup.hpp"
 #include "harness/commands/option_checks.hpp"
 #include "harness/commands/printed.hpp"
 #include "harness/plan/ladder_argument.hpp"

@@ -24,9 +24,4 @@ struct RunInvocation {
 /// Runs, or shows what would be run. Returns the exit code; throws UserError.
 int run_cases(RunOptions options, const RunInvocation& invocation);
 
-/// `convladder end-interrupted-run FOLDER`, not for people: what an interrupted run becomes (start_on_interrupt).
-/// Writes what is derived from its cases into the record. Returns the exit code.
-inline constexpr const char* kEndInterruptedRun = "end-interrupted-run";
-int end_interrupted_run(const std::string& folder);
-
 }  // namespace convladder

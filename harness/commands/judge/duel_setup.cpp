@@ -1,4 +1,4 @@
-#include "harness/commands/duel_setup.hpp"
+#include "harness/commands/judge/duel_setup.hpp"
 
 #include <fmt/format.h>
 

@@ -11,8 +11,8 @@
 
 #include "harness/cases/probe.hpp"
 #include "harness/commands/command.hpp"
-#include "harness/commands/run_choice.hpp"
-#include "harness/commands/run_loop.hpp"
+#include "harness/commands/run/run_choice.hpp"
+#include "harness/commands/run/run_loop.hpp"
 #include "harness/plan/device_argument.hpp"
 #include "harness/plan/estimate.hpp"
 #include "harness/plan/run_material.hpp"

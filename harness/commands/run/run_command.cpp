@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "harness/commands/command.hpp"
-#include "harness/commands/run_cases.hpp"
-#include "harness/commands/run_choice.hpp"
-#include "harness/commands/run_shard.hpp"
+#include "harness/commands/run/run_cases.hpp"
+#include "harness/commands/run/run_choice.hpp"
+#include "harness/commands/run/run_shard.hpp"
 #include "harness/plan/options.hpp"
 #include "support/errors.hpp"
 #include "support/whole_number.hpp"
