@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <fstream>
+#include <streambuf>
 #include <string_view>
 
 #include "harness/records/record_text.hpp"
@@ -18,7 +19,9 @@ using nlohmann::ordered_json;
 
 namespace {
 
+constexpr std::uint64_t kLargestFile = std::uint64_t{16} << 30;
 constexpr std::uint64_t kLargestCase = std::uint64_t{64} << 20;
+constexpr std::size_t kLongestLine = std::size_t{64} << 20;
 constexpr std::string_view kBeginOfCase = "\n  {";
 
 /// What a line begins with, of a constant that begins with the end of the line before.
@@ -32,6 +35,18 @@ std::string_view name_of_list(std::string_view line) {
   return line.substr(begin.size(), line.size() - begin.size() - end.size());
 }
 
+/// Without its end. False at the end of the file. Throws UserError for a line that no record has.
+bool next_line(std::ifstream& stream, std::string& line, const std::filesystem::path& file) {
+  line.clear();
+  std::streambuf& bytes = *stream.rdbuf();
+  for (int byte = bytes.sbumpc(); byte != std::char_traits<char>::eof(); byte = bytes.sbumpc()) {
+    if (byte == '\n') return true;
+    if (line.size() == kLongestLine) throw UserError(fmt::format("{}: a line is too long", file.string()));
+    line += static_cast<char>(byte);
+  }
+  return !line.empty();
+}
+
 std::ifstream open_file(const std::filesystem::path& file) {
   std::ifstream stream(file, std::ios::binary);
   if (!stream) throw UserError(fmt::format("{}: cannot be read: {}", file.string(), system_error_text(errno)));
@@ -40,19 +55,31 @@ std::ifstream open_file(const std::filesystem::path& file) {
 
 }  // namespace
 
+bool begins_as_record(const std::filesystem::path& file) {
+  constexpr std::string_view begin = "{\n \"schema_version\": ";
+  std::ifstream stream(file, std::ios::binary);
+  std::string text(begin.size(), '\0');
+  return stream.read(text.data(), static_cast<std::streamsize>(text.size())) && text == begin;
+}
+
 RecordReader::RecordReader(std::filesystem::path file) : RecordReader(std::move(file), {}) {}
 
 RecordReader::RecordReader(std::filesystem::path file, std::set<std::string, std::less<>> unread)
     : file_(std::move(file)) {
   refuse_folder_as_record(file_.string());
   std::ifstream stream = open_file(file_);
+  std::error_code ignored;
+  if (std::filesystem::file_size(file_, ignored) > kLargestFile && !ignored) {
+    throw UserError(
+        fmt::format("{}: cannot be read: it is larger than the limit of {} bytes", file_.string(), kLargestFile));
+  }
   enum class Part { before, cases, behind } part = Part::before;
   std::string other;  // text without the cases
   std::uint64_t offset = 0;
   Place one;
   bool inside = false;  // of a case
   bool passed = false;  // over a list that is not read
-  for (std::string line; std::getline(stream, line);) {
+  for (std::string line; next_line(stream, line, file_);) {
     const std::uint64_t next = offset + line.size() + 1;
     if (part == Part::before) {
       other += line + '\n';

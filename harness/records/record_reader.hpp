@@ -11,6 +11,9 @@
 
 namespace convladder {
 
+/// Whether a file begins as a record of this program does; of anything else RecordReader can say nothing.
+bool begins_as_record(const std::filesystem::path& file);
+
 class RecordReader {
  public:
   /// Looks at every line once and keeps where the cases begin. Throws UserError: it cannot be read, it is not laid out

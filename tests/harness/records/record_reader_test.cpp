@@ -45,6 +45,7 @@ TEST(RecordReader, ReadsWhatTheWholeFileSays) {
     others.erase("cases");
     EXPECT_EQ(reader.fields(), others);
     EXPECT_FALSE(reader.is_cut());
+    EXPECT_TRUE(begins_as_record(written.file));
   }
 }
 
@@ -78,9 +79,14 @@ TEST(RecordReader, RefusesWhatIsNotLaidOutSo) {
   for (const std::string& text :
        {written.json.dump(), std::string("{}"), std::string(), std::string("\n \"cases\"\n")}) {
     write_file_atomically(written.file, text);
+    EXPECT_FALSE(begins_as_record(written.file));
     expect_error<UserError>([&] { const RecordReader reader(written.file); }, {"no record as convladder writes it"});
   }
   expect_error<UserError>([&] { const RecordReader reader(written.folder.path() / "none"); }, {"cannot be read"});
+  std::filesystem::resize_file(written.file, std::uintmax_t{100} << 20);  // zeros, and no end of a line
+  expect_error<UserError>([&] { const RecordReader reader(written.file); }, {"a line is too long"});
+  std::filesystem::resize_file(written.file, std::uintmax_t{1} << 40);
+  expect_error<UserError>([&] { const RecordReader reader(written.file); }, {"larger than the limit"});
   write_file_atomically(written.file, "{\n \"a\": x,\n \"cases\": [\n ]\n}\n");
   expect_error<UserError>([&] { const RecordReader reader(written.file); }, {"not valid JSON"});
 }
