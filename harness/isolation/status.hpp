@@ -49,6 +49,11 @@ constexpr bool is_failure(Status status) {
   return status != Status::ok && status != Status::skipped && status != Status::unsupported;
 }
 
+/// Whether a case of this status was started at all.
+constexpr bool was_run(Status status) {
+  return status != Status::skipped && status != Status::unsupported && status != Status::does_not_compile;
+}
+
 /// In JSON a status is its name.
 template <typename Json>
 void to_json(Json& json, Status status) {

@@ -64,6 +64,14 @@ void RunRecord::check(const ordered_json& json, const std::string& file) {
   CeilingSampler({}, {}, ceilings.json());
 }
 
+ordered_json derived_ladders(const std::vector<CaseFigures>& cases, const std::vector<VariantFigures>& variants,
+                             const ordered_json& ceilings) {
+  ordered_json ladders = ladders_json(ladders_of(cases, variants, ceilings));
+  add_counted_stories(ladders, counted_ladders_of(cases, variants));
+  add_steps(ladders, cases, variants);
+  return ladders;
+}
+
 RunFigures run_figures(const ordered_json& record, const std::string& file) {
   const JsonPlace place(record, file);
   return {.cases = case_figures(place.at("cases")),
@@ -106,10 +114,7 @@ void RunRecord::take_over(ordered_json one_case) {
 Record::Fields RunRecord::derived() const {
   if (json().value("kind", "") == kShardKind.kind) return behind_cases();  // what follows from all shards does not yet
   const std::vector<CaseFigures> of_cases = cases();
-  ordered_json ladders = ladders_json(ladders_of(of_cases, variants(), ceilings_));
-  add_counted_stories(ladders, counted_ladders_of(of_cases, variants()));
-  add_steps(ladders, of_cases, variants());
-  Record::Fields fields{{"ceilings", ceilings_}, {"ladders", std::move(ladders)}};
+  Record::Fields fields{{"ceilings", ceilings_}, {"ladders", derived_ladders(of_cases, variants(), ceilings_)}};
   const std::vector<LeaveOneOut> views = leave_one_out_of(of_cases, variants());
   if (!views.empty()) fields["leave_one_out"] = leave_one_out_json(views);
   if (!sentinels_.is_null()) fields["sentinels"] = sentinels_;

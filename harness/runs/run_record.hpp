@@ -12,6 +12,11 @@
 
 namespace convladder {
 
+/// `ladders` of the record, with their stories and steps, from its cases, variants and ceilings.
+nlohmann::ordered_json derived_ladders(const std::vector<CaseFigures>& cases,
+                                       const std::vector<VariantFigures>& variants,
+                                       const nlohmann::ordered_json& ceilings);
+
 /// What a record of a run says, typed.
 struct RunFigures {
   std::vector<CaseFigures> cases;  ///< in the order of the plan

@@ -11,10 +11,8 @@
 #include "harness/records/case_figures.hpp"
 #include "harness/records/record.hpp"
 #include "harness/records/record_text.hpp"
-#include "harness/runs/ladder.hpp"
-#include "harness/runs/ladder_story.hpp"
 #include "harness/runs/leave_one_out.hpp"
-#include "harness/runs/steps.hpp"
+#include "harness/runs/run_record.hpp"
 #include "support/file_bytes.hpp"
 #include "support/json_null.hpp"
 #include "support/json_place.hpp"
@@ -187,9 +185,7 @@ class MergedRecord {
       }
     }
     const std::vector<CaseFigures> figures = case_figures(JsonPlace(cases, "cases"));
-    ordered_json ladders = ladders_json(ladders_of(figures, variants_, ceilings_of(place)));
-    add_counted_stories(ladders, counted_ladders_of(figures, variants_));
-    add_steps(ladders, figures, variants_);
+    ordered_json ladders = derived_ladders(figures, variants_, ceilings_of(place));
     for (ordered_json& ladder : ladders) {
       const std::size_t number = number_of(ladder);
       const auto at = std::ranges::find(place, number, &GroupAt::group);

@@ -55,10 +55,6 @@ SentinelRun read_sentinel(const JsonPlace& place, std::size_t machine) {
   return run;
 }
 
-bool ran(const RecordedCase& one) {
-  return one.status != Status::skipped && one.status != Status::unsupported && one.status != Status::does_not_compile;
-}
-
 /// "3, 17, 40" of at most so many.
 std::string numbers_text(const std::set<int>& numbers) {
   constexpr std::size_t most = 12;
@@ -74,7 +70,7 @@ std::string numbers_text(const std::set<int>& numbers) {
 
 std::string MachineOfShards::node() const { return text_at(about, "/node", "a machine without a name"); }
 
-MergedShards::MergedShards(const RunPlan& plan, double sentinel_limit) : plan_(&plan) {
+MergedShards::MergedShards(const RunPlan& plan, double sentinel_limit) : plan_(&plan), sentinel_limit_(sentinel_limit) {
   for (const GroupOfPlan& group : plan.groups) {
     for (const std::string& id : group.cases) {
       planned_.emplace(id, shard_of_case_.size());
@@ -85,7 +81,7 @@ MergedShards::MergedShards(const RunPlan& plan, double sentinel_limit) : plan_(&
   for (const fs::path& file : shard_files(plan)) read_shard(file);
   find_holes();
   find_divided_groups();
-  judge(sentinel_limit);
+  judge();
 }
 
 void MergedShards::read_shard(const fs::path& file) {
@@ -190,7 +186,7 @@ void MergedShards::take_cases(std::size_t reader, int shard, const std::vector<s
         .reader = reader,
         .number = number,
         .session = sessions.at(JsonPlace(json, name).at("session").whole<std::size_t>(0, sessions.size() - 1)),
-        .timed = !one.counters && ran(one)};
+        .timed = !one.counters && was_run(one.status)};
   }
 }
 
@@ -247,7 +243,7 @@ void MergedShards::find_divided_groups() {
   }
 }
 
-void MergedShards::judge(double sentinel_limit) {
+void MergedShards::judge() {
   std::vector<SentinelRun> runs;
   for (const ordered_json& one : sentinels_) {
     const std::size_t machine = sessions_.at(one.at("session").get<std::size_t>()).at("machine").get<std::size_t>();
@@ -255,7 +251,7 @@ void MergedShards::judge(double sentinel_limit) {
   }
   std::vector<int> kinds;
   for (const MachineOfShards& machine : machines_) kinds.push_back(machine.kind);
-  const std::vector<MachineVerdict> verdicts = judge_machines(runs, kinds, sentinel_limit);
+  const std::vector<MachineVerdict> verdicts = judge_machines(runs, kinds, sentinel_limit_);
   for (std::size_t i = 0; i < machines_.size(); ++i) machines_[i].verdict = verdicts[i];
 }
 
@@ -292,7 +288,7 @@ std::vector<std::string> MergedShards::doubts() const {
       least = std::min(least, *machine.verdict.x);
       most = std::max(most, *machine.verdict.x);
     }
-    if (nodes.size() < 2 || nodes.size() >= kFewestMachines || most / least <= 1 + kSentinelLimit) continue;
+    if (nodes.size() < 2 || nodes.size() >= kFewestMachines || most / least <= 1 + sentinel_limit_) continue;
     lines.push_back(fmt::format("{} differ: their sentinels by {:.2f}; which one is off cannot be told of {}",
                                 fmt::join(nodes, " and "), most / least, nodes.size()));
   }

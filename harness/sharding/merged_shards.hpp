@@ -70,9 +70,10 @@ class MergedShards {
   std::size_t number_of_machine(const nlohmann::ordered_json& machine);
   void find_holes();
   void find_divided_groups();
-  void judge(double sentinel_limit);
+  void judge();
 
   const RunPlan* plan_;
+  double sentinel_limit_;
   std::map<std::string, std::size_t, std::less<>> planned_;  ///< the number of a case by its id
   std::vector<int> shard_of_case_;
   std::vector<std::optional<CaseOfShard>> cases_;

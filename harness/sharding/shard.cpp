@@ -77,9 +77,7 @@ class WhereMeasured {
 };
 
 bool was_run(const ordered_json& one_case) {
-  const std::string status = one_case.at("status").get<std::string>();
-  return status != status_name(Status::skipped) && status != status_name(Status::unsupported) &&
-         status != status_name(Status::does_not_compile);
+  return was_run(status_from_name(one_case.at("status").get<std::string>()).value());
 }
 
 /// Cases that were timed, or would have been, on one of these machines.

@@ -301,6 +301,9 @@ def test_a_machine_that_is_off_is_named(plan: Path) -> None:
     assert record(plan)["complete"] is False
     assert [machine["off"] for machine in record(plan)["context"]["machines"]] == [False, False, True]
     assert merged(plan, "--sentinel-limit", "3") == []
+    change(plan / f"shards/{used[0]:05}/shard.json", on_node("n1", 1.0))  # of two nobody can tell which is off
+    assert [line for line in merged(plan) if "n1 and n2 differ: their sentinels by 2.00" in line]
+    assert merged(plan, "--sentinel-limit", "3") == []
 
 
 def test_only_one_works_on_a_shard(tmp_path: Path) -> None:

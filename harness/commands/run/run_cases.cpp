@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -33,12 +32,10 @@ namespace {
 
 /// Of a run that ended before anything was run: it holds nothing that could be kept.
 void take_back(const RunRecord& record, bool folder_is_new) {
-  const auto was_run = [](const nlohmann::ordered_json& one) {
-    const std::string status = one.at("status").get<std::string>();
-    return std::ranges::none_of(std::array{Status::skipped, Status::unsupported, Status::does_not_compile},
-                                [&](Status not_run) { return status == status_name(not_run); });
+  const auto ran = [](const nlohmann::ordered_json& one) {
+    return was_run(status_from_name(one.at("status").get<std::string>()).value());
   };
-  if (std::ranges::any_of(record.json().at("cases"), was_run)) return;
+  if (std::ranges::any_of(record.json().at("cases"), ran)) return;
   std::error_code error;
   std::filesystem::remove(record.file(), error);
   if (folder_is_new) std::filesystem::remove(record.file().parent_path(), error);  // if nothing else is in it
