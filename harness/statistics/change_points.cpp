@@ -153,4 +153,14 @@ std::vector<ChangePoint> change_points(std::span<const double> values, double al
   return found;
 }
 
+double change_p(std::span<const double> values, double alpha, std::uint64_t seed) {
+  if (values.size() < static_cast<std::size_t>(kFewestRuns)) return 1;
+  const std::vector<double> ranks = ranks_of(values);
+  const std::vector<double> scale = scales(values.size());
+  const double statistic = split_statistic(ranks, scale);
+  if (!(statistic > 0)) return 1;
+  SeededRandom random(seed, 1);
+  return permutation_p(ranks, scale, statistic, alpha, random);
+}
+
 }  // namespace convladder

@@ -41,4 +41,8 @@ int fewest_runs(double alpha);
 /// draws the permutations; the same call gives the same result.
 std::vector<ChangePoint> change_points(std::span<const double> values, double alpha, std::uint64_t seed);
 
+/// P(such a statistic, or a larger one, in a random order of these values): the exact p of the test of the whole
+/// sequence. 1 for fewer than kFewestRuns, or if all are equal. It is resolved down to about `alpha` / 10.
+double change_p(std::span<const double> values, double alpha, std::uint64_t seed);
+
 }  // namespace convladder

@@ -13,25 +13,45 @@ double median(std::span<const double> samples) {
   return sorted.size() % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
-std::optional<MedianInterval> median_interval(std::span<const double> samples, double wanted_level) {
+double lower_quartile(std::span<const double> samples) {
+  std::vector<double> sorted(samples.begin(), samples.end());
+  std::ranges::sort(sorted);
+  return sorted[(sorted.size() + 3) / 4 - 1];
+}
+
+namespace {
+
+/// Between two order statistics, around the quantile of which `share` of the distribution lies below.
+std::optional<MedianInterval> quantile_interval(std::span<const double> samples, double share, double wanted_level) {
   const auto n = static_cast<int>(samples.size());
   if (n < 2) return std::nullopt;
   std::vector<double> sorted(samples.begin(), samples.end());
   std::ranges::sort(sorted);
 
-  // below = P(Binomial(n, 1/2) < k), summed up as long as both tails together leave the wanted level. Logarithms,
-  // because 2^-n underflows for large n.
-  const auto probability = [n](int successes) {
-    return std::exp(std::lgamma(n + 1.0) - std::lgamma(successes + 1.0) - std::lgamma(n - successes + 1.0) -
-                    n * std::log(2.0));
+  // Logarithms, because share^n underflows for large n.
+  const auto probability = [n, share](int successes) {
+    return std::exp(std::lgamma(n + 1.0) - std::lgamma(successes + 1.0) - std::lgamma(n - successes + 1.0) +
+                    successes * std::log(share) + (n - successes) * std::log1p(-share));
   };
-  int k = 1;
-  double below = probability(0);
-  while (2 * (k + 1) <= n && 1 - 2 * (below + probability(k)) >= wanted_level) {
-    below += probability(k);
-    ++k;
-  }
-  return MedianInterval{sorted[k - 1], sorted[n - k], 1 - 2 * below};
+  const double tail = (1 - wanted_level) / 2;
+  int low = 1;
+  double below = probability(0);  // P(Binomial < low)
+  while (low < n && below + probability(low) <= tail) below += probability(low++);
+  int high = n;
+  double above = probability(n);  // P(Binomial >= high)
+  while (high > low + 1 && above + probability(high - 1) <= tail) above += probability(--high);
+  return MedianInterval{sorted[static_cast<std::size_t>(low - 1)], sorted[static_cast<std::size_t>(high - 1)],
+                        1 - below - above};
+}
+
+}  // namespace
+
+std::optional<MedianInterval> median_interval(std::span<const double> samples, double wanted_level) {
+  return quantile_interval(samples, 0.5, wanted_level);
+}
+
+std::optional<MedianInterval> lower_quartile_interval(std::span<const double> samples, double wanted_level) {
+  return quantile_interval(samples, 0.25, wanted_level);
 }
 
 ProportionInterval proportion_interval(int successes, int trials) {

@@ -9,7 +9,11 @@ namespace convladder {
 /// The median: the mean of the two middle samples where their number is even. At least one sample.
 double median(std::span<const double> samples);
 
-/// An interval that holds the distribution's median with probability `level`, whatever the distribution.
+/// The smallest sample that at least a quarter of them do not exceed. At least one sample.
+double lower_quartile(std::span<const double> samples);
+
+/// An interval that holds the distribution's median, or another quantile, with probability `level`, whatever the
+/// distribution.
 struct MedianInterval {
   double low = 0;
   double high = 0;
@@ -21,6 +25,11 @@ struct MedianInterval {
 /// Statistics, 7.1). With too few samples for the wanted level it is [min, max] with the level that has, 1 - 2^(1-n).
 /// None for fewer than two samples.
 std::optional<MedianInterval> median_interval(std::span<const double> samples, double wanted_level = 0.95);
+
+/// The same of the lower quartile: [x(k), x(l)] with the largest k for which P(Binomial(n, 1/4) < k), and the smallest
+/// l for which P(Binomial(n, 1/4) >= l), is at most half of what the wanted level leaves; the smallest and the largest
+/// sample where there is none.
+std::optional<MedianInterval> lower_quartile_interval(std::span<const double> samples, double wanted_level = 0.95);
 
 /// Where a probability lies, judged by `successes` of `trials` (at least 1), with 95% confidence: Wilson's score
 /// interval (Wilson, Probable inference, the law of succession, and statistical inference, 1927).

@@ -70,12 +70,14 @@ def _about(history: History, series: Sequence[Series]) -> list[str]:
     runs = [history.runs[index] for index in sorted({point.run for point in points})]
     samples = span([float(point.samples) for point in points])
     anchors = ", ".join(sorted({one.anchor for one in series if one.anchor})) or "none"
-    lines = [f"measured, median of n = {samples} samples a run, error bars: 95 % interval of the median; "
-             f"divided sample by sample by the anchor's ({anchors}), whose own time comes last",
+    lines = [f"measured, lower quartile of n = {samples} samples a run / that of the anchor ({anchors}), with 95 % intervals; "
+             "the anchor's own medians come last",
              f"{len(runs)} runs from {runs[0].date} to {runs[-1].date}, evenly spaced in their order"]
     if history.judged:
         lines.append(f"dashed: a change, permutation test with p ≤ {significant(history.series_alpha, 2)} "
                      f"({history.judged} series share alpha) of {100 * history.tau:g} % or more")
+    if any(not point.quiet for one in series for point in one.points):
+        lines.append("hollow: not judged, because the anchor was slower than usual")
     places = sorted({" on ".join(filter(None, (one.hardware, one.host))) for one in series})
     return [*lines, " · ".join(places)]
 
@@ -141,8 +143,11 @@ class _Panel:
         up = [0.0 if high is None else max(high - value, 0.0) for _, (value, _, high) in shown]
         axes.plot(places, values, color=mark.edge, linewidth=0.8, alpha=0.6, zorder=2.5)
         axes.errorbar(places, values, yerr=[down, up], fmt="none", ecolor=mark.edge, elinewidth=0.8, zorder=2.8)
-        axes.plot(places, values, linestyle="none", marker=mark.marker, markersize=4.0 if len(values) < 50 else 2.8,
-                  markerfacecolor=mark.colour, markeredgecolor=mark.edge, zorder=3)
+        for quiet, colour in ((True, mark.colour), (False, "none")):
+            chosen = [index for index, (point, _) in enumerate(shown) if point.quiet == quiet]
+            axes.plot([places[index] for index in chosen], [values[index] for index in chosen], linestyle="none",
+                      marker=mark.marker, markersize=4.0 if len(values) < 50 else 2.8, markerfacecolor=colour,
+                      markeredgecolor=mark.edge, zorder=3)
         self._scale(axes, [value - below for value, below in zip(values, down)],
                     [value + above for value, above in zip(values, up)])
 
@@ -214,6 +219,8 @@ def _in_words(history: History, series: Series) -> str:
     if values:
         unit = duration if series.is_anchor else (lambda value: f"{significant(value)}× {series.anchor}")
         text += f": from {unit(values[0][0])} to {unit(values[-1][0])}"
+    slow = sum(not point.quiet for point in series.points)
+    text += f"; {slow} not judged" * bool(slow)
     text += "".join(f"; {100 * change.change:+.1f} % since commit {history.runs[change.run].commit} "
                     f"of {history.runs[change.run].date}" for change in series.changes)
     return text + (f"; began anew: {series.split}" if series.split else "") + "."

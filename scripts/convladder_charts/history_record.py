@@ -32,6 +32,8 @@ class Point:
     ratio: Optional[float]
     ratio_low: Optional[float]
     ratio_high: Optional[float]
+    quiet: bool
+    """False: the anchor was slower than usual, so no change is looked for in it."""
 
 
 @dataclass(frozen=True)
@@ -122,7 +124,8 @@ def _point(node: Node, runs: int) -> Point:
     low, high = _interval(node.field("interval_ns"))
     ratio_low, ratio_high = _interval(node.field("ratio_interval"))
     return Point(_index(node.field("run"), runs), _positive(node.field("median_ns")), low, high,
-                 node.field("samples").positive(), optional(node.field("ratio"), _positive), ratio_low, ratio_high)
+                 node.field("samples").positive(), optional(node.field("ratio"), _positive), ratio_low, ratio_high,
+                 "quiet" not in node.value or node.field("quiet").boolean())
 
 
 def _change(node: Node, runs: int) -> Change:

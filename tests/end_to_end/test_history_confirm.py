@@ -51,7 +51,7 @@ def _history(tmp_path: Path, real: dict[str, Any]) -> History:
 
 def confirm(folder: Path, *words: object, **options: Any) -> tuple[int, dict[str, Any]]:
     """The exit code, and the one alarm."""
-    done = run("history", folder, "--confirm", *words, "--format", "json", **options)
+    done = run("history", folder, "--confirm", "--suspect", "0", *words, "--format", "json", **options)
     assert done.stdout, done
     confirmed = json.loads(done.stdout)["confirmed"]
     assert confirmed["alpha"] == 0.01
@@ -70,7 +70,7 @@ def test_an_alarm_that_is_not_so_is_not_confirmed(tmp_path: Path, history: Histo
     if one["outcome"] == "not confirmed":
         assert one["measured_again"]["high"] < 0.05
     text = run("history", folder, "--confirm", "--base", other)
-    assert "alarms, measured again" in text.stdout and "5% x 1% = 0.05%" in " ".join(text.stdout.split())
+    assert "alarms, measured again" in text.stdout and "in at most 1% of histories" in " ".join(text.stdout.split())
     assert all(len(line) <= 100 for line in text.stdout.splitlines())
 
 
@@ -103,14 +103,34 @@ def test_what_cannot_be_built_again_cannot_be_told(tmp_path: Path, history: Hist
 
 def test_without_an_alarm_nothing_is_measured(history: History) -> None:
     folder = history("a" * 40, "b" * 40, factor=1)
-    done = run("history", folder, "--confirm")
-    assert done.returncode == 0 and "no alarm: nothing to be measured again" in done.stdout
+    done = run("history", folder, "--confirm", "--suspect", "0")
+    assert done.returncode == 0 and "no alarm: nothing measured again" in done.stdout
+
+
+def test_what_is_suspected_is_measured_again(tmp_path: Path, history: History) -> None:
+    """Nothing is marked; both builds are the same program."""
+    folder = history("a" * 40, "b" * 40, factor=1)
+    other = Path(shutil.copy(PROGRAM, tmp_path / "other"))
+    done = run("history", folder, "--confirm", "--suspect", "1", "--base", other, "--format", "json")
+    document = json.loads(done.stdout)
+    series, = (one for one in document["series"] if one["id"] == ALARMED)
+    assert done.returncode == 0 and series["p"] > 0.05 and not series["changes"], done
+    told = document["confirmed"]
+    if told["alarms"]:
+        one, = told["alarms"]
+        assert (one["outcome"], one["marked"], one["p"]) == ("not confirmed", None, series["p"]), one
+    else:
+        assert any("1 series suspected, and cannot be told" in note for note in told["notes"]), told
+    text = run("history", folder, "--confirm", "--suspect", "1")
+    assert text.returncode == 0 and "1 series suspected, and cannot be told" in " ".join(text.stdout.split())
 
 
 def test_bad_options_are_one_line(tmp_path: Path, history: History) -> None:
     folder = history("a" * 40, "b" * 40)
     assert_refused(run("history", folder, "--base", PROGRAM), "--base", "--confirm")
     assert_refused(run("history", folder, "--confirm", "--new", PROGRAM), "--new", "--base")
+    assert_refused(run("history", folder, "--suspect", "0.5"), "--suspect", "--confirm")
+    assert_refused(run("history", folder, "--confirm", "--suspect", "2"), "--suspect")
     assert_refused(run("history", folder, "--confirm", "--repository", tmp_path / "none"), "no such folder")
     assert_refused(run("history", folder, "--selftest"), "--selftest", "FOLDER")
     assert_refused(run("history", folder, "--levels", "5"), "--levels", "--selftest")

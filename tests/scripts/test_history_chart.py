@@ -83,7 +83,7 @@ def test_everything_a_reader_needs_is_there(tmp_path: Path) -> None:
     root = ElementTree.parse(path).getroot()
     shown = " ".join(element.text or "" for element in root.iter(f"{SVG}text"))
     for expected in ("CPU, lenet28.conv1, batch 10: flat-vector 10 % slower since 050abcdef", "layer time over the runs", "n = 15 samples", "95 % interval",
-                     "divided sample by sample by the anchor's (onednn)", "Example CPU on bench",
+                     "that of the anchor (onednn)", "Example CPU on bench",
                      "100 runs from 2026-01-01",
                      "+10.0 %", "2 series share alpha", "began anew: compiler changed", "flat-vector #2", "× onednn",
                      "could not be read: 1 of the files", "099abcdef+", "ms"):
@@ -141,6 +141,18 @@ def test_runs_without_the_anchor_are_gaps(tmp_path: Path) -> None:
     page, _, words = page_of(document)
     assert "the anchor was not measured with it in any run" in [text.get_text() for axes in page.figure.axes for text in axes.texts]
     assert "flat-vector #2, 5 runs; began anew" in words
+
+
+def test_runs_that_were_not_quiet_are_hollow(tmp_path: Path) -> None:
+    document = history(10)
+    points = document["series"][0]["points"]
+    for number, point in enumerate(points):
+        point["quiet"] = number % 2 == 0
+    page, _, words = page_of(document)
+    assert f"; {len(points) // 2} not judged" in words
+    marks = [line for axes in page.figure.axes for line in axes.lines if line.get_marker() not in ("None", "", None)]
+    hollow = [line for line in marks if line.get_markerfacecolor() == "none" and len(line.get_xdata())]
+    assert [len(line.get_xdata()) for line in hollow] == [len(points) // 2]
 
 
 def test_hostile_names_do_no_harm(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@
 
 #include "harness/cases/google_engine.hpp"
 #include "harness/commands/judge/duel_setup.hpp"
+#include "harness/commands/option_checks.hpp"
 #include "harness/regression/builds/commit_build.hpp"
 #include "harness/regression/compare/comparability.hpp"
 #include "support/errors.hpp"
@@ -21,6 +22,7 @@
 #include "support/machine_fault.hpp"
 #include "support/printable.hpp"
 #include "support/progress.hpp"
+#include "support/text_table.hpp"
 
 namespace convladder {
 namespace {
@@ -59,21 +61,39 @@ class Confirmer {
   Confirmer(const History& history, const ConfirmArguments& arguments) : history_(history), arguments_(arguments) {}
 
   ConfirmedAlarms run() {
-    result_.alarms = latest_alarms(history_);
-    if (result_.alarms.empty()) return std::move(result_);
+    result_.alarms = latest_alarms(history_, arguments_.suspect);
     for (Alarm& alarm : result_.alarms) put_into_batch(alarm);
+    if (batches_.empty()) return result();
     initialize_google_benchmark({});
     if (const std::string note = make_idle_threads_sleep(); !note.empty()) result_.notes.push_back(note);
     int shares = static_cast<int>(batches_.size());
-    // "Slower" and "faster" have an error each.
-    const auto slower = std::ranges::count_if(result_.alarms, &Alarm::slower);
-    if (slower > 0 && slower < std::ssize(result_.alarms)) shares *= 2;
+    // "Slower" and "faster" have an error each; what is only suspected may be either.
+    const auto may_be = [this](bool slower) {
+      return std::ranges::any_of(result_.alarms,
+                                 [slower](const Alarm& one) { return one.suspected() || one.slower == slower; });
+    };
+    if (may_be(true) && may_be(false)) shares *= 2;
     for (auto& [key, batch] : batches_) measure(batch, shares);
-    return std::move(result_);
+    return result();
   }
 
  private:
   using Key = std::tuple<std::string, std::string, std::string>;
+
+  /// Without what was only suspected and not measured again: nobody has to look at that.
+  ConfirmedAlarms result() {
+    const auto idle = [](const Alarm& one) { return one.suspected() && one.outcome == AlarmOutcome::open; };
+    std::map<std::string, std::size_t> reasons;
+    for (const Alarm& alarm : result_.alarms) {
+      if (idle(alarm)) ++reasons[alarm.reason];
+    }
+    std::erase_if(result_.alarms, idle);
+    for (const auto& [reason, count] : reasons) {
+      result_.notes.push_back(
+          fmt::format("{} suspected, and cannot be told: {}", plural(count, "series", "series"), reason));
+    }
+    return std::move(result_);
+  }
 
   void put_into_batch(Alarm& alarm) {
     const HistoryRun& latest = alarm.latest(history_);
@@ -226,6 +246,12 @@ void add_confirm_options(CLI::App& history, ConfirmArguments& a) {
                 "measures alarmed cases again: the build before the change and that of the latest run in turns")
       ->group(kConfirmGroup);
   history
+      .add_option(
+          "--suspect", a.suspect,
+          "with --confirm: series without a mark are measured again from this p on (default 0.2; 0: none, 1: all)")
+      ->check(number_between(0.0, 1.0))
+      ->group(kConfirmGroup);
+  history
       .add_option("--repository", a.repository, "a folder in the repository of the runs' commits (default: this one)")
       ->group(kConfirmGroup);
   history
@@ -243,6 +269,7 @@ void check_confirm_arguments(const ConfirmArguments& a) {
   const auto needs = [](const char* option, bool is_given, const char* other, bool is_there) {
     if (is_given && !is_there) throw UserError(fmt::format("{} can be used only with {}", option, other));
   };
+  needs("--suspect", a.suspect != kSuspect, "--confirm", a.confirm);
   needs("--repository", !a.repository.empty(), "--confirm", a.confirm);
   needs("--build-option", !a.build_options.empty(), "--confirm", a.confirm);
   needs("--base", !a.base.empty(), "--confirm", a.confirm);

@@ -16,7 +16,8 @@ namespace convladder {
 
 struct ConfirmArguments {
   bool confirm = false;
-  std::string repository;  ///< that the runs' commits are of
+  double suspect = kSuspect;  ///< of series without a mark, those with a p of at most this are measured again as well
+  std::string repository;     ///< that the runs' commits are of
   std::vector<std::string> build_options;
   std::string base;  ///< programs, instead of the runs' commits; empty for none
   std::string now;
@@ -28,7 +29,8 @@ void add_confirm_options(CLI::App& history, ConfirmArguments& arguments);
 void check_confirm_arguments(const ConfirmArguments& arguments);
 
 /// Duels of the builds before each alarm's change and of the latest run, with the settings of that run: all alarms with
-/// the same two builds in one. Throws UserError where nothing can be built at all, or both programs cannot be compared.
+/// the same two builds in one. What is only suspected and cannot be measured again is counted in a note. Throws
+/// UserError where nothing can be built at all, or both programs cannot be compared.
 ConfirmedAlarms confirm_alarms(const History& history, const ConfirmArguments& arguments);
 
 /// How a duel confirms: at a share of kConfirmAlpha, with the history's tau.

@@ -7,10 +7,11 @@
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
+#include <functional>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <optional>
+#include <numeric>
 #include <random>
 
 #include "harness/cases/google_engine.hpp"
@@ -44,8 +45,10 @@ constexpr const char* kCase = "local-accumulation";
 constexpr int kRunsOfHistory = 24;
 constexpr int kUnchanged = 12;  // runs before the work grows
 constexpr int kSamples = 9;
+constexpr std::size_t kSideBySide = 20;  // histories whose samples take turns
 constexpr double kTimeout = 60;
 constexpr double kHistorySeconds = 90;
+constexpr double kNightsShare = 0.7;  // of the time, about: the rest is measuring again
 constexpr int kShown = 5;             // percent of work that has to be found
 constexpr int kEqualHistories = 300;  // 299 without an alarm show at most 1 %
 constexpr int kChangedHistories = 100;
@@ -54,20 +57,23 @@ constexpr double kWantedShare = 0.95;
 /// What became of one history.
 struct Trial {
   int extra_percent = 0;
-  std::vector<double> ratios;  ///< of its runs
+  std::vector<double> ratios;                ///< of its runs
+  std::vector<std::vector<double>> samples;  ///< in ns: of each run those of the anchor, then those of the case
+  bool measured_again = false;               ///< marked, or only suspected
   bool marked = false;
   AlarmOutcome outcome = AlarmOutcome::not_confirmed;
-  bool slower = false;        ///< the mark
+  bool slower = false;        ///< the mark, or what was measured again
   std::vector<double> again;  ///< differences of the rounds that decided
 
   /// Whether it is said that something changed; with extra work only what is true counts.
-  bool is_alarm() const { return marked && outcome == AlarmOutcome::confirmed && (extra_percent == 0 || slower); }
+  bool is_alarm() const { return outcome == AlarmOutcome::confirmed && (extra_percent == 0 || slower); }
 };
 
 struct Level {
   int extra_percent = 0;
   int histories = 0;
   int marked = 0;
+  int suspected = 0;  ///< and not marked
   int alarms = 0;
   int open = 0;
   ProportionInterval bounds;  ///< of alarms, exact, each at 95 %
@@ -80,8 +86,9 @@ std::vector<Level> levels_of(const std::vector<Trial>& trials) {
     level.extra_percent = trial.extra_percent;
     ++level.histories;
     level.marked += trial.marked ? 1 : 0;
+    level.suspected += trial.measured_again && !trial.marked ? 1 : 0;
     level.alarms += trial.is_alarm() ? 1 : 0;
-    level.open += trial.marked && trial.outcome == AlarmOutcome::open ? 1 : 0;
+    level.open += trial.outcome == AlarmOutcome::open ? 1 : 0;
   }
   std::vector<Level> levels;
   for (auto& [percent, level] : by_percent) {
@@ -100,24 +107,43 @@ class HistorySelftest {
         images_(duel_images(plan_, options_)),
         workload_(plan_.front().work, images_, seed) {}
 
-  Trial measure(int extra_percent) {
-    Trial trial{.extra_percent = extra_percent, .ratios = {}, .again = {}};
-    HistoryRuns runs;
-    for (int run = 0; run < kRunsOfHistory; ++run)
-      runs.runs.push_back(one_run(run, run < kUnchanged ? 0 : extra_percent, extra_percent));
-    HistoryOptions options;
-    options.anchor = kAnchor;
-    const History history = make_history(std::move(runs), options);
-    for (const HistorySeries& series : history.series) {
-      if (series.is_anchor()) continue;
-      for (const HistoryPoint& point : series.points) trial.ratios.push_back(point.ratio.value_or(0));
+  /// How long a run of one history takes, in seconds: measured.
+  double seconds_of_run() {
+    const auto begin = Clock::now();
+    std::vector<Nights> one = {{.percent = kShown, .runs = {}}};
+    one_night(0, one, {0});
+    return std::chrono::duration<double>(Clock::now() - begin).count();
+  }
+
+  /// A history for each of these amounts of extra work. `told` gets what is done, 0 to 1, and how many are judged.
+  ///
+  /// Each night all of them have a run, in groups by chance whose samples take turns. So the samples of a run are
+  /// spread over time, as those of a real one are, and what the machine does for some seconds is in one run of a
+  /// history only.
+  std::vector<Trial> measure(const std::vector<int>& percents, const std::function<void(double, std::size_t)>& told) {
+    std::vector<Nights> histories;
+    for (const int percent : percents) histories.push_back({.percent = percent, .runs = {}});
+    std::vector<std::size_t> order(histories.size());
+    std::iota(order.begin(), order.end(), 0);
+    SeededRandom random(seed_, 1);
+    const double groups = std::ceil(static_cast<double>(order.size()) / kSideBySide) * kRunsOfHistory;
+    double done = 0;
+    for (int night = 0; night < kRunsOfHistory; ++night) {
+      shuffle(order, random);
+      for (std::size_t first = 0; first < order.size(); first += kSideBySide) {
+        const auto begin = order.begin() + static_cast<std::ptrdiff_t>(first);
+        const std::size_t count = std::min(kSideBySide, order.size() - first);
+        one_night(night, histories, {begin, begin + static_cast<std::ptrdiff_t>(count)});
+        told(kNightsShare * ++done / groups, 0);
+      }
     }
-    std::vector<Alarm> alarms = latest_alarms(history);
-    if (alarms.empty()) return trial;
-    trial.marked = true;
-    trial.slower = alarms.front().slower;
-    confirm(history, alarms.front(), extra_percent, trial);
-    return trial;
+    std::vector<Trial> trials;
+    for (Nights& history : histories) {
+      trials.push_back(judge(history));
+      const auto judged = static_cast<double>(trials.size());
+      told(kNightsShare + (1 - kNightsShare) * judged / static_cast<double>(histories.size()), trials.size());
+    }
+    return trials;
   }
 
   const std::string& id() const { return the_case().id; }
@@ -137,37 +163,97 @@ class HistorySelftest {
   }
   const PlannedCase& the_case() const { return pair(kCase).now; }
 
-  /// As a run takes its samples: a process for each case, and rounds in which each has its turn in a random order.
-  /// Slots are as long in all runs of a history, whose extra work is at most `most_extra`.
-  HistoryRun one_run(int number, int extra_percent, int most_extra) {
-    const OneCpu both(draws_++);
-    const auto side = [&](const char* variant, int extra) {
-      return std::make_unique<DuelSide>(
-          SideSetting{"run", self_.path, pair(variant).now, workload_, kTimeout, seed_, nullptr, extra});
-    };
-    const std::unique_ptr<DuelSide> anchor = side(kAnchor, 0);
-    const std::unique_ptr<DuelSide> one = side(kCase, extra_percent);
-    const SlotLength anchor_length = anchor->calibrate(0);
-    const SlotLength length = one->calibrate(most_extra);
+  /// A history while it is measured.
+  struct Nights {
+    int percent = 0;
+    HistoryRuns runs;
+  };
+
+  template <typename T>
+  static void shuffle(std::vector<T>& values, SeededRandom& random) {
+    for (int last = static_cast<int>(values.size()) - 1; last > 0; --last) {
+      std::swap(values[static_cast<std::size_t>(last)], values[static_cast<std::size_t>(random.between(0, last))]);
+    }
+  }
+
+  /// Looks for a change in the runs of a history, and measures again what looks like one.
+  Trial judge(Nights& nights) {
+    Trial trial{.extra_percent = nights.percent, .ratios = {}, .samples = {}, .again = {}};
+    for (const HistoryRun& run : nights.runs.runs) {
+      for (const RecordedCase& one : run.run.cases) trial.samples.push_back(one.time->samples);
+    }
+    HistoryOptions options;
+    options.anchor = kAnchor;
+    const History history = make_history(std::move(nights.runs), options);
+    for (const HistorySeries& series : history.series) {
+      if (series.is_anchor()) continue;
+      for (const HistoryPoint& point : series.points) trial.ratios.push_back(point.ratio.value_or(0));
+    }
+    std::vector<Alarm> alarms = latest_alarms(history, kSuspect);
+    if (alarms.empty()) return trial;
+    trial.measured_again = true;
+    trial.marked = !alarms.front().suspected();
+    confirm(history, alarms.front(), trial);
+    return trial;
+  }
+
+  /// The two processes of one run, and what they measured.
+  struct Running {
+    Nights* history = nullptr;
+    std::unique_ptr<DuelSide> anchor;
+    std::unique_ptr<DuelSide> one;
+    SlotLength anchor_length;
+    SlotLength length;
     std::vector<double> anchor_ns;
     std::vector<double> ns;
-    SeededRandom random(seed_, draws_);
-    for (int sample = 0; sample < kSamples; ++sample) {
-      const bool anchor_first = (random.next() >> 63) != 0;
-      if (anchor_first) anchor_ns.push_back(anchor->slot(anchor_length).ns);
-      ns.push_back(one->slot(length).ns);
-      if (!anchor_first) anchor_ns.push_back(anchor->slot(anchor_length).ns);
+  };
+
+  /// As a run takes its samples: a process for each case, and rounds in which each has its turn in a random order.
+  /// Slots are as long in all runs of a history. Adds a run to each of the `chosen` histories.
+  void one_night(int night, std::vector<Nights>& histories, const std::vector<std::size_t>& chosen) {
+    const OneCpu all(draws_++);
+    std::vector<Running> running;
+    for (const std::size_t one : chosen) {
+      const int percent = histories[one].percent;
+      const auto side = [&](const char* variant, int extra) {
+        return std::make_unique<DuelSide>(
+            SideSetting{"run", self_.path, pair(variant).now, workload_, kTimeout, seed_, nullptr, extra});
+      };
+      Running& run = running.emplace_back();
+      run.history = &histories[one];
+      run.anchor = side(kAnchor, 0);
+      run.one = side(kCase, night < kUnchanged ? 0 : percent);
+      run.anchor_length = run.anchor->calibrate(0);
+      run.length = run.one->calibrate(percent);
     }
-    anchor->verify_after();
-    one->verify_after();
+    SeededRandom random(seed_, draws_);
+    std::vector<Running*> order;
+    for (Running& run : running) order.push_back(&run);
+    for (int sample = 0; sample < kSamples; ++sample) {
+      shuffle(order, random);
+      for (Running* const run : order) {
+        const bool anchor_first = (random.next() >> 63) != 0;
+        if (anchor_first) run->anchor_ns.push_back(run->anchor->slot(run->anchor_length).ns);
+        run->ns.push_back(run->one->slot(run->length).ns);
+        if (!anchor_first) run->anchor_ns.push_back(run->anchor->slot(run->anchor_length).ns);
+      }
+    }
+    for (Running& run : running) {
+      run.anchor->verify_after();
+      run.one->verify_after();
+      run.history->runs.runs.push_back(record_of(night, run));
+    }
+  }
+
+  HistoryRun record_of(int night, const Running& running) const {
     HistoryRun run;
-    run.date = fmt::format("2026-01-01T00:{:02d}:00Z", number);
+    run.date = fmt::format("2026-01-01T00:{:02d}:00Z", night);
     run.commit = "unknown";
     run.host = "here";
-    run.run.file = fmt::format("run {}", number);
+    run.run.file = fmt::format("run {}", night);
     run.run.complete = true;
     run.run.context = ordered_json::object();
-    run.run.cases = {recorded(pair(kAnchor).now, anchor_ns), recorded(the_case(), ns)};
+    run.run.cases = {recorded(pair(kAnchor).now, running.anchor_ns), recorded(the_case(), running.ns)};
     return run;
   }
 
@@ -187,9 +273,9 @@ class HistorySelftest {
     return one;
   }
 
-  void confirm(const History& history, Alarm& alarm, int extra_percent, Trial& trial) {
-    DuelSettings settings = confirming_settings(history, 1);
-    settings.extra_percent = extra_percent;
+  void confirm(const History& history, Alarm& alarm, Trial& trial) {
+    DuelSettings settings = confirming_settings(history, alarm.suspected() ? 2 : 1);
+    settings.extra_percent = trial.extra_percent;
     const std::vector<DuelGroup> only = {{plan_.front().work, plan_.front().device, {pair(kCase)}}};
     const DuelResult duel =
         run_duel(only, self_, self_, images_, settings, [](const char*, const std::string&, double) {});
@@ -197,6 +283,7 @@ class HistorySelftest {
     if (one.verdict == CaseVerdict::failed) throw UserError(fmt::format("{}: {}", one.id, one.reason));
     settle_alarm(alarm, one.verdict, one.change(), one.reason, !duel.control_outcome || duel.contaminated());
     trial.outcome = alarm.outcome;
+    trial.slower = alarm.slower;
     trial.again = differences(one.decisive_rounds());
   }
 
@@ -216,13 +303,15 @@ std::string history_table(const std::vector<Level>& levels) {
   std::vector<std::vector<std::string>> rows;
   for (const Level& level : levels) {
     rows.push_back({fmt::format("{}", level.extra_percent), fmt::format("{}", level.histories),
-                    fmt::format("{}", level.marked), fmt::format("{}", level.alarms), fmt::format("{}", level.open),
+                    fmt::format("{}", level.marked), fmt::format("{}", level.suspected),
+                    fmt::format("{}", level.alarms), fmt::format("{}", level.open),
                     fmt::format("{:.1f}", 100.0 * level.alarms / level.histories),
                     fmt::format("{:.1f} to {:.1f}", level.bounds.low * 100, level.bounds.high * 100)});
   }
-  return text_table({column("extra work", "%"), column("histories", ""), column("marked", ""), column("confirmed", ""),
-                     column("cannot be told", ""), column("confirmed", "%"), column("exact bounds", "%")},
-                    rows, kTextColumns);
+  return text_table(
+      {column("extra work", "%"), column("histories", ""), column("marked", ""), column("suspected", ""),
+       column("confirmed", ""), column("cannot be told", ""), column("confirmed", "%"), column("exact bounds", "%")},
+      rows, kTextColumns);
 }
 
 /// What the claims look like after these histories, and the exit code.
@@ -263,18 +352,22 @@ ordered_json histories_json(const std::vector<Trial>& trials, const std::vector<
   ordered_json all = ordered_json::array();
   for (const Trial& trial : trials) {
     constexpr const char* names[] = {"confirmed", "not confirmed", "cannot be told"};
-    all.push_back({{"extra_percent", trial.extra_percent},
-                   {"ratios", trial.ratios},
-                   {"marked", trial.marked},
-                   {"slower", trial.marked ? ordered_json(trial.slower) : ordered_json()},
-                   {"outcome", trial.marked ? ordered_json(names[static_cast<int>(trial.outcome)]) : ordered_json()},
-                   {"measured_again", trial.again}});
+    all.push_back(
+        {{"extra_percent", trial.extra_percent},
+         {"ratios", trial.ratios},
+         {"samples_ns", trial.samples},
+         {"marked", trial.marked},
+         {"suspected", trial.measured_again && !trial.marked},
+         {"slower", trial.measured_again ? ordered_json(trial.slower) : ordered_json()},
+         {"outcome", trial.measured_again ? ordered_json(names[static_cast<int>(trial.outcome)]) : ordered_json()},
+         {"measured_again", trial.again}});
   }
   ordered_json by_level = ordered_json::array();
   for (const Level& level : levels) {
     by_level.push_back({{"extra_percent", level.extra_percent},
                         {"histories", level.histories},
                         {"marked", level.marked},
+                        {"suspected", level.suspected},
                         {"confirmed", level.alarms},
                         {"cannot_be_told", level.open},
                         {"confirmed_low", level.bounds.low},
@@ -321,7 +414,7 @@ void add_history_selftest_options(CLI::App& history, HistorySelftestArguments& a
       ->group(kHistorySelftestGroup);
   history
       .add_option("--budget", a.budget,
-                  "seconds after which no new history begins (default 90; no limit with --full or --runs)")
+                  "as many histories as fit into so many seconds (default 90; no limit with --full or --runs)")
       ->check(number_between(0.1, 1e6))
       ->group(kHistorySelftestGroup);
   history.add_option("--neighbour", a.neighbour, "none (default), or bursty: other threads that compute in bursts")
@@ -338,33 +431,30 @@ int history_selftest(const HistorySelftestArguments& a) {
   HistorySelftest selftest(seed);
   const std::unique_ptr<BurstyNeighbour> neighbour =
       a.neighbour == "bursty" ? std::make_unique<BurstyNeighbour>(seed) : nullptr;
-  const std::vector<int> order = selftest_order(wanted_histories(a), seed);
+  std::vector<int> percents = selftest_order(wanted_histories(a), seed);
+  const std::size_t wanted = percents.size();
   double budget = a.full || a.runs > 0 ? 0 : kHistorySeconds;
   if (a.budget > 0) budget = a.budget;
-
-  std::vector<Trial> trials;
   const auto begin = Clock::now();
-  double seconds = 0;
-  {
-    Progress progress(stderr, 0);
-    for (const int percent : order) {
-      trials.push_back(selftest.measure(percent));
-      seconds = std::chrono::duration<double>(Clock::now() - begin).count();
-      const double left =
-          seconds / static_cast<double>(trials.size()) * static_cast<double>(order.size() - trials.size());
-      const double shown_left = budget > 0 ? std::min(left, std::max(0.0, budget - seconds)) : left;
-      progress.show_part(fmt::format("{} histories", trials.size()), seconds / (seconds + shown_left), shown_left);
-      if (budget > 0 && seconds >= budget) break;
-    }
+  const auto elapsed = [begin] { return std::chrono::duration<double>(Clock::now() - begin).count(); };
+  if (budget > 0) {
+    const double each = selftest.seconds_of_run() * kRunsOfHistory / kNightsShare;
+    percents.resize(std::min(wanted, static_cast<std::size_t>(std::max(2.0, budget / each))));
   }
+  Progress progress(stderr, 0);
+  const std::vector<Trial> trials = selftest.measure(percents, [&](double done, std::size_t judged) {
+    const std::string part = judged == 0 ? fmt::format("runs of {} histories", percents.size())
+                                         : fmt::format("{} of {} histories", judged, percents.size());
+    progress.show_part(part, done, elapsed() * (1 / done - 1));
+  });
+  const double seconds = elapsed();
   const std::vector<Level> levels = levels_of(trials);
   const auto [text, code] = history_claims(levels, a.full);
   if (!a.output.empty())
     write_file_atomically(a.output, json_text(histories_json(trials, levels, selftest.id(), a, seconds)));
   fmt::print("{} beside {}, 1 thread, {} histories of {} runs in {:.0f} s, measured; neighbour: {}\n\n{}\n{}",
              selftest.id(), kAnchor, trials.size(), kRunsOfHistory, seconds, a.neighbour, history_table(levels), text);
-  if (trials.size() < order.size())
-    fmt::print("time ran out before all histories were measured: --full measures them all\n");
+  if (trials.size() < wanted) fmt::print("there was no time for all {} histories: --full measures them\n", wanted);
   return code;
 }
 

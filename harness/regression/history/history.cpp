@@ -11,7 +11,6 @@
 #include <tuple>
 
 #include "harness/regression/compare/comparability.hpp"
-#include "harness/regression/compare/recorded_change.hpp"
 #include "support/errors.hpp"
 #include "support/json_place.hpp"
 #include "support/nearest_name.hpp"
@@ -97,16 +96,19 @@ std::string chosen_anchor(const std::vector<std::vector<const RecordedCase*>>& r
 
 void add_ratio(const Sighting& seen, HistoryPoint& point) {
   if (seen.anchor == nullptr || seen.anchor == seen.one || seen.anchor->session != seen.one->session) return;
-  const std::vector<double> logarithms =
-      logarithms_of_ratios({.samples = seen.one->time->samples, .witness = seen.anchor->time->samples});
-  const double ratio = std::exp(median(logarithms));
+  const std::vector<double>& samples = seen.one->time->samples;
+  const std::vector<double>& anchor = seen.anchor->time->samples;
+  const double ratio = lower_quartile(samples) / lower_quartile(anchor);
   if (!(ratio > 0) || !std::isfinite(ratio)) return;  // a record may hold any positive numbers
   point.ratio = ratio;
-  point.anchor_ns = median(seen.anchor->time->samples);
-  point.ratio_interval = median_interval(logarithms);
-  if (point.ratio_interval) {
-    point.ratio_interval->low = std::exp(point.ratio_interval->low);
-    point.ratio_interval->high = std::exp(point.ratio_interval->high);
+  point.anchor_ns = lower_quartile(anchor);
+  constexpr double kEach = 0.975;  // together 95 %
+  const std::optional<MedianInterval> of_case = lower_quartile_interval(samples, kEach);
+  const std::optional<MedianInterval> of_anchor = lower_quartile_interval(anchor, kEach);
+  if (of_case && of_anchor) {
+    point.ratio_interval = {.low = of_case->low / of_anchor->high,
+                            .high = of_case->high / of_anchor->low,
+                            .level = of_case->level + of_anchor->level - 1};
   }
 }
 
@@ -117,7 +119,8 @@ HistoryPoint point_of(const Sighting& seen) {
                      .samples = seen.one->time->samples.size(),
                      .ratio = {},
                      .anchor_ns = 0,
-                     .ratio_interval = {}};
+                     .ratio_interval = {},
+                     .quiet = true};
   add_ratio(seen, point);
   return point;
 }
@@ -284,16 +287,6 @@ class HistoryMaker {
     history_.series.push_back(std::move(series));
   }
 
-  static std::vector<double> logarithms(const HistorySeries& series, std::vector<std::size_t>& places) {
-    std::vector<double> values;
-    for (std::size_t i = 0; i < series.points.size(); ++i) {
-      if (!series.points[i].ratio) continue;
-      values.push_back(std::log(*series.points[i].ratio));
-      places.push_back(i);
-    }
-    return values;
-  }
-
   void judge() {
     for (HistorySeries& series : history_.series) {
       const auto ratios =
@@ -309,20 +302,7 @@ class HistoryMaker {
     }
     history_.series_alpha = history_.options.alpha / std::max(history_.judged, 1);
     history_.fewest = fewest_runs(history_.series_alpha);
-    for (std::size_t i = 0; i < history_.series.size(); ++i) judge(history_.series[i], i);
-  }
-
-  void judge(HistorySeries& series, std::size_t seed) const {
-    if (!series.not_judged.empty()) return;
-    std::vector<std::size_t> places;
-    const std::vector<double> values = logarithms(series, places);
-    if (values.size() < static_cast<std::size_t>(history_.fewest)) {
-      series.not_judged = fmt::format("{} runs; at least {} are needed to show a change among {} series", values.size(),
-                                      history_.fewest, history_.judged);
-      return;
-    }
-    series.changes = change_points(values, history_.series_alpha, seed);
-    for (ChangePoint& change : series.changes) change.first = places[change.first];
+    for (std::size_t i = 0; i < history_.series.size(); ++i) judge_series(history_.series[i], history_, i);
   }
 
   /// The greatest marked change first, then the case id.
@@ -351,7 +331,7 @@ double History::anchor_shift(const HistorySeries& series, std::size_t change) {
   const auto level = [&series](std::size_t begin, std::size_t end) {
     std::vector<double> times;
     for (std::size_t i = begin; i < end; ++i) {
-      if (series.points[i].ratio) times.push_back(std::log(series.points[i].anchor_ns));
+      if (series.points[i].judged()) times.push_back(std::log(series.points[i].anchor_ns));
     }
     return median(times);
   };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,11 +32,16 @@ struct HistoryPoint {
   double median_ns = 0;
   std::optional<MedianInterval> interval;  ///< in ns, at 95 %; none for a single sample
   std::size_t samples = 0;
-  /// Median over the rounds of the case's sample / the anchor's, with its interval. None where the anchor has no time
-  /// in the same session of that run.
+  /// The lower quartile of the case's samples / that of the anchor's, with its interval: a neighbour only makes a
+  /// sample slower, so the faster ones say most of the code. None where the anchor has no time in the same session of
+  /// that run.
   std::optional<double> ratio;
-  double anchor_ns = 0;  ///< its median there; only with a ratio
+  double anchor_ns = 0;  ///< the anchor's lower quartile there; only with a ratio
   std::optional<MedianInterval> ratio_interval;
+  bool quiet = true;  ///< the anchor was not much slower in this run than in most others of the series
+
+  /// Whether a change is looked for in it.
+  bool judged() const { return ratio.has_value() && quiet; }
 };
 
 /// A case over the runs that can be compared with each other.
@@ -59,6 +65,8 @@ struct HistorySeries {
   std::vector<HistoryPoint> points;
   std::vector<ChangePoint> changes;  ///< of ln(ratio); `first` is an index into points. Also those below tau
   std::string not_judged;            ///< why no change is looked for, one line; empty if it is
+  /// p of the series as a whole; only where nothing is marked. Small: its latest runs are suspected, if not more.
+  std::optional<double> p;
 
   bool is_anchor() const { return variant == anchor; }
 };
@@ -77,6 +85,18 @@ struct History {
   /// machine also changed, and may have slowed the case more than its anchor.
   static double anchor_shift(const HistorySeries& series, std::size_t change);
 };
+
+/// Says which runs of a series were quiet, and finds its changes. `seed` draws the permutations.
+///
+/// What makes the anchor slow, a neighbour on the same core for one, makes another case slow by another factor, so the
+/// ratio of such a run says little. A run is quiet if its anchor took at most kSlowAnchor more than the lower quartile
+/// of all runs of the series; at least half of the runs, and no fewer than a change can be shown in, are quiet in any
+/// case. The rule looks at the anchor only, so it cannot choose runs by what they say of the case. If hardly any of the
+/// latest runs is quiet, all are judged: the machine itself may have become slower, and nothing would be looked for
+/// since.
+void judge_series(HistorySeries& series, const History& history, std::uint64_t seed);
+
+inline constexpr double kSlowAnchor = 0.05;
 
 /// Throws UserError for a name or number that no run has, and if no run has a time.
 History make_history(HistoryRuns runs, const HistoryOptions& options);

@@ -66,11 +66,11 @@ std::optional<double> latest_against_before(const HistorySeries& series) {
   return ratios.back() - median(std::span(ratios).first(ratios.size() - 1));
 }
 
-/// The run before a change: the one before its first run that has a ratio.
+/// The run before a change: the last one that was judged.
 const HistoryRun& run_before(const History& history, const HistorySeries& series, const ChangePoint& change) {
   std::size_t before = change.first;
   do --before;
-  while (before > 0 && !series.points[before].ratio);
+  while (before > 0 && !series.points[before].judged());
   return history.run(series.points[before]);
 }
 
@@ -148,6 +148,20 @@ std::vector<std::string> notes(const History& history) {
   for (const auto& [why, count] : not_judged) {
     lines.push_back(fmt::format("{} not judged: {}", plural(count, "series", "series"), why));
   }
+  std::size_t points = 0;
+  std::size_t slow = 0;
+  for (const HistorySeries& series : history.series) {
+    for (const HistoryPoint& point : series.points) {
+      points += point.ratio && series.not_judged.empty() ? 1 : 0;
+      slow += point.quiet ? 0 : 1;
+    }
+  }
+  if (slow > 0) {
+    lines.push_back(
+        fmt::format("{} of {} ratios not judged: the anchor took over {:g}% more in that run than it usually "
+                    "does, so something else slowed the machine",
+                    slow, points, kSlowAnchor * 100));
+  }
   const auto incomplete =
       std::ranges::count_if(history.from.runs, [](const HistoryRun& one) { return !one.run.complete; });
   if (incomplete > 0) {
@@ -184,11 +198,12 @@ IdsByReason splits(const History& history) {
 ordered_json point_json(const HistoryPoint& point) {
   return {{"run", point.run},
           {"median_ns", point.median_ns},
-          {"anchor_median_ns", point.ratio ? ordered_json(point.anchor_ns) : ordered_json()},
+          {"anchor_lower_quartile_ns", point.ratio ? ordered_json(point.anchor_ns) : ordered_json()},
           {"interval_ns", interval_json(point.interval)},
           {"samples", point.samples},
           {"ratio", or_null(point.ratio)},
-          {"ratio_interval", interval_json(point.ratio_interval)}};
+          {"ratio_interval", interval_json(point.ratio_interval)},
+          {"quiet", point.quiet}};
 }
 
 ordered_json series_json(const History& history, const HistorySeries& series) {
@@ -219,6 +234,7 @@ ordered_json series_json(const History& history, const HistorySeries& series) {
           {"anchor", text_or_null(series.anchor)},
           {"split", series.split},
           {"not_judged", text_or_null(series.not_judged)},
+          {"p", or_null(series.p)},
           {"points", std::move(points)},
           {"changes", std::move(changes)}};
 }

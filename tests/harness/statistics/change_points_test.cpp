@@ -44,6 +44,25 @@ TEST(ChangePoints, FindTheStepAndItsHeight) {
   EXPECT_LE(found[0].p, 0.01);
 }
 
+TEST(ChangeP, IsThatOfTheWholeSequence) {
+  std::vector<double> values = noise(24, 0.01, 4);
+  EXPECT_GT(change_p(values, 0.05, 1), 0.05);
+  lift(values, 12, 0.1);
+  EXPECT_LT(change_p(values, 0.05, 1), 0.01);
+  EXPECT_EQ(change_p(std::vector<double>(12, 1.0), 0.05, 1), 1) << "all are equal";
+  EXPECT_EQ(change_p(std::span(values).first(7), 0.05, 1), 1) << "too few";
+}
+
+TEST(ChangeP, IsUniformWhereNothingChanges) {
+  constexpr int kTrials = 1000;
+  int below = 0;
+  for (int trial = 0; trial < kTrials; ++trial) {
+    below += change_p(noise(16, 0.01, static_cast<std::uint64_t>(100 + trial)), 0.05, 1) <= 0.2 ? 1 : 0;
+  }
+  EXPECT_LE(below, most_wrong(kTrials, 0.2));
+  EXPECT_GE(below, kTrials / 10) << "and not much rarer";
+}
+
 TEST(ChangePoints, FindUpAndDown) {
   std::vector<double> values = noise(60, 0.01, 2);
   lift(values, 20, 0.1);

@@ -50,6 +50,27 @@ TEST(Median, LeavesTheSamplesInTheirOrder) {
   EXPECT_EQ(samples, (std::vector<double>{3, 1, 2}));
 }
 
+TEST(LowerQuartile, IsTheSmallestThatAQuarterDoesNotExceed) {
+  const std::pair<int, double> table[] = {{1, 1}, {2, 1}, {3, 1}, {4, 1}, {5, 2}, {8, 2}, {9, 3}, {25, 7}, {100, 25}};
+  for (const auto& [n, value] : table) EXPECT_EQ(lower_quartile(ranks(n)), value) << n;
+  EXPECT_EQ(lower_quartile(std::vector<double>{9, 1, 5, 7, 3, 8}), 3);
+}
+
+TEST(LowerQuartileInterval, TakesTheRanksOfTheExactBinomial) {
+  EXPECT_FALSE(lower_quartile_interval(std::vector{4.0}).has_value());
+  // P(Binomial(20, 1/4) < 2) = 0.0243, < 3: 0.0913; P(>= 10) = 0.0139, >= 9: 0.0409.
+  const auto interval = lower_quartile_interval(ranks(20));
+  ASSERT_TRUE(interval.has_value());
+  EXPECT_EQ(interval->low, 2);
+  EXPECT_EQ(interval->high, 10);
+  EXPECT_NEAR(interval->level, 1 - 0.024313 - 0.013864, 1e-5);
+  // Of few samples the smallest may lie above it: the level says so.
+  const auto few = lower_quartile_interval(ranks(5));
+  EXPECT_EQ(few->low, 1);
+  EXPECT_EQ(few->high, 4);
+  EXPECT_NEAR(few->level, 1 - std::pow(0.75, 5) - (5 * std::pow(0.25, 4) * 0.75 + std::pow(0.25, 5)), 1e-12);
+}
+
 TEST(MedianInterval, NeedsTwoSamples) {
   EXPECT_FALSE(median_interval(std::vector<double>{}).has_value());
   EXPECT_FALSE(median_interval(std::vector{4.0}).has_value());

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <functional>
 #include <sstream>
@@ -12,6 +13,7 @@
 #include "expect_error.hpp"
 #include "harness/regression/history/history_output.hpp"
 #include "support/errors.hpp"
+#include "support/seeded_random.hpp"
 #include "temporary_folder.hpp"
 #include "tests/harness/recorded_runs.hpp"
 
@@ -186,6 +188,50 @@ TEST(History, NeverMixesWhatCannotBeCompared) {
   const auto rename = [](ordered_json& json) { json["context"]["host"]["name"] = "there"; };
   EXPECT_EQ(split_by(rename), "4 runs: \n2 runs: machine differs: here, now there\n");
   EXPECT_EQ(split_by(rename, with(&HistoryOptions::merge_hosts, true)), "6 runs: \n");
+}
+
+/// Runs of which some were beside a neighbour that slows the anchor by a third, and the other stage by what chance
+/// decides; from run `since` on, that stage does 5 % more work.
+ordered_json run_beside_neighbour(int number, bool neighbour, int since) {
+  SeededRandom random(7, static_cast<std::uint64_t>(number));
+  ordered_json json = run_json(number, number < since ? 1 : 1.05);
+  if (!neighbour) return json;
+  for (ordered_json& sample : json["cases"][2]["time"]["samples"]) sample = sample.get<double>() * 1.33;
+  const double slower = 1.4 + 0.03 * random.between(0, 10);
+  for (ordered_json& sample : json["cases"][1]["time"]["samples"]) sample = sample.get<double>() * slower;
+  return json;
+}
+
+TEST(History, FindsAChangeAmongRunsWithANeighbour) {
+  Folder folder;
+  for (int i = 0; i < 24; ++i) folder.add(i, run_beside_neighbour(i, i % 5 < 2, 12));
+  const History history = folder.history(with(&HistoryOptions::variants, {"flat-vector"}));
+  const HistorySeries& series = *series_of(history, kVector).at(0);
+  ASSERT_THAT(series.changes, SizeIs(1));
+  EXPECT_EQ(series.changes[0].first, 12U);
+  EXPECT_NEAR(std::exp(series.changes[0].shift), 1.05, 0.015);
+  for (std::size_t i = 0; i < 24; ++i) EXPECT_EQ(series.points[i].quiet, i % 5 >= 2) << i;
+  EXPECT_THAT(history_text(history), HasSubstr("10 of 24 ratios not judged"));
+  EXPECT_FALSE(history_json(history)["series"][0]["points"][0]["quiet"].get<bool>());
+}
+
+TEST(History, JudgesAllRunsWhereTheMachineBecameSlower) {
+  Folder folder;
+  for (int i = 0; i < 24; ++i) folder.add(i, run_json(i, i < 18 ? 1 : 1.1, i < 10 ? 1 : 1.2));
+  const History history = folder.history(with(&HistoryOptions::variants, {"flat-vector"}));
+  const HistorySeries& series = *series_of(history, kVector).at(0);
+  ASSERT_THAT(series.changes, SizeIs(1)) << "otherwise no run since the tenth would be judged";
+  EXPECT_EQ(series.changes[0].first, 18U);
+}
+
+TEST(History, LeavesEnoughRunsToBeJudged) {
+  Folder folder;
+  for (int i = 0; i < 9; ++i) folder.add(i, run_beside_neighbour(i, i % 3 > 0, 9));
+  const History history = folder.history(with(&HistoryOptions::variants, {"flat-vector"}));
+  const HistorySeries& series = *series_of(history, kVector).at(0);
+  EXPECT_EQ(std::ranges::count_if(series.points, &HistoryPoint::judged), 8);
+  EXPECT_TRUE(series.not_judged.empty());
+  EXPECT_TRUE(series.p.has_value());
 }
 
 TEST(History, SaysWhyASeriesIsNotJudged) {
