@@ -1,0 +1,64 @@
+// Histories whose answer is known, measured on this machine: some did the same work in all runs, others more in the
+// later half. For `convladder history --selftest`; docs/history.md
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "harness/regression/history/alarms.hpp"
+
+namespace convladder {
+
+/// What the case is divided by.
+inline constexpr const char* kHistoryAnchor = "memory-accumulation";
+inline constexpr int kRunsOfHistory = 24;
+inline constexpr int kUnchangedRuns = 12;  ///< before the work grows
+
+/// What became of one history.
+struct MeasuredHistory {
+  int extra_percent = 0;
+  std::vector<double> ratios;                ///< of its runs
+  std::vector<std::vector<double>> samples;  ///< in ns: of each run those of the anchor, then those of the case
+  bool measured_again = false;               ///< marked, or only suspected
+  bool marked = false;
+  AlarmOutcome outcome = AlarmOutcome::not_confirmed;
+  bool slower = false;        ///< the mark, or what was measured again
+  std::vector<double> again;  ///< differences of the rounds that decided
+
+  /// Whether it is said that something changed; with extra work only what is true counts.
+  bool is_alarm() const { return outcome == AlarmOutcome::confirmed && (extra_percent == 0 || slower); }
+};
+
+/// Measures them with the small case, each run in fresh processes, with one thread.
+class HistoryBench {
+ public:
+  explicit HistoryBench(std::uint64_t seed);
+  ~HistoryBench();
+  HistoryBench(const HistoryBench&) = delete;
+  HistoryBench& operator=(const HistoryBench&) = delete;
+
+  /// Of the case.
+  const std::string& id() const;
+  /// How long a run of one history takes, in seconds: measured.
+  double seconds_of_run();
+  /// A history for each of these amounts of extra work, in percent. `told` gets what is done, 0 to 1, and how many are
+  /// judged. Throws UserError if a case fails.
+  ///
+  /// Each night all of them have a run, in groups by chance whose samples take turns. So the samples of a run are
+  /// spread over time, as those of a real one are, and what the machine does for some seconds is in one run of a
+  /// history only.
+  std::vector<MeasuredHistory> measure(const std::vector<int>& percents,
+                                       const std::function<void(double, std::size_t)>& told);
+
+ private:
+  class Processes;
+  std::unique_ptr<Processes> processes_;
+};
+
+/// The share of the time, about, that the runs take: the rest is measuring again.
+inline constexpr double kNightsShare = 0.7;
+
+}  // namespace convladder
