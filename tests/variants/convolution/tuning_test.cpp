@@ -4,8 +4,11 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <memory>
 #include <optional>
+#include <vector>
 
+#include "devices/cpu/cpu_device.hpp"
 #include "devices/ptx_images.hpp"
 #include "devices/simulated/simulated_device.hpp"
 #include "sanitized.hpp"
@@ -126,6 +129,67 @@ TEST(Configurations, SayWhatIsPossible) {
 }
 
 #endif  // CONVLADDER_HAS_CUDA_FAMILY
+
+/// What a variant makes of small integers, which every order of sums adds up to the same.
+std::vector<float> outputs_of(const ConvVariant& variant, const ConvShape& shape, std::string& choice) {
+  std::vector<float> input(static_cast<std::size_t>(shape.input_elements()));
+  std::vector<float> weights(static_cast<std::size_t>(shape.weight_elements()));
+  for (std::size_t i = 0; i < input.size(); ++i) input[i] = static_cast<float>((i * 7 + 3) % 11) - 5;
+  for (std::size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<float>((i * 5 + 1) % 7) - 3;
+  std::vector<float> output(static_cast<std::size_t>(shape.output_elements()), std::nanf(""));
+  CpuDevice device;
+  const std::unique_ptr<PreparedConv> ready =
+      variant.prepare(device, shape, weights.data(), {input.data(), output.data()});
+  ready->convolve();
+  choice = ready->choice();
+  return output;
+}
+
+TEST(Configurations, OfCpuStagesAllComputeTheSame) {
+  for (const ConvShape& shape : {ConvShape{2, 1, 38, 38, 7, 7}, ConvShape{3, 4, 17, 13, 10, 3, 2, 1, 2},
+                                 ConvShape{1, 3, 9, 9, 5, 2, 1, 0}, ConvShape{2, 12, 33, 33, 24, 7}}) {
+    for (const RegisteredVariant& registered : registered_variants()) {
+      if (registered.info.family != "cpu" || !registered.variant->unsupported_reason(shape).empty()) continue;
+      const Configurations found = registered.variant->configurations(shape, {}, 30);
+      if (found.candidates.empty()) continue;
+      SCOPED_TRACE(fmt::format("{} {}", registered.info.name, shape_name(shape)));
+      EXPECT_LE(static_cast<long>(found.candidates.size()), found.possible);
+      EXPECT_EQ(found.candidates.front(), found.by_model);
+      std::string choice;
+      const std::vector<float> expected = outputs_of(*registered.variant, shape, choice);
+      for (const Configuration& one : found.candidates) {
+        const std::unique_ptr<ConvVariant> chosen = registered.variant->configured(shape, one, ChosenBy::request);
+        EXPECT_EQ(outputs_of(*chosen, shape, choice), expected) << one.text();
+        EXPECT_NE(choice.find("as asked for"), std::string::npos) << choice;
+        EXPECT_EQ(registered.variant->configurations(shape, one, 5).candidates, std::vector{one})
+            << "a complete configuration agrees with itself alone";
+      }
+    }
+  }
+}
+
+TEST(Configurations, OfShiftedRowsSayWhatIsPossible) {
+  const ConvShape shape{2, 1, 38, 38, 7, 7};  // 32 x 32 outputs: whole lines
+  const auto why = [](const char* name, const ConvShape& layer, const char* text) {
+    try {
+      static_cast<void>(
+          find_variant("cpu", name)->variant->configured(layer, Configuration::parse(text), ChosenBy::request));
+    } catch (const std::invalid_argument& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(why("shifted-rows", shape, "maps=1,vectors=1,rows=3"), "");
+  EXPECT_EQ(why("shifted-rows", shape, "streamed=1"), "unknown parameter 'streamed'; known: maps, vectors, rows");
+  EXPECT_EQ(why("shifted-rows", shape, "rows=33"), "rows=33 is not possible for C1H38W38M7K7; possible: 1 to 32");
+  EXPECT_EQ(why("shifted-rows", shape, "rows=0"), "rows=0 is not possible for C1H38W38M7K7; possible: 1 to 32");
+  EXPECT_EQ(why("streamed-output", shape, "streamed=1,rows=32"), "");
+  EXPECT_EQ(why("streamed-output", shape, "streamed=0,rows=5"), "");
+  EXPECT_EQ(why("streamed-output", shape, "streamed=1,rows=5"),
+            "streamed=1 is not possible for C1H38W38M7K7 with rows=5");
+  EXPECT_NE(why("streamed-output", shape, "streamed=2"), "");
+  EXPECT_NE(why("streamed-output", {2, 1, 33, 33, 7, 7}, "streamed=1"), "") << "27 x 27 outputs";
+}
 
 }  // namespace
 }  // namespace convladder

@@ -18,7 +18,14 @@ namespace {
 
 class ShiftedRowsStage {
  public:
-  ShiftedRowsStage(const ConvShape& shape, const float* weights) : convolution_(shape, weights) {}
+  ShiftedRowsStage(const ConvShape& shape, const float* weights, const Configuration& wanted)
+      : convolution_(shape, weights, wanted) {}
+  static Configurations configurations(const ConvShape& shape, const Configuration& wanted, int most) {
+    return ShiftedRowsConvolution::configurations(shape, wanted, most);
+  }
+  static std::string impossible(const ConvShape& shape, const Configuration& wanted) {
+    return ShiftedRowsConvolution::impossible(shape, wanted);
+  }
   void convolve(const float* input, float* output) { convolution_.convolve(input, output, false); }
   std::string choice() const { return convolution_.rows().choice(); }
 
@@ -33,7 +40,7 @@ const VariantRegistration registration{
      .title = "Shifted rows",
      .builds_on = "register-tile",
      .hypothesis = "One copy of the input for each filter column, so no lane is wasted between output rows."},
-    keep_variant(std::make_unique<PreparingCpuVariant<ShiftedRowsStage>>())};
+    keep_variant(std::make_unique<TunableCpuVariant<ShiftedRowsStage>>())};
 
 }  // namespace
 }  // namespace convladder

@@ -8,6 +8,8 @@
 // whole images in a buffer and to stream them from there, a few lines after each register tile, cost more than it
 // relieved: 10 to 48 % of the layer's time, measured in duels with stage 9 on two cores.
 
+#include <fmt/format.h>
+
 #include "variants/convolution/cpu/cache_lines.hpp"
 #include "variants/convolution/cpu/shifted_rows.hpp"
 #include "variants/convolution/cpu_variant.hpp"
@@ -17,9 +19,36 @@ namespace {
 
 class StreamedOutput {
  public:
-  StreamedOutput(const ConvShape& shape, const float* weights)
-      : convolution_(shape, weights),
-        streamed_(outgrows_caches(shape.output_elements()) && convolution_.rows().whole_lines()) {}
+  StreamedOutput(const ConvShape& shape, const float* weights, const Configuration& wanted)
+      : convolution_(shape, weights, wanted.without("streamed")),
+        streamed_(convolution_.rows().whole_lines() &&
+                  wanted.value("streamed").value_or(outgrows_caches(shape.output_elements()) ? 1 : 0) != 0) {}
+  /// Those of stage 9, and "streamed": 1 for yes, 0 for no.
+  static Configurations configurations(const ConvShape& shape, const Configuration& wanted, int most) {
+    Configurations result = ShiftedRowsConvolution::configurations(shape, wanted.without("streamed"), most);
+    const auto complete = [&](const Configuration& division, bool streamed) {
+      return division.with(Configuration({{"streamed", streamed && whole_lines(shape, division) ? 1 : 0}}));
+    };
+    const bool by_model = outgrows_caches(shape.output_elements());
+    std::vector<Configuration> all = {complete(result.by_model, by_model), complete(result.by_model, !by_model)};
+    for (const Configuration& division : result.candidates) all.push_back(complete(division, by_model));
+    result.by_model = complete(result.by_model, wanted.value("streamed").value_or(by_model ? 1 : 0) != 0);
+    all.insert(all.begin(), result.by_model);
+    result.candidates = candidates_of(all, wanted, most);
+    if (!wanted.value("streamed") && whole_lines(shape, result.by_model)) ++result.possible;
+    result.of_batch.emplace_back("streamed");
+    return result;
+  }
+  static std::string impossible(const ConvShape& shape, const Configuration& wanted) {
+    const Configuration division = wanted.without("streamed");
+    if (std::string reason = ShiftedRowsConvolution::impossible(shape, division); !reason.empty()) return reason;
+    const int streamed = wanted.value("streamed").value_or(0);
+    const Configuration complete = ShiftedRowsConvolution::configurations(shape, division, 1).by_model;
+    if (streamed == 0 || (streamed == 1 && whole_lines(shape, complete))) return {};
+    return fmt::format("streamed={} is not possible for {} with rows={}", streamed, shape_name(shape),
+                       *complete.value("rows"));
+  }
+
   void convolve(const float* input, float* output) {
     convolution_.convolve(input, output, streamed_ && floats_to_line(output) == 0);
   }
@@ -28,6 +57,11 @@ class StreamedOutput {
   }
 
  private:
+  /// As ShiftedRows::whole_lines, of a complete configuration.
+  static bool whole_lines(const ConvShape& shape, const Configuration& division) {
+    return *division.value("rows") == shape.out_height() && shape.out_height() * shape.out_width() % kLineFloats == 0;
+  }
+
   ShiftedRowsConvolution convolution_;
   bool streamed_;
 };
@@ -40,7 +74,7 @@ const VariantRegistration registration{
      .builds_on = "shifted-rows",
      .hypothesis =
          "Lines that are written whole need not be read first, which saves up to half of the memory traffic."},
-    keep_variant(std::make_unique<PreparingCpuVariant<StreamedOutput>>())};
+    keep_variant(std::make_unique<TunableCpuVariant<StreamedOutput>>())};
 
 }  // namespace
 }  // namespace convladder

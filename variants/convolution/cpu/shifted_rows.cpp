@@ -4,6 +4,8 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <optional>
+#include <span>
 
 #include "variants/convolution/cpu/cache_lines.hpp"
 
@@ -125,7 +127,7 @@ struct ShiftedRowsBand {
     const int outputs = band.rows * plan.shape_.out_width();
     const int vectors = (outputs + Set::lanes - 1) / Set::lanes;
     // Tiles of maps have sizes that differ by one at most, and with it nearly the same number of vectors.
-    const int most_vectors = tile_vectors<Set>(plan.most_maps());
+    const int most_vectors = plan.division_.vectors;
     const int tiles = (vectors + most_vectors - 1) / most_vectors;
     for (int tile = 0; tile < tiles; ++tile) {
       const int first = static_cast<int>(std::int64_t{vectors} * tile / tiles);
@@ -182,20 +184,62 @@ struct ShiftedRowsBand {
   }
 };
 
-ShiftedRows::ShiftedRows(const ConvShape& shape, const float* weights, int threads)
-    : shape_(shape),
-      set_(chosen_instruction_set()),
-      map_pixels_(std::int64_t{shape.out_height()} * shape.out_width()),
-      weights_(
-          pack_weights(shape, MapTiles(shape.maps_per_group(), set_.maps), column_by_column(shape, weights).data())) {
-  int fitting = shape.out_height();
-  while (fitting > 1 && copy_rows_of(shape, fitting) * shape.out_width() * static_cast<int>(sizeof(float)) > kCopyBytes)
-    --fitting;
-  const int bands = std::max((shape.out_height() + fitting - 1) / fitting,
+namespace {
+
+/// The widest tile of so many maps.
+struct WidestTile {
+  int maps;
+  int* vectors;
+  template <typename Set>
+  static void run(const WidestTile& tile) {
+    *tile.vectors = tile_vectors<Set>(tile.maps);
+  }
+};
+int widest_tile(const InstructionSet& set, int maps) {
+  int vectors = 0;
+  run_with<WidestTile>(set.kind, WidestTile{maps, &vectors});
+  return vectors;
+}
+
+/// Maps of the largest tile, if none has more than `most`.
+int largest_tile(const ConvShape& shape, int most) {
+  const MapTiles tiles(shape.maps_per_group(), most);
+  return tiles.size(tiles.count() - 1);
+}
+
+}  // namespace
+
+ShiftedRowsDivision::ShiftedRowsDivision(const ConvShape& shape, int threads, const Configuration& wanted)
+    : set(chosen_instruction_set()),
+      maps(largest_tile(shape, wanted.value("maps").value_or(set.maps))),
+      vectors(wanted.value("vectors").value_or(widest_tile(set, maps))),
+      rows(shape.out_height()) {
+  while (rows > 1 && copy_rows_of(shape, rows) * shape.out_width() * static_cast<int>(sizeof(float)) > kCopyBytes)
+    --rows;
+  const int bands = std::max((shape.out_height() + rows - 1) / rows,
                              std::min(shape.out_height(), (threads + shape.batch - 1) / shape.batch));
-  band_rows_ = (shape.out_height() + bands - 1) / bands;
-  plane_ = phase_rows(shape, band_rows_) * shape.out_width();
-  const MapTiles map_tiles(shape.maps_per_group(), set_.maps);
+  rows = wanted.value("rows").value_or((shape.out_height() + bands - 1) / bands);
+}
+
+Configuration ShiftedRowsDivision::largest(const ConvShape& shape) {
+  const InstructionSet set = chosen_instruction_set();
+  return Configuration({{"maps", std::min(set.maps, shape.maps_per_group())},
+                        {"vectors", 2 * set.vectors},
+                        {"rows", shape.out_height()}});
+}
+
+Configuration ShiftedRowsDivision::configuration() const {
+  return Configuration({{"maps", maps}, {"vectors", vectors}, {"rows", rows}});
+}
+
+ShiftedRows::ShiftedRows(const ConvShape& shape, const float* weights, const ShiftedRowsDivision& division)
+    : shape_(shape),
+      division_(division),
+      map_pixels_(std::int64_t{shape.out_height()} * shape.out_width()),
+      weights_(pack_weights(shape, MapTiles(shape.maps_per_group(), division.maps),
+                            column_by_column(shape, weights).data())) {
+  plane_ = phase_rows(shape, division_.rows) * shape.out_width();
+  const MapTiles map_tiles(shape.maps_per_group(), division_.maps);
   const std::int64_t group_floats = std::int64_t{shape.channels_per_group()} * shape.kernel * shape.stride * plane_;
   const std::int64_t taps = std::int64_t{shape.channels_per_group()} * shape.kernel * shape.kernel;
   for (int group = 0; group < shape.groups; ++group) {
@@ -207,7 +251,7 @@ ShiftedRows::ShiftedRows(const ConvShape& shape, const float* weights, int threa
                                 .output = first_map * map_pixels_});
     }
   }
-  if (bands == 1) copied_vectors_ = copied_vectors(shape, plane_, set_.lanes);
+  if (bands() == 1) copied_vectors_ = copied_vectors(shape, plane_, division_.set.lanes);
   for (int c = 0; c < shape.channels_per_group(); ++c) {
     for (int q = 0; q < shape.kernel; ++q) {
       for (int p = 0; p < shape.kernel; ++p) {
@@ -219,24 +263,27 @@ ShiftedRows::ShiftedRows(const ConvShape& shape, const float* weights, int threa
 }
 
 std::int64_t ShiftedRows::copy_floats() const {
-  return copy_rows_of(shape_, band_rows_) * shape_.out_width() + ShiftedRowsBand::kPastTheLast +
+  return copy_rows_of(shape_, division_.rows) * shape_.out_width() + ShiftedRowsBand::kPastTheLast +
          ShiftedRowsBand::kPrefetched;
 }
 
 void ShiftedRows::convolve(float* copies, const float* input, float* output, int band, bool past_caches) const {
-  const int first_row = band * band_rows_;
-  const int rows = std::min(band_rows_, shape_.out_height() - first_row);
-  run_with<ShiftedRowsBand>(set_.kind, ShiftedRowsBand{*this, copies, input, output, first_row, rows, past_caches});
+  const int first_row = band * division_.rows;
+  const int rows = std::min(division_.rows, shape_.out_height() - first_row);
+  run_with<ShiftedRowsBand>(division_.set.kind,
+                            ShiftedRowsBand{*this, copies, input, output, first_row, rows, past_caches});
 }
 
 bool ShiftedRows::whole_lines() const { return bands() == 1 && map_pixels_ % kLineFloats == 0; }
 
 std::string ShiftedRows::choice() const {
-  return fmt::format("{}, {} maps at once, bands of {} rows", set_.name, most_maps(), band_rows_);
+  return fmt::format("{}, tiles of {} maps x {} vectors, bands of {} rows", division_.set.name, division_.maps,
+                     division_.vectors, division_.rows);
 }
 
-ShiftedRowsConvolution::ShiftedRowsConvolution(const ConvShape& shape, const float* weights)
-    : shape_(shape), rows_(shape, weights, omp_get_max_threads()) {
+ShiftedRowsConvolution::ShiftedRowsConvolution(const ConvShape& shape, const float* weights,
+                                               const Configuration& wanted)
+    : shape_(shape), rows_(shape, weights, ShiftedRowsDivision(shape, omp_get_max_threads(), wanted)) {
   for (int thread = 0; thread < omp_get_max_threads(); ++thread) copies_.emplace_back(rows_.copy_floats());
 }
 
@@ -255,6 +302,44 @@ void ShiftedRowsConvolution::convolve(const float* input, float* output, bool pa
     }
     if (past_caches) finish_streams();
   }
+}
+
+std::string ShiftedRowsConvolution::impossible(const ConvShape& shape, const Configuration& wanted) {
+  const Configuration largest = ShiftedRowsDivision::largest(shape);
+  for (const Parameter& parameter : wanted.parameters()) {
+    const std::optional<int> most = largest.value(parameter.name);
+    if (!most) return impossible_configuration(wanted, std::span(&largest, 1), shape_name(shape));
+    if (parameter.value < 1 || parameter.value > *most) {
+      return fmt::format("{}={} is not possible for {}; possible: 1 to {}", parameter.name, parameter.value,
+                         shape_name(shape), *most);
+    }
+  }
+  return {};
+}
+
+Configurations ShiftedRowsConvolution::configurations(const ConvShape& shape, const Configuration& wanted, int most) {
+  const auto complete = [&](const Configuration& some) {
+    return ShiftedRowsDivision(shape, omp_get_max_threads(), some).configuration();
+  };
+  const Configuration by_model = complete(wanted);
+  const Configuration largest = ShiftedRowsDivision::largest(shape);
+  std::vector<Configuration> all = {by_model};
+  const auto add = [&](const Configuration& other) {
+    if (wanted.agrees_with(other) && impossible(shape, other).empty()) all.push_back(complete(other));
+  };
+  // Other tiles of maps with the widest tile that goes with them, then narrower tiles, then other bands.
+  for (int maps = *largest.value("maps"); maps >= 2; --maps) add(wanted.with(Configuration({{"maps", maps}})));
+  const int vectors = *by_model.value("vectors");
+  for (const int other : {vectors - 1, vectors + 1, vectors - 2})
+    add(by_model.with(Configuration({{"vectors", other}})));
+  const int rows = *by_model.value("rows");
+  for (const int other : {(rows + 1) / 2, (rows + 2) / 3, (rows + 3) / 4, 2 * rows, *largest.value("rows")}) {
+    add(by_model.with(Configuration({{"rows", other}})));
+  }
+  long possible = 1;
+  for (const Parameter& parameter : largest.parameters())
+    possible *= wanted.value(parameter.name) ? 1 : parameter.value;
+  return {candidates_of(all, wanted, most), by_model, possible, {"rows"}};
 }
 
 }  // namespace convladder

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "variants/configuration.hpp"
 #include "variants/convolution/conv_shape.hpp"
 #include "variants/convolution/cpu/register_tile.hpp"
 #include "variants/convolution/cpu/shifted_copy.hpp"
@@ -13,15 +14,32 @@
 
 namespace convladder {
 
+/// How a shape is cut.
+struct ShiftedRowsDivision {
+  InstructionSet set;
+  int maps;     ///< of a register tile, at most
+  int vectors;  ///< of outputs of a register tile, at most
+  int rows;     ///< of outputs in a band
+
+  /// What is wanted, and of the rest what the model takes: the widest tile that the registers hold, and bands whose
+  /// copies stay in the second-level cache. `threads` will share the bands: an image has more of them where the batch
+  /// alone leaves some idle.
+  ShiftedRowsDivision(const ConvShape& shape, int threads, const Configuration& wanted);
+
+  /// The largest values: of maps and vectors that there is code for with this instruction set, of rows that there are.
+  static Configuration largest(const ConvShape& shape);
+  Configuration configuration() const;
+};
+
 /// One shape cut into bands of output rows, all maps, whose copied inputs stay in the second-level cache. The same for
 /// all threads.
 class ShiftedRows {
  public:
-  /// `weights` OIHW. `threads` will share the bands: an image has more of them where the batch alone leaves some idle.
-  ShiftedRows(const ConvShape& shape, const float* weights, int threads);
+  /// `weights` OIHW.
+  ShiftedRows(const ConvShape& shape, const float* weights, const ShiftedRowsDivision& division);
 
   /// Bands of an image.
-  int bands() const { return (shape_.out_height() + band_rows_ - 1) / band_rows_; }
+  int bands() const { return (shape_.out_height() + division_.rows - 1) / division_.rows; }
   /// Floats that a thread needs for the copies.
   std::int64_t copy_floats() const;
 
@@ -32,7 +50,7 @@ class ShiftedRows {
   /// Whether each vector of outputs is a part of one cache line if the first is.
   bool whole_lines() const;
 
-  InstructionSet::Kind instruction_set() const { return set_.kind; }
+  InstructionSet::Kind instruction_set() const { return division_.set.kind; }
   std::string choice() const;
 
  private:
@@ -50,10 +68,9 @@ class ShiftedRows {
   int most_maps() const { return tiles_of_maps_.back().maps; }
 
   ConvShape shape_;
-  InstructionSet set_;
+  ShiftedRowsDivision division_;
   std::int64_t map_pixels_;
-  AlignedFloats weights_;  ///< packed
-  int band_rows_ = 1;
+  AlignedFloats weights_;                     ///< packed
   int plane_ = 0;                             ///< floats of the rows of one phase in one column's copy
   std::vector<TileOfMaps> tiles_of_maps_;     ///< of all groups
   std::vector<CopiedVector> copied_vectors_;  ///< of a whole image; empty if its copies are made row by row
@@ -63,8 +80,12 @@ class ShiftedRows {
 /// All images of a batch, over all cores.
 class ShiftedRowsConvolution {
  public:
-  /// `weights` OIHW.
-  ShiftedRowsConvolution(const ConvShape& shape, const float* weights);
+  /// `weights` OIHW; what is not wanted the model chooses.
+  ShiftedRowsConvolution(const ConvShape& shape, const float* weights, const Configuration& wanted = {});
+
+  /// As a tunable variant's (cpu_variant.hpp): "maps" and "vectors" of a register tile, "rows" of a band.
+  static Configurations configurations(const ConvShape& shape, const Configuration& wanted, int most);
+  static std::string impossible(const ConvShape& shape, const Configuration& wanted);
 
   /// `input` and `output` NCHW; `past_caches` as in `ShiftedRows::convolve`.
   void convolve(const float* input, float* output, bool past_caches);

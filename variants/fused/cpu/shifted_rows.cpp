@@ -46,7 +46,7 @@ class FusedShiftedRows {
  public:
   FusedShiftedRows(const FusedShape& s, const float* weights, const float* bias)
       : shape_(s),
-        rows_(s.convolution, weights, 1),  // an image belongs to one thread
+        rows_(s.convolution, weights, ShiftedRowsDivision(s.convolution, 1, {})),  // an image belongs to one thread
         stored_(s, bias),
         rows_at_once_(std::clamp(kSumsAtOnce / s.convolution.out_width() / s.pool_stride, 1, s.pooled_height())) {
     for (int thread = 0; thread < omp_get_max_threads(); ++thread) workspaces_.emplace_back(*this);
