@@ -16,7 +16,8 @@ const std::vector<EmbeddedFile>& embedded_tuning();  // variants/tuning/*.json, 
 namespace {
 
 TuningEntry parse_entry(const JsonPlace& place) {
-  TuningEntry entry{.shape = place.at("shape").text(), .batch = {}, .configuration = {}};
+  TuningEntry entry{.shape = place.at("shape").text(), .batch = {}, .machine = {}, .configuration = {}};
+  if (const JsonPlace machine = place.at("machine"); machine.is_there()) entry.machine = machine.text();
   if (const JsonPlace batch = place.at("batch"); !batch.is_null()) {
     if (!batch.json().is_number_integer() || batch.whole<std::int64_t>() < 1) {
       batch.expected("a whole number above 0, or null for every batch");
@@ -39,10 +40,10 @@ std::vector<TuningTable> embedded_tables() {
 
 }  // namespace
 
-const Configuration* TuningTable::find(std::string_view shape, int batch) const {
+const Configuration* TuningTable::find(std::string_view shape, int batch, std::string_view machine) const {
   const Configuration* found = nullptr;
   for (const TuningEntry& entry : entries) {
-    if (entry.shape != shape) continue;
+    if (entry.shape != shape || (!entry.machine.empty() && entry.machine != machine)) continue;
     if (entry.batch == batch) return &entry.configuration;
     if (!entry.batch) found = &entry.configuration;
   }
@@ -57,7 +58,7 @@ TuningTable parse_tuning_table(std::string_view text, const std::string& file) {
   for (const JsonPlace& one : place.at("entries").list()) {
     TuningEntry entry = parse_entry(one);
     for (const TuningEntry& before : table.entries) {
-      if (before.shape == entry.shape && before.batch == entry.batch) {
+      if (before.shape == entry.shape && before.batch == entry.batch && before.machine == entry.machine) {
         one.fail(fmt::format("{} with this batch occurs twice", printable(entry.shape, kShortText)));
       }
     }

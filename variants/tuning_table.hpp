@@ -13,6 +13,7 @@ namespace convladder {
 struct TuningEntry {
   std::string shape;         ///< `shape_name`: the layer without its batch
   std::optional<int> batch;  ///< none: for every batch that has no entry of its own
+  std::string machine;       ///< the microarchitecture that it was found on and is for; empty: for any
   Configuration configuration;
 };
 
@@ -21,9 +22,9 @@ struct TuningTable {
   std::string variant;
   std::vector<TuningEntry> entries;
 
-  /// What is to be taken for a shape and a batch: the entry of that batch, otherwise the one for every batch; null if
-  /// there is none.
-  const Configuration* find(std::string_view shape, int batch) const;
+  /// What is to be taken for a shape and a batch on a machine: the entry of that batch, otherwise the one for every
+  /// batch; null if there is none.
+  const Configuration* find(std::string_view shape, int batch, std::string_view machine) const;
 };
 
 /// Reads a file; `file` is what messages call it. Throws UserError "FILE: place: expected …". How an entry was

@@ -12,6 +12,8 @@
 #include <optional>
 #include <sstream>
 
+#include "devices/cpu/cpu_microarchitecture.hpp"
+
 namespace convladder {
 namespace {
 
@@ -167,6 +169,7 @@ std::vector<DeviceFact> cpu_facts() {
     caches += fmt::format("{}L{} {} KiB", caches.empty() ? "" : ", ", cache.level, cache.bytes / 1024);
   }
   return {{"name", cpu_model()},
+          {"microarchitecture", cpu_microarchitecture()},
           {"cores", std::to_string(usable_cores())},
           {"threads", std::to_string(cpu_threads())},
           {"instruction sets", fmt::format("{}", fmt::join(cpu_instruction_sets(), " "))},

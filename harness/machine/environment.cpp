@@ -15,6 +15,7 @@
 #include <nlohmann/json.hpp>
 
 #include "devices/cpu/cpu_facts.hpp"
+#include "devices/cpu/cpu_microarchitecture.hpp"
 #include "devices/device_registry.hpp"
 #include "harness/machine/build_information.hpp"
 #include "harness/machine/ptx_hash.hpp"
@@ -71,6 +72,7 @@ ordered_json cpu() {
     caches.push_back({{"level", cache.level}, {"type", cache.type}, {"bytes", cache.bytes}});
   }
   return {{"model", cpu_model()},
+          {"microarchitecture", cpu_microarchitecture()},
           {"cores", usable_cores()},
           {"threads", cpu_threads()},
           {"instruction_sets", cpu_instruction_sets()},

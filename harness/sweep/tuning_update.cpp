@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <tuple>
 
+#include "devices/cpu/cpu_microarchitecture.hpp"
 #include "harness/machine/environment.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
@@ -55,22 +56,24 @@ void replace_entry(std::vector<ordered_json>& entries, const Sweep& sweep, bool 
                    const std::optional<Configuration>& configuration, std::uint64_t seed) {
   const ProblemSize& shape = sweep.planned.work.shape;
   const ordered_json batch = every_batch ? ordered_json() : ordered_json(shape.batch);
+  // What is best for a processor is so for one microarchitecture; others' entries stay.
+  const std::string machine = sweep.planned.variant.info.family == "cpu" ? cpu_microarchitecture() : "";
   std::erase_if(entries, [&](const ordered_json& one) {
-    return one.at("shape") == size_name(shape) && one.at("batch") == batch;
+    return one.at("shape") == size_name(shape) && one.at("batch") == batch && one.value("machine", "") == machine;
   });
   if (!configuration) return;
-  entries.push_back({{"layer", sweep.planned.work.name()},
-                     {"shape", size_name(shape)},
-                     {"batch", batch},
-                     {"configuration", configuration->text()},
-                     {"found", found_json(sweep, seed)}});
+  ordered_json& entry = entries.emplace_back(
+      ordered_json{{"layer", sweep.planned.work.name()}, {"shape", size_name(shape)}, {"batch", batch}});
+  if (!machine.empty()) entry["machine"] = machine;
+  entry["configuration"] = configuration->text();
+  entry["found"] = found_json(sweep, seed);
 }
 
 /// A line for each entry, so that a change of one reads as that.
 std::string table_text(const Sweep& sweep, std::vector<ordered_json> entries) {
   std::ranges::stable_sort(entries, {}, [](const ordered_json& one) {
     return std::tuple(one.value("layer", ""), one.at("shape").get<std::string>(),
-                      one.at("batch").is_null() ? 0 : one.at("batch").get<int>());
+                      one.at("batch").is_null() ? 0 : one.at("batch").get<int>(), one.value("machine", ""));
   });
   const VariantInfo& info = sweep.planned.variant.info;
   std::string text = fmt::format(

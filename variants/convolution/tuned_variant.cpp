@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "devices/cpu/cpu_microarchitecture.hpp"
+
 namespace convladder {
 namespace {
 
@@ -38,7 +40,10 @@ class TunedVariant final : public ConvVariant {
   }
 
  private:
-  const Configuration* table_entry(const ConvShape& shape) const { return table_.find(shape_name(shape), shape.batch); }
+  const Configuration* table_entry(const ConvShape& shape) const {
+    static const std::string machine = cpu_microarchitecture();
+    return table_.find(shape_name(shape), shape.batch, machine);
+  }
   /// Null where the table says nothing, or something impossible.
   std::unique_ptr<ConvVariant> told_by_table(const ConvShape& shape) const {
     const Configuration* const wanted = table_entry(shape);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "devices/cpu/cpu_microarchitecture.hpp"
 #include "expect_error.hpp"
 #include "harness/sweep/sweep_options.hpp"
 #include "harness/sweep/sweep_output.hpp"
@@ -154,23 +155,41 @@ TuningTable table_in(const TemporaryFolder& folder) {
 
 TEST(TuningTables, SayForEveryBatchWhatDoesNotDependOnIt) {
   const TemporaryFolder folder;
+  const std::string here = cpu_microarchitecture();
   Sweep sweep = gemm_sweep(ScoreKind::counted, 2, {{10, 10, 10}, {9, 9, 9}, {8, 8, 8}, {7, 7, 7}});
   const Configuration best = sweep.results[3].configuration;
   update_tuning_tables(folder.path().string(), {sweep}, 1);
   const TuningTable first = table_in(folder);
   const ConvShape shape = conv_shape(sweep.planned.work.shape);
-  EXPECT_EQ(*first.find(shape_name(shape), 77), best.without("pixel_parts").without("map_parts"));
+  EXPECT_EQ(*first.find(shape_name(shape), 77, here), best.without("pixel_parts").without("map_parts"));
   const bool batch_matters = best.value("pixel_parts") != sweep.found.by_model.value("pixel_parts") ||
                              best.value("map_parts") != sweep.found.by_model.value("map_parts");
-  EXPECT_EQ(*first.find(shape_name(shape), shape.batch) == best, batch_matters);
+  EXPECT_EQ(*first.find(shape_name(shape), shape.batch, here) == best, batch_matters);
 
   // Once the model's choice is the best, that is what stands there, and nothing of this batch alone.
   sweep.results[0].score = Score{1, 1, 1};
   update_tuning_tables(folder.path().string(), {sweep}, 1);
   const TuningTable second = table_in(folder);
   ASSERT_EQ(second.entries.size(), 1U);
-  EXPECT_EQ(*second.find(shape_name(shape), shape.batch),
+  EXPECT_EQ(*second.find(shape_name(shape), shape.batch, here),
             sweep.found.by_model.without("pixel_parts").without("map_parts"));
+}
+
+TEST(TuningTables, OfProcessorsAreForTheMicroarchitectureAndKeepThoseOfOthers) {
+  const TemporaryFolder folder;
+  Sweep sweep = gemm_sweep(ScoreKind::counted, 2, {{10, 10, 10}, {9, 9, 9}, {8, 8, 8}, {7, 7, 7}});
+  const std::string shape = size_name(sweep.planned.work.shape);
+  write_file_atomically(
+      folder.path() / "cpu-implicit-gemm.json",
+      R"({"schema_version": "1.0", "kind": "tuning table", "family": "cpu", "variant": "implicit-gemm",
+                            "entries": [{"layer": "l", "shape": ")" +
+          shape + R"(", "batch": null, "machine": "another", "configuration": "maps=3"}]})");
+  update_tuning_tables(folder.path().string(), {sweep}, 1);
+  const TuningTable table = table_in(folder);
+  EXPECT_EQ(table.find(shape, 77, "another")->text(), "maps=3");
+  EXPECT_EQ(table.find(shape, 77, "a third"), nullptr);
+  ASSERT_NE(table.find(shape, 77, cpu_microarchitecture()), nullptr);
+  EXPECT_NE(table.find(shape, 77, cpu_microarchitecture())->text(), "maps=3");
 }
 
 }  // namespace
