@@ -49,4 +49,6 @@ InstructionSet chosen_instruction_set() {
       fmt::format("CONVLADDER_INSTRUCTION_SET is '{}', it must be avx512, avx2 or baseline", wish));
 }
 
+InstructionSet baseline_instruction_set() { return kSets.back(); }
+
 }  // namespace convladder

@@ -51,6 +51,8 @@ struct InstructionSet {
 /// The widest that this processor has. CONVLADDER_INSTRUCTION_SET=baseline, avx2 or avx512 in the environment asks for
 /// another one. Throws std::runtime_error if that is unknown or the processor does not have it.
 InstructionSet chosen_instruction_set();
+/// The narrowest, which every processor has.
+InstructionSet baseline_instruction_set();
 
 /// A register of `Set::lanes` floats: arithmetic goes lane by lane.
 template <typename Set>

@@ -37,7 +37,7 @@ def _view(made: tuple[Path, str]) -> dict[str, Any]:
 
 
 def test_every_idea_stands_beside_the_stage(made: tuple[Path, str], view: dict[str, Any]) -> None:
-    listed = [one for one in json.loads(run("list", "--format", "json").stdout)["variants"] if "leaves_out" in one]
+    listed = [one for one in json.loads(run("list", "--format", "json").stdout)["variants"] if "leaves_out" in one and one["family"] == "cuda"]
     assert {one["builds_on"] for one in listed} == {view["best"]}
     assert [row["variant"] for row in view["rows"]] == [view["best"], *(one["name"] for one in listed)]
     assert [row["leaves_out"] for row in view["rows"]] == [None, *(one["leaves_out"] for one in listed)]
@@ -48,6 +48,19 @@ def test_every_idea_stands_beside_the_stage(made: tuple[Path, str], view: dict[s
         assert case["status"] == "ok" and case["verification"] is not None
         instructions = case["counters"]["totals"]["smsp__thread_inst_executed_pred_on.sum"]
         assert row["instructions_per_multiply_add"] == pytest.approx(2 * instructions / case["work"]["flop"])
+
+
+def test_on_the_cpu_it_is_measured(tmp_path: Path) -> None:
+    done = run("run", "--leave-one-out", "--device", "cpu", "--shape", "1,12,12,4,5", "--batch", "4", "--repetitions", "3",
+               "--no-report", "--output", tmp_path / "run")
+    assert done.returncode == 0, done
+    (view,) = record(tmp_path / "run")["leave_one_out"]
+    listed = [one for one in json.loads(run("list", "--format", "json").stdout)["variants"]
+              if "leaves_out" in one and one["family"] == "cpu"]
+    assert view["kind"] == "measured" and view["best"] == "streamed-output"
+    assert [row["leaves_out"] for row in view["rows"]] == [None, *(one["leaves_out"] for one in listed)]
+    assert all(row["status"] == "ok" and row["median_ns"] > 0 and row["x_time"] > 0 for row in view["rows"])
+    assert "MEASURED" in done.stdout and max(map(len, done.stdout.replace(str(tmp_path), "").splitlines())) <= 100
 
 
 def test_what_an_idea_is_worth(view: dict[str, Any]) -> None:

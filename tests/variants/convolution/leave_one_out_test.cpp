@@ -1,12 +1,12 @@
 // Variants that are a stage without one of its ideas: they differ from it by that alone, and compute the same.
-#if CONVLADDER_HAS_CUDA_FAMILY
-
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "devices/cpu/cpu_device.hpp"
 #include "devices/ptx_images.hpp"
 #include "devices/simulated/simulated_device.hpp"
 #include "sanitized.hpp"
@@ -16,13 +16,71 @@
 namespace convladder {
 namespace {
 
-std::vector<RegisteredVariant> all_left_out() {
+std::vector<RegisteredVariant> all_left_out(std::string_view family) {
   std::vector<RegisteredVariant> all;
   for (const RegisteredVariant& registered : registered_variants()) {
-    if (!registered.info.leaves_out.empty()) all.push_back(registered);
+    if (registered.info.family == family && !registered.info.leaves_out.empty()) all.push_back(registered);
   }
   return all;
 }
+
+/// Small integers, so that every order of summation gives the same.
+struct SmallIntegers {
+  explicit SmallIntegers(const ConvShape& shape)
+      : input(static_cast<std::size_t>(shape.input_elements())),
+        weights(static_cast<std::size_t>(shape.weight_elements())) {
+    for (std::size_t i = 0; i < input.size(); ++i) input[i] = static_cast<float>((i * 7 + 3) % 11) - 5;
+    for (std::size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<float>((i * 5 + 1) % 7) - 3;
+  }
+  std::vector<float> input;
+  std::vector<float> weights;
+};
+
+void expect_names(const RegisteredVariant& registered) {
+  const VariantInfo& info = registered.info;
+  SCOPED_TRACE(info.name);
+  const RegisteredVariant* const best = find_variant(info.family, info.builds_on);
+  ASSERT_NE(best, nullptr);
+  EXPECT_TRUE(best->info.rung.has_value());
+  EXPECT_FALSE(info.rung.has_value());
+  EXPECT_FALSE(info.is_library());
+  EXPECT_LE(info.leaves_out.size(), 36U) << "too long for a table's column";
+}
+
+TEST(LeaveOneOut, NamesAStageAndAnIdea) {
+  ASSERT_GE(all_left_out("cpu").size(), 8U);
+  for (const char* const family : {"cpu", "cuda"}) {
+    for (const RegisteredVariant& registered : all_left_out(family)) expect_names(registered);
+  }
+}
+
+TEST(LeaveOneOut, OnTheCpuComputesWhatTheStageComputes) {
+  CpuDevice device;
+  for (const ConvShape& shape : {ConvShape{3, 1, 38, 38, 12, 7}, ConvShape{2, 3, 21, 19, 5, 5},
+                                 ConvShape{2, 4, 17, 13, 10, 3, 2, 1, 2}, ConvShape{1, 12, 33, 33, 24, 7}}) {
+    const SmallIntegers data(shape);
+    const auto output_of = [&](std::string_view name) {
+      std::vector<float> output(static_cast<std::size_t>(shape.output_elements()), std::nanf(""));
+      find_variant("cpu", name)
+          ->variant->prepare(device, shape, data.weights.data(), {data.input.data(), output.data()})
+          ->convolve();
+      return output;
+    };
+    const std::vector<float> expected = output_of("streamed-output");
+    for (const RegisteredVariant& registered : all_left_out("cpu")) {
+      ASSERT_EQ(registered.variant->unsupported_reason(shape), "");
+      EXPECT_EQ(output_of(registered.info.name), expected) << registered.info.name << ' ' << shape_name(shape);
+    }
+  }
+}
+
+TEST(LeaveOneOut, OnTheCpuRefusesCopiesThatNeedTooMuchMemory) {
+  const ConvVariant& variant = *find_variant("cpu", "without-near-copies")->variant;
+  EXPECT_NE(variant.unsupported_reason({100000, 1, 72, 72, 12, 7}).find("2 GiB"), std::string::npos);
+  EXPECT_EQ(variant.unsupported_reason({1000, 1, 72, 72, 12, 7}), "");
+}
+
+#if CONVLADDER_HAS_CUDA_FAMILY
 
 using Counts = std::map<std::string, double>;
 
@@ -31,15 +89,11 @@ struct Run {
   Counts counts;
 };
 
-/// On small integers, so that every order of summation gives the same.
 Run run(const ConvVariant& variant, const std::string& compiler, const ConvShape& shape) {
   simulated::SimulatedDeviceOptions options;
   options.ptx_compiler = compiler;
   simulated::SimulatedDevice device(options);
-  std::vector<float> input(static_cast<std::size_t>(shape.input_elements()));
-  std::vector<float> weights(static_cast<std::size_t>(shape.weight_elements()));
-  for (std::size_t i = 0; i < input.size(); ++i) input[i] = static_cast<float>((i * 7 + 3) % 11) - 5;
-  for (std::size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<float>((i * 5 + 1) % 7) - 3;
+  const auto& [input, weights] = SmallIntegers(shape);
   const DeviceBuffer x = device.allocate(input.size() * sizeof(float), "input");
   const DeviceBuffer y = device.allocate(static_cast<std::size_t>(shape.output_elements()) * sizeof(float), "output");
   device.copy_to_device(x.address(), input.data(), x.bytes());
@@ -57,28 +111,13 @@ Run run(const ConvVariant& variant, const std::string& compiler, const ConvShape
 /// block, and the last tiles hang over the edge.
 std::vector<ConvShape> small_layers() { return {{8, 1, 16, 11, 15, 7}, {8, 2, 26, 7, 15, 7}, {8, 3, 7, 13, 8, 5}}; }
 
-TEST(LeaveOneOut, NamesAStageAndAnIdea) {
-  const std::vector<RegisteredVariant> all = all_left_out();
-  ASSERT_GE(all.size(), 8U);
-  for (const RegisteredVariant& registered : all) {
-    const VariantInfo& info = registered.info;
-    SCOPED_TRACE(info.name);
-    const RegisteredVariant* const best = find_variant(info.family, info.builds_on);
-    ASSERT_NE(best, nullptr);
-    EXPECT_TRUE(best->info.rung.has_value());
-    EXPECT_FALSE(info.rung.has_value());
-    EXPECT_FALSE(info.is_library());
-    EXPECT_LE(info.leaves_out.size(), 36U) << "too long for a table's column";
-  }
-}
-
 TEST(LeaveOneOut, ComputesWhatTheStageComputes) {
   if (ptx_images().empty()) GTEST_SKIP() << "no PTX in this build";
   for (const ConvShape& shape : small_layers()) {
     for (const PtxImages& images : ptx_images()) {
       const std::vector<float> expected =
           run(*find_variant("cuda", "many-images")->variant, images.compiler, shape).output;
-      for (const RegisteredVariant& registered : all_left_out()) {
+      for (const RegisteredVariant& registered : all_left_out("cuda")) {
         if (kSanitized && shape != small_layers().front()) continue;
         SCOPED_TRACE(std::string(registered.info.name) + " " + shape_name(shape) + " by " + images.compiler);
         ASSERT_EQ(registered.variant->unsupported_reason(shape), "");
@@ -115,7 +154,7 @@ TEST(LeaveOneOut, IsTheStageItselfWhereNothingIsLeftOut) {
 TEST(LeaveOneOut, RefusesTilesThatTheStageDoesNotHave) {
   const ConvShape alexnet{1, 3, 227, 227, 96, 11, 4};
   const ConvShape one_channel{1, 1, 72, 72, 12, 7};
-  for (const RegisteredVariant& registered : all_left_out()) {
+  for (const RegisteredVariant& registered : all_left_out("cuda")) {
     EXPECT_NE(registered.variant->unsupported_reason(alexnet).find("is not among the compiled ones"),
               std::string::npos);
     EXPECT_NE(registered.variant->unsupported_reason(one_channel).find("many-images uses a tile for this layer"),
@@ -124,7 +163,7 @@ TEST(LeaveOneOut, RefusesTilesThatTheStageDoesNotHave) {
   }
 }
 
+#endif  // CONVLADDER_HAS_CUDA_FAMILY
+
 }  // namespace
 }  // namespace convladder
-
-#endif  // CONVLADDER_HAS_CUDA_FAMILY

@@ -6,21 +6,15 @@
 #include <algorithm>
 #include <optional>
 #include <span>
+#include <utility>
 
 #include "variants/convolution/cpu/cache_lines.hpp"
+#include "variants/convolution/cpu/shifted_rows_band.hpp"
 
 namespace convladder {
 namespace {
 
 constexpr int kCopyBytes = 448 * 1024;  // a second-level cache has 1 MiB or more
-
-/// Vectors of a register tile of `maps` maps: with few maps more of them, so that there are sums enough to hide an
-/// addition's latency, and as many multiply-adds for each load. Registers hold the tile's pixels too, a weight and a
-/// product.
-template <typename Set>
-constexpr int tile_vectors(int maps) {
-  return std::clamp((Set::registers - 2) / (maps + 1), 1, 2 * Set::vectors);
-}
 
 /// Rows of one phase that `rows` output rows need.
 int phase_rows(const ConvShape& s, int rows) { return (rows * s.stride + s.kernel - 1) / s.stride; }
@@ -41,148 +35,7 @@ std::vector<float> column_by_column(const ConvShape& s, const float* weights) {
   return turned;
 }
 
-/// Computes the outputs of some maps and vectors of pixels. `pixels`: the copies at the first output; `offsets`: those
-/// of the taps in the copies; `pitch`: floats between two maps in `to`.
-//
-// Parameters that fit into registers, and a function without a frame: a core holds a few dozen stores that are on their
-// way, and those of the outputs before are among them.
-using TileFunction = void (*)(const float* pixels, const float* weights, const int* offsets, int taps, float* to,
-                              std::ptrdiff_t pitch);
-
-template <int kMaps, int kVectors, bool kPastCaches>
-struct TileOf {
-  template <typename Set>
-  static void run(const float* pixels, const float* weights, const int* offsets, int taps, float* to,
-                  std::ptrdiff_t pitch) {
-    RegisterTile<Set, kMaps, kVectors> sums;
-    sums.clear();
-    sums.add(taps, weights, [&](int tap) { return pixels + offsets[tap]; });
-    if constexpr (kPastCaches) {
-      sums.stream(to, pitch);
-    } else {
-      sums.store(to, pitch);
-    }
-  }
-};
-
-/// The code for tiles of so many maps: of the widest tile, or of the one that a layer with tiles of a map more has, of
-/// one vector less, and of one vector; none for other numbers of vectors.
-template <typename Set>
-class TileFunctions {
- public:
-  constexpr TileFunctions() { add_maps<Set::maps>(); }
-  TileFunction at(int maps, int vectors, bool past_caches) const { return of_[past_caches][maps][vectors]; }
-
- private:
-  template <int kMaps>
-  constexpr void add_maps() {
-    add<kMaps, 1>();
-    add_vectors<kMaps, std::max(2, tile_vectors<Set>(kMaps + 1) - 1)>();
-    if constexpr (kMaps > 1) add_maps<kMaps - 1>();
-  }
-  template <int kMaps, int kVectors>
-  constexpr void add_vectors() {
-    if constexpr (kVectors <= tile_vectors<Set>(kMaps)) {
-      add<kMaps, kVectors>();
-      add_vectors<kMaps, kVectors + 1>();
-    }
-  }
-  template <int kMaps, int kVectors>
-  constexpr void add() {
-    of_[false][kMaps][kVectors] = function<TileOf<kMaps, kVectors, false>>();
-    of_[true][kMaps][kVectors] = function<TileOf<kMaps, kVectors, true>>();
-  }
-
-  template <typename Body>
-  static constexpr TileFunction function() {
-    return compiled_for<Set, Body, const float*, const float*, const int*, int, float*, std::ptrdiff_t>();
-  }
-
-  TileFunction of_[2][Set::maps + 1][2 * Set::vectors + 1] = {};
-};
-
 }  // namespace
-
-/// One band, as the code for an instruction set sees it.
-struct ShiftedRowsBand {
-  static constexpr int kPastTheLast = 256;      // floats: a tile is loaded whole
-  static constexpr int kPrefetched = 4096 / 4;  // prefetchers read on in a page, and not in another thread's copies
-
-  const ShiftedRows& plan;
-  float* copies;
-  const float* input;
-  float* output;
-  int first_row;
-  int rows;
-  bool past_caches;
-
-  template <typename Set>
-  static void run(const ShiftedRowsBand& band) {
-    const ShiftedRows& plan = band.plan;
-    if (plan.copied_vectors_.empty()) {
-      copy_rows<Set>(plan.shape_, band.first_row, band.rows, plan.plane_, band.input, band.copies);
-    } else {
-      copy_vectors<Set>(plan.copied_vectors_, band.input, band.copies);
-    }
-    const int outputs = band.rows * plan.shape_.out_width();
-    const int vectors = (outputs + Set::lanes - 1) / Set::lanes;
-    // Tiles of maps have sizes that differ by one at most, and with it nearly the same number of vectors.
-    const int most_vectors = plan.division_.vectors;
-    const int tiles = (vectors + most_vectors - 1) / most_vectors;
-    for (int tile = 0; tile < tiles; ++tile) {
-      const int first = static_cast<int>(std::int64_t{vectors} * tile / tiles);
-      const int end = static_cast<int>(std::int64_t{vectors} * (tile + 1) / tiles);
-      band.multiply<Set>(first * Set::lanes, end - first, outputs);
-    }
-  }
-
- private:
-  template <typename Set>
-  static constexpr TileFunctions<Set> kTileFunctions{};
-
-  /// Of the first map.
-  float* output_at(int first) const { return output + std::int64_t{first_row} * plan.shape_.out_width() + first; }
-
-  /// `vectors` vectors of all maps from the output `first` on.
-  template <typename Set>
-  [[gnu::always_inline]] void multiply(int first, int vectors, int outputs) const {
-    const auto taps = static_cast<int>(plan.tap_offsets_.size());
-    const int* const offsets = plan.tap_offsets_.data();
-    const float* const weights = plan.weights_.data();
-    const float* const pixels = copies + first;
-    float* const to = output_at(first);
-    const int most_maps = plan.most_maps();
-    TileFunction whole[2] = {};  // for the larger and the smaller tiles of maps
-    for (int less = 0; less < 2 && first + vectors * Set::lanes <= outputs; ++less) {
-      whole[less] = kTileFunctions<Set>.at(std::max(1, most_maps - less), vectors, past_caches);
-    }
-    for (const ShiftedRows::TileOfMaps& tile : plan.tiles_of_maps_) {
-      if (const TileFunction function = whole[most_maps - tile.maps]; function != nullptr) {
-        function(pixels + tile.copies, weights + tile.weights, offsets, taps, to + tile.output, plan.map_pixels_);
-      } else {
-        multiply_part<Set>(tile, first, vectors, outputs);
-      }
-    }
-  }
-
-  /// The same for one tile of maps, if there is no code for a tile of so many vectors, or the last one is not whole.
-  template <typename Set>
-  void multiply_part(const ShiftedRows::TileOfMaps& tile, int first, int vectors, int outputs) const {
-    const TileFunctions<Set>& functions = kTileFunctions<Set>;
-    const int at_once = functions.at(tile.maps, vectors, false) != nullptr ? vectors : 1;
-    const int width = at_once * Set::lanes;
-    alignas(64) float sums[Set::maps * 2 * Set::vectors * Set::lanes];
-    for (const int end = first + vectors * Set::lanes; first < end; first += width) {
-      functions.at(tile.maps, at_once, false)(copies + tile.copies + first, plan.weights_.data() + tile.weights,
-                                              plan.tap_offsets_.data(), static_cast<int>(plan.tap_offsets_.size()),
-                                              sums, width);
-      const int count = std::min(outputs - first, width);
-      for (int m = 0; m < tile.maps; ++m) {
-        std::copy_n(sums + m * width, count, output_at(first) + tile.output + m * plan.map_pixels_);
-      }
-    }
-  }
-};
 
 namespace {
 
@@ -192,7 +45,7 @@ struct WidestTile {
   int* vectors;
   template <typename Set>
   static void run(const WidestTile& tile) {
-    *tile.vectors = tile_vectors<Set>(tile.maps);
+    *tile.vectors = shifted_tile_vectors<Set>(tile.maps);
   }
 };
 int widest_tile(const InstructionSet& set, int maps) {
@@ -209,8 +62,9 @@ int largest_tile(const ConvShape& shape, int most) {
 
 }  // namespace
 
-ShiftedRowsDivision::ShiftedRowsDivision(const ConvShape& shape, int threads, const Configuration& wanted)
-    : set(chosen_instruction_set()),
+ShiftedRowsDivision::ShiftedRowsDivision(const ConvShape& shape, int threads, const Configuration& wanted,
+                                         const InstructionSet& with)
+    : set(with),
       maps(largest_tile(shape, wanted.value("maps").value_or(set.maps))),
       vectors(wanted.value("vectors").value_or(widest_tile(set, maps))),
       rows(shape.out_height()) {
@@ -232,12 +86,24 @@ Configuration ShiftedRowsDivision::configuration() const {
   return Configuration({{"maps", maps}, {"vectors", vectors}, {"rows", rows}});
 }
 
+AlignedFloats ShiftedRows::unpacked_weights(const ConvShape& shape, const float* weights) {
+  AlignedFloats unpacked(shape.weight_elements());
+  std::ranges::copy(column_by_column(shape, weights), unpacked.data());
+  return unpacked;
+}
+
+AlignedFloats ShiftedRows::packed_weights(const ConvShape& shape, const float* weights, int maps) {
+  return pack_weights(shape, MapTiles(shape.maps_per_group(), maps), column_by_column(shape, weights).data());
+}
+
 ShiftedRows::ShiftedRows(const ConvShape& shape, const float* weights, const ShiftedRowsDivision& division)
+    : ShiftedRows(shape, packed_weights(shape, weights, division.maps), division) {}
+
+ShiftedRows::ShiftedRows(const ConvShape& shape, AlignedFloats weights, const ShiftedRowsDivision& division)
     : shape_(shape),
       division_(division),
       map_pixels_(std::int64_t{shape.out_height()} * shape.out_width()),
-      weights_(pack_weights(shape, MapTiles(shape.maps_per_group(), division.maps),
-                            column_by_column(shape, weights).data())) {
+      weights_(std::move(weights)) {
   plane_ = phase_rows(shape, division_.rows) * shape.out_width();
   const MapTiles map_tiles(shape.maps_per_group(), division_.maps);
   const std::int64_t group_floats = std::int64_t{shape.channels_per_group()} * shape.kernel * shape.stride * plane_;
@@ -263,15 +129,13 @@ ShiftedRows::ShiftedRows(const ConvShape& shape, const float* weights, const Shi
 }
 
 std::int64_t ShiftedRows::copy_floats() const {
-  return copy_rows_of(shape_, division_.rows) * shape_.out_width() + ShiftedRowsBand::kPastTheLast +
-         ShiftedRowsBand::kPrefetched;
+  constexpr int kPastTheLast = 256;      // floats: a tile is loaded whole
+  constexpr int kPrefetched = 4096 / 4;  // prefetchers read on in a page, and not in another thread's copies
+  return copy_rows_of(shape_, division_.rows) * shape_.out_width() + kPastTheLast + kPrefetched;
 }
 
 void ShiftedRows::convolve(float* copies, const float* input, float* output, int band, bool past_caches) const {
-  const int first_row = band * division_.rows;
-  const int rows = std::min(division_.rows, shape_.out_height() - first_row);
-  run_with<ShiftedRowsBand>(division_.set.kind,
-                            ShiftedRowsBand{*this, copies, input, output, first_row, rows, past_caches});
+  convolve_with<ShiftedRowsTile>(copies, input, output, band, past_caches);
 }
 
 bool ShiftedRows::whole_lines() const { return bands() == 1 && map_pixels_ % kLineFloats == 0; }

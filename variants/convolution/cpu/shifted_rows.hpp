@@ -24,7 +24,8 @@ struct ShiftedRowsDivision {
   /// What is wanted, and of the rest what the model takes: the widest tile that the registers hold, and bands whose
   /// copies stay in the second-level cache. `threads` will share the bands: an image has more of them where the batch
   /// alone leaves some idle.
-  ShiftedRowsDivision(const ConvShape& shape, int threads, const Configuration& wanted);
+  ShiftedRowsDivision(const ConvShape& shape, int threads, const Configuration& wanted,
+                      const InstructionSet& set = chosen_instruction_set());
 
   /// The largest values: of maps and vectors that there is code for with this instruction set, of rows that there are.
   static Configuration largest(const ConvShape& shape);
@@ -37,6 +38,12 @@ class ShiftedRows {
  public:
   /// `weights` OIHW.
   ShiftedRows(const ConvShape& shape, const float* weights, const ShiftedRowsDivision& division);
+  /// With weights as the code of its tiles wants them: one of these two.
+  ShiftedRows(const ConvShape& shape, AlignedFloats weights, const ShiftedRowsDivision& division);
+  /// As `pack_weights` for tiles of so many maps, the taps of a filter column by column; `weights` OIHW.
+  static AlignedFloats packed_weights(const ConvShape& shape, const float* weights, int maps);
+  /// OIWH: map by map, the taps of a filter column by column.
+  static AlignedFloats unpacked_weights(const ConvShape& shape, const float* weights);
 
   /// Bands of an image.
   int bands() const { return (shape_.out_height() + division_.rows - 1) / division_.rows; }
@@ -47,6 +54,11 @@ class ShiftedRows {
   /// `past_caches`: with streaming stores; where `whole_lines`, and if the output begins at a line.
   void convolve(float* copies, const float* input, float* output, int band, bool past_caches) const;
 
+  /// The same with other code for the register tiles (shifted_rows_band.hpp). Without an input the copies are taken as
+  /// they are; without an output nothing but the copies is made.
+  template <template <int, int, bool> class Tile>
+  void convolve_with(float* copies, const float* input, float* output, int band, bool past_caches) const;
+
   /// Whether each vector of outputs is a part of one cache line if the first is.
   bool whole_lines() const;
 
@@ -54,6 +66,7 @@ class ShiftedRows {
   std::string choice() const;
 
  private:
+  template <template <int, int, bool> class Tile>
   friend struct ShiftedRowsBand;
 
   /// Maps that are computed together, and where they begin: all in floats.
