@@ -110,6 +110,14 @@ std::string unsupported_reason(const std::vector<NetworkStep>& steps, int batch)
   return {};
 }
 
+std::string why_untimed(const std::vector<NetworkStep>& steps) {
+  for (const NetworkStep& step : steps) {
+    const std::string reason = step.convolution != nullptr ? step.convolution->why_untimed() : "";
+    if (!reason.empty()) return fmt::format("{} ({}): {}", step.name, step.implementation, reason);
+  }
+  return {};
+}
+
 std::string without_own_kernels(const std::vector<NetworkStep>& steps, int batch) {
   for (const NetworkStep& step : steps) {
     if (step.launches_by_itself()) continue;  // and the device sees what

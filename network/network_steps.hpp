@@ -57,6 +57,9 @@ std::vector<NetworkStep> network_steps(const Network& network, const NetworkChoi
 /// Why the network cannot be run so, naming layer and implementation; empty if it can. `batch` counts images a call.
 std::string unsupported_reason(const std::vector<NetworkStep>& steps, int batch);
 
+/// Why times of the network so run say nothing, naming layer and implementation; empty if they do.
+std::string why_untimed(const std::vector<NetworkStep>& steps);
+
 /// The first step whose kernels are not ours, in one line; empty if all are. Only ours can be executed by a device that
 /// has no clock.
 std::string without_own_kernels(const std::vector<NetworkStep>& steps, int batch);

@@ -79,6 +79,12 @@ class Variant {
     return 1;
   }
 
+  /// How many times the rate of the device's fp32 multiply-adds its operations may reach: 1 unless a unit beside those
+  /// makes them.
+  virtual double rate_over_fma() const { return 1; }
+  /// Why its times say nothing here, in one line: then it is verified and not timed. Empty if they do.
+  virtual std::string why_untimed() const { return {}; }
+
   /// What could be chosen for the size, and agrees with what is wanted: at most `most`. None where there is nothing to
   /// choose. Throws std::invalid_argument as `configured` does.
   virtual Configurations configurations(const ProblemSize& size, const Configuration& wanted, int most) const {

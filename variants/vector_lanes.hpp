@@ -165,19 +165,22 @@ template <int kMost, typename Body>
   body(std::integral_constant<int, kMost>{});
 }
 
-/// Zeros that begin at a cache line.
-class AlignedFloats {
+/// Zeros, of 32 bits each, that begin at a cache line.
+template <typename Word>
+class AlignedWords {
  public:
-  AlignedFloats() = default;
-  explicit AlignedFloats(std::int64_t count) : lines_(static_cast<std::size_t>((count + 15) / 16)) {}
-  float* data() { return lines_.empty() ? nullptr : lines_.front().floats; }
-  const float* data() const { return lines_.empty() ? nullptr : lines_.front().floats; }
+  AlignedWords() = default;
+  explicit AlignedWords(std::int64_t count) : lines_(static_cast<std::size_t>((count + 15) / 16)) {}
+  Word* data() { return lines_.empty() ? nullptr : lines_.front().words; }
+  const Word* data() const { return lines_.empty() ? nullptr : lines_.front().words; }
 
  private:
   struct alignas(64) Line {
-    float floats[16];
+    Word words[16];
+    static_assert(sizeof words == 64);
   };
   std::vector<Line> lines_;
 };
+using AlignedFloats = AlignedWords<float>;
 
 }  // namespace convladder

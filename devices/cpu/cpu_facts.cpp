@@ -85,7 +85,8 @@ std::vector<std::string> cpu_instruction_sets() {
   std::istringstream flags(proc_field("/proc/cpuinfo", "flags"));
   std::vector<std::string> present{std::istream_iterator<std::string>(flags), {}};
   std::vector<std::string> named;
-  for (const char* name : {"sse4_2", "avx", "avx2", "fma", "avx512f", "avx512bw", "avx512_bf16", "amx_tile"}) {
+  for (const char* name :
+       {"sse4_2", "avx", "avx2", "fma", "avx512f", "avx512bw", "avx512_bf16", "amx_tile", "amx_bf16"}) {
     if (std::ranges::find(present, name) != present.end()) named.emplace_back(name);
   }
   return named;

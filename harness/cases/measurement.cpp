@@ -142,6 +142,7 @@ void Measurement::verify_and_calibrate() {
     outcome_.verification["images_combined"] = verified.check.combined_images;
     outcome_.verification["images_compared"] = verified.check.images;
     take_check("before", verified.check);
+    if (!planned_->untimed.empty()) return leave("right, and not timed: " + planned_->untimed);
     if (options_->profile_calls) verifier_->ask({{"do", "profile"}, {"calls", *options_->profile_calls}});
     if (!prepared.value("has_clock", true)) return count();
 

@@ -74,7 +74,9 @@ std::optional<Least> least_time(const ordered_json& ceilings, const std::string&
 double most_saved(const ProblemVariant& variant, const ProblemSize& shape) {
   const double most = shape.problem->most_saved_operations(shape);
   const double saved = variant.info.is_library() ? most : variant.variant->saved_operations(shape);
-  return std::clamp(saved, 1.0, most) * (variant.variant->tolerance() > kFloat32Tolerance ? kTensorCores : 1);
+  const double rate = std::max(variant.variant->rate_over_fma(), 1.0);
+  return std::clamp(saved, 1.0, most) *
+         (variant.variant->tolerance() > kFloat32Tolerance ? std::max(rate, kTensorCores) : rate);
 }
 
 std::string TimeJudge::refusal(const std::string& device, const ProblemSize& shape, double saved_multiplications,

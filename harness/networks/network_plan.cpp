@@ -254,6 +254,7 @@ void look_at_stages(const DeviceKind& kind, NetworkCase& planned) {
 std::string unsupported_on(const DeviceKind& kind, const NetworkCase& planned) {
   const std::vector<NetworkStep> steps = network_steps(*planned.network, planned.choice);
   std::string reason = unsupported_reason(steps, planned.batch);
+  if (reason.empty() && kind.has_clock) reason = why_untimed(steps);
   if (reason.empty() && !kind.has_clock) reason = without_own_kernels(steps, planned.batch);
   return reason;
 }

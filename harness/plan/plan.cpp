@@ -198,6 +198,7 @@ CaseGroup make_group(const RunOptions& options, const std::vector<ProblemVariant
     if (planned.skipped.empty()) planned.does_not_compile = registered.variant->does_not_compile();
     if (planned.skipped.empty() && planned.does_not_compile.empty())
       planned.unsupported = unsupported_on(kind, *registered.variant, work.shape);
+    if (kind.has_clock && planned.runs()) planned.untimed = registered.variant->why_untimed();
     planned.contends = is_contender(options, registered, kind);
     group.cases.push_back(std::move(planned));
   }

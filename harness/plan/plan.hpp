@@ -49,6 +49,7 @@ struct PlannedCase {
   std::string skipped;                ///< why it is not run on this machine; empty if it is
   std::string unsupported;            ///< why the variant cannot run this shape; empty if it can
   std::string does_not_compile = {};  ///< why there is no code of it; empty if there is
+  std::string untimed = {};           ///< why it is verified and not timed; empty if it is timed
   bool has_clock = true;              ///< whether the device times; if not it counts
   std::string configuration = {};     ///< what `variant`, a configured one, was told; empty for one from the registry
   bool contends =

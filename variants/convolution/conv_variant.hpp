@@ -108,6 +108,13 @@ class ConvVariant {
     return 1;
   }
 
+  /// How many times the rate of fp32 multiply-adds its multiplications may reach: 1 unless a unit beside those makes
+  /// them. A time that is too short even so is refused.
+  virtual double rate_over_fma() const { return 1; }
+
+  /// Why its times say nothing here, in one line: then it is verified and not timed. Empty if they do.
+  virtual std::string why_untimed() const { return {}; }
+
   /// What could be chosen for the shape, and agrees with what is wanted: at least one candidate, at most `most`. Most
   /// variants have nothing to choose: none. Throws std::invalid_argument as `configured` does.
   virtual Configurations configurations(const ConvShape& shape, const Configuration& wanted, int most) const {

@@ -40,8 +40,11 @@ class ReadyCpuConv final : public PreparedConv {
 ///   Ready(const ConvShape& shape, const float* weights)     what `prepare` does; weights OIHW
 ///   void convolve(const float* input, float* output)        as CpuConvolution
 ///   std::string choice() const                              as PreparedConv::choice
-/// and may have
-///   static double saved_multiplications(const ConvShape& shape)   as ConvVariant's
+/// and may have, as ConvVariant's,
+///   static double saved_multiplications(const ConvShape& shape)
+///   static double tolerance()
+///   static double rate_over_fma()
+///   static std::string why_untimed()
 template <typename Ready>
 class PreparingCpuVariant final : public ConvVariant {
  public:
@@ -55,6 +58,18 @@ class PreparingCpuVariant final : public ConvVariant {
   double saved_multiplications(const ConvShape& shape) const override {
     if constexpr (requires { Ready::saved_multiplications(shape); }) return Ready::saved_multiplications(shape);
     return 1;
+  }
+  double tolerance() const override {
+    if constexpr (requires { Ready::tolerance(); }) return Ready::tolerance();
+    return kFloat32Tolerance;
+  }
+  double rate_over_fma() const override {
+    if constexpr (requires { Ready::rate_over_fma(); }) return Ready::rate_over_fma();
+    return 1;
+  }
+  std::string why_untimed() const override {
+    if constexpr (requires { Ready::why_untimed(); }) return Ready::why_untimed();
+    return {};
   }
   std::unique_ptr<PreparedConv> prepare(Device& /*device*/, const ConvShape& shape, const float* weights,
                                         ConvTensors tensors) const override {

@@ -48,6 +48,8 @@ class ConvolutionVariant final : public Variant {
   double saved_operations(const ProblemSize& size) const override {
     return variant_.saved_multiplications(conv_shape(size));
   }
+  double rate_over_fma() const override { return variant_.rate_over_fma(); }
+  std::string why_untimed() const override { return variant_.why_untimed(); }
   Configurations configurations(const ProblemSize& size, const Configuration& wanted, int most) const override {
     return variant_.configurations(conv_shape(size), wanted, most);
   }

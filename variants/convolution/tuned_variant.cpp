@@ -24,6 +24,8 @@ class TunedVariant final : public ConvVariant {
   double tolerance() const override { return variant_.tolerance(); }
   bool suits(const ConvShape& shape) const override { return variant_.suits(shape); }
   double saved_multiplications(const ConvShape& shape) const override { return variant_.saved_multiplications(shape); }
+  double rate_over_fma() const override { return variant_.rate_over_fma(); }
+  std::string why_untimed() const override { return variant_.why_untimed(); }
 
   Configurations configurations(const ConvShape& shape, const Configuration& wanted, int most) const override {
     Configurations result = variant_.configurations(shape, wanted, most);

@@ -94,6 +94,8 @@ class SeparateOperators final : public Variant {
   double saved_operations(const ProblemSize& size) const override {
     return stage_.variant->saved_multiplications(fused_shape(size).convolution);
   }
+  double rate_over_fma() const override { return stage_.variant->rate_over_fma(); }
+  std::string why_untimed() const override { return stage_.variant->why_untimed(); }
 
  private:
   const RegisteredVariant& stage_;

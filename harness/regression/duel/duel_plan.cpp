@@ -122,8 +122,11 @@ std::vector<DuelGroup> plan_duel(const RunOptions& all_options, const OtherProgr
     }
   }
   std::vector<DuelGroup> groups;
-  for (const CaseGroup& group : make_plan(options)) {
+  for (CaseGroup& group : make_plan(options)) {
     if (!group.has_clock) continue;
+    for (PlannedCase& one : group.cases) {
+      if (one.runs()) one.unsupported = one.untimed;  // without times there is nothing to compare
+    }
     if (base_folder != nullptr) {
       groups.push_back(folder_group(group, *base_folder, base_variant, new_variant));
       for (DuelPair& pair : groups.back().pairs) settle(pair, base, now);

@@ -1,0 +1,42 @@
+// A float as a sum of bf16 numbers: what a matrix unit for bf16 needs to multiply floats.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+namespace convladder {
+
+/// The upper half of the float with these bits, rounded to nearest even: a bf16 number. What would become an infinity
+/// is cut off instead, so that a finite number stays one. Infinity stays infinity, and NaN stays NaN.
+[[gnu::always_inline]] inline std::uint32_t nearest_bfloat16(std::uint32_t bits) {
+  constexpr std::uint32_t kInfinity = 0x7f800000;
+  constexpr std::uint32_t kRoundsToInfinity = 0x7f7f8000;
+  constexpr std::uint32_t kQuiet = 0x00400000;  // the upper half of a NaN is one by this bit
+  const std::uint32_t magnitude = bits & 0x7fffffffU;
+  const std::uint32_t rounded = bits + 0x7fffU + (bits >> 16U & 1U);
+  const std::uint32_t cut = magnitude > kInfinity ? bits | kQuiet : bits;
+  return (magnitude >= kRoundsToInfinity ? cut : rounded) >> 16U;
+}
+
+/// value = high + middle + low, exactly, from 2^-103 on: a float has 24 bits, and each part takes eight of them.
+/// |middle| <= 2^-8 |value| and |low| <= 2^-16 |value|; twice that beyond the largest bf16 number. A smaller value
+/// loses parts below 2^-126, which a tile instruction takes as zero. Of an infinity or NaN the others are zero.
+struct Bfloat16Parts {
+  static constexpr int kCount = 3;
+  std::uint16_t high;
+  std::uint16_t middle;
+  std::uint16_t low;
+};
+
+[[gnu::always_inline]] inline Bfloat16Parts bfloat16_parts(float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  const bool is_finite = (bits & 0x7fffffffU) < 0x7f800000U;
+  const std::uint32_t high = nearest_bfloat16(bits);
+  const float without_high = is_finite ? value - std::bit_cast<float>(high << 16U) : 0.0F;
+  const std::uint32_t middle = nearest_bfloat16(std::bit_cast<std::uint32_t>(without_high));
+  const float without_middle = without_high - std::bit_cast<float>(middle << 16U);
+  const std::uint32_t low = nearest_bfloat16(std::bit_cast<std::uint32_t>(without_middle));
+  return {static_cast<std::uint16_t>(high), static_cast<std::uint16_t>(middle), static_cast<std::uint16_t>(low)};
+}
+
+}  // namespace convladder

@@ -1,0 +1,443 @@
+#include "variants/convolution/cpu/tile_convolution.hpp"
+
+#include <fmt/format.h>
+#include <omp.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "variants/convolution/cpu/bfloat16_parts.hpp"
+
+namespace convladder {
+namespace {
+
+constexpr int kMostTaps = 256;  // of a panel: 48 KiB of three parts of 32 pixels, a first-level cache where AMX is
+constexpr int kTapsOfMovingSums = 11;            // what loading and storing the sums takes, in taps
+constexpr std::int64_t kSumsBytes = 256 * 1024;  // a second-level cache has 2 MiB where AMX is
+constexpr int kMostParts = 64;
+
+constexpr int kHigh = 0;
+constexpr int kMiddle = 1;
+constexpr int kLow = 2;
+
+/// Parts of a weight and of a pixel that are multiplied.
+struct Product {
+  int weight;
+  int pixel;
+};
+
+/// Each shares a factor with the one before, and the smallest come first.
+template <PartProducts kProducts>
+constexpr auto product_order() {
+  if constexpr (kProducts == PartProducts::six) {
+    return std::array{Product{kLow, kHigh},      Product{kHigh, kHigh},   Product{kMiddle, kHigh},
+                      Product{kMiddle, kMiddle}, Product{kHigh, kMiddle}, Product{kHigh, kLow}};
+  } else {
+    return std::array{Product{kMiddle, kHigh}, Product{kHigh, kHigh}, Product{kHigh, kMiddle}};
+  }
+}
+template <PartProducts kProducts>
+constexpr int part_count() {
+  return kProducts == PartProducts::six ? 3 : 2;
+}
+
+std::int64_t rounded_up_quotient(std::int64_t dividend, std::int64_t divisor) {
+  return (dividend + divisor - 1) / divisor;
+}
+
+/// One or two tiles of maps by one or two tiles of pixels, over the taps of a panel.
+struct TileBlock {
+  const std::uint32_t* weights[2];
+  const std::uint32_t* pixels[2];
+  float* sums[2][2];
+  int steps;
+  bool is_first;  ///< whether the sums begin here
+};
+
+template <typename Tiles, int kMaps, int kPixels, PartProducts kProducts>
+struct TileKernel {
+  // Registers: the sums of maps m and pixels p in 2m + p, then weights, then pixels.
+  static constexpr int kWeights = 4;
+  static constexpr int kPixelTiles = 6;
+  static constexpr auto kOrder = product_order<kProducts>();
+
+  /// By itself, so that no store of what it reads is moved behind it.
+  [[gnu::noinline]] static void run(Tiles& tiles, const TileBlock& block) {
+    for_sums([&]<int m, int p>() {
+      if (block.is_first) {
+        tiles.template clear<2 * m + p>();
+      } else {
+        tiles.template load<2 * m + p>(block.sums[m][p]);
+      }
+    });
+    for (int step = 0; step < block.steps; ++step) {
+      const std::ptrdiff_t at = std::ptrdiff_t{step} * part_count<kProducts>() * kTileWords;
+      add_products(tiles, block, at, std::make_integer_sequence<int, static_cast<int>(kOrder.size())>());
+    }
+    for_sums([&]<int m, int p>() { tiles.template store<2 * m + p>(block.sums[m][p]); });
+  }
+
+ private:
+  template <typename Body>
+  [[gnu::always_inline]] static void for_sums(const Body& body) {
+    body.template operator()<0, 0>();
+    if constexpr (kPixels > 1) body.template operator()<0, 1>();
+    if constexpr (kMaps > 1) body.template operator()<1, 0>();
+    if constexpr (kMaps > 1 && kPixels > 1) body.template operator()<1, 1>();
+  }
+
+  template <int... kNumbers>
+  [[gnu::always_inline]] static void add_products(Tiles& tiles, const TileBlock& block, std::ptrdiff_t at,
+                                                  std::integer_sequence<int, kNumbers...> /*numbers*/) {
+    (add_product<kNumbers>(tiles, block, at), ...);
+  }
+
+  template <int kNumber>
+  [[gnu::always_inline]] static void add_product(Tiles& tiles, const TileBlock& block, std::ptrdiff_t at) {
+    constexpr Product now = kOrder[kNumber];
+    constexpr Product before = kNumber > 0 ? kOrder[kNumber - 1] : Product{-1, -1};
+    if constexpr (now.weight != before.weight) {
+      tiles.template load<kWeights>(block.weights[0] + at + now.weight * kTileWords);
+      if constexpr (kMaps > 1) tiles.template load<kWeights + 1>(block.weights[1] + at + now.weight * kTileWords);
+    }
+    if constexpr (now.pixel != before.pixel) {
+      tiles.template load<kPixelTiles>(block.pixels[0] + at + now.pixel * kTileWords);
+      if constexpr (kPixels > 1) tiles.template load<kPixelTiles + 1>(block.pixels[1] + at + now.pixel * kTileWords);
+    }
+    for_sums([&]<int m, int p>() { tiles.template multiply<2 * m + p, kWeights + m, kPixelTiles + p>(); });
+  }
+};
+
+template <typename Tiles>
+void multiply(Tiles& tiles, const TileBlock& block, int maps, int pixels, PartProducts products) {
+  with_constant<2>(maps, [&](auto m) {
+    with_constant<2>(pixels, [&](auto p) {
+      if (products == PartProducts::six) {
+        TileKernel<Tiles, m, p, PartProducts::six>::run(tiles, block);
+      } else {
+        TileKernel<Tiles, m, p, PartProducts::three>::run(tiles, block);
+      }
+    });
+  });
+}
+
+/// Cuts numbers into the first two or all three of their parts.
+struct CutIntoParts {
+  template <typename Set>
+  static void run(const float* const& numbers, const std::int64_t& count, const int& parts, std::uint16_t* const& all) {
+    std::uint16_t* __restrict const high = all;
+    std::uint16_t* __restrict const middle = all + count;
+    std::uint16_t* __restrict const low = all + 2 * count;
+    if (parts < 3) {
+      for (std::int64_t i = 0; i < count; ++i) {
+        const Bfloat16Parts of = bfloat16_parts(numbers[i]);
+        high[i] = of.high;
+        middle[i] = of.middle;
+      }
+      return;
+    }
+    for (std::int64_t i = 0; i < count; ++i) {
+      const Bfloat16Parts of = bfloat16_parts(numbers[i]);
+      high[i] = of.high;
+      middle[i] = of.middle;
+      low[i] = of.low;
+    }
+  }
+};
+
+std::uint16_t part_of(float value, int part) {
+  const Bfloat16Parts parts = bfloat16_parts(value);
+  return part == kHigh ? parts.high : part == kMiddle ? parts.middle : parts.low;
+}
+
+/// Numbers of an input tile with so many channels, and what may be read behind them.
+std::int64_t tile_numbers(const InputTile& tile, int channels) {
+  return tile.tap_offset(channels, 0, 0) + InputTile::kSlack;
+}
+
+}  // namespace
+
+/// The inputs of one tile of pixels, for all taps of a panel.
+struct TileConvolution::FillPanel {
+  const std::uint16_t* parts;
+  std::int64_t part_numbers;  ///< from a part to the next
+  int part_count;
+  const int* tap_offsets;
+  int taps;
+  int steps;
+  const Piece* pieces;
+  int piece_count;
+  std::uint32_t* to;
+
+  template <typename Set>
+  static void run(const FillPanel& fill) {
+    std::uint32_t* row = fill.to;
+    for (int step = 0; step < fill.steps; ++step) {
+      for (int part = 0; part < fill.part_count; ++part) {
+        const std::uint16_t* const numbers = fill.parts + part * fill.part_numbers;
+        const int first_tap = step * kTileDepth;
+        for (int tap = first_tap; tap < first_tap + kTileDepth; tap += 2, row += kTileRows) {
+          fill.fill_row(numbers, tap, row);
+        }
+      }
+    }
+  }
+
+ private:
+  /// A pair of taps. A piece writes 16 lanes from its first one on: those behind it belong to the next piece, those
+  /// behind the row to the next row, and both are written later.
+  [[gnu::always_inline]] void fill_row(const std::uint16_t* numbers, int tap, std::uint32_t* row) const {
+    if (tap >= taps) {
+      std::memset(row, 0, kTileRows * sizeof *row);
+      return;
+    }
+    const bool is_pair = tap + 1 < taps;
+    for (int i = 0; i < piece_count; ++i) {
+      const std::uint16_t* const first = numbers + tap_offsets[tap] + pieces[i].from;
+      const std::uint16_t* const second = is_pair ? numbers + tap_offsets[tap + 1] + pieces[i].from : first;
+      const std::uint32_t upper = is_pair ? 0xffff0000U : 0;
+      std::uint32_t* const lanes = row + pieces[i].first_lane;
+      for (int lane = 0; lane < kTileRows; ++lane) {
+        lanes[lane] = first[lane] | (std::uint32_t{second[lane]} << 16U & upper);
+      }
+    }
+  }
+};
+
+TileConvolution::TileConvolution(const ConvShape& shape, const float* weights, PartProducts products)
+    : shape_(shape),
+      products_(products),
+      parts_(products == PartProducts::six ? part_count<PartProducts::six>() : part_count<PartProducts::three>()),
+      is_emulated_(tile_unit() != TileUnit::processor),
+      set_(chosen_instruction_set().kind),
+      pixels_(shape.out_height() * shape.out_width()),
+      pixel_tiles_(static_cast<int>(rounded_up_quotient(pixels_, kTileRows))),
+      map_tiles_(static_cast<int>(rounded_up_quotient(shape.maps_per_group(), kTileRows))) {
+  require_tile_unit();
+  const int channels = channels_of_panel(shape);
+  for (int first = 0; first < shape.channels_per_group(); first += channels) {
+    const int count = std::min(channels, shape.channels_per_group() - first);
+    const auto steps = static_cast<int>(rounded_up_quotient(count * shape.kernel * shape.kernel, kTileDepth));
+    blocks_.push_back({first, count, steps, steps_});
+    steps_ += steps;
+  }
+  pack(weights);
+  divide(omp_get_max_threads());
+  add_pieces();
+  for (int thread = 0; thread < omp_get_max_threads(); ++thread) workspaces_.push_back(workspace());
+}
+
+/// The number of channels with the fewest steps, and times that the sums are moved, in all.
+int TileConvolution::channels_of_panel(const ConvShape& shape) {
+  const int taps = shape.kernel * shape.kernel;
+  const auto cost_of = [taps](int channels) {
+    return rounded_up_quotient(std::int64_t{channels} * taps, kTileDepth) * kTileDepth + kTapsOfMovingSums;
+  };
+  int best = 1;
+  std::int64_t least = std::numeric_limits<std::int64_t>::max();
+  for (int channels = 1; channels <= std::clamp(kMostTaps / taps, 1, shape.channels_per_group()); ++channels) {
+    const int rest = shape.channels_per_group() % channels;
+    const std::int64_t cost =
+        shape.channels_per_group() / channels * cost_of(channels) + (rest > 0 ? cost_of(rest) : 0);
+    if (cost > least) continue;  // of those that cost the same the largest
+    least = cost;
+    best = channels;
+  }
+  return best;
+}
+
+/// The parts with the least work of the thread that works longest: pairs of tiles, and for each pair of pixels one more
+/// for the copying, which every part of the maps does for itself.
+void TileConvolution::divide(int threads) {
+  const std::int64_t pixel_pairs = rounded_up_quotient(pixel_tiles_, 2);
+  const std::int64_t map_pairs = rounded_up_quotient(map_tiles_, 2);
+  const std::int64_t most_pairs = std::max<std::int64_t>(1, kSumsBytes / (4 * kTileBytes * map_pairs));
+  const std::int64_t least_parts = rounded_up_quotient(pixel_pairs, most_pairs);
+  std::int64_t least_cost = std::numeric_limits<std::int64_t>::max();
+  for (std::int64_t maps = 1; maps <= std::min<std::int64_t>(map_pairs, kMostParts); ++maps) {
+    for (std::int64_t pixels = least_parts; pixels <= std::min(pixel_pairs, least_parts + kMostParts); ++pixels) {
+      const std::int64_t rounds =
+          rounded_up_quotient(std::int64_t{shape_.batch} * shape_.groups * pixels * maps, threads);
+      const std::int64_t cost =
+          rounds * rounded_up_quotient(pixel_pairs, pixels) * (rounded_up_quotient(map_pairs, maps) + 1);
+      if (cost >= least_cost) continue;
+      least_cost = cost;
+      map_parts_ = static_cast<int>(maps);
+      pixel_parts_ = static_cast<int>(pixels);
+    }
+  }
+  part_tiles_ = 2 * static_cast<int>(rounded_up_quotient(pixel_pairs, pixel_parts_));
+  pixel_parts_ = static_cast<int>(rounded_up_quotient(pixel_tiles_, part_tiles_));
+}
+
+void TileConvolution::pack(const float* weights) {
+  weights_ = AlignedWords<std::uint32_t>(std::int64_t{shape_.groups} * map_tiles_ * steps_ * step_words());
+  const int maps = shape_.maps_per_group();
+  const int taps_of_channel = shape_.kernel * shape_.kernel;
+  const std::int64_t tiles = std::int64_t{shape_.groups} * map_tiles_;
+#pragma omp parallel for schedule(static)
+  for (std::int64_t tile = 0; tile < tiles; ++tile) {
+    const int first_map = static_cast<int>(tile % map_tiles_) * kTileRows;
+    for (const Block& block : blocks_) {
+      for (int map = first_map; map < std::min(maps, first_map + kTileRows); ++map) {
+        const std::int64_t of_all = tile / map_tiles_ * maps + map;
+        const float* const from =
+            weights + (of_all * shape_.channels_per_group() + block.first_channel) * taps_of_channel;
+        for (int tap = 0; tap < block.channels * taps_of_channel; ++tap) {
+          std::uint32_t* to = weights_.data() + (tile * steps_ + block.first_step + tap / kTileDepth) * step_words() +
+                              (map - first_map) * kTileRows + tap % kTileDepth / 2;
+          for (int part = 0; part < parts_; ++part, to += kTileWords) {
+            *to |= std::uint32_t{part_of(from[tap], part)} << (tap % 2 * 16);
+          }
+        }
+      }
+    }
+  }
+}
+
+int TileConvolution::rows_of_part() const {
+  return std::min(shape_.out_height(), (part_tiles_ * kTileRows - 2) / shape_.out_width() + 2);
+}
+
+int TileConvolution::first_row(int part) const { return part * part_tiles_ * kTileRows / shape_.out_width(); }
+
+void TileConvolution::add_pieces() {
+  const InputTile tile(shape_, shape_.stride, rows_of_part(), blocks_.front().channels);
+  tap_offsets_ = tile.tap_offsets(blocks_.front().channels);
+  const int width = shape_.out_width();
+  for (int pixel_tile = 0; pixel_tile < pixel_tiles_; ++pixel_tile) {
+    first_piece_.push_back(static_cast<int>(pieces_.size()));
+    const int top = first_row(pixel_tile / part_tiles_);
+    const int end = std::min(pixels_, (pixel_tile + 1) * kTileRows);
+    for (int pixel = pixel_tile * kTileRows; pixel < end; pixel += width - pixel % width) {
+      pieces_.push_back(
+          {.from = (pixel / width - top) * tile.pitch() + pixel % width, .first_lane = pixel - pixel_tile * kTileRows});
+    }
+  }
+  first_piece_.push_back(static_cast<int>(pieces_.size()));
+}
+
+TileConvolution::Workspace TileConvolution::workspace() const {
+  const int channels = blocks_.front().channels;
+  InputTile tile(shape_, shape_.stride, rows_of_part(), channels);
+  const auto numbers = static_cast<std::size_t>(tile_numbers(tile, channels));
+  return {.tile = std::move(tile),
+          .parts = std::vector<std::uint16_t>(numbers * static_cast<std::size_t>(parts_)),
+          .panel = AlignedWords<std::uint32_t>(2 * blocks_.front().steps * step_words() + kTileRows),
+          .sums = AlignedFloats(sums_at(map_tiles_, 0))};
+}
+
+void TileConvolution::fill_tile(Workspace& work, const Block& block, int pixel_tile, std::uint32_t* to) const {
+  const auto tile = static_cast<std::size_t>(pixel_tile);
+  const FillPanel fill{.parts = work.parts.data(),
+                       .part_numbers = static_cast<std::int64_t>(work.parts.size()) / parts_,
+                       .part_count = parts_,
+                       .tap_offsets = tap_offsets_.data(),
+                       .taps = block.channels * shape_.kernel * shape_.kernel,
+                       .steps = block.steps,
+                       .pieces = pieces_.data() + first_piece_[tile],
+                       .piece_count = first_piece_[tile + 1] - first_piece_[tile],
+                       .to = to};
+  run_with<FillPanel>(set_, fill);
+}
+
+void TileConvolution::store(const Workspace& work, const Task& task, int map_tile, int pixel_tile) const {
+  const float* sums = work.sums.data() + sums_at(map_tile, pixel_tile - task.part * part_tiles_);
+  const int first_pixel = pixel_tile * kTileRows;
+  const int first_map = map_tile * kTileRows;
+  const auto bytes = static_cast<std::size_t>(std::min(kTileRows, pixels_ - first_pixel)) * sizeof(float);
+  for (int map = first_map; map < std::min(shape_.maps_per_group(), first_map + kTileRows); ++map, sums += kTileRows) {
+    std::memcpy(task.output + std::int64_t{map} * pixels_ + first_pixel, sums, bytes);
+  }
+}
+
+template <typename Tiles>
+void TileConvolution::run(Tiles& tiles, Workspace& work, const Task& task) const {
+  const int first_tile = task.part * part_tiles_;
+  const int end_tile = std::min(pixel_tiles_, first_tile + part_tiles_);
+  for (const Block& block : blocks_) {
+    work.tile.load(task.input + std::int64_t{block.first_channel} * shape_.height * shape_.width, first_row(task.part),
+                   block.channels);
+    run_with<CutIntoParts>(set_, work.tile.pixels(), static_cast<std::int64_t>(work.parts.size()) / parts_, parts_,
+                           work.parts.data());
+    const bool is_last = &block == &blocks_.back();
+    const std::int64_t tile_words = block.steps * step_words();
+    for (int pixel_tile = first_tile; pixel_tile < end_tile; pixel_tile += 2) {
+      const int pixel_tiles = std::min(2, end_tile - pixel_tile);
+      for (int p = 0; p < pixel_tiles; ++p) {
+        fill_tile(work, block, pixel_tile + p, work.panel.data() + p * tile_words);
+      }
+      for (int map_tile = task.first_map_tile; map_tile < task.end_map_tile; map_tile += 2) {
+        const int map_tiles = std::min(2, task.end_map_tile - map_tile);
+        TileBlock one{.weights = {}, .pixels = {}, .sums = {}, .steps = block.steps, .is_first = block.first_step == 0};
+        for (int m = 0; m < map_tiles; ++m) {
+          const std::int64_t tile = std::int64_t{task.group} * map_tiles_ + map_tile + m;
+          one.weights[m] = weights_.data() + (tile * steps_ + block.first_step) * step_words();
+          for (int p = 0; p < pixel_tiles; ++p) {
+            one.sums[m][p] = work.sums.data() + sums_at(map_tile + m, pixel_tile - first_tile + p);
+          }
+        }
+        for (int p = 0; p < pixel_tiles; ++p) one.pixels[p] = work.panel.data() + p * tile_words;
+        multiply(tiles, one, map_tiles, pixel_tiles, products_);
+        for (int m = 0; is_last && m < map_tiles; ++m) {
+          for (int p = 0; p < pixel_tiles; ++p) store(work, task, map_tile + m, pixel_tile + p);
+        }
+      }
+    }
+  }
+}
+
+TileConvolution::Task TileConvolution::task(std::int64_t index, const float* input, float* output) const {
+  const int map_part = static_cast<int>(index % map_parts_);
+  index /= map_parts_;
+  const int part = static_cast<int>(index % pixel_parts_);
+  index /= pixel_parts_;
+  const int group = static_cast<int>(index % shape_.groups);
+  const std::int64_t image = index / shape_.groups;
+  const std::int64_t first_channel = std::int64_t{group} * shape_.channels_per_group();
+  const std::int64_t first_map = std::int64_t{group} * shape_.maps_per_group();
+  const int map_pairs = (map_tiles_ + 1) / 2;
+  return {.input = input + image * shape_.input_elements_per_image() + first_channel * shape_.height * shape_.width,
+          .output = output + image * shape_.output_elements_per_image() + first_map * pixels_,
+          .group = group,
+          .part = part,
+          .first_map_tile = 2 * (map_pairs * map_part / map_parts_),
+          .end_map_tile = std::min(map_tiles_, 2 * (map_pairs * (map_part + 1) / map_parts_))};
+}
+
+template <typename Tiles>
+void TileConvolution::run_all(const float* input, float* output) {
+  const std::int64_t tasks = std::int64_t{shape_.batch} * shape_.groups * pixel_parts_ * map_parts_;
+  const int threads = static_cast<int>(workspaces_.size());
+#pragma omp parallel num_threads(threads)
+  {
+    Tiles tiles;
+    Workspace& work = workspaces_[static_cast<std::size_t>(omp_get_thread_num())];
+#pragma omp for schedule(dynamic)
+    for (std::int64_t i = 0; i < tasks; ++i) run(tiles, work, task(i, input, output));
+  }
+}
+
+void TileConvolution::convolve(const float* input, float* output) {
+#ifdef __x86_64__
+  if (!is_emulated_) return run_all<ProcessorTiles>(input, output);
+#endif
+  run_all<EmulatedTiles>(input, output);
+}
+
+std::int64_t TileConvolution::tile_products() const {
+  const std::int64_t of_step = products_ == PartProducts::six ? product_order<PartProducts::six>().size()
+                                                              : product_order<PartProducts::three>().size();
+  return std::int64_t{shape_.batch} * shape_.groups * map_tiles_ * pixel_tiles_ * steps_ * of_step;
+}
+
+std::string TileConvolution::choice() const {
+  return fmt::format("{}, panels of {} channels, images in {} x {} parts, {} tile products a call",
+                     is_emulated_ ? "AMX, emulated" : "AMX", blocks_.front().channels, pixel_parts_, map_parts_,
+                     tile_products());
+}
+
+}  // namespace convladder

@@ -1,0 +1,129 @@
+// The tile registers of AMX and the product of two tiles of bf16 (TDPBF16PS), by the processor or emulated.
+//
+// Eight registers of 16 rows x 64 bytes. A product takes a left tile of 16 x 32 numbers and a right one of 32 x 16,
+// whose rows lie in pairs: the numbers 2k and 2k + 1 of a column side by side, as those of a left row do. It adds the
+// 16 x 16 floats to a third. Here tiles are always full; who has less fills up with zeros.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+
+namespace convladder {
+
+inline constexpr int kTileRows = 16;        ///< and floats of a row of sums
+inline constexpr int kTileDepth = 32;       ///< bf16 numbers of a left tile's row
+inline constexpr int kTileWords = 16 * 16;  ///< of 32 bits: a float, or two bf16 numbers
+inline constexpr int kTileBytes = kTileWords * 4;
+inline constexpr int kTileRegisters = 8;
+
+/// What carries out tile instructions in this process.
+enum class TileUnit { none, emulated, processor };
+
+/// The processor's where it has them and the system lets programs use them. CONVLADDER_AMX=emulated in the environment
+/// asks for the emulation, on any processor.
+TileUnit tile_unit();
+/// Why there are none, in one line that says what can be done. Empty otherwise.
+std::string why_no_tile_unit();
+/// Asks the system for the registers, which it gives to whoever asks: for all threads, before the first instruction.
+/// Nothing for an emulation. Throws DeviceError where the system refuses.
+void require_tile_unit();
+
+/// sums += left x right, as TDPBF16PS does it with full tiles, bit by bit: for each sum one chain of fused
+/// multiply-adds over the even numbers of its row and column, and one over the odd ones, both from zero; then the sum
+/// of both chains; then that added to the sum. Each step rounds to nearest even; denormals are taken as zero, and
+/// results that are denormal become zero. (Intel 64 and IA-32 Architectures Software Developer's Manual, TDPBF16PS.
+/// Which bits a NaN has is left open there, as it is here.)
+void emulate_tile_product(float* sums, const std::uint32_t* left, const std::uint32_t* right);
+
+/// Tile products that `EmulatedTiles` have made in this process; those of objects that live are not among them yet.
+std::int64_t emulated_tile_products();
+
+/// Tile registers in memory, of one thread.
+class EmulatedTiles {
+ public:
+  EmulatedTiles() = default;
+  EmulatedTiles(const EmulatedTiles&) = delete;
+  EmulatedTiles& operator=(const EmulatedTiles&) = delete;
+  ~EmulatedTiles();
+
+  template <int kTile>
+  void clear() {
+    std::memset(words_[kTile], 0, kTileBytes);
+  }
+  /// From or to rows that lie one behind the other.
+  template <int kTile>
+  void load(const void* rows) {
+    std::memcpy(words_[kTile], rows, kTileBytes);
+  }
+  template <int kTile>
+  void store(void* rows) const {
+    std::memcpy(rows, words_[kTile], kTileBytes);
+  }
+  template <int kSums, int kLeft, int kRight>
+  void multiply() {
+    float sums[kTileWords];
+    std::memcpy(sums, words_[kSums], kTileBytes);
+    emulate_tile_product(sums, words_[kLeft], words_[kRight]);
+    std::memcpy(words_[kSums], sums, kTileBytes);
+    ++products_;
+  }
+
+ private:
+  std::uint32_t words_[kTileRegisters][kTileWords] = {};
+  std::int64_t products_ = 0;
+};
+
+#ifdef __x86_64__
+
+/// The processor's tile registers, of the thread that makes the object. Instructions are written out: the compilers'
+/// functions take no template parameter for a register, and those of GCC 12 do not say that they read memory.
+class ProcessorTiles {
+ public:
+  ProcessorTiles() {
+    struct alignas(64) {
+      std::uint8_t palette = 1;
+      std::uint8_t start_row = 0;
+      std::uint8_t reserved[14] = {};
+      std::uint16_t row_bytes[16] = {};
+      std::uint8_t rows[16] = {};
+    } shapes;
+    static_assert(sizeof shapes == 64);
+    for (int tile = 0; tile < kTileRegisters; ++tile) {
+      shapes.row_bytes[tile] = kTileBytes / kTileRows;
+      shapes.rows[tile] = kTileRows;
+    }
+    asm volatile("ldtilecfg %0" : : "m"(shapes));
+  }
+  ProcessorTiles(const ProcessorTiles&) = delete;
+  ProcessorTiles& operator=(const ProcessorTiles&) = delete;
+  /// Registers that hold nothing cost a change of threads nothing.
+  ~ProcessorTiles() { asm volatile("tilerelease" : : : "memory"); }
+
+  template <int kTile>
+  [[gnu::always_inline]] void clear() {
+    asm volatile("tilezero %%tmm%c0" : : "i"(kTile));
+  }
+  template <int kTile>
+  [[gnu::always_inline]] void load(const void* rows) {
+    asm volatile("tileloadd (%1,%2,1), %%tmm%c0"
+                 :
+                 : "i"(kTile), "r"(rows), "r"(std::int64_t{kTileBytes / kTileRows})
+                 : "memory");
+  }
+  template <int kTile>
+  [[gnu::always_inline]] void store(void* rows) const {
+    asm volatile("tilestored %%tmm%c0, (%1,%2,1)"
+                 :
+                 : "i"(kTile), "r"(rows), "r"(std::int64_t{kTileBytes / kTileRows})
+                 : "memory");
+  }
+  template <int kSums, int kLeft, int kRight>
+  [[gnu::always_inline]] void multiply() {
+    asm volatile("tdpbf16ps %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(kSums), "i"(kLeft), "i"(kRight));
+  }
+};
+
+#endif
+
+}  // namespace convladder

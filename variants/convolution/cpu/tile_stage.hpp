@@ -1,0 +1,34 @@
+// What makes a stage of a TileConvolution: where it runs, its class of accuracy, its rate.
+#pragma once
+
+#include <string>
+
+#include "variants/convolution/cpu/tile_convolution.hpp"
+#include "variants/convolution/cpu_variant.hpp"
+
+namespace convladder {
+
+inline std::string no_tile_unit(const ConvShape& /*shape*/) { return why_no_tile_unit(); }
+
+/// Nobody has timed it on AMX yet: it is taken where it is named.
+inline bool suits_nothing(const ConvShape& /*shape*/) { return false; }
+
+template <PartProducts kProducts>
+class TileStage {
+ public:
+  TileStage(const ConvShape& shape, const float* weights) : convolution_(shape, weights, kProducts) {}
+  void convolve(const float* input, float* output) { convolution_.convolve(input, output); }
+  std::string choice() const { return convolution_.choice(); }
+
+  /// Of three products what is left out, 3 * 2^-16, and some for the sums.
+  static double tolerance() { return kProducts == PartProducts::six ? kFloat32Tolerance : 5e-5; }
+  static double rate_over_fma() { return 16.0 / (kProducts == PartProducts::six ? 6 : 3); }
+  static std::string why_untimed() {
+    return tile_unit() == TileUnit::emulated ? "its tile instructions are emulated (CONVLADDER_AMX)" : "";
+  }
+
+ private:
+  TileConvolution convolution_;
+};
+
+}  // namespace convladder
