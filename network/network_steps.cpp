@@ -113,7 +113,7 @@ std::string unsupported_reason(const std::vector<NetworkStep>& steps, int batch)
 std::string why_untimed(const std::vector<NetworkStep>& steps) {
   for (const NetworkStep& step : steps) {
     const std::string reason = step.convolution != nullptr ? step.convolution->why_untimed() : "";
-    if (!reason.empty()) return fmt::format("{} ({}): {}", step.name, step.implementation, reason);
+    if (!reason.empty()) return fmt::format("{} ({}): not timed: {}", step.name, step.implementation, reason);
   }
   return {};
 }

@@ -125,7 +125,7 @@ std::vector<DuelGroup> plan_duel(const RunOptions& all_options, const OtherProgr
   for (CaseGroup& group : make_plan(options)) {
     if (!group.has_clock) continue;
     for (PlannedCase& one : group.cases) {
-      if (one.runs()) one.unsupported = one.untimed;  // without times there is nothing to compare
+      if (one.runs() && !one.untimed.empty()) one.unsupported = "not timed: " + one.untimed;
     }
     if (base_folder != nullptr) {
       groups.push_back(folder_group(group, *base_folder, base_variant, new_variant));

@@ -104,8 +104,11 @@ struct TileKernel {
       if constexpr (kMaps > 1) tiles.template load<kWeights + 1>(block.weights[1] + at + now.weight * kTileWords);
     }
     if constexpr (now.pixel != before.pixel) {
-      tiles.template load<kPixelTiles>(block.pixels[0] + at + now.pixel * kTileWords);
-      if constexpr (kPixels > 1) tiles.template load<kPixelTiles + 1>(block.pixels[1] + at + now.pixel * kTileWords);
+      constexpr std::int64_t kPitch = part_count<kProducts>() * kTileRowBytes;
+      tiles.template load<kPixelTiles>(block.pixels[0] + at + now.pixel * kTileRows, kPitch);
+      if constexpr (kPixels > 1) {
+        tiles.template load<kPixelTiles + 1>(block.pixels[1] + at + now.pixel * kTileRows, kPitch);
+      }
     }
     for_sums([&]<int m, int p>() { tiles.template multiply<2 * m + p, kWeights + m, kPixelTiles + p>(); });
   }
@@ -172,36 +175,57 @@ struct TileConvolution::FillPanel {
   int piece_count;
   std::uint32_t* to;
 
+  static constexpr int kMostPieces = 3;  // as constants: rows of eight outputs and more have no more
+
   template <typename Set>
   static void run(const FillPanel& fill) {
-    std::uint32_t* row = fill.to;
-    for (int step = 0; step < fill.steps; ++step) {
-      for (int part = 0; part < fill.part_count; ++part) {
-        const std::uint16_t* const numbers = fill.parts + part * fill.part_numbers;
-        const int first_tap = step * kTileDepth;
-        for (int tap = first_tap; tap < first_tap + kTileDepth; tap += 2, row += kTileRows) {
-          fill.fill_row(numbers, tap, row);
-        }
-      }
-    }
+    if (fill.piece_count > kMostPieces) return fill.fill_tile<0>();
+    with_constant<kMostPieces>(fill.piece_count, [&](auto pieces) { fill.fill_tile<pieces>(); });
   }
 
  private:
-  /// A pair of taps. A piece writes 16 lanes from its first one on: those behind it belong to the next piece, those
-  /// behind the row to the next row, and both are written later.
-  [[gnu::always_inline]] void fill_row(const std::uint16_t* numbers, int tap, std::uint32_t* row) const {
-    if (tap >= taps) {
-      std::memset(row, 0, kTileRows * sizeof *row);
-      return;
+  /// `kPieces`: 0 for any number.
+  template <int kPieces>
+  [[gnu::always_inline]] void fill_tile() const {
+    if (part_count == 3) {
+      fill_parts<kPieces, 3>();
+    } else {
+      fill_parts<kPieces, 2>();
     }
-    const bool is_pair = tap + 1 < taps;
-    for (int i = 0; i < piece_count; ++i) {
-      const std::uint16_t* const first = numbers + tap_offsets[tap] + pieces[i].from;
-      const std::uint16_t* const second = is_pair ? numbers + tap_offsets[tap + 1] + pieces[i].from : first;
-      const std::uint32_t upper = is_pair ? 0xffff0000U : 0;
-      std::uint32_t* const lanes = row + pieces[i].first_lane;
-      for (int lane = 0; lane < kTileRows; ++lane) {
-        lanes[lane] = first[lane] | (std::uint32_t{second[lane]} << 16U & upper);
+  }
+
+  template <int kPieces, int kParts>
+  [[gnu::always_inline]] void fill_parts() const {
+    std::uint32_t* row = to;
+    int tap = 0;
+    for (; tap + 1 < taps; tap += 2, row += kParts * kTileRows) {
+      fill_row<kPieces, kParts>(parts + tap_offsets[tap], parts + tap_offsets[tap + 1], row, 0xffff0000U);
+    }
+    if (tap < taps) {
+      const std::uint16_t* const last = parts + tap_offsets[tap];
+      fill_row<kPieces, kParts>(last, last, row, 0);
+      row += kParts * kTileRows;
+    }
+    std::uint32_t* const end = to + std::int64_t{steps} * kParts * kTileWords;
+    std::fill(row, end, 0);
+  }
+
+  /// A pair of taps of all parts. A piece writes 16 lanes from its first one on: those behind it belong to the next
+  /// piece, those behind the row to the next row, and both are written later.
+  template <int kPieces, int kParts>
+  [[gnu::always_inline]] void fill_row(const std::uint16_t* first, const std::uint16_t* second, std::uint32_t* row,
+                                       std::uint32_t of_second) const {
+    const int count = kPieces > 0 ? kPieces : piece_count;
+#pragma GCC unroll 3
+    for (int part = 0; part < kParts; ++part) {
+#pragma GCC unroll 3
+      for (int i = 0; i < count; ++i) {
+        const std::uint16_t* const a = first + part * part_numbers + pieces[i].from;
+        const std::uint16_t* const b = second + part * part_numbers + pieces[i].from;
+        std::uint32_t* const lanes = row + part * kTileRows + pieces[i].first_lane;
+        for (int lane = 0; lane < kTileRows; ++lane) {
+          lanes[lane] = a[lane] | (std::uint32_t{b[lane]} << 16U & of_second);
+        }
       }
     }
   }

@@ -55,7 +55,7 @@ class TileConvolution {
   struct Workspace {
     InputTile tile;
     std::vector<std::uint16_t> parts;   ///< of what is in the tile: all of a part, then the next
-    AlignedWords<std::uint32_t> panel;  ///< [tile of a pair][step][part][pair of taps][pixel]
+    AlignedWords<std::uint32_t> panel;  ///< [tile of a pair][step][pair of taps][part][pixel]
     AlignedFloats sums;                 ///< of the taps so far, [tile of maps][tile of the part's pixels][map][pixel]
   };
   /// A part of the pixels of one image, and a part of the maps of one group, with all channels.

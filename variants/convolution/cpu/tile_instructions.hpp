@@ -15,6 +15,7 @@ inline constexpr int kTileRows = 16;        ///< and floats of a row of sums
 inline constexpr int kTileDepth = 32;       ///< bf16 numbers of a left tile's row
 inline constexpr int kTileWords = 16 * 16;  ///< of 32 bits: a float, or two bf16 numbers
 inline constexpr int kTileBytes = kTileWords * 4;
+inline constexpr std::int64_t kTileRowBytes = 64;
 inline constexpr int kTileRegisters = 8;
 
 /// What carries out tile instructions in this process.
@@ -51,11 +52,14 @@ class EmulatedTiles {
   void clear() {
     std::memset(words_[kTile], 0, kTileBytes);
   }
-  /// From or to rows that lie one behind the other.
+  /// Rows that begin so many bytes behind each other.
   template <int kTile>
-  void load(const void* rows) {
-    std::memcpy(words_[kTile], rows, kTileBytes);
+  void load(const void* rows, std::int64_t pitch = kTileRowBytes) {
+    for (int row = 0; row < kTileRows; ++row) {
+      std::memcpy(words_[kTile] + row * kTileRows, static_cast<const char*>(rows) + row * pitch, kTileRowBytes);
+    }
   }
+  /// To rows that lie one behind the other.
   template <int kTile>
   void store(void* rows) const {
     std::memcpy(rows, words_[kTile], kTileBytes);
@@ -90,7 +94,7 @@ class ProcessorTiles {
     } shapes;
     static_assert(sizeof shapes == 64);
     for (int tile = 0; tile < kTileRegisters; ++tile) {
-      shapes.row_bytes[tile] = kTileBytes / kTileRows;
+      shapes.row_bytes[tile] = kTileRowBytes;
       shapes.rows[tile] = kTileRows;
     }
     asm volatile("ldtilecfg %0" : : "m"(shapes));
@@ -105,18 +109,12 @@ class ProcessorTiles {
     asm volatile("tilezero %%tmm%c0" : : "i"(kTile));
   }
   template <int kTile>
-  [[gnu::always_inline]] void load(const void* rows) {
-    asm volatile("tileloadd (%1,%2,1), %%tmm%c0"
-                 :
-                 : "i"(kTile), "r"(rows), "r"(std::int64_t{kTileBytes / kTileRows})
-                 : "memory");
+  [[gnu::always_inline]] void load(const void* rows, std::int64_t pitch = kTileRowBytes) {
+    asm volatile("tileloadd (%1,%2,1), %%tmm%c0" : : "i"(kTile), "r"(rows), "r"(pitch) : "memory");
   }
   template <int kTile>
   [[gnu::always_inline]] void store(void* rows) const {
-    asm volatile("tilestored %%tmm%c0, (%1,%2,1)"
-                 :
-                 : "i"(kTile), "r"(rows), "r"(std::int64_t{kTileBytes / kTileRows})
-                 : "memory");
+    asm volatile("tilestored %%tmm%c0, (%1,%2,1)" : : "i"(kTile), "r"(rows), "r"(kTileRowBytes) : "memory");
   }
   template <int kSums, int kLeft, int kRight>
   [[gnu::always_inline]] void multiply() {
