@@ -84,18 +84,12 @@ constexpr float kLeastNormal = 0x1p-126F;
 }
 
 /// a * b + c where the usual result is the least normal number: it may have been rounded up to that from a number that
-/// is denormal with all 24 bits, which counts as denormal. The product of two bf16 numbers is exact in float64, and
-/// nothing here is near its limits. The sum's rounding to float64 alone cannot reach the border from below: its error
-/// is known, and looked at where the sum lies on it.
+/// is denormal with all 24 bits, which counts as denormal. The product of two bf16 numbers is exact in float64. So is
+/// the sum, as c is a multiple of 2^-149, unless the product is too small to bring it near the border.
 float least_normal_or_zero(float a, float b, float c, float usual) {
-  const double product = double{a} * double{b};
-  const double sum = product + double{c};
-  const double part = sum - product;
-  const double error = (product - (sum - part)) + (double{c} - part);  // exact: Knuth's TwoSum
-  constexpr double kBorder = 0x1p-126 * (1 - 0x1p-25);                 // and on it, the even neighbour is normal
-  const double magnitude = std::abs(sum);
-  const bool is_less = magnitude < kBorder || (magnitude == kBorder && (sum > 0 ? error < 0 : error > 0));
-  return is_less ? std::copysign(0.0F, usual) : usual;
+  constexpr double kBorder = 0x1p-126 * (1 - 0x1p-25);  // from here on it is rounded up to the least normal one
+  const double sum = double{a} * double{b} + double{c};
+  return std::abs(sum) < kBorder ? std::copysign(0.0F, usual) : usual;
 }
 
 /// Both chains of the 16 sums of a row.
