@@ -273,20 +273,24 @@ int TileConvolution::channels_of_panel(const ConvShape& shape) {
   return best;
 }
 
-/// The parts with the least work of the thread that works longest: pairs of tiles, and for each pair of pixels one more
-/// for the copying, which every part of the maps does for itself.
+/// The parts with the least work of the thread that works longest. What counts is pairs of tiles: those of sums; one
+/// more for each pair of pixels that is copied for all taps, which every part of the maps does for itself; and the
+/// input that every part cuts for itself, two copied numbers for each.
 void TileConvolution::divide(int threads) {
   const std::int64_t pixel_pairs = rounded_up_quotient(pixel_tiles_, 2);
   const std::int64_t map_pairs = rounded_up_quotient(map_tiles_, 2);
   const std::int64_t most_pairs = std::max<std::int64_t>(1, kSumsBytes / (4 * kTileBytes * map_pairs));
   const std::int64_t least_parts = rounded_up_quotient(pixel_pairs, most_pairs);
-  std::int64_t least_cost = std::numeric_limits<std::int64_t>::max();
+  const double copied_for_pair = 2.0 * kTileRows * shape_.kernel * shape_.kernel;
+  double least_cost = std::numeric_limits<double>::max();
   for (std::int64_t maps = 1; maps <= std::min<std::int64_t>(map_pairs, kMostParts); ++maps) {
     for (std::int64_t pixels = least_parts; pixels <= std::min(pixel_pairs, least_parts + kMostParts); ++pixels) {
-      const std::int64_t rounds =
-          rounded_up_quotient(std::int64_t{shape_.batch} * shape_.groups * pixels * maps, threads);
-      const std::int64_t cost =
-          rounds * rounded_up_quotient(pixel_pairs, pixels) * (rounded_up_quotient(map_pairs, maps) + 1);
+      const std::int64_t tasks = std::int64_t{shape_.batch} * shape_.groups * pixels * maps;
+      const std::int64_t pairs = rounded_up_quotient(pixel_pairs, pixels);
+      const int rows = (rows_of(static_cast<int>(2 * pairs)) - 1) * shape_.stride + shape_.kernel;
+      const double cutting = 2.0 * rows * (shape_.width + 2 * shape_.padding) / copied_for_pair;
+      const auto multiplying = static_cast<double>(pairs * (rounded_up_quotient(map_pairs, maps) + 1));
+      const double cost = static_cast<double>(rounded_up_quotient(tasks, threads)) * (multiplying + cutting);
       if (cost >= least_cost) continue;
       least_cost = cost;
       map_parts_ = static_cast<int>(maps);
@@ -322,14 +326,14 @@ void TileConvolution::pack(const float* weights) {
   }
 }
 
-int TileConvolution::rows_of_part() const {
-  return std::min(shape_.out_height(), (part_tiles_ * kTileRows - 2) / shape_.out_width() + 2);
+int TileConvolution::rows_of(int pixel_tiles) const {
+  return std::min(shape_.out_height(), (pixel_tiles * kTileRows - 2) / shape_.out_width() + 2);
 }
 
 int TileConvolution::first_row(int part) const { return part * part_tiles_ * kTileRows / shape_.out_width(); }
 
 void TileConvolution::add_pieces() {
-  const InputTile tile(shape_, shape_.stride, rows_of_part(), blocks_.front().channels);
+  const InputTile tile(shape_, shape_.stride, rows_of(part_tiles_), blocks_.front().channels);
   tap_offsets_ = tile.tap_offsets(blocks_.front().channels);
   const int width = shape_.out_width();
   for (int pixel_tile = 0; pixel_tile < pixel_tiles_; ++pixel_tile) {
@@ -346,7 +350,7 @@ void TileConvolution::add_pieces() {
 
 TileConvolution::Workspace TileConvolution::workspace() const {
   const int channels = blocks_.front().channels;
-  InputTile tile(shape_, shape_.stride, rows_of_part(), channels);
+  InputTile tile(shape_, shape_.stride, rows_of(part_tiles_), channels);
   const auto numbers = static_cast<std::size_t>(tile_numbers(tile, channels));
   return {.tile = std::move(tile),
           .parts = std::vector<std::uint16_t>(numbers * static_cast<std::size_t>(parts_)),

@@ -73,7 +73,8 @@ class TileConvolution {
   void divide(int threads);
   void pack(const float* weights);
   void add_pieces();
-  int rows_of_part() const;
+  /// Output rows that so many tiles of pixels touch, at most.
+  int rows_of(int pixel_tiles) const;
   int first_row(int part) const;
 
   Workspace workspace() const;

@@ -154,7 +154,8 @@ TileUnit tile_unit() {
 std::string why_no_tile_unit() {
   if (tile_unit() != TileUnit::none) return {};
   if (!wish().empty()) return fmt::format("{} is '{}', it must be {} or not be set", kVariable, wish(), kEmulated);
-  return fmt::format("{} ({}={} verifies without it, and takes no times)", known_of_processor(), kVariable, kEmulated);
+  return fmt::format("{}, but {}={} verifies without it and takes no times", known_of_processor(), kVariable,
+                     kEmulated);
 }
 
 void require_tile_unit() {
