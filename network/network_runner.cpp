@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "devices/copy_pipeline.hpp"
+#include "devices/cpu/other_threads.hpp"
 #include "devices/nvtx_range.hpp"
 #include "devices/variant_device.hpp"
 
@@ -102,6 +103,7 @@ struct PreparedStep {
     convolution->load_input();
     convolution->convolve();
     convolution->store_output();
+    OtherThreads::rest();  // the next layer is OpenMP's
   }
 };
 

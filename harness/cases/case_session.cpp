@@ -10,6 +10,7 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "devices/cpu/other_threads.hpp"
 #include "devices/device_error.hpp"
 #include "harness/cases/counters.hpp"
 #include "harness/cases/google_engine.hpp"
@@ -52,6 +53,9 @@ CaseSession::CaseSession(std::string id, std::unique_ptr<Device> device, const P
       for_variant_(CaseSession::device()) {}
 
 ordered_json CaseSession::carry_out(const std::string& what, const ordered_json& request) {
+  const struct Afterwards {
+    ~Afterwards() { OtherThreads::rest(); }  // it is another case's turn
+  } afterwards;
   if (what == "prepare") {
     return prepare(request.at("problem") == "integers" ? ProblemKind::integers : ProblemKind::real);
   }

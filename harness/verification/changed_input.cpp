@@ -4,6 +4,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "devices/cpu/other_threads.hpp"
 #include "support/seeded_random.hpp"
 
 namespace convladder {
@@ -84,7 +85,9 @@ void ChangedInput::before_call(std::int64_t call) {
 }
 
 void ChangedInput::poke(std::int64_t call) {
-#pragma omp parallel for schedule(static) if (layout_.batch >= kFewestToShare)
+  // A timed call follows: OpenMP's threads, which spin when they are done, must not be where a library's own want to
+  // be.
+#pragma omp parallel for schedule(static) if (layout_.batch >= kFewestToShare && !OtherThreads::any())
   for (int image = 0; image < layout_.batch; ++image) {
     std::byte* const to = place(image, 0);
     if (poked_) unpoke_image(to, change_, layout_, from_, image, last_call_);

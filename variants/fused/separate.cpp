@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "devices/cpu/other_threads.hpp"
 #include "variants/fused/problem.hpp"
 
 namespace convladder {
@@ -53,6 +54,7 @@ class PreparedSeparate final : public PreparedVariant {
     convolution_->load_input();
     convolution_->convolve();
     convolution_->store_output();
+    OtherThreads::rest();  // what follows is OpenMP's
   }
   void run() override {
     for (std::size_t part = 0; part < names_.size(); ++part) run_part(part);

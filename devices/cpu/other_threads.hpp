@@ -1,0 +1,28 @@
+// Threads that libraries start in this process, beside OpenMP's. Idle threads of either kind spin for a while before
+// they sleep, and on a machine with few cores they take the other kind's cores: a call of ONNX Runtime was seen to take
+// up to twice as long where OpenMP's threads had something to do just before it.
+#pragma once
+
+#include <functional>
+
+namespace convladder {
+
+/// As long as it lives, a library has threads of its own here.
+class OtherThreads {
+ public:
+  /// `rest` sends them to sleep, where they would spin for longer than OpenMP's do; it must not throw.
+  explicit OtherThreads(std::function<void()> rest = nullptr);
+  OtherThreads(const OtherThreads&) = delete;
+  OtherThreads& operator=(const OtherThreads&) = delete;
+  ~OtherThreads();
+
+  /// Whether there are any: work between timed calls is one thread's then.
+  static bool any();
+  /// Nothing is asked of them soon: they go to sleep.
+  static void rest();
+
+ private:
+  std::function<void()> rest_;
+};
+
+}  // namespace convladder
