@@ -114,9 +114,13 @@ ExecutedPtx executed_ptx_of(const RecordedRun& run) {
 
 bool same_ptx(const ExecutedPtx& a, const ExecutedPtx& b) { return !a.sha256.empty() && a.sha256 == b.sha256; }
 
-std::string lower_case(std::string text) {
-  std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
+/// "onnxruntime" of "ONNX Runtime".
+std::string as_typed(const std::string& library) {
+  std::string letters;
+  for (const unsigned char c : library) {
+    if (std::isalnum(c) != 0) letters.push_back(static_cast<char>(std::tolower(c)));
+  }
+  return letters;
 }
 
 /// Of the library that a variant beside the ladder is named after: "onednn-blocked" and "oneDNN".
@@ -128,7 +132,7 @@ std::vector<std::string> library_differences(const ordered_json& base, const ord
   if (!then.is_object() || !today.is_object()) return {"the libraries' versions are not recorded"};
   for (const auto& [name, version] : then.items()) {
     const ordered_json other = today.contains(name) ? today.at(name) : ordered_json();
-    if (lower_case(variant).starts_with(lower_case(name)) && other != version) {
+    if (variant.starts_with(as_typed(name)) && other != version) {
       differences.push_back(difference(fmt::format("{} differs", printable(name)), version, other));
     }
   }

@@ -232,6 +232,20 @@ TEST(Comparison, OfAnotherLibraryIsImpossibleForItsVariantsOnly) {
   EXPECT_NE(compared[kVectorId].witness, "onednn");
 }
 
+TEST(Comparison, KnowsALibraryThatIsTypedOtherwise) {
+  const auto run = [](std::uint64_t stream, const char* version) {
+    ordered_json json =
+        recorded_run_json({timed_case_json("cpu", "flat-vector", 4, noisy_samples(1e6, 0.01, 10 * stream)),
+                           timed_case_json("cpu", "onnxruntime", 0, noisy_samples(4e5, 0.01, 10 * stream + 1))});
+    json["context"]["libraries"]["ONNX Runtime"] = version;
+    return json;
+  };
+  const Compared compared(run(1, "1.29.0"), run(2, "1.30.0"));
+  EXPECT_THAT(compared["cpu/onnxruntime/lenet28.conv1/10"].reason,
+              HasSubstr("ONNX Runtime differs: \"1.29.0\", now \"1.30.0\""));
+  EXPECT_EQ(compared.verdict(kVectorId), CaseVerdict::pass);
+}
+
 /// A CUDA variant timed on a GPU beside a library, and counted.
 ordered_json cuda_run(std::uint64_t stream, double factor, double instructions, double sectors) {
   return recorded_run_json({timed_case_json("cuda", "shared", 3, noisy_samples(1e6 * factor, 0.01, 10 * stream)),
