@@ -19,3 +19,38 @@ if(CONVLADDER_ONEDNN_INCLUDE_DIR AND CONVLADDER_ONEDNN_LIBRARY)
 else()
   message(STATUS "oneDNN not found: the CPU ladder has no library to compare with (package libdnnl-dev)")
 endif()
+
+# Another rival of the CPU ladder. Its headers have no version, and its functions have changed since; those of Debian 12 are
+# called. The version is the package's.
+find_path(CONVLADDER_XNNPACK_INCLUDE_DIR xnnpack.h)
+find_path(CONVLADDER_PTHREADPOOL_INCLUDE_DIR pthreadpool.h)
+find_library(CONVLADDER_XNNPACK_LIBRARY XNNPACK)
+find_library(CONVLADDER_PTHREADPOOL_LIBRARY pthreadpool)
+set(CONVLADDER_HAS_XNNPACK OFF)
+if(CONVLADDER_XNNPACK_INCLUDE_DIR AND CONVLADDER_PTHREADPOOL_INCLUDE_DIR AND CONVLADDER_XNNPACK_LIBRARY
+   AND CONVLADDER_PTHREADPOOL_LIBRARY)
+  include(CheckCXXSourceCompiles)
+  set(CMAKE_REQUIRED_INCLUDES "${CONVLADDER_XNNPACK_INCLUDE_DIR}" "${CONVLADDER_PTHREADPOOL_INCLUDE_DIR}")
+  set(CMAKE_REQUIRED_LIBRARIES "${CONVLADDER_XNNPACK_LIBRARY}" "${CONVLADDER_PTHREADPOOL_LIBRARY}")
+  check_cxx_source_compiles("
+    #include <xnnpack.h>
+    int main() {
+      xnn_status (*create)(uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t,
+                           uint32_t, uint32_t, size_t, size_t, size_t, size_t, const float*, const float*, float, float,
+                           uint32_t, xnn_operator_t*) = xnn_create_convolution2d_nhwc_f32;
+      xnn_status (*set_up)(xnn_operator_t, size_t, size_t, size_t, const float*, float*, pthreadpool_t) =
+          xnn_setup_convolution2d_nhwc_f32;
+      return create == nullptr || set_up == nullptr;
+    }" CONVLADDER_XNNPACK_IS_KNOWN)
+  unset(CMAKE_REQUIRED_INCLUDES)
+  unset(CMAKE_REQUIRED_LIBRARIES)
+  set(CONVLADDER_HAS_XNNPACK ${CONVLADDER_XNNPACK_IS_KNOWN})
+  execute_process(COMMAND dpkg-query --show "--showformat=\${Version}" libxnnpack-dev
+    OUTPUT_VARIABLE CONVLADDER_XNNPACK_VERSION RESULT_VARIABLE failed ERROR_QUIET)
+  if(failed OR NOT CONVLADDER_XNNPACK_VERSION MATCHES "^[0-9A-Za-z.+~:-]+$")
+    set(CONVLADDER_XNNPACK_VERSION "of unknown version")
+  endif()
+endif()
+if(NOT CONVLADDER_HAS_XNNPACK)
+  message(STATUS "XNNPACK as Debian 12 has it not found: it is not beside the CPU ladder (libxnnpack-dev, libpthreadpool-dev)")
+endif()

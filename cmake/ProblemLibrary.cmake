@@ -2,7 +2,7 @@
 # in cpu/, cuda/ and cuda/sm_80/. The result names them. Nothing is listed by name: files that need something of their own
 # are known by their names.
 #   *reference.cpp, problem.cpp   the same sums on every machine: vectorised, but never contracted into fused multiply-adds
-#   cpu/onednn*.cpp               only where oneDNN is
+#   cpu/onednn*.cpp, xnnpack*.cpp only where these libraries are
 #   cuda/cudnn*.cpp, cublas*.cpp  only where their headers are; the libraries are opened at run time
 function(add_problem folder result)
   get_filename_component(problem "${folder}" NAME)
@@ -24,6 +24,9 @@ function(add_problem folder result)
   if(NOT CONVLADDER_HAS_ONEDNN)
     list(FILTER sources EXCLUDE REGEX "/onednn[^/]*\\.cpp$")
   endif()
+  if(NOT CONVLADDER_HAS_XNNPACK)
+    list(FILTER sources EXCLUDE REGEX "/xnnpack[^/]*\\.cpp$")
+  endif()
   if(sources)
     set(target "convladder_${problem}_cpu")
     add_library(${target} OBJECT ${sources})
@@ -31,6 +34,15 @@ function(add_problem folder result)
     if(CONVLADDER_HAS_ONEDNN)
       target_include_directories(${target} SYSTEM PRIVATE "${CONVLADDER_ONEDNN_INCLUDE_DIR}")
       target_link_libraries(${target} PUBLIC "${CONVLADDER_ONEDNN_LIBRARY}")
+    endif()
+    set(xnnpack_sources ${sources})
+    list(FILTER xnnpack_sources INCLUDE REGEX "/xnnpack[^/]*\\.cpp$")
+    if(xnnpack_sources)
+      target_include_directories(${target} SYSTEM PRIVATE
+        "${CONVLADDER_XNNPACK_INCLUDE_DIR}" "${CONVLADDER_PTHREADPOOL_INCLUDE_DIR}")
+      target_link_libraries(${target} PUBLIC "${CONVLADDER_XNNPACK_LIBRARY}" "${CONVLADDER_PTHREADPOOL_LIBRARY}")
+      set_source_files_properties(${xnnpack_sources} PROPERTIES
+        COMPILE_DEFINITIONS "CONVLADDER_XNNPACK_VERSION=\"${CONVLADDER_XNNPACK_VERSION}\"")
     endif()
     if(NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
       target_compile_options(${target} PRIVATE ${CONVLADDER_CPU_VARIANT_FLAGS})

@@ -8,7 +8,7 @@ namespace convladder {
 
 struct LibraryVersion {
   std::string name;
-  std::string version;  ///< "not found: …" where it is loaded at run time and is not there
+  std::string version;  ///< where it is loaded at run time and cannot be, why not
 };
 
 /// By name.

@@ -53,7 +53,8 @@ def test_every_stage_is_verified_and_timed(ladder: dict[str, Any]) -> None:
     assert len(mine) == len(ladder["cases"]) == len(listed) * 2 * 2
     for one in mine:
         if one["status"] == "unsupported":  # a stage for other layers than these says why
-            assert one["reason"] and one["time"] is None and one["rung"] > 6
+            assert one["reason"] and one["time"] is None
+            assert one["rung"] > 6 if one["rung"] else one["variant"] == "onnxruntime", "a library that is not here, too"
             continue
         assert (one["status"], one["reason"]) == ("ok", None)
         checks = one["verification"]

@@ -1,0 +1,89 @@
+// The part of ONNX Runtime's C API that is used, opened at run time: the program is built and starts without it.
+//
+// What npm and pip carry has no header, so the few functions are declared here, with their places in the table that the
+// library hands out. That is its binary interface: a table of a version keeps its order for ever, later ones only add
+// to its end, and a library that has not what is asked for hands out none.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace convladder {
+
+// The library's own types, by their own names: only pointers to them are ever seen.
+struct OrtEnv;
+struct OrtMemoryInfo;
+struct OrtSession;
+struct OrtSessionOptions;
+struct OrtStatus;
+struct OrtValue;
+
+/// Where the file is, if the dynamic linker does not find it: CONVLADDER_ONNXRUNTIME=FILE in the environment.
+inline constexpr const char* kOnnxRuntimeVariable = "CONVLADDER_ONNXRUNTIME";
+
+/// Functions that return a status return null where all went well.
+struct OnnxRuntimeLibrary {
+#define CONVLADDER_ORT_FUNCTIONS(apply)                                                                            \
+  apply(2, const char*, GetErrorMessage, (const OrtStatus*));                                                      \
+  apply(3, OrtStatus*, CreateEnv, (int severity, const char* name, OrtEnv**));                                     \
+  apply(8, OrtStatus*, CreateSessionFromArray,                                                                     \
+        (const OrtEnv*, const void* model, std::size_t bytes, const OrtSessionOptions*, OrtSession**));            \
+  apply(9, OrtStatus*, Run,                                                                                        \
+        (OrtSession*, const void* options, const char* const* input_names, const OrtValue* const* inputs,          \
+         std::size_t input_count, const char* const* output_names, std::size_t output_count, OrtValue** outputs)); \
+  apply(10, OrtStatus*, CreateSessionOptions, (OrtSessionOptions**));                                              \
+  apply(24, OrtStatus*, SetIntraOpNumThreads, (OrtSessionOptions*, int));                                          \
+  apply(49, OrtStatus*, CreateTensorWithDataAsOrtValue,                                                            \
+        (const OrtMemoryInfo*, void* data, std::size_t bytes, const std::int64_t* sizes, std::size_t dimensions,   \
+         int element_type, OrtValue**));                                                                           \
+  apply(69, OrtStatus*, CreateCpuMemoryInfo, (int allocator, int memory, OrtMemoryInfo**));                        \
+  apply(93, void, ReleaseStatus, (OrtStatus*));                                                                    \
+  apply(94, void, ReleaseMemoryInfo, (OrtMemoryInfo*));                                                            \
+  apply(95, void, ReleaseSession, (OrtSession*));                                                                  \
+  apply(96, void, ReleaseValue, (OrtValue*));                                                                      \
+  apply(100, void, ReleaseSessionOptions, (OrtSessionOptions*));                                                   \
+  apply(130, OrtStatus*, AddSessionConfigEntry, (OrtSessionOptions*, const char* key, const char* value))
+#define CONVLADDER_ORT_MEMBER(place, result, name, parameters) result(*name) parameters = nullptr
+  CONVLADDER_ORT_FUNCTIONS(CONVLADDER_ORT_MEMBER);
+#undef CONVLADDER_ORT_MEMBER
+
+  std::string version;  ///< "1.30.0"
+  std::string missing;  ///< empty if it can be used, otherwise why not
+};
+
+/// Opens the file that CONVLADDER_ONNXRUNTIME names, or else libonnxruntime.so.1 or libonnxruntime.so where the dynamic
+/// linker looks; once.
+const OnnxRuntimeLibrary& onnxruntime_library();
+
+/// A float32 tensor of the caller's, dense, that a model knows by this name.
+struct OnnxTensor {
+  std::string name;
+  std::vector<std::int64_t> sizes;
+  float* data = nullptr;
+};
+
+/// A model made ready for one input and one output, which stay where they are.
+class OnnxRuntimeSession {
+ public:
+  /// `model` as OnnxModel writes it. `threads` of the library's own work on a call, the caller among them. Throws
+  /// DeviceError, with what the library says.
+  OnnxRuntimeSession(const std::string& model, int threads, OnnxTensor input, OnnxTensor output);
+  void run();
+
+ private:
+  template <typename T>
+  using Owned = std::unique_ptr<T, void (*)(T*)>;
+
+  Owned<OrtValue> value_of(const OnnxTensor& tensor) const;
+
+  OnnxTensor input_;
+  OnnxTensor output_;
+  Owned<OrtSession> session_;
+  Owned<OrtValue> input_value_;
+  Owned<OrtValue> output_value_;
+};
+
+}  // namespace convladder
