@@ -22,6 +22,10 @@ install(CODE "
   set(REPORT_LIBRARY \"${report_library}\" ${CONVLADDER_SHARE}/lib/report)
   include(\"${PROJECT_SOURCE_DIR}/cmake/install_folders_script.cmake\")")
 
+if(CONVLADDER_ONEDNN_DIR)  # it is nowhere where the system looks
+  cmake_path(GET CONVLADDER_ONEDNN_LIBRARY PARENT_PATH folder)
+  set_property(TARGET convladder APPEND PROPERTY INSTALL_RPATH "${folder}")
+endif()
 install(TARGETS convladder RUNTIME DESTINATION bin)
 if(CONVLADDER_HAS_STAND_IN)
   install(TARGETS ${CONVLADDER_STAND_IN_LIBRARIES} LIBRARY DESTINATION lib/convladder/stand_in)

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "variants/convolution/cpu/onednn_convolution.hpp"
+#include "variants/onednn_description.hpp"
 
 namespace convladder {
 namespace {
@@ -17,14 +18,14 @@ using dnnl::prop_kind;
 
 /// In whatever layout a primitive likes best.
 memory::desc any_layout(const memory::desc& description) {
-  return {description.dims(), memory::data_type::f32, memory::format_tag::any};
+  return {onednn_sizes(description), memory::data_type::f32, memory::format_tag::any};
 }
 
 memory::desc plain_vector(std::int64_t elements) { return {{elements}, memory::data_type::f32, memory::format_tag::x}; }
 
 /// Of a fully connected layer: [out][in], the input with the dimensions that the layer before gives it.
 memory::desc plain_fully_connected(const Layer& layer, const memory::desc& source) {
-  memory::dims dimensions = source.dims();
+  memory::dims dimensions = onednn_sizes(source);
   dimensions[0] = layer.output.channels;
   const auto tag = dimensions.size() == 2 ? memory::format_tag::ab : memory::format_tag::abcd;
   return {dimensions, memory::data_type::f32, tag};
@@ -58,11 +59,17 @@ void OnednnNetwork::build(const Network& network, int batch, const NetworkWeight
 
   const memory::desc plain_outputs{
       {batch, network.layers.back().output.channels}, memory::data_type::f32, memory::format_tag::ab};
-  const memory::desc outputs =
-      current.get_desc().dims().size() == 2 ? plain_outputs : nchw(batch, network.layers.back().output.channels, 1, 1);
+  const memory::desc outputs = onednn_sizes(current.get_desc()).size() == 2
+                                   ? plain_outputs
+                                   : nchw(batch, network.layers.back().output.channels, 1, 1);
   current = in_layout(current, outputs, forward_);
   probabilities_ = new_memory(outputs);
-  const dnnl::softmax_forward::primitive_desc softmax({prop_kind::forward_inference, outputs, 1}, engine_);
+#if DNNL_VERSION_MAJOR < 3
+  const std::tuple softmax_of(prop_kind::forward_inference, outputs, 1);
+#else
+  const std::tuple softmax_of(prop_kind::forward_inference, dnnl::algorithm::softmax_accurate, outputs, outputs, 1);
+#endif
+  const auto softmax = onednn_description<dnnl::softmax_forward>(engine_, softmax_of);
   forward_.push_back({dnnl::softmax_forward(softmax), {{DNNL_ARG_SRC, current}, {DNNL_ARG_DST, probabilities_}}});
 
   loss_gradient_ = new_memory(outputs);
@@ -87,7 +94,7 @@ memory OnednnNetwork::add_layer(const Layer& layer, const memory& source, const 
 }
 
 memory OnednnNetwork::add_convolution(const Layer& layer, const memory& source, const LayerWeights& weights) {
-  const ConvShape shape = layer.convolution.with_batch(static_cast<int>(source.get_desc().dims()[0]));
+  const ConvShape shape = layer.convolution.with_batch(static_cast<int>(onednn_sizes(source.get_desc())[0]));
   const memory::dims strides{shape.stride, shape.stride};
   const memory::dims padding{shape.padding, shape.padding};
   const memory::dims end = padding_at_end(shape);
@@ -99,9 +106,9 @@ memory OnednnNetwork::add_convolution(const Layer& layer, const memory& source, 
   const memory::desc output = any_layout(nchw(shape.batch, shape.out_channels, shape.out_height(), shape.out_width()));
   return add_weighted<ConvolutionPrimitives>(
       layer, source, weights, plain, bias,
-      {prop_kind::forward_training, algorithm, input, filters, bias, output, strides, padding, end},
-      {algorithm, input, filters, bias, output, strides, padding, end},
-      {algorithm, input, filters, output, strides, padding, end});
+      std::tuple(prop_kind::forward_training, algorithm, input, filters, bias, output, strides, padding, end),
+      std::tuple(algorithm, input, filters, bias, output, strides, padding, end),
+      std::tuple(algorithm, input, filters, output, strides, padding, end));
 }
 
 memory OnednnNetwork::add_fully_connected(const Layer& layer, const memory& source, const LayerWeights& weights) {
@@ -110,19 +117,17 @@ memory OnednnNetwork::add_fully_connected(const Layer& layer, const memory& sour
   const memory::desc input = any_layout(source.get_desc());
   const memory::desc matrix = any_layout(plain);
   const memory::desc output{
-      {source.get_desc().dims()[0], layer.output.channels}, memory::data_type::f32, memory::format_tag::any};
-  return add_weighted<FullyConnectedPrimitives>(layer, source, weights, plain, bias,
-                                                {prop_kind::forward_training, input, matrix, bias, output},
-                                                {input, matrix, bias, output}, {input, matrix, output});
+      {onednn_sizes(source.get_desc())[0], layer.output.channels}, memory::data_type::f32, memory::format_tag::any};
+  return add_weighted<FullyConnectedPrimitives>(
+      layer, source, weights, plain, bias, std::tuple(prop_kind::forward_training, input, matrix, bias, output),
+      std::tuple(input, matrix, bias, output), std::tuple(input, matrix, output));
 }
 
-template <typename Primitives>
+template <typename Primitives, typename Forward, typename BackwardWeights, typename BackwardData>
 memory OnednnNetwork::add_weighted(const Layer& layer, const memory& source, const LayerWeights& weights,
-                                   const memory::desc& plain, const memory::desc& bias,
-                                   const typename Primitives::Forward::desc& forward_description,
-                                   const typename Primitives::BackwardWeights::desc& weights_description,
-                                   const typename Primitives::BackwardData::desc& data_description) {
-  const typename Primitives::Forward::primitive_desc forward(forward_description, engine_);
+                                   const memory::desc& plain, const memory::desc& bias, const Forward& forward_of,
+                                   const BackwardWeights& weights_of, const BackwardData& data_of) {
+  const auto forward = onednn_description<typename Primitives::Forward>(engine_, forward_of);
   const memory input = in_layout(source, forward.src_desc(), forward_);
   const memory output = new_memory(forward.dst_desc());
   const std::size_t weight = add_parameter(layer, false, plain, forward.weights_desc(), weights.weights);
@@ -133,7 +138,7 @@ memory OnednnNetwork::add_weighted(const Layer& layer, const memory& source, con
 
   const bool first = add_backward_.empty();
   add_backward_.emplace_back([=, this](const memory& gradient) {
-    const typename Primitives::BackwardWeights::primitive_desc of_weights(weights_description, engine_, forward);
+    const auto of_weights = onednn_description<typename Primitives::BackwardWeights>(engine_, weights_of, forward);
     const memory raw = new_memory(of_weights.diff_weights_desc());
     Arguments weight_arguments{{DNNL_ARG_SRC, in_layout(input, of_weights.src_desc(), backward_)},
                                {DNNL_ARG_DIFF_DST, in_layout(gradient, of_weights.diff_dst_desc(), backward_)},
@@ -143,7 +148,7 @@ memory OnednnNetwork::add_weighted(const Layer& layer, const memory& source, con
     parameters_[weight].gradient = in_layout(raw, parameters_[weight].value.get_desc(), backward_);
     if (first) return memory();  // nobody asks for the images' gradient
 
-    const typename Primitives::BackwardData::primitive_desc of_data(data_description, engine_, forward);
+    const auto of_data = onednn_description<typename Primitives::BackwardData>(engine_, data_of, forward);
     const memory input_gradient = new_memory(of_data.diff_src_desc());
     const memory output_gradient = in_layout(gradient, of_data.diff_dst_desc(), backward_);
     const memory data_weights = in_layout(parameters_[weight].value, of_data.weights_desc(), backward_);
@@ -160,14 +165,19 @@ memory OnednnNetwork::add_activation(const Layer& layer, const memory& source) {
   const auto algorithm = layer.type == LayerType::tanh ? dnnl::algorithm::eltwise_tanh_use_dst_for_bwd
                                                        : dnnl::algorithm::eltwise_relu_use_dst_for_bwd;
   const memory::desc description = source.get_desc();
-  const dnnl::eltwise_forward::primitive_desc forward({prop_kind::forward_training, algorithm, description, 0, 0},
-                                                      engine_);
+#if DNNL_VERSION_MAJOR < 3
+  const std::tuple forward_of(prop_kind::forward_training, algorithm, description, 0.0F, 0.0F);
+  const std::tuple backward_of(algorithm, description, description, 0.0F, 0.0F);
+#else
+  const std::tuple forward_of(prop_kind::forward_training, algorithm, description, description, 0.0F, 0.0F);
+  const std::tuple backward_of(algorithm, description, description, description, 0.0F, 0.0F);
+#endif
+  const auto forward = onednn_description<dnnl::eltwise_forward>(engine_, forward_of);
   const memory output = new_memory(description);
   forward_.push_back({dnnl::eltwise_forward(forward), {{DNNL_ARG_SRC, source}, {DNNL_ARG_DST, output}}});
 
   add_backward_.emplace_back([=, this](const memory& gradient) {
-    const dnnl::eltwise_backward::primitive_desc backward({algorithm, description, description, 0, 0}, engine_,
-                                                          forward);
+    const auto backward = onednn_description<dnnl::eltwise_backward>(engine_, backward_of, forward);
     const memory source_gradient = new_memory(description);
     const memory output_gradient = in_layout(gradient, description, backward_);
     backward_.push_back(
@@ -179,24 +189,32 @@ memory OnednnNetwork::add_activation(const Layer& layer, const memory& source) {
 }
 
 memory OnednnNetwork::add_max_pool(const Layer& layer, const memory& source) {
-  const auto batch = static_cast<int>(source.get_desc().dims()[0]);
+  const auto batch = static_cast<int>(onednn_sizes(source.get_desc())[0]);
   const memory::dims strides{layer.pool_stride, layer.pool_stride};
   const memory::dims kernel{layer.pool_size, layer.pool_size};
   const memory::dims no_padding{0, 0};
   const auto algorithm = dnnl::algorithm::pooling_max;
   const memory::desc any_output =
       any_layout(nchw(batch, layer.output.channels, layer.output.height, layer.output.width));
-  const dnnl::pooling_forward::primitive_desc forward(
-      {prop_kind::forward_training, algorithm, source.get_desc(), any_output, strides, kernel, no_padding, no_padding},
-      engine_);
+  const auto described = [&](const auto& first, const memory::desc& from, const memory::desc& to) {
+#if DNNL_VERSION_MAJOR < 3
+    const std::tuple window(strides, kernel, no_padding, no_padding);
+#else
+    const memory::dims no_dilation{0, 0};
+    const std::tuple window(strides, kernel, no_dilation, no_padding, no_padding);
+#endif
+    return std::tuple_cat(first, std::tuple(from, to), window);
+  };
+  const auto forward = onednn_description<dnnl::pooling_forward>(
+      engine_, described(std::tuple(prop_kind::forward_training, algorithm), source.get_desc(), any_output));
   const memory output = new_memory(forward.dst_desc());
   const memory places = new_memory(forward.workspace_desc());  // which of its inputs each output is
   forward_.push_back(
       {dnnl::pooling_forward(forward), {{DNNL_ARG_SRC, source}, {DNNL_ARG_DST, output}, {DNNL_ARG_WORKSPACE, places}}});
 
+  const auto backward_of = described(std::tuple(algorithm), source.get_desc(), output.get_desc());
   add_backward_.emplace_back([=, this](const memory& gradient) {
-    const dnnl::pooling_backward::primitive_desc backward(
-        {algorithm, source.get_desc(), output.get_desc(), strides, kernel, no_padding, no_padding}, engine_, forward);
+    const auto backward = onednn_description<dnnl::pooling_backward>(engine_, backward_of, forward);
     const memory source_gradient = new_memory(backward.diff_src_desc());
     const memory output_gradient = in_layout(gradient, backward.diff_dst_desc(), backward_);
     backward_.push_back(

@@ -72,12 +72,11 @@ class OnednnNetwork {
   dnnl::memory add_layer(const Layer& layer, const dnnl::memory& source, const NetworkWeights& weights);
   dnnl::memory add_convolution(const Layer& layer, const dnnl::memory& source, const LayerWeights& weights);
   dnnl::memory add_fully_connected(const Layer& layer, const dnnl::memory& source, const LayerWeights& weights);
-  template <typename Primitives>
+  /// The last three are what the primitives are described by (onednn_description).
+  template <typename Primitives, typename Forward, typename BackwardWeights, typename BackwardData>
   dnnl::memory add_weighted(const Layer& layer, const dnnl::memory& source, const LayerWeights& weights,
-                            const MemoryDescription& plain, const MemoryDescription& bias,
-                            const typename Primitives::Forward::desc& forward_description,
-                            const typename Primitives::BackwardWeights::desc& weights_description,
-                            const typename Primitives::BackwardData::desc& data_description);
+                            const MemoryDescription& plain, const MemoryDescription& bias, const Forward& forward_of,
+                            const BackwardWeights& weights_of, const BackwardData& data_of);
   dnnl::memory add_activation(const Layer& layer, const dnnl::memory& source);
   dnnl::memory add_max_pool(const Layer& layer, const dnnl::memory& source);
 

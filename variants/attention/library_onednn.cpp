@@ -1,7 +1,7 @@
 // @title oneDNN, step by step
 // @libraries dnnl
 //
-// Three primitives, with the scores of all heads in memory between them: a batched matmul with its output scale, a
+// Three primitives, with the scores of all heads in memory between them: a batched matmul that scales its output, a
 // softmax in place, and another matmul. They are made once for each size.
 #include <dnnl.hpp>
 
@@ -18,11 +18,21 @@ class Attention {
   Attention(float scale, int H, int S, int D)
       : scale_(scale), sizes_{H, S, D}, rows_(description({H, S, D}, {row(S, D), D, 1})), turned_(turned(H, S, D)) {
     const dnnl::memory::desc scores = description({H, S, S}, {row(S, S), S, 1});
+    constexpr auto kKind = dnnl::prop_kind::forward_inference;
     dnnl::primitive_attr scaled;
+#if DNNL_VERSION_MAJOR < 3
     scaled.set_output_scales(0, {scale});
     products_ = dnnl::matmul({{rows_, turned_, scores}, scaled, engine_});
-    softmax_ = dnnl::softmax_forward({{dnnl::prop_kind::forward_inference, scores, 2}, engine_});
+    softmax_ = dnnl::softmax_forward({{kKind, scores, 2}, engine_});
     sums_ = dnnl::matmul({{scores, rows_, rows_}, engine_});
+#else
+    dnnl::post_ops scaling;
+    scaling.append_eltwise(dnnl::algorithm::eltwise_linear, scale, 0);
+    scaled.set_post_ops(scaling);
+    products_ = dnnl::matmul({engine_, rows_, turned_, scores, scaled});
+    softmax_ = dnnl::softmax_forward({engine_, kKind, dnnl::algorithm::softmax_accurate, scores, scores, 2});
+    sums_ = dnnl::matmul({engine_, scores, rows_, rows_});
+#endif
     scores_ = dnnl::memory(scores, engine_);
   }
 

@@ -24,9 +24,13 @@ Reduction reduction_of(const dnnl::engine& engine, dnnl::memory::dim rows, dnnl:
   const auto plain = dnnl::memory::format_tag::ab;
   const dnnl::memory::desc from({rows, columns}, dnnl::memory::data_type::f32, plain);
   const dnnl::memory::desc to({rows, 1}, dnnl::memory::data_type::f32, plain);
-  const dnnl::reduction::desc what(dnnl::algorithm::reduction_sum, from, to, 0, 0);
-  return {dnnl::reduction(dnnl::reduction::primitive_desc(what, engine)), dnnl::memory(from, engine, nullptr),
-          dnnl::memory(to, engine, nullptr)};
+  const auto sum = dnnl::algorithm::reduction_sum;
+#if DNNL_VERSION_MAJOR < 3
+  const dnnl::reduction::primitive_desc what(dnnl::reduction::desc(sum, from, to, 0, 0), engine);
+#else
+  const dnnl::reduction::primitive_desc what(engine, sum, from, to, 0, 0);
+#endif
+  return {dnnl::reduction(what), dnnl::memory(from, engine, nullptr), dnnl::memory(to, engine, nullptr)};
 }
 
 struct Plan {

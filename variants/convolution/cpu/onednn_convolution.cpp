@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "variants/library_versions.hpp"
+#include "variants/onednn_description.hpp"
 
 namespace convladder {
 namespace {
@@ -16,14 +17,14 @@ memory::desc tensor(int batch, int channels, int height, int width, OnednnLayout
 
 dnnl::convolution_forward::primitive_desc describe(const ConvShape& s, OnednnLayout layout,
                                                    const dnnl::engine& engine) {
-  const memory::desc weights{plain_weights(s).dims(), memory::data_type::f32, memory::format_tag::any};
+  const memory::desc weights{onednn_sizes(plain_weights(s)), memory::data_type::f32, memory::format_tag::any};
   const memory::dims padding{s.padding, s.padding};
-  const dnnl::convolution_forward::desc description(
-      dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_direct,
-      tensor(s.batch, s.in_channels, s.height, s.width, layout), weights,
-      tensor(s.batch, s.out_channels, s.out_height(), s.out_width(), layout), {s.stride, s.stride}, padding,
-      padding_at_end(s));
-  return {description, engine};
+  const memory::dims strides{s.stride, s.stride};
+  return onednn_description<dnnl::convolution_forward>(
+      engine, std::tuple(dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_direct,
+                         tensor(s.batch, s.in_channels, s.height, s.width, layout), weights,
+                         tensor(s.batch, s.out_channels, s.out_height(), s.out_width(), layout), strides, padding,
+                         padding_at_end(s)));
 }
 
 memory reorder_weights(const ConvShape& s, const float* weights, const memory::desc& wanted, const dnnl::engine& engine,

@@ -5,6 +5,7 @@
 
 #include "devices/device_error.hpp"
 #include "variants/layer_operator.hpp"
+#include "variants/onednn_description.hpp"
 
 namespace convladder {
 namespace {
@@ -24,9 +25,12 @@ dnnl::inner_product_forward::primitive_desc describe(const OperatorShape& shape,
   const memory::desc input = matrix(shape.batch, shape.input.elements(), memory::format_tag::ab);
   const memory::desc weights = matrix(shape.output.channels, shape.input.elements(), memory::format_tag::any);
   const memory::desc output = matrix(shape.batch, shape.output.elements(), memory::format_tag::ab);
-  if (!shape.has_bias) return {{inference, input, weights, output}, engine};
+  using InnerProduct = dnnl::inner_product_forward;
+  if (!shape.has_bias) {
+    return onednn_description<InnerProduct>(engine, std::tuple(inference, input, weights, output));
+  }
   const memory::desc bias{{shape.output.channels}, memory::data_type::f32, memory::format_tag::x};
-  return {{inference, input, weights, bias, output}, engine};
+  return onednn_description<InnerProduct>(engine, std::tuple(inference, input, weights, bias, output));
 }
 
 class PreparedInnerProduct final : public PreparedOperator {

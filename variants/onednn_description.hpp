@@ -1,0 +1,36 @@
+// oneDNN 3 describes a primitive in one step, from an engine and the arguments; oneDNN 2, which Debian 12 has, in two.
+// Both are compiled.
+#pragma once
+
+#include <oneapi/dnnl/dnnl.hpp>
+#include <tuple>
+
+namespace convladder {
+
+/// What both versions ask for in the same order, and behind it the description of the forward primitive, if it is one
+/// of a backward pass. Throws dnnl::error where the library refuses.
+template <typename Primitive, typename... Arguments, typename... Forward>
+typename Primitive::primitive_desc onednn_description(const dnnl::engine& engine,
+                                                      const std::tuple<Arguments...>& arguments,
+                                                      const Forward&... forward) {
+  return std::apply(
+      [&](const auto&... each) {
+#if DNNL_VERSION_MAJOR < 3
+        return typename Primitive::primitive_desc(typename Primitive::desc(each...), engine, forward...);
+#else
+        return typename Primitive::primitive_desc(engine, each..., forward...);
+#endif
+      },
+      arguments);
+}
+
+/// The sizes of a tensor.
+inline dnnl::memory::dims onednn_sizes(const dnnl::memory::desc& description) {
+#if DNNL_VERSION_MAJOR < 3
+  return description.dims();
+#else
+  return description.get_dims();
+#endif
+}
+
+}  // namespace convladder
