@@ -32,8 +32,8 @@ examples:
   scripts/against_library.py run.json --device cuda --format text      a GPU's, for a terminal
 
 The layers of the goals, each at the batch that most runs have (the largest of these). Layer times, NCHW in to NCHW out.
-% lib: of the fastest library variant's layer time; % op: of the library's bare op, in its own layout, against our whole
-layer; % floor and % peak: of the layer's floor and of the FMA peak, as measured in the same run. The best stage is the
+% lib: of the layer time of the fastest library that is at least as accurate, in each run; % op: of the fastest bare op of
+such a library, in its own layout, against our whole layer; % floor and % peak: of the layer's floor and of the FMA peak, as measured in the same run. The best stage is the
 one with the least median over the runs; each figure is the median over the runs of what that stage reached in it.
 
 exit status: 0 printed, 2 usage, 3 a file is no readable run, holds nothing of the device, or is of another machine."""
@@ -214,10 +214,16 @@ def _cells(one: Best) -> list[str]:
 
 
 def _markdown(best: Sequence[Best]) -> list[str]:
-    heading = ("layer (batch)", "best stage", "GFLOP/s", "% of library", "% of its bare op", "% of floor (bound)",
+    heading = ("layer (batch)", "best stage", "GFLOP/s", "% of library", "% of best bare op", "% of floor (bound)",
                "% of FMA peak")
-    return [markdown_row(heading), "|:--|:--|" + "--:|" * (len(heading) - 2),
-            *(markdown_row(escaped(cell) for cell in _cells(one)) for one in best)]
+    several = len({one.library for one in best}) > 1
+    lines = []
+    for one in best:
+        cells = _cells(one)
+        if several and one.library:
+            cells[3] += f" ({one.library})"
+        lines.append(markdown_row(escaped(cell) for cell in cells))
+    return [markdown_row(heading), "|:--|:--|" + "--:|" * (len(heading) - 2), *lines]
 
 
 def _plain(best: Sequence[Best]) -> list[str]:

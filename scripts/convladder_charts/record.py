@@ -111,7 +111,8 @@ class Ladder:
         base = next((row for row in stages if row.x_baseline == 1.0), None)
         as_good = [row for row in stages if not base or row.tolerance <= base.tolerance]
         best = min(as_good, key=lambda row: row.layer_median or 0.0, default=None)
-        library = min(libraries, key=lambda row: row.layer_median or 0.0, default=None)
+        as_accurate = [row for row in libraries if best is None or row.tolerance <= best.tolerance]
+        library = min(as_accurate, key=lambda row: row.layer_median or 0.0, default=None)
         if best is None:
             return Story(library=library.stage.name if library else None)
         near = [row.stage.name for row in as_good if row is not best and row.of == best.of and row.of in ("layer", "call")

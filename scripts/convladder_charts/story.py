@@ -135,14 +135,16 @@ class Chosen:
 
 def chosen(stages: Sequence[Stage], story: Story, gains: Mapping[str, Optional[float]], most: int = MOST,
            more: int = 0) -> Chosen:
-    """All of a short ladder. Of a long one the mission's stages, the best with those that it builds on, the libraries;
-    where these are too many as well, of the best's path those that gained or lost most. `more` are not even asked for."""
+    """All of a short ladder. Of a long one the mission's stages, the best with those that it builds on, the fastest
+    library and a few others; where these are too many as well, of the best's path those that gained or lost most.
+    `more` are not even asked for."""
     if len(stages) <= most:
         return Chosen(tuple(stages), more)
     by_name = {stage.name: stage for stage in stages}
     mission = by_name.get(story.mission or "")
     path = path_to(by_name, story.best)
-    kept = [stage.name for stage in stages if stage.is_library][:most // 3]
+    libraries = sorted((stage.name for stage in stages if stage.is_library), key=lambda name: name != story.library)
+    kept = libraries[:most // 3]
     kept += [name for name in (story.baseline, story.best, story.mission) if name in by_name and name]
     wanted = [stage.name for stage in stages if mission and not stage.is_library and _rung(stage) <= _rung(mission)]
     steps = sorted((name for name in path if name not in wanted), key=lambda name: -_size(gains.get(name)))

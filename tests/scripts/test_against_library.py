@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import statistics
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 
 from calls import Done, call
 from conftest import CPU_STAGES, LAYERS, LIBRARIES, RecordMaker
-from convladder_charts import table_text, units
+from convladder_charts import record, table_text, units
 from convladder_charts.goals import Goal, Standing
 
 BEST = CPU_STAGES[-1][1]
@@ -111,6 +112,31 @@ def test_tf32_is_compared_with_the_library_in_tf32(tmp_path: Path) -> None:
     lines = [line for line in done.stdout.splitlines() if line.startswith("| lenet72.conv2")]
     assert len(lines) == 2
     assert f"5  {CPU_STAGES[-2][1]}" in lines[0] and "(100) tf32" in lines[1] and f"6  {BEST}" in lines[1]
+
+
+def test_each_layer_names_its_fastest_library_where_they_differ(tmp_path: Path) -> None:
+    run = run_of(1, [100])
+    for row in next(one for one in run["ladders"] if one["layer"] == "conv2")["rows"]:
+        if row["variant"] == "onednn-blocked":
+            row["layer_median_ns"] *= 10
+    done = against(*written_runs(tmp_path, run))
+    lines = [line for line in done.stdout.splitlines() if line.startswith("| lenet")]
+    assert [LIBRARIES[1][1] in line for line in lines] == [True, True, False]
+    assert f"% ({LIBRARIES[0][1]}) |" in lines[2]
+    plain = against(*written_runs(tmp_path, run), "--format", "text").stdout
+    assert all(len(line) <= 100 for line in plain.splitlines())
+
+
+def test_a_library_that_is_less_accurate_is_not_the_fastest(tmp_path: Path) -> None:
+    run = RecordMaker(batches=[100]).add_cpu(libraries=[*LIBRARIES, ("rough", "Rough library", 0.1)]).record()
+    for case in run["cases"]:
+        case["verification"] = {"reference": "x", "tolerance": 1e-3 if case["variant"] == "rough" else 1e-6,
+                                "images_compared": [0], "elements_compared": 1, "before": None, "integers": None,
+                                "after": None}
+    done = against(*written_runs(tmp_path, run))
+    assert done.returncode == 0 and LIBRARIES[1][1] in done.stdout and "Rough library" not in done.stdout
+    untold = next(iter(record.load(written_runs(tmp_path, run)[0]).groups)).ladders[0]
+    assert replace(untold, told=None).story.library == LIBRARIES[1][0]
 
 
 def test_what_cannot_be_compared_is_one_line(tmp_path: Path) -> None:

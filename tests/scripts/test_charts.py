@@ -126,6 +126,9 @@ def test_of_many_stages_those_that_tell_are_drawn() -> None:
     choice = story.chosen(stages, story.Story("stage-1", None, "stage-29", "library"), gains)
     assert len(choice.stages) == story.MOST and {1, 29, 28, 27, None} <= {stage.rung for stage in choice.stages}
     assert story.chosen(stages[:12], told, {}).left_out == 0
+    rivals = [record.Stage("cpu", None, f"rival-{number}", f"Rival {number}", number) for number in range(6)]
+    kept = story.chosen([*stages, *rivals], story.Story("stage-1", None, "stage-29", "rival-5"), gains).stages
+    assert rivals[5] in kept and len(kept) <= story.MOST, "the fastest library, however many there are"
 
 
 @pytest.mark.parametrize("name", CHARTS)
