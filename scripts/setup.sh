@@ -19,6 +19,8 @@ build   zlib1g-dev          gzipped IDX files
 build   libzstd-dev         kernels in programs, for the stand-in of the CUDA runtime
 build   liblz4-dev          kernels in programs, for the stand-in of the CUDA runtime
 build   libssl-dev          checksums of data sets
+rivals  libxnnpack-dev      XNNPACK, a library beside the CPU ladder
+rivals  libpthreadpool-dev  XNNPACK's threads
 charts  python3             charts and tables
 charts  python3-matplotlib  charts
 charts  python3-numpy       charts
@@ -38,12 +40,13 @@ slurm   slurm-client        sbatch, squeue and scontrol
 
 usage() {
   cat <<USAGE
-usage: scripts/setup.sh [--charts] [--tests] [--lint] [--fuzz] [--package] [--list]
+usage: scripts/setup.sh [--rivals] [--charts] [--tests] [--lint] [--fuzz] [--package] [--list]
        scripts/setup.sh --slurm | --slurm-stop
 
 Installs the Debian packages that building convladder needs and that are missing. Does nothing, and says nothing,
 if none is. Needs root or sudo only where something is missing.
 
+  --rivals  also XNNPACK, for a library more beside the CPU ladder (docs/cpu.md has two more)
   --charts  also the packages for the charts
   --tests   also the packages for the charts and the tests
   --lint    also the packages for scripts/lint.sh
@@ -70,6 +73,7 @@ slurm_folder=${CONVLADDER_SLURM_DIR:-/tmp/convladder-slurm-$UID}
 local_cluster=$(dirname "${BASH_SOURCE[0]}")/slurm/local_cluster.sh
 for argument in "$@"; do
   case "$argument" in
+    --rivals) groups+=(rivals) ;;
     --charts) groups+=(charts) ;;
     --tests) groups+=(charts tests) ;;
     --lint) groups+=(lint) ;;

@@ -166,6 +166,8 @@ std::string manual(const CLI::App& program, const std::string& date) {
       ".TP\n\\fBCXX\\fR\nthe compiler of C++ stages and references of a folder (default g++)\n"
       ".TP\n\\fBPYTHON\\fR\nthe Python that draws charts and reports (default /usr/bin/python3)\n"
       ".TP\n\\fBOMP_NUM_THREADS\\fR\nhow many threads the CPU stages use (default: all cores)\n"
+      ".TP\n\\fBCONVLADDER_ONNXRUNTIME\\fR\nthe file of ONNX Runtime's library, libonnxruntime.so.1, if the dynamic "
+      "linker does\nnot find it\n"
       ".TP\n\\fBCUDA_VISIBLE_DEVICES\\fR\nwhich GPU is used: the first that is visible\n"
       ".SH FILES\n"
       ".TP\n\\fIresults/<host>\\-<time>/\\fR\nwhere a run writes its record, below the current folder\n"
