@@ -145,6 +145,9 @@ class Device {
   virtual bool has_clock() const { return true; }
   /// The counters of the launches since the last call, in order. Empty for devices that count nothing.
   virtual std::vector<KernelCounters> take_counters() { return {}; }
+  /// Whether launches are counted from now on, as they are at first. Those that are not counted run the quicker and are
+  /// missing in `take_counters`. For devices that can do without.
+  virtual void set_counting(bool /*counts*/) {}
   /// From now on only the window's blocks need to run, of launches of which the device can be sure that the others do
   /// the same for their items; none lifts the limit. For devices that count.
   virtual void set_grid_window(std::optional<GridWindow> /*window*/) {}

@@ -81,6 +81,8 @@ class SimulatedDevice final : public Device {
 
   bool has_clock() const override { return false; }
   std::vector<KernelCounters> take_counters() override;
+  /// Those that are not counted are not in `take_launches` either. Checkers see them all the same.
+  void set_counting(bool counts) override { counts_ = counts; }
   void set_grid_window(std::optional<GridWindow> window) override { window_ = window; }
   void set_counted_items(std::optional<GridWindow> items) override { counted_ = items; }
 
@@ -146,7 +148,8 @@ class SimulatedDevice final : public Device {
   std::byte* checked_host(const void* address, std::size_t bytes, const char* what) const;
 
   void fill(const ptx::Module& module, const VariableContent& content);
-  void execute(const Program& program, const KernelLaunch& launch);
+  /// Returns which limit ended the launch; empty if none did.
+  std::string execute(const Program& program, const KernelLaunch& launch);
   LaunchConfiguration configuration_of(const Program& program, const KernelLaunch& launch) const;
   AlikeBlocks alike(const Program& program, const KernelLaunch& launch, const LaunchConfiguration& configuration) const;
   LaunchResult run(const Program& program, LaunchConfiguration configuration);
@@ -168,6 +171,7 @@ class SimulatedDevice final : public Device {
   std::vector<RecordedLaunch> launches_;
   std::map<std::uint64_t, std::uint64_t>
       filled_;  // by the begin of an allocation: bytes of it that the host has written
+  bool counts_ = true;
   std::optional<GridWindow> window_;
   std::optional<GridWindow> counted_;
 };

@@ -57,10 +57,7 @@ void SimulatedDevice::launch(const KernelLaunch& given) {
     const KernelLaunch launch = in_blocks(*program.kernel, given);
     check_launch(program, launch, *options_.gpu);
     for (const VariableContent& content : launch.variables) fill(*program.module, content);
-    execute(program, launch);
-    if (const std::string& stopped = launches_.back().result.stopped; !stopped.empty()) {
-      throw LaunchEndedEarly(stopped);
-    }
+    if (const std::string stopped = execute(program, launch); !stopped.empty()) throw LaunchEndedEarly(stopped);
   } catch (const KernelFault& fault) {
     throw KernelFaulted(fault);
   } catch (const ptx::PtxError& error) {
@@ -80,7 +77,8 @@ LaunchConfiguration SimulatedDevice::configuration_of(const Program& program, co
     std::ranges::copy(launch.arguments[i], configuration.parameters.begin() + program.parameter_offsets[i]);
   }
   configuration.gpu = options_.gpu;
-  configuration.with_caches = options_.with_caches;
+  configuration.is_counted = counts_;
+  configuration.with_caches = options_.with_caches && counts_;
   configuration.host_threads = options_.host_threads > 0 ? options_.host_threads : usable_cores();
   configuration.collect_findings = options_.checkers.any();
   configuration.limits = options_.limits;
@@ -122,7 +120,7 @@ LaunchResult SimulatedDevice::run(const Program& program, LaunchConfiguration co
   return result;
 }
 
-void SimulatedDevice::execute(const Program& program, const KernelLaunch& launch) {
+std::string SimulatedDevice::execute(const Program& program, const KernelLaunch& launch) {
   LaunchConfiguration configuration = configuration_of(program, launch);
   DeviceBuffer workspace;
   if (launch.cooperative) {
@@ -131,9 +129,9 @@ void SimulatedDevice::execute(const Program& program, const KernelLaunch& launch
     std::memset(memory_.host(configuration.grid_workspace), 0, workspace.bytes());
     written_.written(configuration.grid_workspace, workspace.bytes());
   }
-  if (counted_) {
+  if (counts_ && counted_) {
     launches_.push_back(count(program, launch, std::move(configuration)));
-    return;
+    return launches_.back().result.stopped;
   }
   if (window_ && window_->of == 0) {
     configuration.window = {Axis::x, window_->first, window_->count};
@@ -142,7 +140,10 @@ void SimulatedDevice::execute(const Program& program, const KernelLaunch& launch
     const unsigned end = (window_->first + window_->count - 1) / launch.items->per_block + 1;
     configuration.window = {launch.items->axis, first, end - first};
   }
-  launches_.push_back({&program, launch, run(program, configuration)});
+  LaunchResult result = run(program, configuration);
+  const std::string stopped = result.stopped;
+  if (counts_) launches_.push_back({&program, launch, std::move(result)});
+  return stopped;
 }
 
 AlikeBlocks SimulatedDevice::alike(const Program& program, const KernelLaunch& launch,

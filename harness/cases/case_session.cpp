@@ -50,7 +50,9 @@ CaseSession::CaseSession(std::string id, std::unique_ptr<Device> device, const P
       variant_(variant),
       workload_(workload),
       window_(window),
-      for_variant_(CaseSession::device()) {}
+      for_variant_(CaseSession::device()) {
+  CaseSession::device().set_counting(false);  // but where counters are asked for
+}
 
 ordered_json CaseSession::carry_out(const std::string& what, const ordered_json& request) {
   const struct Afterwards {
@@ -168,9 +170,11 @@ std::vector<KernelCounters> CaseSession::count_images(int images, int batch) {
   if (is_convolution(workload_.real().shape)) {
     device().set_counted_items(GridWindow{0, static_cast<unsigned>(images), static_cast<unsigned>(batch)});
   }
-  device().take_counters();
+  device().take_counters();  // there are devices that count always
+  device().set_counting(true);
   prepared_->run();
   device().wait();
+  device().set_counting(false);
   device().set_counted_items(std::nullopt);
   return device().take_counters();
 }

@@ -1,8 +1,9 @@
 // How fast the simulated device executes: thread-instructions per second of each CUDA stage on lenet72 conv2, and of
-// kernels as others write them, with one host thread and with two, with the cache model and without, and with all
-// checkers. Each figure is the best of three rounds that take all configurations in turn; ratios are of the best
-// figures. With one host thread it is the process's CPU time that counts, which other programs disturb less. The
-// stages, kernels and configurations ("no caches") that are named on the command line are all that is measured.
+// kernels as others write them, with one host thread and with two, with the cache model and without, with nothing
+// counted, and with all checkers. Each figure is the best of three rounds that take all configurations in turn; ratios
+// are of the best figures. With one host thread it is the process's CPU time that counts, which other programs disturb
+// less. The stages, kernels and configurations ("no caches") that are named on the command line are all that is
+// measured.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,6 +30,7 @@ constexpr int kRounds = 3;
 struct Configuration {
   std::string_view title;
   simulated::SimulatedDeviceOptions options;
+  bool is_counted = true;
 };
 
 simulated::SimulatedDeviceOptions options_with(int host_threads, bool with_caches, bool checked) {
@@ -44,6 +46,8 @@ const std::vector<Configuration>& configurations() {
       {"1 thread", options_with(1, true, false)},
       {"2 threads", options_with(2, true, false)},
       {"no caches", options_with(1, false, false)},
+      {"uncounted", options_with(1, false, false), false},
+      {"uncounted 2", options_with(2, false, false), false},
       {"checked", options_with(1, true, true)},
   };
   return all;
@@ -56,25 +60,36 @@ double seconds(const simulated::SimulatedDeviceOptions& options) {
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
 }
 
-/// 10^9 thread-instructions per second of what `run` launches.
+std::uint64_t thread_instructions(simulated::SimulatedDevice& device) {
+  std::uint64_t sum = 0;
+  for (const simulated::RecordedLaunch& launch : device.take_launches()) {
+    for (const simulated::InstructionCounters& counters : launch.result.counters) sum += counters.lanes;
+  }
+  return sum;
+}
+
+/// 10^9 thread-instructions per second of what `run` launches. `instructions` is how many these are, if that is known.
 template <typename Run>
-double speed_of(const simulated::SimulatedDeviceOptions& options, simulated::SimulatedDevice& device, const Run& run) {
+double speed_of(const Configuration& configuration, std::uint64_t& instructions, simulated::SimulatedDevice& device,
+                const Run& run) {
   device.set_grid_window(GridWindow{0, 1});
   run();  // decodes the kernel
   device.set_grid_window(std::nullopt);
   static_cast<void>(device.take_launches());
-  const double begin = seconds(options);
-  run();
-  const double elapsed = seconds(options) - begin;
-  std::uint64_t instructions = 0;
-  for (const simulated::RecordedLaunch& launch : device.take_launches()) {
-    for (const simulated::InstructionCounters& counters : launch.result.counters) instructions += counters.lanes;
+  if (!configuration.is_counted && instructions == 0) {
+    run();
+    instructions = thread_instructions(device);
   }
+  device.set_counting(configuration.is_counted);
+  const double begin = seconds(configuration.options);
+  run();
+  const double elapsed = seconds(configuration.options) - begin;
+  if (configuration.is_counted) instructions = thread_instructions(device);
   return static_cast<double>(instructions) / elapsed / 1e9;
 }
 
-double speed_of(const RegisteredVariant& registered, const simulated::SimulatedDeviceOptions& options) {
-  simulated::SimulatedDevice device(options);
+double speed_of(const RegisteredVariant& registered, const Configuration& configuration, std::uint64_t& instructions) {
+  simulated::SimulatedDevice device(configuration.options);
   SeededRandom random(1, 0);
   std::vector<float> input(static_cast<std::size_t>(kShape.input_elements()));
   std::vector<float> weights(static_cast<std::size_t>(kShape.weight_elements()));
@@ -84,7 +99,7 @@ double speed_of(const RegisteredVariant& registered, const simulated::SimulatedD
   const DeviceBuffer y = device.allocate(static_cast<std::size_t>(kShape.output_elements()) * sizeof(float), "output");
   device.copy_to_device(x.address(), input.data(), x.bytes());
   const auto prepared = registered.variant->prepare(device, kShape, weights.data(), {x.floats(), y.floats()});
-  return speed_of(options, device, [&] { prepared->convolve(); });
+  return speed_of(configuration, instructions, device, [&] { prepared->convolve(); });
 }
 
 #ifdef CONVLADDER_EVERYDAY_PTX
@@ -109,10 +124,10 @@ const EverydayKernel kEverydayKernels[] = {
     {"softmax-rows", {256}, {256}, 2048 * 1024, 2048 * 1024, {1024}},
 };
 
-double speed_of(std::size_t number, const simulated::SimulatedDeviceOptions& options) {
+double speed_of(std::size_t number, const Configuration& configuration, std::uint64_t& instructions) {
   static const ptx::Module module = ptx::parse_module(read_file_text(CONVLADDER_EVERYDAY_PTX), CONVLADDER_EVERYDAY_PTX);
   const EverydayKernel& kernel = kEverydayKernels[number];
-  simulated::SimulatedDevice device(options);
+  simulated::SimulatedDevice device(configuration.options);
   SeededRandom random(1, 0);
   std::vector<float> numbers(kernel.in_words);
   for (float& x : numbers) x = static_cast<float>(random.between(-100, 100)) / 100.0F;
@@ -133,7 +148,7 @@ double speed_of(std::size_t number, const simulated::SimulatedDeviceOptions& opt
   add(in.address());
   if (kernel.takes_weights) add(weights.address());
   for (const int size : kernel.sizes) add(size);
-  return speed_of(options, device, [&] { device.launch(launch); });
+  return speed_of(configuration, instructions, device, [&] { device.launch(launch); });
 }
 #endif
 
@@ -143,12 +158,15 @@ using Measured = std::vector<const Configuration*>;
 template <typename SpeedOf>
 void print_speeds(std::string_view name, const Measured& measured, const SpeedOf& speed_of) {
   std::vector<double> best(measured.size(), 0.0);
+  std::uint64_t instructions = 0;
   for (int round = 0; round < kRounds; ++round) {
-    for (std::size_t i = 0; i < best.size(); ++i) best[i] = std::max(best[i], speed_of(measured[i]->options));
+    for (std::size_t i = 0; i < best.size(); ++i) best[i] = std::max(best[i], speed_of(*measured[i], instructions));
   }
   fmt::print("{:24}", name);
   for (const double speed : best) fmt::print("{:>12.2f}", speed);
-  if (best.size() == configurations().size()) fmt::print("{:>14.2f}{:>18.2f}", best[1] / best[0], best[0] / best[3]);
+  if (best.size() == configurations().size()) {
+    fmt::print("{:>14.2f}{:>19.2f}{:>18.2f}", best[1] / best[0], best[3] / best[0], best[0] / best[5]);
+  }
   fmt::print("\n");
 }
 
@@ -170,17 +188,24 @@ int run(std::span<const std::string_view> names) {
   fmt::print("10^9 thread-instructions per second, lenet72 conv2, batch {}\n", kShape.batch);
   fmt::print("{:24}", "stage");
   for (const Configuration* configuration : measured) fmt::print("{:>12}", configuration->title);
-  if (measured.size() == configurations().size()) fmt::print("{:>14}{:>18}", "2 / 1 threads", "1 thread/checked");
+  if (measured.size() == configurations().size()) {
+    fmt::print("{:>14}{:>19}{:>18}", "2 / 1 threads", "uncounted/1 thread", "1 thread/checked");
+  }
   fmt::print("\n");
   for (const RegisteredVariant& registered : registered_variants()) {
     if (registered.info.family != "cuda" || !registered.info.rung || !is_asked_for(registered.info.name)) continue;
-    print_speeds(registered.info.name, measured, [&](const auto& options) { return speed_of(registered, options); });
+    print_speeds(registered.info.name, measured, [&](const Configuration& configuration, std::uint64_t& instructions) {
+      return speed_of(registered, configuration, instructions);
+    });
   }
 #ifdef CONVLADDER_EVERYDAY_PTX
   fmt::print("everyday kernels\n");
   for (std::size_t i = 0; i < std::size(kEverydayKernels); ++i) {
     if (!is_asked_for(kEverydayKernels[i].name)) continue;
-    print_speeds(kEverydayKernels[i].name, measured, [&](const auto& options) { return speed_of(i, options); });
+    print_speeds(kEverydayKernels[i].name, measured,
+                 [&](const Configuration& configuration, std::uint64_t& instructions) {
+                   return speed_of(i, configuration, instructions);
+                 });
   }
 #else
   fmt::print("everyday kernels: left out, nvcc is not there to compile them\n");

@@ -10,6 +10,10 @@
 #include <memory>
 #include <new>
 
+#ifdef __AVX512F__
+#include <immintrin.h>
+#endif
+
 namespace convladder::simulated {
 
 /// What a look-up found, a bit for each of the line's four sectors.
@@ -139,9 +143,15 @@ class SectoredCache {
 
   /// Looks at all ways at once, without a branch; -1 if the line is in none.
   static int find(const Set& set, std::uint32_t line) {
+#ifdef __AVX512F__  // GCC adds the bits up one by one
+    static_assert(kWays == 16);
+    const std::uint32_t same =
+        _mm512_cmpeq_epi32_mask(_mm512_loadu_si512(set.tag), _mm512_set1_epi32(static_cast<int>(line)));
+#else
     std::uint32_t same = 0;
 #pragma GCC unroll 1  // inside of another loop GCC would write it out, way by way
     for (int way = 0; way < kWays; ++way) same |= static_cast<std::uint32_t>(set.tag[way] == line) << way;
+#endif
     return same == 0 ? -1 : std::countr_zero(same);
   }
 
@@ -149,6 +159,7 @@ class SectoredCache {
   static void use(Set& set, int way) {
     constexpr Nibbles kOnes = 0x1111111111111111;
     const Nibbles order = set.order ^ kFirstOrder;
+    if ((order & kAllSectors) == static_cast<unsigned>(way)) return;  // it is there: most are used again at once
     const Nibbles zero_at_way = order ^ (kOnes * static_cast<unsigned>(way));
     const Nibbles zeros =
         (zero_at_way - kOnes) & ~zero_at_way & (kOnes << 3);  // the lowest bit is right, others may not be

@@ -74,6 +74,7 @@ BlockRunner::BlockRunner(const Program& program, DeviceMemory& memory, const Lau
   context_.program = &program;
   context_.memory = &memory;
   context_.textures = configuration.textures;
+  context_.is_counted = configuration.is_counted;
   context_.block_size = configuration.block;
   context_.shared.resize(std::size_t{program.static_shared_bytes} + configuration.dynamic_shared_bytes);
   context_.local.resize(std::size_t{program.local_bytes} * kLanes * warps_.size());
@@ -185,6 +186,7 @@ void BlockRunner::end() {
 
 std::vector<InstructionCounters> counters_of(const Program& program, const RunTotals& totals) {
   std::vector<InstructionCounters> result = totals.counters;
+  for (std::size_t i = 0; i < result.size(); ++i) add_uses(totals.known_patterns[i], result[i]);
   for (std::size_t b = 0; b < program.blocks.size(); ++b) {
     int previous = -1;
     for (int i = program.blocks[b].first; i < program.blocks[b].end; ++i) {
@@ -242,14 +244,12 @@ void BlockRunner::fill_constants(const std::array<Slot, 3>& slots, const Dim3& v
 }
 
 void BlockRunner::run_turn(Warp& warp) {
-  WarpState& state = warp.state;
-  const Operation* const operations = program_.operations.data();
   const bool calls_functions = program_.calls_functions();
-  while (true) {
+  do {
     warp.paths.drop_finished();
     if (warp.paths.empty()) {
       warp.status = WarpStatus::done;
-      barriers_.exit_warp(state.index);
+      barriers_.exit_warp(warp.state.index);
       for (std::uint32_t barrier = 0; barrier <= BlockBarriers::kOfCluster; ++barrier) complete_barrier(barrier);
       return;
     }
@@ -257,34 +257,61 @@ void BlockRunner::run_turn(Warp& warp) {
       schedule(warp);
       continue;
     }
-    Path& path = warp.paths.current();
-    if (calls_functions) state.bases[0] = warp.frames.base(path.frame);
-    const LaneMask active = path.mask;
-    const ProgramBlock& block = program_.blocks[program_.block_of_operation[path.next]];
-    if (path.next == block.first && path.state == PathState::runs) {
-      const auto index = static_cast<std::size_t>(&block - program_.blocks.data());
+    if (calls_functions) warp.state.bases[0] = warp.frames.base(warp.paths.current().frame);
+  } while (run_path(warp));
+}
+
+/// Goes on with the current path as long as its lanes stay together, to where they meet others. Returns whether the
+/// warp's turn goes on.
+bool BlockRunner::run_path(Warp& warp) {
+  Path& path = warp.paths.current();
+  const LaneMask active = path.mask;
+  const auto lanes = static_cast<std::uint64_t>(std::popcount(active));
+  const Operation* const operations = program_.operations.data();
+  bool is_counted = path.state != PathState::runs;  // it stands where it waited, and came there before
+  for (int at = path.next; at != path.reconvergence;) {
+    const int index = program_.block_of_operation[at];
+    const ProgramBlock& block = program_.blocks[index];
+    if (at == block.first && !is_counted) {
       ++block_warps_[index];
-      block_lanes_[index] += static_cast<std::uint64_t>(std::popcount(active));
+      block_lanes_[index] += lanes;
     }
-    int at = path.next;
-    for (; at < block.end && operations[at].kind == OperationKind::plain; ++at) {
-      const Operation& operation = operations[at];
-      state.mask = active;
-      if (operation.guarded) {
-        state.mask = guard_mask(state, operation, active);
-        if (state.mask == 0) continue;
-        count_guarded(operation, state.mask, at);
-      }
+    is_counted = false;
+    const int first = at;
+    at = run_plain(warp.state, active, at, block.end);
+    warp.executed += static_cast<std::uint64_t>(at - first);
+    path.next = at;
+    if (at == block.end) continue;
+    ++warp.executed;
+    const Operation& operation = operations[at];
+    if (operation.kind != OperationKind::branch) return execute_special(warp, operation, at, block);
+    const LaneMask taken = operation.guarded ? guard_mask(warp.state, operation, active) : active;
+    if (taken != 0 && taken != active) return branch(warp, operation, at, block, taken);
+    path.next = taken == 0 ? at + 1 : operation.target;
+    if (path.next <= at && !loops(warp, operation, taken)) return false;
+    at = path.next;
+  }
+  return true;
+}
+
+/// The plain operations from `at` on, before `end`. Returns where they end.
+int BlockRunner::run_plain(WarpState& state, LaneMask active, int at, int end) {
+  const Operation* const operations = program_.operations.data();
+  state.mask = active;
+  for (; at < end && operations[at].kind == OperationKind::plain; ++at) {
+    const Operation& operation = operations[at];
+    if (!operation.guarded) [[likely]] {
+      operation.handler(state, operation);
+      continue;
+    }
+    state.mask = guard_mask(state, operation, active);
+    if (state.mask != 0) {
+      count_guarded(operation, state.mask, at);
       operation.handler(state, operation);
     }
-    warp.executed += static_cast<std::uint64_t>(at - path.next);
-    if (at == block.end) {
-      path.next = at;
-    } else {
-      ++warp.executed;
-      if (!execute_special(warp, operations[at], at, block)) return;
-    }
+    state.mask = active;
   }
+  return at;
 }
 
 void BlockRunner::count_guarded(const Operation& operation, LaneMask mask, int at) {
@@ -295,7 +322,6 @@ void BlockRunner::count_guarded(const Operation& operation, LaneMask mask, int a
 }
 
 bool BlockRunner::execute_special(Warp& warp, const Operation& operation, int at, const ProgramBlock& block) {
-  if (operation.kind == OperationKind::branch) return branch(warp, operation, at, block);
   Path& path = warp.paths.current();
   const LaneMask lanes = operation.guarded ? guard_mask(warp.state, operation, path.mask) : path.mask;
   path.next = at + 1;
@@ -349,19 +375,10 @@ bool BlockRunner::execute_special(Warp& warp, const Operation& operation, int at
   }
 }
 
-bool BlockRunner::branch(Warp& warp, const Operation& operation, int at, const ProgramBlock& block) {
-  Path& path = warp.paths.current();
-  const LaneMask taken = operation.guarded ? guard_mask(warp.state, operation, path.mask) : path.mask;
-  if (taken == 0) {
-    path.next = at + 1;
-    return true;
-  }
-  if (taken == path.mask) {
-    path.next = operation.target;
-  } else {
-    ++context_.counters[operation.instruction].divergent_branches;
-    part(warp, at, operation.target, taken, block);
-  }
+/// Lanes part: `taken` of them jump.
+bool BlockRunner::branch(Warp& warp, const Operation& operation, int at, const ProgramBlock& block, LaneMask taken) {
+  ++context_.counters[operation.instruction].divergent_branches;
+  part(warp, at, operation.target, taken, block);
   return operation.target > at || loops(warp, operation, taken);
 }
 

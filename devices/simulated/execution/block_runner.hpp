@@ -94,10 +94,12 @@ class BlockRunner {
   void fill_constant(Slot slot, std::uint32_t value);
   void fill_constants(const std::array<Slot, 3>& slots, const Dim3& value);
   void run_turn(Warp& warp);
-  /// Carries out what is no plain operation; returns whether the warp's turn goes on.
+  bool run_path(Warp& warp);
+  int run_plain(WarpState& state, LaneMask active, int at, int end);
+  /// Carries out what is neither a plain operation nor a branch; returns whether the warp's turn goes on.
   bool execute_special(Warp& warp, const Operation& operation, int at, const ProgramBlock& block);
   void count_guarded(const Operation& operation, LaneMask mask, int at);
-  bool branch(Warp& warp, const Operation& operation, int at, const ProgramBlock& block);
+  bool branch(Warp& warp, const Operation& operation, int at, const ProgramBlock& block, LaneMask taken);
   void part(Warp& warp, int at, int target, LaneMask taken, const ProgramBlock& block);
   bool has_to_wait(Warp& warp, const Operation& operation, int at, LaneMask lanes);
   void schedule(Warp& warp);

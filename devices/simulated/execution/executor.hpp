@@ -33,6 +33,7 @@ struct LaunchConfiguration {
   std::vector<std::byte> parameters;           ///< laid out as Program::parameter_offsets says
   PlacesOfBlocks window;                       ///< blocks that run; a count of 0 stands for all
   const GpuModel* gpu = &default_gpu_model();  ///< block b runs on its multiprocessor b modulo their number
+  bool is_counted = true;                      ///< otherwise the counters are of no use, and it is quicker
   bool with_caches = true;                     ///< whether traffic below the L1 is counted
   CacheHierarchy* caches = nullptr;            ///< of that GPU, to be used again; none: the launch makes its own
   bool collect_findings = false;               ///< otherwise the first fault ends the launch

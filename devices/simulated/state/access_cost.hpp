@@ -69,18 +69,4 @@ struct Wavefronts {
 };
 Wavefronts count_wavefronts(const Addresses& addresses, const AddressSpan& span, LaneMask mask, int bytes);
 
-/// The same for 32 lanes that take part and whose addresses are `step` bytes apart, if it can be told from the step: 0,
-/// `bytes`, or a multiple of what begins at a word of its own in every lane.
-inline bool has_row_wavefronts(std::int64_t step, int bytes) {
-  const std::int64_t within_unit = std::max(bytes, 4) - 1;
-  return step == bytes || ((step & within_unit) == 0 && step == static_cast<std::int32_t>(step));
-}
-inline Wavefronts count_row_wavefronts(std::int64_t step, int bytes) {
-  const std::uint64_t ideal = static_cast<std::uint64_t>(std::max(bytes, 4)) / 4;
-  if (step == 0 || step == bytes) return {ideal, ideal};
-  // An odd number of words meets all banks; each factor of two leaves half of them unused.
-  const std::uint64_t words_to_same_banks = static_cast<std::uint64_t>(step & -step) / 4;
-  return {std::min<std::uint64_t>(words_to_same_banks, kBanks), ideal};
-}
-
 }  // namespace convladder::simulated

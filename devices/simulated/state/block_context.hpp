@@ -14,6 +14,7 @@
 #include "devices/simulated/state/access_observer.hpp"
 #include "devices/simulated/state/asynchronous_copy.hpp"
 #include "devices/simulated/state/bulk_copies.hpp"
+#include "devices/simulated/state/lane_pattern.hpp"
 #include "devices/simulated/state/program.hpp"
 
 namespace convladder::simulated {
@@ -62,12 +63,17 @@ struct RunTotals {
   explicit RunTotals(const Program& program)
       : counters(program.kernel->instructions.size()),
         ranges(program.kernel->instructions.size()),
+        known_patterns(program.kernel->instructions.size(), patterns.nothing()),
         block_warps(program.blocks.size()),
         block_lanes(program.blocks.size()) {}
+  RunTotals(const RunTotals&) = delete;  // what is known of instructions points into it
+  RunTotals& operator=(const RunTotals&) = delete;
 
   std::vector<InstructionCounters> counters;  ///< by instruction: those that are not counted with their basic block
   std::vector<CachedRange> ranges;            ///< by instruction
-  std::vector<std::uint64_t> block_warps;     ///< by basic block: entries by a warp
+  LanePatterns patterns;
+  std::vector<KnownPattern> known_patterns;  ///< by instruction
+  std::vector<std::uint64_t> block_warps;    ///< by basic block: entries by a warp
   std::vector<std::uint64_t> block_lanes;
   std::uint64_t memory_changes = 0;             ///< counts what changes memory beside stores: see SpinWatch
   std::uint64_t looked_at_changes = 0;          ///< of memory, when limits were looked at last
@@ -80,6 +86,8 @@ class BlockContext {
   explicit BlockContext(RunTotals& totals)
       : counters(totals.counters),
         ranges(totals.ranges),
+        patterns(totals.patterns),
+        known_patterns(totals.known_patterns),
         memory_changes(totals.memory_changes),
         printed(totals.printed) {}
 
@@ -95,8 +103,10 @@ class BlockContext {
   std::vector<std::byte> shared;
   std::vector<std::byte> local;  ///< [warp][lane][local_bytes]
   const std::byte* parameters = nullptr;
-  std::span<InstructionCounters> counters;  ///< these four as in RunTotals
+  std::span<InstructionCounters> counters;  ///< these six as in RunTotals
   std::span<CachedRange> ranges;
+  LanePatterns& patterns;
+  std::span<KnownPattern> known_patterns;
   std::uint64_t& memory_changes;
   std::string& printed;
   std::vector<PendingCopies> copies;     ///< by warp
@@ -107,6 +117,7 @@ class BlockContext {
   std::vector<AccessObserver*> observers;
   L1Cache* l1 = nullptr;           ///< of the multiprocessor the block runs on; none: traffic below it is not counted
   FindingLog* findings = nullptr;  ///< none: the first fault ends the launch
+  bool is_counted = true;          ///< otherwise only the requests of instructions have to be right: see SpinWatch
 
   /// What happened at an operation for a lane, for a message: places and names, no address.
   Finding finding_at(const WarpState& warp, const Operation& operation, int lane, Checker checker,

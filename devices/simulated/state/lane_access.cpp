@@ -214,9 +214,11 @@ LanePlaces reach(const WarpState& warp, const Operation& operation, Addresses ad
   InstructionCounters& counters = block.counters[operation.instruction];
   if constexpr (kSpace == ptx::Space::shared) {
     for (int lane = 0; lane < kLanes && !beyond_block; ++lane) places.at[lane] = block.shared.data() + addresses[lane];
-    const Wavefronts wavefronts = count_wavefronts(addresses, access.span, places.mask, bytes);
-    counters.wavefronts += wavefronts.needed;
-    counters.ideal_wavefronts += wavefronts.ideal;
+    if (block.is_counted) {
+      const Wavefronts wavefronts = count_wavefronts(addresses, access.span, places.mask, bytes);
+      counters.wavefronts += wavefronts.needed;
+      counters.ideal_wavefronts += wavefronts.ideal;
+    }
   } else if constexpr (kSpace == ptx::Space::local) {
     const std::uint64_t size = block.program->local_bytes;
     std::byte* const of_warp = block.local.data() + static_cast<std::uint64_t>(warp.index) * kLanes * size;
@@ -229,12 +231,14 @@ LanePlaces reach(const WarpState& warp, const Operation& operation, Addresses ad
     return places;
   } else if constexpr (kSpace == ptx::Space::constant) {
     for (int lane = 0; lane < kLanes; ++lane) places.at[lane] = block.memory->host(addresses[lane]);
-    counters.wavefronts += different_addresses(addresses);
+    if (block.is_counted) counters.wavefronts += different_addresses(addresses);
   } else {
     for (int lane = 0; lane < kLanes; ++lane) places.at[lane] = block.memory->host(addresses[lane]);
-    const SectorSet sectors = sectors_of(addresses, access.span);
-    counters.sectors += static_cast<std::uint64_t>(sectors.count());
-    if (block.l1 != nullptr) block.l1->access(sectors, kind);
+    if (block.is_counted) {
+      const SectorSet sectors = sectors_of(addresses, access.span);
+      counters.sectors += static_cast<std::uint64_t>(sectors.count());
+      if (block.l1 != nullptr) block.l1->access(sectors, kind);
+    }
   }
   ++counters.requests;
   counters.bytes += static_cast<std::uint64_t>(bytes) * static_cast<std::uint64_t>(std::popcount(places.mask));

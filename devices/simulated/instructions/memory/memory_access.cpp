@@ -10,11 +10,17 @@
 #include <vector>
 
 #include "devices/simulated/instructions/instruction_decoder.hpp"
+#include "devices/simulated/state/known_access.hpp"
 #include "devices/simulated/state/lane_access.hpp"
-#include "devices/simulated/state/row_access.hpp"
 
 namespace convladder::simulated {
 namespace {
+
+/// Whether accesses come in patterns; local memory lies apart for each lane, generic addresses in several spaces.
+constexpr bool has_patterns(ptx::Space space) {
+  return space == ptx::Space::global || space == ptx::Space::shared || space == ptx::Space::param ||
+         space == ptx::Space::constant;
+}
 
 /// As a lane of a register slot holds it: signed types by their sign.
 template <typename Element, typename Memory>
@@ -54,46 +60,59 @@ void move_same(const WarpState& warp, const Slot* slots, int elements, std::byte
   }
 }
 
-/// Elements of every lane; the lanes lie `step` bytes apart.
-template <typename Memory, typename Element, bool kStore>
-void move_strided(const WarpState& warp, const Slot* slots, int elements, std::byte* first, std::int64_t step) {
-  for (int element = 0; element < elements; ++element, first += sizeof(Memory)) {
-    for (int lane = 0; lane < kLanes; ++lane) {
-      Memory value;
-      if constexpr (kStore) {
-        value = static_cast<Memory>(warp.read<Element>(slots[element])[lane]);
-        std::memcpy(first + lane * step, &value, sizeof value);
-      } else {
-        std::memcpy(&value, first + lane * step, sizeof value);
-        warp.write<Element>(slots[element])[lane] = extended<Element>(value);
+/// Words of lanes that are a few rows. Where rows overlap, the last lane's store stays.
+template <bool kStore>
+void move_pieces(const WarpState& warp, Slot slot, const LanePattern& pattern, std::byte* at) {
+  const auto& pieces = pattern.pieces;
+  if constexpr (kStore) {
+    const auto* const words = warp.read<std::uint32_t>(slot);
+    for (const LanePattern::Piece& piece : pieces) {
+      if (piece.lanes != 0) store_lanes(words, piece.lanes, at + piece.begin);
+    }
+  } else {
+    auto* const words = warp.write<std::uint32_t>(slot);
+    load_lanes(words, pieces[0].lanes, at + pieces[0].begin, pieces[1].lanes, at + pieces[1].begin);
+    if (pieces[2].lanes == 0) return;
+    load_lanes(words, pieces[2].lanes, at + pieces[2].begin, pieces[3].lanes, at + pieces[3].begin);
+  }
+}
+
+/// Lanes that lie anywhere.
+template <typename Memory, typename Element, bool kStore, int kCount>
+void move_scattered(const WarpState& warp, const Slot* slots, const LanePattern& pattern, std::byte* at) {
+  if constexpr (!kStore && sizeof(Memory) == 4 && kCount == 4) {
+    const auto words = [&](int element) { return warp.write<std::uint32_t>(slots[element]); };
+    return gather_fours({words(0), words(1), words(2), words(3)}, pattern.mask, at, pattern.apart);
+  }
+  for (int element = 0; element < kCount; ++element, at += sizeof(Memory)) {
+    if constexpr (kStore) {
+      const auto* const source = warp.read<Element>(slots[element]);
+      for (LaneMask left = pattern.mask; left != 0; left &= left - 1) {
+        const int lane = std::countr_zero(left);
+        const auto value = static_cast<Memory>(source[lane]);
+        std::memcpy(at + pattern.apart[lane], &value, sizeof value);
       }
+    } else if constexpr (sizeof(Memory) == 4) {
+      gather_lanes(warp.write<Element>(slots[element]), pattern.mask, at, pattern.apart);
+    } else {
+      write_lanes(warp.write<Element>(slots[element]), pattern.mask, [&pattern, at](int lane) {
+        Memory value;
+        std::memcpy(&value, at + pattern.apart[lane], sizeof value);
+        return extended<Element>(value);
+      });
     }
   }
 }
 
-/// The access if it is a row; false if it is not, and nothing has been done.
-template <ptx::Space kSpace, typename Memory, typename Element, bool kStore, typename Address>
-bool access_row(const WarpState& warp, const Operation& operation) {
-  const int elements = operation.vector_elements;
-  const int bytes = static_cast<int>(sizeof(Memory)) * elements;
-  if (bytes > 16) return false;
-  const auto row = address_row<kSpace>(warp, operation, warp.read<Address>(operation.operands[elements]), bytes);
-  if (!row) return false;
-  std::byte* const at = reach_row<kSpace>(warp, operation, *row, bytes, kStore ? AccessKind::store : AccessKind::load);
-  if (at == nullptr) return false;
-  const Slot* const slots = operation.operands;
-  if (row->step == 0) {
-    move_same<Memory, Element, kStore>(warp, slots, elements, at);
-  } else if (row->step != bytes) {
-    move_strided<Memory, Element, kStore>(warp, slots, elements, at, row->step);
-  } else if (elements == 1) {
-    move_row<Memory, Element, kStore, 1>(warp, slots, at);
-  } else if (elements == 2) {
-    move_row<Memory, Element, kStore, 2>(warp, slots, at);
-  } else {
-    move_row<Memory, Element, kStore, 4>(warp, slots, at);
+/// `kCount` elements of the lanes of a pattern whose first lane's are at `at`.
+template <typename Memory, typename Element, bool kStore, int kCount>
+void move_known(const WarpState& warp, const Slot* slots, const LanePattern& pattern, std::byte* at) {
+  if (pattern.shape == LanePattern::Shape::same) return move_same<Memory, Element, kStore>(warp, slots, kCount, at);
+  if (pattern.shape == LanePattern::Shape::row) return move_row<Memory, Element, kStore, kCount>(warp, slots, at);
+  if constexpr (kCount == 1 && sizeof(Memory) == 4) {
+    if (pattern.shape == LanePattern::Shape::pieces) return move_pieces<kStore>(warp, slots[0], pattern, at);
   }
-  return true;
+  move_scattered<Memory, Element, kStore, kCount>(warp, slots, pattern, at);
 }
 
 /// `Memory` is the type in memory, `Element` what a lane of the register slot holds; element i is in slots[i].
@@ -128,20 +147,18 @@ void move_data(const WarpState& warp, const Slot* slots, int elements, const Lan
   }
 }
 
+/// Returns the lanes that were right.
 template <ptx::Space kSpace, typename Memory, typename Element, bool kStore>
-void access_at(const WarpState& warp, const Operation& operation, const Addresses& addresses) {
+LaneMask access_at(const WarpState& warp, const Operation& operation, const Addresses& addresses) {
   const int bytes = static_cast<int>(sizeof(Memory)) * operation.vector_elements;
   const LanePlaces places =
       reach<kSpace>(warp, operation, addresses, bytes, kStore ? AccessKind::store : AccessKind::load);
   move_data<Memory, Element, kStore>(warp, operation.operands, operation.vector_elements, places);
+  return places.mask;
 }
 
 template <ptx::Space kSpace, typename Memory, typename Element, bool kStore, bool kWideAddress>
-void execute_access(WarpState& warp, const Operation& operation) {
-  if constexpr (kSpace != ptx::Space::generic && kSpace != ptx::Space::local) {
-    using Address = std::conditional_t<kWideAddress, std::uint64_t, std::uint32_t>;
-    if (access_row<kSpace, Memory, Element, kStore, Address>(warp, operation)) return;
-  }
+void execute_any_access(WarpState& warp, const Operation& operation) {
   const Addresses addresses =
       lane_addresses(warp, operation, operation.operands[operation.vector_elements], kWideAddress);
   if constexpr (kSpace == ptx::Space::generic) {
@@ -151,6 +168,48 @@ void execute_access(WarpState& warp, const Operation& operation) {
   } else {
     access_at<kSpace, Memory, Element, kStore>(warp, operation, addresses);
   }
+}
+
+/// The access if it is in the pattern that is known of the instruction; false if `reach` has to see to it, and nothing
+/// has been done. `first` is the first lane's address.
+template <ptx::Space kSpace, typename Memory, typename Element, bool kStore, int kCount>
+bool execute_known_access(const WarpState& warp, const Operation& operation, KnownPattern& known, std::uint64_t first) {
+  constexpr int kBytes = static_cast<int>(sizeof(Memory)) * kCount;
+  std::byte* const at =
+      reach_known<kSpace>(warp, operation, known, first, kBytes, kStore ? AccessKind::store : AccessKind::load);
+  if (at == nullptr) return false;
+  move_known<Memory, Element, kStore, kCount>(warp, operation.operands, *known.pattern, at);
+  return true;
+}
+
+/// An access in another pattern, or one that has something wrong with it.
+template <ptx::Space kSpace, typename Memory, typename Element, bool kStore, bool kWideAddress, int kCount>
+[[gnu::noinline]] void execute_other_access(const WarpState& warp, const Operation& operation) {
+  constexpr int kBytes = static_cast<int>(sizeof(Memory)) * kCount;
+  const Addresses addresses = lane_addresses(warp, operation, operation.operands[kCount], kWideAddress);
+  BlockContext& block = *warp.block;
+  const auto instruction = static_cast<std::size_t>(operation.instruction);
+  KnownPattern& known = block.known_patterns[instruction];
+  if (block.patterns.recall(known, block.counters[instruction], kSpace, addresses, warp.mask, kBytes)) {
+    const std::uint64_t first = addresses[static_cast<std::size_t>(known.pattern->first_lane())];
+    if (execute_known_access<kSpace, Memory, Element, kStore, kCount>(warp, operation, known, first)) return;
+  }
+  const LaneMask right = access_at<kSpace, Memory, Element, kStore>(warp, operation, addresses);
+  if (right != warp.mask || !block.observers.empty()) return;  // observers are to see every access
+  block.patterns.learn(known, kSpace, addresses, right, kBytes);
+}
+
+template <ptx::Space kSpace, typename Memory, typename Element, bool kStore, bool kWideAddress, int kCount>
+void execute_access(WarpState& warp, const Operation& operation) {
+  using Address = std::conditional_t<kWideAddress, std::uint64_t, std::uint32_t>;
+  KnownPattern& known = warp.block->known_patterns[operation.instruction];
+  const LanePattern& pattern = *known.pattern;
+  const auto* const base = warp.read<Address>(operation.operands[kCount]);
+  if (pattern.mask == warp.mask && lies_so(pattern, base)) {
+    const auto first = static_cast<Address>(base[pattern.first_lane()] + static_cast<Address>(operation.offset));
+    if (execute_known_access<kSpace, Memory, Element, kStore, kCount>(warp, operation, known, first)) return;
+  }
+  execute_other_access<kSpace, Memory, Element, kStore, kWideAddress, kCount>(warp, operation);
 }
 
 /// Eight elements of 32 bits: more than an operation has operands, so they are in the operand lists, and the address is
@@ -173,19 +232,32 @@ void execute_access_of_eight(WarpState& warp, const Operation& operation) {
 
 // --- from opcode to handler ----------------------------------------------------------------------------------------
 
-template <ptx::Space kSpace, typename Memory, typename Element>
-Handler handler_of(bool is_store, bool wide_address) {
-  if constexpr (kSpace == ptx::Space::param || kSpace == ptx::Space::constant) {  // read only
-    return wide_address ? &execute_access<kSpace, Memory, Element, false, true>
-                        : &execute_access<kSpace, Memory, Element, false, false>;
-  } else {
-    if (is_store) {
-      return wide_address ? &execute_access<kSpace, Memory, Element, true, true>
-                          : &execute_access<kSpace, Memory, Element, true, false>;
+/// Vectors of more than 16 bytes do not come here, vectors of narrow elements seldom.
+template <ptx::Space kSpace, typename Memory, typename Element, bool kStore, bool kWideAddress>
+Handler handler_of(int elements) {
+  if constexpr (has_patterns(kSpace)) {
+    if (elements == 1) return &execute_access<kSpace, Memory, Element, kStore, kWideAddress, 1>;
+    if constexpr (sizeof(Memory) >= 4) {
+      if (elements == 2) return &execute_access<kSpace, Memory, Element, kStore, kWideAddress, 2>;
     }
-    return wide_address ? &execute_access<kSpace, Memory, Element, false, true>
-                        : &execute_access<kSpace, Memory, Element, false, false>;
+    if constexpr (sizeof(Memory) == 4) {
+      if (elements == 4) return &execute_access<kSpace, Memory, Element, kStore, kWideAddress, 4>;
+    }
   }
+  return &execute_any_access<kSpace, Memory, Element, kStore, kWideAddress>;
+}
+
+template <ptx::Space kSpace, typename Memory, typename Element>
+Handler handler_of(const MemoryAccess& access, bool wide_address) {
+  const int elements = access.vector_elements;
+  if constexpr (kSpace != ptx::Space::param && kSpace != ptx::Space::constant) {  // these are read only
+    if (access.is_store) {
+      return wide_address ? handler_of<kSpace, Memory, Element, true, true>(elements)
+                          : handler_of<kSpace, Memory, Element, true, false>(elements);
+    }
+  }
+  return wide_address ? handler_of<kSpace, Memory, Element, false, true>(elements)
+                      : handler_of<kSpace, Memory, Element, false, false>(elements);
 }
 
 template <ptx::Space kSpace>
@@ -193,15 +265,15 @@ Handler handler_of(const MemoryAccess& access, bool wide_address) {
   const bool is_signed = access.type.type_class == ptx::TypeClass::signed_;
   switch (access.type.bits) {
     case 8:
-      return is_signed ? handler_of<kSpace, std::int8_t, std::uint32_t>(access.is_store, wide_address)
-                       : handler_of<kSpace, std::uint8_t, std::uint32_t>(access.is_store, wide_address);
+      return is_signed ? handler_of<kSpace, std::int8_t, std::uint32_t>(access, wide_address)
+                       : handler_of<kSpace, std::uint8_t, std::uint32_t>(access, wide_address);
     case 16:
-      return is_signed ? handler_of<kSpace, std::int16_t, std::uint32_t>(access.is_store, wide_address)
-                       : handler_of<kSpace, std::uint16_t, std::uint32_t>(access.is_store, wide_address);
+      return is_signed ? handler_of<kSpace, std::int16_t, std::uint32_t>(access, wide_address)
+                       : handler_of<kSpace, std::uint16_t, std::uint32_t>(access, wide_address);
     case 32:
-      return handler_of<kSpace, std::uint32_t, std::uint32_t>(access.is_store, wide_address);
+      return handler_of<kSpace, std::uint32_t, std::uint32_t>(access, wide_address);
     default:
-      return handler_of<kSpace, std::uint64_t, std::uint64_t>(access.is_store, wide_address);
+      return handler_of<kSpace, std::uint64_t, std::uint64_t>(access, wide_address);
   }
 }
 

@@ -1,7 +1,9 @@
 // Sectors, wavefronts, bank conflicts and divergence of small access patterns, against values worked out by hand.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <string>
 #include <utility>
@@ -117,24 +119,6 @@ TEST(AccessPatterns, ConflictsAreWhatIsBeyondOnePassForEachPart) {
   EXPECT_EQ(vectors.ideal_wavefronts, 4U);
 }
 
-TEST(AccessPatterns, WavefrontsOfARowAreThoseOfItsAddresses) {
-  for (const int bytes : {1, 2, 4, 8, 16, 32}) {
-    for (std::int64_t step = -300; step <= 300; ++step) {
-      if (!has_row_wavefronts(step, bytes)) continue;
-      Addresses addresses;
-      for (std::int64_t lane = 0; lane < kLanes; ++lane) {
-        addresses[static_cast<std::size_t>(lane)] = static_cast<std::uint64_t>(65536 + 96 + lane * step);
-      }
-      const Wavefronts one_by_one = count_wavefronts(addresses, address_span(addresses), kAllLanes, bytes);
-      const Wavefronts row = count_row_wavefronts(step, bytes);
-      EXPECT_EQ(row.needed, one_by_one.needed) << step << " bytes apart, " << bytes << " each";
-      EXPECT_EQ(row.ideal, one_by_one.ideal) << step << " bytes apart, " << bytes << " each";
-    }
-  }
-  EXPECT_TRUE(has_row_wavefronts(-132, 4));
-  EXPECT_FALSE(has_row_wavefronts(6, 4));
-}
-
 /// What lanes read where other lanes have written 1000 and their number: lanes `step` bytes apart one of the two, and
 /// lanes in another order the other.
 std::vector<std::uint32_t> through_shared(int first, int step, bool writes_in_order) {
@@ -166,6 +150,70 @@ TEST(AccessPatterns, StridedRowsReachTheirWords) {
   }
   EXPECT_THROW(through_shared(8192 - 8 - 31 * 132, 132, true), KernelFault) << "the last lane's word is behind the end";
   EXPECT_THROW(through_shared(31 * 132 - 8 - 4, -132, true), KernelFault) << "the last lane's word is before the begin";
+}
+
+/// What a warp sums up of shared words, which hold their number: in step i lane L reads word L * (i % strides + 1), if
+/// it is below `lanes`.
+struct SharedSums {
+  std::vector<float> sums;
+  InstructionCounters counters;
+};
+SharedSums shared_sums(int steps, int strides, int lanes, bool is_counted) {
+  KernelRun kernel(kernel_text(".param .u64 out, .param .u32 steps, .param .u32 strides, .param .u32 lanes",
+                               R"(.reg .pred %p<4>; .reg .b32 %r<12>; .reg .b64 %rd<4>; .reg .f32 %f<4>;
+    mov.u32 %r1, %tid.x;
+    ld.param.u32 %r2, [steps]; ld.param.u32 %r3, [strides]; ld.param.u32 %r4, [lanes];
+    mov.u32 %r5, %r1;
+  fill:
+    shl.b32 %r6, %r5, 2; cvt.rn.f32.u32 %f1, %r5; st.shared.f32 [%r6], %f1;
+    add.u32 %r5, %r5, 32; setp.lt.u32 %p1, %r5, 4096; @%p1 bra fill;
+    mov.u32 %r7, 0; mov.f32 %f2, 0f00000000; setp.lt.u32 %p2, %r1, %r4;
+  step:
+    rem.u32 %r8, %r7, %r3; add.u32 %r8, %r8, 1; mul.lo.u32 %r9, %r8, %r1; shl.b32 %r9, %r9, 2;
+    mov.f32 %f3, 0f00000000;
+    @%p2 ld.shared.f32 %f3, [%r9];
+    add.f32 %f2, %f2, %f3;
+    add.u32 %r7, %r7, 1; setp.lt.u32 %p3, %r7, %r2; @%p3 bra step;
+    ld.param.u64 %rd1, [out]; mul.wide.u32 %rd2, %r1, 4; add.s64 %rd3, %rd1, %rd2; st.global.f32 [%rd3], %f2;
+    ret;)"));
+  const std::uint64_t out = kernel.array(std::vector<float>(kLanes), "out");
+  kernel.set(0, out);
+  kernel.set(1, steps);
+  kernel.set(2, strides);
+  kernel.set(3, lanes);
+  LaunchConfiguration configuration;
+  configuration.block = {kLanes};
+  configuration.dynamic_shared_bytes = 4096 * 4;
+  configuration.is_counted = is_counted;
+  const LaunchResult result = kernel.launch(configuration);
+  return {kernel.read<float>(out, kLanes), kernel.of(result, "ld.shared.f32")};
+}
+
+/// Patterns that come again at once, by turns, and, as there are too many of them, never.
+TEST(AccessPatterns, EachPatternCountsAsIfItWereAlone) {
+  for (const auto& [steps, strides, lanes] :
+       {std::array{40, 1, 32}, {40, 2, 32}, {60, 5, 11}, {200, 40, 32}, {240, 120, 30}, {7, 3, 1}}) {
+    SharedSums expected{std::vector<float>(kLanes), {}};
+    for (int step = 0; step < steps; ++step) {
+      Addresses addresses{};
+      const LaneMask mask = lanes == kLanes ? kAllLanes : (LaneMask{1} << lanes) - 1;
+      for (int lane = 0; lane < lanes; ++lane) {
+        const int word = lane * (step % strides + 1);
+        addresses[static_cast<std::size_t>(lane)] = static_cast<std::uint64_t>(4 * word);
+        expected.sums[static_cast<std::size_t>(lane)] += static_cast<float>(word);
+      }
+      fill_inactive(addresses, mask);
+      expected.counters.wavefronts += count_wavefronts(addresses, address_span(addresses), mask, 4).needed;
+    }
+    const std::string name = fmt::format("{} steps, {} strides, {} lanes", steps, strides, lanes);
+    const SharedSums counted = shared_sums(steps, strides, lanes, true);
+    EXPECT_EQ(counted.sums, expected.sums) << name;
+    EXPECT_EQ(counted.counters.wavefronts, expected.counters.wavefronts) << name;
+    EXPECT_EQ(counted.counters.ideal_wavefronts, static_cast<std::uint64_t>(steps)) << name;
+    EXPECT_EQ(counted.counters.requests, static_cast<std::uint64_t>(steps)) << name;
+    EXPECT_EQ(counted.counters.bytes, static_cast<std::uint64_t>(4 * steps * lanes)) << name;
+    EXPECT_EQ(shared_sums(steps, strides, lanes, false).sums, expected.sums) << name;
+  }
 }
 
 std::uint64_t divergent_branches(const std::string& condition, unsigned threads) {
