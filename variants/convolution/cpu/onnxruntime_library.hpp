@@ -46,6 +46,7 @@ struct OnnxRuntimeLibrary {
   apply(96, void, ReleaseValue, (OrtValue*));                                                                      \
   apply(100, void, ReleaseSessionOptions, (OrtSessionOptions*));                                                   \
   apply(130, OrtStatus*, AddSessionConfigEntry, (OrtSessionOptions*, const char* key, const char* value))
+// NOLINTNEXTLINE(bugprone-macro-parentheses): a declared name takes none
 #define CONVLADDER_ORT_MEMBER(place, result, name, parameters) result(*name) parameters = nullptr
   CONVLADDER_ORT_FUNCTIONS(CONVLADDER_ORT_MEMBER);
 #undef CONVLADDER_ORT_MEMBER

@@ -37,6 +37,7 @@ std::string build_identity(const char* library) {
         for (int i = 0; i < object->dlpi_phnum; ++i) {
           const ElfW(Phdr)& part = object->dlpi_phdr[i];
           if (part.p_type != PT_NOTE) continue;
+          // NOLINTNEXTLINE(performance-no-int-to-ptr): the dynamic linker says it as a number
           const auto* at = reinterpret_cast<const unsigned char*>(object->dlpi_addr + part.p_vaddr);
           const unsigned char* const end = at + part.p_memsz;
           while (at + sizeof(ElfW(Nhdr)) <= end) {
