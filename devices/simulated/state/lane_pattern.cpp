@@ -124,8 +124,13 @@ void LanePatterns::learn(KnownPattern& known, ptx::Space space, const Addresses&
   const std::optional<PatternKey> key = key_of(space, addresses, mask, bytes);
   const AddressSpan span = address_span(addresses);
   if (!key || span.high - span.low > (space == ptx::Space::global ? kFarthestGlobal : kFarthest)) return;
+  const std::uint32_t hash = hash_of(*key);
+  if (LanePattern* const there = find(*key, hash)) {  // it was recalled, in another allocation
+    known.pattern = there;
+    return;
+  }
   if (++known.fruitless == kMostFruitless) return;
-  LanePattern& added = patterns_.emplace(hash_of(*key), LanePattern{*key})->second;
+  LanePattern& added = patterns_.emplace(hash, LanePattern{*key})->second;
   added.below = addresses[static_cast<std::size_t>(key->first_lane())] - span.low;
   added.above = span.high - span.low - added.below;
   find_shape(added);
