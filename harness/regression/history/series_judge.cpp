@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -41,6 +42,29 @@ void find_quiet_runs(HistorySeries& series, const History& history) {
   for (HistoryPoint& point : series.points) point.quiet = !point.ratio || std::log(point.anchor_ns) <= limit;
 }
 
+/// A run before the change that was not judged belongs to the new level if its ratio is there, within half of the
+/// change: it proves nothing, but tells where the change began.
+void begin_with_runs_not_judged(HistorySeries& series) {
+  const auto level = [&series](std::size_t begin, std::size_t end) {
+    std::vector<double> values;
+    for (std::size_t i = begin; i < end; ++i) {
+      if (series.points[i].judged()) values.push_back(std::log(*series.points[i].ratio));
+    }
+    return median(values);
+  };
+  for (std::size_t i = 0; i < series.changes.size(); ++i) {
+    std::size_t& first = series.changes[i].first;
+    const std::size_t end = i + 1 < series.changes.size() ? series.changes[i + 1].first : series.points.size();
+    const double before = level(i == 0 ? 0 : series.changes[i - 1].first, first);
+    const double after = level(first, end);
+    while (!series.points[first - 1].judged()) {
+      const std::optional<double>& ratio = series.points[first - 1].ratio;
+      if (!ratio || std::fabs(std::log(*ratio) - after) >= std::fabs(after - before) / 2) break;
+      --first;
+    }
+  }
+}
+
 }  // namespace
 
 void judge_series(HistorySeries& series, const History& history, std::uint64_t seed) {
@@ -61,6 +85,7 @@ void judge_series(HistorySeries& series, const History& history, std::uint64_t s
   }
   series.changes = change_points(values, history.series_alpha, seed);
   for (ChangePoint& change : series.changes) change.first = places[change.first];
+  begin_with_runs_not_judged(series);
   const auto is_marked = [&history](const ChangePoint& change) { return history.marked(change); };
   if (std::ranges::none_of(series.changes, is_marked)) series.p = change_p(values, history.series_alpha, seed);
 }

@@ -224,6 +224,22 @@ TEST(History, JudgesAllRunsWhereTheMachineBecameSlower) {
   EXPECT_EQ(series.changes[0].first, 18U);
 }
 
+TEST(History, AChangeBeginsWithARunThatWasNotQuietIfItsRatioSaysSo) {
+  const auto first = [](bool slower) {
+    Folder folder;
+    for (int i = 0; i < 24; ++i) {
+      ordered_json json = run_json(i, i < 12 || (i == 12 && !slower) ? 1 : 1.1, i == 12 ? 1.3 : 1);
+      folder.add(i, json);
+    }
+    const History history = folder.history(with(&HistoryOptions::variants, {"flat-vector"}));
+    const HistorySeries& series = *series_of(history, kVector).at(0);
+    EXPECT_FALSE(series.points[12].quiet);
+    return series.changes.at(0).first;
+  };
+  EXPECT_EQ(first(true), 12U);
+  EXPECT_EQ(first(false), 13U);
+}
+
 TEST(History, LeavesEnoughRunsToBeJudged) {
   Folder folder;
   for (int i = 0; i < 9; ++i) folder.add(i, run_beside_neighbour(i, i % 3 > 0, 9));
