@@ -12,6 +12,7 @@
 
 #include <omp.h>
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -134,7 +135,7 @@ class StreamedOutputWithout {
         rows_(shape, arranged(shape, weights, division(shape, threads_)), division(shape, threads_)),
         streamed_(without != Idea::streamed_output && without != Idea::local_accumulation && rows_.whole_lines() &&
                   outgrows_caches(shape.output_elements())) {
-    const std::int64_t copies = without == Idea::near_copies ? tasks() : threads_;
+    const std::int64_t copies = without == Idea::near_copies ? std::max<std::int64_t>(tasks(), threads_) : threads_;
     for (std::int64_t i = 0; i < copies; ++i) copies_.emplace_back(rows_.copy_floats());
   }
 
