@@ -1,7 +1,10 @@
 // Random numbers that are the same on every machine and with every compiler, which std:: distributions are not.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <utility>
+#include <vector>
 
 namespace convladder {
 
@@ -36,5 +39,13 @@ class SeededRandom {
 
   std::uint64_t state_;
 };
+
+/// Every order as likely as any other (Fisher and Yates); at most 2^31 values.
+template <typename T>
+void shuffle(std::vector<T>& values, SeededRandom& random) {
+  for (std::size_t last = values.size(); last-- > 1;) {
+    std::swap(values[last], values[static_cast<std::size_t>(random.between(0, static_cast<int>(last)))]);
+  }
+}
 
 }  // namespace convladder

@@ -15,12 +15,6 @@
 namespace convladder {
 namespace {
 
-void shuffle(std::vector<Measurement*>& order, SeededRandom& random) {
-  for (int last = static_cast<int>(order.size()) - 1; last > 0; --last) {
-    std::swap(order[last], order[random.between(0, last)]);
-  }
-}
-
 double timeout_seconds(const PlannedCase& planned, const RunOptions& options) {
   return step_timeout_seconds(options.timeout_seconds, {planned.work.shape.flop(), case_bytes(planned.work.shape)},
                               find_device_kind(planned.device));

@@ -89,9 +89,7 @@ double permutation_p(std::vector<double> ranks, std::span<const double> scale, d
   const double least = observed * (1 - 1e-12);
   int exceedances = 0;
   for (int drawn = 1; drawn <= most; ++drawn) {
-    for (std::size_t i = ranks.size() - 1; i > 0; --i) {
-      std::swap(ranks[i], ranks[static_cast<std::size_t>(random.between(0, static_cast<int>(i)))]);
-    }
+    shuffle(ranks, random);
     if (split_statistic(ranks, scale) >= least && ++exceedances == kExceedances) {
       return static_cast<double>(kExceedances) / drawn;
     }

@@ -35,12 +35,12 @@ NetworkWeights starting_weights(const Network& network, std::uint64_t seed) {
 
 float in_half_precision(float value) { return simulated::to_float(simulated::round_to<simulated::Half>(value)); }
 
-/// 0 .. count - 1 in random order (Fisher and Yates).
+/// 0 .. count - 1 in random order.
 std::vector<int> shuffled(int count, std::uint64_t seed, int epoch) {
   std::vector<int> order(static_cast<std::size_t>(count));
   std::iota(order.begin(), order.end(), 0);
   SeededRandom random(seed, static_cast<std::uint64_t>(epoch));
-  for (int last = count - 1; last > 0; --last) std::swap(order[last], order[random.between(0, last)]);
+  shuffle(order, random);
   return order;
 }
 

@@ -246,9 +246,9 @@ void add_confirm_options(CLI::App& history, ConfirmArguments& a) {
                 "measures alarmed cases again: the build before the change and that of the latest run in turns")
       ->group(kConfirmGroup);
   history
-      .add_option(
-          "--suspect", a.suspect,
-          "with --confirm: series without a mark are measured again from this p on (default 0.2; 0: none, 1: all)")
+      .add_option("--suspect", a.suspect,
+                  "with --confirm: a series without a mark is measured again if its p is at most this (default 0.2; 0: "
+                  "none, 1: all)")
       ->check(number_between(0.0, 1.0))
       ->group(kConfirmGroup);
   history

@@ -99,13 +99,6 @@ class HistoryBench::Processes {
     HistoryRuns runs;
   };
 
-  template <typename T>
-  static void shuffle(std::vector<T>& values, SeededRandom& random) {
-    for (int last = static_cast<int>(values.size()) - 1; last > 0; --last) {
-      std::swap(values[static_cast<std::size_t>(last)], values[static_cast<std::size_t>(random.between(0, last))]);
-    }
-  }
-
   /// Looks for a change in the runs of a history, and measures again what looks like one.
   MeasuredHistory judge(Nights& nights) {
     MeasuredHistory trial{.extra_percent = nights.percent, .ratios = {}, .samples = {}, .again = {}};

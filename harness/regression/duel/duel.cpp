@@ -27,13 +27,6 @@ namespace {
 constexpr int kMostControlRounds = 120;
 constexpr int kControlEvery = 3;  // sweeps of the confirmation
 
-template <typename T>
-void shuffle(std::vector<T>& order, SeededRandom& random) {
-  for (int last = static_cast<int>(order.size()) - 1; last > 0; --last) {
-    std::swap(order[static_cast<std::size_t>(last)], order[static_cast<std::size_t>(random.between(0, last))]);
-  }
-}
-
 /// One pair with what is known of it so far.
 struct Contest {
   const DuelPair* pair;

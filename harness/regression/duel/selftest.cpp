@@ -68,9 +68,7 @@ std::vector<int> selftest_order(const std::vector<std::pair<int, int>>& runs_of_
   for (const auto& [percent, runs] : runs_of_percent)
     order.insert(order.end(), static_cast<std::size_t>(runs), percent);
   SeededRandom random(seed, 0);
-  for (int last = static_cast<int>(order.size()) - 1; last > 0; --last) {
-    std::swap(order[static_cast<std::size_t>(last)], order[static_cast<std::size_t>(random.between(0, last))]);
-  }
+  shuffle(order, random);
   return order;
 }
 

@@ -103,15 +103,14 @@ void settle_alarm(Alarm& alarm, CaseVerdict verdict, const std::optional<ChangeB
                   const std::string& reason, bool contaminated) {
   alarm.change_again = change;
   alarm.reason = reason;
-  // What is only suspected has no direction yet.
+  // What is only suspected takes its direction from what was measured again, and is then confirmed in either.
   if (alarm.suspected()) alarm.slower = verdict == CaseVerdict::regressed;
-  const bool either = alarm.suspected() && verdict == CaseVerdict::improved;
   const CaseVerdict same = alarm.slower ? CaseVerdict::regressed : CaseVerdict::improved;
   const CaseVerdict other = alarm.slower ? CaseVerdict::improved : CaseVerdict::regressed;
   if (contaminated) {
     alarm.outcome = AlarmOutcome::open;
     alarm.reason = "the control moved, so the measurement proves nothing: run again";
-  } else if (verdict == same || either) {
+  } else if (verdict == same) {
     alarm.outcome = AlarmOutcome::confirmed;
   } else if (verdict == other || verdict == CaseVerdict::pass) {
     alarm.outcome = AlarmOutcome::not_confirmed;

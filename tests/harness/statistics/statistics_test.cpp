@@ -19,9 +19,7 @@ std::vector<double> ranks(int n) {
   std::vector<double> values(static_cast<std::size_t>(n));
   std::iota(values.begin(), values.end(), 1.0);
   SeededRandom random(1, static_cast<std::uint64_t>(n));
-  for (std::size_t last = values.size() - 1; last > 0; --last) {
-    std::swap(values[last], values[static_cast<std::size_t>(random.between(0, static_cast<int>(last)))]);
-  }
+  shuffle(values, random);
   return values;
 }
 
