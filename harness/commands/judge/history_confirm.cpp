@@ -247,7 +247,7 @@ void add_confirm_options(CLI::App& history, ConfirmArguments& a) {
       ->group(kConfirmGroup);
   history
       .add_option("--suspect", a.suspect,
-                  "with --confirm: a series without a mark is measured again if its p is at most this (default 0.2; 0: "
+                  "and series without a mark whose p is at most this (default 0.2)"
                   "none, 1: all)")
       ->check(number_between(0.0, 1.0))
       ->group(kConfirmGroup);
