@@ -245,10 +245,7 @@ void add_confirm_options(CLI::App& history, ConfirmArguments& a) {
       .add_flag("--confirm", a.confirm,
                 "measures alarmed cases again: the build before the change and that of the latest run in turns")
       ->group(kConfirmGroup);
-  history
-      .add_option("--suspect", a.suspect,
-                  "and series without a mark whose p is at most this (default 0.2)"
-                  "none, 1: all)")
+  history.add_option("--suspect", a.suspect, "and series without a mark whose p is at most this (default 0.2)")
       ->check(number_between(0.0, 1.0))
       ->group(kConfirmGroup);
   history
