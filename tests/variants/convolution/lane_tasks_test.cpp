@@ -33,17 +33,38 @@ TEST(LaneTasks, StripsCoverEveryRowOfEveryImageOnce) {
   }
 }
 
+TEST(LaneStrips, HoldTheRowsOfWholeWindows) {
+  const RowWindows overlapping{.count = 6, .size = 3, .stride = 2};
+  EXPECT_EQ(overlapping.rows(overlapping.count), 13);
+  for (int at_once = 1; at_once <= overlapping.count; ++at_once) {
+    const Strips strips(1, overlapping, at_once);
+    int window = 0;
+    for (std::int64_t i = 0; i < strips.count(); ++i) {
+      const Strip strip = strips[i];
+      EXPECT_EQ(strip.first_row, window * overlapping.stride);
+      EXPECT_LE(strip.rows, strips.rows());
+      window += (strip.rows - overlapping.size) / overlapping.stride + 1;
+      EXPECT_EQ(strip.first_row + strip.rows, (window - 1) * overlapping.stride + overlapping.size);
+    }
+    EXPECT_EQ(window, overlapping.count);
+  }
+}
+
 TEST(LaneTasks, GiveEveryThreadTheSame) {
   const MapTiles map_tiles(384, 8);
+  const RowWindows rows{.count = kAlexnetConv3.out_height()};
+  const auto divide = [&](const ConvShape& shape, const RowWindows& windows, int threads, int step) {
+    return least_cost_division(shape, windows, kSixteenLanes, map_tiles, threads, step, rows_times_tiles);
+  };
   // 13 rows cannot be halved, 48 tiles of maps can.
-  const LaneDivision two = least_cost_division(kAlexnetConv3, kSixteenLanes, map_tiles, 2, 1, rows_times_tiles);
-  EXPECT_EQ(two.map_parts % 2, 0);
+  EXPECT_EQ(divide(kAlexnetConv3, rows, 2, 1).map_parts % 2, 0);
   // One image has work for 16 lanes in strips of one row.
-  const LaneDivision one_image =
-      least_cost_division(kAlexnetConv3.with_batch(1), kSixteenLanes, map_tiles, 2, 1, rows_times_tiles);
-  EXPECT_EQ(one_image.rows, 1);
+  EXPECT_EQ(divide(kAlexnetConv3.with_batch(1), rows, 2, 1).rows, 1);
   // Steps of two rows.
-  EXPECT_EQ(least_cost_division(kAlexnetConv3, kSixteenLanes, map_tiles, 7, 2, rows_times_tiles).rows % 2, 0);
+  EXPECT_EQ(divide(kAlexnetConv3, rows, 7, 2).rows % 2, 0);
+  // Windows that overlap.
+  const LaneDivision pooled = divide(kAlexnetConv3, {.count = 6, .size = 3, .stride = 2}, 2, 1);
+  EXPECT_EQ(pooled.rows, 2 * pooled.windows + 1);
 }
 
 TEST(LaneTasks, CoverEveryMapOfEveryStripOnce) {

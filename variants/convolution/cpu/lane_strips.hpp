@@ -20,23 +20,37 @@ struct Strip {
   int rows;
 };
 
-/// A batch cut into strips of `rows` output rows; the last strip of an image may have fewer.
+/// What becomes of a layer's output rows: windows of `size` rows, `stride` apart, make the rows that are kept. Without
+/// pooling each row is a window.
+struct RowWindows {
+  int count;
+  int size = 1;
+  int stride = 1;
+
+  /// Output rows under so many windows.
+  int rows(int windows) const { return (windows - 1) * stride + size; }
+};
+
+/// A batch cut into strips of the output rows of `at_once` windows; the last strip of an image may have fewer. Strips
+/// share rows where windows overlap.
 class Strips {
  public:
-  Strips(const ConvShape& shape, int rows)
-      : batch_(shape.batch), out_height_(shape.out_height()), rows_(rows), bands_((out_height_ + rows - 1) / rows) {}
+  Strips(const ConvShape& shape, int rows) : Strips(shape.batch, {.count = shape.out_height()}, rows) {}
+  Strips(int batch, const RowWindows& windows, int at_once)
+      : batch_(batch), windows_(windows), at_once_(at_once), bands_((windows.count + at_once - 1) / at_once) {}
 
-  int rows() const { return rows_; }
+  int rows() const { return windows_.rows(at_once_); }
   std::int64_t count() const { return std::int64_t{batch_} * bands_; }
   Strip operator[](std::int64_t i) const {
-    const int first_row = static_cast<int>(i / batch_) * rows_;
-    return {static_cast<int>(i % batch_), first_row, std::min(rows_, out_height_ - first_row)};
+    const int first = static_cast<int>(i / batch_) * at_once_;
+    return {static_cast<int>(i % batch_), first * windows_.stride,
+            windows_.rows(std::min(at_once_, windows_.count - first))};
   }
 
  private:
   int batch_;
-  int out_height_;
-  int rows_;
+  RowWindows windows_;
+  int at_once_;
   int bands_;
 };
 
@@ -168,5 +182,17 @@ template <typename Set>
     deinterleave<Set>(vectors, count, runs, lengths);
   }
 }
+
+/// What the stages do with a map's outputs, [row of the strips][column][lane].
+struct StoreStrips {
+  const ConvShape& shape;
+  bool past_caches;
+  float* output;
+
+  template <typename Set>
+  [[gnu::always_inline]] void store(const StripGroup<Set>& group, int map, const float* vectors) const {
+    store_strips<Set>(shape, group, map, vectors, past_caches, output);
+  }
+};
 
 }  // namespace convladder

@@ -14,6 +14,7 @@ namespace convladder {
 
 /// How a shape is cut into tasks.
 struct LaneDivision {
+  int windows = 1;    ///< of rows in a strip (RowWindows)
   int rows = 1;       ///< output rows of a strip
   int map_parts = 1;  ///< of a group of channels
 };
@@ -30,21 +31,22 @@ inline std::int64_t strip_groups(const Strips& strips, const InstructionSet& set
   return (strips.count() + set.lanes - 1) / set.lanes;
 }
 
-/// The division with the least work for the thread that works longest, among strips of a multiple of `row_step` rows.
+/// The division with the least work for the thread that works longest, among strips of a multiple of `step` windows.
 /// cost(rows, map_tiles) is the time of a task with strips of so many rows, in any unit; infinite if there must be
 /// none.
 template <typename Cost>
-LaneDivision least_cost_division(const ConvShape& s, const InstructionSet& set, const MapTiles& map_tiles, int threads,
-                                 int row_step, const Cost& cost) {
+LaneDivision least_cost_division(const ConvShape& s, const RowWindows& windows, const InstructionSet& set,
+                                 const MapTiles& map_tiles, int threads, int step, const Cost& cost) {
   constexpr int kMostMapParts = 64;
   LaneDivision best;
   double least = std::numeric_limits<double>::infinity();
-  const int row_steps = (s.out_height() + row_step - 1) / row_step;
-  for (int bands = 1; bands <= row_steps; ++bands) {
-    const int rows = (row_steps + bands - 1) / bands * row_step;
-    const Strips strips(s, rows);
+  const int steps = (windows.count + step - 1) / step;
+  for (int bands = 1; bands <= steps; ++bands) {
+    const int at_once = (steps + bands - 1) / bands * step;
+    const int rows = windows.rows(at_once);
+    const Strips strips(s.batch, windows, at_once);
     // The last strips of the images come last, and may have fewer rows.
-    const int last_rows = (s.out_height() - 1) % rows + 1;
+    const int last_rows = windows.rows((windows.count - 1) % at_once + 1);
     const std::int64_t all = strip_groups(strips, set);
     const std::int64_t last = last_rows == rows ? 0 : s.batch / set.lanes;
     for (int parts = 1; parts <= std::min(kMostMapParts, map_tiles.count()); ++parts) {
@@ -59,7 +61,7 @@ LaneDivision least_cost_division(const ConvShape& s, const InstructionSet& set, 
                           std::max(left > 0 ? full_cost : 0, last > 0 ? rounds_of_rest * last_cost : 0);
       if (!(time < least)) continue;
       least = time;
-      best = {rows, parts};
+      best = {at_once, rows, parts};
     }
   }
   return best;

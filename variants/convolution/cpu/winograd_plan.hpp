@@ -1,8 +1,11 @@
 // What the Winograd stage makes ready: filtered inputs and where they lie, tasks, and the weights of all products.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
+#include <string>
 #include <vector>
 
 #include "variants/convolution/cpu/lane_tasks.hpp"
@@ -79,6 +82,26 @@ struct FilteredSizes {
   std::int64_t vectors() const { return offset(row_streams, 0, 0, 0); }
 };
 
+constexpr int kFewestWinogradChannels = 8;
+
+/// Empty if the products can be saved for that shape, otherwise why not.
+inline std::string winograd_unsupported(const ConvShape& s) {
+  const std::string sizes = fmt::format("kernel {} with stride {} and {} input channels for each map", s.kernel,
+                                        s.stride, s.channels_per_group());
+  if (s.stride != 1) return sizes + ": neighbouring outputs share products with stride 1 only";
+  if (s.channels_per_group() < kFewestWinogradChannels) {
+    return fmt::format("{}: with fewer than {} channels, cancellation would make rounding errors too large", sizes,
+                       kFewestWinogradChannels);
+  }
+  return "";
+}
+
+/// Products of both dimensions for two by two outputs, which need kernel * kernel each.
+inline double saved_by_winograd(const ConvShape& shape) {
+  const auto terms = static_cast<double>(winograd_terms(shape.kernel).size());
+  return 4.0 * shape.kernel * shape.kernel / (terms * terms);
+}
+
 /// What `prepare` made, the same for all threads.
 struct WinogradPlan {
   static constexpr int kFilteredBytes = 1024 * 1024;
@@ -88,6 +111,7 @@ struct WinogradPlan {
   MapTiles map_tiles;
   WinogradDimension dimension;  ///< rows and columns alike
   std::vector<RowStream> streams_of_way[kOutputWays];
+  RowWindows windows;
   LaneDivision division;
   Strips strips;
   bool past_caches;  ///< the way of the outputs
@@ -97,14 +121,17 @@ struct WinogradPlan {
   AlignedFloats weights;                ///< tile of maps by tile, in each product by product those of the tile's maps
 
   WinogradPlan(const ConvShape& s, const float* oihw, int threads)
+      : WinogradPlan(s, {.count = s.out_height()}, oihw, threads) {}
+  WinogradPlan(const ConvShape& s, const RowWindows& of_rows, const float* oihw, int threads)
       : shape(s),
         set(chosen_instruction_set()),
         map_tiles(s.maps_per_group(), set.maps),
         dimension(s.kernel),
         streams_of_way{row_streams(dimension, OutputWay::first), row_streams(dimension, OutputWay::both),
                        row_streams(dimension, OutputWay::opposite), row_streams(dimension, OutputWay::second)},
+        windows(of_rows),
         division(divide(threads)),
-        strips(s, division.rows),
+        strips(s.batch, windows, division.windows),
         past_caches(outgrows_caches(s.output_elements())),
         sizes(filtered_sizes(division.rows)) {
     for (int way = 0; way < kOutputWays * kOutputWays; ++way) {
@@ -159,9 +186,10 @@ struct WinogradPlan {
     constexpr double kFiltering = 4;    // for a vector of filtered inputs
     constexpr double kAddingUp = 60;    // for the two by two outputs of a map
     const auto terms = static_cast<double>(dimension.terms.size());
-    return least_cost_division(shape, set, map_tiles, threads, 2, [&](int rows, int tiles) {
+    const int pair = windows.stride == 1 ? 2 : 1;
+    return least_cost_division(shape, windows, set, map_tiles, threads, pair, [&](int rows, int tiles) {
       const FilteredSizes filtered = filtered_sizes(rows);
-      if (rows > 2 && filtered.vectors() * set.lanes * 4 > kFilteredBytes) {
+      if (rows > windows.rows(pair) && filtered.vectors() * set.lanes * 4 > kFilteredBytes) {
         return std::numeric_limits<double>::infinity();
       }
       double filtered_planes = 0;
