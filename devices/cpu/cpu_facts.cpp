@@ -13,6 +13,7 @@
 #include <sstream>
 
 #include "devices/cpu/cpu_microarchitecture.hpp"
+#include "devices/cpu/tile_unit.hpp"
 
 namespace convladder {
 namespace {
@@ -174,6 +175,7 @@ std::vector<DeviceFact> cpu_facts() {
           {"cores", std::to_string(usable_cores())},
           {"threads", std::to_string(cpu_threads())},
           {"instruction sets", fmt::format("{}", fmt::join(cpu_instruction_sets(), " "))},
+          {"AMX tiles", tile_unit_remark()},
           {"caches", caches},
           {"memory", fmt::format("{:.1f} GiB", static_cast<double>(total_memory_bytes()) / (1 << 30))}};
 }

@@ -7,7 +7,6 @@
 #include "harness/commands/list/topics.hpp"
 #include "harness/machine/environment.hpp"
 #include "support/json_text.hpp"
-#include "variants/convolution/cpu/tile_instructions.hpp"
 
 namespace convladder {
 namespace {
@@ -22,18 +21,6 @@ std::string object_text(const std::string& title, const ordered_json& object) {
   return text;
 }
 
-std::string tile_unit_text() {
-  switch (tile_unit()) {
-    case TileUnit::processor:
-      return "the processor's";
-    case TileUnit::emulated:
-      return "emulated, as CONVLADDER_AMX asks for: verified, not timed";
-    case TileUnit::none:
-      break;
-  }
-  return "none: " + why_no_tile_unit();
-}
-
 }  // namespace
 
 std::string machine_listing(const std::string& format) {
@@ -41,7 +28,6 @@ std::string machine_listing(const std::string& format) {
   if (format == "json") return json_text(environment);
   std::string text;
   for (const char* part : {"program", "host", "cpu", "libraries"}) text += object_text(part, environment.at(part));
-  text += fmt::format("AMX tiles for the stages on them\n  {}\n", tile_unit_text());
   for (const ordered_json& device : environment.at("devices")) {
     text += object_text(fmt::format("device {}", device.at("kind").get<std::string>()), device.at("facts"));
     for (const char* const remark : {"unavailable", "warning"}) {

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <limits>
 
+#include "devices/cpu/tile_unit.hpp"
 #include "sanitized.hpp"
 #include "variants/convolution/conv_run.hpp"
 #include "variants/convolution/registry.hpp"

@@ -14,6 +14,7 @@
 #include <limits>
 #include <vector>
 
+#include "devices/cpu/tile_unit.hpp"
 #include "support/half.hpp"
 #include "support/seeded_random.hpp"
 

@@ -9,6 +9,7 @@
 #include <limits>
 #include <utility>
 
+#include "devices/cpu/tile_unit.hpp"
 #include "variants/convolution/cpu/bfloat16_parts.hpp"
 
 namespace convladder {

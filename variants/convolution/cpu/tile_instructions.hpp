@@ -7,7 +7,6 @@
 
 #include <cstdint>
 #include <cstring>
-#include <string>
 
 namespace convladder {
 
@@ -17,18 +16,6 @@ inline constexpr int kTileWords = 16 * 16;  ///< of 32 bits: a float, or two bf1
 inline constexpr int kTileBytes = kTileWords * 4;
 inline constexpr std::int64_t kTileRowBytes = 64;
 inline constexpr int kTileRegisters = 8;
-
-/// What carries out tile instructions in this process.
-enum class TileUnit { none, emulated, processor };
-
-/// The processor's where it has them and the system lets programs use them. CONVLADDER_AMX=emulated in the environment
-/// asks for the emulation, on any processor.
-TileUnit tile_unit();
-/// Why there are none, in one line that says what can be done. Empty otherwise.
-std::string why_no_tile_unit();
-/// Asks the system for the registers, which it gives to whoever asks: for all threads, before the first instruction.
-/// Nothing for an emulation. Throws DeviceError where the system refuses.
-void require_tile_unit();
 
 /// sums += left x right, as TDPBF16PS does it with full tiles, bit by bit: for each sum one chain of fused
 /// multiply-adds over the even numbers of its row and column, and one over the odd ones, both from zero; then the sum

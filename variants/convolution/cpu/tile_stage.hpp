@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "devices/cpu/tile_unit.hpp"
 #include "variants/convolution/cpu/tile_convolution.hpp"
 #include "variants/convolution/cpu_variant.hpp"
 
