@@ -171,12 +171,17 @@ class Panel:
             x = left + math.log(value / self.low) / math.log(self.high / self.low) * (right - left)
             fits = x + text_inches(label, 7.5) <= right
             places.append((x, x if fits else max(x - text_inches(label, 7.5), left), label, colour, dash, value))
-        # So ordered no line goes through the other one's label, unless the axis is too short for both.
+        # So ordered no line goes through the other one's label, unless the axis is too short for both: then the line
+        # has a gap where the label is.
         upper_first = sorted(places, key=lambda one: one[0] if one[0] == one[1] else -one[0])
         for line, (x, start, label, colour, dash, value) in enumerate(upper_first):
             axes.axvline(value, color=colour, linewidth=1.0, linestyle=dash, zorder=1.4)
             y = top - 0.27 + 0.15 * line
-            page.line([(x, y + 0.07), (x, top)], color=colour, linewidth=0.8, linestyle=dash)
+            begin = y + 0.07
+            for _, other, below, *_ in upper_first[line + 1:]:
+                if other - 0.03 < x < other + text_inches(below, 7.5) + 0.03:
+                    begin += 0.15
+            page.line([(x, begin), (x, top)], color=colour, linewidth=0.8, linestyle=dash)
             page.text(start, y, label, fontsize=7.5, color=colour)
 
     def _name(self, page: Page, row: Row, middle: float, names: float) -> None:

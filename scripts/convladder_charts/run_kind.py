@@ -67,7 +67,7 @@ def _drawings(record: Record, options: Options) -> Iterator[Drawing]:
         suffix = _suffix(index, group)
         if ladder.drawn_ladders(group, options.batch):
             yield Drawing(f"ladder{suffix}", ladder.draw, record, group)
-        if any(len(group.of_layer(layer)) > 1 for layer in group.layers):
+        if time_over_batch.has_one(group):
             yield Drawing(f"time_over_batch{suffix}", time_over_batch.draw, record, group)
         if cpu_roofline.has_one(record, group, options.batch):
             yield Drawing(f"roofline-{_plain(group.device)}" if index == 0 else f"roofline{suffix}", cpu_roofline.draw,

@@ -47,6 +47,11 @@ class PerImage:
         return f"{duration(value)} an image"
 
 
+def has_one(group: Group) -> bool:
+    """Whether a layer has more than one batch: one alone would be a point, not a line."""
+    return any(len(group.of_layer(layer)) > 1 for layer in group.layers)
+
+
 def draw(record: Record, group: Group, batch: Optional[int]) -> tuple[Page, str, str]:
     """The figure, its title and its description in words."""
     layers = [one.layer_name for one in drawn_ladders(group, None)] or list(group.layers[:1])

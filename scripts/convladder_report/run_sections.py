@@ -93,6 +93,8 @@ def samples(record: Record, source: str, prefix: str) -> Iterator[Section]:
 
 def _over_batches(record: Record, group: Group, source: str, name: str, place: str,
                   data: Optional[Data]) -> Iterator[Block]:
+    if not time_over_batch.has_one(group):
+        return
     yield Section(f"{name}-time", "Time over batch", (
         *explorers.of_times(record, data, f"{name}-time-explorer", f"{name}-time-figure"),
         figure(time_over_batch.draw, record, group, f"{name}-time-figure", source, place,
