@@ -101,7 +101,8 @@ std::string tile_unit_remark() {
     case TileUnit::none:
       break;
   }
-  return "none";
+  return wish().empty() ? fmt::format("none; {}={} verifies without them", kVariable, kEmulated)
+                        : "none: " + why_no_tile_unit();
 }
 
 }  // namespace convladder

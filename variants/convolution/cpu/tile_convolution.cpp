@@ -4,13 +4,12 @@
 #include <omp.h>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <limits>
-#include <utility>
 
 #include "devices/cpu/tile_unit.hpp"
 #include "variants/convolution/cpu/bfloat16_parts.hpp"
+#include "variants/convolution/cpu/tile_kernel.hpp"
 
 namespace convladder {
 namespace {
@@ -20,134 +19,28 @@ constexpr int kTapsOfMovingSums = 11;            // what loading and storing the
 constexpr std::int64_t kSumsBytes = 256 * 1024;  // a second-level cache has 2 MiB where AMX is
 constexpr int kMostParts = 64;
 
-constexpr int kHigh = 0;
-constexpr int kMiddle = 1;
-constexpr int kLow = 2;
-
-/// Parts of a weight and of a pixel that are multiplied.
-struct Product {
-  int weight;
-  int pixel;
-};
-
-/// Each shares a factor with the one before, and the smallest come first.
-template <PartProducts kProducts>
-constexpr auto product_order() {
-  if constexpr (kProducts == PartProducts::six) {
-    return std::array{Product{kLow, kHigh},      Product{kHigh, kHigh},   Product{kMiddle, kHigh},
-                      Product{kMiddle, kMiddle}, Product{kHigh, kMiddle}, Product{kHigh, kLow}};
-  } else {
-    return std::array{Product{kMiddle, kHigh}, Product{kHigh, kHigh}, Product{kHigh, kMiddle}};
-  }
-}
-template <PartProducts kProducts>
-constexpr int part_count() {
-  return kProducts == PartProducts::six ? 3 : 2;
-}
-
 std::int64_t rounded_up_quotient(std::int64_t dividend, std::int64_t divisor) {
   return (dividend + divisor - 1) / divisor;
-}
-
-/// One or two tiles of maps by one or two tiles of pixels, over the taps of a panel.
-struct TileBlock {
-  const std::uint32_t* weights[2];
-  const std::uint32_t* pixels[2];
-  float* sums[2][2];
-  int steps;
-  bool is_first;  ///< whether the sums begin here
-};
-
-template <typename Tiles, int kMaps, int kPixels, PartProducts kProducts>
-struct TileKernel {
-  // Registers: the sums of maps m and pixels p in 2m + p, then weights, then pixels.
-  static constexpr int kWeights = 4;
-  static constexpr int kPixelTiles = 6;
-  static constexpr auto kOrder = product_order<kProducts>();
-
-  /// By itself, so that no store of what it reads is moved behind it.
-  [[gnu::noinline]] static void run(Tiles& tiles, const TileBlock& block) {
-    for_sums([&]<int m, int p>() {
-      if (block.is_first) {
-        tiles.template clear<2 * m + p>();
-      } else {
-        tiles.template load<2 * m + p>(block.sums[m][p]);
-      }
-    });
-    for (int step = 0; step < block.steps; ++step) {
-      const std::ptrdiff_t at = std::ptrdiff_t{step} * part_count<kProducts>() * kTileWords;
-      add_products(tiles, block, at, std::make_integer_sequence<int, static_cast<int>(kOrder.size())>());
-    }
-    for_sums([&]<int m, int p>() { tiles.template store<2 * m + p>(block.sums[m][p]); });
-  }
-
- private:
-  template <typename Body>
-  [[gnu::always_inline]] static void for_sums(const Body& body) {
-    body.template operator()<0, 0>();
-    if constexpr (kPixels > 1) body.template operator()<0, 1>();
-    if constexpr (kMaps > 1) body.template operator()<1, 0>();
-    if constexpr (kMaps > 1 && kPixels > 1) body.template operator()<1, 1>();
-  }
-
-  template <int... kNumbers>
-  [[gnu::always_inline]] static void add_products(Tiles& tiles, const TileBlock& block, std::ptrdiff_t at,
-                                                  std::integer_sequence<int, kNumbers...> /*numbers*/) {
-    (add_product<kNumbers>(tiles, block, at), ...);
-  }
-
-  template <int kNumber>
-  [[gnu::always_inline]] static void add_product(Tiles& tiles, const TileBlock& block, std::ptrdiff_t at) {
-    constexpr Product now = kOrder[kNumber];
-    constexpr Product before = kNumber > 0 ? kOrder[kNumber - 1] : Product{-1, -1};
-    if constexpr (now.weight != before.weight) {
-      tiles.template load<kWeights>(block.weights[0] + at + now.weight * kTileWords);
-      if constexpr (kMaps > 1) tiles.template load<kWeights + 1>(block.weights[1] + at + now.weight * kTileWords);
-    }
-    if constexpr (now.pixel != before.pixel) {
-      constexpr std::int64_t kPitch = part_count<kProducts>() * kTileRowBytes;
-      tiles.template load<kPixelTiles>(block.pixels[0] + at + now.pixel * kTileRows, kPitch);
-      if constexpr (kPixels > 1) {
-        tiles.template load<kPixelTiles + 1>(block.pixels[1] + at + now.pixel * kTileRows, kPitch);
-      }
-    }
-    for_sums([&]<int m, int p>() { tiles.template multiply<2 * m + p, kWeights + m, kPixelTiles + p>(); });
-  }
-};
-
-template <typename Tiles>
-void multiply(Tiles& tiles, const TileBlock& block, int maps, int pixels, PartProducts products) {
-  with_constant<2>(maps, [&](auto m) {
-    with_constant<2>(pixels, [&](auto p) {
-      if (products == PartProducts::six) {
-        TileKernel<Tiles, m, p, PartProducts::six>::run(tiles, block);
-      } else {
-        TileKernel<Tiles, m, p, PartProducts::three>::run(tiles, block);
-      }
-    });
-  });
 }
 
 /// Cuts numbers into the first two or all three of their parts.
 struct CutIntoParts {
   template <typename Set>
   static void run(const float* const& numbers, const std::int64_t& count, const int& parts, std::uint16_t* const& all) {
+    with_constant<Bfloat16Parts::kCount>(parts, [&](auto kept) { cut<kept>(numbers, count, all); });
+  }
+
+ private:
+  template <int kParts>
+  [[gnu::always_inline]] static void cut(const float* numbers, std::int64_t count, std::uint16_t* all) {
     std::uint16_t* __restrict const high = all;
     std::uint16_t* __restrict const middle = all + count;
     std::uint16_t* __restrict const low = all + 2 * count;
-    if (parts < 3) {
-      for (std::int64_t i = 0; i < count; ++i) {
-        const Bfloat16Parts of = bfloat16_parts(numbers[i]);
-        high[i] = of.high;
-        middle[i] = of.middle;
-      }
-      return;
-    }
     for (std::int64_t i = 0; i < count; ++i) {
       const Bfloat16Parts of = bfloat16_parts(numbers[i]);
       high[i] = of.high;
-      middle[i] = of.middle;
-      low[i] = of.low;
+      if constexpr (kParts > 1) middle[i] = of.middle;
+      if constexpr (kParts > 2) low[i] = of.low;
     }
   }
 };
@@ -188,11 +81,7 @@ struct TileConvolution::FillPanel {
   /// `kPieces`: 0 for any number.
   template <int kPieces>
   [[gnu::always_inline]] void fill_tile() const {
-    if (part_count == 3) {
-      fill_parts<kPieces, 3>();
-    } else {
-      fill_parts<kPieces, 2>();
-    }
+    with_constant<Bfloat16Parts::kCount>(part_count, [&](auto kept) { fill_parts<kPieces, kept>(); });
   }
 
   template <int kPieces, int kParts>
@@ -235,7 +124,7 @@ struct TileConvolution::FillPanel {
 TileConvolution::TileConvolution(const ConvShape& shape, const float* weights, PartProducts products)
     : shape_(shape),
       products_(products),
-      parts_(products == PartProducts::six ? part_count<PartProducts::six>() : part_count<PartProducts::three>()),
+      parts_(part_count(products)),
       is_emulated_(tile_unit() != TileUnit::processor),
       set_(chosen_instruction_set().kind),
       pixels_(shape.out_height() * shape.out_width()),
@@ -458,9 +347,7 @@ void TileConvolution::convolve(const float* input, float* output) {
 }
 
 std::int64_t TileConvolution::tile_products() const {
-  const std::int64_t of_step = products_ == PartProducts::six ? product_order<PartProducts::six>().size()
-                                                              : product_order<PartProducts::three>().size();
-  return std::int64_t{shape_.batch} * shape_.groups * map_tiles_ * pixel_tiles_ * steps_ * of_step;
+  return std::int64_t{shape_.batch} * shape_.groups * map_tiles_ * pixel_tiles_ * steps_ * static_cast<int>(products_);
 }
 
 std::string TileConvolution::choice() const {

@@ -15,16 +15,11 @@
 
 #include "variants/convolution/conv_shape.hpp"
 #include "variants/convolution/cpu/input_tile.hpp"
+#include "variants/convolution/cpu/part_products.hpp"
 #include "variants/convolution/cpu/tile_instructions.hpp"
 #include "variants/vector_lanes.hpp"
 
 namespace convladder {
-
-/// Which parts of weights and pixels are multiplied.
-enum class PartProducts {
-  three,  ///< high x high, and high x middle both ways
-  six,    ///< and middle x middle, and high x low both ways
-};
 
 class TileConvolution {
  public:

@@ -23,7 +23,7 @@ class TileStage {
 
   /// Of three products what is left out, 3 * 2^-16, and some for the sums.
   static double tolerance() { return kProducts == PartProducts::six ? kFloat32Tolerance : 5e-5; }
-  static double rate_over_fma() { return 16.0 / (kProducts == PartProducts::six ? 6 : 3); }
+  static double rate_over_fma() { return 16.0 / static_cast<int>(kProducts); }
   static std::string why_untimed() {
     return tile_unit() == TileUnit::emulated ? "its tile instructions are emulated (CONVLADDER_AMX)" : "";
   }
