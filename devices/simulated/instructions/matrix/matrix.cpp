@@ -46,8 +46,12 @@ void add_row(const TensorSum& how, float* sums, const float* row, int depth, con
 /// operand 0 is the metadata and `target` the selector.
 template <typename T, int kMost, bool kSparse>
 void multiply(WarpState& warp, const Operation& operation) {
-  check_all_lanes(warp, operation);
   const Product& product = matrix_products()[static_cast<std::size_t>(operation.detail)];
+  const TensorCores cores = warp.block->program->tensor_cores;
+  if constexpr (std::is_same_v<T, float>) {
+    if (product.in_lanes != nullptr && cores == TensorCores::rounding) return product.in_lanes(warp, operation);
+  }
+  check_all_lanes(warp, operation);
   const Slot* const d_registers = warp.block->program->operand_lists.data() + operation.list;
   const Slot* const a_registers = d_registers + product.d.registers();
   const Slot* const b_registers = a_registers + product.a.registers();
@@ -69,7 +73,6 @@ void multiply(WarpState& warp, const Operation& operation) {
     T* const sum = sums.data() + row * columns;
     const T* const right = b.data() + row / rows * b_rows * columns;
     if constexpr (std::is_same_v<T, float>) {
-      const TensorCores cores = warp.block->program->tensor_cores;
       if (cores != TensorCores::rounding) {
         add_row({cores, product.a.type(), product.b.type(), product.d.type()}, sum, a.data() + row * depth, depth,
                 right, columns, [&](int k) { return kSparse ? positions.data()[row * depth + k] : k; });

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "devices/simulated/instructions/instruction_decoder.hpp"
+#include "devices/simulated/instructions/matrix/product_in_lanes.hpp"
 
 namespace convladder::simulated {
 namespace {
@@ -170,6 +171,7 @@ const std::vector<Product>& matrix_products() {
     add_integer_products(list);
     add_products_of_quad_pairs(list);
     add_sparse_products(list);
+    for (Product& product : list) product.in_lanes = product_in_lanes(product);
     return list;
   }();
   return all;

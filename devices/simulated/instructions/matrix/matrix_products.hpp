@@ -19,9 +19,10 @@ struct Product {
   Fragment b;
   Fragment c;
   Fragment d;
-  int products = 1;           ///< whose matrices lie below each other
-  bool exclusive_or = false;  ///< of b1: bits that differ are counted, not those that are set in both
-  bool sparse = false;        ///< metadata say where the elements of a row of a are
+  int products = 1;            ///< whose matrices lie below each other
+  bool exclusive_or = false;   ///< of b1: bits that differ are counted, not those that are set in both
+  bool sparse = false;         ///< metadata say where the elements of a row of a are
+  Handler in_lanes = nullptr;  ///< the quick way where sums are rounded after each product; see product_in_lanes.hpp
 };
 
 /// All of them, always in the same places.
