@@ -2,6 +2,8 @@
 # in cpu/, cuda/ and cuda/sm_80/. The result names them. Nothing is listed by name: files that need something of their own
 # are known by their names.
 #   *reference.cpp, problem.cpp   the same sums on every machine: vectorised, but never contracted into fused multiply-adds
+#   cpu/packed.cpp                sums that are to be the same in every batch: all or none contracted into fused
+#                                 multiply-adds, where GCC does it or not by how many sums there are at once
 #   cpu/onednn*.cpp, xnnpack*.cpp only where these libraries are
 #   cuda/cudnn*.cpp, cublas*.cpp  only where their headers are; the libraries are opened at run time
 function(add_problem folder result)
@@ -34,6 +36,13 @@ function(add_problem folder result)
     if(CONVLADDER_HAS_ONEDNN)
       target_include_directories(${target} SYSTEM PRIVATE "${CONVLADDER_ONEDNN_INCLUDE_DIR}")
       target_link_libraries(${target} PUBLIC "${CONVLADDER_ONEDNN_LIBRARY}")
+    endif()
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+      set(same_sums ${sources})
+      list(FILTER same_sums INCLUDE REGEX "/packed\\.cpp$")
+      if(same_sums)
+        set_source_files_properties(${same_sums} PROPERTIES COMPILE_OPTIONS "--param=avoid-fma-max-bits=0")
+      endif()
     endif()
     set(xnnpack_sources ${sources})
     list(FILTER xnnpack_sources INCLUDE REGEX "/xnnpack[^/]*\\.cpp$")

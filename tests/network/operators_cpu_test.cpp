@@ -1,6 +1,9 @@
 // Every CPU operator on guarded memory, over many shapes: right against float64, exact on small integers.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <span>
+
 #include "devices/cpu/cpu_device.hpp"
 #include "network/operator_test_data.hpp"
 
@@ -48,6 +51,26 @@ TEST(CpuOperators, AreRightOnALargeBatch) {
        {fully_connected_shape(65, {3, 7, 5}, 67, true), fully_connected_shape(130, {16, 8, 8}, 32, false),
         same_shape(OperatorType::softmax, 65, {33, 1, 1}), pool_shape(65, {3, 13, 13}, 3, 2)}) {
     expect_cpu_right(shape, operator_test_data(shape, OperatorNumbers::real));
+  }
+}
+
+/// However it is shared out: a few images by outputs and inputs, many by images.
+TEST(CpuOperators, PackedWeightsGiveAnImageTheSameInEveryBatch) {
+  const RegisteredOperator& packed = default_operator("cpu", OperatorType::fully_connected);
+  ASSERT_EQ(packed.info.name, "packed");
+  for (const int outputs : {10, 129, 250}) {
+    const OperatorShape all = fully_connected_shape(43, {2, 35, 37}, outputs, true);
+    const OperatorTestData data = operator_test_data(all, OperatorNumbers::real);
+    expect_cpu_right(all, data);
+    CpuDevice device;
+    const std::vector<float> together = operator_output(device, *packed.implementation, all, data, false);
+    for (const int batch : {1, 3, 8, 17}) {
+      OperatorTestData first = data;
+      first.input.resize(batch * all.input.elements());
+      const OperatorShape shape = fully_connected_shape(batch, all.input, outputs, true);
+      const std::vector<float> alone = operator_output(device, *packed.implementation, shape, first, false);
+      EXPECT_TRUE(std::ranges::equal(alone, std::span(together).first(alone.size()))) << batch << " of " << outputs;
+    }
   }
 }
 

@@ -137,9 +137,7 @@ TEST(OperatorRegistry, HasEveryTypeOfEveryFamily) {
   }
   expect_error<std::logic_error>([] { default_operator("abacus", OperatorType::tanh); },
                                  {"no tanh operator of family abacus"});
-#if CONVLADDER_HAS_ONEDNN
-  EXPECT_EQ(default_operator("cpu", OperatorType::fully_connected).info.name, "onednn");
-#endif
+  EXPECT_EQ(default_operator("cpu", OperatorType::fully_connected).info.name, "packed");
 }
 
 TEST(OperatorRegistry, FindsEveryOperatorAndItsTextsCanBeRead) {

@@ -1,4 +1,4 @@
-// The fully connected layer by oneDNN's inner product: what networks use on the CPU.
+// The fully connected layer by oneDNN's inner product.
 #include <fmt/format.h>
 
 #include <oneapi/dnnl/dnnl.hpp>
@@ -94,8 +94,7 @@ const OperatorRegistration registration{
      .name = "onednn",
      .title = "oneDNN",
      .library = true,
-     .description = "The library's inner product; the weights are reordered once into the layout that it wants.",
-     .preferred = true},
+     .description = "The library's inner product; the weights are reordered once into the layout that it wants."},
     keep_operator(std::make_unique<OnednnFullyConnected>())};
 
 }  // namespace

@@ -1,0 +1,272 @@
+// The fully connected layer as a matrix product over weights in the order in which they are used.
+//
+// The weights of 48 outputs (with AVX-512) lie together, input by input, so that a vector holds one input's weights of
+// 16 outputs. A register tile is some images x 48 outputs: a vector of weights is loaded once for all images of the
+// tile, an image's input is a broadcast. Inputs are taken in blocks, whose weights stay in the second-level cache while
+// the images pass by. A small batch is bound by reading the weights, one stream from the first to the last: it is
+// shared out by outputs, so that each weight is read by one core, and, where they leave cores idle, by inputs; their
+// blocks' sums wait and are then added up. A large batch may be shared out by images. Whichever way, an output is the
+// sum of its blocks from the first to the last, so an image's outputs do not depend on the batch that it is in, to the
+// last bit.
+#include <fmt/format.h>
+#include <omp.h>
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "variants/layer_operator.hpp"
+#include "variants/operator_tolerances.hpp"
+#include "variants/vector_lanes.hpp"
+
+namespace convladder {
+namespace {
+
+constexpr int kBlock = 512;     // inputs at once: sums stay short chains, and the weights in the second-level cache
+constexpr int kMostParts = 16;  // of the inputs
+
+int parts_of(int count, int size) { return (count + size - 1) / size; }
+
+/// How a layer is shared out: tasks are a part of the images, a panel of outputs and a part of the inputs each.
+struct PackedDivision {
+  int threads = 1;
+  int image_parts = 1;
+  int input_parts = 1;
+};
+
+/// The division with the least time for the thread that works longest, in cycles: two multiply-adds of a vector each,
+/// weights that come from beyond the second-level cache, and sums that are added up again.
+PackedDivision least_cost_division(int batch, int inputs, int outputs, const InstructionSet& set, int most_threads) {
+  constexpr double kCyclesOfLine = 6;          // one core's stream of weights, 64 bytes
+  constexpr double kCyclesOfThread = 8000;     // of work that a further thread is worth
+  constexpr std::int64_t kMostSums = 1 << 20;  // that wait to be added up
+  const int panels = parts_of(outputs, set.tile_pixels());
+  const int blocks = parts_of(inputs, kBlock);
+  const double lines_of_input = set.tile_pixels() / 16.0;
+  const auto cost_of_input = [&](int images) {
+    const int tiles = parts_of(images, set.maps);
+    return tiles * set.vectors * std::max(1.0, 0.5 * images / tiles) + lines_of_input * kCyclesOfLine;
+  };
+  PackedDivision best;
+  double least = std::numeric_limits<double>::infinity();
+  const double whole = cost_of_input(batch) * panels * inputs;
+  const int threads = static_cast<int>(std::clamp(whole / kCyclesOfThread, 1.0, static_cast<double>(most_threads)));
+  for (int image_parts = 1; image_parts <= std::min(batch, threads); ++image_parts) {
+    const double of_input = cost_of_input(parts_of(batch, image_parts));
+    for (int input_parts = 1; input_parts <= std::min({kMostParts, blocks, threads}); ++input_parts) {
+      const std::int64_t sums = input_parts > 1 ? std::int64_t{batch} * outputs * blocks : 0;
+      if (sums > kMostSums) continue;
+      const int rounds = parts_of(image_parts * panels * input_parts, threads);
+      const double cost = static_cast<double>(rounds) * parts_of(blocks, input_parts) * kBlock * of_input +
+                          static_cast<double>(sums) / set.lanes / std::min(threads, batch);
+      if (!(cost < 0.98 * least)) continue;
+      least = cost;
+      best = {threads, image_parts, input_parts};
+    }
+  }
+  return best;
+}
+
+/// A layer's sizes, how it is cut, and its weights in order: [panel of outputs][input][output of the panel].
+struct PackedLayer {
+  int batch;
+  int inputs;
+  int outputs;
+  InstructionSet set;
+  int panels;
+  PackedDivision division;
+  AlignedFloats weights;
+  std::vector<float> bias;  ///< empty without
+
+  PackedLayer(const OperatorShape& shape, const OperatorTensors& tensors)
+      : batch(shape.batch),
+        inputs(static_cast<int>(shape.input.elements())),
+        outputs(shape.output.channels),
+        set(chosen_instruction_set()),
+        panels(parts_of(outputs, set.tile_pixels())),
+        division(least_cost_division(batch, inputs, outputs, set, omp_get_max_threads())),
+        weights(std::int64_t{panels} * inputs * set.tile_pixels()),
+        bias(tensors.bias, tensors.bias + (shape.has_bias ? outputs : 0)) {
+    pack(tensors.weights);
+  }
+
+  std::int64_t elements() const { return std::int64_t{batch} * outputs; }
+  int blocks() const { return parts_of(inputs, kBlock); }
+  int first_image(int part) const { return static_cast<int>(std::int64_t{batch} * part / division.image_parts); }
+  /// A whole number of blocks, but for the last part.
+  int first_input(int part) const {
+    return std::min(inputs, parts_of(inputs, kBlock) * part / division.input_parts * kBlock);
+  }
+  const float* panel(int which) const { return weights.data() + std::int64_t{which} * inputs * set.tile_pixels(); }
+
+ private:
+  void pack(const float* rows) {
+    const int width = set.tile_pixels();
+    const int blocks = parts_of(inputs, 64);  // of a panel: their weights stay in the first-level cache
+    float* const packed = weights.data();
+#pragma omp parallel for collapse(2) schedule(static)
+    for (int which = 0; which < panels; ++which) {
+      for (int block = 0; block < blocks; ++block) {
+        const int end = std::min(inputs, (block + 1) * 64);
+        for (int o = 0; o < std::min(width, outputs - which * width); ++o) {
+          const float* const from = rows + static_cast<std::ptrdiff_t>(which * width + o) * inputs;
+          float* const to = packed + std::ptrdiff_t{which} * inputs * width + o;
+          for (int i = block * 64; i < end; ++i) to[std::ptrdiff_t{i} * width] = from[i];
+        }
+      }
+    }
+  }
+};
+
+/// Some images, one panel of outputs, some inputs.
+struct PackedTask {
+  const PackedLayer& layer;
+  int panel;
+  int first_image;
+  int end_image;
+  int first_input;
+  int end_input;
+  const float* input;  ///< of the batch
+  float* output;       ///< likewise; written, and not added to
+  float* partial;      ///< null: blocks are added up in `output`; otherwise [block of all inputs][image][output]
+
+  template <typename Set>
+  static void run(const PackedTask& task) {
+    constexpr int kWidth = Set::vectors * Set::lanes;
+    const int columns = std::min(kWidth, task.layer.outputs - task.panel * kWidth);
+    const int tiles = parts_of(task.end_image - task.first_image, Set::maps);
+    for (int block = task.first_input; block < task.end_input; block += kBlock) {
+      const int length = std::min(kBlock, task.end_input - block);
+      for (int tile = 0; tile < tiles; ++tile) {
+        const int images = task.end_image - task.first_image;
+        const int first = task.first_image + images * tile / tiles;
+        const int end = task.first_image + images * (tile + 1) / tiles;
+        with_constant<Set::maps>(end - first, [&](auto count) {
+          with_constant<Set::vectors>(parts_of(columns, Set::lanes), [&](auto vectors) {
+            task.multiply<Set, count, vectors>(first, block, length, columns);
+          });
+        });
+      }
+    }
+  }
+
+ private:
+  template <typename Set, int kImages, int kVectors>
+  [[gnu::always_inline]] void multiply(int first, int block, int length, int columns) const {
+    constexpr int kWidth = Set::vectors * Set::lanes;
+    const float* const x = input + std::ptrdiff_t{first} * layer.inputs + block;
+    const float* w = layer.panel(panel) + std::ptrdiff_t{block} * kWidth;
+    Vector<Set> sums[kImages][kVectors] = {};
+    for (int i = 0; i < length; ++i, w += kWidth) add<Set, kImages, kVectors>(sums, x + i, w);
+#pragma GCC unroll 8
+    for (int image = 0; image < kImages; ++image) {
+      alignas(64) float row[kVectors * Set::lanes];
+#pragma GCC unroll 4
+      for (int v = 0; v < kVectors; ++v) store_vector(row + v * Set::lanes, sums[image][v]);
+      leave(row, first + image, columns, block / kBlock);
+    }
+  }
+
+  template <typename Set, int kImages, int kVectors>
+  [[gnu::always_inline]] void add(Vector<Set> (&sums)[kImages][kVectors], const float* x, const float* w) const {
+    Vector<Set> weights[kVectors];
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) load_vector(weights[v], w + v * Set::lanes);
+#pragma GCC unroll 8
+    for (int image = 0; image < kImages; ++image) {
+      const float pixel = x[std::ptrdiff_t{image} * layer.inputs];
+#pragma GCC unroll 4
+      for (int v = 0; v < kVectors; ++v) sums[image][v] += weights[v] * pixel;
+    }
+  }
+
+  [[gnu::always_inline]] void leave(const float* row, int image, int columns, int block) const {
+    const int first = panel * layer.set.tile_pixels();
+    const std::ptrdiff_t place = std::ptrdiff_t{image} * layer.outputs + first;
+    if (partial != nullptr) {
+      std::copy_n(row, columns, partial + block * layer.elements() + place);
+    } else if (block > 0) {
+      for (int o = 0; o < columns; ++o) output[place + o] += row[o];
+    } else if (layer.bias.empty()) {
+      std::copy_n(row, columns, output + place);
+    } else {
+      for (int o = 0; o < columns; ++o) output[place + o] = row[o] + layer.bias[static_cast<std::size_t>(first + o)];
+    }
+  }
+};
+
+class PreparedPacked final : public PreparedOperator {
+ public:
+  PreparedPacked(const OperatorShape& shape, const OperatorTensors& tensors)
+      : layer_(shape, tensors),
+        input_(tensors.input),
+        output_(tensors.output),
+        partial_(layer_.division.input_parts > 1 ? layer_.blocks() * layer_.elements() : 0) {}
+
+  void run() override {
+    const int parts = layer_.division.image_parts * layer_.panels * layer_.division.input_parts;
+#pragma omp parallel num_threads(layer_.division.threads)
+    {
+#pragma omp for schedule(static)
+      for (int part = 0; part < parts; ++part) run_part(part);
+      if (layer_.division.input_parts > 1) {
+#pragma omp for schedule(static)
+        for (int image = 0; image < layer_.batch; ++image) add_up(image);
+      }
+    }
+  }
+  std::string choice() const override {
+    return fmt::format("{}, {} images x {} outputs at once, in {} x {} x {} parts of images, outputs and inputs",
+                       layer_.set.name, layer_.set.maps, layer_.set.tile_pixels(), layer_.division.image_parts,
+                       layer_.panels, layer_.division.input_parts);
+  }
+
+ private:
+  /// Neighbouring parts belong to one thread: the same images, or one stream of weights.
+  void run_part(int part) {
+    const int of_inputs = part % layer_.division.input_parts;
+    const int panel = part / layer_.division.input_parts % layer_.panels;
+    const int of_images = part / layer_.division.input_parts / layer_.panels;
+    run_with<PackedTask>(layer_.set.kind,
+                         PackedTask{layer_, panel, layer_.first_image(of_images), layer_.first_image(of_images + 1),
+                                    layer_.first_input(of_inputs), layer_.first_input(of_inputs + 1), input_, output_,
+                                    layer_.division.input_parts > 1 ? partial_.data() : nullptr});
+  }
+
+  void add_up(int image) {
+    const std::int64_t first = std::int64_t{image} * layer_.outputs;
+    const float* const sums = partial_.data() + first;
+    for (int o = 0; o < layer_.outputs; ++o) {
+      float sum = sums[o];
+      if (!layer_.bias.empty()) sum += layer_.bias[static_cast<std::size_t>(o)];
+      for (int block = 1; block < layer_.blocks(); ++block) sum += sums[block * layer_.elements() + o];
+      output_[first + o] = sum;
+    }
+  }
+
+  PackedLayer layer_;
+  const float* input_;
+  float* output_;
+  AlignedFloats partial_;  ///< the blocks' sums where the inputs are shared out
+};
+
+class PackedFullyConnected final : public LayerOperator {
+ public:
+  std::unique_ptr<PreparedOperator> prepare(Device& /*device*/, const OperatorShape& shape,
+                                            const OperatorTensors& tensors) const override {
+    return std::make_unique<PreparedPacked>(shape, tensors);
+  }
+  double tolerance() const override { return tolerance::fully_connected; }
+};
+
+const OperatorRegistration registration{
+    {.family = "cpu",
+     .type = OperatorType::fully_connected,
+     .name = "packed",
+     .title = "Packed weights",
+     .description = "A matrix product in register tiles; the weights are packed once in the order of their use.",
+     .preferred = true},
+    keep_operator(std::make_unique<PackedFullyConnected>())};
+
+}  // namespace
+}  // namespace convladder
