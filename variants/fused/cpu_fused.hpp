@@ -8,14 +8,30 @@
 
 namespace convladder {
 
-/// A fused variant that takes any shape. `Ready` has
+/// A fused variant that takes any shape, unless `unsupported` says otherwise. `Ready` has
 ///   Ready(const FusedShape& shape, const float* weights, const float* bias)  what `prepare` does; see there
 ///   void run(const float* input, float* output)                              all cores used; writes every element
 ///   std::string choice() const                                               as PreparedOperator::choice
+///   static double saved_multiplications(const FusedShape& shape)             as FusedVariant's; may be left out
 template <typename Ready>
 class CpuFusedVariant final : public FusedVariant {
  public:
-  std::string unsupported_reason(const FusedShape& /*shape*/) const override { return {}; }
+  using Unsupported = std::string (*)(const FusedShape& shape);
+  using Suits = bool (*)(const FusedShape& shape);
+  /// As the functions of FusedVariant; null: it takes everything, and suits nothing.
+  explicit CpuFusedVariant(Unsupported unsupported = nullptr, Suits suits = nullptr)
+      : unsupported_(unsupported), suits_(suits) {}
+
+  std::string unsupported_reason(const FusedShape& shape) const override {
+    return unsupported_ == nullptr ? std::string() : unsupported_(shape);
+  }
+  bool suits(const FusedShape& shape) const override {
+    return suits_ != nullptr && unsupported_reason(shape).empty() && suits_(shape);
+  }
+  double saved_multiplications(const FusedShape& shape) const override {
+    if constexpr (requires { Ready::saved_multiplications(shape); }) return Ready::saved_multiplications(shape);
+    return 1;
+  }
   std::unique_ptr<PreparedOperator> prepare(Device& /*device*/, const FusedShape& shape,
                                             const OperatorTensors& tensors) const override {
     return std::make_unique<Prepared>(shape, tensors);
@@ -34,6 +50,9 @@ class CpuFusedVariant final : public FusedVariant {
     const float* input_;
     float* output_;
   };
+
+  Unsupported unsupported_;
+  Suits suits_;
 };
 
 }  // namespace convladder

@@ -11,8 +11,10 @@ double FusedShape::minimum_bytes() const {
 }
 
 std::string fused_shape_name(const FusedShape& shape) {
-  return fmt::format("{}{} + {} + max_pool {}/{}", shape_name(shape.convolution), shape.has_bias ? " + bias" : "",
-                     operator_type_name(shape.activation), shape.pool_size, shape.pool_stride);
+  std::string name = fmt::format("{}{} + {}", shape_name(shape.convolution), shape.has_bias ? " + bias" : "",
+                                 operator_type_name(shape.activation));
+  if (shape.pools()) name += fmt::format(" + max_pool {}/{}", shape.pool_size, shape.pool_stride);
+  return name;
 }
 
 }  // namespace convladder

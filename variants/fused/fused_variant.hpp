@@ -27,10 +27,11 @@ struct FusedShape {
   ConvShape convolution;                         ///< with the batch
   bool has_bias = false;                         ///< one value per output map, added before the activation
   OperatorType activation = OperatorType::relu;  ///< f: relu or tanh
-  int pool_size = 2;                             ///< at most the convolution's output height and width
+  int pool_size = 2;                             ///< at most the convolution's output height and width; 1/1: no pooling
   int pool_stride = 2;
 
   bool operator==(const FusedShape&) const = default;
+  bool pools() const { return pool_size > 1 || pool_stride > 1; }
   int pooled_height() const { return (convolution.out_height() - pool_size) / pool_stride + 1; }
   int pooled_width() const { return (convolution.out_width() - pool_size) / pool_stride + 1; }
   /// What is written, NCHW: [batch][out_channels][pooled_height][pooled_width].
@@ -46,7 +47,7 @@ struct FusedShape {
   }
 };
 
-/// "C1H72W72M12K7 + tanh + max_pool 2/2": the shape without its batch; "+ bias" where it has one.
+/// "C1H72W72M12K7 + tanh + max_pool 2/2": the shape without its batch; "+ bias" where it has one, and no pooling 1/1.
 std::string fused_shape_name(const FusedShape& shape);
 
 /// One implementation. Stateless: one object serves every layer.
@@ -72,6 +73,19 @@ class FusedVariant {
   virtual std::vector<KernelLaunch> launch_plan(const FusedShape& shape) const {
     static_cast<void>(shape);
     return {};
+  }
+
+  /// Whether a network that names no variant is to take it for the shape: of those that suit, the one whose stage is
+  /// on the highest rung. By what the variant knows of itself, as ConvVariant::suits.
+  virtual bool suits(const FusedShape& shape) const {
+    static_cast<void>(shape);
+    return false;
+  }
+
+  /// As ConvVariant's.
+  virtual double saved_multiplications(const FusedShape& shape) const {
+    static_cast<void>(shape);
+    return 1;
   }
 
   /// The largest allowed |error| / magnitude against `reference_fused` (variants/fused/reference.hpp).

@@ -44,6 +44,9 @@ class AsVariant final : public Variant {
     return variant_.unsupported_reason(shape).empty() ? variant_.launch_plan(shape) : std::vector<KernelLaunch>();
   }
   double tolerance() const override { return variant_.tolerance(); }
+  double saved_operations(const ProblemSize& size) const override {
+    return variant_.saved_multiplications(fused_shape(size));
+  }
 
  private:
   const FusedVariant& variant_;
