@@ -14,11 +14,18 @@ namespace convladder {
 /// What a layer needs beside its convolution: one operator, or none for a convolution without bias.
 std::vector<OperatorShape> layer_operators(const Layer& layer, int batch);
 
-/// The convolution `layer` of the network with the activation and the max pooling that follow it, for a batch of 1;
-/// none if not both follow.
-std::optional<FusedShape> fused_shape(const Network& network, std::size_t layer);
-/// The layers that the shape above takes together: the convolution, the activation and the pooling.
-inline constexpr std::size_t kFusedLayers = 3;
+/// Layers that one step can do.
+struct FusedLayers {
+  FusedShape shape;        ///< for a batch of 1; windows of one element, 1/1, where no pooling follows
+  std::size_t layers = 0;  ///< the first one included
+};
+
+/// The convolution `layer` of the network with the activation that follows it, and the max pooling if that follows;
+/// none if no activation follows.
+std::optional<FusedLayers> fused_layers(const Network& network, std::size_t layer);
+/// The fully connected layer `layer` with the activation that follows it, as a convolution whose filter covers the
+/// input; none if no activation follows, or the input is not a square.
+std::optional<FusedLayers> fused_fully_connected(const Network& network, std::size_t layer);
 
 /// A layer of a network as a size of a problem, for a batch of 1.
 struct ProblemLayer {

@@ -1,18 +1,15 @@
 #include "network/network_runner.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstring>
-#include <map>
 #include <optional>
 
 #include "devices/copy_pipeline.hpp"
-#include "devices/cpu/other_threads.hpp"
 #include "devices/nvtx_range.hpp"
 #include "devices/variant_device.hpp"
+#include "network/prepared_network.hpp"
 
 namespace convladder {
 namespace {
@@ -40,131 +37,6 @@ class PassLog {
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   std::vector<Activity>& activities_;
 };
-
-/// A layer's weights on the device. A convolution's are the variant's own affair: it takes them from the host.
-struct DeviceWeights {
-  DeviceBuffer weights;
-  DeviceBuffer bias;
-};
-
-/// The memory of a pass.
-class PassMemory {
- public:
-  PassMemory(Device& device, const Network& network, int chunk) {
-    std::size_t largest = network.input.elements();
-    for (const Layer& layer : network.layers) largest = std::max(largest, layer.output.elements());
-    for (DeviceBuffer& buffer : activations_) {
-      buffer = device.allocate(largest * static_cast<std::size_t>(chunk) * sizeof(float), "activations");
-    }
-    for (const Layer& layer : network.layers) {
-      if (!has_weights(layer)) continue;
-      DeviceWeights& of_layer = weights_[layer.name];
-      if (layer.type == LayerType::fully_connected) {
-        of_layer.weights = device.allocate(layer.input.elements() * layer.output.elements() * sizeof(float),
-                                           fmt::format("weights of {}", layer.name));
-      }
-      if (layer.bias) {
-        of_layer.bias = device.allocate(static_cast<std::size_t>(layer.output.channels) * sizeof(float),
-                                        fmt::format("bias of {}", layer.name));
-      }
-    }
-  }
-
-  void copy_weights(Device& device, const NetworkWeights& weights) {
-    for (auto& [name, on_device] : weights_) {
-      const LayerWeights& host = weights.layers.at(name);
-      if (on_device.weights.bytes() > 0) {
-        device.copy_to_device(on_device.weights.address(), host.weights.data(), on_device.weights.bytes());
-      }
-      if (on_device.bias.bytes() > 0) {
-        device.copy_to_device(on_device.bias.address(), host.bias.data(), on_device.bias.bytes());
-      }
-    }
-  }
-
-  float* activations(int which) const { return activations_[which].floats(); }
-  const DeviceWeights& of_layer(const std::string& name) const { return weights_.at(name); }
-
- private:
-  DeviceBuffer activations_[2];
-  std::map<std::string, DeviceWeights> weights_;
-};
-
-/// A step bound to its tensors.
-struct PreparedStep {
-  const NetworkStep* step = nullptr;
-  const float* input = nullptr;
-  float* output = nullptr;
-  std::unique_ptr<PreparedConv> convolution;
-  std::unique_ptr<PreparedOperator> layer_operator;
-
-  void run() const {
-    if (layer_operator != nullptr) return layer_operator->run();
-    convolution->load_input();
-    convolution->convolve();
-    convolution->store_output();
-    OtherThreads::rest();  // the next layer is OpenMP's
-  }
-};
-
-/// All steps for chunks of one size. Images enter in the first buffer; `scores` is where the last step leaves its own.
-struct PreparedNetwork {
-  std::vector<PreparedStep> steps;
-  const float* scores = nullptr;
-};
-
-/// Where a chunk enters and leaves the network.
-struct Ends {
-  float* input = nullptr;
-  float* output = nullptr;  ///< null: wherever the last step leaves it
-};
-
-/// The last step that moves the activations elsewhere; what follows works in place there.
-const NetworkStep* last_moving_step(const std::vector<NetworkStep>& steps) {
-  const auto last =
-      std::find_if(steps.rbegin(), steps.rend(), [](const NetworkStep& step) { return !step.in_place(); });
-  return last == steps.rend() ? nullptr : &*last;
-}
-
-PreparedNetwork prepare_network(Device& device, const std::vector<NetworkStep>& steps, const NetworkWeights& weights,
-                                const PassMemory& memory, int images, const Ends& ends) {
-  PreparedNetwork prepared;
-  const NetworkStep* const last_moving = last_moving_step(steps);
-  float* at = ends.input;
-  for (const NetworkStep& step : steps) {
-    PreparedStep& bound = prepared.steps.emplace_back();
-    bound.step = &step;
-    bound.input = at;
-    if (!step.in_place()) at = memory.activations(at == memory.activations(0) ? 1 : 0);
-    if (&step == last_moving && ends.output != nullptr) at = ends.output;
-    bound.output = at;
-    if (step.fused != nullptr) {
-      const LayerWeights& of_layer = weights.layers.at(step.source->name);
-      bound.layer_operator =
-          step.fused->prepare(device, step.fused_shape.with_batch(images),
-                              {bound.input, of_layer.weights.data(),
-                               step.fused_shape.has_bias ? of_layer.bias.data() : nullptr, bound.output});
-      continue;
-    }
-    if (step.convolution != nullptr) {
-      bound.convolution =
-          step.convolution->prepare(device, step.source->convolution.with_batch(images),
-                                    weights.layers.at(step.source->name).weights.data(), {bound.input, bound.output});
-      continue;
-    }
-    OperatorShape shape = step.shape;
-    shape.batch = images;
-    OperatorTensors tensors{bound.input, nullptr, nullptr, bound.output};
-    if (has_weights(*step.source)) {
-      const DeviceWeights& of_layer = memory.of_layer(step.source->name);
-      tensors.weights = of_layer.weights.floats();
-      tensors.bias = of_layer.bias.floats();
-    }
-    bound.layer_operator = step.layer_operator->prepare(device, shape, tensors);
-  }
-  prepared.scores = at;
-  return prepared;
-}
 
 class Pass {
  public:
@@ -199,7 +71,7 @@ class Pass {
     log_.phase(pass_phase::kAllocate, [&] { memory_.emplace(device_, network_, chunk); });
     log_.phase(pass_phase::kCopyWeights, [&] { memory_->copy_weights(device_, weights_); });
     log_.phase(pass_phase::kPrepare, [&] {
-      const Ends ends{memory_->activations(0), nullptr};
+      const NetworkEnds ends{memory_->activations(0), nullptr};
       whole_[0] = prepare_network(for_steps(), steps_, weights_, *memory_, chunk, ends);
       if (rest > 0) rest_ = prepare_network(for_steps(), steps_, weights_, *memory_, rest, ends);
       device_.wait();
@@ -234,7 +106,7 @@ class Pass {
     log_.phase(pass_phase::kPrepare, [&] {
       for (std::size_t slot = 0; slot < 2; ++slot) {
         slots[slot] = {slot_memory_[slot][0].address(), slot_memory_[slot][1].address()};
-        const Ends ends{slot_memory_[slot][0].floats(), slot_memory_[slot][1].floats()};
+        const NetworkEnds ends{slot_memory_[slot][0].floats(), slot_memory_[slot][1].floats()};
         whole_[slot] = prepare_network(for_steps(), steps_, weights_, *memory_, chunk, ends);
         if (rest > 0 && (chunks - 1) % 2 == slot) {
           rest_ = prepare_network(for_steps(), steps_, weights_, *memory_, rest, ends);
@@ -312,7 +184,7 @@ class Pass {
   void run_step(const PreparedStep& prepared, std::size_t index, int images_now) {
     const NetworkStep& step = *prepared.step;
     const NvtxRange range(step.name);
-    if (options_.observer != nullptr) options_.observer->before(step, images_now, prepared.input, prepared.output);
+    if (options_.observer != nullptr) observe_before(prepared, images_now);
     if (options_.time_steps && !options_.overlap) {
       const double start = log_.now_ns();
       log_.step(step.name, start, device_.time_ns([&] { prepared.run(); }));
@@ -326,7 +198,27 @@ class Pass {
     }
     if (options_.observer == nullptr) return;
     device_.wait();
-    options_.observer->after(step, images_now, prepared.output);
+    observe_after(prepared, images_now);
+  }
+
+  void observe_before(const PreparedStep& prepared, int images_now) {
+    const NetworkStep& step = *prepared.step;
+    if (prepared.whole == nullptr) {
+      return options_.observer->before(step, images_now, prepared.input, prepared.output);
+    }
+    if (step.in_place()) return;
+    observed_.resize(step.output().elements() * static_cast<std::size_t>(images_now));
+    options_.observer->before(step, images_now, nullptr, observed_.data());
+    prepared.whole->write_output(prepared.index, observed_.data());
+  }
+
+  /// A library's layouts are its own: an observer is shown a copy in ours.
+  void observe_after(const PreparedStep& prepared, int images_now) {
+    const NetworkStep& step = *prepared.step;
+    if (prepared.whole == nullptr) return options_.observer->after(step, images_now, prepared.output);
+    observed_.resize(step.output().elements() * static_cast<std::size_t>(images_now));
+    prepared.whole->read_output(prepared.index, observed_.data());
+    options_.observer->after(step, images_now, observed_.data());
   }
 
   /// What is only counted is counted behind the steps' backs.
@@ -343,10 +235,11 @@ class Pass {
   const PassOptions& options_;
   PassResult& result_;
   PassLog log_;
-  std::optional<PassMemory> memory_;                        // outlives what is prepared on it
+  std::optional<NetworkMemory> memory_;                     // outlives what is prepared on it
   std::array<std::array<DeviceBuffer, 2>, 2> slot_memory_;  // [slot]: images, scores
   std::array<PreparedNetwork, 2> whole_;                    // by slot; only the first without overlap
   PreparedNetwork rest_;
+  std::vector<float> observed_;  // of a whole network's step
 };
 
 }  // namespace

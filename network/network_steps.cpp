@@ -10,79 +10,133 @@
 namespace convladder {
 
 double NetworkStep::tolerance() const {
+  if (whole != nullptr) return whole->tolerance(*this);
   if (fused != nullptr) return fused->tolerance();
   return convolution != nullptr ? convolution->tolerance() : layer_operator->tolerance();
 }
 
-ActivationShape NetworkStep::input() const { return layer_operator != nullptr ? shape.input : source->input; }
+ActivationShape NetworkStep::input() const { return kind == StepKind::layer_operator ? shape.input : source->input; }
 
 ActivationShape NetworkStep::output() const {
-  if (fused != nullptr) return fused_shape.output();
-  return convolution != nullptr ? source->output : shape.output;
+  if (kind == StepKind::fused) return fused_shape.output();
+  return kind == StepKind::convolution ? source->output : shape.output;
 }
 
 bool NetworkStep::launches_by_itself() const { return convolution != nullptr && convolution->launches_by_itself(); }
 
 bool NetworkStep::in_place() const {
-  return layer_operator != nullptr && shape.type != OperatorType::max_pool &&
+  return kind == StepKind::layer_operator && shape.type != OperatorType::max_pool &&
          shape.type != OperatorType::fully_connected;
 }
 
-std::string fusion_error(const Network& network, std::size_t layer, const FusedVariant& variant) {
-  const std::optional<FusedShape> shape = fused_shape(network, layer);
-  return shape ? variant.unsupported_reason(*shape) : "it is not followed by tanh or relu and then max_pool";
+const ConvShape& NetworkStep::conv_shape() const {
+  return kind == StepKind::fused ? fused_shape.convolution : source->convolution;
 }
 
-std::vector<NetworkStep> network_steps(const Network& network, const NetworkChoice& choice) {
-  std::vector<NetworkStep> steps;
-  for (std::size_t i = 0; i < network.layers.size(); ++i) {
-    const Layer& layer = network.layers[i];
-    if (const auto fused = choice.fused.find(i); fused != choice.fused.end()) {
-      NetworkStep& step = steps.emplace_back();
-      step.name = layer.name;
-      step.type = "convolution";
-      step.implementation = fused->second.info.name;
-      step.layer = i;
-      step.fused = fused->second.variant;
-      step.fused_shape = fused_shape(network, i).value();
-      for (std::size_t with = 1; with < kFusedLayers; ++with) {
-        step.fused_with.push_back(network.layers[i + with].name);
-      }
-      step.source = &layer;
-      i += kFusedLayers - 1;
-      continue;
+std::string fusion_error(const Network& network, std::size_t layer, const FusedVariant& variant) {
+  const std::optional<FusedLayers> fused = fused_layers(network, layer);
+  return fused ? variant.unsupported_reason(fused->shape) : "it is not followed by tanh or relu";
+}
+
+namespace {
+
+class StepList {
+ public:
+  StepList(const Network& network, const NetworkChoice& choice) : network_(network), choice_(choice) {}
+
+  std::vector<NetworkStep> list() {
+    for (std::size_t i = 0; i < network_.layers.size();) i += choice_.whole ? add_of_whole(i) : add_layer(i);
+    return std::move(steps_);
+  }
+
+ private:
+  NetworkStep& add(std::size_t layer, StepKind kind) {
+    NetworkStep& step = steps_.emplace_back();
+    step.name = network_.layers[layer].name;
+    step.type = "convolution";
+    step.layer = layer;
+    step.kind = kind;
+    step.source = &network_.layers[layer];
+    return step;
+  }
+
+  NetworkStep& add_fused(std::size_t layer, const FusedLayers& fused) {
+    NetworkStep& step = add(layer, StepKind::fused);
+    step.fused_shape = fused.shape;
+    for (std::size_t with = 1; with < fused.layers; ++with) {
+      step.fused_with.push_back(network_.layers[layer + with].name);
+    }
+    return step;
+  }
+
+  /// Returns how many layers the steps do that it adds.
+  std::size_t add_layer(std::size_t i) {
+    const Layer& layer = network_.layers[i];
+    if (const auto chosen = choice_.fused.find(i); chosen != choice_.fused.end()) {
+      const FusedLayers fused = fused_layers(network_, i).value();
+      NetworkStep& step = add_fused(i, fused);
+      step.implementation = chosen->second.info.name;
+      step.fused = chosen->second.variant;
+      return fused.layers;
     }
     if (layer.type == LayerType::convolution) {
-      const RegisteredVariant& variant = choice.convolutions.at(i);
-      NetworkStep& step = steps.emplace_back();
-      step.name = layer.name;
-      step.type = "convolution";
+      const RegisteredVariant& variant = choice_.convolutions.at(i);
+      NetworkStep& step = add(i, StepKind::convolution);
       step.implementation = variant.info.name;
-      step.layer = i;
       step.convolution = variant.variant;
-      step.source = &layer;
     }
     for (const OperatorShape& shape : layer_operators(layer, 1)) {
-      const auto chosen = choice.operators.find(shape.type);
+      const auto chosen = choice_.operators.find(shape.type);
       const RegisteredOperator& registered =
-          chosen != choice.operators.end() ? chosen->second : default_operator(choice.family, shape.type);
-      NetworkStep& step = steps.emplace_back();
-      step.name = layer.type == LayerType::convolution ? layer.name + " bias" : layer.name;
+          chosen != choice_.operators.end() ? chosen->second : default_operator(choice_.family, shape.type);
+      NetworkStep& step = add(i, StepKind::layer_operator);
+      if (layer.type == LayerType::convolution) step.name += " bias";
       step.type = operator_type_name(shape.type);
       step.implementation = registered.info.name;
-      step.layer = i;
       step.layer_operator = registered.implementation;
       step.shape = shape;
-      step.source = &layer;
     }
+    return 1;
   }
-  return steps;
+
+  /// A library is asked for as much in one step as the reference can check of it.
+  std::size_t add_of_whole(std::size_t i) {
+    const Layer& layer = network_.layers[i];
+    const bool connected = layer.type == LayerType::fully_connected;
+    const std::optional<FusedLayers> fused = connected ? fused_fully_connected(network_, i) : fused_layers(network_, i);
+    std::size_t layers = 1;
+    if (fused) {
+      if (NetworkStep& step = add_fused(i, *fused); connected)
+        step.type = operator_type_name(OperatorType::fully_connected);
+      layers = fused->layers;
+    } else if (layer.type == LayerType::convolution) {
+      add(i, StepKind::convolution);
+    } else {
+      NetworkStep& step = add(i, StepKind::layer_operator);
+      step.shape = layer_operators(layer, 1).front();
+      step.type = operator_type_name(step.shape.type);
+    }
+    steps_.back().implementation = choice_.whole->info.name;
+    steps_.back().whole = choice_.whole->network;
+    return layers;
+  }
+
+  const Network& network_;
+  const NetworkChoice& choice_;
+  std::vector<NetworkStep> steps_;
+};
+
+}  // namespace
+
+std::vector<NetworkStep> network_steps(const Network& network, const NetworkChoice& choice) {
+  return StepList(network, choice).list();
 }
 
 namespace {
 
 /// What the step's implementation says of the step at this batch.
 std::string unsupported_reason_of(const NetworkStep& step, int batch) {
+  if (step.whole != nullptr) return step.whole->unsupported_reason(step);
   if (step.fused != nullptr) return step.fused->unsupported_reason(step.fused_shape.with_batch(batch));
   if (step.convolution != nullptr) {
     return step.convolution->unsupported_reason(step.source->convolution.with_batch(batch));
@@ -93,6 +147,7 @@ std::string unsupported_reason_of(const NetworkStep& step, int batch) {
 }
 
 std::vector<KernelLaunch> launch_plan_of(const NetworkStep& step, int batch) {
+  if (step.whole != nullptr) return {};
   if (step.fused != nullptr) return step.fused->launch_plan(step.fused_shape.with_batch(batch));
   if (step.convolution != nullptr) return step.convolution->launch_plan(step.source->convolution.with_batch(batch));
   OperatorShape shape = step.shape;

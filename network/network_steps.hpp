@@ -3,11 +3,13 @@
 
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "network/network.hpp"
+#include "network/whole_network.hpp"
 #include "variants/convolution/registry.hpp"
 #include "variants/fused/fused_variant.hpp"
 #include "variants/layer_operator.hpp"
@@ -20,22 +22,32 @@ struct NetworkChoice {
   std::string family;
   std::map<std::size_t, RegisteredVariant> convolutions;  ///< by the layer's index; every convolution has one
   std::map<OperatorType, RegisteredOperator> operators;
-  std::map<std::size_t, RegisteredFused> fused = {};  ///< instead of the convolution and the two layers behind it
+  std::map<std::size_t, RegisteredFused> fused =
+      {};  ///< instead of the convolution and the layers that it is fused with
+  /// A library does all of it, and nothing above is used.
+  std::optional<RegisteredWholeNetwork> whole = std::nullopt;
 };
 
-/// One step: a convolution without its bias, a bias, another layer, or a convolution with bias and the layers that it
-/// is fused with.
+/// What a step computes, and so what it is compared with.
+enum class StepKind {
+  convolution,    ///< without its bias
+  fused,          ///< a convolution, or a fully connected layer, with its bias and the layers that it is fused with
+  layer_operator  ///< a bias or another layer
+};
+
 struct NetworkStep {
-  std::string name;                               ///< "conv1", "conv1 bias", "pool1"
-  std::string_view type;                          ///< "convolution", or the operator's
-  std::string_view implementation;                ///< the variant's or operator's name
-  std::size_t layer = 0;                          ///< index in the network's layers
-  const ConvVariant* convolution = nullptr;       ///< of a convolution
-  const LayerOperator* layer_operator = nullptr;  ///< of any other step
-  OperatorShape shape;                            ///< of any other step, with batch 1
-  const FusedVariant* fused = nullptr;            ///< of a convolution with what follows it; the two above are null
-  FusedShape fused_shape;                         ///< of that, with batch 1
-  std::vector<std::string> fused_with;            ///< the layers that such a step does besides its own
+  std::string name;                 ///< "conv1", "conv1 bias", "pool1"
+  std::string_view type;            ///< "convolution", or the operator's
+  std::string_view implementation;  ///< the variant's or operator's name
+  std::size_t layer = 0;            ///< index in the network's layers
+  StepKind kind = StepKind::convolution;
+  const ConvVariant* convolution = nullptr;  ///< of a convolution, as the next two of a step of their kind
+  const LayerOperator* layer_operator = nullptr;
+  const FusedVariant* fused = nullptr;
+  const WholeNetwork* whole = nullptr;  ///< that the step is a part of, whatever its kind; the three are null
+  OperatorShape shape;                  ///< of a layer_operator, with batch 1
+  FusedShape fused_shape;               ///< of a fused step, with batch 1
+  std::vector<std::string> fused_with;  ///< the layers that such a step does besides its own
   double tolerance() const;
   ActivationShape input() const;
   ActivationShape output() const;
@@ -43,6 +55,8 @@ struct NetworkStep {
   bool launches_by_itself() const;
   /// Whether it can write its output over its input.
   bool in_place() const;
+  /// What is convolved, with batch 1: of a convolution or a fused step.
+  const ConvShape& conv_shape() const;
 
   const Layer* source = nullptr;  ///< the layer itself
 };

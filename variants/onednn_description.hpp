@@ -24,6 +24,22 @@ typename Primitive::primitive_desc onednn_description(const dnnl::engine& engine
       arguments);
 }
 
+/// The same with attributes, such as operations behind the primitive's own.
+template <typename Primitive, typename... Arguments>
+typename Primitive::primitive_desc onednn_description_with(const dnnl::primitive_attr& attributes,
+                                                           const dnnl::engine& engine,
+                                                           const std::tuple<Arguments...>& arguments) {
+  return std::apply(
+      [&](const auto&... each) {
+#if DNNL_VERSION_MAJOR < 3
+        return typename Primitive::primitive_desc(typename Primitive::desc(each...), attributes, engine);
+#else
+        return typename Primitive::primitive_desc(engine, each..., attributes);
+#endif
+      },
+      arguments);
+}
+
 /// The sizes of a tensor.
 inline dnnl::memory::dims onednn_sizes(const dnnl::memory::desc& description) {
 #if DNNL_VERSION_MAJOR < 3

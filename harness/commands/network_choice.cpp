@@ -17,9 +17,10 @@ void add_network_choice_options(CLI::App& command, NetworkOptions& options, Netw
   list("--network", options.networks, "lenet28, alexnet, ..., or a network file");
   // Not split at commas here: one choice may name a variant for each layer.
   command
-      .add_option("--variant", selection.variants,
-                  "names from 'convladder list', or 'all', or 'best': the last stage that suits each layer; or "
-                  "conv1=NAME,conv2=NAME")
+      .add_option(
+          "--variant", selection.variants,
+          "names from 'convladder list', or 'all', or 'best': the last stage that suits each layer, fused on the "
+          "CPU where that suits ('best-separate': not fused); or conv1=NAME,conv2=NAME")
       ->allow_extra_args(false)
       ->group("Which cases");
   command

@@ -43,6 +43,7 @@ constexpr const char* kNetworkFooter = R"(examples:
   convladder network --network lenet72 --variant conv1=flat-vector,conv2=onednn
   convladder network --network lenet28 --data mnist/ --weights low
   convladder network --network alexnet --variant best          batches 1, 2, 4, ... : where the time goes
+  convladder network --network lenet28 --device cpu --variant best,onednn-network --batch 1,1000   images a second
   convladder network --network lenet86 --device simulated      CUDA stages without a GPU: verified and counted
   convladder network --network lenet72 --with my_conv.cu --batch 100    your own stage in all layers
   convladder network --network my_network.json --weights my_weights.safetensors

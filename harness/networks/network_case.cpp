@@ -24,6 +24,12 @@ namespace {
 
 constexpr std::size_t kMostPasses = 100;
 constexpr double kShortPassNs = 50e6;
+constexpr double kKeptShare = 0.25;  // of the budget of passes
+constexpr double kKeptRowNs = 20e6;  // of batches in a row
+constexpr double kMostKeptRowNs =
+    100e6;  // where others keep the processor busy: it ends with the batch that passes this
+constexpr double kMostKeptInARow = 1000;
+constexpr double kMostKeptScores = 4e6;  // of all batches in a row
 constexpr double kRepeatedNs = 20e6;  // of passes in a row: long beside a process's wait for its turn, before and after
 constexpr double kFewestRepeated = 5;
 constexpr double kMostRepeated = 1000;
@@ -38,12 +44,19 @@ std::unique_ptr<StopRule> pass_rule(const NetworkOptions& options) {
   return stop_at_first(std::move(rules));
 }
 
+std::unique_ptr<StopRule> kept_rule(const NetworkOptions& options) {
+  NetworkOptions share = options;
+  share.budget_seconds *= kKeptShare;
+  return pass_rule(share);
+}
+
 class NetworkRun {
  public:
   NetworkRun(const NetworkCase& planned, const NetworkOptions& options, const NetworkTruth& truth,
              const NetworkWorkload& workload, const OpenCase& open, TimeJudge& judge,
              const std::function<void(const char*)>& phase)
       : planned_(planned),
+        options_(options),
         truth_(truth),
         open_(open),
         phase_(phase),
@@ -74,6 +87,7 @@ class NetworkRun {
     for (StepOutcome& step : outcome_.steps) step.samples.clear();
     outcome_.phases.clear();
     outcome_.totals.clear();
+    outcome_.kept = {};
     outcome_.program = nullptr;
     outcome_.profile = {};
   }
@@ -113,6 +127,7 @@ class NetworkRun {
     if (planned_.has_clock) {
       repeat_short_passes();
       judge_convolutions();
+      measure_kept();
     }
     // Kernels and API calls in a pass of their own, behind all that are measured: recording takes time, and so does the
     // profiler's library from when it is asked for the first time.
@@ -121,6 +136,55 @@ class NetworkRun {
     open_.ask({{"do", "pass"}, {"record", true}});
     outcome_.profile = make_profile(activities_from_json(open_.ask({{"do", "activities"}}).at("activities")));
     verifier_.compare_scores();
+  }
+
+  /// Batch after batch through a network that stays ready, as many in a row as should take a while: what a message
+  /// takes, and threads that have to wake up, are not in it.
+  void measure_kept() {
+    if (options_.overlap || find_device_kind(planned_.device).clock_is_virtual()) return;
+    open_.ask({{"do", "keep"}});
+    ask_kept(1);  // the first one finds cold caches
+    const double one_ns = std::max(ask_kept(1).batch_ns, 1.0);
+    const double classes = static_cast<double>(planned_.network->layers.back().output.elements());
+    const double most = std::min(kMostKeptInARow, kMostKeptScores / classes / planned_.batch);
+    outcome_.kept.in_a_row = static_cast<int>(std::clamp(kKeptRowNs / one_ns, 1.0, std::max(1.0, most)));
+    const std::unique_ptr<StopRule> rule = kept_rule(options_);
+    double seconds = 0;
+    while (rule->reason({outcome_.kept.samples, seconds}).empty()) {
+      const KeptRow row = ask_kept(outcome_.kept.in_a_row);
+      outcome_.kept.samples.push_back(row.batch_ns);
+      outcome_.kept.compared += row.batches;
+      seconds += row.batch_ns * row.batches * 1e-9;
+    }
+    for (int more = kMostReconsidered; more > 0 && !claimed_kept_.mismatch().empty(); --more) {
+      ask_kept(outcome_.kept.in_a_row);
+    }
+    refuse_impossible(claimed_kept_, "batches through a network that is kept: ");
+    open_.ask({{"do", "let go"}});
+  }
+
+  struct KeptRow {
+    int batches = 0;
+    double batch_ns = 0;  ///< the mean
+  };
+
+  /// So many batches in a row, or fewer on a machine that is too busy for them.
+  KeptRow ask_kept(int batches) {
+    NetworkVerifier::BatchesInARow row = verifier_.choose_batches(batches);
+    const ordered_json reply = open_.ask({{"do", "kept"},
+                                          {"first", row.first},
+                                          {"step", row.step},
+                                          {"of", row.of},
+                                          {"batches", row.batches},
+                                          {"most_ns", kMostKeptRowNs}});
+    const double total_ns = reply.at("total_ns");
+    row.batches = reply.at("batches");
+    if (row.batches < 1 || row.batches > batches) {
+      throw CaseFailure(Status::crashed, "its answers are invalid: it was not asked for so many batches");
+    }
+    claimed_kept_.add(total_ns, open_.client->last_answer(), true);
+    verifier_.compare_scores(row);
+    return {row.batches, total_ns / row.batches};
   }
 
   static void refuse_impossible(const ClaimedTimes& times, const char* of) {
@@ -257,12 +321,14 @@ class NetworkRun {
   }
 
   const NetworkCase& planned_;
+  const NetworkOptions& options_;
   const NetworkTruth& truth_;
   const OpenCase& open_;
   const std::function<void(const char*)>& phase_;
   NetworkVerifier verifier_;
   ClaimedTimes claimed_;
   ClaimedTimes claimed_layers_;
+  ClaimedTimes claimed_kept_;
   double pass_seconds_ = 0;
   bool passes_are_all_timed_ = false;
   TimeJudge& judge_;

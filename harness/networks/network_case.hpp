@@ -43,6 +43,13 @@ struct CloseCall {
   double rounding = 0;  ///< how much float32 may move it
 };
 
+/// What batches take in a program that keeps its network (network/kept_network.hpp).
+struct KeptBatches {
+  std::vector<double> samples;  ///< nanoseconds of a batch, the mean of those in a row; empty where none were measured
+  int in_a_row = 0;             ///< batches of each sample; of one that took too long fewer
+  int compared = 0;             ///< of all samples, whose scores were all compared
+};
+
 struct NetworkOutcome {
   Status status = Status::ok;
   std::string reason;
@@ -51,6 +58,7 @@ struct NetworkOutcome {
   std::vector<PassSamples> phases;
   std::vector<double> totals;  ///< of whole passes
   int compared_passes = 0;     ///< timed or counted ones whose scores were all compared
+  KeptBatches kept;
   nlohmann::ordered_json program;
   ProfileTable profile;  ///< of the last pass
   std::string stopped_because;

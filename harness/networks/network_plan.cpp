@@ -9,6 +9,7 @@
 #include "harness/plan/device_argument.hpp"
 #include "harness/plan/ladder_argument.hpp"
 #include "harness/plan/network_argument.hpp"
+#include "network/layer_operators.hpp"
 #include "support/errors.hpp"
 #include "support/nearest_name.hpp"
 #include "variants/convolution/problem.hpp"
@@ -22,7 +23,9 @@ constexpr double kStoryWork = 40e9;
 constexpr double kStoryWorkOnGpu = 4e12;
 constexpr std::ptrdiff_t kStoryBatches = 2;
 
-constexpr const char* kBest = "best";  // --variant: what suits each layer best, by what the variants say
+// --variant: what suits each layer best, by what the variants say; the second one without what is fused
+constexpr const char* kBest = "best";
+constexpr const char* kBestSeparate = "best-separate";
 
 /// "conv1=a,conv2=b" as pairs; a text without '=' is one pair with an empty name. Throws UserError for half a pair.
 std::vector<std::pair<std::string, std::string>> assignments(const std::string& option, const std::string& text) {
@@ -75,15 +78,34 @@ const RegisteredVariant* default_stage(std::string_view family, const ConvShape&
   return last;
 }
 
+/// Of the fused variants that suit the convolution `index` with what follows it, the one whose stage is on the highest
+/// rung; nullptr if none does.
+const RegisteredFused* default_fused(const Network& network, std::size_t index, std::string_view family, int batch) {
+  const std::optional<FusedLayers> layers = fused_layers(network, index);
+  if (!layers) return nullptr;
+  const FusedShape shape = layers->shape.with_batch(batch);
+  const RegisteredFused* best = nullptr;
+  int highest = 0;
+  for (const RegisteredFused& registered : registered_fused_variants()) {
+    if (registered.info.family != family || !registered.variant->suits(shape)) continue;
+    const int rung = find_variant(family, registered.info.builds_on)->info.rung.value_or(0);
+    if (rung <= highest) continue;
+    highest = rung;
+    best = &registered;
+  }
+  return best;
+}
+
 /// The assignments that give every convolution its default: one for all where they are the same.
 std::vector<std::pair<std::string, std::string>> default_choice(const Network& network, std::string_view family,
-                                                                int batch) {
+                                                                int batch, bool fused) {
   std::vector<std::pair<std::string, std::string>> choice;
   for (const std::size_t index : convolution_layers(network)) {
     const Layer& layer = network.layers[index];
     const RegisteredVariant* const stage = default_stage(family, layer.convolution.with_batch(batch));
     if (stage == nullptr) return {};
-    choice.emplace_back(layer.name, stage->info.name);
+    const RegisteredFused* const with_more = fused ? default_fused(network, index, family, batch) : nullptr;
+    choice.emplace_back(layer.name, with_more != nullptr ? with_more->info.name : stage->info.name);
   }
   const auto other = [&choice](const auto& one) { return one.second != choice.front().second; };
   if (!choice.empty() && std::ranges::none_of(choice, other)) return {{"", choice.front().second}};
@@ -91,9 +113,10 @@ std::vector<std::pair<std::string, std::string>> default_choice(const Network& n
 }
 
 void check_variant_name(const std::string& name, const Convolutions& convolutions) {
-  std::vector<std::string> known{"all", kBest};
+  std::vector<std::string> known{"all", kBest, kBestSeparate};
   for (const RegisteredVariant& registered : convolutions.all()) known.emplace_back(registered.info.name);
   for (const RegisteredFused& registered : registered_fused_variants()) known.emplace_back(registered.info.name);
+  for (const RegisteredWholeNetwork& registered : registered_whole_networks()) known.emplace_back(registered.info.name);
   require_known("variant", name, known);
 }
 
@@ -114,10 +137,16 @@ std::vector<Choice> unnamed_choices(const NetworkOptions& options, const Convolu
     if (!is_library && (options.all || (options.story && *info.rung <= story)))
       choices.push_back({{"", std::string(info.name)}});
   }
-  Choice best = default_choice(network, family, batch);
+  Choice best = default_choice(network, family, batch, true);
+  Choice separate = default_choice(network, family, batch, false);
+  if ((options.all || options.story) && separate != best && !separate.empty()) choices.push_back(std::move(separate));
   if (!best.empty()) choices.push_back(std::move(best));
   for (const RegisteredFused& registered : registered_fused_variants()) {
     if (options.all && registered.info.family == family) choices.push_back({{"", std::string(registered.info.name)}});
+  }
+  for (const RegisteredWholeNetwork& registered : registered_whole_networks()) {
+    if ((options.all || options.story) && registered.info.family == family)
+      libraries.push_back({{"", std::string(registered.info.name)}});
   }
   choices.insert(choices.end(), libraries.begin(), libraries.end());
   for (const RegisteredVariant& one : convolutions.all()) {
@@ -140,8 +169,8 @@ std::vector<Choice> variant_choices(const NetworkOptions& options, const Convolu
       }
       continue;
     }
-    if (text == kBest) {
-      Choice best = default_choice(network, family, batch);
+    if (text == kBest || text == kBestSeparate) {
+      Choice best = default_choice(network, family, batch, text == kBest);
       if (!best.empty()) choices.push_back(std::move(best));
       continue;
     }
@@ -162,6 +191,21 @@ void choose_fused(NetworkCase& planned, std::size_t index, const RegisteredFused
   }
 }
 
+/// Whether a library was asked for the whole network; then it is the choice. Throws UserError where it was asked for a
+/// layer.
+bool choose_whole(const Choice& wanted, NetworkChoice& choice) {
+  for (const auto& [layer, variant] : wanted) {
+    const RegisteredWholeNetwork* const found = find_whole_network(choice.family, variant);
+    if (found == nullptr) continue;
+    if (!layer.empty()) {
+      throw UserError(fmt::format("--variant {}={}: it does whole networks, and no layer of one", layer, variant));
+    }
+    choice.whole = *found;
+    return true;
+  }
+  return false;
+}
+
 /// Fills the choice's convolutions and what is fused. False if the family has not all of the variants.
 bool choose_convolutions(const Network& network, const std::vector<std::pair<std::string, std::string>>& wanted,
                          const Convolutions& convolutions, NetworkCase& planned) {
@@ -171,6 +215,7 @@ bool choose_convolutions(const Network& network, const std::vector<std::pair<std
   for (const auto& [layer, variant] : wanted) {
     if (!layer.empty()) require_known(fmt::format("convolution of {}", network.name), layer, layers, "--variant: ");
   }
+  if (choose_whole(wanted, choice)) return true;
   for (const std::size_t index : convolution_layers(network)) {
     const ConvShape shape = network.layers[index].convolution.with_batch(planned.batch);
     const RegisteredVariant* chosen = default_stage(choice.family, shape);  // of layers that are not named

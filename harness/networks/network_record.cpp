@@ -52,6 +52,13 @@ ordered_json phases_json(const NetworkOutcome& outcome) {
   return list;
 }
 
+ordered_json kept_json(const KeptBatches& kept) {
+  if (kept.samples.empty()) return nullptr;
+  return {{"time", measured_json("kept batch", kept.samples)},
+          {"batches_in_a_row", kept.in_a_row},
+          {"compared_batches", kept.compared}};
+}
+
 ordered_json accuracy_json(const NetworkOutcome& outcome) {
   if (outcome.labelled == 0) return nullptr;
   const ProportionInterval interval = proportion_interval(outcome.correct, outcome.labelled);
@@ -122,6 +129,12 @@ ordered_json variants_json(const std::vector<NetworkCase>& plan) {
     };
     if (std::ranges::any_of(plan, appears)) list.push_back(variant_json(registered.info));
   }
+  for (const RegisteredWholeNetwork& registered : registered_whole_networks()) {
+    const auto appears = [&registered](const NetworkCase& planned) {
+      return planned.choice.whole && planned.choice.whole->network == registered.network;
+    };
+    if (std::ranges::any_of(plan, appears)) list.push_back(variant_json(registered.info));
+  }
   return list;
 }
 
@@ -183,6 +196,10 @@ NetworkOutcome network_outcome_of(const JsonPlace& json) {
     outcome.phases.push_back({phase.at("name").text(), samples_of(phase.at("time"))});
   }
   outcome.totals = samples_of(json.at("total"));
+  if (json.has("kept") && !json.at("kept").is_null()) {
+    outcome.kept = {samples_of(json.at("kept").at("time")), json.at("kept").at("batches_in_a_row").count(),
+                    json.at("kept").at("compared_batches").count()};
+  }
   if (!outcome.totals.empty()) outcome.program = to_json(read_program_time(json.at("program")));
   if (json.has("quality") && !json.at("quality").is_null()) {
     static_cast<void>(read_quality(json.at("quality")));
@@ -225,6 +242,7 @@ ordered_json network_case_json(const NetworkCase& planned, const NetworkOutcome&
           {"phases", phases_json(outcome)},
           {"total", time_or_null("pass", outcome.totals)},
           {"compared_passes", outcome.compared_passes},
+          {"kept", kept_json(outcome.kept)},
           {"stopped_because", text_or_null(outcome.stopped_because)},
           {"program", measured ? outcome.program : ordered_json()},
           {"quality", outcome.quality},

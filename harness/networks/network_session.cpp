@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
+#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -72,11 +74,10 @@ ordered_json choice_json(const NetworkCase& planned) {
   }
   ordered_json fused = ordered_json::array();
   for (const auto& [layer, registered] : planned.choice.fused) fused.push_back({layer, registered.info.name});
-  return {{"family", planned.choice.family},
-          {"convolutions", std::move(convolutions)},
-          {"outside", std::move(outside)},
-          {"fused", std::move(fused)},
-          {"operators", std::move(operators)}};
+  const auto& whole = planned.choice.whole;
+  return {{"family", planned.choice.family},   {"convolutions", std::move(convolutions)},
+          {"outside", std::move(outside)},     {"fused", std::move(fused)},
+          {"operators", std::move(operators)}, {"whole", whole ? ordered_json(whole->info.name) : ordered_json()}};
 }
 
 NetworkChoice choice_from_json(const ordered_json& json) {
@@ -98,6 +99,9 @@ NetworkChoice choice_from_json(const ordered_json& json) {
   for (const ordered_json& pair : json.at("operators")) {
     const auto type = static_cast<OperatorType>(pair.at(0).get<int>());
     choice.operators[type] = *find_operator(choice.family, type, pair.at(1).get<std::string>());
+  }
+  if (const ordered_json& name = json.at("whole"); !name.is_null()) {
+    choice.whole = *find_whole_network(choice.family, name.get<std::string>());
   }
   return choice;
 }
@@ -125,6 +129,12 @@ ordered_json NetworkSession::carry_out(const std::string& what, const ordered_js
   if (what == "activities") return activities();
   if (what == "recorder") return recorder();
   if (what == "repeat") return repeat(request.at("passes"));
+  if (what == "keep") return keep();
+  if (what == "kept") {
+    return kept({workload_.images(), request.at("of"), request.at("first")}, request.at("step"), request.at("batches"),
+                request.at("most_ns"));
+  }
+  if (what == "let go") return let_go();
   if (what == "read") return read(request.at("first"), request.at("count"));
   if (what == "counters") return counters();
   throw std::logic_error(fmt::format("unknown request '{}'", what));
@@ -181,6 +191,35 @@ ordered_json NetworkSession::repeat(int passes) {
     total_ns += run_pass(device(), workload_.network(), steps_, weights_, images_.data(), batch_, options).total_ns;
   }
   return {{"total_ns", total_ns}};
+}
+
+ordered_json NetworkSession::keep() {
+  kept_.emplace(device(), workload_.network(), steps_, weights_, batch_, chunk_);
+  return ordered_json::object();
+}
+
+ordered_json NetworkSession::kept(const ImageRing& images, int step, int batches, double most_ns) {
+  if (!kept_ || batches < 1 || step < 0 || images.first < 0 || images.of < 1 || images.of > workload_.count()) {
+    throw std::logic_error("no network was kept, or these images do not exist");
+  }
+  const std::size_t scores = workload_.network().layers.back().output.elements() * static_cast<std::size_t>(batch_);
+  last_.scores.assign(scores * static_cast<std::size_t>(batches), std::numeric_limits<float>::quiet_NaN());
+  ImageRing now = images;
+  const auto start = std::chrono::steady_clock::now();
+  double took_ns = 0;
+  int done = 0;
+  while (done < batches && took_ns <= most_ns) {
+    kept_->run(now, last_.scores.data() + scores * static_cast<std::size_t>(done));
+    now.first = (now.first + step) % now.of;
+    ++done;
+    took_ns = std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
+  }
+  return {{"total_ns", took_ns}, {"batches", done}};
+}
+
+ordered_json NetworkSession::let_go() {
+  kept_.reset();
+  return ordered_json::object();
 }
 
 ordered_json NetworkSession::pass(bool record) {

@@ -14,6 +14,7 @@
 #include "harness/networks/network_plan.hpp"
 #include "harness/networks/network_workload.hpp"
 #include "harness/networks/step_recorder.hpp"
+#include "network/kept_network.hpp"
 #include "network/network_runner.hpp"
 
 namespace convladder {
@@ -38,6 +39,13 @@ struct PassWish {
 ///                        to be asked when all passes are measured
 ///   {"do": "read", "first", "count"} -> {}: so many scores, as that pass left them, into the window
 ///   {"do": "repeat", "passes"} -> {}: so many passes, one after the other
+///   {"do": "keep"} -> {}: makes the network ready once, for the batches of the next requests
+///   {"do": "kept", "first", "step", "of", "batches", "most_ns"} -> {"total_ns", "batches"}: so many batches through
+///   the
+///                        network that was kept, one after the other, or fewer if they take longer than that. Batch b
+///                        has the workload's images from (first + b * step) % of on, as in "set". "read" then reads the
+///                        scores of all of them, batch after batch
+///   {"do": "let go"} -> {}: of that network
 ///   {"do": "counters"} -> {"counters": [counters of each step]}: of that pass, on devices that count
 /// A failure is {"status", "reason"}.
 class NetworkSession final : public Session {
@@ -55,6 +63,9 @@ class NetworkSession final : public Session {
   nlohmann::ordered_json activities() const;
   nlohmann::ordered_json recorder() const;
   nlohmann::ordered_json repeat(int passes);
+  nlohmann::ordered_json keep();
+  nlohmann::ordered_json kept(const ImageRing& images, int step, int batches, double most_ns);
+  nlohmann::ordered_json let_go();
   nlohmann::ordered_json read(std::size_t first, std::size_t count) const;
   nlohmann::ordered_json counters() const;
 
@@ -67,6 +78,7 @@ class NetworkSession final : public Session {
   bool overlap_;
   std::vector<float> images_;  ///< of the next passes
   PassResult last_;
+  std::optional<KeptNetwork> kept_;
 };
 
 /// "activities" of a reply.

@@ -39,10 +39,11 @@ NetworkRow row_of(const NetworkResult& result) {
   NetworkRow row;
   row.of = &result;
   const NetworkChoice& choice = result.planned.choice;
-  row.is_fused = !choice.fused.empty();
-  row.is_library = !row.is_fused && std::ranges::all_of(choice.convolutions, [](const auto& one) {
-    return one.second.info.is_library() && folder_variant(*one.second.variant) == nullptr;
-  });
+  row.is_fused = !choice.fused.empty() || choice.whole.has_value();
+  row.is_library = choice.whole.has_value() ||
+                   (choice.fused.empty() && std::ranges::all_of(choice.convolutions, [](const auto& one) {
+                      return one.second.info.is_library() && folder_variant(*one.second.variant) == nullptr;
+                    }));
   for (const StepOutcome& step : result.outcome.steps) {
     const double figure = figure_of(result, step);
     row.layers += figure;
@@ -51,6 +52,10 @@ NetworkRow row_of(const NetworkResult& result) {
   if (!result.outcome.totals.empty()) {
     row.pass = median(result.outcome.totals);
     if (*row.pass > 0) row.images_second = result.planned.batch / (*row.pass * 1e-9);
+  }
+  if (!result.outcome.kept.samples.empty()) {
+    row.kept = median(result.outcome.kept.samples);
+    if (*row.kept > 0) row.kept_images_second = result.planned.batch / (*row.kept * 1e-9);
   }
   return row;
 }
@@ -73,9 +78,15 @@ void compare(NetworkStory& story) {
   story.best = fastest(story.rows, [](const NetworkRow& row) {
     return !row.is_library && !row.is_fused && in_float32(row.of->planned);
   });
-  story.library =
-      fastest(story.rows, [](const NetworkRow& row) { return row.is_library && in_float32(row.of->planned); });
+  story.library = fastest(
+      story.rows, [](const NetworkRow& row) { return row.is_library && !row.is_fused && in_float32(row.of->planned); });
+  std::optional<double> library_kept;
+  for (const NetworkRow& row : story.rows) {
+    if (!row.is_library || !row.kept || !in_float32(row.of->planned)) continue;
+    library_kept = std::min(row.kept.value(), library_kept.value_or(*row.kept));
+  }
   for (NetworkRow& row : story.rows) {
+    if (library_kept && row.kept && *row.kept > 0) row.x_library = *library_kept / *row.kept;
     if (row.is_fused || !(row.op > 0)) continue;
     if (story.baseline != nullptr) row.x_baseline = story.baseline->op / row.op;
     if (story.library != nullptr) row.percent_of_library = story.library->op / row.op * 100;
@@ -117,7 +128,10 @@ ordered_json stories_json(const std::vector<NetworkStory>& stories) {
                       {"pass", or_null(row.pass)},
                       {"images_per_second", or_null(row.images_second)},
                       {"x_baseline", or_null(row.x_baseline)},
-                      {"percent_of_library", or_null(row.percent_of_library)}});
+                      {"percent_of_library", or_null(row.percent_of_library)},
+                      {"kept", or_null(row.kept)},
+                      {"kept_images_per_second", or_null(row.kept_images_second)},
+                      {"x_library", or_null(row.x_library)}});
     }
     list.push_back({{"network", first.network->name},
                     {"device", first.device},

@@ -19,10 +19,13 @@ struct NetworkRow {
   double layers = 0;                    ///< of all layers
   std::optional<double> pass;           ///< the median of the passes
   std::optional<double> images_second;  ///< in such a pass
-  bool is_library = false;              ///< no convolution is done by one of our stages
-  bool is_fused = false;                ///< `op` holds other layers as well, so that it is compared with nothing
-  std::optional<double> x_baseline;     ///< times as fast by `op`
+  std::optional<double> kept;           ///< the median of the batches through a network that is kept
+  std::optional<double> kept_images_second;
+  bool is_library = false;           ///< no convolution is done by one of our stages
+  bool is_fused = false;             ///< `op` holds other layers as well, so that it is compared with nothing
+  std::optional<double> x_baseline;  ///< times as fast by `op`
   std::optional<double> percent_of_library;
+  std::optional<double> x_library;  ///< times as fast as the library's fastest network by `kept`
 };
 
 struct NetworkStory {

@@ -101,6 +101,12 @@ std::vector<SummaryColumn> columns_for(const std::vector<Told>& rows) {
     columns.push_back({{"images/s", "", true}, [](const Told& t) {
                          return t.second->images_second ? fmt::format("{:.0f}", *t.second->images_second) : "-";
                        }});
+    if (any([](const Told& t) { return t.second->kept_images_second.has_value(); })) {
+      columns.push_back({{"kept/s", "", true}, [](const Told& t) {
+                           return t.second->kept_images_second ? fmt::format("{:.0f}", *t.second->kept_images_second)
+                                                               : "-";
+                         }});
+    }
   } else {
     columns.push_back({{"all layers", "", true}, [figure](const Told& t) { return figure(t.second->layers); }});
   }
@@ -114,6 +120,8 @@ std::vector<SummaryColumn> columns_for(const std::vector<Told>& rows) {
                                                              : "-";
                        }});
   }
+  if (any([](const Told& t) { return t.second->x_library.has_value(); }))
+    columns.push_back({{"x lib", "", true}, [](const Told& t) { return factor_text(t.second->x_library); }});
   return columns;
 }
 
@@ -134,6 +142,10 @@ std::string heading(const NetworkCase& first, const std::vector<Told>& rows, con
   if (has_x) text += "; x 1: times as fast as stage 1";
   if (any([](const Told& t) { return t.second->percent_of_library.has_value(); }))
     text += "; %lib: of the library's speed";
+  if (any([](const Told& t) { return t.second->kept.has_value(); }))
+    text += "; kept/s: images a second of a program that keeps its network";
+  if (any([](const Told& t) { return t.second->x_library.has_value(); }))
+    text += "; x lib: times as many as with the library";
   return text;
 }
 

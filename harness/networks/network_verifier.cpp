@@ -118,16 +118,35 @@ void NetworkVerifier::keep_scores(const PassImages& block) {
   }
 }
 
-void NetworkVerifier::compare_scores() {
+void NetworkVerifier::compare_scores() { compare_batch(0, rotation_); }
+
+NetworkVerifier::BatchesInARow NetworkVerifier::choose_batches(int batches) {
+  BatchesInARow row{.of = pool_, .batches = batches};
+  row.first = random_.between(0, pool_ - 1);
+  if (pool_ > 1) row.step = random_.between(1, pool_ - 1);
+  return row;
+}
+
+void NetworkVerifier::compare_scores(const BatchesInARow& row) {
+  for (int batch = 0; batch < row.batches; ++batch) {
+    const std::int64_t first = row.first + std::int64_t{batch} * row.step;
+    compare_batch(batch, static_cast<int>(first % row.of));
+  }
+}
+
+/// The one of so many batches that the process keeps the scores of; its images begin at `rotation`.
+void NetworkVerifier::compare_batch(int batch, int rotation) {
   const ReadTensor read = open_.tensors();
   const auto count = static_cast<std::int64_t>(classes_);
   const auto at_once = static_cast<int>(std::clamp<std::int64_t>(open_.window_elements() / count, 1, planned_.batch));
   for (int first = 0; first < planned_.batch; first += at_once) {
     const int images = std::min(at_once, planned_.batch - first);
-    const auto* const scores = static_cast<const float*>(read("scores", first * count, images * count));
+    const std::int64_t place = std::int64_t{batch} * planned_.batch + first;
+    const auto* const scores = static_cast<const float*>(read("scores", place * count, images * count));
     for (int i = 0; i < images; ++i) {
-      compare_class(image_at(first + i), scores + i * count);
-      compare_with_verified(first + i, scores + i * count);
+      const int image = (first + i + rotation) % pool_;
+      compare_class(image, scores + i * count);
+      compare_with_verified(first + i, image, scores + i * count);
     }
   }
 }
@@ -158,8 +177,7 @@ void NetworkVerifier::compare_class(int image, const float* scores) const {
                   image, found, reference.best, reference.gap, reference.rounding));
 }
 
-void NetworkVerifier::compare_with_verified(int place, const float* scores) const {
-  const int image = image_at(place);
+void NetworkVerifier::compare_with_verified(int place, int image, const float* scores) const {
   const float* const verified = scores_.data() + static_cast<std::size_t>(image) * classes_;
   const double rounding = kScoreRoundings * expected(image).score_rounding;
   const bool softmax = workload_.network().layers.back().type == LayerType::softmax;

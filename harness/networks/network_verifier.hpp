@@ -42,6 +42,16 @@ class NetworkVerifier {
   void change_images();
   /// Compares the scores of the last pass with the float64 classes and with the scores of the verified steps.
   void compare_scores();
+  /// The images of some batches in a row, other ones in each than in the one before: as "kept" asks for them.
+  struct BatchesInARow {
+    int first = 0;
+    int step = 0;
+    int of = 1;
+    int batches = 1;
+  };
+  BatchesInARow choose_batches(int batches);
+  /// Compares in the same way the scores of all of these batches, which were the last.
+  void compare_scores(const BatchesInARow& row);
 
   /// Images that a pass takes at once; known after `verify`, as what follows is.
   int chunk() const { return chunk_; }
@@ -58,7 +68,8 @@ class NetworkVerifier {
   void verify_block(const PassImages& block);
   void keep_scores(const PassImages& block);
   void compare_class(int image, const float* scores) const;
-  void compare_with_verified(int place, const float* scores) const;
+  void compare_batch(int batch, int rotation);
+  void compare_with_verified(int place, int image, const float* scores) const;
   int image_at(int place) const { return (place + rotation_) % pool_; }
 
   const NetworkCase& planned_;

@@ -64,8 +64,7 @@ void side_by_side(std::size_t count, const std::function<void(std::size_t)>& wor
 
 /// What a step's tolerance comes to for the number of products in its sums.
 double granted(const NetworkStep& step) {
-  if (step.convolution != nullptr) return granted_tolerance(step.tolerance(), step.source->convolution);
-  if (step.fused != nullptr) return granted_tolerance(step.tolerance(), step.fused_shape.convolution);
+  if (step.kind != StepKind::layer_operator) return granted_tolerance(step.tolerance(), step.conv_shape());
   if (step.shape.type != OperatorType::fully_connected) return std::min(step.tolerance(), kLargestTolerance);
   return granted_tolerance(step.tolerance(), {.in_channels = static_cast<int>(step.shape.input.elements())});
 }
@@ -80,8 +79,8 @@ StepComparison::StepComparison(const NetworkStep& step, const LayerWeights& weig
       check_{.step = step.name, .failure = {}} {}
 
 bool StepComparison::linear() const {
-  return step_.convolution != nullptr ||
-         (step_.layer_operator != nullptr && step_.shape.type == OperatorType::fully_connected);
+  return step_.kind == StepKind::convolution ||
+         (step_.kind == StepKind::layer_operator && step_.shape.type == OperatorType::fully_connected);
 }
 
 void StepComparison::compare(const StepImages& images, int by_element) {
@@ -145,10 +144,10 @@ ImageCheck StepComparison::check_operator(const StepImages& images, int image) c
 void StepComparison::compare_by_element(const StepImages& images, const std::vector<int>& which) {
   const std::size_t elements = step_.input().elements();
   const auto input = [&](int image) { return images.input + static_cast<std::size_t>(image) * elements; };
-  if (step_.layer_operator != nullptr) {
+  if (step_.kind == StepKind::layer_operator) {
     return check_images(images, which, [&](std::size_t i) { return check_operator(images, which[i]); });
   }
-  const ConvShape& shape = step_.source->convolution;
+  const ConvShape& shape = step_.conv_shape();
   const auto sums = static_cast<std::size_t>(shape.output_elements_per_image());
   std::vector<float> inputs;
   std::vector<double> value(std::min(kSumsAtOnce, which.size()) * sums);
@@ -166,7 +165,7 @@ void StepComparison::compare_by_element(const StepImages& images, const std::vec
       const auto to = static_cast<std::ptrdiff_t>((i + 1) * sums);
       std::vector<double> values(value.begin() + from, value.begin() + to);
       std::vector<double> magnitudes(magnitude.begin() + from, magnitude.begin() + to);
-      if (step_.fused == nullptr) return {std::move(values), std::move(magnitudes)};
+      if (step_.kind != StepKind::fused) return {std::move(values), std::move(magnitudes)};
       return reference_fused(step_.fused_shape, values, magnitudes,
                              step_.fused_shape.has_bias ? weights_.bias.data() : nullptr);
     };
@@ -178,7 +177,7 @@ void StepComparison::compare_by_element(const StepImages& images, const std::vec
 std::string StepComparison::combination_failure(const StepImages& images, const std::vector<int>& which,
                                                 std::uint64_t secret) const {
   const std::size_t elements = step_.input().elements();
-  CombinedImages combined(step_.convolution != nullptr ? step_.source->convolution : as_convolution(step_.shape),
+  CombinedImages combined(step_.kind == StepKind::convolution ? step_.conv_shape() : as_convolution(step_.shape),
                           with_bias_.empty() ? weights_.weights.data() : with_bias_.data(), secret);
   std::vector<float> with_one(with_bias_.empty() ? 0 : elements + 1, 1.0F);
   for (const int image : which) {
@@ -197,7 +196,7 @@ std::string StepComparison::combination_failure(const StepImages& images, const 
 
 void StepComparison::compare_combined(const StepImages& images, const std::vector<std::vector<int>>& groups) {
   if (groups.empty()) return;
-  if (step_.convolution == nullptr && step_.shape.has_bias && with_bias_.empty()) {
+  if (step_.kind == StepKind::layer_operator && step_.shape.has_bias && with_bias_.empty()) {
     with_bias_ = weights_with_bias(weights_);
   }
   const std::uint64_t secret = random_.next();

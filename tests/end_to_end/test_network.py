@@ -162,6 +162,40 @@ def test_an_operator_can_be_chosen(three_layers: Path, tmp_path: Path) -> None:
         assert used == {one["name"]}
 
 
+def test_a_network_that_is_kept_is_timed_beside_the_passes(tmp_path: Path) -> None:
+    """What suits each layer, fused; the same without fusing; and a library that does the whole network."""
+    whole = [one["name"] for one in json.loads(run("list", "--format", "json").stdout)["whole_networks"]
+             if one["family"] == "cpu"]
+    named = [argument for name in ["best", "best-separate", *whole] for argument in ("--variant", name)]
+    document = measured(tmp_path, "--network", "lenet72", "--batch", "3", *named, "--repetitions", "2")
+    fused, separate, *libraries = document["cases"]
+    for case in document["cases"]:
+        assert case["status"] == "ok"
+        kept = case["kept"]
+        assert 2 <= kept["compared_batches"] <= 2 * kept["batches_in_a_row"] and kept["time"]["median"] > 0
+        assert f"cpu/{case['variants']}/lenet72/3" == case["id"]
+    assert [len(step["fused_with"]) for step in fused["steps"] if "fused_with" in step] == [2]
+    assert len(separate["steps"]) == len(document["networks"][0]["layers"])
+    for case in libraries:
+        assert [step["name"] for step in case["steps"]] == ["conv1", "conv2", "fc1", "fc2", "softmax"]
+    rows = {one["id"]: one for one in document["stories"][0]["rows"]}
+    for case in document["cases"]:
+        row = rows[case["id"]]
+        assert row["kept_images_per_second"] == pytest.approx(3e9 / case["kept"]["time"]["median"])
+        if libraries:
+            fastest = min(one["kept"]["time"]["median"] for one in libraries)
+            assert row["x_library"] == pytest.approx(fastest / case["kept"]["time"]["median"])
+    assert " kept/s " in document["stdout"] and (not libraries or " x lib" in document["stdout"])
+
+
+def test_a_library_does_whole_networks_and_no_layer_of_one(tmp_path: Path) -> None:
+    whole = [one["name"] for one in json.loads(run("list", "--format", "json").stdout)["whole_networks"]]
+    if not whole:
+        pytest.skip("this build has no library that does whole networks")
+    assert_refused(run("network", "--network", "lenet72", "--variant", f"conv1={whole[0]}", "--output", tmp_path),
+                   f"--variant conv1={whole[0]}: it does whole networks, and no layer of one")
+
+
 def test_without_isolation_the_same_is_found(three_layers: Path, tmp_path: Path) -> None:
     documents = [measured(tmp_path / how, "--network", three_layers, "--isolate", how, "--batch", "3", *ONCE)
                  for how in ("process", "none")]
@@ -185,7 +219,8 @@ def test_a_run_ends_in_one_table_and_what_is_worth_knowing(tmp_path: Path) -> No
     assert (story["baseline"], story["mission"]) == ("cpu/memory-accumulation/lenet86/4", "cpu/compile-time/lenet86/4")
     rows = {one["id"]: one for one in story["rows"]}
     libraries = {f"cpu/{one['name']}/lenet86/4" for one in cpu if one["rung"] is None}
-    assert story["best"] == min(rows.keys() - libraries, key=lambda one: rows[one]["op"])
+    alone = {one for one, row in rows.items() if row["percent_of_library"] or row["x_baseline"]} - libraries
+    assert story["best"] == min(alone, key=lambda one: rows[one]["op"])
     case = by_id(document)[story["baseline"]]
     convolutions = [step["time"]["median"] for step in case["steps"] if step["type"] == "convolution"]
     assert len(convolutions) == 2 and rows[story["baseline"]]["op"] == pytest.approx(sum(convolutions))

@@ -1,5 +1,6 @@
 #include "network/network_runner.hpp"
 #include "network/built_in_network.hpp"
+#include "network/kept_network.hpp"
 
 #include <gtest/gtest.h>
 
@@ -73,6 +74,12 @@ void expect_scores_of_reference(const Network& network, const NetworkWeights& we
   }
 }
 
+/// In how many images at once the order of a sum may differ.
+void expect_nearly_the_same(const std::vector<float>& scores, const std::vector<float>& others) {
+  ASSERT_EQ(scores.size(), others.size());
+  for (std::size_t i = 0; i < scores.size(); ++i) ASSERT_NEAR(scores[i], others[i], 1e-6F) << i;
+}
+
 TEST(NetworkSteps, AreTheLayersWithABiasOfItsOwn) {
   const Network network = network_of_every_layer();
   const std::vector<NetworkStep> steps = network_steps(network, choice_of(network, "cpu", "compile-time"));
@@ -111,9 +118,9 @@ TEST(NetworkRunner, ComputesTheNetworkOnTheCpu) {
     ASSERT_EQ(whole.scores.size(), kImages * network.layers.back().output.elements());
     expect_scores_of_reference(network, weights, images, kImages, whole.scores);
     for (const int chunk : {1, 2, 9}) {
-      EXPECT_EQ(run_pass(*device, network, steps, weights, images.data(), kImages, {.chunk = chunk}).scores,
-                whole.scores)
-          << "chunks of " << chunk;
+      SCOPED_TRACE("chunks of " + std::to_string(chunk));
+      expect_nearly_the_same(
+          run_pass(*device, network, steps, weights, images.data(), kImages, {.chunk = chunk}).scores, whole.scores);
     }
   }
 }
@@ -198,7 +205,7 @@ class WritingObserver final : public StepObserver {
  public:
   explicit WritingObserver(Device& device) : device_(device) {}
   void before(const NetworkStep& step, int images, const float* input, float* output) override {
-    EXPECT_EQ(step.in_place(), input == output) << step.name;
+    EXPECT_TRUE(step.whole != nullptr || step.in_place() == (input == output)) << step.name;
     if (step.in_place()) return;
     const std::vector<float> poison(step.output().elements() * images, NAN);
     device_.copy_to_device(output, poison.data(), poison.size() * sizeof(float));
@@ -227,6 +234,72 @@ TEST(NetworkRunner, ShowsEveryStepToAnObserver) {
   EXPECT_EQ(observer.seen.front(), "conv1 x2");
   EXPECT_EQ(observer.seen[steps.size()], "conv1 x1");
   EXPECT_EQ(observer.seen.back(), "softmax x1");
+}
+
+TEST(KeptNetwork, TakesBatchAfterBatchFromARing) {
+  constexpr int kOf = 7;
+  constexpr int kBatch = 5;
+  const Network network = network_of_every_layer();
+  const NetworkWeights weights = weights_with_biases(network);
+  const std::vector<float> images = images_for(network, kOf);
+  const auto device = open_device("cpu");
+  const std::vector<NetworkStep> steps = network_steps(network, choice_of(network, "cpu", "compile-time"));
+  const std::size_t classes = network.layers.back().output.elements();
+  const std::vector<float> all = run_pass(*device, network, steps, weights, images.data(), kOf, {.chunk = kOf}).scores;
+  for (const int chunk : {kBatch, 2, 100}) {
+    KeptNetwork kept(*device, network, steps, weights, kBatch, chunk);
+    for (const int first : {0, 4, 6, 2}) {
+      std::vector<float> scores(kBatch * classes, NAN);
+      kept.run({images.data(), kOf, first}, scores.data());
+      SCOPED_TRACE("from " + std::to_string(first));
+      std::vector<float> expected = all;
+      std::ranges::rotate(expected, expected.begin() + static_cast<std::ptrdiff_t>(first * classes));
+      expected.resize(kBatch * classes);
+      expect_nearly_the_same(scores, expected);
+    }
+  }
+}
+
+/// Every library that does whole networks, on this network in chunks of two.
+void expect_libraries_do(const Network& network) {
+  SCOPED_TRACE(network.name);
+  const NetworkWeights weights = weights_with_biases(network);
+  const std::vector<float> images = images_for(network, 3);
+  for (const RegisteredWholeNetwork& whole : registered_whole_networks()) {
+    if (whole.info.family != "cpu") continue;
+    const auto device = open_device("cpu");
+    const std::vector<NetworkStep> steps =
+        network_steps(network, {.family = "cpu", .convolutions = {}, .operators = {}, .whole = whole});
+    EXPECT_EQ(unsupported_reason(steps, 3), "");
+    WritingObserver observer(*device);
+    expect_scores_of_reference(
+        network, weights, images, 3,
+        run_pass(*device, network, steps, weights, images.data(), 3, {.chunk = 2, .observer = &observer}).scores);
+    EXPECT_EQ(observer.seen.size(), 2 * steps.size());
+    KeptNetwork kept(*device, network, steps, weights, 3, 3);
+    std::vector<float> scores(3 * network.layers.back().output.elements());
+    kept.run({images.data(), 3, 0}, scores.data());
+    expect_scores_of_reference(network, weights, images, 3, scores);
+  }
+}
+
+TEST(WholeNetworks, GiveTheScoresOfTheReferenceAndShowEveryStep) {
+  if (registered_whole_networks().empty()) GTEST_SKIP() << "this build has no library that does whole networks";
+  expect_libraries_do(network_of_every_layer());
+  expect_libraries_do(built_in("lenet28"));
+  expect_libraries_do(built_in("lenet86"));
+}
+
+TEST(WholeNetworks, DoInAStepWhatTheReferenceCanCheckOfIt) {
+  if (registered_whole_networks().empty()) GTEST_SKIP() << "this build has no library that does whole networks";
+  const RegisteredWholeNetwork& whole = registered_whole_networks().front();
+  std::vector<std::string> names;
+  for (const NetworkStep& step :
+       network_steps(built_in("lenet72"), {.family = "cpu", .convolutions = {}, .operators = {}, .whole = whole})) {
+    names.push_back(step.name);
+    for (const std::string& with : step.fused_with) names.back() += "+" + with;
+  }
+  EXPECT_EQ(names, (std::vector<std::string>{"conv1+activation1+pool1", "conv2", "fc1+activation2", "fc2", "softmax"}));
 }
 
 }  // namespace

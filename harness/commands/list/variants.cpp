@@ -10,6 +10,7 @@
 #include "harness/plan/problem_list.hpp"
 #include "harness/runs/case_json.hpp"
 #include "network/network.hpp"
+#include "network/whole_network.hpp"
 #include "support/json_text.hpp"
 #include "variants/convolution/registry.hpp"
 #include "variants/fused/fused_variant.hpp"
@@ -42,6 +43,9 @@ ordered_json list_json() {
   for (const RegisteredVariant& registered : registered_variants()) variants.push_back(variant_json(registered.info));
   ordered_json fused = ordered_json::array();
   for (const RegisteredFused& registered : registered_fused_variants()) fused.push_back(variant_json(registered.info));
+  ordered_json whole = ordered_json::array();
+  for (const RegisteredWholeNetwork& registered : registered_whole_networks())
+    whole.push_back(variant_json(registered.info));
   ordered_json layers = ordered_json::array();
   for (const Network& network : built_in_networks()) {
     for (const std::size_t index : convolution_layers(network)) {
@@ -56,8 +60,9 @@ ordered_json list_json() {
   for (const DeviceKind& kind : device_kinds()) {
     devices.push_back({{"device", kind.name}, {"family", kind.family}, {"unavailable", kind.unavailable()}});
   }
-  return {{"variants", std::move(variants)}, {"fused_variants", std::move(fused)}, {"operators", operators_json()},
-          {"problems", problems_json()},     {"layers", std::move(layers)},        {"devices", std::move(devices)}};
+  return {{"variants", std::move(variants)}, {"fused_variants", std::move(fused)}, {"whole_networks", std::move(whole)},
+          {"operators", operators_json()},   {"problems", problems_json()},        {"layers", std::move(layers)},
+          {"devices", std::move(devices)}};
 }
 
 std::string variants_text() {
@@ -83,6 +88,18 @@ std::string fused_variants_text() {
     if (info.family != family) {
       text += fmt::format("\nfused variants of family {}: convolution, activation and pooling in one\n", info.family);
     }
+    family = info.family;
+    text += fmt::format("     {:<22} {}\n     {:<22} {}\n", info.name, info.title, "", info.hypothesis);
+  }
+  return text;
+}
+
+std::string whole_networks_text() {
+  std::string text;
+  std::string_view family;
+  for (const RegisteredWholeNetwork& registered : registered_whole_networks()) {
+    const VariantInfo& info = registered.info;
+    if (info.family != family) text += fmt::format("\nlibraries that do whole networks of family {}\n", info.family);
     family = info.family;
     text += fmt::format("     {:<22} {}\n     {:<22} {}\n", info.name, info.title, "", info.hypothesis);
   }
@@ -149,8 +166,8 @@ std::string devices_text() {
 
 std::string variants_listing(const std::string& format) {
   if (format == "json") return json_text(list_json());
-  return variants_text() + fused_variants_text() + left_out_text() + operators_text() + problem_lines() +
-         layers_text() + devices_text();
+  return variants_text() + fused_variants_text() + whole_networks_text() + left_out_text() + operators_text() +
+         problem_lines() + layers_text() + devices_text();
 }
 
 }  // namespace convladder

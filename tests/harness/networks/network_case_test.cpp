@@ -219,6 +219,53 @@ TEST_F(NetworkCaseTest, ScoresOfATimedPassThatAreWrongAreFound) {
   }
 }
 
+TEST_F(NetworkCaseTest, ANetworkThatIsKeptIsTimedBatchAfterBatch) {
+  const NetworkOutcome outcome = run();
+  ASSERT_EQ(outcome.status, Status::ok) << outcome.reason;
+  EXPECT_EQ(outcome.kept.samples.size(), 2U);
+  EXPECT_GT(outcome.kept.in_a_row, 0);
+  EXPECT_GE(outcome.kept.compared, 2);
+  EXPECT_LE(outcome.kept.compared, 2 * outcome.kept.in_a_row);
+}
+
+TEST_F(NetworkCaseTest, EveryBatchOfANetworkThatIsKeptIsCompared) {
+  ordered_json row;
+  std::int64_t batches = 0;
+  const NetworkOutcome outcome =
+      run_changed([&](const ordered_json& request, const ordered_json& reply, float* window) {
+        if (request.at("do") == "kept") {
+          EXPECT_NE(request.at("step"), 0) << "the next batch has other images";
+          row = request;
+          batches = reply.at("batches");
+        }
+        if (request.at("do") != "read" || row.is_null()) return 0.0;
+        // The last batch of the first row that has several.
+        if (batches > 1 && request.at("first") == (batches - 1) * kImages * 10) window[3] += 0.01F;
+        return 0.0;
+      });
+  EXPECT_GT(batches, 1);
+  EXPECT_EQ(outcome.status, Status::incorrect);
+  EXPECT_NE(outcome.reason.find("image"), std::string::npos) << outcome.reason;
+  EXPECT_TRUE(outcome.totals.empty());
+  EXPECT_TRUE(outcome.kept.samples.empty());
+}
+
+TEST_F(NetworkCaseTest, BatchesOfANetworkThatIsKeptMayNotTakeMoreThanTheyClaim) {
+  looks_at_kept_ = true;
+  const auto timed = [this](double claimed_ns, double taken_ns) {
+    return run_changed([=](const ordered_json& request, ordered_json& reply, float*) {
+      if (request.at("do") != "kept") return 0.0;
+      const double batches = reply.at("batches");
+      reply["total_ns"] = batches * claimed_ns;
+      return batches * taken_ns;
+    });
+  };
+  EXPECT_EQ(timed(10e6, 10.1e6).status, Status::ok);
+  const NetworkOutcome outcome = timed(5e6, 40e6);
+  EXPECT_EQ(outcome.status, Status::refused);
+  EXPECT_NE(outcome.reason.find("kept"), std::string::npos) << outcome.reason;
+}
+
 TEST_F(NetworkCaseTest, NoTwoPassesGetTheSameImages) {
   options_.repetitions = 8;
   for (const int batch : {kImages, 1}) {
@@ -263,12 +310,13 @@ TEST_F(NetworkCaseTest, ALargeBatchIsVerifiedInParts) {
   std::vector<int> parts;
   bool wrong = false;
   auto* const window = reinterpret_cast<float*>(open.window->data());
-  open.client = std::make_unique<ChangedClient>(std::move(real), [&](const ordered_json& request, ordered_json&) {
+  const auto change = [&](const ordered_json& request, ordered_json&) {
     if (request.at("do") != "record") return 0.0;
     parts.push_back(request.at("first"));
     if (wrong && request.at("first") == 4) window[record_offset(steps, 1, 2) + steps[1].output().elements()] += 0.5F;
     return 0.0;
-  });
+  };
+  open.client = std::make_unique<ChangedClient>(std::move(real), change, false);
   NetworkOutcome outcome = run(open);
   EXPECT_EQ(outcome.status, Status::ok) << outcome.reason;
   EXPECT_EQ(parts, (std::vector{0, 2, 4}));

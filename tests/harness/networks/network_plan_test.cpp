@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "expect_error.hpp"
+#include "network/layer_operators.hpp"
 #include "support/errors.hpp"
 
 namespace convladder {
@@ -24,7 +25,9 @@ std::vector<std::string> ids(const NetworkOptions& options) {
 }
 
 TEST(NetworkPlan, TakesTheLastStageThatSuitsEachLayerUnlessToldOtherwise) {
-  const std::vector<NetworkCase> plan = make_network_plan(options_for("lenet72"));
+  NetworkOptions options = options_for("lenet72");
+  options.variants = {"best-separate"};
+  const std::vector<NetworkCase> plan = make_network_plan(options);
   ASSERT_EQ(plan.size(), 1U);
   EXPECT_TRUE(plan[0].runs());
   ASSERT_EQ(plan[0].choice.convolutions.size(), 2U);
@@ -43,6 +46,41 @@ TEST(NetworkPlan, TakesTheLastStageThatSuitsEachLayerUnlessToldOtherwise) {
     id += fmt::format("{}{}={}", id.ends_with('/') ? "" : ",", layer.name, last);
   }
   EXPECT_EQ(plan[0].id, id + "/lenet72/2") << "conv1 has one channel, which the last of all stages refuses";
+}
+
+TEST(NetworkPlan, FusesByDefaultWhatSuits) {
+  for (const char* name : {"lenet28", "lenet72", "lenet86", "alexnet"}) {
+    SCOPED_TRACE(name);
+    const std::vector<NetworkCase> plan = make_network_plan(options_for(name));
+    ASSERT_EQ(plan.size(), 1U);
+    EXPECT_TRUE(plan[0].runs()) << plan[0].unsupported;
+    for (const std::size_t index : convolution_layers(*plan[0].network)) {
+      const std::optional<FusedLayers> layers = fused_layers(*plan[0].network, index);
+      int highest = 0;
+      for (const RegisteredFused& fused : registered_fused_variants()) {
+        if (!layers || fused.info.family != "cpu" || !fused.variant->suits(layers->shape.with_batch(2))) continue;
+        highest = std::max(highest, find_variant("cpu", fused.info.builds_on)->info.rung.value());
+      }
+      const auto chosen = plan[0].choice.fused.find(index);
+      ASSERT_EQ(chosen != plan[0].choice.fused.end(), highest > 0) << plan[0].network->layers[index].name;
+      if (highest == 0) continue;
+      EXPECT_EQ(find_variant("cpu", chosen->second.info.builds_on)->info.rung, highest);
+    }
+    EXPECT_FALSE(plan[0].choice.fused.empty());
+  }
+}
+
+TEST(NetworkPlan, ALibraryDoesAWholeNetworkOrNone) {
+  if (registered_whole_networks().empty()) GTEST_SKIP() << "this build has no library that does whole networks";
+  const std::string name(registered_whole_networks().front().info.name);
+  NetworkOptions options = options_for("lenet72");
+  options.variants = {name};
+  const std::vector<NetworkCase> plan = make_network_plan(options);
+  ASSERT_EQ(plan.size(), 1U);
+  EXPECT_TRUE(plan[0].runs()) << plan[0].unsupported;
+  EXPECT_EQ(plan[0].id, "cpu/" + name + "/lenet72/2");
+  options.variants = {"conv1=" + name};
+  expect_error<UserError>([&] { make_network_plan(options); }, {"it does whole networks, and no layer of one"});
 }
 
 TEST(NetworkPlan, PlugsAVariantIntoEachLayer) {

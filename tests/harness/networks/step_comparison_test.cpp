@@ -29,6 +29,7 @@ class StepComparisonTest : public testing::TestWithParam<std::string> {
     options.networks = {"lenet28"};
     options.devices = {"cpu"};
     options.batches = {kImages};
+    options.variants = {"best-separate"};
     planned_ = make_network_plan(options).front();
     steps_ = network_steps(*planned_.network, planned_.choice);
     step_ = &*std::ranges::find(steps_, GetParam(), &NetworkStep::name);

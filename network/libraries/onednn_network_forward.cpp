@@ -1,0 +1,275 @@
+// The networks' ceiling on the CPU: oneDNN from the images to the scores, as its own examples of inference do it.
+//
+// Bias and activation are part of the convolution's or the inner product's primitive (post-ops), every primitive is
+// asked for its layout (format_tag::any) and hands it to the next, and everything is made once: memory, reordered
+// weights, primitives. Where two neighbours want different layouts there is a reorder between them, as part of the
+// second. It loses where a layer's shape does not suit blocks of 16 channels, as with one input channel, and since it
+// pools only after it has written all of a convolution.
+#include <fmt/format.h>
+
+#include <oneapi/dnnl/dnnl.hpp>
+#include <optional>
+#include <tuple>
+#include <unordered_map>
+
+#include "devices/device_error.hpp"
+#include "network/network_steps.hpp"
+#include "network/whole_network.hpp"
+#include "variants/convolution/cpu/onednn_convolution.hpp"
+#include "variants/float32.hpp"
+#include "variants/onednn_description.hpp"
+#include "variants/operator_tolerances.hpp"
+
+namespace convladder {
+namespace {
+
+using dnnl::memory;
+
+constexpr auto kInference = dnnl::prop_kind::forward_inference;
+
+/// As of the operator that is oneDNN's inner product (variants/fully_connected/cpu/onednn_fully_connected.cpp).
+constexpr double kInnerProductTolerance = 5e-6;
+/// tanh and softmax by the library's own polynomials.
+constexpr double kElementwiseTolerance = 2e-6;
+
+/// In whatever layout a primitive likes best.
+memory::desc any_layout(const memory::dims& dimensions) {
+  return {dimensions, memory::data_type::f32, memory::format_tag::any};
+}
+
+memory::desc plain_layout(const memory::dims& dimensions) {
+  const auto tag = dimensions.size() == 2 ? memory::format_tag::ab : memory::format_tag::abcd;
+  return {dimensions, memory::data_type::f32, tag};
+}
+
+memory::desc vector_of(int elements) { return {{elements}, memory::data_type::f32, memory::format_tag::x}; }
+
+dnnl::algorithm algorithm_of(OperatorType activation) {
+  return activation == OperatorType::tanh ? dnnl::algorithm::eltwise_tanh : dnnl::algorithm::eltwise_relu;
+}
+
+dnnl::primitive_attr with_activation(std::optional<OperatorType> activation) {
+  dnnl::primitive_attr attributes;
+  if (!activation) return attributes;
+  dnnl::post_ops operations;
+#if DNNL_VERSION_MAJOR < 3
+  operations.append_eltwise(1.0F, algorithm_of(*activation), 0, 0);
+#else
+  operations.append_eltwise(algorithm_of(*activation), 0, 0);
+#endif
+  attributes.set_post_ops(operations);
+  return attributes;
+}
+
+class OnednnForward final : public PreparedWholeNetwork {
+ public:
+  OnednnForward(const std::vector<NetworkStep>& steps, const NetworkWeights& weights, int images,
+                const WholeNetworkTensors& tensors)
+      : engine_(dnnl::engine::kind::cpu, 0), stream_(engine_), images_(images) {
+    const ActivationShape in = steps.front().input();
+    // oneDNN takes its sources as void*, but only reads them.
+    current_ = memory(nchw(images, in.channels, in.height, in.width), engine_, const_cast<float*>(tensors.input));
+    for (const NetworkStep& step : steps) {
+      steps_.emplace_back();
+      add(step, weights);
+      if (&step == &steps.back()) leave_scores(tensors.scores);
+      steps_.back().output = current_;
+    }
+  }
+
+  void run_step(std::size_t step) override {
+    for (const Primitive& one : steps_[step].primitives) one.primitive.execute(stream_, one.arguments);
+    stream_.wait();
+  }
+  void write_output(std::size_t step, const float* nchw) override {
+    memory& output = steps_[step].output;
+    memory from(plain_layout(onednn_sizes(output.get_desc())), engine_, const_cast<float*>(nchw));
+    reorder_now(from, output);
+  }
+  void read_output(std::size_t step, float* nchw) override {
+    memory& output = steps_[step].output;
+    memory to(plain_layout(onednn_sizes(output.get_desc())), engine_, nchw);
+    reorder_now(output, to);
+  }
+
+ private:
+  using Arguments = std::unordered_map<int, memory>;
+  struct Primitive {
+    dnnl::primitive primitive;
+    Arguments arguments;
+  };
+  struct Step {
+    std::vector<Primitive> primitives;
+    memory output;
+  };
+
+  memory::dims sizes() const { return onednn_sizes(current_.get_desc()); }
+
+  void add(const NetworkStep& step, const NetworkWeights& weights) {
+    if (step.source->type == LayerType::fully_connected) {
+      std::optional<OperatorType> activation;
+      if (step.kind == StepKind::fused) activation = step.fused_shape.activation;
+      return add_inner_product(*step.source, weights.layers.at(step.source->name), activation);
+    }
+    if (step.kind == StepKind::layer_operator) return add_operator(step.shape);
+    const LayerWeights& of_layer = weights.layers.at(step.source->name);
+    if (step.kind == StepKind::convolution) return add_convolution(step.conv_shape(), of_layer, false, std::nullopt);
+    const FusedShape& shape = step.fused_shape;
+    add_convolution(shape.convolution, of_layer, shape.has_bias, shape.activation);
+    if (shape.pools()) add_max_pool(shape.output(), shape.pool_size, shape.pool_stride);
+  }
+
+  void add_convolution(const ConvShape& one, const LayerWeights& weights, bool has_bias,
+                       std::optional<OperatorType> activation) {
+    const ConvShape s = one.with_batch(images_);
+    const memory::desc plain = plain_weights(s);
+    const memory::desc source = any_layout(sizes());
+    const memory::desc filters = any_layout(onednn_sizes(plain));
+    const memory::desc output = any_layout({s.batch, s.out_channels, s.out_height(), s.out_width()});
+    const memory::desc bias = has_bias ? vector_of(s.out_channels) : memory::desc();
+    const memory::dims strides{s.stride, s.stride};
+    const memory::dims padding{s.padding, s.padding};
+    const auto description = onednn_description_with<dnnl::convolution_forward>(
+        with_activation(activation), engine_, std::tuple(kInference, dnnl::algorithm::convolution_direct, source, filters, bias, output, strides,
+                            padding, padding_at_end(s)));
+    add_weighted<dnnl::convolution_forward>(description, plain, weights, has_bias);
+  }
+
+  void add_inner_product(const Layer& layer, const LayerWeights& weights, std::optional<OperatorType> activation) {
+    memory::dims filter = sizes();
+    filter[0] = layer.output.channels;
+    const memory::desc plain = plain_layout(filter);
+    const memory::desc bias = layer.bias ? vector_of(layer.output.channels) : memory::desc();
+    const auto description = onednn_description_with<dnnl::inner_product_forward>(
+        with_activation(activation), engine_, std::tuple(kInference, any_layout(sizes()), any_layout(filter), bias,
+                            any_layout({images_, layer.output.channels})));
+    add_weighted<dnnl::inner_product_forward>(description, plain, weights, layer.bias);
+  }
+
+  template <typename Forward>
+  void add_weighted(const typename Forward::primitive_desc& description, const memory::desc& plain,
+                    const LayerWeights& weights, bool has_bias) {
+    Arguments arguments{{DNNL_ARG_SRC, in_layout(current_, description.src_desc())},
+                        {DNNL_ARG_WEIGHTS, constant(plain, weights.weights, description.weights_desc())}};
+    if (has_bias) {
+      arguments[DNNL_ARG_BIAS] = constant(description.bias_desc(), weights.bias, description.bias_desc());
+    }
+    current_ = arguments[DNNL_ARG_DST] = memory(description.dst_desc(), engine_);
+    add(Forward(description), std::move(arguments));
+  }
+
+  void add_max_pool(const ActivationShape& to, int size, int stride) {
+    const memory::dims none{0, 0};
+    const memory::dims strides{stride, stride};
+    const memory::dims window{size, size};
+#if DNNL_VERSION_MAJOR < 3
+    const std::tuple padding(none, none);
+#else
+    const std::tuple padding(none, none, none);  // no dilation
+#endif
+    const auto description = onednn_description<dnnl::pooling_forward>(
+        engine_, std::tuple_cat(std::tuple(kInference, dnnl::algorithm::pooling_max, current_.get_desc(),
+                                           any_layout({images_, to.channels, to.height, to.width}), strides, window),
+                                padding));
+    const memory output(description.dst_desc(), engine_);
+    add(dnnl::pooling_forward(description), {{DNNL_ARG_SRC, current_}, {DNNL_ARG_DST, output}});
+    current_ = output;
+  }
+
+  /// tanh, ReLU and softmax work in place, as the program's own steps do.
+  void add_operator(const OperatorShape& shape) {
+    if (shape.type == OperatorType::max_pool) return add_max_pool(shape.output, shape.pool_size, shape.pool_stride);
+    const memory::desc description = current_.get_desc();
+    const Arguments arguments{{DNNL_ARG_SRC, current_}, {DNNL_ARG_DST, current_}};
+    if (shape.type == OperatorType::softmax) {
+      // Over the channels: there is one row and one column.
+#if DNNL_VERSION_MAJOR < 3
+      const std::tuple softmax_of(kInference, description, 1);
+#else
+      const std::tuple softmax_of(kInference, dnnl::algorithm::softmax_accurate, description, description, 1);
+#endif
+      const auto softmax = onednn_description<dnnl::softmax_forward>(engine_, softmax_of);
+      return add(dnnl::softmax_forward(softmax), arguments);
+    }
+#if DNNL_VERSION_MAJOR < 3
+    const std::tuple elementwise_of(kInference, algorithm_of(shape.type), description, 0.0F, 0.0F);
+#else
+    const std::tuple elementwise_of(kInference, algorithm_of(shape.type), description, description, 0.0F, 0.0F);
+#endif
+    const auto elementwise = onednn_description<dnnl::eltwise_forward>(engine_, elementwise_of);
+    add(dnnl::eltwise_forward(elementwise), arguments);
+  }
+
+  /// The last step's output goes to the caller as [image][class].
+  void leave_scores(float* to) {
+    const memory scores(plain_layout(sizes()), engine_, to);
+    add(dnnl::reorder(current_, scores), {{DNNL_ARG_FROM, current_}, {DNNL_ARG_TO, scores}});
+    current_ = scores;
+  }
+
+  void add(const dnnl::primitive& primitive, Arguments arguments) {
+    steps_.back().primitives.push_back({primitive, std::move(arguments)});
+  }
+
+  /// `from` in the layout `wanted`: itself, or what a reorder makes of it.
+  memory in_layout(const memory& from, const memory::desc& wanted) {
+    if (from.get_desc() == wanted) return from;
+    const memory to(wanted, engine_);
+    add(dnnl::reorder(from, to), {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}});
+    return to;
+  }
+
+  memory constant(const memory::desc& plain, const std::vector<float>& values, const memory::desc& wanted) {
+    memory from(plain, engine_, const_cast<float*>(values.data()));
+    memory to(wanted, engine_);
+    reorder_now(from, to);
+    return to;
+  }
+
+  void reorder_now(memory& from, memory& to) {
+    dnnl::reorder(from, to).execute(stream_, from, to);
+    stream_.wait();
+  }
+
+  dnnl::engine engine_;
+  dnnl::stream stream_;
+  int images_;
+  memory current_;  ///< what the steps so far leave
+  std::vector<Step> steps_;
+};
+
+class OnednnNetworkForward final : public WholeNetwork {
+ public:
+  std::string unsupported_reason(const NetworkStep& step) const override {
+    if (step.kind == StepKind::convolution && step.source->bias) return "a convolution with a bias and no activation";
+    if (step.kind != StepKind::layer_operator || step.shape.type != OperatorType::softmax) return {};
+    const ActivationShape& of = step.shape.input;
+    return of.height * of.width == 1 ? std::string() : "a softmax over more than channels";
+  }
+  double tolerance(const NetworkStep& step) const override {
+    if (step.source->type == LayerType::fully_connected) return kInnerProductTolerance;
+    if (step.kind != StepKind::layer_operator) return kFloat32Tolerance;
+    const bool exact = step.shape.type == OperatorType::max_pool || step.shape.type == OperatorType::relu;
+    return exact ? 0 : kElementwiseTolerance;
+  }
+  std::unique_ptr<PreparedWholeNetwork> prepare(const std::vector<NetworkStep>& steps, const NetworkWeights& weights,
+                                                int images, const WholeNetworkTensors& tensors) const override {
+    try {
+      return std::make_unique<OnednnForward>(steps, weights, images, tensors);
+    } catch (const dnnl::error& error) {
+      throw DeviceError(fmt::format("oneDNN's network: {}", error.what()));
+    }
+  }
+};
+
+const WholeNetworkRegistration registration{
+    {.family = "cpu",
+     .rung = std::nullopt,
+     .name = "onednn-network",
+     .title = "oneDNN, the whole network",
+     .builds_on = "",
+     .hypothesis = "The library at its best in a network: activations in its primitives, its own layouts in between."},
+    std::make_unique<OnednnNetworkForward>()};
+
+}  // namespace
+}  // namespace convladder
