@@ -130,8 +130,9 @@ class OnednnForward final : public PreparedWholeNetwork {
     const memory::dims strides{s.stride, s.stride};
     const memory::dims padding{s.padding, s.padding};
     const auto description = onednn_description_with<dnnl::convolution_forward>(
-        with_activation(activation), engine_, std::tuple(kInference, dnnl::algorithm::convolution_direct, source, filters, bias, output, strides,
-                            padding, padding_at_end(s)));
+        with_activation(activation), engine_,
+        std::tuple(kInference, dnnl::algorithm::convolution_direct, source, filters, bias, output, strides, padding,
+                   padding_at_end(s)));
     add_weighted<dnnl::convolution_forward>(description, plain, weights, has_bias);
   }
 
@@ -141,8 +142,9 @@ class OnednnForward final : public PreparedWholeNetwork {
     const memory::desc plain = plain_layout(filter);
     const memory::desc bias = layer.bias ? vector_of(layer.output.channels) : memory::desc();
     const auto description = onednn_description_with<dnnl::inner_product_forward>(
-        with_activation(activation), engine_, std::tuple(kInference, any_layout(sizes()), any_layout(filter), bias,
-                            any_layout({images_, layer.output.channels})));
+        with_activation(activation), engine_,
+        std::tuple(kInference, any_layout(sizes()), any_layout(filter), bias,
+                   any_layout({images_, layer.output.channels})));
     add_weighted<dnnl::inner_product_forward>(description, plain, weights, layer.bias);
   }
 

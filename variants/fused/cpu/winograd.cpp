@@ -51,8 +51,8 @@ class FusedWinograd {
 
 std::string unsupported(const FusedShape& shape) { return winograd_unsupported(shape.convolution); }
 /// With strips of two rows of its images the batch fills the lanes where nothing else is good at many channels; with
-/// images alone where there are few, which the shifted rows do well. Strips are low where there are many channels: those
-/// that share rows would do much twice.
+/// images alone where there are few, which the shifted rows do well. Strips are low where there are many channels:
+/// those that share rows would do much twice.
 bool suits(const FusedShape& shape) {
   const ConvShape& s = shape.convolution;
   const int lanes = chosen_instruction_set().lanes;
