@@ -15,6 +15,7 @@
 #include <limits>
 #include <vector>
 
+#include "variants/convolution/cpu/register_tile.hpp"
 #include "variants/layer_operator.hpp"
 #include "variants/operator_tolerances.hpp"
 #include "variants/vector_lanes.hpp"
@@ -154,29 +155,29 @@ struct PackedTask {
   template <typename Set, int kImages, int kVectors>
   [[gnu::always_inline]] void multiply(int first, int block, int length, int columns) const {
     constexpr int kWidth = Set::vectors * Set::lanes;
-    const float* const x = input + std::ptrdiff_t{first} * layer.inputs + block;
-    const float* w = layer.panel(panel) + std::ptrdiff_t{block} * kWidth;
-    Vector<Set> sums[kImages][kVectors] = {};
-    for (int i = 0; i < length; ++i, w += kWidth) add<Set, kImages, kVectors>(sums, x + i, w);
+    const float* rows[kImages];
 #pragma GCC unroll 8
     for (int image = 0; image < kImages; ++image) {
-      alignas(64) float row[kVectors * Set::lanes];
-#pragma GCC unroll 4
-      for (int v = 0; v < kVectors; ++v) store_vector(row + v * Set::lanes, sums[image][v]);
-      leave(row, first + image, columns, block / kBlock);
+      rows[image] = input + std::ptrdiff_t{first + image} * layer.inputs + block;
     }
-  }
-
-  template <typename Set, int kImages, int kVectors>
-  [[gnu::always_inline]] void add(Vector<Set> (&sums)[kImages][kVectors], const float* x, const float* w) const {
-    Vector<Set> weights[kVectors];
-#pragma GCC unroll 4
-    for (int v = 0; v < kVectors; ++v) load_vector(weights[v], w + v * Set::lanes);
+    const float* w = layer.panel(panel) + std::ptrdiff_t{block} * kWidth;
+    RegisterTile<Set, kImages, kVectors> tile;
+    tile.clear();
+    for (std::ptrdiff_t i = 0; i < length; ++i, w += kWidth) {
+      Vector<Set> weights[kVectors];
 #pragma GCC unroll 8
+      for (int v = 0; v < kVectors; ++v) load_vector(weights[v], w + v * Set::lanes);
+#pragma GCC unroll 8
+      for (int image = 0; image < kImages; ++image) {
+        const float pixel = rows[image][i];
+#pragma GCC unroll 8
+        for (int v = 0; v < kVectors; ++v) tile.sums[image][v] += weights[v] * pixel;
+      }
+    }
+    alignas(64) float values[kImages * kVectors * Set::lanes];
+    tile.store(values, kVectors * Set::lanes);  // all, so that none has to outlive the calls below in a register
     for (int image = 0; image < kImages; ++image) {
-      const float pixel = x[std::ptrdiff_t{image} * layer.inputs];
-#pragma GCC unroll 4
-      for (int v = 0; v < kVectors; ++v) sums[image][v] += weights[v] * pixel;
+      leave(values + image * kVectors * Set::lanes, first + image, columns, block / kBlock);
     }
   }
 
