@@ -61,68 +61,74 @@ class ShiftedColumns {
   int left_;
 };
 
-/// A vector of neighbouring inputs and its place in the copies: floats from the image's and from the copies' beginning.
-struct CopiedVector {
-  int from;
-  int to;
-};
-
-/// The copies of a whole image as vectors of `lanes` floats. They leave out what lies outside of the image, which stays
-/// zero in the copies. Empty where not every run of inputs fills a vector: there it goes row by row.
-inline std::vector<CopiedVector> copied_vectors(const ConvShape& s, int plane, int lanes) {
-  std::vector<CopiedVector> vectors;
-  if (s.stride != 1) return vectors;
-  for (int plane_of = 0; plane_of < s.in_channels * s.kernel; ++plane_of) {
-    const int left = plane_of % s.kernel - s.padding;
-    const ShiftedColumns columns(s, left);
-    const int last = columns.end() - lanes;  // overlaps the one before it
-    if (last < columns.begin()) return {};
-    for (int row = 0; row < s.height; ++row) {
-      const int from = (plane_of / s.kernel * s.height + row) * s.width + left;
-      const int to = plane_of * plane + (row + s.padding) * s.out_width();
-      for (int i = columns.begin(); i < last; i += lanes) vectors.push_back({from + i, to + i});
-      vectors.push_back({from + last, to + last});
-    }
+/// The copies of a band's input: [channel][column of the filter][phase][row][output column], where a phase has every
+/// `stride`-th row of the input, and its rows follow each other without a gap; two phases are `plane` floats apart.
+class ShiftedCopy {
+ public:
+  ShiftedCopy(const ConvShape& s, int plane)
+      : has_no_border_(s.stride == 1 && s.padding == 0),
+        height_(s.height),
+        width_(s.width),
+        channels_(s.in_channels),
+        stride_(s.stride),
+        out_width_(s.out_width()),
+        plane_(plane) {
+    for (int q = 0; q < s.kernel; ++q) columns_.emplace_back(s, q - s.padding);
   }
-  return vectors;
-}
 
-/// Writes the copies of the output rows `first_row` to `first_row + rows - 1` of one image row by row:
-/// [channel][column of the filter][phase][row][output column], where a phase has every `stride`-th row of the input,
-/// and its rows follow each other without a gap. `input` CHW, from the image's first element on; two phases are `plane`
-/// floats apart.
-template <typename Set>
-[[gnu::always_inline]] inline void copy_rows(const ConvShape& s, int first_row, int rows, int plane, const float* input,
-                                             float* copies) {
-  const int top = first_row * s.stride - s.padding;
-  const int end = top + (rows - 1) * s.stride + s.kernel;
-  for (int c = 0; c < s.in_channels; ++c) {
-    const float* const channel = input + std::int64_t{c} * s.height * s.width;
-    for (int q = 0; q < s.kernel; ++q) {
-      const ShiftedColumns columns(s, q - s.padding);
-      for (int phase = 0; phase < s.stride; ++phase) {
-        float* to = copies + ((std::int64_t{c} * s.kernel + q) * s.stride + phase) * plane;
-        for (int row = top + phase; row < end; row += s.stride, to += s.out_width()) {
-          if (row < 0 || row >= s.height) {
-            std::fill_n(to, s.out_width(), 0.0F);
-          } else {
-            columns.copy<Set>(channel + std::int64_t{row} * s.width, to);
-          }
-        }
+  /// Copies row `row` of the image to row `of_band` of the band's input, counted from its first; zeros if it is not on
+  /// the image. `input` CHW, from the image's first element on.
+  //
+  // A row is read once for each column of the filter, and the processor does not see from that which ones come next:
+  // they are asked for here. Without it a third of the time of the copies is spent waiting for memory.
+  template <typename Set>
+  [[gnu::always_inline]] void copy_row(int row, int of_band, const float* input, float* copies) const {
+    constexpr int kRowsAhead = 10;
+    constexpr int kLineFloats = 16;
+    const std::int64_t pitch = std::int64_t{stride_} * plane_;
+    const std::int64_t channel_pitch = static_cast<std::int64_t>(columns_.size()) * pitch;
+    float* to = copies + of_band % stride_ * plane_ + of_band / stride_ * out_width_;
+    for (int c = 0; c < channels_; ++c, to += channel_pitch) {
+      if (row < 0 || row >= height_) {
+        for (std::size_t q = 0; q < columns_.size(); ++q)
+          std::fill_n(to + static_cast<int>(q) * pitch, out_width_, 0.0F);
+        continue;
+      }
+      const float* const from = input + (std::int64_t{c} * height_ + row) * width_;
+      for (int i = 0; i < width_; i += kLineFloats) __builtin_prefetch(from + kRowsAhead * width_ + i);
+      if (has_no_border_ && out_width_ >= Set::lanes) {
+        copy_neighbours<Set>(from, pitch, to);
+      } else {
+        for (std::size_t q = 0; q < columns_.size(); ++q) columns_[q].copy<Set>(from, to + static_cast<int>(q) * pitch);
       }
     }
   }
-}
 
-/// The same for a whole image of `copied_vectors`.
-template <typename Set>
-[[gnu::always_inline]] inline void copy_vectors(const std::vector<CopiedVector>& vectors, const float* input,
-                                                float* copies) {
-  for (const CopiedVector& one : vectors) {
-    Vector<Set> inputs;
-    load_vector(inputs, input + one.from);
-    store_vector(copies + one.to, inputs);
+ private:
+  /// Those of one channel's row, where each column of the filter has a whole run of neighbours on the image.
+  template <typename Set>
+  [[gnu::always_inline]] void copy_neighbours(const float* from, std::int64_t pitch, float* to) const {
+    const int last = out_width_ - Set::lanes;  // overlaps the vector before it
+    const float* const end = from + columns_.size();
+    for (; from < end; ++from, to += pitch) {
+      Vector<Set> inputs;
+      for (int i = 0; i < last; i += Set::lanes) {
+        load_vector(inputs, from + i);
+        store_vector(to + i, inputs);
+      }
+      load_vector(inputs, from + last);
+      store_vector(to + last, inputs);
+    }
   }
-}
+
+  bool has_no_border_;
+  int height_;
+  int width_;
+  int channels_;
+  int stride_;
+  int out_width_;
+  int plane_;
+  std::vector<ShiftedColumns> columns_;  ///< of each column of the filter
+};
 
 }  // namespace convladder

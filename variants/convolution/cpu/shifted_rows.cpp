@@ -103,8 +103,9 @@ ShiftedRows::ShiftedRows(const ConvShape& shape, AlignedFloats weights, const Sh
     : shape_(shape),
       division_(division),
       map_pixels_(std::int64_t{shape.out_height()} * shape.out_width()),
-      weights_(std::move(weights)) {
-  plane_ = phase_rows(shape, division_.rows) * shape.out_width();
+      weights_(std::move(weights)),
+      plane_(phase_rows(shape, division_.rows) * shape.out_width()),
+      copy_(shape, plane_) {
   const MapTiles map_tiles(shape.maps_per_group(), division_.maps);
   const std::int64_t group_floats = std::int64_t{shape.channels_per_group()} * shape.kernel * shape.stride * plane_;
   const std::int64_t taps = std::int64_t{shape.channels_per_group()} * shape.kernel * shape.kernel;
@@ -117,7 +118,6 @@ ShiftedRows::ShiftedRows(const ConvShape& shape, AlignedFloats weights, const Sh
                                 .output = first_map * map_pixels_});
     }
   }
-  if (bands() == 1) copied_vectors_ = copied_vectors(shape, plane_, division_.set.lanes);
   for (int c = 0; c < shape.channels_per_group(); ++c) {
     for (int q = 0; q < shape.kernel; ++q) {
       for (int p = 0; p < shape.kernel; ++p) {

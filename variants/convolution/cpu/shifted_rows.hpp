@@ -83,11 +83,11 @@ class ShiftedRows {
   ConvShape shape_;
   ShiftedRowsDivision division_;
   std::int64_t map_pixels_;
-  AlignedFloats weights_;                     ///< packed
-  int plane_ = 0;                             ///< floats of the rows of one phase in one column's copy
-  std::vector<TileOfMaps> tiles_of_maps_;     ///< of all groups
-  std::vector<CopiedVector> copied_vectors_;  ///< of a whole image; empty if its copies are made row by row
-  std::vector<int> tap_offsets_;              ///< of the taps of a group's channels in the copies
+  AlignedFloats weights_;  ///< packed
+  int plane_;              ///< floats of the rows of one phase in one column's copy
+  ShiftedCopy copy_;
+  std::vector<TileOfMaps> tiles_of_maps_;  ///< of all groups
+  std::vector<int> tap_offsets_;           ///< of the taps of a group's channels in the copies
 };
 
 /// All images of a batch, over all cores.

@@ -94,15 +94,9 @@ struct ShiftedRowsBand {
   template <typename Set>
   static void run(const ShiftedRowsBand& band) {
     const ShiftedRows& plan = band.plan;
-    if (band.input == nullptr) {
-      // They are there.
-    } else if (plan.copied_vectors_.empty()) {
-      copy_rows<Set>(plan.shape_, band.first_row, band.rows, plan.plane_, band.input, band.copies);
-    } else {
-      copy_vectors<Set>(plan.copied_vectors_, band.input, band.copies);
-    }
-    if (band.output == nullptr) return;
     const int outputs = band.rows * plan.shape_.out_width();
+    if (band.input != nullptr) band.template copy<Set>();
+    if (band.output == nullptr) return;
     const int vectors = (outputs + Set::lanes - 1) / Set::lanes;
     // Tiles of maps have sizes that differ by one at most, and with it nearly the same number of vectors.
     const int most_vectors = plan.division_.vectors;
@@ -117,6 +111,14 @@ struct ShiftedRowsBand {
  private:
   template <typename Set>
   static constexpr ShiftedTileFunctions<Set, Tile> kFunctions{};
+
+  template <typename Set>
+  [[gnu::always_inline]] void copy() const {
+    const ConvShape& s = plan.shape_;
+    const int top = first_row * s.stride - s.padding;
+    const int count = (rows - 1) * s.stride + s.kernel;
+    for (int row = 0; row < count; ++row) plan.copy_.template copy_row<Set>(top + row, row, input, copies);
+  }
 
   /// Of the first map.
   float* output_at(int first) const { return output + std::int64_t{first_row} * plan.shape_.out_width() + first; }
