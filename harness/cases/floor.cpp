@@ -37,7 +37,9 @@ std::optional<Floor> floor_of(const ProblemSize& shape, const std::string& devic
               .bytes_ns = std::nullopt,
               .flop = shape.least_flop(),
               .bytes_read = read,
-              .bytes_written = written};
+              .bytes_written = written,
+              .peak = *peak,
+              .copy = *copy};
   if (read + written > of_device->at("last_level_cache_bytes").get<double>()) {
     floor.bytes_ns = written / *store + read * std::max(2 / *copy - 1 / *store, 0.0);
   }
@@ -55,6 +57,31 @@ ordered_json floor_json(const std::optional<Floor>& floor) {
           {"flop", floor->flop},
           {"bytes_read", floor->bytes_read},
           {"bytes_written", floor->bytes_written}};
+}
+
+std::optional<CaseRoofline> case_roofline_of(const std::optional<Floor>& floor, const std::optional<double>& layer_ns) {
+  if (!floor || !layer_ns || !(*layer_ns > 0)) return std::nullopt;
+  const double bytes = floor->bytes_read + floor->bytes_written;
+  if (!(bytes > 0) || !(floor->flop > 0)) return std::nullopt;
+  const double by_bytes = floor->flop / bytes * floor->copy;
+  return CaseRoofline{.flop = floor->flop,
+                      .bytes = bytes,
+                      .gflop_per_s = floor->flop / *layer_ns,
+                      .gb_per_s = bytes / *layer_ns,
+                      .roof_gflop_per_s = std::min(floor->peak, by_bytes),
+                      .bytes_bind = by_bytes < floor->peak};
+}
+
+ordered_json case_roofline_json(const std::optional<CaseRoofline>& roofline) {
+  if (!roofline) return nullptr;
+  return {{"work", "derived"},
+          {"flop", roofline->flop},
+          {"bytes", roofline->bytes},
+          {"flop_per_byte", roofline->intensity()},
+          {"gflop_per_s", roofline->gflop_per_s},
+          {"gb_per_s", roofline->gb_per_s},
+          {"roof_gflop_per_s", roofline->roof_gflop_per_s},
+          {"bound", roofline->bytes_bind ? "bytes" : "operations"}};
 }
 
 }  // namespace convladder

@@ -54,7 +54,8 @@ LadderRow row_of(const CaseFigures& one_case, const Rungs& rungs, const VariantF
       .x_baseline = lowest.rung ? ratio(layer_median(lowest), layer) : std::nullopt,
       .percent_of_library = ratio(fastest_library(rungs, one_case, layer_median), layer, 100),
       .percent_of_library_op = ratio(fastest_library(rungs, one_case, op_median), layer, 100),
-      .percent_of_floor = floor ? ratio(floor->value(), layer, 100) : std::nullopt};
+      .percent_of_floor = floor ? ratio(floor->value(), layer, 100) : std::nullopt,
+      .roofline = case_roofline_of(floor, layer)};
 }
 
 /// The place of the case's variant among these, which are in ladder order.
@@ -93,6 +94,7 @@ ordered_json row_json(const LadderRow& row) {
           {"percent_of_library", or_null(row.percent_of_library)},
           {"percent_of_library_op", or_null(row.percent_of_library_op)},
           {"percent_of_floor", or_null(row.percent_of_floor)},
+          {"roofline", case_roofline_json(row.roofline)},
           {"quality", one_case.quality ? ordered_json(quality_name(one_case.quality->mark)) : ordered_json()}};
 }
 

@@ -23,6 +23,7 @@ struct LadderRow {
   std::optional<double> percent_of_library;     ///< of the fastest library
   std::optional<double> percent_of_library_op;  ///< of the library's op time in its own layout
   std::optional<double> percent_of_floor;
+  std::optional<CaseRoofline> roofline;
 };
 
 struct Ladder {

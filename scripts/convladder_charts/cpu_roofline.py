@@ -52,7 +52,7 @@ def draw(record: Record, group: Group, batch: Optional[int]) -> tuple[Page, str,
     assert ceilings is not None
     peak, copy = ceilings.limit(_PEAK) or 1.0, ceilings.limit(_COPY) or 1.0
     rows = [row for column in columns for row, _ in column.rates]
-    above = any(rate > min(peak, column.intensity * copy) for column in columns for _, rate in column.rates)
+    above = any(row.roofline and rate > row.roofline.roof for column in columns for row, rate in column.rates)
     title = _title(columns, record, group)
     heading = Heading(title, [f"{device_name(group)}, {group.kind}: rates of layer times under the rates that the device "
                               "reached in the same run"], record.warnings, WIDTH)
@@ -76,12 +76,9 @@ def _ceilings(record: Record, group: Group) -> Optional[Ceilings]:
 def _columns(group: Group, batch: Optional[int]) -> list[_Column]:
     columns = []
     for ladder in drawn_ladders(group, batch):
-        floor = ladder.floor
-        if floor is None or floor.flop <= 0 or floor.moved <= 0:
-            continue
-        rates = tuple((row, floor.flop / row.layer_median) for row in ladder.timed if row.layer_median)
-        if rates:
-            columns.append(_Column(ladder, floor.flop / floor.moved, rates))
+        under = [(row, row.roofline) for row in ladder.timed if row.roofline]
+        if under:
+            columns.append(_Column(ladder, under[0][1].flop_per_byte, tuple((row, one.gflop_per_s) for row, one in under)))
     return columns
 
 

@@ -26,6 +26,16 @@ class Floor:
 
 
 @dataclass(frozen=True)
+class CaseRoofline:
+    """Where a case stands under the roof of its run's ceilings. Operations and bytes are derived, the rate is measured."""
+
+    flop_per_byte: float
+    gflop_per_s: float
+    roof: float
+    """GFLOP/s that FMA peak and the rate of a copy allow."""
+
+
+@dataclass(frozen=True)
 class Ceilings:
     """What a device can do at most, as measured in the run."""
 
@@ -75,3 +85,12 @@ def floor_of(ladder: Node) -> Optional[Floor]:
     return Floor(floor.field("value").number(), printable(floor.field("bound").text()),
                  floor.field("flop").number() if "flop" in floor.value else 0.0, moved,
                  "bytes" in floor.value and not floor.field("bytes").is_null())
+
+
+def roofline_of(row: Node) -> Optional[CaseRoofline]:
+    """None without ceilings or a time, and in records of older versions."""
+    if "roofline" not in row.value or row.field("roofline").is_null():
+        return None
+    roofline = row.field("roofline")
+    numbers = [roofline.field(name).number() for name in ("flop_per_byte", "gflop_per_s", "roof_gflop_per_s")]
+    return CaseRoofline(*numbers) if all(number > 0 for number in numbers) else None

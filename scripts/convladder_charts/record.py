@@ -14,7 +14,7 @@ from convladder_charts import counted, left_out, predicted, story
 from convladder_charts.about import About, about, fact, hardware
 from convladder_charts.cases import Cases
 from convladder_charts.counted import CountedGroup
-from convladder_charts.limits import Ceilings, Floor, ceilings_of, floor_of
+from convladder_charts.limits import CaseRoofline, Ceilings, Floor, ceilings_of, floor_of, roofline_of
 from convladder_charts.machines import kind_of_machine, machine_of_kind
 from convladder_charts.json_text import Node, RecordError
 from convladder_charts.left_out import LeftOutGroup
@@ -56,6 +56,7 @@ class Row:
     percent_of_floor: Optional[float] = None
     tolerance: float = FP32_TOLERANCE
     """Of its verification: the error that its kind of arithmetic is allowed."""
+    roofline: Optional[CaseRoofline] = None
     quality: str = ""
     """noisy or disturbed, where the machine was not quiet while the case was measured."""
 
@@ -332,6 +333,7 @@ def _row(row: Node, family: str, kind: str, stages: dict[tuple[str, str], Stage]
         case_place=case.place if case else "",
         tolerance=_tolerance(case) if case else FP32_TOLERANCE,
         quality=_quality(case) if case else "",
+        roofline=roofline_of(row),
         **{name: optional(row.field(name), Node.number) for name in ("percent_of_library_op", "percent_of_floor")
            if name in row.value})
 

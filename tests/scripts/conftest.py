@@ -155,9 +155,20 @@ class RecordMaker:
                 "x_previous": over(layer_times.get(builds_on[case["variant"]]), own) if stage else None,
                 "x_baseline": over(first, own), "percent_of_library": over(library, own, 100.0),
                 "percent_of_library_op": over(op, own, 100.0),
-                "percent_of_floor": over(floor and floor["value"], own, 100.0)})
+                "percent_of_floor": over(floor and floor["value"], own, 100.0),
+                "roofline": roofline_of(floor, own, self.ceilings) if floor and own else None})
         self.ladders.append({"device": device, "family": family, "network": network, "layer": layer, "batch": batch,
                              "kind": kind, "floor": floor, "rows": rows})
+
+
+def roofline_of(floor: dict[str, Any], layer: float, of_devices: list[dict[str, Any]]) -> dict[str, Any]:
+    """Where a case of that layer time stands under the roof; all devices have the same ceilings."""
+    limits = {limit["name"]: limit["median"] for limit in of_devices[0]["limits"]}
+    flop, moved = floor["flop"], floor["bytes_read"] + floor["bytes_written"]
+    by_bytes = flop / moved * limits["copy"]
+    return {"work": "derived", "flop": flop, "bytes": moved, "flop_per_byte": flop / moved, "gflop_per_s": flop / layer,
+            "gb_per_s": moved / layer, "roof_gflop_per_s": min(limits["FMA peak"], by_bytes),
+            "bound": "bytes" if by_bytes < limits["FMA peak"] else "operations"}
 
 
 def counters(flop: float, rung: int, executed: int, batch: int) -> dict[str, Any]:

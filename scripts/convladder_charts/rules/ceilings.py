@@ -26,6 +26,10 @@ def problems(document: Any) -> Iterator[Problem]:
         if ladder.get("floor") is not None:
             yield from _floor(ladder["floor"], f"$.ladders[{index}].floor", limits.get(of_machines(ladder), {}))
         yield from _rows(ladder, f"$.ladders[{index}]", cases.of(ladder))
+        for number, row in enumerate(ladder["rows"]):
+            if "roofline" in row:
+                yield from _roofline(row, ladder.get("floor"), f"$.ladders[{index}].rows[{number}].roofline",
+                                     limits.get(of_machines(ladder), {}))
 
 
 def of_machines(one: Any) -> tuple[Optional[int], str]:
@@ -48,6 +52,30 @@ def _floor(floor: Any, place: str, limits: dict[str, float]) -> Iterator[Problem
     if floor["bound"] != bound:
         yield f"{place}.bound", f"expected {bound}, the larger one, found {floor['bound']}"
     yield from agrees(floor["value"], terms[bound], f"{place}.value", "the larger of operations and bytes")
+
+
+def _roofline(row: Any, floor: Any, place: str, limits: dict[str, float]) -> Iterator[Problem]:
+    """It follows from the floor's work, the row's layer time and the limits."""
+    found, layer = row["roofline"], row["layer_median_ns"]
+    moved = floor["bytes_read"] + floor["bytes_written"] if floor else 0
+    if not (layer and moved and floor["flop"] and {"FMA peak", "copy"} <= set(limits)):
+        if found is not None:
+            yield place, "expected null, because the case has no layer time, or its layer no floor"
+        return
+    if found is None:
+        yield place, "expected an object, because the case has a layer time and its layer a floor"
+        return
+    by_bytes = floor["flop"] / moved * limits["copy"]
+    for name, value, what in (("flop", floor["flop"], "the floor's"),
+                              ("bytes", moved, "the floor's, read and written"),
+                              ("flop_per_byte", floor["flop"] / moved, "flop over bytes"),
+                              ("gflop_per_s", floor["flop"] / layer, "flop over the layer time"),
+                              ("gb_per_s", moved / layer, "bytes over the layer time"),
+                              ("roof_gflop_per_s", min(limits["FMA peak"], by_bytes), "the lower of the two limits")):
+        yield from agrees(found[name], value, f"{place}.{name}", what)
+    bound = "bytes" if by_bytes < limits["FMA peak"] else "operations"
+    if found["bound"] != bound:
+        yield f"{place}.bound", f"expected {bound}, the lower limit, found {found['bound']}"
 
 
 def _rows(ladder: Any, place: str, cases: Mapping[str, Any]) -> Iterator[Problem]:

@@ -253,6 +253,25 @@ TEST(Ladder, TheFloorIsWhatOperationsOrBytesTakeAtLeast) {
   EXPECT_EQ(ladder.at("floor").at("bytes"), 432.0) << "where a copy is as fast as stores alone, reading is free";
 }
 
+TEST(Ladder, ARowSaysWhereItsCaseStandsUnderTheRoofOfItsRun) {
+  const ordered_json cases = ordered_json::array({padded_case(1000.0)});
+  constexpr double kFlop = 2.0 * 2 * 3 * 16 * 16;
+  constexpr double kBytes = 864.0 + 396.0;
+  ordered_json roofline = derived(cases, variants(), ceilings_of(10, 2, 3, 0)).at(0).at("rows")[0].at("roofline");
+  EXPECT_EQ(roofline.at("work"), "derived");
+  EXPECT_EQ(roofline.at("flop"), kFlop);
+  EXPECT_EQ(roofline.at("bytes"), kBytes);
+  EXPECT_DOUBLE_EQ(roofline.at("flop_per_byte").get<double>(), kFlop / kBytes);
+  EXPECT_DOUBLE_EQ(roofline.at("gflop_per_s").get<double>(), kFlop / 1000);
+  EXPECT_DOUBLE_EQ(roofline.at("gb_per_s").get<double>(), kBytes / 1000);
+  EXPECT_DOUBLE_EQ(roofline.at("roof_gflop_per_s").get<double>(), kFlop / kBytes * 3);
+  EXPECT_EQ(roofline.at("bound"), "bytes");
+
+  roofline = derived(cases, variants(), ceilings_of(5, 2, 30, 0)).at(0).at("rows")[0].at("roofline");
+  EXPECT_EQ(roofline.at("roof_gflop_per_s"), 5.0);
+  EXPECT_EQ(roofline.at("bound"), "operations");
+}
+
 TEST(Ladder, HasNoFloorWithoutCeilingsOfItsDevice) {
   ordered_json ceilings = ceilings_of(10, 2, 3, 0);
   ceilings[0]["device"] = "cuda";
@@ -260,6 +279,7 @@ TEST(Ladder, HasNoFloorWithoutCeilingsOfItsDevice) {
     const ordered_json ladder = derived(ordered_json::array({padded_case(1000.0)}), variants(), none).at(0);
     EXPECT_TRUE(ladder.at("floor").is_null());
     EXPECT_TRUE(ladder.at("rows")[0].at("percent_of_floor").is_null());
+    EXPECT_TRUE(ladder.at("rows")[0].at("roofline").is_null());
   }
 }
 
