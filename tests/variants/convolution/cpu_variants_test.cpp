@@ -120,7 +120,7 @@ TEST(CpuVariants, TakeChannelsThatNeedSeveralPanels) {
   check_all_variants({{1, 2, 20, 19, 9, 12, 1, 11}, {2, 5, 40, 21, 17, 11, 4, 2}, {1, 3, 30, 30, 2, 17, 3, 16}});
 }
 
-// Eight channels are the fewest that the Winograd stage takes.
+// Eight channels are the fewest that the Winograd stage takes of kernels of size 3.
 TEST(CpuVariants, TakeEveryKernelOfManyChannels) {
   for (const int kernel : {1, 2, 3, 4, 5, 7, 9}) {
     for (const int padding : {0, kernel / 2}) {
@@ -185,14 +185,72 @@ TEST(CpuVariants, SayWhichSizesTheyDoNotTake) {
   }
 }
 
-TEST(CpuVariants, WinogradRefusesStridesAndFewChannels) {
+TEST(CpuVariants, WinogradRefusesOutputsOfFewInputs) {
   const RegisteredVariant* const winograd = find_variant("cpu", "winograd");
   ASSERT_NE(winograd, nullptr);
   const auto refused = [&](const ConvShape& shape) { return winograd->variant->unsupported_reason(shape); };
-  EXPECT_NE(refused({1, 3, 227, 227, 96, 11, 4}).find("stride 4"), std::string::npos);
   EXPECT_NE(refused({1, 7, 9, 9, 8, 3}).find("7 input channels"), std::string::npos);
   EXPECT_NE(refused({1, 16, 9, 9, 8, 3, 1, 1, 4}).find("4 input channels"), std::string::npos);
+  EXPECT_NE(refused({1, 1, 72, 72, 12, 7}).find("fewer than 64 inputs"), std::string::npos);
   EXPECT_EQ(refused({1, 8, 9, 9, 8, 3}), "");
+  EXPECT_EQ(refused({1, 3, 227, 227, 96, 11, 4}), "");
+}
+
+/// Weights that are mostly small beside their neighbours, as those of a trained network.
+void cube(std::vector<float>& weights) {
+  for (float& weight : weights) weight = weight * weight * weight;
+}
+
+/// Keeps an input in `kept` of a thousand and makes zeros of the others.
+void darken(std::vector<float>& input, int kept, std::uint64_t seed) {
+  SeededRandom random(seed, 2);
+  for (float& value : input) {
+    if (random.between(0, 999) >= kept) value = 0;
+  }
+}
+
+void expect_accurate_in_the_dark(const ConvShape& shape, int kept, bool uneven_weights) {
+  ConvTestData data = random_data(shape, 31);
+  darken(data.input, kept, 32);
+  if (uneven_weights) cube(data.weights);
+  SCOPED_TRACE(fmt::format("{} batch {}, {} of 1000 inputs, {} weights", shape_name(shape), shape.batch, kept,
+                           uneven_weights ? "uneven" : "even"));
+  const ConvVariant& winograd = *find_variant("cpu", "winograd")->variant;
+  ASSERT_EQ(winograd.unsupported_reason(shape), "");
+  expect_within(convolved(winograd, shape, data), reference_of_all_images(shape, data),
+                granted_tolerance(kFloat32Tolerance, shape));
+}
+
+// Where nearly all inputs of an output are zero its products can be tiny beside those that minimal filtering adds up.
+TEST(CpuVariants, WinogradIsAccurateWhereNearlyAllIsDark) {
+  for (const ConvShape& shape : {ConvShape{3, 3, 43, 39, 24, 11, 4},
+                                 {17, 8, 9, 9, 24, 3, 1, 1},
+                                 {2, 12, 20, 20, 24, 7},
+                                 {2, 9, 13, 12, 17, 5, 1, 2},
+                                 {2, 32, 15, 14, 20, 3, 2, 1, 2}}) {
+    for (const int kept : {0, 1, 3, 10, 30, 100, 300, 1000}) {
+      expect_accurate_in_the_dark(shape, kept, false);
+      expect_accurate_in_the_dark(shape, kept, true);
+    }
+  }
+}
+
+TEST(CpuVariants, WinogradTakesStrides) {
+  const ConvVariant& winograd = *find_variant("cpu", "winograd")->variant;
+  for (const int kernel : {2, 3, 4, 5, 7, 11}) {
+    for (const int stride : {2, 3, 4, 5}) {
+      const int channels = 64 / (kernel * kernel) + 1;
+      for (const ConvShape& shape : {ConvShape{3, channels, 17, 14, 9, kernel, stride, kernel / 2},
+                                     {18, 2 * channels, 12, 23, 10, kernel, stride, 0, 2}}) {
+        SCOPED_TRACE(fmt::format("{} batch {}", shape_name(shape), shape.batch));
+        ASSERT_EQ(winograd.unsupported_reason(shape), "");
+        for (const ConvTestData& data : {integer_data(shape, 21), random_data(shape, 22)}) {
+          const bool exact = data.input.front() == std::round(data.input.front());
+          expect_within(convolved(winograd, shape, data), reference_of_all_images(shape, data), exact ? 0 : kTolerance);
+        }
+      }
+    }
+  }
 }
 
 TEST(CpuVariants, WithCompileTimeSizesRefusesTheOthersAndListsItsOwn) {

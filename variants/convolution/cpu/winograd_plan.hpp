@@ -8,43 +8,45 @@
 #include <string>
 #include <vector>
 
+#include "variants/convolution/cpu/few_inputs.hpp"
 #include "variants/convolution/cpu/lane_tasks.hpp"
 #include "variants/convolution/cpu/winograd_terms.hpp"
 
 namespace convladder {
 
-/// Every second value of an input filter's results: value t belongs to the inputs from 2 * t + parity on.
-struct HalfStream {
+/// Of an input filter's results one for each pair of outputs: value t belongs to the inputs from `step * t + first` on,
+/// `step` being two strides.
+struct PairStream {
   InputFilter filter;
-  int parity;
-  bool operator==(const HalfStream&) const = default;
+  int first;
+  bool operator==(const PairStream&) const = default;
 };
 
-/// The terms of one dimension, and the half streams that they take their inputs from.
+/// The terms of one dimension, and the streams that they take their inputs from.
 struct WinogradDimension {
+  int step;  ///< inputs from a pair of outputs to the next
   std::vector<WinogradTerm> terms;
-  std::vector<HalfStream> streams;
+  std::vector<PairStream> streams;
 
-  explicit WinogradDimension(int taps) : terms(winograd_terms(taps)) {
+  WinogradDimension(int taps, int stride) : step(2 * stride), terms(winograd_terms(taps, stride)) {
     for (const WinogradTerm& term : terms) {
-      const HalfStream stream{term.filter, term.offset % 2};
-      if (std::ranges::find(streams, stream) == streams.end()) streams.push_back(stream);
+      if (std::ranges::find(streams, stream_of(term)) == streams.end()) streams.push_back(stream_of(term));
     }
   }
+  PairStream stream_of(const WinogradTerm& term) const { return {term.filter, term.offset % step}; }
+  /// Of a term's inputs against its pair of outputs, in pairs.
+  int shift(const WinogradTerm& term) const { return term.offset / step; }
   int stream(const WinogradTerm& term) const {
-    return static_cast<int>(std::ranges::find(streams, HalfStream{term.filter, term.offset % 2}) - streams.begin());
+    return static_cast<int>(std::ranges::find(streams, stream_of(term)) - streams.begin());
   }
   int count() const { return static_cast<int>(streams.size()); }
   bool uses(OutputWay way) const { return std::ranges::find(terms, way, &WinogradTerm::way) != terms.end(); }
 };
 
-/// Of a term's inputs against its pair of outputs, in pairs.
-inline int pair_shift(const WinogradTerm& term) { return term.offset / 2; }
-
-/// What the terms of one way need of one half stream: its values from pair `first_shift` to `last_shift` pairs after
-/// the last pair of outputs.
+/// What the terms of one way need of one stream: its values from pair `first_shift` to `last_shift` pairs after the
+/// last pair of outputs.
 struct RowStream {
-  HalfStream stream;
+  PairStream stream;
   int first_shift;
   int last_shift;
 };
@@ -53,20 +55,21 @@ inline std::vector<RowStream> row_streams(const WinogradDimension& dimension, Ou
   std::vector<RowStream> result;
   for (const WinogradTerm& term : dimension.terms) {
     if (term.way != way) continue;
-    const HalfStream stream{term.filter, term.offset % 2};
+    const PairStream stream = dimension.stream_of(term);
+    const int shift = dimension.shift(term);
     const auto known = std::ranges::find(result, stream, &RowStream::stream);
     if (known == result.end()) {
-      result.push_back({stream, pair_shift(term), pair_shift(term)});
+      result.push_back({stream, shift, shift});
     } else {
-      known->first_shift = std::min(known->first_shift, pair_shift(term));
-      known->last_shift = std::max(known->last_shift, pair_shift(term));
+      known->first_shift = std::min(known->first_shift, shift);
+      known->last_shift = std::max(known->last_shift, shift);
     }
   }
   return result;
 }
 
-/// The filtered inputs of a strip for one way of the rows: [row stream][column stream][row pair][column pair][channel]
-/// [lane].
+/// The filtered inputs of a block of columns for one way of the rows: [row stream][column stream][row pair]
+/// [column pair][channel][lane].
 struct FilteredSizes {
   int row_streams;  ///< the most of any way
   int column_streams;
@@ -82,29 +85,27 @@ struct FilteredSizes {
   std::int64_t vectors() const { return offset(row_streams, 0, 0, 0); }
 };
 
-constexpr int kFewestWinogradChannels = 8;
-
 /// Empty if the products can be saved for that shape, otherwise why not.
 inline std::string winograd_unsupported(const ConvShape& s) {
-  const std::string sizes = fmt::format("kernel {} with stride {} and {} input channels for each map", s.kernel,
-                                        s.stride, s.channels_per_group());
-  if (s.stride != 1) return sizes + ": neighbouring outputs share products with stride 1 only";
-  if (s.channels_per_group() < kFewestWinogradChannels) {
-    return fmt::format("{}: with fewer than {} channels, cancellation would make rounding errors too large", sizes,
-                       kFewestWinogradChannels);
-  }
-  return "";
+  const int inputs = s.channels_per_group() * s.kernel * s.kernel;
+  constexpr int kFewest = 2 * kEnoughInputs;
+  if (inputs >= kFewest) return "";
+  return fmt::format(
+      "kernel {} with stride {} and {} input channels for each map: with fewer than {} inputs for an output, "
+      "cancellation would make rounding errors too large",
+      s.kernel, s.stride, s.channels_per_group(), kFewest);
 }
 
 /// Products of both dimensions for two by two outputs, which need kernel * kernel each.
 inline double saved_by_winograd(const ConvShape& shape) {
-  const auto terms = static_cast<double>(winograd_terms(shape.kernel).size());
+  const auto terms = static_cast<double>(winograd_terms(shape.kernel, shape.stride).size());
   return 4.0 * shape.kernel * shape.kernel / (terms * terms);
 }
 
 /// What `prepare` made, the same for all threads.
 struct WinogradPlan {
   static constexpr int kFilteredBytes = 1024 * 1024;
+  static constexpr int kSumBytes = 512 * 1024;  ///< that stay in the second-level cache until they are added up
 
   ConvShape shape;
   InstructionSet set;
@@ -114,11 +115,14 @@ struct WinogradPlan {
   RowWindows windows;
   LaneDivision division;
   Strips strips;
-  bool past_caches;  ///< the way of the outputs
+  bool past_caches;     ///< the way of the outputs
+  int columns_at_once;  ///< column pairs of a block, whose sums are added up before the next one
   FilteredSizes sizes;
   std::vector<std::ptrdiff_t> offsets;  ///< of the inputs of all products of a position, in floats, way by way
   std::vector<int> first_product;       ///< of each way of both dimensions, and the end of the last
   AlignedFloats weights;                ///< tile of maps by tile, in each product by product those of the tile's maps
+  MapTiles all_maps;                    ///< of a group, as one tile
+  AlignedFloats tap_weights;            ///< for outputs that are computed directly: as `pack_weights` of `all_maps`
 
   WinogradPlan(const ConvShape& s, const float* oihw, int threads)
       : WinogradPlan(s, {.count = s.out_height()}, oihw, threads) {}
@@ -126,14 +130,17 @@ struct WinogradPlan {
       : shape(s),
         set(chosen_instruction_set()),
         map_tiles(s.maps_per_group(), set.maps),
-        dimension(s.kernel),
+        dimension(s.kernel, s.stride),
         streams_of_way{row_streams(dimension, OutputWay::first), row_streams(dimension, OutputWay::both),
                        row_streams(dimension, OutputWay::opposite), row_streams(dimension, OutputWay::second)},
         windows(of_rows),
         division(divide(threads)),
         strips(s.batch, windows, division.windows),
         past_caches(outgrows_caches(s.output_elements())),
-        sizes(filtered_sizes(division.rows)) {
+        columns_at_once(best_columns(division.rows, most_part_maps()).columns),
+        sizes(filtered_sizes(division.rows, columns_at_once)),
+        all_maps(s.maps_per_group(), s.maps_per_group()),
+        tap_weights(pack_weights(s, all_maps, oihw)) {
     for (int way = 0; way < kOutputWays * kOutputWays; ++way) {
       first_product.push_back(static_cast<int>(offsets.size()));
       for_each_product(way, [&](const WinogradTerm& row, const WinogradTerm& column, int channel) {
@@ -147,27 +154,39 @@ struct WinogradPlan {
   int products() const { return static_cast<int>(offsets.size()); }
   int column_pairs() const { return (shape.out_width() + 1) / 2; }
   int pairs(int rows) const { return (rows + 1) / 2 * column_pairs(); }
+  int most_block_pairs() const { return (division.rows + 1) / 2 * columns_at_once; }
+  /// Floats between the sums of two maps of a block: an odd number of vectors, as `FilteredSizes::channel_pitch`.
+  std::int64_t sum_pitch() const {
+    return std::int64_t{(kOutputWays * kOutputWays * most_block_pairs()) | 1} * set.lanes;
+  }
+  /// Floats between the outputs of two maps.
+  std::int64_t output_pitch() const { return std::int64_t{division.rows} * shape.out_width() * set.lanes; }
   int most_part_maps() const {
     return std::min(map_tiles.maps(), (map_tiles.count() + division.map_parts - 1) / division.map_parts * set.maps);
   }
   /// What whole pairs of output rows, or columns, read.
-  int inputs_of(int output_pairs) const { return 2 * output_pairs + shape.kernel - 1; }
+  int inputs_of(int output_pairs) const { return (2 * output_pairs - 1) * shape.stride + shape.kernel; }
+  int column_blocks() const { return (column_pairs() + columns_at_once - 1) / columns_at_once; }
   LaneTile input_tile() const {
     return {shape, set.lanes, shape.channels_per_group(), inputs_of((division.rows + 1) / 2),
-            std::max(shape.width + 2 * shape.padding, 2 * sizes.column_pairs + 2)};
+            std::max(shape.width + 2 * shape.padding,
+                     dimension.step * (column_blocks() * columns_at_once + most_column_shift() + 1))};
   }
 
  private:
-  FilteredSizes filtered_sizes(int rows) const {
-    FilteredSizes result{0, dimension.count(), 0, 0, shape.channels_per_group() | 1};
+  int most_column_shift() const {
+    int most = 0;
+    for (const WinogradTerm& term : dimension.terms) most = std::max(most, dimension.shift(term));
+    return most;
+  }
+
+  FilteredSizes filtered_sizes(int rows, int columns) const {
+    FilteredSizes result{0, dimension.count(), 0, columns + most_column_shift(), shape.channels_per_group() | 1};
     for (const std::vector<RowStream>& streams : streams_of_way) {
       result.row_streams = std::max(result.row_streams, static_cast<int>(streams.size()));
       for (const RowStream& stream : streams) {
         result.row_pairs = std::max(result.row_pairs, (rows + 1) / 2 + stream.last_shift - stream.first_shift);
       }
-    }
-    for (const WinogradTerm& term : dimension.terms) {
-      result.column_pairs = std::max(result.column_pairs, column_pairs() + pair_shift(term));
     }
     return result;
   }
@@ -175,35 +194,69 @@ struct WinogradPlan {
   /// Where a product's input of the first pair of rows and columns is.
   std::int64_t input_of(const WinogradTerm& row, const WinogradTerm& column) const {
     const std::vector<RowStream>& streams = streams_of_way[static_cast<int>(row.way)];
-    const auto stream = std::ranges::find(streams, HalfStream{row.filter, row.offset % 2}, &RowStream::stream);
+    const auto stream = std::ranges::find(streams, dimension.stream_of(row), &RowStream::stream);
     return sizes.offset(static_cast<int>(stream - streams.begin()), dimension.stream(column),
-                        pair_shift(row) - stream->first_shift, pair_shift(column));
+                        dimension.shift(row) - stream->first_shift, dimension.shift(column));
   }
 
-  /// In cycles: two multiply-adds a cycle, and what transposing, filtering and adding up takes.
   LaneDivision divide(int threads) const {
-    constexpr double kTransposing = 5;  // cycles for a vector, read, transposed and written
-    constexpr double kFiltering = 4;    // for a vector of filtered inputs
-    constexpr double kAddingUp = 60;    // for the two by two outputs of a map
-    const auto terms = static_cast<double>(dimension.terms.size());
     const int pair = windows.stride == 1 ? 2 : 1;
     return least_cost_division(shape, windows, set, map_tiles, threads, pair, [&](int rows, int tiles) {
-      const FilteredSizes filtered = filtered_sizes(rows);
-      if (rows > windows.rows(pair) && filtered.vectors() * set.lanes * 4 > kFilteredBytes) {
-        return std::numeric_limits<double>::infinity();
-      }
-      double filtered_planes = 0;
-      for (const std::vector<RowStream>& streams : streams_of_way) {
-        for (const RowStream& stream : streams) {
-          filtered_planes += ((rows + 1) / 2 + stream.last_shift - stream.first_shift) * filtered.column_streams;
-        }
-      }
-      const double channels = shape.channels_per_group();
-      const double sums = static_cast<double>(pairs(rows)) * tiles * set.maps;
-      return sums * (terms * terms * channels / 2 + kAddingUp) +
-             filtered_planes * filtered.column_pairs * channels * kFiltering +
-             channels * inputs_of((rows + 1) / 2) * shape.width * kTransposing;
+      const ColumnBlocks best = best_columns(rows, tiles * set.maps);
+      return rows > windows.rows(pair) && !best.stays_near ? std::numeric_limits<double>::infinity() : best.cycles;
     });
+  }
+
+  struct ColumnBlocks {
+    int columns = 1;
+    bool stays_near = false;  ///< whether the filtered inputs do
+    double cycles = std::numeric_limits<double>::infinity();
+  };
+
+  /// Of one product of a tile of maps with so many pairs of rows and columns.
+  double cycles_of_products(int block_pairs) const {
+    constexpr double kWeights = 1;  // that come from another cache
+    const auto of_tile = [this](int vectors) {
+      return std::max(set.maps * vectors, set.maps + vectors) / 2.0 + kWeights;  // two multiply-adds or loads a cycle
+    };
+    const int rest = block_pairs % set.vectors;
+    return block_pairs / set.vectors * of_tile(set.vectors) + (rest > 0 ? of_tile(rest) : 0);
+  }
+
+  /// The blocks of columns with the least time for a strip of `rows` rows and `maps` maps. In cycles: two multiply-adds
+  /// a cycle, and what transposing, filtering and adding up takes.
+  ColumnBlocks best_columns(int rows, int maps) const {
+    constexpr double kTransposing = 5;   // cycles for a vector, read, transposed and written
+    constexpr double kFiltering = 4;     // for a vector of filtered inputs
+    constexpr double kAddingUp = 60;     // for the two by two outputs of a map
+    constexpr double kFromAfar = 30;     // more, if their sums have left the second-level cache
+    constexpr double kWaiting = 10;      // more, if the outputs wait for other blocks
+    constexpr double kFarFiltering = 4;  // more for each vector that has left it
+    constexpr double kRun = 12;          // more for each run of filtered inputs, along channels or columns
+    const auto terms = static_cast<double>(dimension.terms.size());
+    const double channels = shape.channels_per_group();
+    const int row_pairs = (rows + 1) / 2;
+    ColumnBlocks best;
+    for (int blocks = 1; blocks <= column_pairs(); ++blocks) {
+      const int columns = (column_pairs() + blocks - 1) / blocks;
+      const FilteredSizes filtered = filtered_sizes(rows, columns);
+      double filtered_rows = 0;
+      for (const std::vector<RowStream>& streams : streams_of_way) {
+        for (const RowStream& stream : streams) filtered_rows += row_pairs + stream.last_shift - stream.first_shift;
+      }
+      const double sum_bytes = 16.0 * maps * row_pairs * columns * set.lanes * 4;
+      const bool near = static_cast<double>(filtered.vectors()) * set.lanes * 4 <= kFilteredBytes;
+      const double cycles_of_sums = kAddingUp + (sum_bytes > kSumBytes ? kFromAfar : 0) + (blocks > 1 ? kWaiting : 0);
+      const double cycles =
+          static_cast<double>(pairs(rows)) * maps * cycles_of_sums +
+          blocks * cycles_of_products(row_pairs * columns) * terms * terms * channels * maps / set.maps +
+          blocks * filtered_rows * filtered.column_streams *
+              (filtered.column_pairs * channels * (kFiltering + (near ? 0 : kFarFiltering)) +
+               std::min<double>(filtered.column_pairs, channels) * kRun) +
+          channels * inputs_of(row_pairs) * shape.width * kTransposing;
+      if (cycles < best.cycles) best = {columns, near, cycles};
+    }
+    return best;
   }
 
   /// Calls body(row term, column term, channel) for the products of a way.

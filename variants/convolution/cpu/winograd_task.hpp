@@ -10,21 +10,22 @@ namespace convladder {
 struct WinogradWorkspace {
   LaneTile tile;
   AlignedFloats filtered;  ///< as FilteredSizes says
-  AlignedFloats sums;      ///< [way][map of the part][pair of rows and columns][lane]
-  AlignedFloats outputs;   ///< of one map, [row][column][lane]
+  AlignedFloats sums;      ///< of a block of columns: [map of the part][way][pair of rows and columns][lane]
+  AlignedFloats outputs;   ///< [map of the part][row][column][lane], of one map alone if there is one block
+  FewInputsWorkspace few;
 
   explicit WinogradWorkspace(const WinogradPlan& plan)
       : tile(plan.input_tile()),
         filtered(plan.sizes.vectors() * plan.set.lanes),
-        sums(std::int64_t{kOutputWays * kOutputWays} * plan.most_part_maps() * plan.pairs(plan.division.rows) *
-             plan.set.lanes),
-        outputs(std::int64_t{plan.division.rows} * plan.shape.out_width() * plan.set.lanes) {}
+        sums(plan.most_part_maps() * plan.sum_pitch()),
+        outputs(plan.output_pitch() * (plan.column_blocks() > 1 ? plan.most_part_maps() : 1)),
+        few(plan.shape, plan.set.lanes, plan.division.rows) {}
 };
 
 /// A group of strips and a part of the maps. `Store` says what becomes of a map's outputs (StoreStrips).
 template <typename Store>
 struct WinogradTask {
-  static constexpr int kChannelsAtOnce = 32;  // whose inputs around an output stay in the first-level cache
+  static constexpr int kInputsAtOnce = 512;  // of rows and channels that are filtered: they stay in the nearest cache
 
   const WinogradPlan& plan;
   WinogradWorkspace& work;
@@ -39,27 +40,60 @@ struct WinogradTask {
     const int row_pairs = (strips.rows + 1) / 2;
     task.work.tile.template load<Set>(task.input, task.part.group * plan.shape.channels_per_group(), strips,
                                       plan.inputs_of(row_pairs));
-    for (int row_way = 0; row_way < kOutputWays; ++row_way) {
-      task.template filter_inputs<Set>(row_way, row_pairs);
-      for (int way = row_way * kOutputWays; way < (row_way + 1) * kOutputWays; ++way) {
-        task.template multiply_way<Set>(way, plan.pairs(strips.rows));
+    task.template compute_few<Set>(strips);
+    for (int first = 0; first < plan.column_pairs(); first += plan.columns_at_once) {
+      const Block block{row_pairs, first, std::min(plan.columns_at_once, plan.column_pairs() - first)};
+      for (int row_way = 0; row_way < kOutputWays; ++row_way) {
+        task.template filter_inputs<Set>(row_way, block);
+        for (int way = row_way * kOutputWays; way < (row_way + 1) * kOutputWays; ++way) {
+          task.template multiply_way<Set>(way, block);
+        }
       }
+      task.template store<Set>(strips, block);
     }
-    task.template store<Set>(strips);
   }
 
  private:
+  /// Pairs of rows and columns whose sums are made and added up together.
+  struct Block {
+    int row_pairs;
+    int first_column;
+    int columns;
+    int pairs() const { return row_pairs * columns; }
+  };
+
+  int first_map() const { return plan.map_tiles.first(part.first_map_tile); }
+  int end_map() const { return plan.map_tiles.first(part.end_map_tile); }
+
+  /// The outputs with few inputs that count, directly.
+  template <typename Set>
+  void compute_few(const StripGroup<Set>& strips) const {
+    const FewInputs<Set> few{plan.shape, work.tile, work.few};
+    few.find(strips);
+    const std::int64_t taps = std::int64_t{plan.shape.channels_per_group()} * plan.shape.kernel * plan.shape.kernel;
+    const int pitch = plan.all_maps.maps();
+    few.compute(plan.tap_weights.data() + part.group * taps * pitch + first_map(), end_map() - first_map(), pitch);
+  }
+
   /// The filtered inputs that a way of the rows needs.
   template <typename Set>
-  void filter_inputs(int row_way, int row_pairs) const {
+  void filter_inputs(int row_way, const Block& block) const {
     const std::vector<RowStream>& streams = plan.streams_of_way[row_way];
+    const int channels = plan.shape.channels_per_group();
+    const int columns = block.columns + plan.sizes.column_pairs - plan.columns_at_once;
+    const int channels_at_once = std::max(1, kInputsAtOnce / (2 * plan.dimension.step * (columns + 1)));
     for (int r = 0; r < static_cast<int>(streams.size()); ++r) {
       const RowStream& stream = streams[static_cast<std::size_t>(r)];
-      const int pairs = row_pairs + stream.last_shift - stream.first_shift;
+      const int pairs = block.row_pairs + stream.last_shift - stream.first_shift;
       for (int pair = 0; pair < pairs; ++pair) {
-        const int row = 2 * (pair + stream.first_shift) + stream.stream.parity;
-        for (int c = 0; c < plan.shape.channels_per_group(); c += kChannelsAtOnce) {
-          filter_row<Set>(stream.stream.filter, r, pair, row, c);
+        const int row = plan.dimension.step * (pair + stream.first_shift) + stream.stream.first;
+        for (int c = 0; c < channels; c += channels_at_once) {
+          const float* const from =
+              work.tile.vectors() + (std::int64_t{c} * work.tile.plane() + row * work.tile.pitch() +
+                                     plan.dimension.step * block.first_column) *
+                                        Set::lanes;
+          float* const to = work.filtered.data() + (plan.sizes.offset(r, 0, pair, 0) + c) * Set::lanes;
+          filter_row<Set>(stream.stream.filter, from, columns, std::min(channels_at_once, channels - c), to);
         }
       }
     }
@@ -67,35 +101,46 @@ struct WinogradTask {
 
   /// One row of pairs, all column streams, of some channels.
   template <typename Set>
-  void filter_row(InputFilter row_filter, int row_stream, int pair, int row, int first_channel) const {
-    const int channels = std::min(kChannelsAtOnce, plan.shape.channels_per_group() - first_channel);
-    const float* const from =
-        work.tile.vectors() + (std::int64_t{first_channel} * work.tile.plane() + row * work.tile.pitch()) * Set::lanes;
-    for (int column = 0; column < plan.sizes.column_pairs; ++column) {
-      for (int s = 0; s < plan.sizes.column_streams; ++s) {
-        const HalfStream& stream = plan.dimension.streams[static_cast<std::size_t>(s)];
-        const float* const pixel = from + (2 * column + stream.parity) * Set::lanes;
-        float* const to =
-            work.filtered.data() + (plan.sizes.offset(row_stream, s, pair, column) + first_channel) * Set::lanes;
-        with_constant<2>(row_filter == InputFilter::single ? 1 : 2, [&](auto rows) {
-          with_constant<2>(stream.filter == InputFilter::single ? 1 : 2, [&](auto columns) {
-            filter_position<Set, rows, columns>(pixel, row_filter, stream.filter, channels, to);
-          });
+  void filter_row(InputFilter row_filter, const float* from, int columns, int channels, float* to) const {
+    const Run by_column{columns, plan.dimension.step, plan.sizes.channel_pitch};
+    const Run by_channel{channels, work.tile.plane(), 1};
+    const bool many_channels = channels >= columns;
+    const Run& outer = many_channels ? by_column : by_channel;
+    const Run& inner = many_channels ? by_channel : by_column;
+    for (int s = 0; s < plan.sizes.column_streams; ++s) {
+      const PairStream& stream = plan.dimension.streams[static_cast<std::size_t>(s)];
+      const float* input_run = from + stream.first * Set::lanes;
+      float* filtered = to + plan.sizes.offset(0, s, 0, 0) * Set::lanes;
+      with_constant<2>(row_filter == InputFilter::single ? 1 : 2, [&](auto rows) {
+        with_constant<2>(stream.filter == InputFilter::single ? 1 : 2, [&](auto filter_columns) {
+          for (int i = 0; i < outer.count; ++i) {
+            filter_run<Set, rows, filter_columns>(input_run, row_filter, stream.filter, inner, filtered);
+            input_run += outer.input_pitch * Set::lanes;
+            filtered += outer.filtered_pitch * Set::lanes;
+          }
         });
-      }
+      });
     }
   }
 
-  /// The filters of a row and a column, which take one or two inputs each, of one position of some channels.
+  /// Vectors of inputs and where their filtered ones go, in vectors.
+  struct Run {
+    int count;
+    std::ptrdiff_t input_pitch;
+    std::ptrdiff_t filtered_pitch;
+  };
+
+  /// The filters of a row and a column, which take one or two inputs each.
   template <typename Set, int kRows, int kColumns>
-  void filter_position(const float* from, InputFilter row_filter, InputFilter column_filter, int channels,
-                       float* to) const {
-    const std::ptrdiff_t below = std::ptrdiff_t{reach(row_filter)} * work.tile.pitch() * Set::lanes;
-    const std::ptrdiff_t beside = std::ptrdiff_t{reach(column_filter)} * Set::lanes;
+  void filter_run(const float* from, InputFilter row_filter, InputFilter column_filter, const Run& run,
+                  float* to) const {
+    const std::ptrdiff_t below = std::ptrdiff_t{reach(row_filter)} * plan.shape.stride * work.tile.pitch() * Set::lanes;
+    const std::ptrdiff_t beside = std::ptrdiff_t{reach(column_filter)} * plan.shape.stride * Set::lanes;
     const float sign_below = sign(row_filter);
     const float sign_beside = sign(column_filter);
-    const std::ptrdiff_t plane = std::ptrdiff_t{work.tile.plane()} * Set::lanes;
-    for (int c = 0; c < channels; ++c, from += plane, to += Set::lanes) {
+    const std::ptrdiff_t input_pitch = run.input_pitch * Set::lanes;
+    const std::ptrdiff_t filtered_pitch = run.filtered_pitch * Set::lanes;
+    for (int i = 0; i < run.count; ++i, from += input_pitch, to += filtered_pitch) {
       Vector<Set> rows[kRows];
       for (int row = 0; row < kRows; ++row) {
         load_vector(rows[row], from + row * below);
@@ -111,26 +156,25 @@ struct WinogradTask {
   }
 
   template <typename Set>
-  void multiply_way(int way, int pairs) const {
+  void multiply_way(int way, const Block& block) const {
     if (plan.first_product[static_cast<std::size_t>(way)] == plan.first_product[static_cast<std::size_t>(way) + 1]) {
       return;
     }
-    for (int pair = 0; pair < pairs; pair += Set::vectors) {
+    for (int pair = 0; pair < block.pairs(); pair += Set::vectors) {
       for (int tile = part.first_map_tile; tile < part.end_map_tile; ++tile) {
-        with_tile_size<Set>(plan.map_tiles.size(tile), std::min(Set::vectors, pairs - pair),
-                            [&](auto maps, auto vectors) { multiply<Set, maps, vectors>(way, tile, pair); });
+        with_tile_size<Set>(plan.map_tiles.size(tile), std::min(Set::vectors, block.pairs() - pair),
+                            [&](auto maps, auto vectors) { multiply<Set, maps, vectors>(way, tile, block, pair); });
       }
     }
   }
 
   /// Where the sums of a way and map wait; `map` counts from the part's first.
   float* sums(int way, int map, int pair) const {
-    const std::int64_t maps = std::int64_t{way} * plan.most_part_maps() + map;
-    return work.sums.data() + (maps * plan.pairs(plan.division.rows) + pair) * plan.set.lanes;
+    return work.sums.data() + map * plan.sum_pitch() + (way * plan.most_block_pairs() + pair) * plan.set.lanes;
   }
 
   template <typename Set, int kMaps, int kVectors>
-  void multiply(int way, int map_tile, int pair) const {
+  void multiply(int way, int map_tile, const Block& block, int pair) const {
     const int map = plan.map_tiles.first(map_tile);
     const int first = plan.first_product[static_cast<std::size_t>(way)];
     const int count = plan.first_product[static_cast<std::size_t>(way) + 1] - first;
@@ -140,31 +184,34 @@ struct WinogradTask {
     const float* inputs[kVectors];
 #pragma GCC unroll 4
     for (int v = 0; v < kVectors; ++v) {
-      const int row_pair = (pair + v) / plan.column_pairs();
-      const int column_pair = (pair + v) % plan.column_pairs();
+      const int row_pair = (pair + v) / block.columns;
+      const int column_pair = (pair + v) % block.columns;
       inputs[v] = work.filtered.data() + plan.sizes.offset(0, 0, row_pair, column_pair) * Set::lanes;
     }
     const std::ptrdiff_t* const offsets = plan.offsets.data() + first;
     RegisterTile<Set, kMaps, kVectors> tile;
     tile.clear();
     tile.add_each(count, weights, [&](int product, int v) { return inputs[v] + offsets[product]; });
-    tile.store(sums(way, map - plan.map_tiles.first(part.first_map_tile), pair),
-               std::ptrdiff_t{plan.pairs(plan.division.rows)} * Set::lanes);
+    tile.store(sums(way, map - first_map(), pair), plan.sum_pitch());
   }
 
+  /// Adds up the sums of a block, and stores the maps after the last one.
   template <typename Set>
-  void store(const StripGroup<Set>& strips) const {
-    const int first_map = plan.map_tiles.first(part.first_map_tile);
+  void store(const StripGroup<Set>& strips, const Block& block) const {
     const bool opposite = plan.dimension.uses(OutputWay::opposite);
-    for (int map = first_map; map < plan.map_tiles.first(part.end_map_tile); ++map) {
-      for (int pair = 0; pair < plan.pairs(strips.rows); ++pair) {
-        if (opposite) {
-          add_up<Set, true>(map - first_map, pair, strips.rows);
-        } else {
-          add_up<Set, false>(map - first_map, pair, strips.rows);
-        }
+    const bool is_last = block.first_column + block.columns == plan.column_pairs();
+    const FewInputs<Set> few{plan.shape, work.tile, work.few};
+    const int maps = end_map() - first_map();
+    for (int map = 0; map < maps; ++map) {
+      float* const outputs = work.outputs.data() + (plan.column_blocks() > 1 ? map * plan.output_pitch() : 0);
+      if (opposite) {
+        add_up_block<Set, true>(map, block, strips.rows, outputs);
+      } else {
+        add_up_block<Set, false>(map, block, strips.rows, outputs);
       }
-      to.template store<Set>(strips, part.group * plan.shape.maps_per_group() + map, work.outputs.data());
+      if (!is_last) continue;
+      few.replace(map, maps, outputs);
+      to.template store<Set>(strips, part.group * plan.shape.maps_per_group() + first_map() + map, outputs);
     }
   }
 
@@ -185,29 +232,45 @@ struct WinogradTask {
     }
   }
 
-  /// The two by two outputs of a map from the sums of all ways; those beyond the last row and column are left out.
+  /// The outputs of a map from the sums of all ways; those beyond the last row and column are left out.
   template <typename Set, bool kOpposite>
-  void add_up(int map, int pair, int rows) const {
-    Vector<Set> columns[kOutputWays][2];
+  void add_up_block(int map, const Block& block, int rows, float* outputs) const {
+    const int width = plan.shape.out_width();
+    const float* from = sums(0, map, 0);
+    for (int row = 0; row < 2 * block.row_pairs; row += 2) {
+      float* to = outputs + (std::ptrdiff_t{row} * width + 2 * block.first_column) * Set::lanes;
+      const int whole = std::min(block.columns, width / 2 - block.first_column);
+      for (int column = 0; column < block.columns; ++column) {
+        const int columns = column < whole ? 2 : 1;
+        add_up<Set, kOpposite>(from, std::min(2, rows - row), columns, to);
+        from += Set::lanes;
+        to += 2 * Set::lanes;
+      }
+    }
+  }
+
+  /// `rows` by `columns` outputs of two by two.
+  template <typename Set, bool kOpposite>
+  [[gnu::always_inline]] void add_up(const float* from, int rows, int columns, float* to) const {
+    const std::ptrdiff_t way_pitch = std::ptrdiff_t{plan.most_block_pairs()} * Set::lanes;
+    Vector<Set> sums_of_columns[kOutputWays][2];
 #pragma GCC unroll 4
     for (int way = 0; way < kOutputWays; ++way) {
       if (!kOpposite && way == static_cast<int>(OutputWay::opposite)) continue;
-      two_outputs<Set, kOpposite>(columns[way][0], columns[way][1], [&](Vector<Set>& to, int column_way) {
-        load_vector(to, sums(way * kOutputWays + column_way, map, pair));
-      });
+      two_outputs<Set, kOpposite>(sums_of_columns[way][0], sums_of_columns[way][1],
+                                  [&](Vector<Set>& sum, int column_way) {
+                                    load_vector(sum, from + (way * kOutputWays + column_way) * way_pitch);
+                                  });
     }
-    const int row = pair / plan.column_pairs() * 2;
-    const int column = pair % plan.column_pairs() * 2;
-    const int width = plan.shape.out_width();
-    float* const to = work.outputs.data() + (row * width + column) * Set::lanes;
+    const std::ptrdiff_t below = std::ptrdiff_t{plan.shape.out_width()} * Set::lanes;
 #pragma GCC unroll 2
     for (int j = 0; j < 2; ++j) {
-      if (column + j >= width) break;
+      if (j >= columns) break;
       Vector<Set> upper;
       Vector<Set> lower;
-      two_outputs<Set, kOpposite>(upper, lower, [&](Vector<Set>& value, int way) { value = columns[way][j]; });
+      two_outputs<Set, kOpposite>(upper, lower, [&](Vector<Set>& value, int way) { value = sums_of_columns[way][j]; });
       store_vector(to + j * Set::lanes, upper);
-      if (row + 1 < rows) store_vector(to + (width + j) * Set::lanes, lower);
+      if (rows > 1) store_vector(to + below + j * Set::lanes, lower);
     }
   }
 };

@@ -1,4 +1,4 @@
-// Winograd's minimal filtering in one dimension: two neighbouring outputs of a filter of any length, with stride 1.
+// Winograd's minimal filtering in one dimension: two neighbouring outputs of a filter of any length and stride.
 //
 // The filter is cut into pieces of three taps, two taps and one tap. F(2,3) computes two outputs of three taps with
 // four products instead of six, F(2,2) of two taps with three instead of four (S. Winograd, Arithmetic Complexity of
@@ -12,17 +12,23 @@
 // and a piece of two, four with pieces of two and one), all of which have to be made and kept. From seven taps on that
 // costs more than it saves.
 //
-// All factors are 1, -1 or 1/2: small integers stay exact, and rounding errors grow little.
+// With a stride s every s-th input is a phase: tap s * i + p takes its inputs from phase p alone, and there the taps
+// are a filter with stride 1. So a filter of 11 taps with stride 4 is three of 3 taps and one of 2: 15 products for two
+// outputs instead of 22. The products of all phases go the same four ways.
+//
+// All factors are 1, -1 or 1/2: small integers stay exact, and rounding errors grow little. An output takes nothing
+// from inputs beyond its own window.
 #pragma once
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 namespace convladder {
 
-/// What is taken from the inputs d[i], d[i + 1], d[i + 2].
+/// What is taken from the inputs d[i], d[i + s], d[i + 2 s], s being the stride.
 enum class InputFilter { single, difference, difference_over_two, sum };  // d0, d0 - d1, d0 - d2, d0 + d1
-/// How far the second input lies from the first, zero if there is none, and its sign.
+/// How many strides the second input lies from the first, zero if there is none, and its sign.
 constexpr int reach(InputFilter filter) {
   return filter == InputFilter::single ? 0 : filter == InputFilter::difference_over_two ? 2 : 1;
 }
@@ -40,7 +46,7 @@ struct WinogradTerm {
   std::vector<double> weights;
 };
 
-/// The terms of two neighbouring outputs of a filter with `taps` taps: y[j] = sum of d[j + i] * w[i].
+/// The terms of two neighbouring outputs of a filter with `taps` taps and stride 1: y[j] = sum of d[j + i] * w[i].
 inline std::vector<WinogradTerm> winograd_terms(int taps) {
   std::vector<WinogradTerm> terms;
   const auto add = [&](InputFilter filter, int offset, OutputWay way, int first_tap, std::vector<double> weights) {
@@ -64,6 +70,21 @@ inline std::vector<WinogradTerm> winograd_terms(int taps) {
   if (i < taps) {
     add(InputFilter::single, i, OutputWay::first, i, {1});
     add(InputFilter::single, i + 1, OutputWay::second, i, {1});
+  }
+  return terms;
+}
+
+/// The same with a stride: y[j] = sum of d[stride * j + i] * w[i].
+inline std::vector<WinogradTerm> winograd_terms(int taps, int stride) {
+  std::vector<WinogradTerm> terms;
+  for (int phase = 0; phase < std::min(taps, stride); ++phase) {
+    for (const WinogradTerm& term : winograd_terms((taps - phase + stride - 1) / stride)) {
+      std::vector<double> weights(static_cast<std::size_t>(taps));
+      for (std::size_t i = 0; i < term.weights.size(); ++i) {
+        weights[i * static_cast<std::size_t>(stride) + static_cast<std::size_t>(phase)] = term.weights[i];
+      }
+      terms.push_back({term.filter, term.offset * stride + phase, term.way, std::move(weights)});
+    }
   }
   return terms;
 }
