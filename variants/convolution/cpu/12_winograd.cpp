@@ -61,7 +61,7 @@ const VariantRegistration registration{
      .builds_on = "image-lanes",
      .hypothesis = "Less than half of the multiplications for 3x3 and 5x5 kernels and for 11x11 with stride 4, less "
                    "than two thirds for 7x7."},
-    keep_variant(std::make_unique<PreparingCpuVariant<Winograd>>(winograd_unsupported))};
+    keep_variant(std::make_unique<PreparingCpuVariant<Winograd>>(winograd_unsupported, winograd_suits))};
 
 }  // namespace
 }  // namespace convladder

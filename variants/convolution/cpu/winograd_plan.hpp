@@ -96,6 +96,9 @@ inline std::string winograd_unsupported(const ConvShape& s) {
       s.kernel, s.stride, s.channels_per_group(), kFewest);
 }
 
+/// Whether enough maps use the filtered inputs: with 16 maps making them takes what fewer products save.
+inline bool winograd_suits(const ConvShape& s) { return s.maps_per_group() >= 24; }
+
 /// Products of both dimensions for two by two outputs, which need kernel * kernel each.
 inline double saved_by_winograd(const ConvShape& shape) {
   const auto terms = static_cast<double>(winograd_terms(shape.kernel, shape.stride).size());
