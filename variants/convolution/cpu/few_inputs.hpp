@@ -33,12 +33,44 @@ struct FewInputsOutput {
   int lane;
 };
 
+/// The weights of all maps of a group side by side, tap by tap.
+class TapWeights {
+ public:
+  TapWeights(const ConvShape& s, int lanes, const float* oihw)
+      : taps_(s.channels_per_group() * s.kernel * s.kernel),
+        pitch_((s.maps_per_group() + lanes - 1) / lanes * lanes),
+        values_(std::int64_t{s.groups} * taps_ * pitch_ + lanes) {  // whole vectors from any map on
+    for (int map = 0; map < s.out_channels; ++map) {
+      float* const to = values_.data() + std::int64_t{map / s.maps_per_group()} * taps_ * pitch_;
+      for (int tap = 0; tap < taps_; ++tap) {
+        to[std::int64_t{tap} * pitch_ + map % s.maps_per_group()] = oihw[std::int64_t{map} * taps_ + tap];
+      }
+    }
+  }
+  const float* tap(int group, int tap) const { return values_.data() + (std::int64_t{group} * taps_ + tap) * pitch_; }
+  /// Floats between two taps.
+  int pitch() const { return pitch_; }
+
+ private:
+  int taps_;
+  int pitch_;
+  AlignedFloats values_;
+};
+
+/// An input that is not zero.
+struct CountingInput {
+  std::ptrdiff_t tap;
+  float value;
+};
+
 /// What a thread needs to find and to compute them.
 struct FewInputsWorkspace {
   AlignedFloats pixels;  ///< [column][sum, largest][lane] of the roots of all channels of a row
   AlignedFloats rows;    ///< [row][output column][sum, largest][lane] of the windows' columns
   std::vector<FewInputsOutput> outputs;
-  std::vector<float> sums;  ///< [output][map]
+  std::vector<CountingInput> inputs;  ///< of one output
+  std::vector<float> sums;            ///< [output][map]
+  int sum_pitch = 0;                  ///< floats between two outputs' sums
 
   FewInputsWorkspace(const ConvShape& s, int lanes, int rows_of_strip)
       : pixels(std::int64_t{2} * (s.width + 2 * s.padding) * lanes),
@@ -69,40 +101,70 @@ struct FewInputs {
     }
   }
 
-  /// Their sums for `maps` maps. `weights`: tap by tap those of the maps, `pitch` apart.
-  [[gnu::always_inline]] void compute(const float* weights, int maps, int pitch) const {
-    work.sums.assign(work.outputs.size() * static_cast<std::size_t>(maps), 0.0F);
+  /// Their sums for `maps` maps of a group from `first_map` on.
+  [[gnu::always_inline]] void compute(const TapWeights& weights, int group, int first_map, int maps) const {
+    const int vectors = (maps + Set::lanes - 1) / Set::lanes;
+    work.sum_pitch = vectors * Set::lanes;
+    work.sums.resize(work.outputs.size() * static_cast<std::size_t>(work.sum_pitch));
     float* sums = work.sums.data();
     for (const FewInputsOutput& output : work.outputs) {
-      const int row = output.position / shape.out_width() * shape.stride;
-      const int column = output.position % shape.out_width() * shape.stride;
-      const float* of_tap = weights;
-      for (int c = 0; c < shape.channels_per_group(); ++c) {
-        for (int p = 0; p < shape.kernel; ++p) {
-          const float* const from = tile.vectors() +
-                                    (std::int64_t{c} * tile.plane() + (row + p) * tile.pitch() + column) * Set::lanes +
-                                    output.lane;
-          for (int q = 0; q < shape.kernel; ++q, of_tap += pitch) {
-            const float x = from[std::ptrdiff_t{q} * Set::lanes];
-            if (x == 0) continue;
-            for (int map = 0; map < maps; ++map) sums[map] += x * of_tap[map];
-          }
-        }
+      collect(output);
+      for (int vector = 0; vector < vectors; vector += kVectorsAtOnce) {
+        const float* const of_maps = weights.tap(group, 0) + first_map + vector * Set::lanes;
+        with_constant<kVectorsAtOnce>(std::min(kVectorsAtOnce, vectors - vector), [&](auto count) {
+          multiply<count>(of_maps, weights.pitch(), sums + vector * Set::lanes);
+        });
       }
-      sums += maps;
+      sums += work.sum_pitch;
     }
   }
 
-  /// Puts the sums of map `map` of `maps` into its outputs, [row][column][lane].
-  [[gnu::always_inline]] void replace(int map, int maps, float* outputs) const {
+  /// Puts the sums of a map, counted from the first, into its outputs, [row][column][lane].
+  [[gnu::always_inline]] void replace(int map, float* outputs) const {
     const float* sum = work.sums.data() + map;
     for (const FewInputsOutput& output : work.outputs) {
       outputs[std::ptrdiff_t{output.position} * Set::lanes + output.lane] = *sum;
-      sum += maps;
+      sum += work.sum_pitch;
     }
   }
 
  private:
+  static constexpr int kVectorsAtOnce = 4;  // of maps
+
+  /// The inputs of an output that are not zero.
+  [[gnu::always_inline]] void collect(const FewInputsOutput& output) const {
+    const int row = output.position / shape.out_width() * shape.stride;
+    const int column = output.position % shape.out_width() * shape.stride;
+    work.inputs.clear();
+    int tap = 0;
+    for (int c = 0; c < shape.channels_per_group(); ++c) {
+      for (int p = 0; p < shape.kernel; ++p) {
+        const float* const from = tile.vectors() +
+                                  (std::int64_t{c} * tile.plane() + (row + p) * tile.pitch() + column) * Set::lanes +
+                                  output.lane;
+        for (int q = 0; q < shape.kernel; ++q, ++tap) {
+          const float x = from[std::ptrdiff_t{q} * Set::lanes];
+          if (x != 0) work.inputs.push_back({tap, x});
+        }
+      }
+    }
+  }
+
+  template <int kVectors>
+  [[gnu::always_inline]] void multiply(const float* weights, std::ptrdiff_t pitch, float* to) const {
+    Vector<Set> sums[kVectors] = {};
+    for (const auto& [tap, x] : work.inputs) {
+#pragma GCC unroll 4
+      for (int v = 0; v < kVectors; ++v) {
+        Vector<Set> weight;
+        load_vector(weight, weights + tap * pitch + v * Set::lanes);
+        sums[v] += x * weight;
+      }
+    }
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) store_vector(to + v * Set::lanes, sums[v]);
+  }
+
   struct SumAndLargest {
     Vector<Set> sum{};
     Vector<Set> largest{};

@@ -124,8 +124,7 @@ struct WinogradPlan {
   std::vector<std::ptrdiff_t> offsets;  ///< of the inputs of all products of a position, in floats, way by way
   std::vector<int> first_product;       ///< of each way of both dimensions, and the end of the last
   AlignedFloats weights;                ///< tile of maps by tile, in each product by product those of the tile's maps
-  MapTiles all_maps;                    ///< of a group, as one tile
-  AlignedFloats tap_weights;            ///< for outputs that are computed directly: as `pack_weights` of `all_maps`
+  TapWeights tap_weights;               ///< for outputs that are computed directly
 
   WinogradPlan(const ConvShape& s, const float* oihw, int threads)
       : WinogradPlan(s, {.count = s.out_height()}, oihw, threads) {}
@@ -142,8 +141,7 @@ struct WinogradPlan {
         past_caches(outgrows_caches(s.output_elements())),
         columns_at_once(best_columns(division.rows, most_part_maps()).columns),
         sizes(filtered_sizes(division.rows, columns_at_once)),
-        all_maps(s.maps_per_group(), s.maps_per_group()),
-        tap_weights(pack_weights(s, all_maps, oihw)) {
+        tap_weights(s, set.lanes, oihw) {
     for (int way = 0; way < kOutputWays * kOutputWays; ++way) {
       first_product.push_back(static_cast<int>(offsets.size()));
       for_each_product(way, [&](const WinogradTerm& row, const WinogradTerm& column, int channel) {

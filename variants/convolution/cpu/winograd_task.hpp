@@ -70,9 +70,7 @@ struct WinogradTask {
   void compute_few(const StripGroup<Set>& strips) const {
     const FewInputs<Set> few{plan.shape, work.tile, work.few};
     few.find(strips);
-    const std::int64_t taps = std::int64_t{plan.shape.channels_per_group()} * plan.shape.kernel * plan.shape.kernel;
-    const int pitch = plan.all_maps.maps();
-    few.compute(plan.tap_weights.data() + part.group * taps * pitch + first_map(), end_map() - first_map(), pitch);
+    few.compute(plan.tap_weights, part.group, first_map(), end_map() - first_map());
   }
 
   /// The filtered inputs that a way of the rows needs.
@@ -210,7 +208,7 @@ struct WinogradTask {
         add_up_block<Set, false>(map, block, strips.rows, outputs);
       }
       if (!is_last) continue;
-      few.replace(map, maps, outputs);
+      few.replace(map, outputs);
       to.template store<Set>(strips, part.group * plan.shape.maps_per_group() + first_map() + map, outputs);
     }
   }
