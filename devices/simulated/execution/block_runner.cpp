@@ -154,6 +154,7 @@ BlockProgress BlockRunner::go_on(const BlockPatience& patience) {
   // Warps take turns from barrier to barrier, in order: the interleaving is the same in every run.
   for (bool any = true; any;) {
     any = false;
+    if (can_run_abreast()) run_abreast();
     for (Warp& warp : warps_) {
       if (warp.status != WarpStatus::running) continue;
       any = true;
@@ -263,13 +264,13 @@ void BlockRunner::run_turn(Warp& warp) {
 
 /// Goes on with the current path as long as its lanes stay together, to where they meet others. Returns whether the
 /// warp's turn goes on.
-bool BlockRunner::run_path(Warp& warp) {
+bool BlockRunner::run_path(Warp& warp, int stop) {
   Path& path = warp.paths.current();
   const LaneMask active = path.mask;
   const auto lanes = static_cast<std::uint64_t>(std::popcount(active));
   const Operation* const operations = program_.operations.data();
   bool is_counted = path.state != PathState::runs;  // it stands where it waited, and came there before
-  for (int at = path.next; at != path.reconvergence;) {
+  for (int at = path.next; at != path.reconvergence && at != stop;) {
     const int index = program_.block_of_operation[at];
     const ProgramBlock& block = program_.blocks[index];
     if (at == block.first && !is_counted) {

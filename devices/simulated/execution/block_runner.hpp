@@ -70,6 +70,7 @@ class BlockRunner {
 
  private:
   enum class WarpStatus { running, at_barrier, done };
+  static constexpr int kNowhere = -1;
 
   struct Warp {
     WarpState state;
@@ -94,7 +95,18 @@ class BlockRunner {
   void fill_constant(Slot slot, std::uint32_t value);
   void fill_constants(const std::array<Slot, 3>& slots, const Dim3& value);
   void run_turn(Warp& warp);
-  bool run_path(Warp& warp);
+  /// `stop`: an operation at which the path waits for nobody, and that ends here all the same.
+  bool run_path(Warp& warp, int stop = kNowhere);
+
+  struct Abreast;
+  bool can_run_abreast() const;
+  void run_abreast();
+  void run_abreast(Abreast& abreast, int stop);
+  void run_plain_abreast(Abreast& abreast, int& at, int end);
+  void branch_abreast(Abreast& abreast, int at, const ProgramBlock& block);
+  void go_apart(Abreast& abreast, int meet, std::span<const std::size_t> depths);
+  bool carry_out_for_each(Abreast& abreast, int at, const ProgramBlock& block);
+  bool comes_alone_to(Warp& warp, int meet, std::size_t depth);
   int run_plain(WarpState& state, LaneMask active, int at, int end);
   /// Carries out what is neither a plain operation nor a branch; returns whether the warp's turn goes on.
   bool execute_special(Warp& warp, const Operation& operation, int at, const ProgramBlock& block);

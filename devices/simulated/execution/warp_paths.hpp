@@ -43,9 +43,9 @@ class WarpPaths {
   const Path& current() const { return paths_.back(); }
   std::span<const Path> all() const { return paths_; }
 
-  /// Lanes that have met others are the others' from now on.
-  void drop_finished() {
-    while (!paths_.empty() && (paths_.back().mask == 0 || paths_.back().next == paths_.back().reconvergence)) {
+  /// Lanes that have met others are the others' from now on. The lowest `kept` paths stay.
+  void drop_finished(std::size_t kept = 0) {
+    while (paths_.size() > kept && (paths_.back().mask == 0 || paths_.back().next == paths_.back().reconvergence)) {
       paths_.pop_back();
     }
   }

@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "devices/simulated/instructions/forms.hpp"
 #include "devices/simulated/instructions/instruction_decoder.hpp"
 #include "devices/simulated/memory/device_memory.hpp"
 #include "devices/simulated/ptx/control_flow.hpp"
@@ -46,6 +47,22 @@ constexpr DecodeSubject kSubjects[] = {decode_control_flow,
                                        decode_texture_fetch,
                                        decode_surface_access,
                                        decode_texture_query};
+
+/// Whether an instruction neither reads what other warps may write without a barrier between, nor tells them anything.
+bool leaves_order_open(const ptx::Instruction& instruction) {
+  const std::string_view opcode = instruction.opcode;
+  const std::vector<std::string_view> parts = split_opcode(opcode);
+  constexpr std::string_view kOrdered[] = {"volatile", "relaxed", "acquire", "release", "mmio", "bulk", "mbarrier"};
+  const auto is_ordered = [&](std::string_view part) {
+    return std::ranges::find(kOrdered, part) != std::end(kOrdered);
+  };
+  if (std::ranges::any_of(parts, is_ordered)) return false;
+  constexpr std::string_view kOpen[] = {"ld",   "ldu",   "st",    "bra",        "ret",      "exit",      "bar",
+                                        "cp",   "mma",   "wmma",  "ldmatrix",   "stmatrix", "movmatrix", "shfl",
+                                        "vote", "match", "redux", "activemask", "elect",    "barrier"};
+  if (std::ranges::find(kOpen, parts[0]) != std::end(kOpen)) return !opcode.starts_with("barrier.cluster");
+  return forms().find(opcode) != nullptr || forms().find_in_any_order(opcode) != nullptr;
+}
 
 std::uint32_t round_up(std::uint64_t value, std::uint64_t multiple) {
   return static_cast<std::uint32_t>((value + multiple - 1) / multiple * multiple);
@@ -89,6 +106,8 @@ class KernelDecoder {
     }
     first_operation.push_back(operation_count());
     resolve_branches(blocks, first_operation);
+    program_.may_run_abreast =
+        !linked_ && !program_.needs_block_order && std::ranges::all_of(kernel_.instructions, leaves_order_open);
 
     program_.block_of_operation.resize(static_cast<std::size_t>(operation_count()) + 1,
                                        static_cast<int>(blocks.size()));

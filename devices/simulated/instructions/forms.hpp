@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "devices/simulated/state/operation.hpp"
+#include "devices/simulated/state/warps_abreast.hpp"
 
 namespace convladder::simulated {
 
@@ -34,16 +34,17 @@ enum class OperandUse : std::uint8_t {
 struct Form {
   std::vector<OperandUse> operands;
   Handler handler = nullptr;
-  std::int64_t parameter = 0;  ///< what distinguishes forms of one handler: becomes Operation::offset
+  std::int64_t parameter = 0;        ///< what distinguishes forms of one handler: becomes Operation::offset
+  AbreastHandler abreast = nullptr;  ///< of several warps; none: each does it by itself
 };
 
 class FormTable {
  public:
-  void add(const std::string& opcode, std::span<const OperandUse> operands, Handler handler,
-           std::int64_t parameter = 0);
+  void add(const std::string& opcode, std::span<const OperandUse> operands, Handler handler, std::int64_t parameter = 0,
+           AbreastHandler abreast = nullptr);
   void add(const std::string& opcode, std::initializer_list<OperandUse> operands, Handler handler,
-           std::int64_t parameter = 0) {
-    add(opcode, std::span(operands.begin(), operands.size()), handler, parameter);
+           std::int64_t parameter = 0, AbreastHandler abreast = nullptr) {
+    add(opcode, std::span(operands.begin(), operands.size()), handler, parameter, abreast);
   }
   const Form* find(std::string_view opcode) const;
   /// Likewise with the modifiers in any order, which ptxas takes as well: "div.ftz.rn.f32". Types keep theirs.

@@ -75,8 +75,8 @@ class InstructionDecoder {
 
   // --- operations ---------------------------------------------------------------------------------------------------
 
-  /// Appends the operation under the instruction's guard.
-  Operation& emit(Operation operation);
+  /// Appends the operation under the instruction's guard. `abreast` carries it out for several warps, if anything does.
+  Operation& emit(Operation operation, AbreastHandler abreast = nullptr);
   Operation& emit(Handler handler, std::initializer_list<Slot> operands);
   /// Lanes meet, those that the operand numbered `members` names (Operation::members).
   Operation& emit_meeting(Handler handler, std::initializer_list<Slot> operands, int members);

@@ -108,24 +108,27 @@ RegisterAllocation allocate_registers(const ptx::Kernel& kernel, const std::vect
   for (std::size_t r = 0; r < count; ++r) order[r] = r;
   std::ranges::stable_sort(order, {}, [&ranges](std::size_t r) { return ranges[r].first; });
   using Ending = std::pair<int, int>;  // last instruction, slot
-  std::map<int, std::priority_queue<Ending, std::vector<Ending>, std::greater<>>> taken;
-  std::map<int, int> slots;
+  struct SlotsOfWidth {
+    std::priority_queue<Ending, std::vector<Ending>, std::greater<>> taken;
+    std::vector<int> free;  // the one that was needed last behind the others: it is taken first, from the host's cache
+    int count = 0;
+  };
+  std::map<int, SlotsOfWidth> slots;
   RegisterAllocation result{std::vector<int>(count), live.in[0]};
   for (std::size_t b = 0; b < blocks.size(); ++b) {
     if (!blocks[b].begins_function) continue;
     for (std::size_t r = 0; r < count; ++r) result.from_before[r] = result.from_before[r] || live.in[b][r];
   }
   for (const std::size_t r : order) {
-    auto& of_width = taken[widths[r]];
-    int slot = 0;
-    if (!of_width.empty() && of_width.top().first < ranges[r].first) {
-      slot = of_width.top().second;
-      of_width.pop();
-    } else {
-      slot = slots[widths[r]]++;
+    SlotsOfWidth& of_width = slots[widths[r]];
+    while (!of_width.taken.empty() && of_width.taken.top().first < ranges[r].first) {
+      of_width.free.push_back(of_width.taken.top().second);
+      of_width.taken.pop();
     }
-    of_width.emplace(ranges[r].last, slot);
-    result.slot[r] = slot;
+    if (of_width.free.empty()) of_width.free.push_back(of_width.count++);
+    result.slot[r] = of_width.free.back();
+    of_width.free.pop_back();
+    of_width.taken.emplace(ranges[r].last, result.slot[r]);
   }
   return result;
 }

@@ -27,7 +27,8 @@ class PendingCopies {
   };
 
   void clear();
-  void begin(Copy copy, LaneMask lanes);
+  /// One of the lanes, whose data is zero; valid until the next begins.
+  Copy& begin(LaneMask lanes);
   /// How many the warp has begun.
   std::uint64_t begun() const { return begun_; }
   /// The lanes' copies since their last commit become a group.

@@ -72,8 +72,9 @@ struct RunTotals {
   std::vector<InstructionCounters> counters;  ///< by instruction: those that are not counted with their basic block
   std::vector<CachedRange> ranges;            ///< by instruction
   LanePatterns patterns;
-  std::vector<KnownPattern> known_patterns;  ///< by instruction
-  std::vector<std::uint64_t> block_warps;    ///< by basic block: entries by a warp
+  std::vector<KnownPattern> known_patterns;    ///< by instruction
+  std::vector<KnownPattern> patterns_abreast;  ///< by instruction and warp of a block, for warps abreast
+  std::vector<std::uint64_t> block_warps;      ///< by basic block: entries by a warp
   std::vector<std::uint64_t> block_lanes;
   std::uint64_t memory_changes = 0;             ///< counts what changes memory beside stores: see SpinWatch
   std::uint64_t looked_at_changes = 0;          ///< of memory, when limits were looked at last
@@ -83,11 +84,14 @@ struct RunTotals {
 
 class BlockContext {
  public:
+  static constexpr int kMostWarps = 32;
+
   explicit BlockContext(RunTotals& totals)
       : counters(totals.counters),
         ranges(totals.ranges),
         patterns(totals.patterns),
         known_patterns(totals.known_patterns),
+        patterns_abreast(totals.patterns_abreast),
         memory_changes(totals.memory_changes),
         printed(totals.printed) {}
 
@@ -103,10 +107,11 @@ class BlockContext {
   std::vector<std::byte> shared;
   std::vector<std::byte> local;  ///< [warp][lane][local_bytes]
   const std::byte* parameters = nullptr;
-  std::span<InstructionCounters> counters;  ///< these six as in RunTotals
+  std::span<InstructionCounters> counters;  ///< these seven as in RunTotals
   std::span<CachedRange> ranges;
   LanePatterns& patterns;
   std::span<KnownPattern> known_patterns;
+  std::vector<KnownPattern>& patterns_abreast;
   std::uint64_t& memory_changes;
   std::string& printed;
   std::vector<PendingCopies> copies;     ///< by warp

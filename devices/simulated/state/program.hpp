@@ -13,6 +13,7 @@
 #include "devices/simulated/ptx/module.hpp"
 #include "devices/simulated/state/operation.hpp"
 #include "devices/simulated/state/tensor_cores.hpp"
+#include "devices/simulated/state/warps_abreast.hpp"
 
 namespace convladder::simulated {
 
@@ -87,7 +88,9 @@ struct Program {
   std::vector<std::vector<int>> branch_tables;  ///< operations, by Operation::detail of `brx`
   std::optional<Slot> local_base;               ///< where the local variables of a frame begin, one value a lane
   std::vector<Operation> operations;
-  std::vector<Slot> operand_lists;  ///< operands of those operations that have more than an Operation holds
+  std::vector<AbreastHandler> abreast;  ///< by operation: of several warps; none: each warp does it by itself
+  bool may_run_abreast = false;         ///< its warps meet at barriers only, so that their order does not matter
+  std::vector<Slot> operand_lists;      ///< operands of those operations that have more than an Operation holds
   std::vector<ProgramBlock> blocks;
   std::vector<int> block_of_operation;
   std::uint32_t register_bytes = 0;  ///< of one warp, in one frame: the kernel's or that of a call

@@ -55,12 +55,33 @@ struct LaneOperation {
     run(warp, operation, std::index_sequence_for<Arguments...>{});
   }
 
+  static void execute_abreast(const WarpsAbreast& abreast, const Operation& operation) {
+    run_abreast(abreast, operation, std::index_sequence_for<Arguments...>{});
+  }
+
   template <std::size_t... Index>
   static void run(WarpState& warp, const Operation& operation, std::index_sequence<Index...> /*indices*/) {
     const auto sources = std::tuple(warp.read<SlotElement<Arguments>>(operation.operands[1 + Index])...);
-    write_lanes(warp.write<SlotElement<Result>>(operation.operands[0]), warp.mask, [&sources](int lane) {
-      return to_slot<Result>(Function::apply(from_slot<Arguments>(std::get<Index>(sources)[lane])...));
-    });
+    write(warp.write<SlotElement<Result>>(operation.operands[0]), warp.mask, std::get<Index>(sources)...);
+  }
+
+  template <std::size_t... Index>
+  static void run_abreast(const WarpsAbreast& abreast, const Operation& operation,
+                          std::index_sequence<Index...> /*indices*/) {
+    const OperandAbreast<SlotElement<Result>> destination(abreast, operation.operands[0]);
+    const std::tuple<OperandAbreast<const SlotElement<Arguments>>...> sources(
+        OperandAbreast<const SlotElement<Arguments>>(abreast, operation.operands[1 + Index])...);
+    const auto count = static_cast<std::size_t>(abreast.count);
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::ptrdiff_t apart = abreast.apart[i];
+      write(destination.of(apart), abreast.active[i], std::get<Index>(sources).of(apart)...);
+    }
+  }
+
+  [[gnu::always_inline]] static void write(SlotElement<Result>* destination, LaneMask mask,
+                                           const SlotElement<Arguments>*... sources) {
+    write_lanes(destination, mask,
+                [=](int lane) { return to_slot<Result>(Function::apply(from_slot<Arguments>(sources[lane])...)); });
   }
 };
 
@@ -90,7 +111,8 @@ void add_parameterized_form(FormTable& table, const std::string& opcode, std::in
 template <typename Function, typename Result, typename... Arguments>
 void add_form(FormTable& table, const std::string& opcode) {
   table.add(opcode, {write_use<Result>(), read_use<Arguments>()...},
-            &LaneOperation<Function, Result, Arguments...>::execute);
+            &LaneOperation<Function, Result, Arguments...>::execute, 0,
+            &LaneOperation<Function, Result, Arguments...>::execute_abreast);
 }
 
 /// The suffix of a type in an opcode: "s32".

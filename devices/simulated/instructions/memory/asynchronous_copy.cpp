@@ -25,11 +25,12 @@ void PendingCopies::clear() {
   begun_ = 0;
 }
 
-void PendingCopies::begin(Copy copy, LaneMask lanes) {
+PendingCopies::Copy& PendingCopies::begin(LaneMask lanes) {
+  Copy& copy = copies_.emplace_back();
   copy.mask = lanes;
   copy.number = begun_++;
   copy.group = groups_;
-  copies_.push_back(copy);
+  return copy;
 }
 
 void PendingCopies::commit(LaneMask lanes) {
@@ -109,10 +110,10 @@ void check_source_alignment(const WarpState& warp, const Operation& operation, c
 /// source's.
 void begin_copy(WarpState& warp, const Operation& operation) {
   const int bytes = operation.vector_elements;
-  PendingCopies::Copy copy;
+  const LaneMask all = warp.mask;
+  PendingCopies::Copy& copy = warp.block->copies[static_cast<std::size_t>(warp.index)].begin(all);
   copy.operation = &operation;
   copy.bytes = bytes;
-  for (auto& data : copy.data) data.fill(std::byte{0});
   Operation destination;  // with an offset of its own
   destination.offset = static_cast<std::int64_t>(*warp.read<std::uint64_t>(operation.operands[4]));
   copy.destinations =
@@ -120,16 +121,16 @@ void begin_copy(WarpState& warp, const Operation& operation) {
   const Addresses sources =
       lane_addresses(warp, operation, operation.operands[1], (operation.detail & kWideSource) != 0);
   const std::array<int, kLanes> sizes = source_bytes(warp, operation, bytes);
-  const LaneMask all = warp.mask;
-  for (int size = bytes; size > 0; --size) {
+  LaneMask left = all;
+  for (int size = bytes; size > 0 && left != 0; --size) {
     LaneMask lanes = 0;
     for (int lane = 0; lane < kLanes; ++lane) lanes |= LaneMask{sizes[lane] == size} << lane;
-    warp.mask = lanes & all;
+    warp.mask = lanes & left;
+    left &= ~lanes;
     if (warp.mask != 0 && size < bytes) check_source_alignment(warp, operation, sources, bytes);
     if (warp.mask != 0) read_source(warp, operation, sources, size, copy);
   }
   warp.mask = all;
-  warp.block->copies[static_cast<std::size_t>(warp.index)].begin(copy, all);
 }
 
 /// What of a copy has landed is written to shared memory.

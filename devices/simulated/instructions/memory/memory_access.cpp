@@ -184,12 +184,11 @@ bool execute_known_access(const WarpState& warp, const Operation& operation, Kno
 
 /// An access in another pattern, or one that has something wrong with it.
 template <ptx::Space kSpace, typename Memory, typename Element, bool kStore, bool kWideAddress, int kCount>
-[[gnu::noinline]] void execute_other_access(const WarpState& warp, const Operation& operation) {
+[[gnu::noinline]] void execute_other_access(const WarpState& warp, const Operation& operation, KnownPattern& known) {
   constexpr int kBytes = static_cast<int>(sizeof(Memory)) * kCount;
   const Addresses addresses = lane_addresses(warp, operation, operation.operands[kCount], kWideAddress);
   BlockContext& block = *warp.block;
   const auto instruction = static_cast<std::size_t>(operation.instruction);
-  KnownPattern& known = block.known_patterns[instruction];
   if (block.patterns.recall(known, block.counters[instruction], kSpace, addresses, warp.mask, kBytes)) {
     const std::uint64_t first = addresses[static_cast<std::size_t>(known.pattern->first_lane())];
     if (execute_known_access<kSpace, Memory, Element, kStore, kCount>(warp, operation, known, first)) return;
@@ -209,7 +208,36 @@ void execute_access(WarpState& warp, const Operation& operation) {
     const auto first = static_cast<Address>(base[pattern.first_lane()] + static_cast<Address>(operation.offset));
     if (execute_known_access<kSpace, Memory, Element, kStore, kCount>(warp, operation, known, first)) return;
   }
-  execute_other_access<kSpace, Memory, Element, kStore, kWideAddress, kCount>(warp, operation);
+  execute_other_access<kSpace, Memory, Element, kStore, kWideAddress, kCount>(warp, operation, known);
+}
+
+/// Of several warps, each with patterns of its own. Of what is counted only the requests of stores have to be right.
+template <ptx::Space kSpace, typename Memory, typename Element, bool kStore, bool kWideAddress, int kCount>
+void execute_access_abreast(const WarpsAbreast& abreast, const Operation& operation) {
+  using Address = std::conditional_t<kWideAddress, std::uint64_t, std::uint32_t>;
+  constexpr int kBytes = static_cast<int>(sizeof(Memory)) * kCount;
+  constexpr AccessKind kKind = kStore ? AccessKind::store : AccessKind::load;
+  BlockContext& block = *abreast.warps[0]->block;
+  const OperandAbreast<const Address> address(abreast, operation.operands[kCount]);
+  KnownPattern* const of_warps = block.patterns_abreast.data() + std::size_t{BlockContext::kMostWarps} *
+                                                                     static_cast<std::size_t>(operation.instruction);
+  const auto count = static_cast<std::size_t>(abreast.count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const WarpState& warp = *abreast.warps[i];
+    KnownPattern& known = of_warps[warp.index];
+    const LanePattern& pattern = *known.pattern;
+    const Address* const base = address.of(abreast.apart[i]);
+    if (pattern.mask == warp.mask && lies_so(pattern, base)) {
+      const auto first = static_cast<Address>(base[pattern.first_lane()] + static_cast<Address>(operation.offset));
+      if (std::byte* const at = known_place<kSpace>(block, operation, pattern, first, kBytes, kKind)) {
+        move_known<Memory, Element, kStore, kCount>(warp, operation.operands, pattern, at);
+        ++known.uses;
+        if constexpr (kStore) ++block.counters[static_cast<std::size_t>(operation.instruction)].requests;
+        continue;
+      }
+    }
+    execute_other_access<kSpace, Memory, Element, kStore, kWideAddress, kCount>(warp, operation, known);
+  }
 }
 
 /// Eight elements of 32 bits: more than an operation has operands, so they are in the operand lists, and the address is
@@ -232,23 +260,35 @@ void execute_access_of_eight(WarpState& warp, const Operation& operation) {
 
 // --- from opcode to handler ----------------------------------------------------------------------------------------
 
+/// Of one warp and of several.
+struct Handlers {
+  Handler one = nullptr;
+  AbreastHandler abreast = nullptr;
+};
+
+template <ptx::Space kSpace, typename Memory, typename Element, bool kStore, bool kWideAddress, int kCount>
+Handlers pattern_handlers() {
+  return {&execute_access<kSpace, Memory, Element, kStore, kWideAddress, kCount>,
+          &execute_access_abreast<kSpace, Memory, Element, kStore, kWideAddress, kCount>};
+}
+
 /// Vectors of more than 16 bytes do not come here, vectors of narrow elements seldom.
 template <ptx::Space kSpace, typename Memory, typename Element, bool kStore, bool kWideAddress>
-Handler handler_of(int elements) {
+Handlers handler_of(int elements) {
   if constexpr (has_patterns(kSpace)) {
-    if (elements == 1) return &execute_access<kSpace, Memory, Element, kStore, kWideAddress, 1>;
+    if (elements == 1) return pattern_handlers<kSpace, Memory, Element, kStore, kWideAddress, 1>();
     if constexpr (sizeof(Memory) >= 4) {
-      if (elements == 2) return &execute_access<kSpace, Memory, Element, kStore, kWideAddress, 2>;
+      if (elements == 2) return pattern_handlers<kSpace, Memory, Element, kStore, kWideAddress, 2>();
     }
     if constexpr (sizeof(Memory) == 4) {
-      if (elements == 4) return &execute_access<kSpace, Memory, Element, kStore, kWideAddress, 4>;
+      if (elements == 4) return pattern_handlers<kSpace, Memory, Element, kStore, kWideAddress, 4>();
     }
   }
-  return &execute_any_access<kSpace, Memory, Element, kStore, kWideAddress>;
+  return {&execute_any_access<kSpace, Memory, Element, kStore, kWideAddress>};
 }
 
 template <ptx::Space kSpace, typename Memory, typename Element>
-Handler handler_of(const MemoryAccess& access, bool wide_address) {
+Handlers handler_of(const MemoryAccess& access, bool wide_address) {
   const int elements = access.vector_elements;
   if constexpr (kSpace != ptx::Space::param && kSpace != ptx::Space::constant) {  // these are read only
     if (access.is_store) {
@@ -261,7 +301,7 @@ Handler handler_of(const MemoryAccess& access, bool wide_address) {
 }
 
 template <ptx::Space kSpace>
-Handler handler_of(const MemoryAccess& access, bool wide_address) {
+Handlers handler_of(const MemoryAccess& access, bool wide_address) {
   const bool is_signed = access.type.type_class == ptx::TypeClass::signed_;
   switch (access.type.bits) {
     case 8:
@@ -278,14 +318,16 @@ Handler handler_of(const MemoryAccess& access, bool wide_address) {
 }
 
 template <ptx::Space kSpace>
-Handler handler_of_eight(const MemoryAccess& access, bool wide_address) {
+Handlers handler_of_eight(const MemoryAccess& access, bool wide_address) {
   if (access.is_store) {
-    return wide_address ? &execute_access_of_eight<kSpace, true, true> : &execute_access_of_eight<kSpace, true, false>;
+    return {wide_address ? &execute_access_of_eight<kSpace, true, true>
+                         : &execute_access_of_eight<kSpace, true, false>};
   }
-  return wide_address ? &execute_access_of_eight<kSpace, false, true> : &execute_access_of_eight<kSpace, false, false>;
+  return {wide_address ? &execute_access_of_eight<kSpace, false, true>
+                       : &execute_access_of_eight<kSpace, false, false>};
 }
 
-Handler memory_handler(const MemoryAccess& access, bool address_is_64_bit) {
+Handlers memory_handler(const MemoryAccess& access, bool address_is_64_bit) {
   if (access.vector_elements == 8) {
     return access.space == ptx::Space::global ? handler_of_eight<ptx::Space::global>(access, address_is_64_bit)
                                               : handler_of_eight<ptx::Space::generic>(access, address_is_64_bit);
@@ -356,8 +398,9 @@ bool decode_memory_access(InstructionDecoder& decoder) {
   }
   if (access->has_policy) static_cast<void>(decoder.read(instruction.operands[2], 64));
   if (access->meets_other_blocks) decoder.require_block_order();
-  operation.handler = memory_handler(*access, wide);
-  decoder.emit(operation);
+  const Handlers handlers = memory_handler(*access, wide);
+  operation.handler = handlers.one;
+  decoder.emit(operation, handlers.abreast);
   decoder.finish_writes();
   return true;
 }
