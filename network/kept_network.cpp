@@ -26,7 +26,7 @@ void KeptNetwork::run(const ImageRing& images, float* scores) {
     const int count = std::min(chunk_, batch_ - first);
     const PreparedNetwork& network = count == chunk_ ? whole_ : rest_;
     copy_in(images, first, count);
-    for (const PreparedStep& step : network.steps) step.run();
+    network.run();
     device_.wait();
     device_.copy_to_host(scores + static_cast<std::size_t>(first) * classes_, network.scores,
                          static_cast<std::size_t>(count) * classes_ * sizeof(float));

@@ -49,6 +49,11 @@ void PreparedStep::run() const {
   OtherThreads::rest();  // the next layer is OpenMP's
 }
 
+void PreparedNetwork::run() const {
+  if (whole != nullptr) return whole->run();
+  for (const PreparedStep& step : steps) step.run();
+}
+
 namespace {
 
 /// The last step that moves the activations elsewhere; what follows works in place there.

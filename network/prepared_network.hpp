@@ -51,6 +51,9 @@ struct PreparedNetwork {
   std::unique_ptr<PreparedWholeNetwork> whole;
   std::vector<PreparedStep> steps;
   const float* scores = nullptr;
+
+  /// All steps, of which nobody wants what lies between.
+  void run() const;
 };
 
 /// Where a chunk enters and leaves the network.

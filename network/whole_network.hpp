@@ -28,6 +28,8 @@ class PreparedWholeNetwork {
 
   /// Does the step and waits for it; the steps before it have been done. Throws DeviceError where the library refuses.
   virtual void run_step(std::size_t step) = 0;
+  /// Does all steps and waits for them. A library may do more at once here, since nobody asks for what lies between.
+  virtual void run() = 0;
   /// What the step leaves, of all images, NCHW on the host: written to where the step will leave it, or read from
   /// there.
   virtual void write_output(std::size_t step, const float* nchw) = 0;

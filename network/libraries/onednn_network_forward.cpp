@@ -81,6 +81,12 @@ class OnednnForward final : public PreparedWholeNetwork {
     for (const Primitive& one : steps_[step].primitives) one.primitive.execute(stream_, one.arguments);
     stream_.wait();
   }
+  void run() override {
+    for (const Step& step : steps_) {
+      for (const Primitive& one : step.primitives) one.primitive.execute(stream_, one.arguments);
+    }
+    stream_.wait();
+  }
   void write_output(std::size_t step, const float* nchw) override {
     memory& output = steps_[step].output;
     memory from(plain_layout(onednn_sizes(output.get_desc())), engine_, const_cast<float*>(nchw));

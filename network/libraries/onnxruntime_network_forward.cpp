@@ -1,0 +1,225 @@
+// A rival beside the networks: ONNX Runtime with the network as one model, which is what it was made for.
+//
+// The model is written in memory, with the weights in it; the runtime fuses what it can, and keeps layouts of its own
+// between layers. A step that is run alone is a model of its own, so that every step is verified. A kept network runs
+// the whole model, whose scores are compared with those of the steps.
+#include <fmt/format.h>
+#include <omp.h>
+
+#include <algorithm>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "devices/cpu/other_threads.hpp"
+#include "network/network_steps.hpp"
+#include "network/whole_network.hpp"
+#include "variants/convolution/cpu/onnx_model.hpp"
+#include "variants/convolution/cpu/onnxruntime_library.hpp"
+#include "variants/float32.hpp"
+
+namespace convladder {
+namespace {
+
+/// Its products of matrices add up in an order of their own, as oneDNN's do (onednn_network_forward.cpp).
+constexpr double kProductTolerance = 5e-6;
+/// tanh and softmax by the library's own polynomials.
+constexpr double kElementwiseTolerance = 2e-6;
+
+constexpr const char* kInput = "input";
+constexpr const char* kOutput = "output";
+
+using Sizes = std::vector<std::int64_t>;
+
+Sizes sizes_of(const ActivationShape& shape, int images) { return {images, shape.channels, shape.height, shape.width}; }
+
+bool is_fully_connected(const NetworkStep& step) { return step.source->type == LayerType::fully_connected; }
+
+/// [image][feature] behind a fully connected layer, NCHW elsewhere.
+Sizes output_sizes(const NetworkStep& step, int images) {
+  if (is_fully_connected(step)) return {images, static_cast<std::int64_t>(step.output().elements())};
+  return sizes_of(step.output(), images);
+}
+
+/// Writes the nodes of steps that follow one another.
+class ModelOfSteps {
+ public:
+  explicit ModelOfSteps(const NetworkWeights& weights) : weights_(weights) {}
+
+  void add(const NetworkStep& step) {
+    if (is_fully_connected(step)) {
+      add_fully_connected(*step.source);
+      if (step.kind == StepKind::fused) add_elementwise(step.fused_shape.activation);
+    } else if (step.kind == StepKind::layer_operator) {
+      add_operator(step);
+    } else {
+      const bool is_fused = step.kind == StepKind::fused;
+      add_convolution(step.conv_shape(), step.source->name, is_fused && step.fused_shape.has_bias);
+      if (!is_fused) return;
+      add_elementwise(step.fused_shape.activation);
+      if (step.fused_shape.pools()) add_max_pool(step.fused_shape.pool_size, step.fused_shape.pool_stride);
+    }
+  }
+
+  std::string bytes(const Sizes& input, const Sizes& output) {
+    model_.add_input(kInput, input);
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      Node& node = nodes_[i];
+      const std::string from = i == 0 ? kInput : fmt::format("after {}", i - 1);
+      std::vector<std::string_view> inputs{from};
+      inputs.insert(inputs.end(), node.constants.begin(), node.constants.end());
+      const std::string to = i + 1 == nodes_.size() ? kOutput : fmt::format("after {}", i);
+      model_.add_node(node.operation, inputs, to, node.lists, node.numbers);
+    }
+    model_.add_output(kOutput, output);
+    return model_.bytes();
+  }
+
+ private:
+  struct Node {
+    std::string_view operation;
+    std::vector<std::string> constants = {};  ///< its inputs behind the first
+    std::vector<OnnxModel::Attribute> lists = {};
+    std::vector<OnnxModel::Number> numbers = {};
+  };
+
+  std::string constant(const Sizes& sizes, const std::vector<float>& values) {
+    std::string name = fmt::format("constant {}", constants_++);
+    model_.add_constant(name, sizes, values);
+    return name;
+  }
+
+  void add_convolution(const ConvShape& s, const std::string& layer, bool has_bias) {
+    const LayerWeights& of_layer = weights_.layers.at(layer);
+    Node node{.operation = "Conv",
+              .constants = {constant({s.out_channels, s.channels_per_group(), s.kernel, s.kernel}, of_layer.weights)},
+              .lists = {{"kernel_shape", {s.kernel, s.kernel}},
+                        {"strides", {s.stride, s.stride}},
+                        {"pads", {s.padding, s.padding, s.padding, s.padding}}},
+              .numbers = {{"group", s.groups}}};
+    if (has_bias) node.constants.push_back(constant({s.out_channels}, of_layer.bias));
+    nodes_.push_back(std::move(node));
+  }
+
+  void add_fully_connected(const Layer& layer) {
+    const LayerWeights& of_layer = weights_.layers.at(layer.name);
+    const auto outputs = static_cast<std::int64_t>(layer.output.elements());
+    nodes_.push_back({.operation = "Flatten", .numbers = {{"axis", 1}}});
+    Node node{.operation = "Gemm",
+              .constants = {constant({outputs, static_cast<std::int64_t>(layer.input.elements())}, of_layer.weights)},
+              .numbers = {{"transB", 1}}};
+    if (layer.bias) node.constants.push_back(constant({outputs}, of_layer.bias));
+    nodes_.push_back(std::move(node));
+  }
+
+  void add_elementwise(OperatorType activation) {
+    nodes_.push_back({.operation = activation == OperatorType::tanh ? "Tanh" : "Relu"});
+  }
+
+  void add_max_pool(std::int64_t size, std::int64_t stride) {
+    nodes_.push_back({.operation = "MaxPool", .lists = {{"kernel_shape", {size, size}}, {"strides", {stride, stride}}}});
+  }
+
+  void add_operator(const NetworkStep& step) {
+    switch (step.shape.type) {
+      case OperatorType::max_pool:
+        return add_max_pool(step.shape.pool_size, step.shape.pool_stride);
+      case OperatorType::tanh:
+      case OperatorType::relu:
+        return add_elementwise(step.shape.type);
+      case OperatorType::softmax:  // over all that is behind the images
+        return nodes_.push_back({.operation = "Softmax", .numbers = {{"axis", 1}}});
+      case OperatorType::bias:
+        return nodes_.push_back(
+            {.operation = "Add",
+             .constants = {constant({step.shape.output.channels, 1, 1}, weights_.layers.at(step.source->name).bias)}});
+      case OperatorType::fully_connected:
+        return add_fully_connected(*step.source);
+    }
+  }
+
+  const NetworkWeights& weights_;
+  OnnxModel model_;
+  std::vector<Node> nodes_;
+  int constants_ = 0;
+};
+
+class OnnxRuntimeForward final : public PreparedWholeNetwork {
+ public:
+  OnnxRuntimeForward(const std::vector<NetworkStep>& steps, const NetworkWeights& weights, int images,
+                     const WholeNetworkTensors& tensors)
+      : steps_(steps), weights_(weights), images_(images), tensors_(tensors) {
+    for (std::size_t i = 0; i + 1 < steps.size(); ++i) {
+      between_.emplace_back(steps[i].output().elements() * static_cast<std::size_t>(images));
+    }
+    for (std::size_t i = 0; i < steps.size(); ++i) sessions_.push_back(session(i, i + 1));
+  }
+
+  void run_step(std::size_t step) override { sessions_[step]->run(); }
+  void run() override {
+    if (whole_ == nullptr) whole_ = session(0, steps_.size());
+    whole_->run();
+  }
+  void write_output(std::size_t step, const float* nchw) override { std::copy_n(nchw, elements(step), output(step)); }
+  void read_output(std::size_t step, float* nchw) override { std::copy_n(output(step), elements(step), nchw); }
+
+ private:
+  std::size_t elements(std::size_t step) const {
+    return steps_[step].output().elements() * static_cast<std::size_t>(images_);
+  }
+  float* output(std::size_t step) { return step + 1 == steps_.size() ? tensors_.scores : between_[step].data(); }
+
+  /// Of the steps from `first` on to the one before `end`.
+  std::unique_ptr<OnnxRuntimeSession> session(std::size_t first, std::size_t end) {
+    ModelOfSteps model(weights_);
+    for (std::size_t i = first; i < end; ++i) model.add(steps_[i]);
+    const Sizes from = sizes_of(steps_[first].input(), images_);
+    Sizes to = output_sizes(steps_[end - 1], images_);
+    // A softmax behind a fully connected layer of the same model has rows of features.
+    const bool is_flat =
+        std::any_of(steps_.begin() + static_cast<std::ptrdiff_t>(first),
+                    steps_.begin() + static_cast<std::ptrdiff_t>(end), is_fully_connected);
+    if (is_flat) to = {images_, static_cast<std::int64_t>(steps_[end - 1].output().elements())};
+    // The library takes its input as void*, but only reads it.
+    float* const input = first == 0 ? const_cast<float*>(tensors_.input) : output(first - 1);
+    return std::make_unique<OnnxRuntimeSession>(model.bytes(from, to), omp_get_max_threads(),
+                                                OnnxTensor{kInput, from, input},
+                                                OnnxTensor{kOutput, to, output(end - 1)});
+  }
+
+  const std::vector<NetworkStep>& steps_;
+  const NetworkWeights& weights_;
+  int images_;
+  WholeNetworkTensors tensors_;
+  std::vector<std::vector<float>> between_;  ///< what each step but the last leaves
+  std::vector<std::unique_ptr<OnnxRuntimeSession>> sessions_;
+  std::unique_ptr<OnnxRuntimeSession> whole_;  ///< made when it is first asked for: a pass runs the steps
+  OtherThreads others_;                        // told to spin no longer than OpenMP's
+};
+
+class OnnxRuntimeNetworkForward final : public WholeNetwork {
+ public:
+  std::string unsupported_reason(const NetworkStep& /*step*/) const override { return onnxruntime_library().missing; }
+  double tolerance(const NetworkStep& step) const override {
+    if (is_fully_connected(step)) return kProductTolerance;
+    if (step.kind != StepKind::layer_operator) return kFloat32Tolerance;
+    const bool exact = step.shape.type == OperatorType::max_pool || step.shape.type == OperatorType::relu;
+    return exact ? 0 : kElementwiseTolerance;
+  }
+  std::unique_ptr<PreparedWholeNetwork> prepare(const std::vector<NetworkStep>& steps, const NetworkWeights& weights,
+                                                int images, const WholeNetworkTensors& tensors) const override {
+    return std::make_unique<OnnxRuntimeForward>(steps, weights, images, tensors);
+  }
+};
+
+const WholeNetworkRegistration registration{
+    {.family = "cpu",
+     .rung = std::nullopt,
+     .name = "onnxruntime-network",
+     .title = "ONNX Runtime, the whole network",
+     .builds_on = "",
+     .hypothesis = "What a program gets that leaves its network to a runtime: nodes fused, layouts kept in between."},
+    std::make_unique<OnnxRuntimeNetworkForward>()};
+
+}  // namespace
+}  // namespace convladder
