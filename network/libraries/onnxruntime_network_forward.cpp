@@ -117,7 +117,8 @@ class ModelOfSteps {
   }
 
   void add_max_pool(std::int64_t size, std::int64_t stride) {
-    nodes_.push_back({.operation = "MaxPool", .lists = {{"kernel_shape", {size, size}}, {"strides", {stride, stride}}}});
+    nodes_.push_back(
+        {.operation = "MaxPool", .lists = {{"kernel_shape", {size, size}}, {"strides", {stride, stride}}}});
   }
 
   void add_operator(const NetworkStep& step) {
@@ -176,9 +177,8 @@ class OnnxRuntimeForward final : public PreparedWholeNetwork {
     const Sizes from = sizes_of(steps_[first].input(), images_);
     Sizes to = output_sizes(steps_[end - 1], images_);
     // A softmax behind a fully connected layer of the same model has rows of features.
-    const bool is_flat =
-        std::any_of(steps_.begin() + static_cast<std::ptrdiff_t>(first),
-                    steps_.begin() + static_cast<std::ptrdiff_t>(end), is_fully_connected);
+    const bool is_flat = std::any_of(steps_.begin() + static_cast<std::ptrdiff_t>(first),
+                                     steps_.begin() + static_cast<std::ptrdiff_t>(end), is_fully_connected);
     if (is_flat) to = {images_, static_cast<std::int64_t>(steps_[end - 1].output().elements())};
     // The library takes its input as void*, but only reads it.
     float* const input = first == 0 ? const_cast<float*>(tensors_.input) : output(first - 1);

@@ -169,7 +169,10 @@ def test_a_network_that_is_kept_is_timed_beside_the_passes(tmp_path: Path) -> No
     named = [argument for name in ["best", "best-separate", *whole] for argument in ("--variant", name)]
     document = measured(tmp_path, "--network", "lenet72", "--batch", "3", *named, "--repetitions", "2")
     fused, separate, *libraries = document["cases"]
-    for case in document["cases"]:
+    missing = [case for case in libraries if case["status"] == "unsupported"]
+    assert all("CONVLADDER_ONNXRUNTIME" in case["reason"] for case in missing), missing
+    libraries = [case for case in libraries if case not in missing]
+    for case in (fused, separate, *libraries):
         assert case["status"] == "ok"
         kept = case["kept"]
         assert 2 <= kept["compared_batches"] <= 2 * kept["batches_in_a_row"] and kept["time"]["median"] > 0
@@ -179,7 +182,7 @@ def test_a_network_that_is_kept_is_timed_beside_the_passes(tmp_path: Path) -> No
     for case in libraries:
         assert [step["name"] for step in case["steps"]] == ["conv1", "conv2", "fc1", "fc2", "softmax"]
     rows = {one["id"]: one for one in document["stories"][0]["rows"]}
-    for case in document["cases"]:
+    for case in (fused, separate, *libraries):
         row = rows[case["id"]]
         assert row["kept_images_per_second"] == pytest.approx(3e9 / case["kept"]["time"]["median"])
         if libraries:

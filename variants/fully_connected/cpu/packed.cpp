@@ -15,10 +15,10 @@
 #include <limits>
 #include <vector>
 
-#include "variants/convolution/cpu/register_tile.hpp"
 #include "variants/layer_operator.hpp"
 #include "variants/operator_tolerances.hpp"
 #include "variants/vector_lanes.hpp"
+#include "variants/vector_tile.hpp"
 
 namespace convladder {
 namespace {
