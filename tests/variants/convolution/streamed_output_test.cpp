@@ -4,8 +4,6 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-
 #include "devices/cpu/cpu_device.hpp"
 #include "devices/cpu/cpu_facts.hpp"
 #include "variants/convolution/conv_test_data.hpp"
@@ -14,12 +12,22 @@
 namespace convladder {
 namespace {
 
+TEST(StreamedOutput, ThreadsHaveNoMoreOfTheLastLevelThanProcessorsHaveForACore) {
+  constexpr std::int64_t kOfThread = std::int64_t{8} << 18;  // floats in 8 MiB
+  EXPECT_FALSE(outgrows_caches(0, 1));
+  for (const int threads : {1, 2, 64}) {
+    SCOPED_TRACE(threads);
+    EXPECT_TRUE(outgrows_caches(threads * kOfThread, threads));
+    EXPECT_EQ(outgrows_caches(threads * kOfThread - 1, threads), outgrows_caches(threads * kOfThread - 1))
+        << "only a smaller cache says so";
+  }
+}
+
 // What the last-level cache does not hold is streamed: outputs of maps that are whole lines. The sums are the same to
 // the last bit as those of the stage before.
 TEST(StreamedOutput, WritesWhatTheStageBeforeWrites) {
-  std::size_t last_level = 0;
-  for (const CpuCache& cache : cpu_caches()) last_level = std::max(last_level, cache.bytes);
-  if (last_level > std::size_t{64} << 20) GTEST_SKIP() << "the last-level cache is too large for a quick test";
+  constexpr std::int64_t kMostFloats = std::int64_t{16} << 20;
+  if (!outgrows_caches(kMostFloats, cpu_threads())) GTEST_SKIP() << "the caches are too large for a quick test";
   struct Case {
     ConvShape image;
     std::string way;
@@ -27,9 +35,8 @@ TEST(StreamedOutput, WritesWhatTheStageBeforeWrites) {
   for (const Case& one : {Case{{1, 1, 26, 26, 50, 3}, "streamed from registers"},
                           Case{{1, 1, 27, 29, 47, 3}, "stored through the caches"}}) {
     SCOPED_TRACE(shape_name(one.image));
-    const std::int64_t bytes = one.image.output_elements_per_image() * static_cast<std::int64_t>(sizeof(float));
-    const auto needed = static_cast<std::int64_t>(last_level > 0 ? last_level : std::size_t{32} << 20);
-    const ConvShape shape = one.image.with_batch(static_cast<int>(needed / bytes) + 2);
+    ConvShape shape = one.image;
+    while (!outgrows_caches(shape.output_elements(), cpu_threads())) shape.batch += 64;
     const ConvTestData data = random_data(shape, 3);
     const auto elements = static_cast<std::size_t>(shape.output_elements());
     std::vector<float> results[2];

@@ -3,12 +3,13 @@
 // A layer with one channel writes far more than it reads, and every line that an ordinary store touches is read from
 // memory first. Against stage 9 a register tile goes to memory by streaming stores, which fill whole lines in a buffer
 // of the processor and read nothing. What it relieves is the memory's bandwidth, by a third to a half. It is left out
-// where it loses: where the last-level cache holds the outputs of a call, so that nothing has to leave; and where a
-// map's outputs are no multiple of a line, so that the registers' parts of lines do not fit the memory's. To gather
-// whole images in a buffer and to stream them from there, a few lines after each register tile, cost more than it
-// relieved: 10 to 48 % of the layer's time, measured in duels with stage 9 on two cores.
+// where it loses: where the threads' part of the last-level cache holds the outputs of a call, so that nothing has to
+// leave; and where a map's outputs are no multiple of a line, so that the registers' parts of lines do not fit the
+// memory's. To gather whole images in a buffer and to stream them from there, a few lines after each register tile,
+// cost more than it relieved: 10 to 48 % of the layer's time, measured in duels with stage 9 on two cores.
 
 #include <fmt/format.h>
+#include <omp.h>
 
 #include "variants/convolution/cpu/cache_lines.hpp"
 #include "variants/convolution/cpu/shifted_rows.hpp"
@@ -22,14 +23,15 @@ class StreamedOutput {
   StreamedOutput(const ConvShape& shape, const float* weights, const Configuration& wanted)
       : convolution_(shape, weights, wanted.without("streamed")),
         streamed_(convolution_.rows().whole_lines() &&
-                  wanted.value("streamed").value_or(outgrows_caches(shape.output_elements()) ? 1 : 0) != 0) {}
+                  wanted.value("streamed")
+                          .value_or(outgrows_caches(shape.output_elements(), omp_get_max_threads()) ? 1 : 0) != 0) {}
   /// Those of stage 9, and "streamed": 1 for yes, 0 for no.
   static Configurations configurations(const ConvShape& shape, const Configuration& wanted, int most) {
     Configurations result = ShiftedRowsConvolution::configurations(shape, wanted.without("streamed"), most);
     const auto complete = [&](const Configuration& division, bool streamed) {
       return division.with(Configuration({{"streamed", streamed && whole_lines(shape, division) ? 1 : 0}}));
     };
-    const bool by_model = outgrows_caches(shape.output_elements());
+    const bool by_model = outgrows_caches(shape.output_elements(), omp_get_max_threads());
     std::vector<Configuration> all = {complete(result.by_model, by_model), complete(result.by_model, !by_model)};
     for (const Configuration& division : result.candidates) all.push_back(complete(division, by_model));
     result.by_model = complete(result.by_model, wanted.value("streamed").value_or(by_model ? 1 : 0) != 0);

@@ -17,6 +17,13 @@ inline bool outgrows_caches(std::int64_t floats) {
   return floats * static_cast<std::int64_t>(sizeof(float)) >= (most > 0 ? most : kUsual);
 }
 
+/// The same, where `threads` threads have no more of that cache than processors have for so many cores: 2 to 8 MiB for
+/// each. A virtual machine of two cores is told the whole cache of its host, which others use as well.
+inline bool outgrows_caches(std::int64_t floats, int threads) {
+  constexpr std::int64_t kMostOfThread = std::int64_t{8} * 1024 * 1024;
+  return outgrows_caches(floats) || floats * static_cast<std::int64_t>(sizeof(float)) >= threads * kMostOfThread;
+}
+
 constexpr int kLineFloats = 16;
 
 /// Floats from `address` to the next beginning of a line.

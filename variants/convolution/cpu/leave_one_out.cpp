@@ -134,7 +134,7 @@ class StreamedOutputWithout {
         threads_(without == Idea::all_cores ? 1 : omp_get_max_threads()),
         rows_(shape, arranged(shape, weights, division(shape, threads_)), division(shape, threads_)),
         streamed_(without != Idea::streamed_output && without != Idea::local_accumulation && rows_.whole_lines() &&
-                  outgrows_caches(shape.output_elements())) {
+                  outgrows_caches(shape.output_elements(), threads_)) {
     const std::int64_t copies = without == Idea::near_copies ? std::max<std::int64_t>(tasks(), threads_) : threads_;
     for (std::int64_t i = 0; i < copies; ++i) copies_.emplace_back(rows_.copy_floats());
   }
