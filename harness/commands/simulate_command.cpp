@@ -53,6 +53,7 @@ struct SimulateArguments {
   std::string checkers = "all";
   std::string threads;
   std::vector<std::string> limits;
+  bool no_counters = false;
   CudaCompiler compiler;
   bool list = false;
   ProgramOptions program;
@@ -112,6 +113,7 @@ examples:
   convladder simulate scale.ptx ... --save y=y.npy --output everything.json
   convladder simulate naive.ptx tiled.ptx --grid 8 ...            the same launch of each, their counters side by side
   convladder simulate both.ptx --entry naive --entry tiled ...    likewise for kernels of one file
+  convladder simulate scale.ptx ... --no-counters --checkers none --expect y=@y.npy:1e-6    results only, quickly
   convladder simulate scale.ptx ... --format json      the JSON document on the standard output, no text
   convladder simulate --checkers memory,race -- ./program --its options
 
@@ -273,6 +275,8 @@ void add_simulate_options(CLI::App& simulate, SimulateArguments& a) {
       ->allow_extra_args(false);
   simulate.add_option("--checkers", a.checkers,
                       "memory, initialization, race, synchronization: a list of them, all (default) or none");
+  simulate.add_flag("--no-counters", a.no_counters,
+                    "counts nothing: quicker, most with --checkers none; the output says that nothing was counted");
   simulate.add_option("--threads", a.threads, "host threads (default all cores); the results do not depend on it");
   simulate.add_option("--limit", a.limits, "ends a kernel after instructions (10G) or a time (30s), see below")
       ->allow_extra_args(false);
@@ -319,7 +323,7 @@ std::vector<Job> parse_jobs(const SimulateArguments& given) {
 SimulationReport run_job(const SimulateArguments& given, const Job& job) {
   const WholeRequest request = parse_request(given, job.module(), *job.kernel);
   SimulationReport report = run_simulation(job.module(), *job.kernel, job.launch, request.inputs, request.variables(),
-                                           device_options(given, display_name(job.kernel->name)));
+                                           device_options(given, display_name(job.kernel->name)), !given.no_counters);
   for (const ExpectedContent& one : request.expected) {
     report.expectations.push_back(compare(one, content_in(report, one.content)));
   }

@@ -35,9 +35,9 @@ namespace fs = std::filesystem;
 constexpr std::uint64_t kLargestReport = std::uint64_t{1} << 30;
 constexpr std::array<std::string_view, 5> kOfPrograms = {"--gpu", "--memory", "--error-exitcode", "--leak-check",
                                                          "--env"};
-constexpr std::array<std::string_view, 12> kOfFiles = {"--list", "--entry",  "--grid", "--block",    "--shared",
-                                                       "--arg",  "--buffer", "--set",  "--compiler", "--compiler-flags",
-                                                       "--save", "--expect"};
+constexpr std::array<std::string_view, 13> kOfFiles = {
+    "--list",   "--no-counters", "--entry",    "--grid",           "--block", "--shared", "--arg",
+    "--buffer", "--set",         "--compiler", "--compiler-flags", "--save",  "--expect"};
 
 /// The words before "--", by the names of their options, and those behind it.
 struct SplitWords {

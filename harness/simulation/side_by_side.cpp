@@ -84,6 +84,7 @@ class SideBySide {
       }
       rows.push_back(std::move(row));
     };
+    if (!launches_[0].report.is_counted) add("counters", [](std::size_t) { return std::string("not counted"); });
     const std::vector<const BufferContent*> first = results_of(launches_[0].report);
     for (std::size_t n = 0; n < first.size(); ++n) {
       add(fmt::format("values of {} unlike A's", printable(first[n]->name, kShortText)), [&](std::size_t i) {

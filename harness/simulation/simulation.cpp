@@ -22,14 +22,16 @@ BufferContent read_variable(simulated::SimulatedDevice& device, const ptx::Modul
 
 SimulationReport run_simulation(const ptx::Module& module, const ptx::Kernel& kernel, KernelLaunch launch,
                                 const SimulationInputs& inputs, const std::vector<ReadContent>& variables,
-                                const simulated::SimulatedDeviceOptions& options) {
+                                const simulated::SimulatedDeviceOptions& options, bool is_counted) {
   simulated::SimulatedDevice device(options);
+  device.set_counting(is_counted);
   SimulationReport report{.kernel = kernel.name,
                           .display_name = display_name(kernel.name),
                           .grid = launch.grid,
                           .block = launch.block,
                           .dynamic_shared_bytes = launch.dynamic_shared_bytes,
                           .buffers = {},
+                          .is_counted = is_counted,
                           .counters = {},
                           .findings = {},
                           .fault = {},

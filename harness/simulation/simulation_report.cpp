@@ -132,7 +132,7 @@ ordered_json to_json(const SimulationReport& report) {
                        {"shape", buffer.shape},
                        {"values", values_json(buffer)}});
   }
-  ordered_json counters = ordered_json::object();
+  ordered_json counters = report.is_counted ? ordered_json::object() : ordered_json();
   for (const KernelCounters& launch : report.counters) {
     for (const auto* values : {&launch.values, &launch.modelled}) {
       for (const auto& [name, value] : *values) counters[name] = value;
@@ -192,7 +192,7 @@ std::string report_text(const SimulationReport& report) {
     text += fmt::format("\n{}: {}[{}]\n  {}\n", printable(buffer.name), element_name(buffer.type),
                         fmt::join(buffer.shape, "x"), shown_values(buffer));
   }
-  text += counter_lines(report.counters);
+  text += report.is_counted ? counter_lines(report.counters) : "\ncounters: nothing was counted (--no-counters)\n";
   if (!report.expectations.empty()) {
     text += fmt::format("\nexpectations{}\n{}", all_met(report) ? ": met" : "", expectation_lines(report));
   }

@@ -46,7 +46,8 @@ struct SimulationReport {
   Dim3 block;
   std::size_t dynamic_shared_bytes = 0;
   std::vector<BufferContent> buffers;
-  std::string printed{};  ///< by the kernel
+  std::string printed{};   ///< by the kernel
+  bool is_counted = true;  ///< otherwise there are no counters
   std::vector<KernelCounters> counters;
   std::vector<simulated::Finding> findings;
   std::string fault;    ///< what ended the kernel, empty if it came to its end

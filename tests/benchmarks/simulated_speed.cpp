@@ -1,9 +1,9 @@
 // How fast the simulated device executes: thread-instructions per second of each CUDA stage on lenet72 conv2, and of
 // kernels as others write them, with one host thread and with two, with the cache model and without, with nothing
 // counted, and with all checkers. Each figure is the best of three rounds that take all configurations in turn; ratios
-// are of the best figures. With one host thread it is the process's CPU time that counts, which other programs disturb
-// less. The stages, kernels and configurations ("no caches") that are named on the command line are all that is
-// measured.
+// are of the best figures. Multiply-adds are of the first column: a product of matrices is one instruction, and many.
+// With one host thread it is the process's CPU time that counts, which other programs disturb less. The stages, kernels
+// and configurations ("no caches") that are named on the command line are all that is measured.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "devices/ptx_images.hpp"
+#include "devices/simulated/instructions/matrix/matrix_fragment.hpp"
 #include "devices/simulated/ptx/parser.hpp"
 #include "devices/simulated/simulated_device.hpp"
 #include "support/file_bytes.hpp"
@@ -60,35 +61,49 @@ double seconds(const simulated::SimulatedDeviceOptions& options) {
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
 }
 
-std::uint64_t thread_instructions(simulated::SimulatedDevice& device) {
-  std::uint64_t sum = 0;
+/// What the launches of a kernel do.
+struct Work {
+  std::uint64_t instructions = 0;  ///< of threads; 0: not known yet
+  double multiply_adds = 0;        ///< in single precision or by tensor cores, of all threads
+};
+
+Work work_of(simulated::SimulatedDevice& device) {
+  Work work;
   for (const simulated::RecordedLaunch& launch : device.take_launches()) {
-    for (const simulated::InstructionCounters& counters : launch.result.counters) sum += counters.lanes;
+    for (std::size_t i = 0; i < launch.result.counters.size(); ++i) {
+      const simulated::InstructionCounters& counters = launch.result.counters[i];
+      const std::string_view opcode = launch.program->kernel->instructions[i].opcode;
+      work.instructions += counters.lanes;
+      if (const auto product = simulated::matrix_product(opcode)) {
+        work.multiply_adds += static_cast<double>(counters.warps * product->operations) / 2;
+      } else if (opcode.starts_with("fma.") && opcode.ends_with(".f32")) {
+        work.multiply_adds += static_cast<double>(counters.lanes);
+      }
+    }
   }
-  return sum;
+  return work;
 }
 
-/// 10^9 thread-instructions per second of what `run` launches. `instructions` is how many these are, if that is known.
+/// 10^9 thread-instructions per second of what `run` launches. `work` is what these do, if that is known.
 template <typename Run>
-double speed_of(const Configuration& configuration, std::uint64_t& instructions, simulated::SimulatedDevice& device,
-                const Run& run) {
+double speed_of(const Configuration& configuration, Work& work, simulated::SimulatedDevice& device, const Run& run) {
   device.set_grid_window(GridWindow{0, 1});
   run();  // decodes the kernel
   device.set_grid_window(std::nullopt);
   static_cast<void>(device.take_launches());
-  if (!configuration.is_counted && instructions == 0) {
+  if (!configuration.is_counted && work.instructions == 0) {
     run();
-    instructions = thread_instructions(device);
+    work = work_of(device);
   }
   device.set_counting(configuration.is_counted);
   const double begin = seconds(configuration.options);
   run();
   const double elapsed = seconds(configuration.options) - begin;
-  if (configuration.is_counted) instructions = thread_instructions(device);
-  return static_cast<double>(instructions) / elapsed / 1e9;
+  if (configuration.is_counted) work = work_of(device);
+  return static_cast<double>(work.instructions) / elapsed / 1e9;
 }
 
-double speed_of(const RegisteredVariant& registered, const Configuration& configuration, std::uint64_t& instructions) {
+double speed_of(const RegisteredVariant& registered, const Configuration& configuration, Work& work) {
   simulated::SimulatedDevice device(configuration.options);
   SeededRandom random(1, 0);
   std::vector<float> input(static_cast<std::size_t>(kShape.input_elements()));
@@ -99,7 +114,7 @@ double speed_of(const RegisteredVariant& registered, const Configuration& config
   const DeviceBuffer y = device.allocate(static_cast<std::size_t>(kShape.output_elements()) * sizeof(float), "output");
   device.copy_to_device(x.address(), input.data(), x.bytes());
   const auto prepared = registered.variant->prepare(device, kShape, weights.data(), {x.floats(), y.floats()});
-  return speed_of(configuration, instructions, device, [&] { prepared->convolve(); });
+  return speed_of(configuration, work, device, [&] { prepared->convolve(); });
 }
 
 #ifdef CONVLADDER_EVERYDAY_PTX
@@ -124,7 +139,7 @@ const EverydayKernel kEverydayKernels[] = {
     {"softmax-rows", {256}, {256}, 2048 * 1024, 2048 * 1024, {1024}},
 };
 
-double speed_of(std::size_t number, const Configuration& configuration, std::uint64_t& instructions) {
+double speed_of(std::size_t number, const Configuration& configuration, Work& work) {
   static const ptx::Module module = ptx::parse_module(read_file_text(CONVLADDER_EVERYDAY_PTX), CONVLADDER_EVERYDAY_PTX);
   const EverydayKernel& kernel = kEverydayKernels[number];
   simulated::SimulatedDevice device(configuration.options);
@@ -148,7 +163,7 @@ double speed_of(std::size_t number, const Configuration& configuration, std::uin
   add(in.address());
   if (kernel.takes_weights) add(weights.address());
   for (const int size : kernel.sizes) add(size);
-  return speed_of(configuration, instructions, device, [&] { device.launch(launch); });
+  return speed_of(configuration, work, device, [&] { device.launch(launch); });
 }
 #endif
 
@@ -158,12 +173,13 @@ using Measured = std::vector<const Configuration*>;
 template <typename SpeedOf>
 void print_speeds(std::string_view name, const Measured& measured, const SpeedOf& speed_of) {
   std::vector<double> best(measured.size(), 0.0);
-  std::uint64_t instructions = 0;
+  Work work;
   for (int round = 0; round < kRounds; ++round) {
-    for (std::size_t i = 0; i < best.size(); ++i) best[i] = std::max(best[i], speed_of(*measured[i], instructions));
+    for (std::size_t i = 0; i < best.size(); ++i) best[i] = std::max(best[i], speed_of(*measured[i], work));
   }
   fmt::print("{:24}", name);
   for (const double speed : best) fmt::print("{:>12.2f}", speed);
+  fmt::print("{:>15.2f}", best[0] * work.multiply_adds / static_cast<double>(work.instructions));
   if (best.size() == configurations().size()) {
     fmt::print("{:>14.2f}{:>19.2f}{:>18.2f}", best[1] / best[0], best[3] / best[0], best[0] / best[5]);
   }
@@ -188,14 +204,15 @@ int run(std::span<const std::string_view> names) {
   fmt::print("10^9 thread-instructions per second, lenet72 conv2, batch {}\n", kShape.batch);
   fmt::print("{:24}", "stage");
   for (const Configuration* configuration : measured) fmt::print("{:>12}", configuration->title);
+  fmt::print("{:>15}", "multiply-adds");
   if (measured.size() == configurations().size()) {
     fmt::print("{:>14}{:>19}{:>18}", "2 / 1 threads", "uncounted/1 thread", "1 thread/checked");
   }
   fmt::print("\n");
   for (const RegisteredVariant& registered : registered_variants()) {
     if (registered.info.family != "cuda" || !registered.info.rung || !is_asked_for(registered.info.name)) continue;
-    print_speeds(registered.info.name, measured, [&](const Configuration& configuration, std::uint64_t& instructions) {
-      return speed_of(registered, configuration, instructions);
+    print_speeds(registered.info.name, measured, [&](const Configuration& configuration, Work& work) {
+      return speed_of(registered, configuration, work);
     });
   }
 #ifdef CONVLADDER_EVERYDAY_PTX
@@ -203,9 +220,7 @@ int run(std::span<const std::string_view> names) {
   for (std::size_t i = 0; i < std::size(kEverydayKernels); ++i) {
     if (!is_asked_for(kEverydayKernels[i].name)) continue;
     print_speeds(kEverydayKernels[i].name, measured,
-                 [&](const Configuration& configuration, std::uint64_t& instructions) {
-                   return speed_of(i, configuration, instructions);
-                 });
+                 [&](const Configuration& configuration, Work& work) { return speed_of(i, configuration, work); });
   }
 #else
   fmt::print("everyday kernels: left out, nvcc is not there to compile them\n");

@@ -180,9 +180,11 @@ bool BlockRunner::carry_out_for_each(Abreast& abreast, int at, const ProgramBloc
     ++warp->executed;
     goes_on = execute_special(*warp, program_.operations[at], at, block) && goes_on;
   }
-  return goes_on && std::ranges::all_of(abreast.each(), [at](const Warp* warp) {
-           return can_go_on_abreast(warp->paths) && warp->paths.current().next == at + 1;
-         });
+  if (!goes_on) return false;
+  const int before = abreast.all.count;
+  abreast.keep_if(
+      [at](const Warp& warp) { return can_go_on_abreast(warp.paths) && warp.paths.current().next == at + 1; });
+  return abreast.all.count == before;
 }
 
 /// Runs a warp by itself; returns whether it is at the operation `meet` with `depth` paths before its turn ends.

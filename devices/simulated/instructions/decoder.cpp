@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "devices/simulated/instructions/forms.hpp"
@@ -48,6 +49,17 @@ constexpr DecodeSubject kSubjects[] = {decode_control_flow,
                                        decode_surface_access,
                                        decode_texture_query};
 
+/// A reduction of integers, whose result nobody uses: the same in every order.
+bool is_integer_reduction(const std::vector<std::string_view>& parts) {
+  constexpr std::string_view kOperations[] = {"add", "min", "max", "and", "or", "xor"};
+  constexpr std::string_view kTypes[] = {"u32", "s32", "b32", "u64", "s64", "b64"};
+  const auto is_one_of = [](std::span<const std::string_view> words, std::string_view part) {
+    return std::ranges::find(words, part) != words.end();
+  };
+  return parts[0] == "red" && parts.size() > 2 && parts[1] != "async" &&
+         is_one_of(kOperations, parts[parts.size() - 2]) && is_one_of(kTypes, parts.back());
+}
+
 /// Whether an instruction neither reads what other warps may write without a barrier between, nor tells them anything.
 bool leaves_order_open(const ptx::Instruction& instruction) {
   const std::string_view opcode = instruction.opcode;
@@ -61,7 +73,7 @@ bool leaves_order_open(const ptx::Instruction& instruction) {
                                         "cp",   "mma",   "wmma",  "ldmatrix",   "stmatrix", "movmatrix", "shfl",
                                         "vote", "match", "redux", "activemask", "elect",    "barrier"};
   if (std::ranges::find(kOpen, parts[0]) != std::end(kOpen)) return !opcode.starts_with("barrier.cluster");
-  return forms().find(opcode) != nullptr || forms().find_in_any_order(opcode) != nullptr;
+  return is_integer_reduction(parts) || forms().find(opcode) != nullptr || forms().find_in_any_order(opcode) != nullptr;
 }
 
 std::uint32_t round_up(std::uint64_t value, std::uint64_t multiple) {

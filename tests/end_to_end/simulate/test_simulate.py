@@ -80,6 +80,25 @@ def test_the_text_shows_values_counters_and_findings(ptx: Path) -> None:
     assert max(map(len, done.stdout.splitlines())) <= 100
 
 
+def test_without_counters_results_are_the_same_and_nothing_is_said_to_be_counted(ptx: Path, tmp_path: Path) -> None:
+    for checkers in ("all", "none"):
+        documents = {}
+        for more in ((), ("--no-counters",)):
+            file = tmp_path / "all.json"
+            done = scale(ptx, "--grid", "4", "--checkers", checkers, *more, "--output", file, x="in:f32:iota:1000",
+                         y="y=out:f32:1000", n=1000, block="256")
+            assert done.returncode == 0, done.stderr
+            assert ("\ncounters: nothing was counted (--no-counters)\n" in done.stdout) == bool(more)
+            assert ("smsp__inst_executed" in done.stdout) != bool(more)
+            documents[more] = json.loads(file.read_text(encoding="utf-8"))
+        assert documents[()]["outputs"] == documents["--no-counters",]["outputs"]
+        assert documents[()]["counters"] and documents["--no-counters",]["counters"] is None
+    side_by_side = run("simulate", ptx, ptx, "--entry", "scale", "--no-counters", "--arg", "in:f32:1", "--arg",
+                       "out:f32:1", "--arg", "f32:2", "--arg", "i32:1")
+    assert side_by_side.returncode == 0 and "not counted" in side_by_side.stdout, side_by_side
+    assert_refused(run("simulate", "--no-counters", "--", "/bin/true"), "--no-counters")
+
+
 def test_a_long_buffer_is_cut_in_the_text_and_whole_in_the_json(ptx: Path, tmp_path: Path) -> None:
     document = tmp_path / "all.json"
     done = scale(ptx, "--grid", "4", "--output", document, x="in:f32:iota:1000", y="y=out:f32:10x100", n=1000,

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
 #include <vector>
 
 #include "devices/device_error.hpp"
@@ -176,6 +177,32 @@ TEST(CudaVariants, AreTheSameBitsAndCountsForEveryNumberOfHostThreads) {
     EXPECT_FALSE(first.counters.at(0).modelled.empty());
     for (const int host_threads : {1, 2, 7}) {
       for (int run = 0; run < (kSanitized ? 1 : 10); ++run) EXPECT_EQ(observe(registered, host_threads), first);
+    }
+  }
+}
+
+TEST(CudaVariants, AreTheSameBitsWithNothingCounted) {
+  if (ptx_images().empty()) GTEST_SKIP() << "no PTX in this build";
+  for (const ConvShape& shape : {ConvShape{2, 1, 18, 16, 6, 5}, ConvShape{3, 2, 30, 26, 6, 5}}) {
+    if (kSanitized && shape.batch > 2) continue;
+    const Tensors numbers = tensors(shape, false);
+    const auto output_of = [&](const RegisteredVariant& registered, bool is_counted) {
+      simulated::SimulatedDevice device;
+      std::vector<float> output(static_cast<std::size_t>(shape.output_elements()));
+      const DeviceBuffer x = device.allocate(numbers.input.size() * sizeof(float), "input");
+      const DeviceBuffer y = device.allocate(output.size() * sizeof(float), "output");
+      device.copy_to_device(x.address(), numbers.input.data(), x.bytes());
+      device.set_counting(is_counted);
+      registered.variant->prepare(device, shape, numbers.weights.data(), {x.floats(), y.floats()})->convolve();
+      device.copy_to_host(output.data(), y.address(), y.bytes());
+      EXPECT_EQ(device.take_counters().empty(), !is_counted);
+      return output;
+    };
+    for (const RegisteredVariant& registered : registered_variants()) {
+      if (registered.info.family != "cuda" || registered.variant->launch_plan(shape).empty()) continue;
+      SCOPED_TRACE(registered.info.name);
+      const std::vector<float> counted = output_of(registered, true);
+      EXPECT_EQ(std::memcmp(counted.data(), output_of(registered, false).data(), counted.size() * sizeof(float)), 0);
     }
   }
 }

@@ -32,7 +32,13 @@ TEST(SimulatedConvergence, RandomControlFlowIsWhatEachThreadComputesAlone) {
     const bool diverged = std::ranges::any_of(
         findings, [](const Finding& finding) { return finding.checker == Checker::synchronization; });
     ASSERT_FALSE(diverged) << to_text(findings.front()) << " in program " << seed << ":\n" << text;
-    ASSERT_EQ(kernel.result(), random_programs::Interpreter().run(program)) << "program " << seed << ":\n" << text;
+    const auto expected = random_programs::Interpreter().run(program);
+    ASSERT_EQ(kernel.result(), expected) << "program " << seed << ":\n" << text;
+    LaneKernel uncounted(text, Words(random_programs::kThreads), random_programs::kThreads);  // the warps go abreast
+    configuration.collect_findings = false;
+    configuration.is_counted = false;
+    uncounted.run.launch(configuration);
+    ASSERT_EQ(uncounted.result(), expected) << "with nothing counted, program " << seed << ":\n" << text;
   }
 }
 
