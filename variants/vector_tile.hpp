@@ -1,8 +1,8 @@
 // The inner loop of products of matrices on the CPU: a tile of rows x columns whose sums stay in vector registers. Of a
 // convolution the rows are output maps and the columns pixels.
 //
-// Every vector of pixels that is loaded serves all maps of the tile, every weight all its pixels: `maps + vectors` loads
-// for `maps * vectors` multiply-adds, where one vector for each of them would be loaded without.
+// Every vector of pixels that is loaded serves all maps of the tile, every weight all its pixels: `maps + vectors`
+// loads for `maps * vectors` multiply-adds, where one vector for each of them would be loaded without.
 #pragma once
 
 #include <algorithm>
