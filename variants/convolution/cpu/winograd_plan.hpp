@@ -107,7 +107,7 @@ inline double saved_by_winograd(const ConvShape& shape) {
 
 /// What `prepare` made, the same for all threads.
 struct WinogradPlan {
-  static constexpr int kFilteredBytes = 1024 * 1024;
+  static constexpr int kFilteredBytes = 768 * 1024;
   static constexpr int kSumBytes = 512 * 1024;  ///< that stay in the second-level cache until they are added up
 
   ConvShape shape;
@@ -156,10 +156,8 @@ struct WinogradPlan {
   int column_pairs() const { return (shape.out_width() + 1) / 2; }
   int pairs(int rows) const { return (rows + 1) / 2 * column_pairs(); }
   int most_block_pairs() const { return (division.rows + 1) / 2 * columns_at_once; }
-  /// Floats between the sums of two maps of a block: an odd number of vectors, as `FilteredSizes::channel_pitch`.
-  std::int64_t sum_pitch() const {
-    return std::int64_t{(kOutputWays * kOutputWays * most_block_pairs()) | 1} * set.lanes;
-  }
+  /// Floats between the sums of two ways of a block: an odd number of vectors, as `FilteredSizes::channel_pitch`.
+  std::int64_t way_pitch() const { return std::int64_t{(most_part_maps() * most_block_pairs()) | 1} * set.lanes; }
   /// Floats between the outputs of two maps.
   std::int64_t output_pitch() const { return std::int64_t{division.rows} * shape.out_width() * set.lanes; }
   int most_part_maps() const {
@@ -227,13 +225,14 @@ struct WinogradPlan {
   /// The blocks of columns with the least time for a strip of `rows` rows and `maps` maps. In cycles: two multiply-adds
   /// a cycle, and what transposing, filtering and adding up takes.
   ColumnBlocks best_columns(int rows, int maps) const {
-    constexpr double kTransposing = 5;   // cycles for a vector, read, transposed and written
-    constexpr double kFiltering = 4;     // for a vector of filtered inputs
-    constexpr double kAddingUp = 60;     // for the two by two outputs of a map
-    constexpr double kFromAfar = 30;     // more, if their sums have left the second-level cache
-    constexpr double kWaiting = 10;      // more, if the outputs wait for other blocks
-    constexpr double kFarFiltering = 4;  // more for each vector that has left it
-    constexpr double kRun = 12;          // more for each run of filtered inputs, along channels or columns
+    constexpr double kTransposing = 5;     // cycles for a vector, read, transposed and written
+    constexpr double kFiltering = 4;       // for a vector of filtered inputs
+    constexpr double kAddingUp = 60;       // for the two by two outputs of a map
+    constexpr double kFromAfar = 30;       // more, if their sums have left the second-level cache
+    constexpr double kWaiting = 10;        // more, if the outputs wait for other blocks
+    constexpr double kFarFiltering = 4;    // more for each vector that has left it
+    constexpr double kFarProducts = 1.06;  // times as long, then
+    constexpr double kRun = 12;            // more for each run of filtered inputs, along channels or columns
     const auto terms = static_cast<double>(dimension.terms.size());
     const double channels = shape.channels_per_group();
     const int row_pairs = (rows + 1) / 2;
@@ -248,13 +247,13 @@ struct WinogradPlan {
       const double sum_bytes = 16.0 * maps * row_pairs * columns * set.lanes * 4;
       const bool near = static_cast<double>(filtered.vectors()) * set.lanes * 4 <= kFilteredBytes;
       const double cycles_of_sums = kAddingUp + (sum_bytes > kSumBytes ? kFromAfar : 0) + (blocks > 1 ? kWaiting : 0);
-      const double cycles =
-          static_cast<double>(pairs(rows)) * maps * cycles_of_sums +
-          blocks * cycles_of_products(row_pairs * columns) * terms * terms * channels * maps / set.maps +
-          blocks * filtered_rows * filtered.column_streams *
-              (filtered.column_pairs * channels * (kFiltering + (near ? 0 : kFarFiltering)) +
-               std::min<double>(filtered.column_pairs, channels) * kRun) +
-          channels * inputs_of(row_pairs) * shape.width * kTransposing;
+      const double cycles = static_cast<double>(pairs(rows)) * maps * cycles_of_sums +
+                            blocks * cycles_of_products(row_pairs * columns) * (near ? 1 : kFarProducts) * terms *
+                                terms * channels * maps / set.maps +
+                            blocks * filtered_rows * filtered.column_streams *
+                                (filtered.column_pairs * channels * (kFiltering + (near ? 0 : kFarFiltering)) +
+                                 std::min<double>(filtered.column_pairs, channels) * kRun) +
+                            channels * inputs_of(row_pairs) * shape.width * kTransposing;
       if (cycles < best.cycles) best = {columns, near, cycles};
     }
     return best;

@@ -10,14 +10,14 @@ namespace convladder {
 struct WinogradWorkspace {
   LaneTile tile;
   AlignedFloats filtered;  ///< as FilteredSizes says
-  AlignedFloats sums;      ///< of a block of columns: [map of the part][way][pair of rows and columns][lane]
+  AlignedFloats sums;      ///< of a block of columns: [way][map of the part][pair of rows and columns][lane]
   AlignedFloats outputs;   ///< [map of the part][row][column][lane], of one map alone if there is one block
   FewInputsWorkspace few;
 
   explicit WinogradWorkspace(const WinogradPlan& plan)
       : tile(plan.input_tile()),
         filtered(plan.sizes.vectors() * plan.set.lanes),
-        sums(plan.most_part_maps() * plan.sum_pitch()),
+        sums(kOutputWays * kOutputWays * plan.way_pitch()),
         outputs(plan.output_pitch() * (plan.column_blocks() > 1 ? plan.most_part_maps() : 1)),
         few(plan.shape, plan.set.lanes, plan.division.rows) {}
 };
@@ -168,7 +168,8 @@ struct WinogradTask {
 
   /// Where the sums of a way and map wait; `map` counts from the part's first.
   float* sums(int way, int map, int pair) const {
-    return work.sums.data() + map * plan.sum_pitch() + (way * plan.most_block_pairs() + pair) * plan.set.lanes;
+    return work.sums.data() + way * plan.way_pitch() +
+           (std::int64_t{map} * plan.most_block_pairs() + pair) * plan.set.lanes;
   }
 
   template <typename Set, int kMaps, int kVectors>
@@ -190,7 +191,7 @@ struct WinogradTask {
     RegisterTile<Set, kMaps, kVectors> tile;
     tile.clear();
     tile.add_each(count, weights, [&](int product, int v) { return inputs[v] + offsets[product]; });
-    tile.store(sums(way, map - first_map(), pair), plan.sum_pitch());
+    tile.store(sums(way, map - first_map(), pair), std::ptrdiff_t{plan.most_block_pairs()} * Set::lanes);
   }
 
   /// Adds up the sums of a block, and stores the maps after the last one.
@@ -250,7 +251,7 @@ struct WinogradTask {
   /// `rows` by `columns` outputs of two by two.
   template <typename Set, bool kOpposite>
   [[gnu::always_inline]] void add_up(const float* from, int rows, int columns, float* to) const {
-    const std::ptrdiff_t way_pitch = std::ptrdiff_t{plan.most_block_pairs()} * Set::lanes;
+    const std::ptrdiff_t way_pitch = plan.way_pitch();
     Vector<Set> sums_of_columns[kOutputWays][2];
 #pragma GCC unroll 4
     for (int way = 0; way < kOutputWays; ++way) {
