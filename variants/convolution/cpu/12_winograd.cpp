@@ -53,6 +53,13 @@ class Winograd {
   std::vector<WinogradWorkspace> workspaces_;
 };
 
+/// Strips of two rows of the batch's images have to fill most of the lanes; those that are left idle cost more than the
+/// products that are saved.
+bool suits(const ConvShape& s) {
+  const std::int64_t strips = std::int64_t{s.batch} * ((s.out_height() + 1) / 2);
+  return winograd_suits(s) && 4 * strips >= 3 * chosen_instruction_set().lanes;
+}
+
 const VariantRegistration registration{
     {.family = "cpu",
      .rung = 12,
@@ -61,7 +68,7 @@ const VariantRegistration registration{
      .builds_on = "image-lanes",
      .hypothesis = "Less than half of the multiplications for 3x3 and 5x5 kernels and for 11x11 with stride 4, less "
                    "than two thirds for 7x7."},
-    keep_variant(std::make_unique<PreparingCpuVariant<Winograd>>(winograd_unsupported, winograd_suits))};
+    keep_variant(std::make_unique<PreparingCpuVariant<Winograd>>(winograd_unsupported, suits))};
 
 }  // namespace
 }  // namespace convladder
