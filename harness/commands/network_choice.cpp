@@ -19,8 +19,8 @@ void add_network_choice_options(CLI::App& command, NetworkOptions& options, Netw
   command
       .add_option(
           "--variant", selection.variants,
-          "names from 'convladder list', or 'all', or 'best': the last stage that suits each layer, fused on the "
-          "CPU where that suits ('best-separate': not fused); or conv1=NAME,conv2=NAME")
+          "names from 'convladder list'; 'all'; 'best': what suits each layer; 'best-separate': not fused; or "
+          "conv1=NAME,conv2=NAME")
       ->allow_extra_args(false)
       ->group("Which cases");
   command

@@ -137,7 +137,8 @@ def test_a_limit_in_other_commands(tmp_path: Path, command: list[Any]) -> None:
     done = shell(*command, "--device", "cpu", "--quiet", "--output", tmp_path / "x", before="ulimit -n 8;")
     assert_refused(done, "Too many open files (see 'ulimit -n')")
     (record_file,) = (tmp_path / "x").iterdir()
-    assert json.loads(record_file.read_text(encoding="utf-8"))["cases"] == []
+    cases = json.loads(record_file.read_text(encoding="utf-8"))["cases"]
+    assert {case["status"] for case in cases} <= {"unsupported"}, "which needs no process"
 
 
 def test_a_case_that_is_killed_from_outside_is_not_recorded(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ _MARK = "\uffff"
 _FILLED_IN = re.compile(f'"{_MARK}([*/])([^"]*)"|{_MARK}')
 _TIMES = {"median", "low", "high", "samples", "median_ns", "low_ns", "high_ns", "layer_median_ns"}
 _RATES = {"gflop_per_s", "percent_of_floor", "best_percent_of_floor"}
-_SIZED = {"work", "floor", "roofline", "totals", "modelled", "values"}
+_SIZED = {"work", "floor", "totals", "modelled", "values"}
 _FIXED = {"shape", "verification", "quality", "device_state", "waves", "occupancy", "ceilings"}
 _RATIO_ENDINGS = (".ratio", ".pct")
 _MACHINE = ("program", "host", "cpu", "devices")
@@ -40,7 +40,7 @@ It ends behind the ladder in which the number of cases is reached, since a ladde
 def _scaled(value: Any, images: int, name: str = "", part: str = "") -> Any:
     """For so many times the images, with marks where a copy's own names and times are filled in."""
     if isinstance(value, dict):
-        inside = name if name in _SIZED | _FIXED or name == "prediction" and not part else part
+        inside = name if name in _SIZED | _FIXED | {"roofline"} or name == "prediction" and not part else part
         return {key: _scaled(item, images, key, inside) for key, item in value.items()}
     if isinstance(value, list):
         return [_scaled(item, images, name, part) for item in value]
@@ -50,6 +50,10 @@ def _scaled(value: Any, images: int, name: str = "", part: str = "") -> Any:
         return value
     if name == "batch" or part in _SIZED and not name.endswith(_RATIO_ENDINGS):
         return value * images
+    if part == "roofline":
+        if name in ("gflop_per_s", "gb_per_s"):
+            return f"{_MARK}/{value!r}"
+        return value * images if name in ("flop", "bytes") else value
     if part == "prediction":
         return value * images if name in ("low", "high") else value
     if name in _TIMES:

@@ -17,6 +17,8 @@
 #include <fmt/format.h>
 #include <omp.h>
 
+#include <algorithm>
+
 #include "variants/convolution/cpu/winograd_task.hpp"
 #include "variants/convolution/cpu_variant.hpp"
 
@@ -54,10 +56,12 @@ class Winograd {
 };
 
 /// Strips of two rows of the batch's images have to fill most of the lanes; those that are left idle cost more than the
-/// products that are saved.
+/// products that are saved. Of two groups at least where there are two threads: they would share the maps of a single
+/// one, and both filter all of its inputs.
 bool suits(const ConvShape& s) {
   const std::int64_t strips = std::int64_t{s.batch} * ((s.out_height() + 1) / 2);
-  return winograd_suits(s) && 4 * strips >= 3 * chosen_instruction_set().lanes;
+  const int groups = std::min(2, omp_get_max_threads());
+  return winograd_suits(s) && 4 * strips >= 3 * groups * chosen_instruction_set().lanes;
 }
 
 const VariantRegistration registration{

@@ -36,7 +36,7 @@ constexpr auto product_order() {
 }
 
 /// One or two tiles of maps by one or two tiles of pixels, over the taps of a panel.
-struct TileBlock {
+struct BlockOfTiles {
   const std::uint32_t* weights[2];
   const std::uint32_t* pixels[2];
   float* sums[2][2];
@@ -52,7 +52,7 @@ struct TileKernel {
   static constexpr auto kOrder = product_order<kProducts>();
 
   /// By itself, so that no store of what it reads is moved behind it.
-  [[gnu::noinline]] static void run(Tiles& tiles, const TileBlock& block) {
+  [[gnu::noinline]] static void run(Tiles& tiles, const BlockOfTiles& block) {
     for_sums([&]<int m, int p>() {
       if (block.is_first) {
         tiles.template clear<2 * m + p>();
@@ -77,13 +77,13 @@ struct TileKernel {
   }
 
   template <int... kNumbers>
-  [[gnu::always_inline]] static void add_products(Tiles& tiles, const TileBlock& block, std::ptrdiff_t at,
+  [[gnu::always_inline]] static void add_products(Tiles& tiles, const BlockOfTiles& block, std::ptrdiff_t at,
                                                   std::integer_sequence<int, kNumbers...> /*numbers*/) {
     (add_product<kNumbers>(tiles, block, at), ...);
   }
 
   template <int kNumber>
-  [[gnu::always_inline]] static void add_product(Tiles& tiles, const TileBlock& block, std::ptrdiff_t at) {
+  [[gnu::always_inline]] static void add_product(Tiles& tiles, const BlockOfTiles& block, std::ptrdiff_t at) {
     constexpr PartProduct now = kOrder[kNumber];
     constexpr PartProduct before = kNumber > 0 ? kOrder[kNumber - 1] : PartProduct{-1, -1};
     if constexpr (now.weight != before.weight) {
@@ -102,7 +102,7 @@ struct TileKernel {
 };
 
 template <typename Tiles>
-void multiply(Tiles& tiles, const TileBlock& block, int maps, int pixels, PartProducts products) {
+void multiply(Tiles& tiles, const BlockOfTiles& block, int maps, int pixels, PartProducts products) {
   with_constant<2>(maps, [&](auto m) {
     with_constant<2>(pixels, [&](auto p) {
       switch (products) {

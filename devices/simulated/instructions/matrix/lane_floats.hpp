@@ -15,12 +15,16 @@
 
 namespace convladder::simulated {
 
-#ifdef __AVX512F__
-
 struct LaneFloats {
+#ifdef __AVX512F__
   __m512 low;
   __m512 high;
+#else
+  std::array<float, kLanes> of;
+#endif
 };
+
+#ifdef __AVX512F__
 
 inline LaneFloats load_floats(const std::uint32_t* words) {
   return {_mm512_loadu_ps(words), _mm512_loadu_ps(words + 16)};
@@ -56,10 +60,6 @@ LaneFloats spread_quads(const LaneFloats& values) {
 }
 
 #else
-
-struct LaneFloats {
-  std::array<float, kLanes> of;
-};
 
 inline LaneFloats load_floats(const std::uint32_t* words) {
   LaneFloats values;
