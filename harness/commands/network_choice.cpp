@@ -17,10 +17,9 @@ void add_network_choice_options(CLI::App& command, NetworkOptions& options, Netw
   list("--network", options.networks, "lenet28, alexnet, ..., or a network file");
   // Not split at commas here: one choice may name a variant for each layer.
   command
-      .add_option(
-          "--variant", selection.variants,
-          "names from 'convladder list'; 'all'; 'best': what suits each layer; 'best-separate': not fused; or "
-          "conv1=NAME,conv2=NAME")
+      .add_option("--variant", selection.variants,
+                  "names from 'convladder list'; 'all'; 'best': what suits each layer; 'best-separate': not fused; or "
+                  "conv1=NAME,conv2=NAME")
       ->allow_extra_args(false)
       ->group("Which cases");
   command

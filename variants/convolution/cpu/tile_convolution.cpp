@@ -290,7 +290,8 @@ void TileConvolution::run(Tiles& tiles, Workspace& work, const Task& task) const
       }
       for (int map_tile = task.first_map_tile; map_tile < task.end_map_tile; map_tile += 2) {
         const int map_tiles = std::min(2, task.end_map_tile - map_tile);
-        BlockOfTiles one{.weights = {}, .pixels = {}, .sums = {}, .steps = block.steps, .is_first = block.first_step == 0};
+        BlockOfTiles one{
+            .weights = {}, .pixels = {}, .sums = {}, .steps = block.steps, .is_first = block.first_step == 0};
         for (int m = 0; m < map_tiles; ++m) {
           const std::int64_t tile = std::int64_t{task.group} * map_tiles_ + map_tile + m;
           one.weights[m] = weights_.data() + (tile * steps_ + block.first_step) * step_words();
