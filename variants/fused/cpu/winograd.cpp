@@ -56,7 +56,7 @@ std::string unsupported(const FusedShape& shape) { return winograd_unsupported(s
 bool suits(const FusedShape& shape) {
   const ConvShape& s = shape.convolution;
   const int lanes = chosen_instruction_set().lanes;
-  if (shape.pool_size > shape.pool_stride) return false;
+  if (shape.pool_size > shape.pool_stride || !winograd_suits(s)) return false;
   if (shifted_copies_fit(s)) return 2 * s.batch > lanes;
   return 4 * std::int64_t{s.batch} * ((s.out_height() + 1) / 2) >= 3 * lanes;
 }
