@@ -13,12 +13,11 @@
 #include <unordered_map>
 
 #include "devices/device_error.hpp"
+#include "network/libraries/library_tolerance.hpp"
 #include "network/network_steps.hpp"
 #include "network/whole_network.hpp"
 #include "variants/convolution/cpu/onednn_convolution.hpp"
-#include "variants/float32.hpp"
 #include "variants/onednn_description.hpp"
-#include "variants/operator_tolerances.hpp"
 
 namespace convladder {
 namespace {
@@ -26,11 +25,6 @@ namespace {
 using dnnl::memory;
 
 constexpr auto kInference = dnnl::prop_kind::forward_inference;
-
-/// As of the operator that is oneDNN's inner product (variants/fully_connected/cpu/onednn_fully_connected.cpp).
-constexpr double kInnerProductTolerance = 5e-6;
-/// tanh and softmax by the library's own polynomials.
-constexpr double kElementwiseTolerance = 2e-6;
 
 /// In whatever layout a primitive likes best.
 memory::desc any_layout(const memory::dims& dimensions) {
@@ -254,12 +248,7 @@ class OnednnNetworkForward final : public WholeNetwork {
     const ActivationShape& of = step.shape.input;
     return of.height * of.width == 1 ? std::string() : "a softmax over more than channels";
   }
-  double tolerance(const NetworkStep& step) const override {
-    if (step.source->type == LayerType::fully_connected) return kInnerProductTolerance;
-    if (step.kind != StepKind::layer_operator) return kFloat32Tolerance;
-    const bool exact = step.shape.type == OperatorType::max_pool || step.shape.type == OperatorType::relu;
-    return exact ? 0 : kElementwiseTolerance;
-  }
+  double tolerance(const NetworkStep& step) const override { return library_tolerance(step); }
   std::unique_ptr<PreparedWholeNetwork> prepare(const std::vector<NetworkStep>& steps, const NetworkWeights& weights,
                                                 int images, const WholeNetworkTensors& tensors) const override {
     try {

@@ -12,19 +12,14 @@
 #include <vector>
 
 #include "devices/cpu/other_threads.hpp"
+#include "network/libraries/library_tolerance.hpp"
 #include "network/network_steps.hpp"
 #include "network/whole_network.hpp"
 #include "variants/convolution/cpu/onnx_model.hpp"
 #include "variants/convolution/cpu/onnxruntime_library.hpp"
-#include "variants/float32.hpp"
 
 namespace convladder {
 namespace {
-
-/// Its products of matrices add up in an order of their own, as oneDNN's do (onednn_network_forward.cpp).
-constexpr double kProductTolerance = 5e-6;
-/// tanh and softmax by the library's own polynomials.
-constexpr double kElementwiseTolerance = 2e-6;
 
 constexpr const char* kInput = "input";
 constexpr const char* kOutput = "output";
@@ -200,12 +195,7 @@ class OnnxRuntimeForward final : public PreparedWholeNetwork {
 class OnnxRuntimeNetworkForward final : public WholeNetwork {
  public:
   std::string unsupported_reason(const NetworkStep& /*step*/) const override { return onnxruntime_library().missing; }
-  double tolerance(const NetworkStep& step) const override {
-    if (is_fully_connected(step)) return kProductTolerance;
-    if (step.kind != StepKind::layer_operator) return kFloat32Tolerance;
-    const bool exact = step.shape.type == OperatorType::max_pool || step.shape.type == OperatorType::relu;
-    return exact ? 0 : kElementwiseTolerance;
-  }
+  double tolerance(const NetworkStep& step) const override { return library_tolerance(step); }
   std::unique_ptr<PreparedWholeNetwork> prepare(const std::vector<NetworkStep>& steps, const NetworkWeights& weights,
                                                 int images, const WholeNetworkTensors& tensors) const override {
     return std::make_unique<OnnxRuntimeForward>(steps, weights, images, tensors);

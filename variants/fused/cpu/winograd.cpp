@@ -5,51 +5,22 @@
 // fourth convolution, bias and ReLU cost no pass over memory of their own. It loses where stage 12 does, and where
 // windows overlap, since rows that two strips share are convolved twice.
 
-#include <fmt/format.h>
-#include <omp.h>
-
 #include "variants/convolution/cpu/winograd_task.hpp"
 #include "variants/fused/cpu/batch_of_lanes.hpp"
-#include "variants/fused/cpu/pooled_lanes.hpp"
+#include "variants/fused/cpu/fused_lanes.hpp"
 #include "variants/fused/cpu_fused.hpp"
 
 namespace convladder {
 namespace {
 
-class FusedWinograd {
+class FusedWinograd : public FusedLanes<WinogradPlan, WinogradWorkspace, WinogradTask<StorePooledLanes>> {
  public:
-  FusedWinograd(const FusedShape& s, const float* weights, const float* bias)
-      : shape_(s),
-        plan_(s.convolution, row_windows(s), weights, omp_get_max_threads()),
-        bias_(bias, bias + (s.has_bias ? s.convolution.out_channels : 0)) {
-    for (int thread = 0; thread < omp_get_max_threads(); ++thread) workspaces_.emplace_back(plan_);
-  }
-
-  void run(const float* input, float* output) {
-    const StorePooledLanes to{shape_, bias_, output};
-    for_each_lane_part(plan_.shape, plan_.set, plan_.map_tiles, plan_.division, plan_.strips,
-                       static_cast<int>(workspaces_.size()), [&](const LanePart& part, int thread) {
-                         WinogradWorkspace& work = workspaces_[static_cast<std::size_t>(thread)];
-                         using Task = WinogradTask<StorePooledLanes>;
-                         run_with<Task>(plan_.set.kind, Task{plan_, work, part, input, to});
-                       });
-  }
-
+  using FusedLanes::FusedLanes;
   static double saved_multiplications(const FusedShape& shape) { return saved_by_winograd(shape.convolution); }
-
-  std::string choice() const {
-    return fmt::format("{}, {} maps at once, {} strips of {} pooled rows, maps in {} parts", plan_.set.name,
-                       plan_.set.maps, plan_.set.lanes, plan_.division.windows, plan_.division.map_parts);
-  }
-
- private:
-  FusedShape shape_;
-  WinogradPlan plan_;
-  std::vector<float> bias_;
-  std::vector<WinogradWorkspace> workspaces_;
 };
 
 std::string unsupported(const FusedShape& shape) { return winograd_unsupported(shape.convolution); }
+
 /// With strips of two rows of its images the batch fills the lanes where nothing else is good at many channels; with
 /// images alone where there are few, which the shifted rows do well. Strips are low where there are many channels:
 /// those that share rows would do much twice.
