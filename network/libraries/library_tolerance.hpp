@@ -6,8 +6,8 @@
 
 namespace convladder {
 
-/// The largest allowed |error| / magnitude: convolutions in float32's class, sums of fully connected layers in one chain
-/// (variants/fully_connected/cpu/onednn_fully_connected.cpp), tanh and softmax by the library's own polynomials.
+/// The largest allowed |error| / magnitude: convolutions in float32's class, sums of fully connected layers in one
+/// chain (variants/fully_connected/cpu/onednn_fully_connected.cpp), tanh and softmax by the library's own polynomials.
 inline double library_tolerance(const NetworkStep& step) {
   constexpr double kProduct = 5e-6;
   constexpr double kElementwise = 2e-6;

@@ -310,5 +310,18 @@ TEST_F(FusedOnTheSimulatedDevice, ChangeNoScoresOfANetwork) {
   }
 }
 
+// Of few maps adding and subtracting costs more than the products that are saved, fused or not.
+TEST(FusedVariants, WinogradSuitsNoLayerOfFewMaps) {
+  const RegisteredFused* const winograd = find_fused_variant("cpu", "fused-winograd");
+  ASSERT_NE(winograd, nullptr);
+  const auto suits = [&](int maps) {
+    return winograd->variant->suits({.convolution = {100, 12, 40, 40, maps, 7}, .pool_size = 2, .pool_stride = 2});
+  };
+  EXPECT_FALSE(suits(4));
+  EXPECT_FALSE(suits(16));
+  EXPECT_TRUE(suits(24));
+  EXPECT_TRUE(suits(64));
+}
+
 }  // namespace
 }  // namespace convladder
