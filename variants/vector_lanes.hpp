@@ -14,6 +14,8 @@
 #include <immintrin.h>  // declares the builtins of all instruction sets
 #endif
 
+#include "support/huge_pages.hpp"
+
 namespace convladder {
 
 /// Floats that one register holds in each instruction set, and the outputs that its registers can hold besides the
@@ -165,7 +167,7 @@ template <int kMost, typename Body>
   body(std::integral_constant<int, kMost>{});
 }
 
-/// Zeros, of 32 bits each, that begin at a cache line.
+/// Zeros, of 32 bits each, that begin at a cache line, and in huge pages where they are many.
 template <typename Word>
 class AlignedWords {
  public:
@@ -179,7 +181,7 @@ class AlignedWords {
     Word words[16];
     static_assert(sizeof words == 64);
   };
-  std::vector<Line> lines_;
+  std::vector<Line, HugePageAllocator<Line>> lines_;
 };
 using AlignedFloats = AlignedWords<float>;
 
