@@ -1,13 +1,13 @@
 // The fully connected layer as a matrix product over weights in the order in which they are used.
 //
-// The weights of 48 outputs (with AVX-512) lie together, input by input, so that a vector holds one input's weights of
-// 16 outputs. A register tile is some images x 48 outputs: a vector of weights is loaded once for all images of the
-// tile, an image's input is a broadcast. Inputs are taken in blocks, whose weights stay in the second-level cache while
-// the images pass by. A small batch is bound by reading the weights, one stream from the first to the last: it is
-// shared out by outputs, so that each weight is read by one core, and, where they leave cores idle, by inputs; their
-// blocks' sums wait and are then added up. A large batch may be shared out by images. Whichever way, an output is the
-// sum of its blocks from the first to the last, so an image's outputs do not depend on the batch that it is in, to the
-// last bit.
+// The weights of a panel of up to 48 outputs (with AVX-512) lie together, input by input, so that a vector holds one
+// input's weights of 16 outputs; panels differ by one vector at most, so that cores get equal shares. A register tile
+// is some images x a panel: a vector of weights is loaded once for all images of the tile, an image's input is a
+// broadcast. Inputs are taken in blocks, whose weights stay in the second-level cache while the images pass by. A small
+// batch is bound by reading the weights, one stream from the first to the last: it is shared out by outputs, so that
+// each weight is read by one core, and, where they leave cores idle, by inputs; their blocks' sums wait and are then
+// added up. A large batch may be shared out by images. Whichever way, an output is the sum of its blocks from the first
+// to the last, so an image's outputs do not depend on the batch that it is in, to the last bit.
 #include <fmt/format.h>
 #include <omp.h>
 
@@ -40,8 +40,9 @@ struct PackedDivision {
 PackedDivision least_cost_division(int batch, int inputs, int outputs, const InstructionSet& set, int most_threads) {
   constexpr double kCyclesOfLine = 6;          // one core's stream of weights, 64 bytes
   constexpr double kCyclesOfThread = 8000;     // of work that a further thread is worth
+  constexpr double kCyclesOfSums = 4;          // a vector that is written, read and added up
   constexpr std::int64_t kMostSums = 1 << 20;  // that wait to be added up
-  const int panels = parts_of(outputs, set.tile_pixels());
+  const int panels = parts_of(parts_of(outputs, set.lanes), set.vectors);
   const int blocks = parts_of(inputs, kBlock);
   const double lines_of_input = set.tile_pixels() / 16.0;
   const auto cost_of_input = [&](int images) {
@@ -54,12 +55,12 @@ PackedDivision least_cost_division(int batch, int inputs, int outputs, const Ins
   const int threads = static_cast<int>(std::clamp(whole / kCyclesOfThread, 1.0, static_cast<double>(most_threads)));
   for (int image_parts = 1; image_parts <= std::min(batch, threads); ++image_parts) {
     const double of_input = cost_of_input(parts_of(batch, image_parts));
-    for (int input_parts = 1; input_parts <= std::min({kMostParts, blocks, threads}); ++input_parts) {
+    for (int input_parts = 1; input_parts <= (threads > 1 ? std::min(kMostParts, blocks) : 1); ++input_parts) {
       const std::int64_t sums = input_parts > 1 ? std::int64_t{batch} * outputs * blocks : 0;
       if (sums > kMostSums) continue;
       const int rounds = parts_of(image_parts * panels * input_parts, threads);
       const double cost = static_cast<double>(rounds) * parts_of(blocks, input_parts) * kBlock * of_input +
-                          static_cast<double>(sums) / set.lanes / std::min(threads, batch);
+                          kCyclesOfSums * static_cast<double>(sums) / set.lanes / std::min(threads, batch);
       if (!(cost < 0.98 * least)) continue;
       least = cost;
       best = {threads, image_parts, input_parts};
@@ -74,7 +75,8 @@ struct PackedLayer {
   int inputs;
   int outputs;
   InstructionSet set;
-  int panels;
+  int vectors;  ///< of outputs
+  int panels;   ///< that they are cut into
   PackedDivision division;
   AlignedFloats weights;
   std::vector<float> bias;  ///< empty without
@@ -84,9 +86,10 @@ struct PackedLayer {
         inputs(static_cast<int>(shape.input.elements())),
         outputs(shape.output.channels),
         set(chosen_instruction_set()),
-        panels(parts_of(outputs, set.tile_pixels())),
+        vectors(parts_of(outputs, set.lanes)),
+        panels(parts_of(vectors, set.vectors)),
         division(least_cost_division(batch, inputs, outputs, set, omp_get_max_threads())),
-        weights(std::int64_t{panels} * inputs * set.tile_pixels()),
+        weights(std::int64_t{vectors} * set.lanes * inputs),
         bias(tensors.bias, tensors.bias + (shape.has_bias ? outputs : 0)) {
     pack(tensors.weights);
   }
@@ -98,21 +101,26 @@ struct PackedLayer {
   int first_input(int part) const {
     return std::min(inputs, parts_of(inputs, kBlock) * part / division.input_parts * kBlock);
   }
-  const float* panel(int which) const { return weights.data() + std::int64_t{which} * inputs * set.tile_pixels(); }
+  /// Of a panel, or the end of the one before.
+  int first_output(int which) const { return vectors * which / panels * set.lanes; }
+  /// With lanes that there is no output for.
+  int width(int which) const { return first_output(which + 1) - first_output(which); }
+  const float* panel(int which) const { return weights.data() + std::int64_t{first_output(which)} * inputs; }
 
  private:
   void pack(const float* rows) {
-    const int width = set.tile_pixels();
     const int blocks = parts_of(inputs, 64);  // of a panel: their weights stay in the first-level cache
     float* const packed = weights.data();
 #pragma omp parallel for collapse(2) schedule(static)
     for (int which = 0; which < panels; ++which) {
       for (int block = 0; block < blocks; ++block) {
         const int end = std::min(inputs, (block + 1) * 64);
-        for (int o = 0; o < std::min(width, outputs - which * width); ++o) {
-          const float* const from = rows + static_cast<std::ptrdiff_t>(which * width + o) * inputs;
-          float* const to = packed + std::ptrdiff_t{which} * inputs * width + o;
-          for (int i = block * 64; i < end; ++i) to[std::ptrdiff_t{i} * width] = from[i];
+        const int first = first_output(which);
+        const std::ptrdiff_t pitch = width(which);
+        for (int o = 0; o < std::min(width(which), outputs - first); ++o) {
+          const float* const from = rows + static_cast<std::ptrdiff_t>(first + o) * inputs;
+          float* const to = packed + std::ptrdiff_t{first} * inputs + o;
+          for (int i = block * 64; i < end; ++i) to[i * pitch] = from[i];
         }
       }
     }
@@ -133,8 +141,8 @@ struct PackedTask {
 
   template <typename Set>
   static void run(const PackedTask& task) {
-    constexpr int kWidth = Set::vectors * Set::lanes;
-    const int columns = std::min(kWidth, task.layer.outputs - task.panel * kWidth);
+    const int columns =
+        std::min(task.layer.width(task.panel), task.layer.outputs - task.layer.first_output(task.panel));
     const int tiles = parts_of(task.end_image - task.first_image, Set::maps);
     for (int block = task.first_input; block < task.end_input; block += kBlock) {
       const int length = std::min(kBlock, task.end_input - block);
@@ -154,7 +162,7 @@ struct PackedTask {
  private:
   template <typename Set, int kImages, int kVectors>
   [[gnu::always_inline]] void multiply(int first, int block, int length, int columns) const {
-    constexpr int kWidth = Set::vectors * Set::lanes;
+    constexpr int kWidth = kVectors * Set::lanes;
     const float* rows[kImages];
 #pragma GCC unroll 8
     for (int image = 0; image < kImages; ++image) {
@@ -182,7 +190,7 @@ struct PackedTask {
   }
 
   [[gnu::always_inline]] void leave(const float* row, int image, int columns, int block) const {
-    const int first = panel * layer.set.tile_pixels();
+    const int first = layer.first_output(panel);
     const std::ptrdiff_t place = std::ptrdiff_t{image} * layer.outputs + first;
     if (partial != nullptr) {
       std::copy_n(row, columns, partial + block * layer.elements() + place);
