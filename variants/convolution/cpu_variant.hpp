@@ -85,12 +85,18 @@ class PreparingCpuVariant final : public ConvVariant {
 ///   Ready(const ConvShape& shape, const float* weights, const Configuration& wanted)
 ///   static Configurations configurations(const ConvShape& shape, const Configuration& wanted, int most)
 ///   static std::string impossible(const ConvShape& shape, const Configuration& wanted)    empty if it can be run so
+/// and may have, as ConvVariant's,
+///   static bool suits(const ConvShape& shape)
 template <typename Ready>
 class TunableCpuVariant final : public ConvVariant {
  public:
   TunableCpuVariant() = default;
   TunableCpuVariant(Configuration wanted, ChosenBy chosen_by) : wanted_(std::move(wanted)), chosen_by_(chosen_by) {}
 
+  bool suits(const ConvShape& shape) const override {
+    if constexpr (requires { Ready::suits(shape); }) return Ready::suits(shape);
+    return true;
+  }
   std::unique_ptr<PreparedConv> prepare(Device& /*device*/, const ConvShape& shape, const float* weights,
                                         ConvTensors tensors) const override {
     return std::make_unique<ReadyCpuConv<Ready>>(tensors, chosen_by_text(chosen_by_), shape, weights, wanted_);

@@ -25,12 +25,12 @@ std::vector<std::string> ids(const NetworkOptions& options) {
 }
 
 TEST(NetworkPlan, TakesTheLastStageThatSuitsEachLayerUnlessToldOtherwise) {
-  NetworkOptions options = options_for("lenet72");
+  NetworkOptions options = options_for("alexnet");
   options.variants = {"best-separate"};
   const std::vector<NetworkCase> plan = make_network_plan(options);
   ASSERT_EQ(plan.size(), 1U);
   EXPECT_TRUE(plan[0].runs());
-  ASSERT_EQ(plan[0].choice.convolutions.size(), 2U);
+  ASSERT_EQ(plan[0].choice.convolutions.size(), 5U);
   std::string id = "cpu/";
   for (const auto& [index, chosen] : plan[0].choice.convolutions) {
     const Layer& layer = plan[0].network->layers[index];
@@ -45,7 +45,7 @@ TEST(NetworkPlan, TakesTheLastStageThatSuitsEachLayerUnlessToldOtherwise) {
     EXPECT_EQ(chosen.info.name, last) << layer.name;
     id += fmt::format("{}{}={}", id.ends_with('/') ? "" : ",", layer.name, last);
   }
-  EXPECT_EQ(plan[0].id, id + "/lenet72/2") << "conv1 has one channel, which the last of all stages refuses";
+  EXPECT_EQ(plan[0].id, id + "/alexnet/2") << "two images fill no lanes where the stride is 4, and more where it is 1";
 }
 
 TEST(NetworkPlan, FusesByDefaultWhatSuits) {

@@ -10,6 +10,7 @@
 // with a matrix product over the copies. It loses where many channels leave the copies of a band no room in the
 // second-level cache, and where a batch is too small to give each core a band.
 
+#include "variants/convolution/cpu/batch_of_lanes.hpp"
 #include "variants/convolution/cpu/shifted_rows.hpp"
 #include "variants/convolution/cpu_variant.hpp"
 
@@ -26,6 +27,7 @@ class ShiftedRowsStage {
   static std::string impossible(const ConvShape& shape, const Configuration& wanted) {
     return ShiftedRowsConvolution::impossible(shape, wanted);
   }
+  static bool suits(const ConvShape& shape) { return shifted_copies_fit(shape); }
   void convolve(const float* input, float* output) { convolution_.convolve(input, output, false); }
   std::string choice() const { return convolution_.rows().choice(); }
 

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <omp.h>
 
+#include "variants/convolution/cpu/batch_of_lanes.hpp"
 #include "variants/convolution/cpu/cache_lines.hpp"
 #include "variants/convolution/cpu/shifted_rows.hpp"
 #include "variants/convolution/cpu_variant.hpp"
@@ -51,6 +52,7 @@ class StreamedOutput {
                        *complete.value("rows"));
   }
 
+  static bool suits(const ConvShape& shape) { return shifted_copies_fit(shape); }
   void convolve(const float* input, float* output) {
     convolution_.convolve(input, output, streamed_ && floats_to_line(output) == 0);
   }

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <omp.h>
 
+#include "variants/convolution/cpu/batch_of_lanes.hpp"
 #include "variants/convolution/cpu/image_lanes_task.hpp"
 #include "variants/convolution/cpu_variant.hpp"
 
@@ -44,6 +45,10 @@ class ImageLanes {
   std::vector<ImageLanesWorkspace> workspaces_;
 };
 
+/// The shifted rows do as well where the copies of an image fit into the cache; with few images strips of few rows read
+/// much twice.
+bool suits(const ConvShape& s) { return has_many_taps(s) && !shifted_copies_fit(s) && has_images_for_lanes(s); }
+
 const VariantRegistration registration{
     {.family = "cpu",
      .rung = 11,
@@ -51,7 +56,7 @@ const VariantRegistration registration{
      .title = "Images in lanes",
      .builds_on = "implicit-gemm",
      .hypothesis = "One image per lane: no lane is idle at the end of a row, and no input is copied for each tap."},
-    keep_variant(std::make_unique<PreparingCpuVariant<ImageLanes>>(nullptr, has_many_taps))};
+    keep_variant(std::make_unique<PreparingCpuVariant<ImageLanes>>(nullptr, suits))};
 
 }  // namespace
 }  // namespace convladder

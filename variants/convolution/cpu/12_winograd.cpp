@@ -55,14 +55,7 @@ class Winograd {
   std::vector<WinogradWorkspace> workspaces_;
 };
 
-/// Strips of two rows of the batch's images have to fill most of the lanes; those that are left idle cost more than the
-/// products that are saved. Of two groups at least where there are two threads: they would share the maps of a single
-/// one, and both filter all of its inputs.
-bool suits(const ConvShape& s) {
-  const std::int64_t strips = std::int64_t{s.batch} * ((s.out_height() + 1) / 2);
-  const int groups = std::min(2, omp_get_max_threads());
-  return winograd_suits(s) && 4 * strips >= 3 * groups * chosen_instruction_set().lanes;
-}
+bool suits(const ConvShape& s) { return winograd_suits(s) && winograd_has_strips(s); }
 
 const VariantRegistration registration{
     {.family = "cpu",

@@ -6,8 +6,8 @@
 // loses where stage 11 does, and where windows overlap and a strip is not the whole image: rows that two strips share
 // are convolved twice.
 
+#include "variants/convolution/cpu/batch_of_lanes.hpp"
 #include "variants/convolution/cpu/image_lanes_task.hpp"
-#include "variants/fused/cpu/batch_of_lanes.hpp"
 #include "variants/fused/cpu/fused_lanes.hpp"
 #include "variants/fused/cpu_fused.hpp"
 

@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 #include <omp.h>
 
-#include "variants/fused/cpu/batch_of_lanes.hpp"
+#include "variants/convolution/cpu/batch_of_lanes.hpp"
 #include "variants/fused/cpu/pooled_store.hpp"
 #include "variants/fused/cpu_fused.hpp"
 
