@@ -16,16 +16,13 @@
 #include <span>
 #include <vector>
 
+#include "support/quotient.hpp"
 #include "variants/convolution/cpu/input_tile.hpp"
 #include "variants/convolution/cpu/register_tile.hpp"
 #include "variants/convolution/cpu_variant.hpp"
 
 namespace convladder {
 namespace {
-
-std::int64_t rounded_up_quotient(std::int64_t dividend, std::int64_t divisor) {
-  return (dividend + divisor - 1) / divisor;
-}
 
 /// How one shape is cut into tasks and blocks. A task is a part of the pixels of one image, and a part of the maps of
 /// one group, with all channels.

@@ -14,6 +14,7 @@
 #include <limits>
 #include <vector>
 
+#include "support/quotient.hpp"
 #include "variants/convolution/cpu/batch_of_lanes.hpp"
 #include "variants/convolution/cpu/lane_transpose.hpp"
 #include "variants/convolution/cpu/winograd_plan.hpp"
@@ -24,8 +25,6 @@ namespace convladder {
 namespace {
 
 constexpr int kWeightsAtOnce = 48 * 1024;  // floats of a panel that stay in the second-level cache for all its pixels
-
-int parts_of(int count, int size) { return (count + size - 1) / size; }
 
 /// Sizes, how the work is cut, and the weights in order: [group][panel of maps][tap][map of the panel].
 struct MapLanesPlan {
@@ -43,8 +42,8 @@ struct MapLanesPlan {
   MapLanesPlan(const ConvShape& s, const float* rows, int threads)
       : shape(s),
         set(chosen_instruction_set()),
-        vectors(parts_of(s.maps_per_group(), set.lanes)),
-        panels(parts_of(vectors, set.vectors)),
+        vectors(rounded_up_quotient(s.maps_per_group(), set.lanes)),
+        panels(rounded_up_quotient(vectors, set.vectors)),
         pixel_parts(least_work_parts(threads)),
         channels(std::clamp(kWeightsAtOnce / (s.kernel * s.kernel * set.tile_pixels()), 1, s.channels_per_group())),
         pitch(s.width + 2 * s.padding),
@@ -69,12 +68,12 @@ struct MapLanesPlan {
  private:
   /// As few parts as keep all threads busy; a part reads all weights of its panel.
   int least_work_parts(int threads) const {
-    const int tiles = parts_of(pixels(), set.maps);
+    const int tiles = rounded_up_quotient(pixels(), set.maps);
     int best = 1;
     double least = std::numeric_limits<double>::infinity();
     for (int parts = 1; parts <= std::min(tiles, threads); ++parts) {
-      const double work =
-          static_cast<double>(parts_of(shape.groups * panels * parts, threads)) * parts_of(tiles, parts);
+      const double work = static_cast<double>(rounded_up_quotient(shape.groups * panels * parts, threads)) *
+                          rounded_up_quotient(tiles, parts);
       if (!(work < 0.98 * least)) continue;
       least = work;
       best = parts;
@@ -123,7 +122,7 @@ struct MapLanesTask {
   template <typename Set, int kVectors>
   [[gnu::always_inline]] void convolve() const {
     const ConvShape& s = plan.shape;
-    const int tiles = parts_of(pixels(), Set::maps);
+    const int tiles = rounded_up_quotient(pixels(), Set::maps);
     for (int channel = 0; channel < s.channels_per_group(); channel += plan.channels) {
       for (int tile = 0; tile < tiles; ++tile) {
         const int begin = static_cast<int>(std::int64_t{pixels()} * tile / tiles);
@@ -151,7 +150,7 @@ struct MapLanesTask {
     const int taps = std::min(plan.channels, s.channels_per_group() - channel) * s.kernel * s.kernel;
     const float* w = plan.panel_weights(group, panel) + std::int64_t{channel} * s.kernel * s.kernel * kWidth;
     const std::int32_t* const offsets = plan.offsets.data();
-    const std::ptrdiff_t ahead = parts_of(kWidth * static_cast<int>(sizeof(float)), tiles);  // bytes
+    const std::ptrdiff_t ahead = rounded_up_quotient(kWidth * static_cast<int>(sizeof(float)), tiles);  // bytes
     const char* next = reinterpret_cast<const char*>(w + std::ptrdiff_t{taps} * kWidth) + ahead * taps * tile;
     RegisterTile<Set, kPixels, kVectors> sum;
     sum.clear();
@@ -202,7 +201,7 @@ class MapLanes {
  public:
   MapLanes(const ConvShape& shape, const float* weights)
       : plan_(shape, weights, omp_get_max_threads()), padded_(shape.padding > 0 ? shape.in_channels * plan_.plane : 0) {
-    const std::int64_t most = parts_of(plan_.pixels(), plan_.pixel_parts);
+    const std::int64_t most = rounded_up_quotient(plan_.pixels(), plan_.pixel_parts);
     for (int thread = 0; thread < omp_get_max_threads(); ++thread) {
       sums_.emplace_back(most * plan_.set.vectors * plan_.set.lanes);
     }

@@ -1,3 +1,4 @@
+#include "support/quotient.hpp"
 #include "variants/convolution/cpu/tile_convolution.hpp"
 
 #include <fmt/format.h>
@@ -18,10 +19,6 @@ constexpr int kMostTaps = 256;  // of a panel: 48 KiB of three parts of 32 pixel
 constexpr int kTapsOfMovingSums = 11;            // what loading and storing the sums takes, in taps
 constexpr std::int64_t kSumsBytes = 256 * 1024;  // a second-level cache has 2 MiB where AMX is
 constexpr int kMostParts = 64;
-
-std::int64_t rounded_up_quotient(std::int64_t dividend, std::int64_t divisor) {
-  return (dividend + divisor - 1) / divisor;
-}
 
 /// Cuts numbers into the first two or all three of their parts.
 struct CutIntoParts {

@@ -15,6 +15,7 @@
 #include <limits>
 #include <vector>
 
+#include "support/quotient.hpp"
 #include "variants/layer_operator.hpp"
 #include "variants/operator_tolerances.hpp"
 #include "variants/vector_lanes.hpp"
@@ -25,8 +26,6 @@ namespace {
 
 constexpr int kBlock = 512;     // inputs at once: sums stay short chains, and the weights in the second-level cache
 constexpr int kMostParts = 16;  // of the inputs
-
-int parts_of(int count, int size) { return (count + size - 1) / size; }
 
 /// How a layer is shared out: tasks are a part of the images, a panel of outputs and a part of the inputs each.
 struct PackedDivision {
@@ -42,11 +41,11 @@ PackedDivision least_cost_division(int batch, int inputs, int outputs, const Ins
   constexpr double kCyclesOfThread = 8000;     // of work that a further thread is worth
   constexpr double kCyclesOfSums = 4;          // a vector that is written, read and added up
   constexpr std::int64_t kMostSums = 1 << 20;  // that wait to be added up
-  const int panels = parts_of(parts_of(outputs, set.lanes), set.vectors);
-  const int blocks = parts_of(inputs, kBlock);
+  const int panels = rounded_up_quotient(rounded_up_quotient(outputs, set.lanes), set.vectors);
+  const int blocks = rounded_up_quotient(inputs, kBlock);
   const double lines_of_input = set.tile_pixels() / 16.0;
   const auto cost_of_input = [&](int images) {
-    const int tiles = parts_of(images, set.maps);
+    const int tiles = rounded_up_quotient(images, set.maps);
     return tiles * set.vectors * std::max(1.0, 0.5 * images / tiles) + lines_of_input * kCyclesOfLine;
   };
   PackedDivision best;
@@ -54,12 +53,12 @@ PackedDivision least_cost_division(int batch, int inputs, int outputs, const Ins
   const double whole = cost_of_input(batch) * panels * inputs;
   const int threads = static_cast<int>(std::clamp(whole / kCyclesOfThread, 1.0, static_cast<double>(most_threads)));
   for (int image_parts = 1; image_parts <= std::min(batch, threads); ++image_parts) {
-    const double of_input = cost_of_input(parts_of(batch, image_parts));
+    const double of_input = cost_of_input(rounded_up_quotient(batch, image_parts));
     for (int input_parts = 1; input_parts <= (threads > 1 ? std::min(kMostParts, blocks) : 1); ++input_parts) {
       const std::int64_t sums = input_parts > 1 ? std::int64_t{batch} * outputs * blocks : 0;
       if (sums > kMostSums) continue;
-      const int rounds = parts_of(image_parts * panels * input_parts, threads);
-      const double cost = static_cast<double>(rounds) * parts_of(blocks, input_parts) * kBlock * of_input +
+      const int rounds = rounded_up_quotient(image_parts * panels * input_parts, threads);
+      const double cost = static_cast<double>(rounds) * rounded_up_quotient(blocks, input_parts) * kBlock * of_input +
                           kCyclesOfSums * static_cast<double>(sums) / set.lanes / std::min(threads, batch);
       if (!(cost < 0.98 * least)) continue;
       least = cost;
@@ -86,8 +85,8 @@ struct PackedLayer {
         inputs(static_cast<int>(shape.input.elements())),
         outputs(shape.output.channels),
         set(chosen_instruction_set()),
-        vectors(parts_of(outputs, set.lanes)),
-        panels(parts_of(vectors, set.vectors)),
+        vectors(rounded_up_quotient(outputs, set.lanes)),
+        panels(rounded_up_quotient(vectors, set.vectors)),
         division(least_cost_division(batch, inputs, outputs, set, omp_get_max_threads())),
         weights(std::int64_t{vectors} * set.lanes * inputs),
         bias(tensors.bias, tensors.bias + (shape.has_bias ? outputs : 0)) {
@@ -95,11 +94,11 @@ struct PackedLayer {
   }
 
   std::int64_t elements() const { return std::int64_t{batch} * outputs; }
-  int blocks() const { return parts_of(inputs, kBlock); }
+  int blocks() const { return rounded_up_quotient(inputs, kBlock); }
   int first_image(int part) const { return static_cast<int>(std::int64_t{batch} * part / division.image_parts); }
   /// A whole number of blocks, but for the last part.
   int first_input(int part) const {
-    return std::min(inputs, parts_of(inputs, kBlock) * part / division.input_parts * kBlock);
+    return std::min(inputs, rounded_up_quotient(inputs, kBlock) * part / division.input_parts * kBlock);
   }
   /// Of a panel, or the end of the one before.
   int first_output(int which) const { return vectors * which / panels * set.lanes; }
@@ -109,7 +108,7 @@ struct PackedLayer {
 
  private:
   void pack(const float* rows) {
-    const int blocks = parts_of(inputs, 64);  // of a panel: their weights stay in the first-level cache
+    const int blocks = rounded_up_quotient(inputs, 64);  // of a panel: their weights stay in the first-level cache
     float* const packed = weights.data();
 #pragma omp parallel for collapse(2) schedule(static)
     for (int which = 0; which < panels; ++which) {
@@ -143,7 +142,7 @@ struct PackedTask {
   static void run(const PackedTask& task) {
     const int columns =
         std::min(task.layer.width(task.panel), task.layer.outputs - task.layer.first_output(task.panel));
-    const int tiles = parts_of(task.end_image - task.first_image, Set::maps);
+    const int tiles = rounded_up_quotient(task.end_image - task.first_image, Set::maps);
     for (int block = task.first_input; block < task.end_input; block += kBlock) {
       const int length = std::min(kBlock, task.end_input - block);
       for (int tile = 0; tile < tiles; ++tile) {
@@ -151,7 +150,7 @@ struct PackedTask {
         const int first = task.first_image + images * tile / tiles;
         const int end = task.first_image + images * (tile + 1) / tiles;
         with_constant<Set::maps>(end - first, [&](auto count) {
-          with_constant<Set::vectors>(parts_of(columns, Set::lanes), [&](auto vectors) {
+          with_constant<Set::vectors>(rounded_up_quotient(columns, Set::lanes), [&](auto vectors) {
             task.multiply<Set, count, vectors>(first, block, length, columns);
           });
         });
