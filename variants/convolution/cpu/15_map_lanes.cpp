@@ -36,7 +36,7 @@ struct MapLanesPlan {
   int channels;                       ///< at once
   int pitch;                          ///< of an input row with its padding
   std::int64_t plane;                 ///< of a channel with its padding
-  std::vector<std::int32_t> offsets;  ///< of the taps of `channels` channels in the padded input
+  std::vector<std::int64_t> offsets;  ///< of the taps of `channels` channels in the padded input
   AlignedFloats weights;
 
   MapLanesPlan(const ConvShape& s, const float* rows, int threads)
@@ -51,7 +51,7 @@ struct MapLanesPlan {
         weights(std::int64_t{s.groups} * vectors * set.lanes * taps()) {
     for (int c = 0; c < channels; ++c) {
       for (int tap = 0; tap < s.kernel * s.kernel; ++tap) {
-        offsets.push_back(static_cast<std::int32_t>(c * plane + tap / s.kernel * pitch + tap % s.kernel));
+        offsets.push_back(c * plane + std::int64_t{tap} / s.kernel * pitch + tap % s.kernel);
       }
     }
     pack(rows);
@@ -149,13 +149,13 @@ struct MapLanesTask {
     }
     const int taps = std::min(plan.channels, s.channels_per_group() - channel) * s.kernel * s.kernel;
     const float* w = plan.panel_weights(group, panel) + std::int64_t{channel} * s.kernel * s.kernel * kWidth;
-    const std::int32_t* const offsets = plan.offsets.data();
+    const std::int64_t* const offsets = plan.offsets.data();
     const std::ptrdiff_t ahead = rounded_up_quotient(kWidth * static_cast<int>(sizeof(float)), tiles);  // bytes
     const char* next = reinterpret_cast<const char*>(w + std::ptrdiff_t{taps} * kWidth) + ahead * taps * tile;
     RegisterTile<Set, kPixels, kVectors> sum;
     sum.clear();
     for (int tap = 0; tap < taps; ++tap, w += kWidth, next += ahead) {
-      const std::ptrdiff_t offset = offsets[tap];
+      const std::int64_t offset = offsets[tap];
       __builtin_prefetch(next, 0, 2);
       Vector<Set> weights[kVectors];
 #pragma GCC unroll 8
@@ -210,7 +210,8 @@ class MapLanes {
   void convolve(const float* input, float* output) {
     const ConvShape& s = plan_.shape;
     const int tasks = s.groups * plan_.panels * plan_.pixel_parts;
-#pragma omp parallel num_threads(static_cast <int>(sums_.size()))
+    const int threads = static_cast<int>(sums_.size());
+#pragma omp parallel num_threads(threads)
     {
       float* const sums = sums_[static_cast<std::size_t>(omp_get_thread_num())].data();
       for (int image = 0; image < s.batch; ++image) {

@@ -157,6 +157,8 @@ class StreamedOutputWithout {
     const ShiftedRows rows(shape, AlignedFloats(shape.weight_elements()), division(shape, omp_get_max_threads()));
     const double bytes = static_cast<double>(rows.copy_floats()) * sizeof(float) * shape.batch * rows.bands();
     constexpr double kMostBytes = 2.0 * 1024 * 1024 * 1024;
+    if (without == Idea::near_copies && rows.in_place())
+      return "the inputs are read where they lie: there are no copies";
     if (without != Idea::near_copies || bytes <= kMostBytes) return {};
     return "the copies of all images together would need more than 2 GiB";
   }

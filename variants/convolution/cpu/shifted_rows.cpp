@@ -4,6 +4,7 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <span>
 #include <utility>
@@ -68,11 +69,24 @@ ShiftedRowsDivision::ShiftedRowsDivision(const ConvShape& shape, int threads, co
       maps(largest_tile(shape, wanted.value("maps").value_or(set.maps))),
       vectors(wanted.value("vectors").value_or(widest_tile(set, maps))),
       rows(shape.out_height()) {
+  // A tile must not be so narrow that additions wait: without the copies it has to be nearly as wide as with them.
+  const int widest = vectors;
+  const int narrowest = wanted.value("vectors") ? widest : std::max(1, widest - 1);
+  for (int of_vectors = widest; of_vectors >= narrowest && !in_place; --of_vectors) {
+    in_place = can_be_in_place(shape, of_vectors);
+    if (in_place) vectors = of_vectors;
+  }
   while (rows > 1 && copy_rows_of(shape, rows) * shape.out_width() * static_cast<int>(sizeof(float)) > kCopyBytes)
     --rows;
   const int bands = std::max((shape.out_height() + rows - 1) / rows,
                              std::min(shape.out_height(), (threads + shape.batch - 1) / shape.batch));
   rows = wanted.value("rows").value_or((shape.out_height() + bands - 1) / bands);
+}
+
+bool ShiftedRowsDivision::can_be_in_place(const ConvShape& shape, int of_vectors) const {
+  const std::int64_t group_inputs = std::int64_t{shape.channels_per_group()} * shape.height * shape.width;
+  return shape.stride == 1 && shape.padding == 0 && shape.out_width() % (of_vectors * set.lanes) == 0 &&
+         group_inputs <= std::numeric_limits<int>::max();
 }
 
 Configuration ShiftedRowsDivision::largest(const ConvShape& shape) {
@@ -107,7 +121,9 @@ ShiftedRows::ShiftedRows(const ConvShape& shape, AlignedFloats weights, const Sh
       plane_(phase_rows(shape, division_.rows) * shape.out_width()),
       copy_(shape, plane_) {
   const MapTiles map_tiles(shape.maps_per_group(), division_.maps);
-  const std::int64_t group_floats = std::int64_t{shape.channels_per_group()} * shape.kernel * shape.stride * plane_;
+  const std::int64_t channel_floats = division_.in_place ? std::int64_t{shape.height} * shape.width
+                                                         : std::int64_t{shape.kernel} * shape.stride * plane_;
+  const std::int64_t group_floats = shape.channels_per_group() * channel_floats;
   const std::int64_t taps = std::int64_t{shape.channels_per_group()} * shape.kernel * shape.kernel;
   for (int group = 0; group < shape.groups; ++group) {
     for (int tile = 0; tile < map_tiles.count(); ++tile) {
@@ -121,14 +137,17 @@ ShiftedRows::ShiftedRows(const ConvShape& shape, AlignedFloats weights, const Sh
   for (int c = 0; c < shape.channels_per_group(); ++c) {
     for (int q = 0; q < shape.kernel; ++q) {
       for (int p = 0; p < shape.kernel; ++p) {
-        tap_offsets_.push_back(((c * shape.kernel + q) * shape.stride + p % shape.stride) * plane_ +
-                               p / shape.stride * shape.out_width());
+        tap_offsets_.push_back(division_.in_place
+                                   ? (c * shape.height + p) * shape.width + q
+                                   : ((c * shape.kernel + q) * shape.stride + p % shape.stride) * plane_ +
+                                         p / shape.stride * shape.out_width());
       }
     }
   }
 }
 
 std::int64_t ShiftedRows::copy_floats() const {
+  if (division_.in_place) return 0;
   constexpr int kPastTheLast = 256;      // floats: a tile is loaded whole
   constexpr int kPrefetched = 4096 / 4;  // prefetchers read on in a page, and not in another thread's copies
   return copy_rows_of(shape_, division_.rows) * shape_.out_width() + kPastTheLast + kPrefetched;
@@ -141,8 +160,8 @@ void ShiftedRows::convolve(float* copies, const float* input, float* output, int
 bool ShiftedRows::whole_lines() const { return bands() == 1 && map_pixels_ % kLineFloats == 0; }
 
 std::string ShiftedRows::choice() const {
-  return fmt::format("{}, tiles of {} maps x {} vectors, bands of {} rows", division_.set.name, division_.maps,
-                     division_.vectors, division_.rows);
+  return fmt::format("{}, tiles of {} maps x {} vectors, bands of {} rows{}", division_.set.name, division_.maps,
+                     division_.vectors, division_.rows, division_.in_place ? ", inputs read in place" : "");
 }
 
 ShiftedRowsConvolution::ShiftedRowsConvolution(const ConvShape& shape, const float* weights,

@@ -20,6 +20,8 @@ struct ShiftedRowsDivision {
   int maps;     ///< of a register tile, at most
   int vectors;  ///< of outputs of a register tile, at most
   int rows;     ///< of outputs in a band
+  /// Output rows are whole vectors, and whole tiles: the inputs are read where they lie, and not copied.
+  bool in_place = false;
 
   /// What is wanted, and of the rest what the model takes: the widest tile that the registers hold, and bands whose
   /// copies stay in the second-level cache. `threads` will share the bands: an image has more of them where the batch
@@ -30,6 +32,9 @@ struct ShiftedRowsDivision {
   /// The largest values: of maps and vectors that there is code for with this instruction set, of rows that there are.
   static Configuration largest(const ConvShape& shape);
   Configuration configuration() const;
+
+ private:
+  bool can_be_in_place(const ConvShape& shape, int of_vectors) const;
 };
 
 /// One shape cut into bands of output rows, all maps, whose copied inputs stay in the second-level cache. The same for
@@ -49,13 +54,14 @@ class ShiftedRows {
   int bands() const { return (shape_.out_height() + division_.rows - 1) / division_.rows; }
   /// Floats that a thread needs for the copies.
   std::int64_t copy_floats() const;
+  bool in_place() const { return division_.in_place; }
 
   /// Computes one band of one image: `input` CHW and `output` MHW, both from the image's first element on.
   /// `past_caches`: with streaming stores; where `whole_lines`, and if the output begins at a line.
   void convolve(float* copies, const float* input, float* output, int band, bool past_caches) const;
 
   /// The same with other code for the register tiles (shifted_rows_band.hpp). Without an input the copies are taken as
-  /// they are; without an output nothing but the copies is made.
+  /// they are; without an output nothing but the copies is made. Neither is possible in place.
   template <template <int, int, bool> class Tile>
   void convolve_with(float* copies, const float* input, float* output, int band, bool past_caches) const;
 

@@ -19,8 +19,8 @@ constexpr int shifted_tile_vectors(int maps) {
   return std::clamp((Set::registers - 2) / (maps + 1), 1, 2 * Set::vectors);
 }
 
-/// Computes the outputs of some maps and vectors of pixels. `pixels`: the copies at the first output; `offsets`: those
-/// of the taps in the copies; `pitch`: floats between two maps in `to`.
+/// Computes the outputs of some maps and vectors of pixels. `pixels`: the copies, or the input, at the first output;
+/// `offsets`: those of the taps in them; `pitch`: floats between two maps in `to`.
 //
 // Parameters that fit into registers, and a function without a frame: a core holds a few dozen stores that are on their
 // way, and those of the outputs before are among them.
@@ -95,7 +95,7 @@ struct ShiftedRowsBand {
   static void run(const ShiftedRowsBand& band) {
     const ShiftedRows& plan = band.plan;
     const int outputs = band.rows * plan.shape_.out_width();
-    if (band.input != nullptr) band.template copy<Set>();
+    if (band.input != nullptr && !plan.in_place()) band.template copy<Set>();
     if (band.output == nullptr) return;
     const int vectors = (outputs + Set::lanes - 1) / Set::lanes;
     // Tiles of maps have sizes that differ by one at most, and with it nearly the same number of vectors.
@@ -120,6 +120,13 @@ struct ShiftedRowsBand {
     for (int row = 0; row < count; ++row) plan.copy_.template copy_row<Set>(top + row, row, input, copies);
   }
 
+  /// The inputs of the outputs from `first` on under the first tap; in place they are those of one row.
+  const float* pixels_at(int first) const {
+    if (!plan.in_place()) return copies + first;
+    const int row = first / plan.shape_.out_width();
+    return input + std::int64_t{first_row + row} * plan.shape_.width + (first - row * plan.shape_.out_width());
+  }
+
   /// Of the first map.
   float* output_at(int first) const { return output + std::int64_t{first_row} * plan.shape_.out_width() + first; }
 
@@ -129,7 +136,7 @@ struct ShiftedRowsBand {
     const auto taps = static_cast<int>(plan.tap_offsets_.size());
     const int* const offsets = plan.tap_offsets_.data();
     const float* const weights = plan.weights_.data();
-    const float* const pixels = copies + first;
+    const float* const pixels = pixels_at(first);
     float* const to = output_at(first);
     const int most_maps = plan.most_maps();
     ShiftedTileFunction whole[2] = {};  // for the larger and the smaller tiles of maps
@@ -153,7 +160,7 @@ struct ShiftedRowsBand {
     const int width = at_once * Set::lanes;
     alignas(64) float sums[Set::maps * 2 * Set::vectors * Set::lanes];
     for (const int end = first + vectors * Set::lanes; first < end; first += width) {
-      functions.at(tile.maps, at_once, false)(copies + tile.copies + first, plan.weights_.data() + tile.weights,
+      functions.at(tile.maps, at_once, false)(pixels_at(first) + tile.copies, plan.weights_.data() + tile.weights,
                                               plan.tap_offsets_.data(), static_cast<int>(plan.tap_offsets_.size()),
                                               sums, width);
       const int count = std::min(outputs - first, width);

@@ -1,5 +1,5 @@
-#include "support/quotient.hpp"
 #include "variants/convolution/cpu/tile_convolution.hpp"
+#include "support/quotient.hpp"
 
 #include <fmt/format.h>
 #include <omp.h>
