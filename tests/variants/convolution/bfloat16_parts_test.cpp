@@ -47,9 +47,9 @@ TEST(Bfloat16Parts, BeginWithTheNearest) {
     ASSERT_EQ(bfloat16_parts(number).high, nearest.bits) << number;
   }
   // Halfway between two: to the even one.
-  EXPECT_EQ(bfloat16_parts(0x1.01p0F).high, 0x3f80);
-  EXPECT_EQ(bfloat16_parts(0x1.03p0F).high, 0x3f82);
-  EXPECT_EQ(bfloat16_parts(-0x1.03p0F).high, 0xbf82);
+  EXPECT_EQ(bfloat16_parts(0x1.01p0F).high, 0x3f80U);
+  EXPECT_EQ(bfloat16_parts(0x1.03p0F).high, 0x3f82U);
+  EXPECT_EQ(bfloat16_parts(-0x1.03p0F).high, 0xbf82U);
 }
 
 TEST(Bfloat16Parts, OfTheLargestAreFinite) {
@@ -66,22 +66,22 @@ TEST(Bfloat16Parts, OfNoNumbersAreNone) {
   for (const float number : {kInfinity, -kInfinity}) {
     const Bfloat16Parts parts = bfloat16_parts(number);
     EXPECT_EQ(value(parts.high), number);
-    EXPECT_EQ(parts.middle, 0);
-    EXPECT_EQ(parts.low, 0);
+    EXPECT_EQ(parts.middle, 0U);
+    EXPECT_EQ(parts.low, 0U);
   }
   // Also one whose upper half alone would be an infinity, and one that rounding would carry over.
   for (const std::uint32_t bits : {0x7f800001U, 0xff800001U, 0x7fffffffU, 0xffffffffU, 0x7fc00000U}) {
     const Bfloat16Parts parts = bfloat16_parts(std::bit_cast<float>(bits));
     EXPECT_TRUE(std::isnan(value(parts.high))) << bits;
-    EXPECT_EQ(parts.middle | parts.low, 0) << bits;
+    EXPECT_EQ(parts.middle | parts.low, 0U) << bits;
   }
 }
 
 TEST(Bfloat16Parts, OfZeroAreZeros) {
-  EXPECT_EQ(bfloat16_parts(0.0F).high, 0);
-  EXPECT_EQ(bfloat16_parts(-0.0F).high, 0x8000);
-  EXPECT_EQ(bfloat16_parts(-0.0F).middle, 0);
-  EXPECT_EQ(bfloat16_parts(-0.0F).low, 0);
+  EXPECT_EQ(bfloat16_parts(0.0F).high, 0U);
+  EXPECT_EQ(bfloat16_parts(-0.0F).high, 0x8000U);
+  EXPECT_EQ(bfloat16_parts(-0.0F).middle, 0U);
+  EXPECT_EQ(bfloat16_parts(-0.0F).low, 0U);
 }
 
 // What a tile does not see of it is below 2^-126.
@@ -91,7 +91,7 @@ TEST(Bfloat16Parts, OfTinyNumbersLoseLittle) {
     const float number = random_float(random, random.between(-126, -104));
     const Bfloat16Parts parts = bfloat16_parts(number);
     double seen = 0;
-    for (const std::uint16_t part : {parts.high, parts.middle, parts.low}) seen += is_denormal(part) ? 0 : value(part);
+    for (const std::uint32_t part : {parts.high, parts.middle, parts.low}) seen += is_denormal(part) ? 0 : value(part);
     ASSERT_LE(std::abs(seen - double{number}), 2 * 0x1p-126) << number;
   }
 }

@@ -23,20 +23,21 @@ namespace convladder {
 /// loses parts below 2^-126, which a tile instruction takes as zero. Of an infinity or NaN the others are zero.
 struct Bfloat16Parts {
   static constexpr int kCount = 3;
-  std::uint16_t high;
-  std::uint16_t middle;
-  std::uint16_t low;
+  std::uint32_t high;  ///< of 16 bits, as the others; in words, so that loops over floats stay in lanes of 32 bits
+  std::uint32_t middle;
+  std::uint32_t low;
 };
 
 [[gnu::always_inline]] inline Bfloat16Parts bfloat16_parts(float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   const bool is_finite = (bits & 0x7fffffffU) < 0x7f800000U;
   const std::uint32_t high = nearest_bfloat16(bits);
-  const float without_high = is_finite ? value - std::bit_cast<float>(high << 16U) : 0.0F;
+  const float rest = value - std::bit_cast<float>(high << 16U);  // subtracted in any case, so that vectors can
+  const float without_high = is_finite ? rest : 0.0F;
   const std::uint32_t middle = nearest_bfloat16(std::bit_cast<std::uint32_t>(without_high));
   const float without_middle = without_high - std::bit_cast<float>(middle << 16U);
   const std::uint32_t low = nearest_bfloat16(std::bit_cast<std::uint32_t>(without_middle));
-  return {static_cast<std::uint16_t>(high), static_cast<std::uint16_t>(middle), static_cast<std::uint16_t>(low)};
+  return {high, middle, low};
 }
 
 }  // namespace convladder

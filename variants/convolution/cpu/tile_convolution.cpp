@@ -1,5 +1,4 @@
 #include "variants/convolution/cpu/tile_convolution.hpp"
-#include "support/quotient.hpp"
 
 #include <fmt/format.h>
 #include <omp.h>
@@ -9,114 +8,27 @@
 #include <limits>
 
 #include "devices/cpu/tile_unit.hpp"
+#include "support/quotient.hpp"
 #include "variants/convolution/cpu/bfloat16_parts.hpp"
 #include "variants/convolution/cpu/tile_kernel.hpp"
 
 namespace convladder {
 namespace {
 
-constexpr int kMostTaps = 256;  // of a panel: 48 KiB of three parts of 32 pixels, a first-level cache where AMX is
-constexpr int kTapsOfMovingSums = 11;            // what loading and storing the sums takes, in taps
-constexpr std::int64_t kSumsBytes = 256 * 1024;  // a second-level cache has 2 MiB where AMX is
+// Where AMX is, a first-level cache has 48 KiB and a second-level one 2 MiB.
+constexpr int kMostSteps = 4;           // of a panel: 24 KiB of three parts of 32 pixels
+constexpr int kMostStepsOfFewMaps = 2;  // whose weights are to stay in the same cache
+constexpr std::int64_t kSumsBytes = 1024 * 1024;
+constexpr std::int64_t kInputBytes = 384 * 1024;
+constexpr std::int64_t kWeightsBytes = 512 * 1024;  // that stay in a cache from a task to the next
 constexpr int kMostParts = 64;
 
-/// Cuts numbers into the first two or all three of their parts.
-struct CutIntoParts {
-  template <typename Set>
-  static void run(const float* const& numbers, const std::int64_t& count, const int& parts, std::uint16_t* const& all) {
-    with_constant<Bfloat16Parts::kCount>(parts, [&](auto kept) { cut<kept>(numbers, count, all); });
-  }
-
- private:
-  template <int kParts>
-  [[gnu::always_inline]] static void cut(const float* numbers, std::int64_t count, std::uint16_t* all) {
-    std::uint16_t* __restrict const high = all;
-    std::uint16_t* __restrict const middle = all + count;
-    std::uint16_t* __restrict const low = all + 2 * count;
-    for (std::int64_t i = 0; i < count; ++i) {
-      const Bfloat16Parts of = bfloat16_parts(numbers[i]);
-      high[i] = of.high;
-      if constexpr (kParts > 1) middle[i] = of.middle;
-      if constexpr (kParts > 2) low[i] = of.low;
-    }
-  }
-};
-
-std::uint16_t part_of(float value, int part) {
+std::uint32_t part_of(float value, int part) {
   const Bfloat16Parts parts = bfloat16_parts(value);
   return part == kHigh ? parts.high : part == kMiddle ? parts.middle : parts.low;
 }
 
-/// Numbers of an input tile with so many channels, and what may be read behind them.
-std::int64_t tile_numbers(const InputTile& tile, int channels) {
-  return tile.tap_offset(channels, 0, 0) + InputTile::kSlack;
-}
-
 }  // namespace
-
-/// The inputs of one tile of pixels, for all taps of a panel.
-struct TileConvolution::FillPanel {
-  const std::uint16_t* parts;
-  std::int64_t part_numbers;  ///< from a part to the next
-  int part_count;
-  const int* tap_offsets;
-  int taps;
-  int steps;
-  const Piece* pieces;
-  int piece_count;
-  std::uint32_t* to;
-
-  static constexpr int kMostPieces = 3;  // as constants: rows of eight outputs and more have no more
-
-  template <typename Set>
-  static void run(const FillPanel& fill) {
-    if (fill.piece_count > kMostPieces) return fill.fill_tile<0>();
-    with_constant<kMostPieces>(fill.piece_count, [&](auto pieces) { fill.fill_tile<pieces>(); });
-  }
-
- private:
-  /// `kPieces`: 0 for any number.
-  template <int kPieces>
-  [[gnu::always_inline]] void fill_tile() const {
-    with_constant<Bfloat16Parts::kCount>(part_count, [&](auto kept) { fill_parts<kPieces, kept>(); });
-  }
-
-  template <int kPieces, int kParts>
-  [[gnu::always_inline]] void fill_parts() const {
-    std::uint32_t* row = to;
-    int tap = 0;
-    for (; tap + 1 < taps; tap += 2, row += kParts * kTileRows) {
-      fill_row<kPieces, kParts>(parts + tap_offsets[tap], parts + tap_offsets[tap + 1], row, 0xffff0000U);
-    }
-    if (tap < taps) {
-      const std::uint16_t* const last = parts + tap_offsets[tap];
-      fill_row<kPieces, kParts>(last, last, row, 0);
-      row += kParts * kTileRows;
-    }
-    std::uint32_t* const end = to + std::int64_t{steps} * kParts * kTileWords;
-    std::fill(row, end, 0);
-  }
-
-  /// A pair of taps of all parts. A piece writes 16 lanes from its first one on: those behind it belong to the next
-  /// piece, those behind the row to the next row, and both are written later.
-  template <int kPieces, int kParts>
-  [[gnu::always_inline]] void fill_row(const std::uint16_t* first, const std::uint16_t* second, std::uint32_t* row,
-                                       std::uint32_t of_second) const {
-    const int count = kPieces > 0 ? kPieces : piece_count;
-#pragma GCC unroll 3
-    for (int part = 0; part < kParts; ++part) {
-#pragma GCC unroll 3
-      for (int i = 0; i < count; ++i) {
-        const std::uint16_t* const a = first + part * part_numbers + pieces[i].from;
-        const std::uint16_t* const b = second + part * part_numbers + pieces[i].from;
-        std::uint32_t* const lanes = row + part * kTileRows + pieces[i].first_lane;
-        for (int lane = 0; lane < kTileRows; ++lane) {
-          lanes[lane] = a[lane] | (std::uint32_t{b[lane]} << 16U & of_second);
-        }
-      }
-    }
-  }
-};
 
 TileConvolution::TileConvolution(const ConvShape& shape, const float* weights, PartProducts products)
     : shape_(shape),
@@ -126,91 +38,20 @@ TileConvolution::TileConvolution(const ConvShape& shape, const float* weights, P
       set_(chosen_instruction_set().kind),
       pixels_(shape.out_height() * shape.out_width()),
       pixel_tiles_(static_cast<int>(rounded_up_quotient(pixels_, kTileRows))),
-      map_tiles_(static_cast<int>(rounded_up_quotient(shape.maps_per_group(), kTileRows))) {
+      map_tiles_(static_cast<int>(rounded_up_quotient(shape.maps_per_group(), kTileRows))),
+      pairs_(tap_pairs(shape)),
+      whole_pairs_(
+          static_cast<int>(std::ranges::count_if(pairs_, [](const TapPair& pair) { return pair.second >= 0; }))),
+      steps_(static_cast<int>(rounded_up_quotient(static_cast<int>(pairs_.size()), kTileRows))),
+      most_steps_(map_tiles_ <= 2 ? kMostStepsOfFewMaps : kMostSteps),
+      panel_tiles_(map_tiles_ == 1 ? 3 : 2) {
   require_tile_unit();
-  const int channels = channels_of_panel(shape);
-  for (int first = 0; first < shape.channels_per_group(); first += channels) {
-    const int count = std::min(channels, shape.channels_per_group() - first);
-    const auto steps = static_cast<int>(rounded_up_quotient(count * shape.kernel * shape.kernel, kTileDepth));
-    blocks_.push_back({first, count, steps, steps_});
-    steps_ += steps;
-  }
+  const int threads = omp_get_max_threads();
+  divide(threads);
+  add_slices();
   pack(weights);
-  divide(omp_get_max_threads());
+  for (int thread = 0; thread < threads; ++thread) workspaces_.push_back(workspace());
   add_pieces();
-  for (int thread = 0; thread < omp_get_max_threads(); ++thread) workspaces_.push_back(workspace());
-}
-
-/// The number of channels with the fewest steps, and times that the sums are moved, in all.
-int TileConvolution::channels_of_panel(const ConvShape& shape) {
-  const int taps = shape.kernel * shape.kernel;
-  const auto cost_of = [taps](int channels) {
-    return rounded_up_quotient(std::int64_t{channels} * taps, kTileDepth) * kTileDepth + kTapsOfMovingSums;
-  };
-  int best = 1;
-  std::int64_t least = std::numeric_limits<std::int64_t>::max();
-  for (int channels = 1; channels <= std::clamp(kMostTaps / taps, 1, shape.channels_per_group()); ++channels) {
-    const int rest = shape.channels_per_group() % channels;
-    const std::int64_t cost =
-        shape.channels_per_group() / channels * cost_of(channels) + (rest > 0 ? cost_of(rest) : 0);
-    if (cost > least) continue;  // of those that cost the same the largest
-    least = cost;
-    best = channels;
-  }
-  return best;
-}
-
-/// The parts with the least work of the thread that works longest. What counts is pairs of tiles: those of sums; one
-/// more for each pair of pixels that is copied for all taps, which every part of the maps does for itself; and the
-/// input that every part cuts for itself, two copied numbers for each.
-void TileConvolution::divide(int threads) {
-  const std::int64_t pixel_pairs = rounded_up_quotient(pixel_tiles_, 2);
-  const std::int64_t map_pairs = rounded_up_quotient(map_tiles_, 2);
-  const std::int64_t most_pairs = std::max<std::int64_t>(1, kSumsBytes / (4 * kTileBytes * map_pairs));
-  const std::int64_t least_parts = rounded_up_quotient(pixel_pairs, most_pairs);
-  const double copied_for_pair = 2.0 * kTileRows * shape_.kernel * shape_.kernel;
-  double least_cost = std::numeric_limits<double>::max();
-  for (std::int64_t maps = 1; maps <= std::min<std::int64_t>(map_pairs, kMostParts); ++maps) {
-    for (std::int64_t pixels = least_parts; pixels <= std::min(pixel_pairs, least_parts + kMostParts); ++pixels) {
-      const std::int64_t tasks = std::int64_t{shape_.batch} * shape_.groups * pixels * maps;
-      const std::int64_t pairs = rounded_up_quotient(pixel_pairs, pixels);
-      const int rows = (rows_of(static_cast<int>(2 * pairs)) - 1) * shape_.stride + shape_.kernel;
-      const double cutting = 2.0 * rows * (shape_.width + 2 * shape_.padding) / copied_for_pair;
-      const auto multiplying = static_cast<double>(pairs * (rounded_up_quotient(map_pairs, maps) + 1));
-      const double cost = static_cast<double>(rounded_up_quotient(tasks, threads)) * (multiplying + cutting);
-      if (cost >= least_cost) continue;
-      least_cost = cost;
-      map_parts_ = static_cast<int>(maps);
-      pixel_parts_ = static_cast<int>(pixels);
-    }
-  }
-  part_tiles_ = 2 * static_cast<int>(rounded_up_quotient(pixel_pairs, pixel_parts_));
-  pixel_parts_ = static_cast<int>(rounded_up_quotient(pixel_tiles_, part_tiles_));
-}
-
-void TileConvolution::pack(const float* weights) {
-  weights_ = AlignedWords<std::uint32_t>(std::int64_t{shape_.groups} * map_tiles_ * steps_ * step_words());
-  const int maps = shape_.maps_per_group();
-  const int taps_of_channel = shape_.kernel * shape_.kernel;
-  const std::int64_t tiles = std::int64_t{shape_.groups} * map_tiles_;
-#pragma omp parallel for schedule(static)
-  for (std::int64_t tile = 0; tile < tiles; ++tile) {
-    const int first_map = static_cast<int>(tile % map_tiles_) * kTileRows;
-    for (const Block& block : blocks_) {
-      for (int map = first_map; map < std::min(maps, first_map + kTileRows); ++map) {
-        const std::int64_t of_all = tile / map_tiles_ * maps + map;
-        const float* const from =
-            weights + (of_all * shape_.channels_per_group() + block.first_channel) * taps_of_channel;
-        for (int tap = 0; tap < block.channels * taps_of_channel; ++tap) {
-          std::uint32_t* to = weights_.data() + (tile * steps_ + block.first_step + tap / kTileDepth) * step_words() +
-                              (map - first_map) * kTileRows + tap % kTileDepth / 2;
-          for (int part = 0; part < parts_; ++part, to += kTileWords) {
-            *to |= std::uint32_t{part_of(from[tap], part)} << (tap % 2 * 16);
-          }
-        }
-      }
-    }
-  }
 }
 
 int TileConvolution::rows_of(int pixel_tiles) const {
@@ -219,91 +60,229 @@ int TileConvolution::rows_of(int pixel_tiles) const {
 
 int TileConvolution::first_row(int part) const { return part * part_tiles_ * kTileRows / shape_.out_width(); }
 
+std::int64_t TileConvolution::plane_words(int rows) const {
+  const std::int64_t columns = (shape_.out_width() - 1) * shape_.stride + shape_.kernel;
+  return ((rows - 1) * shape_.stride + shape_.kernel) * columns;
+}
+
+/// The division with the least work of the thread that works longest. What counts, in products of four tiles over a
+/// step: those; copying two tiles of pixels, for each part of the maps; reading weights that do not stay in a cache,
+/// for each task; cutting the input. The last three as they were measured on one processor; only their size matters.
+void TileConvolution::divide(int threads) {
+  constexpr double kCopying = 0.6;
+  constexpr double kReading = 1.9;
+  constexpr double kCutting = 0.01;  // of a number
+  constexpr double kSpilled = 4;     // times that, where what is cut does not stay in a cache
+  const std::int64_t map_pairs = rounded_up_quotient(map_tiles_, 2);
+  double least_cost = std::numeric_limits<double>::max();
+  const auto consider = [&](std::int64_t maps, std::int64_t pixels, std::int64_t images) {
+    const std::int64_t tiles = rounded_up_quotient(pixel_tiles_, pixels) * images;
+    const std::int64_t map_pairs_of_part = rounded_up_quotient(map_pairs, maps);
+    if (tiles * 2 * map_pairs_of_part * kTileBytes > kSumsBytes && (tiles > panel_tiles_ || map_pairs_of_part > 1)) {
+      return;
+    }
+    const std::int64_t plane = plane_words(rows_of(static_cast<int>(tiles / images)));
+    const std::int64_t planes = PairedInput::planes_of_group(shape_);
+    const double step =
+        static_cast<double>(rounded_up_quotient(tiles, 2)) * (static_cast<double>(map_pairs_of_part) + kCopying);
+    const bool stays = map_pairs_of_part * 2 * steps_ * step_words() * 4 <= kWeightsBytes;
+    const double reading = stays ? 0 : kReading * static_cast<double>(map_pairs_of_part);
+    const std::int64_t planes_of_block = std::min(planes, planes * most_steps_ / steps_ + 2);
+    const bool is_spilled = plane * planes_of_block * images * parts_ * 4 > kInputBytes;
+    const double cutting = (is_spilled ? kSpilled : 1) * kCutting * 2 * static_cast<double>(plane * planes * images);
+    const std::int64_t tasks = rounded_up_quotient(shape_.batch, images) * shape_.groups * pixels * maps;
+    const double cost =
+        static_cast<double>(rounded_up_quotient(tasks, threads)) * (steps_ * (step + reading) + cutting);
+    if (cost >= least_cost) return;
+    least_cost = cost;
+    map_parts_ = static_cast<int>(maps);
+    pixel_parts_ = static_cast<int>(pixels);
+    images_ = static_cast<int>(images);
+  };
+  for (std::int64_t maps = 1; maps <= map_pairs; ++maps) {
+    for (std::int64_t pixels = 1; pixels <= pixel_tiles_; ++pixels) consider(maps, pixels, 1);
+    for (std::int64_t images = 2; images <= std::min(shape_.batch, kMostParts); ++images) consider(maps, 1, images);
+  }
+  part_tiles_ = static_cast<int>(rounded_up_quotient(pixel_tiles_, pixel_parts_));
+  pixel_parts_ = static_cast<int>(rounded_up_quotient(pixel_tiles_, part_tiles_));
+}
+
+void TileConvolution::add_slices() {
+  const auto blocks = static_cast<int>(rounded_up_quotient(steps_, most_steps_));
+  for (int block = 0; block < blocks; ++block) {
+    const int first = steps_ * block / blocks;
+    blocks_.push_back({first, steps_ * (block + 1) / blocks - first});
+  }
+  const std::int64_t plane_bytes = plane_words(rows_of(part_tiles_)) * parts_ * images_ * 4;
+  for (int block = 0; block < blocks; ++block) {
+    const auto& [first_step, steps] = blocks_[static_cast<std::size_t>(block)];
+    const auto end_pair = std::min(pairs_.size(), static_cast<std::size_t>(first_step + steps) * kTileRows);
+    const int first_plane = pairs_[static_cast<std::size_t>(first_step) * kTileRows].plane;
+    const int end_plane = pairs_[end_pair - 1].plane + 1;
+    if (slices_.empty() || (end_plane - slices_.back().first_plane) * plane_bytes > kInputBytes) {
+      slices_.push_back({first_plane, 0, block, block});
+    }
+    slices_.back().planes = end_plane - slices_.back().first_plane;
+    slices_.back().end_block = block + 1;
+  }
+}
+
+void TileConvolution::pack(const float* weights) {
+  weights_ = AlignedWords<std::uint32_t>(std::int64_t{shape_.groups} * map_tiles_ * steps_ * step_words());
+  const int maps = shape_.maps_per_group();
+  const int taps = shape_.channels_per_group() * shape_.kernel * shape_.kernel;
+  const std::int64_t tiles = std::int64_t{shape_.groups} * map_tiles_;
+#pragma omp parallel for schedule(static)
+  for (std::int64_t tile = 0; tile < tiles; ++tile) {
+    const std::int64_t group = tile / map_tiles_;
+    const std::int64_t map_tile = tile % map_tiles_;
+    const int first_map = static_cast<int>(map_tile) * kTileRows;
+    for (const Block& block : blocks_) {
+      std::uint32_t* const block_words =
+          weights_.data() + ((group * steps_ + block.first_step) * map_tiles_ + map_tile * block.steps) * step_words();
+      for (int map = first_map; map < std::min(maps, first_map + kTileRows); ++map) {
+        const float* const from = weights + (group * maps + map) * taps;
+        const int end = std::min(static_cast<int>(pairs_.size()), (block.first_step + block.steps) * kTileRows);
+        for (int i = block.first_step * kTileRows; i < end; ++i) {
+          const TapPair& pair = pairs_[static_cast<std::size_t>(i)];
+          std::uint32_t* to = block_words + (i / kTileRows - block.first_step) * step_words() +
+                              (map - first_map) * kTileRows + i % kTileRows;
+          for (int part = 0; part < parts_; ++part, to += kTileWords) {
+            const std::uint32_t second = pair.second < 0 ? 0 : part_of(from[pair.second], part);
+            *to = part_of(from[pair.first], part) | second << 16U;
+          }
+        }
+      }
+    }
+  }
+}
+
 void TileConvolution::add_pieces() {
-  const InputTile tile(shape_, shape_.stride, rows_of(part_tiles_), blocks_.front().channels);
-  tap_offsets_ = tile.tap_offsets(blocks_.front().channels);
+  const PairedInput& input = workspaces_.front().input;
+  for (const TapPair& pair : pairs_) offsets_.push_back(input.offset(pair.plane, pair.kernel_row, pair.column));
   const int width = shape_.out_width();
   for (int pixel_tile = 0; pixel_tile < pixel_tiles_; ++pixel_tile) {
     first_piece_.push_back(static_cast<int>(pieces_.size()));
     const int top = first_row(pixel_tile / part_tiles_);
     const int end = std::min(pixels_, (pixel_tile + 1) * kTileRows);
     for (int pixel = pixel_tile * kTileRows; pixel < end; pixel += width - pixel % width) {
-      pieces_.push_back(
-          {.from = (pixel / width - top) * tile.pitch() + pixel % width, .first_lane = pixel - pixel_tile * kTileRows});
+      const int lane = pixel - pixel_tile * kTileRows;
+      pieces_.push_back({.from = (pixel / width - top) * input.pitch() + pixel % width - lane, .first_lane = lane});
     }
   }
   first_piece_.push_back(static_cast<int>(pieces_.size()));
 }
 
 TileConvolution::Workspace TileConvolution::workspace() const {
-  const int channels = blocks_.front().channels;
-  InputTile tile(shape_, shape_.stride, rows_of(part_tiles_), channels);
-  const auto numbers = static_cast<std::size_t>(tile_numbers(tile, channels));
-  return {.tile = std::move(tile),
-          .parts = std::vector<std::uint16_t>(numbers * static_cast<std::size_t>(parts_)),
-          .panel = AlignedWords<std::uint32_t>(2 * blocks_.front().steps * step_words() + kTileRows),
-          .sums = AlignedFloats(sums_at(map_tiles_, 0))};
+  int planes = 0;
+  for (const Slice& slice : slices_) planes = std::max(planes, slice.planes);
+  const std::int64_t panel_steps = rounded_up_quotient(steps_, static_cast<std::int64_t>(blocks_.size()));
+  const std::int64_t map_pairs = rounded_up_quotient(map_tiles_, 2);
+  return {.input = PairedInput(shape_, rows_of(part_tiles_), planes, images_, parts_),
+          .panel = AlignedWords<std::uint32_t>(panel_tiles_ * panel_steps * step_words()),
+          .sums = AlignedFloats(2 * rounded_up_quotient(map_pairs, std::int64_t{map_parts_}) * part_tiles_ * images_ *
+                                kTileWords)};
 }
 
-void TileConvolution::fill_tile(Workspace& work, const Block& block, int pixel_tile, std::uint32_t* to) const {
-  const auto tile = static_cast<std::size_t>(pixel_tile);
-  const FillPanel fill{.parts = work.parts.data(),
-                       .part_numbers = static_cast<std::int64_t>(work.parts.size()) / parts_,
-                       .part_count = parts_,
-                       .tap_offsets = tap_offsets_.data(),
-                       .taps = block.channels * shape_.kernel * shape_.kernel,
-                       .steps = block.steps,
-                       .pieces = pieces_.data() + first_piece_[tile],
-                       .piece_count = first_piece_[tile + 1] - first_piece_[tile],
-                       .to = to};
-  run_with<FillPanel>(set_, fill);
+TileConvolution::TileOfTask TileConvolution::tile_of(const Task& task, int tile) const {
+  const int first = task.part * part_tiles_;
+  const int of_image = std::min(pixel_tiles_, first + part_tiles_) - first;
+  return {.image = tile / of_image, .pixel_tile = first + tile % of_image};
 }
 
-void TileConvolution::store(const Workspace& work, const Task& task, int map_tile, int pixel_tile) const {
-  const float* sums = work.sums.data() + sums_at(map_tile, pixel_tile - task.part * part_tiles_);
-  const int first_pixel = pixel_tile * kTileRows;
+void TileConvolution::fill_tile(Workspace& work, const Slice& slice, const Block& block, const TileOfTask& tile,
+                                std::uint32_t* to) const {
+  const auto piece = static_cast<std::size_t>(tile.pixel_tile);
+  const int first_pair = block.first_step * kTileRows;
+  const auto pairs = std::min(static_cast<int>(pairs_.size()) - first_pair, block.steps * kTileRows);
+  fill(set_, {.words = work.input.words(tile.image) - work.input.offset(slice.first_plane, 0, 0),
+              .part_words = work.input.part_words(),
+              .parts = parts_,
+              .offsets = offsets_.data() + first_pair,
+              .pairs = pairs,
+              .whole_pairs = std::clamp(whole_pairs_ - first_pair, 0, pairs),
+              .steps = block.steps,
+              .pieces = pieces_.data() + first_piece_[piece],
+              .piece_count = first_piece_[piece + 1] - first_piece_[piece],
+              .to = to});
+}
+
+void TileConvolution::store(const float* sums, const Task& task, int map_tile, const TileOfTask& tile) const {
+  const int first_pixel = tile.pixel_tile * kTileRows;
   const int first_map = map_tile * kTileRows;
+  float* const output = task.output + tile.image * shape_.output_elements_per_image() + first_pixel;
   const auto bytes = static_cast<std::size_t>(std::min(kTileRows, pixels_ - first_pixel)) * sizeof(float);
   for (int map = first_map; map < std::min(shape_.maps_per_group(), first_map + kTileRows); ++map, sums += kTileRows) {
-    std::memcpy(task.output + std::int64_t{map} * pixels_ + first_pixel, sums, bytes);
+    std::memcpy(output + std::int64_t{map} * pixels_, sums, bytes);
+  }
+}
+
+/// The taps of a block for a panel of the task's tiles, and all maps.
+template <typename Tiles>
+void TileConvolution::add_panel(Tiles& tiles, Workspace& work, const Task& task, const Slice& slice, const Block& block,
+                                int first_tile, int tiles_of_panel) const {
+  const std::int64_t tile_words = block.steps * step_words();
+  TileOfTask of_task[BlockOfTiles::kMostPixels];
+  BlockOfTiles one{.weights = {}, .pixels = {}, .sums = {}, .steps = block.steps, .is_first = block.first_step == 0};
+  for (int p = 0; p < tiles_of_panel; ++p) {
+    of_task[p] = tile_of(task, first_tile + p);
+    std::uint32_t* const pixels = work.panel.data() + p * tile_words;
+    fill_tile(work, slice, block, of_task[p], pixels);
+    one.pixels[p] = pixels;
+  }
+  const bool is_last = block.first_step + block.steps == steps_;
+  for (int map_tile = task.first_map_tile; map_tile < task.end_map_tile; map_tile += 2) {
+    const int map_tiles = std::min(2, task.end_map_tile - map_tile);
+    bool goes_through_sums[BlockOfTiles::kMostMaps][BlockOfTiles::kMostPixels];
+    for (int m = 0; m < map_tiles; ++m) {
+      one.weights[m] = weights_.data() + ((std::int64_t{task.group} * steps_ + block.first_step) * map_tiles_ +
+                                          std::int64_t{map_tile + m} * block.steps) *
+                                             step_words();
+      for (int p = 0; p < tiles_of_panel; ++p) {
+        const std::int64_t at =
+            std::int64_t{map_tile + m - task.first_map_tile} * part_tiles_ * images_ + first_tile + p;
+        float* const sums = work.sums.data() + at * kTileWords;
+        const bool is_whole = (map_tile + m + 1) * kTileRows <= shape_.maps_per_group() &&
+                              (of_task[p].pixel_tile + 1) * kTileRows <= pixels_;
+        one.sums[m][p] = {.from = sums, .to = sums, .row_bytes = kTileRowBytes};
+        goes_through_sums[m][p] = !is_whole;
+        if (is_last && is_whole) {
+          one.sums[m][p].to = task.output + of_task[p].image * shape_.output_elements_per_image() +
+                              std::int64_t{map_tile + m} * kTileRows * pixels_ + of_task[p].pixel_tile * kTileRows;
+          one.sums[m][p].row_bytes = std::int64_t{4} * pixels_;
+        }
+      }
+    }
+    multiply(tiles, one, map_tiles, tiles_of_panel, products_);
+    for (int m = 0; is_last && m < map_tiles; ++m) {
+      for (int p = 0; p < tiles_of_panel; ++p) {
+        if (goes_through_sums[m][p]) store(one.sums[m][p].from, task, map_tile + m, of_task[p]);
+      }
+    }
   }
 }
 
 template <typename Tiles>
 void TileConvolution::run(Tiles& tiles, Workspace& work, const Task& task) const {
   const int first_tile = task.part * part_tiles_;
-  const int end_tile = std::min(pixel_tiles_, first_tile + part_tiles_);
-  for (const Block& block : blocks_) {
-    work.tile.load(task.input + std::int64_t{block.first_channel} * shape_.height * shape_.width, first_row(task.part),
-                   block.channels);
-    run_with<CutIntoParts>(set_, work.tile.pixels(), static_cast<std::int64_t>(work.parts.size()) / parts_, parts_,
-                           work.parts.data());
-    const bool is_last = &block == &blocks_.back();
-    const std::int64_t tile_words = block.steps * step_words();
-    for (int pixel_tile = first_tile; pixel_tile < end_tile; pixel_tile += 2) {
-      const int pixel_tiles = std::min(2, end_tile - pixel_tile);
-      for (int p = 0; p < pixel_tiles; ++p) {
-        fill_tile(work, block, pixel_tile + p, work.panel.data() + p * tile_words);
-      }
-      for (int map_tile = task.first_map_tile; map_tile < task.end_map_tile; map_tile += 2) {
-        const int map_tiles = std::min(2, task.end_map_tile - map_tile);
-        BlockOfTiles one{
-            .weights = {}, .pixels = {}, .sums = {}, .steps = block.steps, .is_first = block.first_step == 0};
-        for (int m = 0; m < map_tiles; ++m) {
-          const std::int64_t tile = std::int64_t{task.group} * map_tiles_ + map_tile + m;
-          one.weights[m] = weights_.data() + (tile * steps_ + block.first_step) * step_words();
-          for (int p = 0; p < pixel_tiles; ++p) {
-            one.sums[m][p] = work.sums.data() + sums_at(map_tile + m, pixel_tile - first_tile + p);
-          }
-        }
-        for (int p = 0; p < pixel_tiles; ++p) one.pixels[p] = work.panel.data() + p * tile_words;
-        multiply(tiles, one, map_tiles, pixel_tiles, products_);
-        for (int m = 0; is_last && m < map_tiles; ++m) {
-          for (int p = 0; p < pixel_tiles; ++p) store(work, task, map_tile + m, pixel_tile + p);
-        }
+  const int count = (std::min(pixel_tiles_, first_tile + part_tiles_) - first_tile) * task.images;
+  for (const Slice& slice : slices_) {
+    for (int image = 0; image < task.images; ++image) {
+      work.input.load(set_, task.input + image * shape_.input_elements_per_image(), slice.first_plane, slice.planes,
+                      first_row(task.part), image);
+    }
+    for (int block = slice.first_block; block < slice.end_block; ++block) {
+      for (int tile = 0; tile < count; tile += panel_tiles_) {
+        add_panel(tiles, work, task, slice, blocks_[static_cast<std::size_t>(block)], tile,
+                  std::min(panel_tiles_, count - tile));
       }
     }
   }
+}
+
+std::int64_t TileConvolution::tasks() const {
+  return rounded_up_quotient(std::int64_t{shape_.batch}, std::int64_t{images_}) * shape_.groups * pixel_parts_ *
+         map_parts_;
 }
 
 TileConvolution::Task TileConvolution::task(std::int64_t index, const float* input, float* output) const {
@@ -312,12 +291,13 @@ TileConvolution::Task TileConvolution::task(std::int64_t index, const float* inp
   const int part = static_cast<int>(index % pixel_parts_);
   index /= pixel_parts_;
   const int group = static_cast<int>(index % shape_.groups);
-  const std::int64_t image = index / shape_.groups;
+  const std::int64_t image = index / shape_.groups * images_;
   const std::int64_t first_channel = std::int64_t{group} * shape_.channels_per_group();
   const std::int64_t first_map = std::int64_t{group} * shape_.maps_per_group();
   const int map_pairs = (map_tiles_ + 1) / 2;
   return {.input = input + image * shape_.input_elements_per_image() + first_channel * shape_.height * shape_.width,
           .output = output + image * shape_.output_elements_per_image() + first_map * pixels_,
+          .images = static_cast<int>(std::min<std::int64_t>(images_, shape_.batch - image)),
           .group = group,
           .part = part,
           .first_map_tile = 2 * (map_pairs * map_part / map_parts_),
@@ -326,14 +306,13 @@ TileConvolution::Task TileConvolution::task(std::int64_t index, const float* inp
 
 template <typename Tiles>
 void TileConvolution::run_all(const float* input, float* output) {
-  const std::int64_t tasks = std::int64_t{shape_.batch} * shape_.groups * pixel_parts_ * map_parts_;
   const int threads = static_cast<int>(workspaces_.size());
 #pragma omp parallel num_threads(threads)
   {
     Tiles tiles;
     Workspace& work = workspaces_[static_cast<std::size_t>(omp_get_thread_num())];
 #pragma omp for schedule(dynamic)
-    for (std::int64_t i = 0; i < tasks; ++i) run(tiles, work, task(i, input, output));
+    for (std::int64_t i = 0; i < tasks(); ++i) run(tiles, work, task(i, input, output));
   }
 }
 
@@ -349,9 +328,10 @@ std::int64_t TileConvolution::tile_products() const {
 }
 
 std::string TileConvolution::choice() const {
-  return fmt::format("{}, panels of {} channels, images in {} x {} parts, {} tile products a call",
-                     is_emulated_ ? "AMX, emulated" : "AMX", blocks_.front().channels, pixel_parts_, map_parts_,
-                     tile_products());
+  const std::int64_t panel_steps = rounded_up_quotient(steps_, static_cast<std::int64_t>(blocks_.size()));
+  return fmt::format("{}, panels of {} taps, tasks of {} image{} in {} x {} parts, {} tile products a call",
+                     is_emulated_ ? "AMX, emulated" : "AMX", panel_steps * kTileDepth, images_, images_ == 1 ? "" : "s",
+                     pixel_parts_, map_parts_, tile_products());
 }
 
 }  // namespace convladder

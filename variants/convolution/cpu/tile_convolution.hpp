@@ -1,12 +1,12 @@
 // A convolution as a matrix product over tiles of bf16 parts. Stages 13 and 14 share it.
 //
 // The left tiles are weights, 16 maps x 32 taps; the right ones input, 32 taps x 16 pixels; the sums 16 maps x 16
-// pixels in fp32. As in stage 8 the second matrix is written down a panel at a time: 32 pixels, the taps of so many
-// channels that panel and weights stay in the caches while all maps use them. A piece of the input is cut into its
-// parts once, before it is copied for each tap. Four tiles of sums, two of weights and two of pixels fill the eight
-// registers. A step takes 32 taps: one product of parts after the other, in an order in which each shares a factor with
-// the one before, so that six products of four tiles load 14 tiles. Who has no 16 maps, 32 taps or 16 pixels multiplies
-// zeros.
+// pixels in fp32. As in stage 8 the second matrix is written down a panel at a time: two or three tiles of pixels, so
+// many taps that it stays in the first-level cache while all maps use it. A task has the sums of many tiles of pixels,
+// of several images if they are small: so the weights of a panel's taps are read into the second-level cache once and
+// then used again and again. What lies behind that cache could not keep up with the products. A step takes 32 taps: one
+// product of parts after the other, in an order in which each shares a factor with the one before. Who has no 16 maps,
+// 32 taps or 16 pixels multiplies zeros.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "variants/convolution/conv_shape.hpp"
-#include "variants/convolution/cpu/input_tile.hpp"
+#include "variants/convolution/cpu/paired_input.hpp"
 #include "variants/convolution/cpu/part_products.hpp"
 #include "variants/convolution/cpu/tile_instructions.hpp"
 #include "variants/vector_lanes.hpp"
@@ -34,43 +34,44 @@ class TileConvolution {
   std::string choice() const;
 
  private:
-  /// Lanes of a tile's pixels that belong to one output row. Their inputs lie side by side in the input tile.
-  struct Piece {
-    int from;        ///< the input of its first lane's first tap
-    int first_lane;  ///< up to the next piece, or the last lane
-  };
-  /// The channels of a panel.
+  /// The taps of a panel.
   struct Block {
-    int first_channel;
-    int channels;
-    int steps;       ///< of 32 taps
-    int first_step;  ///< among those of all blocks
+    int first_step;  ///< of 32 taps each
+    int steps;
+  };
+  /// Planes of the input that are cut together, and the blocks with their taps.
+  struct Slice {
+    int first_plane;
+    int planes;
+    int first_block;
+    int end_block;
   };
   /// What a thread works in.
   struct Workspace {
-    InputTile tile;
-    std::vector<std::uint16_t> parts;   ///< of what is in the tile: all of a part, then the next
-    AlignedWords<std::uint32_t> panel;  ///< [tile of a pair][step][pair of taps][part][pixel]
-    AlignedFloats sums;                 ///< of the taps so far, [tile of maps][tile of the part's pixels][map][pixel]
+    PairedInput input;
+    AlignedWords<std::uint32_t> panel;  ///< PanelTile after PanelTile
+    AlignedFloats sums;                 ///< of the taps so far, [tile of maps][tile of pixels][map][pixel]
   };
-  /// A part of the pixels of one image, and a part of the maps of one group, with all channels.
+  /// A part of the pixels of some images, and a part of the maps of one group, with all channels.
   struct Task {
-    const float* input;  ///< first channel of the group, of the image
-    float* output;       ///< first map of the group, of the image
+    const float* input;  ///< first channel of the group, of the first image
+    float* output;       ///< first map of the group, of the first image
+    int images;
     int group;
     int part;  ///< of the pixels
     int first_map_tile;
     int end_map_tile;
   };
-  struct FillPanel;
 
-  static int channels_of_panel(const ConvShape& shape);
   void divide(int threads);
+  void add_slices();
   void pack(const float* weights);
   void add_pieces();
   /// Output rows that so many tiles of pixels touch, at most.
   int rows_of(int pixel_tiles) const;
   int first_row(int part) const;
+  /// Words of one part of an input plane for the rows of outputs.
+  std::int64_t plane_words(int rows) const;
 
   Workspace workspace() const;
   Task task(std::int64_t index, const float* input, float* output) const;
@@ -78,14 +79,21 @@ class TileConvolution {
   void run_all(const float* input, float* output);
   template <typename Tiles>
   void run(Tiles& tiles, Workspace& work, const Task& task) const;
-  void fill_tile(Workspace& work, const Block& block, int pixel_tile, std::uint32_t* to) const;
-  void store(const Workspace& work, const Task& task, int map_tile, int pixel_tile) const;
+  template <typename Tiles>
+  void add_panel(Tiles& tiles, Workspace& work, const Task& task, const Slice& slice, const Block& block,
+                 int first_tile, int tiles_of_panel) const;
+  /// The pixel tile of the image, of a tile of the task, and which image.
+  struct TileOfTask {
+    int image;
+    int pixel_tile;
+  };
+  TileOfTask tile_of(const Task& task, int tile) const;
+  void fill_tile(Workspace& work, const Slice& slice, const Block& block, const TileOfTask& tile,
+                 std::uint32_t* to) const;
+  void store(const float* sums, const Task& task, int map_tile, const TileOfTask& tile) const;
 
   std::int64_t step_words() const { return std::int64_t{parts_} * kTileWords; }
-  /// Of a tile's sums.
-  std::int64_t sums_at(int map_tile, int pixel_tile_of_part) const {
-    return (std::int64_t{map_tile} * part_tiles_ + pixel_tile_of_part) * kTileWords;
-  }
+  std::int64_t tasks() const;
 
   ConvShape shape_;
   PartProducts products_;
@@ -95,15 +103,21 @@ class TileConvolution {
   int pixels_;
   int pixel_tiles_;
   int map_tiles_;  ///< of a group
+  std::vector<TapPair> pairs_;
+  int whole_pairs_;
+  int steps_;
+  int most_steps_;  ///< of a panel
   std::vector<Block> blocks_;
-  int steps_ = 0;                        ///< of all blocks
-  AlignedWords<std::uint32_t> weights_;  ///< [group][tile of maps][step][part][map][pair of taps]
-  int pixel_parts_ = 1;
+  std::vector<Slice> slices_;
+  AlignedWords<std::uint32_t> weights_;  ///< [group][block][tile of maps][step][part][map][pair of taps]
+  int panel_tiles_;                      ///< of pixels
   int map_parts_ = 1;
-  int part_tiles_ = 2;            ///< of pixels of a part, an even number; the last part may have fewer
+  int pixel_parts_ = 1;
+  int images_ = 1;                ///< of a task; the last one may have fewer
+  int part_tiles_ = 1;            ///< of pixels of a part; the last one may have fewer
   std::vector<int> first_piece_;  ///< of each tile of pixels, and the end of the last
-  std::vector<Piece> pieces_;
-  std::vector<int> tap_offsets_;  ///< of a panel's taps in the input tile
+  std::vector<TilePiece> pieces_;
+  std::vector<int> offsets_;  ///< of each pair's words, from the first plane of its group
   std::vector<Workspace> workspaces_;
 };
 

@@ -46,10 +46,11 @@ class EmulatedTiles {
       std::memcpy(words_[kTile] + row * kTileRows, static_cast<const char*>(rows) + row * pitch, kTileRowBytes);
     }
   }
-  /// To rows that lie one behind the other.
   template <int kTile>
-  void store(void* rows) const {
-    std::memcpy(rows, words_[kTile], kTileBytes);
+  void store(void* rows, std::int64_t pitch = kTileRowBytes) const {
+    for (int row = 0; row < kTileRows; ++row) {
+      std::memcpy(static_cast<char*>(rows) + row * pitch, words_[kTile] + row * kTileRows, kTileRowBytes);
+    }
   }
   template <int kSums, int kLeft, int kRight>
   void multiply() {
@@ -100,8 +101,8 @@ class ProcessorTiles {
     asm volatile("tileloadd (%1,%2,1), %%tmm%c0" : : "i"(kTile), "r"(rows), "r"(pitch) : "memory");
   }
   template <int kTile>
-  [[gnu::always_inline]] void store(void* rows) const {
-    asm volatile("tilestored %%tmm%c0, (%1,%2,1)" : : "i"(kTile), "r"(rows), "r"(kTileRowBytes) : "memory");
+  [[gnu::always_inline]] void store(void* rows, std::int64_t pitch = kTileRowBytes) const {
+    asm volatile("tilestored %%tmm%c0, (%1,%2,1)" : : "i"(kTile), "r"(rows), "r"(pitch) : "memory");
   }
   template <int kSums, int kLeft, int kRight>
   [[gnu::always_inline]] void multiply() {

@@ -35,45 +35,62 @@ constexpr auto product_order() {
   }
 }
 
-/// One or two tiles of maps by one or two tiles of pixels, over the taps of a panel.
+/// A tile of sums on its way.
+struct TileOfSums {
+  const float* from;       ///< of the taps before; rows one behind the other
+  float* to;               ///< with those of the panel
+  std::int64_t row_bytes;  ///< from a row to the next of `to`
+};
+
+/// One tile of maps by up to three of pixels, or two by up to two, over the taps of a panel.
 struct BlockOfTiles {
-  const std::uint32_t* weights[2];
-  const std::uint32_t* pixels[2];
-  float* sums[2][2];
+  static constexpr int kMostMaps = 2;
+  static constexpr int kMostPixels = 3;
+
+  const std::uint32_t* weights[kMostMaps];
+  const std::uint32_t* pixels[kMostPixels];
+  TileOfSums sums[kMostMaps][kMostPixels];
   int steps;
   bool is_first;  ///< whether the sums begin here
 };
 
 template <typename Tiles, int kMaps, int kPixels, PartProducts kProducts>
 struct TileKernel {
-  // Registers: the sums of maps m and pixels p in 2m + p, then weights, then pixels.
-  static constexpr int kWeights = 4;
-  static constexpr int kPixelTiles = 6;
+  // Registers: the sums of maps m and pixels p in kPixels * m + p, then weights, then pixels. A product takes three
+  // to four times as long as the next one may begin later: with three or four sums in turn none waits for the one
+  // before.
+  static constexpr int kWeights = kMaps * kPixels;
+  static constexpr int kPixelTiles = kWeights + kMaps;
+  static_assert(kPixelTiles + kPixels <= kTileRegisters);
   static constexpr auto kOrder = product_order<kProducts>();
 
   /// By itself, so that no store of what it reads is moved behind it.
   [[gnu::noinline]] static void run(Tiles& tiles, const BlockOfTiles& block) {
     for_sums([&]<int m, int p>() {
       if (block.is_first) {
-        tiles.template clear<2 * m + p>();
+        tiles.template clear<kPixels * m + p>();
       } else {
-        tiles.template load<2 * m + p>(block.sums[m][p]);
+        tiles.template load<kPixels * m + p>(block.sums[m][p].from);
       }
     });
     for (int step = 0; step < block.steps; ++step) {
       const std::ptrdiff_t at = std::ptrdiff_t{step} * part_count(kProducts) * kTileWords;
       add_products(tiles, block, at, std::make_integer_sequence<int, static_cast<int>(kOrder.size())>());
     }
-    for_sums([&]<int m, int p>() { tiles.template store<2 * m + p>(block.sums[m][p]); });
+    for_sums([&]<int m, int p>() {
+      tiles.template store<kPixels * m + p>(block.sums[m][p].to, block.sums[m][p].row_bytes);
+    });
   }
 
  private:
   template <typename Body>
   [[gnu::always_inline]] static void for_sums(const Body& body) {
-    body.template operator()<0, 0>();
-    if constexpr (kPixels > 1) body.template operator()<0, 1>();
-    if constexpr (kMaps > 1) body.template operator()<1, 0>();
-    if constexpr (kMaps > 1 && kPixels > 1) body.template operator()<1, 1>();
+    for_tiles<kMaps>([&]<int m>() { for_tiles<kPixels>([&]<int p>() { body.template operator()<m, p>(); }); });
+  }
+  template <int kCount, int kFirst = 0, typename Body>
+  [[gnu::always_inline]] static void for_tiles(const Body& body) {
+    body.template operator()<kFirst>();
+    if constexpr (kFirst + 1 < kCount) for_tiles<kCount, kFirst + 1>(body);
   }
 
   template <int... kNumbers>
@@ -87,32 +104,32 @@ struct TileKernel {
     constexpr PartProduct now = kOrder[kNumber];
     constexpr PartProduct before = kNumber > 0 ? kOrder[kNumber - 1] : PartProduct{-1, -1};
     if constexpr (now.weight != before.weight) {
-      tiles.template load<kWeights>(block.weights[0] + at + now.weight * kTileWords);
-      if constexpr (kMaps > 1) tiles.template load<kWeights + 1>(block.weights[1] + at + now.weight * kTileWords);
+      const std::ptrdiff_t of_part = at + now.weight * kTileWords;
+      for_tiles<kMaps>([&]<int m>() { tiles.template load<kWeights + m>(block.weights[m] + of_part); });
     }
     if constexpr (now.pixel != before.pixel) {
-      constexpr std::int64_t kPitch = part_count(kProducts) * kTileRowBytes;
-      tiles.template load<kPixelTiles>(block.pixels[0] + at + now.pixel * kTileRows, kPitch);
-      if constexpr (kPixels > 1) {
-        tiles.template load<kPixelTiles + 1>(block.pixels[1] + at + now.pixel * kTileRows, kPitch);
-      }
+      const std::ptrdiff_t of_part = at + now.pixel * kTileWords;
+      for_tiles<kPixels>([&]<int p>() { tiles.template load<kPixelTiles + p>(block.pixels[p] + of_part); });
     }
-    for_sums([&]<int m, int p>() { tiles.template multiply<2 * m + p, kWeights + m, kPixelTiles + p>(); });
+    for_sums([&]<int m, int p>() { tiles.template multiply<kPixels * m + p, kWeights + m, kPixelTiles + p>(); });
   }
 };
 
+template <typename Tiles, int kMaps, int kPixels>
+void multiply(Tiles& tiles, const BlockOfTiles& block, PartProducts products) {
+  switch (products) {
+    case PartProducts::three:
+      return TileKernel<Tiles, kMaps, kPixels, PartProducts::three>::run(tiles, block);
+    case PartProducts::six:
+      return TileKernel<Tiles, kMaps, kPixels, PartProducts::six>::run(tiles, block);
+  }
+}
+
+/// `pixels` up to three with one tile of maps, up to two with two.
 template <typename Tiles>
 void multiply(Tiles& tiles, const BlockOfTiles& block, int maps, int pixels, PartProducts products) {
-  with_constant<2>(maps, [&](auto m) {
-    with_constant<2>(pixels, [&](auto p) {
-      switch (products) {
-        case PartProducts::three:
-          return TileKernel<Tiles, m, p, PartProducts::three>::run(tiles, block);
-        case PartProducts::six:
-          return TileKernel<Tiles, m, p, PartProducts::six>::run(tiles, block);
-      }
-    });
-  });
+  if (maps == 1) return with_constant<3>(pixels, [&](auto p) { multiply<Tiles, 1, p>(tiles, block, products); });
+  with_constant<2>(pixels, [&](auto p) { multiply<Tiles, 2, p>(tiles, block, products); });
 }
 
 }  // namespace convladder
