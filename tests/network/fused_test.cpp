@@ -320,7 +320,7 @@ TEST(FusedVariants, WinogradSuitsNoLayerOfFewMaps) {
   EXPECT_FALSE(suits(4));
   EXPECT_FALSE(suits(16));
   EXPECT_TRUE(suits(24));
-  EXPECT_TRUE(suits(64));
+  EXPECT_TRUE(suits(63)) << "from 64 on AMX is faster, where it is";
 }
 
 }  // namespace

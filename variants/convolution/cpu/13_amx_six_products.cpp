@@ -15,6 +15,7 @@
 // has such ones takes another stage. An infinity gives infinity or NaN, which its product with a part that is zero is:
 // never a finite number.
 
+#include "variants/convolution/cpu/tile_layers.hpp"
 #include "variants/convolution/cpu/tile_stage.hpp"
 
 namespace convladder {
@@ -27,7 +28,7 @@ const VariantRegistration registration{
      .title = "AMX, six bf16 products",
      .builds_on = "implicit-gemm",
      .hypothesis = "Tiles multiply bf16 at 16 times the rate of fp32; six products of parts make one of fp32."},
-    keep_variant(std::make_unique<PreparingCpuVariant<TileStage<PartProducts::six>>>(no_tile_unit, suits_nothing))};
+    keep_variant(std::make_unique<PreparingCpuVariant<TileStage<PartProducts::six>>>(no_tile_unit, tiles_suit))};
 
 }  // namespace
 }  // namespace convladder

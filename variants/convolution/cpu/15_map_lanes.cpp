@@ -17,6 +17,7 @@
 #include "support/quotient.hpp"
 #include "variants/convolution/cpu/batch_of_lanes.hpp"
 #include "variants/convolution/cpu/lane_transpose.hpp"
+#include "variants/convolution/cpu/tile_layers.hpp"
 #include "variants/convolution/cpu/winograd_plan.hpp"
 #include "variants/convolution/cpu_variant.hpp"
 #include "variants/vector_tile.hpp"
@@ -257,7 +258,7 @@ class MapLanes {
 
 bool suits(const ConvShape& s) {
   return s.maps_per_group() >= 2 * chosen_instruction_set().tile_pixels() && !shifted_copies_fit(s) &&
-         !winograd_has_strips(s);
+         !winograd_has_strips(s) && !tiles_suit(s);
 }
 
 const VariantRegistration registration{

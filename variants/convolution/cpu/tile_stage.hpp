@@ -11,9 +11,6 @@ namespace convladder {
 
 inline std::string no_tile_unit(const ConvShape& /*shape*/) { return why_no_tile_unit(); }
 
-/// Nobody has timed it on AMX yet: it is taken where it is named.
-inline bool suits_nothing(const ConvShape& /*shape*/) { return false; }
-
 template <PartProducts kProducts>
 class TileStage {
  public:

@@ -8,6 +8,7 @@
 
 #include "variants/convolution/cpu/batch_of_lanes.hpp"
 #include "variants/convolution/cpu/image_lanes_task.hpp"
+#include "variants/convolution/cpu/tile_layers.hpp"
 #include "variants/fused/cpu/fused_lanes.hpp"
 #include "variants/fused/cpu_fused.hpp"
 
@@ -22,7 +23,7 @@ bool suits(const FusedShape& shape) {
   constexpr int kManyTaps = 100;
   const ConvShape& s = shape.convolution;
   return s.channels_per_group() * s.kernel * s.kernel >= kManyTaps && has_images_for_lanes(s) &&
-         shape.pool_size <= shape.pool_stride;
+         shape.pool_size <= shape.pool_stride && !tiles_suit(s);
 }
 
 const FusedRegistration registration{

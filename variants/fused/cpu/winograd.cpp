@@ -6,6 +6,7 @@
 // windows overlap, since rows that two strips share are convolved twice.
 
 #include "variants/convolution/cpu/batch_of_lanes.hpp"
+#include "variants/convolution/cpu/tile_layers.hpp"
 #include "variants/convolution/cpu/winograd_task.hpp"
 #include "variants/fused/cpu/fused_lanes.hpp"
 #include "variants/fused/cpu_fused.hpp"
@@ -27,7 +28,7 @@ std::string unsupported(const FusedShape& shape) { return winograd_unsupported(s
 bool suits(const FusedShape& shape) {
   const ConvShape& s = shape.convolution;
   const int lanes = chosen_instruction_set().lanes;
-  if (shape.pool_size > shape.pool_stride || !winograd_suits(s)) return false;
+  if (shape.pool_size > shape.pool_stride || !winograd_suits(s) || tiles_suit(s)) return false;
   if (shifted_copies_fit(s)) return 2 * s.batch > lanes;
   return 4 * std::int64_t{s.batch} * ((s.out_height() + 1) / 2) >= 3 * lanes;
 }
