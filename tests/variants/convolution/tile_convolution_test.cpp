@@ -72,7 +72,8 @@ TEST_F(TileStages, ComputeTheLayersOfTheNetworks) {
 TEST_F(TileStages, TakeEveryStrideAndPaddingOfEveryKernel) {
   for (const int kernel : {1, 2, 3, 5, 11}) {
     for (int stride = 1; stride <= 4; ++stride) {
-      for (const int padding : {0, kernel / 2, kernel - 1}) check({{2, 2, 17, 14, 3, kernel, stride, padding}});
+      for (const int padding : {0, kernel / 2, kernel - 1})
+        check({{2, 2, 17, 14, 3, kernel, stride, padding}, {2, 3, 17, 14, 3, kernel, stride, padding}});
     }
   }
 }
@@ -156,19 +157,47 @@ TEST_F(TileStages, AreTheSameWithAnyNumberOfThreads) {
   for (const std::vector<float>& output : outputs) EXPECT_EQ(output, outputs.front());
 }
 
+// Of the last task there are fewer; its tiles are of two images where one has an odd number of them.
+TEST_F(TileStages, TakeSeveralImagesInATask) {
+  const int before = omp_get_max_threads();
+  omp_set_num_threads(1);
+  const ConvShape shape{1, 16, 6, 6, 40, 3, 1, 1};
+  const ConvTestData data = random_data(shape.with_batch(9), 11);
+  const TileConvolution convolution(shape.with_batch(9), data.weights.data(), PartProducts::six);
+  EXPECT_NE(convolution.choice().find(" images in 1 x 1 parts"), std::string::npos) << convolution.choice();
+  for (int batch = 2; batch <= 9; ++batch) check({shape.with_batch(batch)});
+  omp_set_num_threads(before);
+}
+
+// Planes that two slices share are cut for both, with two channels and, for the last, with one.
+TEST_F(TileStages, CutWideInputsInSlices) {
+  for (const int channels : {120, 121}) check({{1, channels, 40, 40, 3, 3, 1, 1}, {1, channels, 81, 81, 3, 3, 2, 1}});
+}
+
 // Also not where a tile has zeros for taps, maps or pixels that are not there.
 TEST_F(TileStages, HideNoNanAndSpreadNone) {
-  const ConvShape shape{1, 1, 9, 21, 3, 3, 1, 1};
-  for (const float odd : {std::nanf(""), std::numeric_limits<float>::infinity()}) {
-    for (const int at : {0, 20, 21 * 4 + 10, 21 * 9 - 1}) {
-      ConvTestData data = random_data(shape, 9);
-      data.input[static_cast<std::size_t>(at)] = odd;
-      std::vector<float> output(static_cast<std::size_t>(shape.output_elements()));
-      TileConvolution(shape, data.weights.data(), PartProducts::six).convolve(data.input.data(), output.data());
-      for (int i = 0; i < shape.output_elements(); ++i) {
-        const int pixel = i % (9 * 21);
-        const bool is_near = std::abs(pixel / 21 - at / 21) <= 1 && std::abs(pixel % 21 - at % 21) <= 1;
-        EXPECT_EQ(!std::isfinite(output[static_cast<std::size_t>(i)]), is_near) << "element " << i << ", NaN at " << at;
+  // One channel, paired with its neighbours; the last of three, with strides whose neighbours lie in other phases.
+  for (const ConvShape& shape :
+       {ConvShape{1, 1, 9, 21, 3, 3, 1, 1}, {1, 3, 13, 21, 3, 5, 2, 2}, {1, 3, 13, 21, 3, 5, 3, 2}}) {
+    const int pixels = shape.out_height() * shape.out_width();
+    const int channel = shape.height * shape.width;
+    for (const float odd : {std::nanf(""), std::numeric_limits<float>::infinity()}) {
+      for (const int at : {0, shape.width - 1, shape.width * 4 + 10, channel - 1}) {
+        ConvTestData data = random_data(shape, 9);
+        data.input[static_cast<std::size_t>((shape.in_channels - 1) * channel + at)] = odd;
+        std::vector<float> output(static_cast<std::size_t>(shape.output_elements()));
+        TileConvolution(shape, data.weights.data(), PartProducts::six).convolve(data.input.data(), output.data());
+        const auto reads = [&](int first, int input) {
+          const int tap = input - first * shape.stride + shape.padding;
+          return tap >= 0 && tap < shape.kernel;
+        };
+        for (int i = 0; i < shape.output_elements(); ++i) {
+          const int pixel = i % pixels;
+          const bool is_near =
+              reads(pixel / shape.out_width(), at / shape.width) && reads(pixel % shape.out_width(), at % shape.width);
+          EXPECT_EQ(!std::isfinite(output[static_cast<std::size_t>(i)]), is_near)
+              << shape_name(shape) << ", element " << i << ", NaN at " << at;
+        }
       }
     }
   }

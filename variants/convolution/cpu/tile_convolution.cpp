@@ -21,7 +21,7 @@ constexpr int kMostStepsOfFewMaps = 2;  // whose weights are to stay in the same
 constexpr std::int64_t kSumsBytes = 1024 * 1024;
 constexpr std::int64_t kInputBytes = 384 * 1024;
 constexpr std::int64_t kWeightsBytes = 512 * 1024;  // that stay in a cache from a task to the next
-constexpr int kMostParts = 64;
+constexpr int kMostImages = 64;                     // of a task
 
 std::uint32_t part_of(float value, int part) {
   const Bfloat16Parts parts = bfloat16_parts(value);
@@ -99,9 +99,12 @@ void TileConvolution::divide(int threads) {
     pixel_parts_ = static_cast<int>(pixels);
     images_ = static_cast<int>(images);
   };
+  const std::int64_t most_tiles = std::min<std::int64_t>(pixel_tiles_, kSumsBytes / (2 * kTileBytes));
   for (std::int64_t maps = 1; maps <= map_pairs; ++maps) {
-    for (std::int64_t pixels = 1; pixels <= pixel_tiles_; ++pixels) consider(maps, pixels, 1);
-    for (std::int64_t images = 2; images <= std::min(shape_.batch, kMostParts); ++images) consider(maps, 1, images);
+    for (std::int64_t tiles = most_tiles; tiles >= 1; --tiles) {
+      consider(maps, rounded_up_quotient(pixel_tiles_, tiles), 1);
+    }
+    for (std::int64_t images = 2; images <= std::min(shape_.batch, kMostImages); ++images) consider(maps, 1, images);
   }
   part_tiles_ = static_cast<int>(rounded_up_quotient(pixel_tiles_, pixel_parts_));
   pixel_parts_ = static_cast<int>(rounded_up_quotient(pixel_tiles_, part_tiles_));
@@ -138,8 +141,7 @@ void TileConvolution::pack(const float* weights) {
     const std::int64_t map_tile = tile % map_tiles_;
     const int first_map = static_cast<int>(map_tile) * kTileRows;
     for (const Block& block : blocks_) {
-      std::uint32_t* const block_words =
-          weights_.data() + ((group * steps_ + block.first_step) * map_tiles_ + map_tile * block.steps) * step_words();
+      std::uint32_t* const block_words = weights_.data() + weights_at(group, block, map_tile);
       for (int map = first_map; map < std::min(maps, first_map + kTileRows); ++map) {
         const float* const from = weights + (group * maps + map) * taps;
         const int end = std::min(static_cast<int>(pairs_.size()), (block.first_step + block.steps) * kTileRows);
@@ -176,18 +178,24 @@ void TileConvolution::add_pieces() {
 TileConvolution::Workspace TileConvolution::workspace() const {
   int planes = 0;
   for (const Slice& slice : slices_) planes = std::max(planes, slice.planes);
-  const std::int64_t panel_steps = rounded_up_quotient(steps_, static_cast<std::int64_t>(blocks_.size()));
   const std::int64_t map_pairs = rounded_up_quotient(map_tiles_, 2);
   return {.input = PairedInput(shape_, rows_of(part_tiles_), planes, images_, parts_),
-          .panel = AlignedWords<std::uint32_t>(panel_tiles_ * panel_steps * step_words()),
+          .panel = AlignedWords<std::uint32_t>(panel_tiles_ * panel_steps() * step_words()),
           .sums = AlignedFloats(2 * rounded_up_quotient(map_pairs, std::int64_t{map_parts_}) * part_tiles_ * images_ *
                                 kTileWords)};
 }
 
+std::int64_t TileConvolution::panel_steps() const {
+  return rounded_up_quotient(steps_, static_cast<std::int64_t>(blocks_.size()));
+}
+
+int TileConvolution::tiles_of(const Task& task) const {
+  return std::min(part_tiles_, pixel_tiles_ - task.part * part_tiles_);
+}
+
 TileConvolution::TileOfTask TileConvolution::tile_of(const Task& task, int tile) const {
-  const int first = task.part * part_tiles_;
-  const int of_image = std::min(pixel_tiles_, first + part_tiles_) - first;
-  return {.image = tile / of_image, .pixel_tile = first + tile % of_image};
+  const int of_image = tiles_of(task);
+  return {.image = tile / of_image, .pixel_tile = task.part * part_tiles_ + tile % of_image};
 }
 
 void TileConvolution::fill_tile(Workspace& work, const Slice& slice, const Block& block, const TileOfTask& tile,
@@ -207,56 +215,56 @@ void TileConvolution::fill_tile(Workspace& work, const Slice& slice, const Block
               .to = to});
 }
 
+float* TileConvolution::output_at(const Task& task, int map_tile, const TileOfTask& tile) const {
+  return task.output + tile.image * shape_.output_elements_per_image() + std::int64_t{map_tile} * kTileRows * pixels_ +
+         tile.pixel_tile * kTileRows;
+}
+
+TileOfSums TileConvolution::sums_of(Workspace& work, const Task& task, const Block& block, int map_tile, int tile,
+                                    const TileOfTask& of_task) const {
+  const std::int64_t at = std::int64_t{map_tile - task.first_map_tile} * part_tiles_ * images_ + tile;
+  float* const sums = work.sums.data() + at * kTileWords;
+  const bool is_last = block.first_step + block.steps == steps_;
+  const bool is_whole =
+      (map_tile + 1) * kTileRows <= shape_.maps_per_group() && (of_task.pixel_tile + 1) * kTileRows <= pixels_;
+  if (!is_last || !is_whole) return {.from = sums, .to = sums, .row_bytes = kTileRowBytes};
+  return {.from = sums, .to = output_at(task, map_tile, of_task), .row_bytes = std::int64_t{4} * pixels_};
+}
+
 void TileConvolution::store(const float* sums, const Task& task, int map_tile, const TileOfTask& tile) const {
-  const int first_pixel = tile.pixel_tile * kTileRows;
-  const int first_map = map_tile * kTileRows;
-  float* const output = task.output + tile.image * shape_.output_elements_per_image() + first_pixel;
-  const auto bytes = static_cast<std::size_t>(std::min(kTileRows, pixels_ - first_pixel)) * sizeof(float);
-  for (int map = first_map; map < std::min(shape_.maps_per_group(), first_map + kTileRows); ++map, sums += kTileRows) {
-    std::memcpy(output + std::int64_t{map} * pixels_, sums, bytes);
-  }
+  const int maps = std::min(kTileRows, shape_.maps_per_group() - map_tile * kTileRows);
+  const int pixels = std::min(kTileRows, pixels_ - tile.pixel_tile * kTileRows);
+  const std::size_t bytes = static_cast<std::size_t>(pixels) * sizeof(float);
+  float* output = output_at(task, map_tile, tile);
+  for (int map = 0; map < maps; ++map, sums += kTileRows, output += pixels_) std::memcpy(output, sums, bytes);
 }
 
 /// The taps of a block for a panel of the task's tiles, and all maps.
 template <typename Tiles>
 void TileConvolution::add_panel(Tiles& tiles, Workspace& work, const Task& task, const Slice& slice, const Block& block,
                                 int first_tile, int tiles_of_panel) const {
-  const std::int64_t tile_words = block.steps * step_words();
-  TileOfTask of_task[BlockOfTiles::kMostPixels];
   BlockOfTiles one{.weights = {}, .pixels = {}, .sums = {}, .steps = block.steps, .is_first = block.first_step == 0};
+  TileOfTask of_task[BlockOfTiles::kMostPixels];
   for (int p = 0; p < tiles_of_panel; ++p) {
     of_task[p] = tile_of(task, first_tile + p);
-    std::uint32_t* const pixels = work.panel.data() + p * tile_words;
+    std::uint32_t* const pixels = work.panel.data() + p * block.steps * step_words();
     fill_tile(work, slice, block, of_task[p], pixels);
     one.pixels[p] = pixels;
   }
   const bool is_last = block.first_step + block.steps == steps_;
   for (int map_tile = task.first_map_tile; map_tile < task.end_map_tile; map_tile += 2) {
     const int map_tiles = std::min(2, task.end_map_tile - map_tile);
-    bool goes_through_sums[BlockOfTiles::kMostMaps][BlockOfTiles::kMostPixels];
     for (int m = 0; m < map_tiles; ++m) {
-      one.weights[m] = weights_.data() + ((std::int64_t{task.group} * steps_ + block.first_step) * map_tiles_ +
-                                          std::int64_t{map_tile + m} * block.steps) *
-                                             step_words();
+      one.weights[m] = weights_.data() + weights_at(task.group, block, map_tile + m);
       for (int p = 0; p < tiles_of_panel; ++p) {
-        const std::int64_t at =
-            std::int64_t{map_tile + m - task.first_map_tile} * part_tiles_ * images_ + first_tile + p;
-        float* const sums = work.sums.data() + at * kTileWords;
-        const bool is_whole = (map_tile + m + 1) * kTileRows <= shape_.maps_per_group() &&
-                              (of_task[p].pixel_tile + 1) * kTileRows <= pixels_;
-        one.sums[m][p] = {.from = sums, .to = sums, .row_bytes = kTileRowBytes};
-        goes_through_sums[m][p] = !is_whole;
-        if (is_last && is_whole) {
-          one.sums[m][p].to = task.output + of_task[p].image * shape_.output_elements_per_image() +
-                              std::int64_t{map_tile + m} * kTileRows * pixels_ + of_task[p].pixel_tile * kTileRows;
-          one.sums[m][p].row_bytes = std::int64_t{4} * pixels_;
-        }
+        one.sums[m][p] = sums_of(work, task, block, map_tile + m, first_tile + p, of_task[p]);
       }
     }
     multiply(tiles, one, map_tiles, tiles_of_panel, products_);
     for (int m = 0; is_last && m < map_tiles; ++m) {
       for (int p = 0; p < tiles_of_panel; ++p) {
-        if (goes_through_sums[m][p]) store(one.sums[m][p].from, task, map_tile + m, of_task[p]);
+        const TileOfSums& sums = one.sums[m][p];
+        if (sums.to == sums.from) store(sums.from, task, map_tile + m, of_task[p]);
       }
     }
   }
@@ -264,8 +272,7 @@ void TileConvolution::add_panel(Tiles& tiles, Workspace& work, const Task& task,
 
 template <typename Tiles>
 void TileConvolution::run(Tiles& tiles, Workspace& work, const Task& task) const {
-  const int first_tile = task.part * part_tiles_;
-  const int count = (std::min(pixel_tiles_, first_tile + part_tiles_) - first_tile) * task.images;
+  const int count = tiles_of(task) * task.images;
   for (const Slice& slice : slices_) {
     for (int image = 0; image < task.images; ++image) {
       work.input.load(set_, task.input + image * shape_.input_elements_per_image(), slice.first_plane, slice.planes,
@@ -328,10 +335,9 @@ std::int64_t TileConvolution::tile_products() const {
 }
 
 std::string TileConvolution::choice() const {
-  const std::int64_t panel_steps = rounded_up_quotient(steps_, static_cast<std::int64_t>(blocks_.size()));
   return fmt::format("{}, panels of {} taps, tasks of {} image{} in {} x {} parts, {} tile products a call",
-                     is_emulated_ ? "AMX, emulated" : "AMX", panel_steps * kTileDepth, images_, images_ == 1 ? "" : "s",
-                     pixel_parts_, map_parts_, tile_products());
+                     is_emulated_ ? "AMX, emulated" : "AMX", panel_steps() * kTileDepth, images_,
+                     images_ == 1 ? "" : "s", pixel_parts_, map_parts_, tile_products());
 }
 
 }  // namespace convladder

@@ -21,6 +21,8 @@
 
 namespace convladder {
 
+struct TileOfSums;
+
 class TileConvolution {
  public:
   /// `weights` OIHW. There must be a tile unit (`tile_unit`). Throws DeviceError where the system refuses it.
@@ -88,11 +90,24 @@ class TileConvolution {
     int pixel_tile;
   };
   TileOfTask tile_of(const Task& task, int tile) const;
+  /// Tiles of pixels of the part, of one image.
+  int tiles_of(const Task& task) const;
   void fill_tile(Workspace& work, const Slice& slice, const Block& block, const TileOfTask& tile,
                  std::uint32_t* to) const;
+  /// The first output of both tiles.
+  float* output_at(const Task& task, int map_tile, const TileOfTask& tile) const;
+  /// Where a block's sums come from and go to. Those of the last block go to the output if all of the tile is there.
+  TileOfSums sums_of(Workspace& work, const Task& task, const Block& block, int map_tile, int tile,
+                     const TileOfTask& of_task) const;
   void store(const float* sums, const Task& task, int map_tile, const TileOfTask& tile) const;
 
   std::int64_t step_words() const { return std::int64_t{parts_} * kTileWords; }
+  /// Of a block's weights for a tile of maps.
+  std::int64_t weights_at(std::int64_t group, const Block& block, std::int64_t map_tile) const {
+    return ((group * steps_ + block.first_step) * map_tiles_ + map_tile * block.steps) * step_words();
+  }
+  /// Of the largest panel.
+  std::int64_t panel_steps() const;
   std::int64_t tasks() const;
 
   ConvShape shape_;

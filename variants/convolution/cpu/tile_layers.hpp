@@ -3,16 +3,18 @@
 
 #include "devices/cpu/tile_unit.hpp"
 #include "variants/convolution/conv_shape.hpp"
+#include "variants/vector_lanes.hpp"
 
 namespace convladder {
 
 /// Whether six products on the processor's tiles are faster than fp32 in vectors: for layers of many maps, which share
-/// the copies of the input, and of many taps, which share the moves of the sums. With any number of images.
+/// the copies of the input, and of many taps, which share the moves of the sums. With any number of images. Not where
+/// narrower vectors were asked for: whoever does that wants to see a processor that has no tiles either.
 inline bool tiles_suit(const ConvShape& s) {
   constexpr int kManyMaps = 64;
   constexpr int kManyTaps = 512;
-  return tile_unit() == TileUnit::processor && s.maps_per_group() >= kManyMaps &&
-         s.channels_per_group() * s.kernel * s.kernel >= kManyTaps;
+  return tile_unit() == TileUnit::processor && chosen_instruction_set().kind == InstructionSet::Kind::avx512 &&
+         s.maps_per_group() >= kManyMaps && s.channels_per_group() * s.kernel * s.kernel >= kManyTaps;
 }
 
 }  // namespace convladder
