@@ -1,10 +1,10 @@
 # add_problem(folder RESULT-VARIABLE): OBJECT libraries of a folder that holds a problem: what it is (*.cpp), and its variants
-# in cpu/, cuda/ and cuda/sm_80/. The result names them. Nothing is listed by name: files that need something of their own
-# are known by their names.
+# in cpu/, cpu/libraries/, cuda/ and cuda/sm_80/. The result names them. Nothing is listed by name: files that need something
+# of their own are known by their names.
 #   *reference.cpp, problem.cpp   the same sums on every machine: vectorised, but never contracted into fused multiply-adds
 #   cpu/packed.cpp                sums that are to be the same in every batch: all or none contracted into fused
 #                                 multiply-adds, where GCC does it or not by how many sums there are at once
-#   cpu/onednn*.cpp, xnnpack*.cpp only where these libraries are
+#   onednn*.cpp, xnnpack*.cpp     below cpu/, only where these libraries are
 #   cuda/cudnn*.cpp, cublas*.cpp  only where their headers are; the libraries are opened at run time
 function(add_problem folder result)
   get_filename_component(problem "${folder}" NAME)
@@ -22,7 +22,7 @@ function(add_problem folder result)
       COMPILE_OPTIONS "-O3;-march=${CONVLADDER_CPU_ARCHITECTURE};-ffp-contract=off")
   endif()
 
-  file(GLOB sources CONFIGURE_DEPENDS ${folder}/cpu/*.cpp)
+  file(GLOB sources CONFIGURE_DEPENDS ${folder}/cpu/*.cpp ${folder}/cpu/libraries/*.cpp)
   if(NOT CONVLADDER_HAS_ONEDNN)
     list(FILTER sources EXCLUDE REGEX "/onednn[^/]*\\.cpp$")
   endif()

@@ -16,7 +16,7 @@
 #include "network/libraries/library_tolerance.hpp"
 #include "network/network_steps.hpp"
 #include "network/whole_network.hpp"
-#include "variants/convolution/cpu/onednn_convolution.hpp"
+#include "variants/convolution/cpu/libraries/onednn_convolution.hpp"
 #include "variants/onednn_description.hpp"
 
 namespace convladder {

@@ -15,8 +15,8 @@
 #include "network/libraries/library_tolerance.hpp"
 #include "network/network_steps.hpp"
 #include "network/whole_network.hpp"
-#include "variants/convolution/cpu/onnx_model.hpp"
-#include "variants/convolution/cpu/onnxruntime_library.hpp"
+#include "variants/convolution/cpu/libraries/onnx_model.hpp"
+#include "variants/convolution/cpu/libraries/onnxruntime_library.hpp"
 
 namespace convladder {
 namespace {

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <limits>
 
-#include "variants/convolution/cpu/onednn_convolution.hpp"
+#include "variants/convolution/cpu/libraries/onednn_convolution.hpp"
 #include "variants/onednn_description.hpp"
 
 namespace convladder {

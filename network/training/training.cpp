@@ -14,7 +14,7 @@
 #include "network/weight_grid.hpp"
 #include "support/half.hpp"
 #include "support/seeded_random.hpp"
-#include "variants/convolution/cpu/onednn_convolution.hpp"
+#include "variants/convolution/cpu/libraries/onednn_convolution.hpp"
 
 namespace convladder {
 namespace {

@@ -1,5 +1,6 @@
 // What binds on this processor? Small kernels, each of which reaches one limit: multiply-adds, caches, loads that cross
-// lines, stores that look like a load's, streaming stores, and the clock. docs/cpu.md says how to read them.
+// lines, stores that look like a load's, streaming stores, the tiles of AMX, and the clock. docs/cpu.md says how to
+// read them.
 //
 //   cmake --build build/release --target cpu_limits && build/release/tests/benchmarks/cpu_limits
 //
@@ -21,6 +22,8 @@
 
 #include "devices/cpu/cpu_device.hpp"
 #include "devices/cpu/cpu_facts.hpp"
+#include "devices/cpu/tile_unit.hpp"
+#include "variants/convolution/cpu/tile_kernel.hpp"
 #include "variants/vector_lanes.hpp"
 
 namespace convladder {
@@ -163,16 +166,19 @@ double nanoseconds(int threads, const Work& work) {
   return least;
 }
 
-/// GHz of the calling core: additions that wait for each other, one a cycle.
+/// GHz of the calling core: additions that wait for each other, one a cycle. From a register: constants are added up by
+/// some processors before they carry anything out, several a cycle.
 double clock_now() {
   constexpr std::int64_t kAdditions = 200000;
   double most = 0;
   for (int call = 0; call < 3; ++call) {
     const auto start = std::chrono::steady_clock::now();
     std::int64_t sum = 0;
+    std::int64_t one = 1;
+    asm volatile("" : "+r"(one));
     for (std::int64_t i = 0; i < kAdditions / 8; ++i) {
 #pragma GCC unroll 8
-      for (int k = 0; k < 8; ++k) asm volatile("add $1, %0" : "+r"(sum));
+      for (int k = 0; k < 8; ++k) asm volatile("add %1, %0" : "+r"(sum) : "r"(one));
     }
     const std::chrono::duration<double, std::nano> passed = std::chrono::steady_clock::now() - start;
     most = std::max(most, static_cast<double>(kAdditions) / passed.count());
@@ -252,6 +258,14 @@ class Limits {
     }
   }
 
+  /// The tile registers of AMX. Four tiles of sums, as the stages have them, with six products of parts a step.
+  void tiles() {
+#ifdef __x86_64__
+    if (tile_unit() == TileUnit::processor) return processor_tiles();
+#endif
+    fmt::print("AMX tiles: {}\n", tile_unit_remark());
+  }
+
   /// Which number of places, and how many lines to each in a go.
   void streams() {
     for (const int places : {1, 2, 4, 8, 16}) {
@@ -305,6 +319,88 @@ class Limits {
   }
 
  private:
+#ifdef __x86_64__
+  static constexpr double kFlopsOfProduct = 2.0 * kTileRows * kTileRows * kTileDepth;
+
+  void processor_tiles() {
+    require_tile_unit();
+    constexpr std::int64_t kProducts = 1 << 16;
+    row(
+        "tile products, bf16, GFLOP/s", kFlopsOfProduct * kProducts,
+        [](int) {
+          ProcessorTiles tiles;
+          for (std::int64_t i = 0; i < kProducts; i += 4) {
+            tiles.multiply<0, 4, 6>();
+            tiles.multiply<1, 4, 7>();
+            tiles.multiply<2, 5, 6>();
+            tiles.multiply<3, 5, 7>();
+          }
+        },
+        kProducts, "products");
+    for (const int kib : {16, 1024, 8192}) {
+      const std::int64_t bytes = std::int64_t{kib} << 10;
+      const std::int64_t times = std::max<std::int64_t>(1, (std::int64_t{1} << 24) / bytes);
+      row(fmt::format("tiles loaded, {} KiB again and again, GB/s", kib), static_cast<double>(bytes * times),
+          [&](int thread) {
+            ProcessorTiles tiles;
+            const auto* const from = reinterpret_cast<const char*>(buffers_[thread].floats());
+            for (std::int64_t time = 0; time < times; ++time) {
+              for (std::int64_t at = 0; at < bytes; at += std::int64_t{4} * kTileBytes) {
+                tiles.load<4>(from + at);
+                tiles.load<5>(from + at + kTileBytes);
+                tiles.load<6>(from + at + 2 * kTileBytes);
+                tiles.load<7>(from + at + 3 * kTileBytes);
+              }
+            }
+          });
+    }
+    for (const bool random : {false, true}) {
+      for (DeviceBuffer& buffer : buffers_) fill_with_numbers(buffer, random);
+      for (const int kib : {384, 8448}) stage_products(kib, random);
+    }
+  }
+
+  /// A panel of 24 KiB in L1, with so many KiB of weights and as many sums as they have tiles of maps.
+  void stage_products(int kib, bool random) {
+    constexpr int kSteps = 4;
+    constexpr int kParts = part_count(PartProducts::six);
+    constexpr std::int64_t kTileOfPanel = std::int64_t{kSteps} * kParts * kTileWords;
+    const std::int64_t map_pairs = std::int64_t{kib} * 1024 / (2 * kTileOfPanel * 4);
+    const std::int64_t times = std::max<std::int64_t>(1, 512 / map_pairs);
+    const double products = 4.0 * kSteps * 6 * static_cast<double>(map_pairs * times);
+    row(
+        fmt::format("stage 13's, {} KiB of weights, {}", kib, random ? "random" : "zeros"), kFlopsOfProduct * products,
+        [&](int thread) {
+          ProcessorTiles tiles;
+          auto* const panel = reinterpret_cast<std::uint32_t*>(buffers_[thread].floats());
+          float* const sums = buffers_[thread].floats() + 2 * kTileOfPanel;
+          const std::uint32_t* const weights = panel + (std::int64_t{8} << 18);
+          for (std::int64_t time = 0; time < times; ++time) {
+            for (std::int64_t pair = 0; pair < map_pairs; ++pair) {
+              BlockOfTiles block{.weights = {}, .pixels = {}, .sums = {}, .steps = kSteps, .is_first = true};
+              for (int i = 0; i < 2; ++i) {
+                block.weights[i] = weights + (2 * pair + i) * kTileOfPanel;
+                block.pixels[i] = panel + i * kTileOfPanel;
+                for (int j = 0; j < 2; ++j) {
+                  float* const to = sums + (pair * 4 + i * 2 + j) * kTileWords;
+                  block.sums[i][j] = {.from = to, .to = to, .row_bytes = kTileRowBytes};
+                }
+              }
+              multiply(tiles, block, 2, 2, PartProducts::six);
+            }
+          }
+        },
+        products, "products");
+  }
+
+  /// bf16 numbers of a size near one, two to a float; or zeros.
+  static void fill_with_numbers(DeviceBuffer& buffer, bool random) {
+    auto* const words = reinterpret_cast<std::uint32_t*>(buffer.floats());
+    std::mt19937 next(1);
+    for (std::int64_t i = 0; i < kFloats / 4; ++i) words[i] = random ? (next() & 0x80ff80ffU) | 0x3e003e00U : 0;
+  }
+#endif
+
   static constexpr std::int64_t kBytes = std::int64_t{96} << 20;
   static constexpr std::int64_t kFloats = kBytes / 4;
 
@@ -355,6 +451,7 @@ int main() {
   limits.arithmetic();
   limits.caches();
   limits.alias();
+  limits.tiles();
   limits.streams();
   limits.overlap();
 }

@@ -1,5 +1,5 @@
 // The bytes of a model, read back by a reader of protobuf's encoding that knows nothing of how they were written.
-#include "variants/convolution/cpu/onnx_model.hpp"
+#include "variants/convolution/cpu/libraries/onnx_model.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -6,8 +6,8 @@
 
 #include "devices/cpu/other_threads.hpp"
 #include "devices/device_error.hpp"
-#include "variants/convolution/cpu/onnx_model.hpp"
-#include "variants/convolution/cpu/onnxruntime_library.hpp"
+#include "variants/convolution/cpu/libraries/onnx_model.hpp"
+#include "variants/convolution/cpu/libraries/onnxruntime_library.hpp"
 
 namespace convladder {
 namespace {

@@ -7,8 +7,8 @@
 #include <omp.h>
 
 #include "devices/cpu/other_threads.hpp"
-#include "variants/convolution/cpu/onnx_model.hpp"
-#include "variants/convolution/cpu/onnxruntime_library.hpp"
+#include "variants/convolution/cpu/libraries/onnx_model.hpp"
+#include "variants/convolution/cpu/libraries/onnxruntime_library.hpp"
 #include "variants/convolution/registry.hpp"
 
 namespace convladder {

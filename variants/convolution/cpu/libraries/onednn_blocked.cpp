@@ -5,7 +5,7 @@
 // time. In a network of oneDNN layers the reorders vanish; in a single layer they are paid, and with one input channel
 // or a large output they are what decides.
 
-#include "variants/convolution/cpu/onednn_convolution.hpp"
+#include "variants/convolution/cpu/libraries/onednn_convolution.hpp"
 #include "variants/convolution/registry.hpp"
 
 namespace convladder {

@@ -1,4 +1,4 @@
-#include "variants/convolution/cpu/onednn_convolution.hpp"
+#include "variants/convolution/cpu/libraries/onednn_convolution.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "variants/convolution/cpu/onnxruntime_library.hpp"
+#include "variants/convolution/cpu/libraries/onnxruntime_library.hpp"
 
 #include <fmt/format.h>
 

@@ -13,7 +13,7 @@
 
 #include "devices/cpu/other_threads.hpp"
 #include "devices/device_error.hpp"
-#include "variants/convolution/cpu/channels_last.hpp"
+#include "variants/convolution/cpu/libraries/channels_last.hpp"
 #include "variants/convolution/registry.hpp"
 #include "variants/library_versions.hpp"
 

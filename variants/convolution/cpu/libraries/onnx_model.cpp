@@ -1,4 +1,4 @@
-#include "variants/convolution/cpu/onnx_model.hpp"
+#include "variants/convolution/cpu/libraries/onnx_model.hpp"
 
 #include <bit>
 

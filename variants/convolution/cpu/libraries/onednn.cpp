@@ -3,7 +3,7 @@
 // The weights are reordered in `prepare`. It loses to oneDNN's own layout where the reorders are cheap beside the
 // convolution, and to specialised code where there is only one input channel.
 
-#include "variants/convolution/cpu/onednn_convolution.hpp"
+#include "variants/convolution/cpu/libraries/onednn_convolution.hpp"
 #include "variants/convolution/registry.hpp"
 
 namespace convladder {
