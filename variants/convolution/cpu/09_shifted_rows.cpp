@@ -28,7 +28,7 @@ class ShiftedRowsStage {
     return ShiftedRowsConvolution::impossible(shape, wanted);
   }
   static bool suits(const ConvShape& shape) { return shifted_copies_fit(shape); }
-  void convolve(const float* input, float* output) { convolution_.convolve(input, output, false); }
+  void convolve(const float* input, float* output) { convolution_.convolve(input, output, TileStores::plain); }
   std::string choice() const { return convolution_.rows().choice(); }
 
  private:

@@ -24,6 +24,16 @@ inline bool outgrows_caches(std::int64_t floats, int threads) {
   return outgrows_caches(floats) || floats * static_cast<std::int64_t>(sizeof(float)) >= threads * kMostOfThread;
 }
 
+/// Whether a thread's part of outputs of this many floats is more than the second-level cache of its core holds. One of
+/// a usual size is taken where the system does not say.
+inline bool outgrows_second_level(std::int64_t floats, int threads) {
+  std::int64_t bytes = std::int64_t{1024} * 1024;
+  for (const CpuCache& cache : cpu_caches()) {
+    if (cache.level == 2) bytes = static_cast<std::int64_t>(cache.bytes);
+  }
+  return floats * static_cast<std::int64_t>(sizeof(float)) > threads * bytes;
+}
+
 constexpr int kLineFloats = 16;
 
 /// Floats from `address` to the next beginning of a line.

@@ -28,6 +28,7 @@ constexpr std::string_view kBestStage = "streamed-output";
 
 enum class Idea {
   streamed_output,
+  reading_in_place,
   near_copies,
   map_tile,
   pixel_tile,
@@ -39,20 +40,22 @@ enum class Idea {
 };
 
 /// Weights as they are in the filters: of one tap they lie a filter apart.
-template <int kMaps, int kVectors, bool kPastCaches>
+template <int kMaps, int kVectors, TileStores kStores>
 struct UnpackedTile {
   template <typename Set>
   static void run(const float* pixels, const float* weights, const int* offsets, int taps, float* to,
                   std::ptrdiff_t pitch) {
     RegisterTile<Set, kMaps, kVectors> sums;
     sums.clear();
-    for (int tap = 0; tap < taps; ++tap) {
-      float of_tap[kMaps];
+    for_runs_of_taps<Set, kMaps, kVectors, kStores>(taps, to, pitch, [&](int first, int end) {
+      for (int tap = first; tap < end; ++tap) {
+        float of_tap[kMaps];
 #pragma GCC unroll 8
-      for (int m = 0; m < kMaps; ++m) of_tap[m] = weights[std::ptrdiff_t{m} * taps + tap];
-      sums.add(1, of_tap, [&](int) { return pixels + offsets[tap]; });
-    }
-    if constexpr (kPastCaches) {
+        for (int m = 0; m < kMaps; ++m) of_tap[m] = weights[std::ptrdiff_t{m} * taps + tap];
+        sums.add(1, of_tap, [&](int) { return pixels + offsets[tap]; });
+      }
+    });
+    if constexpr (kStores == TileStores::past_caches) {
       sums.stream(to, pitch);
     } else {
       sums.store(to, pitch);
@@ -61,7 +64,7 @@ struct UnpackedTile {
 };
 
 /// Sums that go to the output after every few taps, and come back.
-template <int kMaps, int kVectors, bool kPastCaches>
+template <int kMaps, int kVectors, TileStores kStores>
 struct ReturningTile {
   static constexpr int kTapsInRegisters = 7;  // a column of the largest filters of the LeNets
 
@@ -91,7 +94,7 @@ struct ReturningTile {
 
 /// Loops over the maps and vectors of a tile whose size is not known when it is compiled, so that sums have no
 /// registers of their own.
-template <int kMaps, int kVectors, bool kPastCaches>
+template <int kMaps, int kVectors, TileStores kStores>
 struct RolledTile {
   template <typename Set>
   static void run(const float* pixels, const float* weights, const int* offsets, int taps, float* to,
@@ -99,23 +102,25 @@ struct RolledTile {
     const int maps = unknown(kMaps);
     const int vectors = unknown(kVectors);
     Vector<Set> sums[kMaps * kVectors] = {};
-    for (int tap = 0; tap < taps; ++tap, weights += maps) {
+    for_runs_of_taps<Set, kMaps, kVectors, kStores>(taps, to, pitch, [&](int first, int end) {
+      for (int tap = first; tap < end; ++tap, weights += maps) {
 #pragma GCC unroll 1
-      for (int m = 0; m < maps; ++m) {
+        for (int m = 0; m < maps; ++m) {
 #pragma GCC unroll 1
-        for (int v = 0; v < vectors; ++v) {
-          Vector<Set> x;
-          load_vector(x, pixels + offsets[tap] + v * Set::lanes);
-          sums[m * vectors + v] += x * weights[m];
+          for (int v = 0; v < vectors; ++v) {
+            Vector<Set> x;
+            load_vector(x, pixels + offsets[tap] + v * Set::lanes);
+            sums[m * vectors + v] += x * weights[m];
+          }
         }
       }
-    }
+    });
 #pragma GCC unroll 1
     for (int m = 0; m < maps; ++m) {
 #pragma GCC unroll 1
       for (int v = 0; v < vectors; ++v) {
         float* const at = to + m * pitch + v * Set::lanes;
-        if constexpr (kPastCaches) {
+        if constexpr (kStores == TileStores::past_caches) {
           stream_vector(at, sums[m * vectors + v]);
         } else {
           store_vector(at, sums[m * vectors + v]);
@@ -133,31 +138,29 @@ class StreamedOutputWithout {
       : shape_(shape),
         threads_(without == Idea::all_cores ? 1 : omp_get_max_threads()),
         rows_(shape, arranged(shape, weights, division(shape, threads_)), division(shape, threads_)),
-        streamed_(without != Idea::streamed_output && without != Idea::local_accumulation && rows_.whole_lines() &&
-                  outgrows_caches(shape.output_elements(), threads_)) {
+        stores_(stores()) {
     const std::int64_t copies = without == Idea::near_copies ? std::max<std::int64_t>(tasks(), threads_) : threads_;
     for (std::int64_t i = 0; i < copies; ++i) copies_.emplace_back(rows_.copy_floats());
   }
 
   void convolve(const float* input, float* output) {
-    const bool streamed = streamed_ && floats_to_line(output) == 0;
+    const TileStores stores =
+        stores_ == TileStores::past_caches && floats_to_line(output) != 0 ? cached_stores(shape_, threads_) : stores_;
     if constexpr (without == Idea::near_copies) {
-      each([&](std::int64_t task, float*) { band(task, copies_of(task), input, nullptr, false); });
-      each([&](std::int64_t task, float*) { band(task, copies_of(task), nullptr, output, streamed); });
+      each([&](std::int64_t task, float*) { band(task, copies_of(task), input, output, stores, BandPart::copies); });
+      each([&](std::int64_t task, float*) { band(task, copies_of(task), input, output, stores, BandPart::sums); });
     } else {
-      each([&](std::int64_t task, float* copies) { band(task, copies, input, output, streamed); });
+      each([&](std::int64_t task, float* copies) { band(task, copies, input, output, stores, BandPart::all); });
     }
   }
 
-  std::string choice() const {
-    return rows_.choice() + (streamed_ ? ", streamed from registers" : ", stored through the caches");
-  }
+  std::string choice() const { return rows_.choice() + stores_text(stores_); }
 
   static std::string unsupported(const ConvShape& shape) {
     const ShiftedRows rows(shape, AlignedFloats(shape.weight_elements()), division(shape, omp_get_max_threads()));
     const double bytes = static_cast<double>(rows.copy_floats()) * sizeof(float) * shape.batch * rows.bands();
     constexpr double kMostBytes = 2.0 * 1024 * 1024 * 1024;
-    if (without == Idea::near_copies && rows.in_place())
+    if (without == Idea::near_copies && rows.copied_columns() == 0)
       return "the inputs are read where they lie: there are no copies";
     if (without != Idea::near_copies || bytes <= kMostBytes) return {};
     return "the copies of all images together would need more than 2 GiB";
@@ -168,12 +171,21 @@ class StreamedOutputWithout {
     Configuration wanted;
     if (without == Idea::map_tile) wanted = Configuration({{"maps", 1}});
     if (without == Idea::pixel_tile) wanted = Configuration({{"vectors", 1}});
-    return {shape, threads, wanted,
-            without == Idea::wide_vectors ? baseline_instruction_set() : chosen_instruction_set()};
+    const ShiftedRowsDivision result(
+        shape, threads, wanted, without == Idea::wide_vectors ? baseline_instruction_set() : chosen_instruction_set());
+    return without == Idea::reading_in_place ? result.all_copied() : result;
   }
   static AlignedFloats arranged(const ConvShape& shape, const float* weights, const ShiftedRowsDivision& division) {
     if (without == Idea::packed_weights) return ShiftedRows::unpacked_weights(shape, weights);
     return ShiftedRows::packed_weights(shape, weights, division.maps);
+  }
+
+  /// As stage 10. Sums that return to the output cannot leave past the caches, and wait for its lines at the first
+  /// taps.
+  TileStores stores() const {
+    if (without == Idea::streamed_output || without == Idea::local_accumulation) return TileStores::plain;
+    const bool streamed = rows_.whole_lines() && outgrows_caches(shape_.output_elements(), threads_);
+    return streamed ? TileStores::past_caches : cached_stores(shape_, threads_);
   }
 
   std::int64_t tasks() const { return std::int64_t{shape_.batch} * rows_.bands(); }
@@ -187,23 +199,24 @@ class StreamedOutputWithout {
       float* const copies = copies_of(omp_get_thread_num());
 #pragma omp for schedule(static) nowait
       for (std::int64_t task = 0; task < tasks(); ++task) body(task, copies);
-      if (streamed_) finish_streams();
+      if (stores_ == TileStores::past_caches) finish_streams();
     }
   }
 
-  void band(std::int64_t task, float* copies, const float* input, float* output, bool streamed) const {
+  void band(std::int64_t task, float* copies, const float* input, float* output, TileStores stores,
+            BandPart part) const {
     const std::int64_t image = task / rows_.bands();
-    const float* const from = input == nullptr ? nullptr : input + image * shape_.input_elements_per_image();
-    float* const to = output == nullptr ? nullptr : output + image * shape_.output_elements_per_image();
+    const float* const from = input + image * shape_.input_elements_per_image();
+    float* const to = output + image * shape_.output_elements_per_image();
     const int of_image = static_cast<int>(task % rows_.bands());
     if constexpr (without == Idea::packed_weights) {
-      rows_.convolve_with<UnpackedTile>(copies, from, to, of_image, streamed);
+      rows_.convolve_with<UnpackedTile>(copies, from, to, of_image, stores, part);
     } else if constexpr (without == Idea::local_accumulation) {
-      rows_.convolve_with<ReturningTile>(copies, from, to, of_image, streamed);
+      rows_.convolve_with<ReturningTile>(copies, from, to, of_image, stores, part);
     } else if constexpr (without == Idea::unrolled_tile) {
-      rows_.convolve_with<RolledTile>(copies, from, to, of_image, streamed);
+      rows_.convolve_with<RolledTile>(copies, from, to, of_image, stores, part);
     } else {
-      rows_.convolve(copies, from, to, of_image, streamed);
+      rows_.convolve_with<ShiftedRowsTile>(copies, from, to, of_image, stores, part);
     }
   }
 
@@ -211,7 +224,7 @@ class StreamedOutputWithout {
   int threads_;
   ShiftedRows rows_;
   std::vector<AlignedFloats> copies_;
-  bool streamed_;
+  TileStores stores_;
 };
 
 /// `leaves_out`: the idea in a few words. `hypothesis`: what should get worse without it.
@@ -231,7 +244,9 @@ VariantRegistration registration(std::string_view name, std::string_view title, 
 
 const VariantRegistration registrations[] = {
     registration<Idea::streamed_output>("without-streamed-output", "Without streamed output", "streamed output",
-                                        "Every line of the output is read from memory before it is written."),
+                                        "Stores wait for lines of the output that are read from memory first."),
+    registration<Idea::reading_in_place>("without-reading-in-place", "Without reading in place", "inputs read in place",
+                                         "All inputs are copied once for each column of the filter."),
     registration<Idea::near_copies>("without-near-copies", "Without copies nearby", "copies made just before use",
                                     "The copies of all images go to memory and come back."),
     registration<Idea::map_tile>("without-map-tile", "Without a tile of maps", "register tile over maps",

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 #include "variants/convolution/conv_shape.hpp"
+#include "variants/convolution/cpu/cache_lines.hpp"
 #include "variants/vector_lanes.hpp"
 
 namespace convladder {
@@ -13,10 +15,10 @@ namespace convladder {
 /// The inputs of an output row under one column of the filter.
 class ShiftedColumns {
  public:
-  /// `left` is the image's column under the first output.
-  ShiftedColumns(const ConvShape& s, int left)
+  /// `left` is the image's column under the first of `count` outputs.
+  ShiftedColumns(const ConvShape& s, int left, int count)
       : stride_(s.stride),
-        count_(s.out_width()),
+        count_(count),
         begin_(left >= 0 ? 0 : std::min(count_, (-left + stride_ - 1) / stride_)),
         end_(std::clamp((s.width - left + stride_ - 1) / stride_, begin_, count_)),
         left_(left) {}
@@ -61,50 +63,77 @@ class ShiftedColumns {
   int left_;
 };
 
+/// `rows` rows of `kColumns` columns; pitches in floats.
+template <int kColumns>
+[[gnu::always_inline]] inline void copy_columns(const float* from, std::ptrdiff_t from_pitch, int rows, float* to,
+                                                std::ptrdiff_t to_pitch) {
+  for (int row = 0; row < rows; ++row, from += from_pitch, to += to_pitch) {
+    std::memcpy(to, from, kColumns * sizeof(float));
+  }
+}
+
 /// The copies of a band's input: [channel][column of the filter][phase][row][output column], where a phase has every
-/// `stride`-th row of the input, and its rows follow each other without a gap; two phases are `plane` floats apart.
+/// `stride`-th row of the input, and its rows follow each other without a gap; two phases are `plane` floats apart. The
+/// copies may be of the last columns of the output alone.
 class ShiftedCopy {
  public:
-  ShiftedCopy(const ConvShape& s, int plane)
+  /// From the output column `first` on, which is not zero only where the input has no border and the stride is 1.
+  ShiftedCopy(const ConvShape& s, int first, int plane)
       : has_no_border_(s.stride == 1 && s.padding == 0),
         height_(s.height),
         width_(s.width),
         channels_(s.in_channels),
         stride_(s.stride),
-        out_width_(s.out_width()),
+        first_(first),
+        out_width_(s.out_width() - first),
         plane_(plane) {
-    for (int q = 0; q < s.kernel; ++q) columns_.emplace_back(s, q - s.padding);
+    for (int q = 0; q < s.kernel; ++q) columns_.emplace_back(s, first + q - s.padding, out_width_);
   }
 
-  /// Copies row `row` of the image to row `of_band` of the band's input, counted from its first; zeros if it is not on
-  /// the image. `input` CHW, from the image's first element on.
+  /// So many columns are few: they are copied one by one.
+  static constexpr int most_few_columns(int lanes) { return lanes / 2; }
+
+  /// Copies `rows` rows of the image from row `top` on to a band's input; zeros for those that are not on the image.
+  /// `input` CHW, from the image's first element on.
   //
   // A row is read once for each column of the filter, and the processor does not see from that which ones come next:
   // they are asked for here. Without it a third of the time of the copies is spent waiting for memory.
   template <typename Set>
-  [[gnu::always_inline]] void copy_row(int row, int of_band, const float* input, float* copies) const {
-    constexpr int kRowsAhead = 10;
-    constexpr int kLineFloats = 16;
-    const std::int64_t pitch = std::int64_t{stride_} * plane_;
-    const std::int64_t channel_pitch = static_cast<std::int64_t>(columns_.size()) * pitch;
-    float* to = copies + of_band % stride_ * plane_ + of_band / stride_ * out_width_;
-    for (int c = 0; c < channels_; ++c, to += channel_pitch) {
-      if (row < 0 || row >= height_) {
-        for (std::size_t q = 0; q < columns_.size(); ++q)
-          std::fill_n(to + static_cast<int>(q) * pitch, out_width_, 0.0F);
-        continue;
-      }
-      const float* const from = input + (std::int64_t{c} * height_ + row) * width_;
-      for (int i = 0; i < width_; i += kLineFloats) __builtin_prefetch(from + kRowsAhead * width_ + i);
-      if (has_no_border_ && out_width_ >= Set::lanes) {
-        copy_neighbours<Set>(from, pitch, to);
+  [[gnu::always_inline]] void copy(int top, int rows, const float* input, float* copies) const {
+    const std::int64_t channel_pitch = static_cast<std::int64_t>(columns_.size()) * stride_ * plane_;
+    for (int c = 0; c < channels_; ++c, copies += channel_pitch) {
+      const float* const channel = input + std::int64_t{c} * height_ * width_;
+      const float* const first = channel + std::int64_t{top} * width_ + first_;
+      if (is_one_run<Set>()) {
+        copy_run<Set>(first, rows, copies);
+      } else if (has_no_border_ && out_width_ <= most_few_columns(Set::lanes)) {
+        for (std::size_t q = 0; q < columns_.size(); ++q) {
+          with_constant<most_few_columns(Set::lanes)>(out_width_, [&](auto columns) {
+            copy_columns<columns>(first + q, width_, rows, copies + static_cast<std::int64_t>(q) * plane_, columns);
+          });
+        }
       } else {
-        for (std::size_t q = 0; q < columns_.size(); ++q) columns_[q].copy<Set>(from, to + static_cast<int>(q) * pitch);
+        for (int row = 0; row < rows; ++row) copy_row<Set>(top + row, row, channel, copies);
       }
     }
   }
 
  private:
+  /// One row of a channel, to row `of_band` of the band's input.
+  template <typename Set>
+  [[gnu::always_inline]] void copy_row(int row, int of_band, const float* channel, float* copies) const {
+    const std::int64_t pitch = std::int64_t{stride_} * plane_;
+    float* const to = copies + of_band % stride_ * plane_ + of_band / stride_ * out_width_;
+    if (row < 0 || row >= height_) {
+      for (std::size_t q = 0; q < columns_.size(); ++q) std::fill_n(to + static_cast<int>(q) * pitch, out_width_, 0.0F);
+      return;
+    }
+    const float* const from = channel + std::int64_t{row} * width_;
+    prefetch(from);
+    if (has_no_border_ && out_width_ >= Set::lanes) return copy_neighbours<Set>(from, pitch, to);
+    for (std::size_t q = 0; q < columns_.size(); ++q) columns_[q].copy<Set>(from, to + static_cast<int>(q) * pitch);
+  }
+
   /// Those of one channel's row, where each column of the filter has a whole run of neighbours on the image.
   template <typename Set>
   [[gnu::always_inline]] void copy_neighbours(const float* from, std::int64_t pitch, float* to) const {
@@ -121,12 +150,76 @@ class ShiftedCopy {
     }
   }
 
+  /// Whether the rows of a copy are written as one run. Row by row the last vector of each overlaps the one before it;
+  /// where by fewer than half of its lanes, that takes no longer.
+  template <typename Set>
+  bool is_one_run() const {
+    return has_no_border_ && out_width_ >= Set::lanes && out_width_ % Set::lanes <= Set::lanes / 2;
+  }
+
+  /// Rows of a channel, from the image's row at `from` on.
+  //
+  // In each copy the rows follow each other, so it can be written in whole vectors at whole places: a store across
+  // lines takes as long as two. A vector with the end of a row and the beginning of the next is put together.
+  template <typename Set>
+  [[gnu::always_inline]] void copy_run(const float* from, int rows, float* to) const {
+    const auto columns = static_cast<int>(columns_.size());
+    const int between = width_ - out_width_;  // inputs from the end of a row's run to the beginning of the next
+    const int count = rows * out_width_;
+    int column = 0;
+    int place = 0;
+    for (; place + Set::lanes <= count; place += Set::lanes) {
+      if (column == 0) prefetch(from);
+      const int left = out_width_ - column;  // in this row
+      float* copy = to + place;
+      if (left >= Set::lanes) {
+        for (int q = 0; q < columns; ++q, copy += plane_) {
+          Vector<Set> inputs;
+          load_vector(inputs, from + q);
+          store_vector(copy, inputs);
+        }
+      } else {
+        prefetch(from + left + between);
+        Mask<Set> in_next;
+        set_lanes_from<Set>(in_next, left);
+        for (int q = 0; q < columns; ++q, copy += plane_) {
+          Vector<Set> end;
+          Vector<Set> beginning;
+          load_vector(end, from + q);
+          load_vector(beginning, from + q + between);
+          store_vector(copy, in_next ? beginning : end);
+        }
+      }
+      advance(Set::lanes, column, from);
+    }
+    for (; place < count; ++place) {
+      for (int q = 0; q < columns; ++q) to[std::int64_t{q} * plane_ + place] = from[q];
+      advance(1, column, from);
+    }
+  }
+
+  /// By `count` outputs, no more than a row has.
+  [[gnu::always_inline]] void advance(int count, int& column, const float*& from) const {
+    column += count;
+    from += count;
+    if (column < out_width_) return;
+    column -= out_width_;
+    from += width_ - out_width_;
+  }
+
+  /// The row some rows after `row`.
+  [[gnu::always_inline]] void prefetch(const float* row) const {
+    constexpr int kRowsAhead = 10;
+    for (int i = 0; i < width_; i += kLineFloats) __builtin_prefetch(row + kRowsAhead * width_ + i);
+  }
+
   bool has_no_border_;
   int height_;
   int width_;
   int channels_;
   int stride_;
-  int out_width_;
+  int first_;
+  int out_width_;  ///< columns that are copied
   int plane_;
   std::vector<ShiftedColumns> columns_;  ///< of each column of the filter
 };

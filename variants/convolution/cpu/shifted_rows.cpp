@@ -9,6 +9,7 @@
 #include <span>
 #include <utility>
 
+#include "support/quotient.hpp"
 #include "variants/convolution/cpu/cache_lines.hpp"
 #include "variants/convolution/cpu/shifted_rows_band.hpp"
 
@@ -24,6 +25,9 @@ int phase_rows(const ConvShape& s, int rows) { return (rows * s.stride + s.kerne
 std::int64_t copy_rows_of(const ConvShape& s, int rows) {
   return std::int64_t{s.in_channels} * s.kernel * s.stride * phase_rows(s, rows);
 }
+
+/// Floats from one copy to the next: vectors of all copies begin at lines alike.
+int whole_lines_of(int floats) { return rounded_up_quotient(floats, kLineFloats) * kLineFloats; }
 
 /// OIHW -> OIWH: the taps of a column follow each other, as in memory their inputs do.
 std::vector<float> column_by_column(const ConvShape& s, const float* weights) {
@@ -63,6 +67,22 @@ int largest_tile(const ConvShape& shape, int most) {
 
 }  // namespace
 
+TileStores cached_stores(const ConvShape& shape, int threads) {
+  return outgrows_second_level(shape.output_elements(), threads) ? TileStores::prefetched : TileStores::plain;
+}
+
+const char* stores_text(TileStores stores) {
+  switch (stores) {
+    case TileStores::plain:
+      return ", stored through the caches";
+    case TileStores::prefetched:
+      return ", output lines prefetched";
+    case TileStores::past_caches:
+      return ", streamed from registers";
+  }
+  return "";
+}
+
 ShiftedRowsDivision::ShiftedRowsDivision(const ConvShape& shape, int threads, const Configuration& wanted,
                                          const InstructionSet& with)
     : set(with),
@@ -72,9 +92,9 @@ ShiftedRowsDivision::ShiftedRowsDivision(const ConvShape& shape, int threads, co
   // A tile must not be so narrow that additions wait: without the copies it has to be nearly as wide as with them.
   const int widest = vectors;
   const int narrowest = wanted.value("vectors") ? widest : std::max(1, widest - 1);
-  for (int of_vectors = widest; of_vectors >= narrowest && !in_place; --of_vectors) {
-    in_place = can_be_in_place(shape, of_vectors);
-    if (in_place) vectors = of_vectors;
+  for (int of_vectors = widest; of_vectors >= narrowest && columns_in_place == 0; --of_vectors) {
+    columns_in_place = possible_columns_in_place(shape, of_vectors);
+    if (columns_in_place > 0) vectors = of_vectors;
   }
   while (rows > 1 && copy_rows_of(shape, rows) * shape.out_width() * static_cast<int>(sizeof(float)) > kCopyBytes)
     --rows;
@@ -83,10 +103,21 @@ ShiftedRowsDivision::ShiftedRowsDivision(const ConvShape& shape, int threads, co
   rows = wanted.value("rows").value_or((shape.out_height() + bands - 1) / bands);
 }
 
-bool ShiftedRowsDivision::can_be_in_place(const ConvShape& shape, int of_vectors) const {
+ShiftedRowsDivision ShiftedRowsDivision::all_copied() const {
+  ShiftedRowsDivision result = *this;
+  if (columns_in_place > 0) result.vectors = widest_tile(set, maps);
+  result.columns_in_place = 0;
+  return result;
+}
+
+int ShiftedRowsDivision::possible_columns_in_place(const ConvShape& shape, int of_vectors) const {
   const std::int64_t group_inputs = std::int64_t{shape.channels_per_group()} * shape.height * shape.width;
-  return shape.stride == 1 && shape.padding == 0 && shape.out_width() % (of_vectors * set.lanes) == 0 &&
-         group_inputs <= std::numeric_limits<int>::max();
+  if (shape.stride != 1 || shape.padding != 0 || group_inputs > std::numeric_limits<int>::max()) return 0;
+  const int copied = shape.out_width() % (of_vectors * set.lanes);
+  // What is copied goes to the output a few columns at a time; and from registers whole runs of lines can be streamed.
+  const bool can_stream = std::int64_t{shape.out_height()} * shape.out_width() % kLineFloats == 0;
+  const int most_copied = can_stream ? 0 : ShiftedCopy::most_few_columns(set.lanes);
+  return copied <= most_copied ? shape.out_width() - copied : 0;
 }
 
 Configuration ShiftedRowsDivision::largest(const ConvShape& shape) {
@@ -118,50 +149,58 @@ ShiftedRows::ShiftedRows(const ConvShape& shape, AlignedFloats weights, const Sh
       division_(division),
       map_pixels_(std::int64_t{shape.out_height()} * shape.out_width()),
       weights_(std::move(weights)),
-      plane_(phase_rows(shape, division_.rows) * shape.out_width()),
-      copy_(shape, plane_) {
+      plane_(whole_lines_of(phase_rows(shape, division_.rows) * copied_columns())),
+      copy_(shape, division_.columns_in_place, plane_) {
   const MapTiles map_tiles(shape.maps_per_group(), division_.maps);
-  const std::int64_t channel_floats = division_.in_place ? std::int64_t{shape.height} * shape.width
-                                                         : std::int64_t{shape.kernel} * shape.stride * plane_;
-  const std::int64_t group_floats = shape.channels_per_group() * channel_floats;
+  const std::int64_t group_inputs = std::int64_t{shape.channels_per_group()} * shape.height * shape.width;
+  const std::int64_t group_copies = std::int64_t{shape.channels_per_group()} * shape.kernel * shape.stride * plane_;
   const std::int64_t taps = std::int64_t{shape.channels_per_group()} * shape.kernel * shape.kernel;
   for (int group = 0; group < shape.groups; ++group) {
     for (int tile = 0; tile < map_tiles.count(); ++tile) {
       const std::int64_t first_map = std::int64_t{group} * map_tiles.maps() + map_tiles.first(tile);
       tiles_of_maps_.push_back({.maps = map_tiles.size(tile),
                                 .weights = first_map * taps,
-                                .copies = group * group_floats,
+                                .input = group * group_inputs,
+                                .copies = group * group_copies,
                                 .output = first_map * map_pixels_});
     }
   }
   for (int c = 0; c < shape.channels_per_group(); ++c) {
     for (int q = 0; q < shape.kernel; ++q) {
       for (int p = 0; p < shape.kernel; ++p) {
-        tap_offsets_.push_back(division_.in_place
-                                   ? (c * shape.height + p) * shape.width + q
-                                   : ((c * shape.kernel + q) * shape.stride + p % shape.stride) * plane_ +
-                                         p / shape.stride * shape.out_width());
+        if (in_place()) input_offsets_.push_back((c * shape.height + p) * shape.width + q);
+        tap_offsets_.push_back(((c * shape.kernel + q) * shape.stride + p % shape.stride) * plane_ +
+                               p / shape.stride * copied_columns());
       }
     }
   }
 }
 
-std::int64_t ShiftedRows::copy_floats() const {
-  if (division_.in_place) return 0;
+std::int64_t ShiftedRows::floats_of_copies() const {
+  if (copied_columns() == 0) return 0;
   constexpr int kPastTheLast = 256;      // floats: a tile is loaded whole
   constexpr int kPrefetched = 4096 / 4;  // prefetchers read on in a page, and not in another thread's copies
-  return copy_rows_of(shape_, division_.rows) * shape_.out_width() + kPastTheLast + kPrefetched;
+  return std::int64_t{shape_.in_channels} * shape_.kernel * shape_.stride * plane_ + kPastTheLast + kPrefetched;
 }
 
-void ShiftedRows::convolve(float* copies, const float* input, float* output, int band, bool past_caches) const {
-  convolve_with<ShiftedRowsTile>(copies, input, output, band, past_caches);
+std::int64_t ShiftedRows::copy_floats() const {
+  const std::int64_t outputs = in_place() ? whole_lines_of(division_.rows * copied_columns()) : 0;
+  return floats_of_copies() + outputs * division_.set.maps;
+}
+
+void ShiftedRows::convolve(float* copies, const float* input, float* output, int band, TileStores stores) const {
+  convolve_with<ShiftedRowsTile>(copies, input, output, band, stores);
 }
 
 bool ShiftedRows::whole_lines() const { return bands() == 1 && map_pixels_ % kLineFloats == 0; }
 
 std::string ShiftedRows::choice() const {
+  const std::string in_place_text = copied_columns() == 0 ? ", inputs read in place"
+                                    : in_place()
+                                        ? fmt::format(", inputs of all but {} columns read in place", copied_columns())
+                                        : "";
   return fmt::format("{}, tiles of {} maps x {} vectors, bands of {} rows{}", division_.set.name, division_.maps,
-                     division_.vectors, division_.rows, division_.in_place ? ", inputs read in place" : "");
+                     division_.vectors, division_.rows, in_place_text);
 }
 
 ShiftedRowsConvolution::ShiftedRowsConvolution(const ConvShape& shape, const float* weights,
@@ -170,7 +209,7 @@ ShiftedRowsConvolution::ShiftedRowsConvolution(const ConvShape& shape, const flo
   for (int thread = 0; thread < omp_get_max_threads(); ++thread) copies_.emplace_back(rows_.copy_floats());
 }
 
-void ShiftedRowsConvolution::convolve(const float* input, float* output, bool past_caches) {
+void ShiftedRowsConvolution::convolve(const float* input, float* output, TileStores stores) {
   const int threads = static_cast<int>(copies_.size());
   const std::int64_t tasks = std::int64_t{shape_.batch} * rows_.bands();
 #pragma omp parallel num_threads(threads)
@@ -181,9 +220,9 @@ void ShiftedRowsConvolution::convolve(const float* input, float* output, bool pa
       const std::int64_t image = task / rows_.bands();
       rows_.convolve(copies, input + image * shape_.input_elements_per_image(),
                      output + image * shape_.output_elements_per_image(), static_cast<int>(task % rows_.bands()),
-                     past_caches);
+                     stores);
     }
-    if (past_caches) finish_streams();
+    if (stores == TileStores::past_caches) finish_streams();
   }
 }
 

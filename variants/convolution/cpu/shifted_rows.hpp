@@ -14,14 +14,35 @@
 
 namespace convladder {
 
+/// How the outputs of a register tile are stored.
+enum class TileStores {
+  plain,
+  prefetched,  ///< their lines are asked for while the sums are added up
+  past_caches  ///< by streaming stores
+};
+
+/// What is done of a band.
+enum class BandPart {
+  all,
+  copies,  ///< nothing but the copies
+  sums     ///< from copies that are there already
+};
+
+/// Without streaming: whether lines are asked for goes by whether they have left the second-level cache since the call
+/// before. Where they have not, asking costs 2 %.
+TileStores cached_stores(const ConvShape& shape, int threads);
+/// ", output lines prefetched", as the choice of a stage says it.
+const char* stores_text(TileStores stores);
+
 /// How a shape is cut.
 struct ShiftedRowsDivision {
   InstructionSet set;
   int maps;     ///< of a register tile, at most
   int vectors;  ///< of outputs of a register tile, at most
   int rows;     ///< of outputs in a band
-  /// Output rows are whole vectors, and whole tiles: the inputs are read where they lie, and not copied.
-  bool in_place = false;
+  /// Of an output row, from its first on: whole tiles. Their inputs are read where they lie, and only those of the
+  /// other columns are copied.
+  int columns_in_place = 0;
 
   /// What is wanted, and of the rest what the model takes: the widest tile that the registers hold, and bands whose
   /// copies stay in the second-level cache. `threads` will share the bands: an image has more of them where the batch
@@ -32,9 +53,11 @@ struct ShiftedRowsDivision {
   /// The largest values: of maps and vectors that there is code for with this instruction set, of rows that there are.
   static Configuration largest(const ConvShape& shape);
   Configuration configuration() const;
+  /// The same, with the inputs of all columns copied.
+  ShiftedRowsDivision all_copied() const;
 
  private:
-  bool can_be_in_place(const ConvShape& shape, int of_vectors) const;
+  int possible_columns_in_place(const ConvShape& shape, int of_vectors) const;
 };
 
 /// One shape cut into bands of output rows, all maps, whose copied inputs stay in the second-level cache. The same for
@@ -52,18 +75,19 @@ class ShiftedRows {
 
   /// Bands of an image.
   int bands() const { return (shape_.out_height() + division_.rows - 1) / division_.rows; }
-  /// Floats that a thread needs for the copies.
+  /// Floats that a thread needs for the copies, and for what is computed from them on its way to the output.
   std::int64_t copy_floats() const;
-  bool in_place() const { return division_.in_place; }
+  bool in_place() const { return division_.columns_in_place > 0; }
+  int copied_columns() const { return shape_.out_width() - division_.columns_in_place; }
 
   /// Computes one band of one image: `input` CHW and `output` MHW, both from the image's first element on.
-  /// `past_caches`: with streaming stores; where `whole_lines`, and if the output begins at a line.
-  void convolve(float* copies, const float* input, float* output, int band, bool past_caches) const;
+  /// Past the caches only where `whole_lines`, and if the output begins at a line.
+  void convolve(float* copies, const float* input, float* output, int band, TileStores stores) const;
 
-  /// The same with other code for the register tiles (shifted_rows_band.hpp). Without an input the copies are taken as
-  /// they are; without an output nothing but the copies is made. Neither is possible in place.
-  template <template <int, int, bool> class Tile>
-  void convolve_with(float* copies, const float* input, float* output, int band, bool past_caches) const;
+  /// The same with other code for the register tiles (shifted_rows_band.hpp), or in parts.
+  template <template <int, int, TileStores> class Tile>
+  void convolve_with(float* copies, const float* input, float* output, int band, TileStores stores,
+                     BandPart part = BandPart::all) const;
 
   /// Whether each vector of outputs is a part of one cache line if the first is.
   bool whole_lines() const;
@@ -72,28 +96,31 @@ class ShiftedRows {
   std::string choice() const;
 
  private:
-  template <template <int, int, bool> class Tile>
+  template <template <int, int, TileStores> class Tile>
   friend struct ShiftedRowsBand;
 
   /// Maps that are computed together, and where they begin: all in floats.
   struct TileOfMaps {
     int maps;
     std::int64_t weights;
+    std::int64_t input;
     std::int64_t copies;
     std::int64_t output;
   };
 
   /// The last one of all tiles is one of the largest.
   int most_maps() const { return tiles_of_maps_.back().maps; }
+  std::int64_t floats_of_copies() const;
 
   ConvShape shape_;
   ShiftedRowsDivision division_;
   std::int64_t map_pixels_;
   AlignedFloats weights_;  ///< packed
-  int plane_;              ///< floats of the rows of one phase in one column's copy
+  int plane_;              ///< floats from one phase, or column, to the next in the copies
   ShiftedCopy copy_;
   std::vector<TileOfMaps> tiles_of_maps_;  ///< of all groups
-  std::vector<int> tap_offsets_;           ///< of the taps of a group's channels in the copies
+  std::vector<int> input_offsets_;         ///< of the taps of a group's channels in the input
+  std::vector<int> tap_offsets_;           ///< likewise in the copies
 };
 
 /// All images of a batch, over all cores.
@@ -106,8 +133,8 @@ class ShiftedRowsConvolution {
   static Configurations configurations(const ConvShape& shape, const Configuration& wanted, int most);
   static std::string impossible(const ConvShape& shape, const Configuration& wanted);
 
-  /// `input` and `output` NCHW; `past_caches` as in `ShiftedRows::convolve`.
-  void convolve(const float* input, float* output, bool past_caches);
+  /// `input` and `output` NCHW; `stores` as in `ShiftedRows::convolve`.
+  void convolve(const float* input, float* output, TileStores stores);
 
   const ShiftedRows& rows() const { return rows_; }
 

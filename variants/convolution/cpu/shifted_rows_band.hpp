@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
+#include "variants/convolution/cpu/cache_lines.hpp"
 #include "variants/convolution/cpu/register_tile.hpp"
 #include "variants/convolution/cpu/shifted_copy.hpp"
 #include "variants/convolution/cpu/shifted_rows.hpp"
@@ -27,15 +29,38 @@ constexpr int shifted_tile_vectors(int maps) {
 using ShiftedTileFunction = void (*)(const float* pixels, const float* weights, const int* offsets, int taps, float* to,
                                      std::ptrdiff_t pitch);
 
-template <int kMaps, int kVectors, bool kPastCaches>
+/// Calls body(first, end) for runs of taps that make all of them, in their order, and asks for the lines of the output
+/// meanwhile where they are to be prefetched.
+//
+// A map's lines with every two taps: all at once would fill the core's places for lines that are on their way.
+template <typename Set, int kMaps, int kVectors, TileStores kStores, typename Body>
+[[gnu::always_inline]] inline void for_runs_of_taps(int taps, const float* to, std::ptrdiff_t pitch, const Body& body) {
+  int first = 0;
+  if constexpr (kStores == TileStores::prefetched) {
+    constexpr int kTapsOfMap = 2;
+    constexpr int kLines = (kVectors * Set::lanes - 1) / kLineFloats + 2;  // wherever in a line the first output is
+    for (int m = 0; m < kMaps; ++m, to += pitch) {
+      for (int line = 0; line < kLines; ++line) prefetch_for_store(to + line * kLineFloats);
+      const int end = std::min(first + kTapsOfMap, taps);
+      body(first, end);
+      first = end;
+    }
+  }
+  body(first, taps);
+}
+
+template <int kMaps, int kVectors, TileStores kStores>
 struct ShiftedRowsTile {
   template <typename Set>
   static void run(const float* pixels, const float* weights, const int* offsets, int taps, float* to,
                   std::ptrdiff_t pitch) {
     RegisterTile<Set, kMaps, kVectors> sums;
     sums.clear();
-    sums.add(taps, weights, [&](int tap) { return pixels + offsets[tap]; });
-    if constexpr (kPastCaches) {
+    for_runs_of_taps<Set, kMaps, kVectors, kStores>(taps, to, pitch, [&](int first, int end) {
+      sums.add(end - first, weights + std::ptrdiff_t{first} * kMaps,
+               [&](int tap) { return pixels + offsets[first + tap]; });
+    });
+    if constexpr (kStores == TileStores::past_caches) {
       sums.stream(to, pitch);
     } else {
       sums.store(to, pitch);
@@ -45,11 +70,13 @@ struct ShiftedRowsTile {
 
 /// `Tile`'s code for tiles of so many maps: of the widest tile, or of the one that a layer with tiles of a map more
 /// has, of one vector less, and of one vector; none for other numbers of vectors.
-template <typename Set, template <int, int, bool> class Tile>
+template <typename Set, template <int, int, TileStores> class Tile>
 class ShiftedTileFunctions {
  public:
   constexpr ShiftedTileFunctions() { add_maps<Set::maps>(); }
-  ShiftedTileFunction at(int maps, int vectors, bool past_caches) const { return of_[past_caches][maps][vectors]; }
+  ShiftedTileFunction at(int maps, int vectors, TileStores stores) const {
+    return of_[static_cast<int>(stores)][maps][vectors];
+  }
 
  private:
   template <int kMaps>
@@ -67,8 +94,13 @@ class ShiftedTileFunctions {
   }
   template <int kMaps, int kVectors>
   constexpr void add() {
-    of_[false][kMaps][kVectors] = function<Tile<kMaps, kVectors, false>>();
-    of_[true][kMaps][kVectors] = function<Tile<kMaps, kVectors, true>>();
+    add<kMaps, kVectors, TileStores::plain>();
+    add<kMaps, kVectors, TileStores::prefetched>();
+    add<kMaps, kVectors, TileStores::past_caches>();
+  }
+  template <int kMaps, int kVectors, TileStores kStores>
+  constexpr void add() {
+    of_[static_cast<int>(kStores)][kMaps][kVectors] = function<Tile<kMaps, kVectors, kStores>>();
   }
 
   template <typename Body>
@@ -76,12 +108,11 @@ class ShiftedTileFunctions {
     return compiled_for<Set, Body, const float*, const float*, const int*, int, float*, std::ptrdiff_t>();
   }
 
-  ShiftedTileFunction of_[2][Set::maps + 1][2 * Set::vectors + 1] = {};
+  ShiftedTileFunction of_[3][Set::maps + 1][2 * Set::vectors + 1] = {};
 };
 
-/// One band, as the code for an instruction set sees it. Without an input the copies are there already; without an
-/// output they are all that is made.
-template <template <int, int, bool> class Tile>
+/// One band, as the code for an instruction set sees it.
+template <template <int, int, TileStores> class Tile>
 struct ShiftedRowsBand {
   const ShiftedRows& plan;
   float* copies;
@@ -89,22 +120,19 @@ struct ShiftedRowsBand {
   float* output;
   int first_row;
   int rows;
-  bool past_caches;
+  TileStores stores;
+  BandPart part;
 
   template <typename Set>
   static void run(const ShiftedRowsBand& band) {
     const ShiftedRows& plan = band.plan;
-    const int outputs = band.rows * plan.shape_.out_width();
-    if (band.input != nullptr && !plan.in_place()) band.template copy<Set>();
-    if (band.output == nullptr) return;
-    const int vectors = (outputs + Set::lanes - 1) / Set::lanes;
-    // Tiles of maps have sizes that differ by one at most, and with it nearly the same number of vectors.
-    const int most_vectors = plan.division_.vectors;
-    const int tiles = (vectors + most_vectors - 1) / most_vectors;
-    for (int tile = 0; tile < tiles; ++tile) {
-      const int first = static_cast<int>(std::int64_t{vectors} * tile / tiles);
-      const int end = static_cast<int>(std::int64_t{vectors} * (tile + 1) / tiles);
-      band.template multiply<Set>(first * Set::lanes, end - first, outputs);
+    if (band.part != BandPart::sums && plan.copied_columns() > 0) band.template copy<Set>();
+    if (band.part == BandPart::copies) return;
+    if (plan.in_place()) {
+      band.template multiply_in_place<Set>();
+      if (plan.copied_columns() > 0) band.template multiply_few_columns<Set>();
+    } else {
+      band.template multiply_copies<Set>();
     }
   }
 
@@ -116,67 +144,123 @@ struct ShiftedRowsBand {
   [[gnu::always_inline]] void copy() const {
     const ConvShape& s = plan.shape_;
     const int top = first_row * s.stride - s.padding;
-    const int count = (rows - 1) * s.stride + s.kernel;
-    for (int row = 0; row < count; ++row) plan.copy_.template copy_row<Set>(top + row, row, input, copies);
+    plan.copy_.template copy<Set>(top, (rows - 1) * s.stride + s.kernel, input, copies);
   }
 
-  /// The inputs of the outputs from `first` on under the first tap; in place they are those of one row.
-  const float* pixels_at(int first) const {
-    if (!plan.in_place()) return copies + first;
-    const int row = first / plan.shape_.out_width();
-    return input + std::int64_t{first_row + row} * plan.shape_.width + (first - row * plan.shape_.out_width());
-  }
+  int taps() const { return static_cast<int>(plan.tap_offsets_.size()); }
+  /// Of the band's first row in the first map.
+  float* first_output() const { return output + std::int64_t{first_row} * plan.shape_.out_width(); }
 
-  /// Of the first map.
-  float* output_at(int first) const { return output + std::int64_t{first_row} * plan.shape_.out_width() + first; }
-
-  /// `vectors` vectors of all maps from the output `first` on.
+  /// All outputs of the band as one line.
   template <typename Set>
-  [[gnu::always_inline]] void multiply(int first, int vectors, int outputs) const {
-    const auto taps = static_cast<int>(plan.tap_offsets_.size());
-    const int* const offsets = plan.tap_offsets_.data();
-    const float* const weights = plan.weights_.data();
-    const float* const pixels = pixels_at(first);
-    float* const to = output_at(first);
-    const int most_maps = plan.most_maps();
-    ShiftedTileFunction whole[2] = {};  // for the larger and the smaller tiles of maps
-    for (int less = 0; less < 2 && first + vectors * Set::lanes <= outputs; ++less) {
-      whole[less] = kFunctions<Set>.at(std::max(1, most_maps - less), vectors, past_caches);
+  [[gnu::always_inline]] void multiply_copies() const {
+    const int outputs = rows * plan.shape_.out_width();
+    for_tiles<Set>(outputs, [&](int first, int end) {
+      ShiftedTileFunction whole[2] = {};  // for the larger and the smaller tiles of maps
+      if (end <= outputs) find_functions<Set>((end - first) / Set::lanes, whole);
+      for (const ShiftedRows::TileOfMaps& maps : plan.tiles_of_maps_) {
+        const float* const pixels = copies + maps.copies + first;
+        float* const to = first_output() + maps.output + first;
+        if (const ShiftedTileFunction function = whole[plan.most_maps() - maps.maps]; function != nullptr) {
+          function(pixels, plan.weights_.data() + maps.weights, plan.tap_offsets_.data(), taps(), to, plan.map_pixels_);
+        } else {
+          multiply_part<Set>(maps, pixels, std::min(end, outputs) - first, to, plan.map_pixels_);
+        }
+      }
+    });
+  }
+
+  /// Calls body(first, end) for whole vectors that cover so many outputs, in parts of nearly the same number of
+  /// vectors.
+  //
+  // Tiles of maps have sizes that differ by one at most, and with it nearly the same number of vectors.
+  template <typename Set, typename Body>
+  [[gnu::always_inline]] void for_tiles(int outputs, const Body& body) const {
+    const int vectors = (outputs + Set::lanes - 1) / Set::lanes;
+    const int most_vectors = plan.division_.vectors;
+    const int tiles = (vectors + most_vectors - 1) / most_vectors;
+    for (int tile = 0; tile < tiles; ++tile) {
+      body(static_cast<int>(std::int64_t{vectors} * tile / tiles) * Set::lanes,
+           static_cast<int>(std::int64_t{vectors} * (tile + 1) / tiles) * Set::lanes);
     }
-    for (const ShiftedRows::TileOfMaps& tile : plan.tiles_of_maps_) {
-      if (const ShiftedTileFunction function = whole[most_maps - tile.maps]; function != nullptr) {
-        function(pixels + tile.copies, weights + tile.weights, offsets, taps, to + tile.output, plan.map_pixels_);
-      } else {
-        multiply_part<Set>(tile, first, vectors, outputs);
+  }
+
+  /// The columns whose inputs are read where they lie, row by row.
+  template <typename Set>
+  [[gnu::always_inline]] void multiply_in_place() const {
+    const ConvShape& s = plan.shape_;
+    ShiftedTileFunction whole[2];
+    find_functions<Set>(plan.division_.vectors, whole);
+    for (int row = 0; row < rows; ++row) {
+      const float* const pixels = input + std::int64_t{first_row + row} * s.width;
+      float* const to = first_output() + std::int64_t{row} * s.out_width();
+      for (int first = 0; first < plan.division_.columns_in_place; first += plan.division_.vectors * Set::lanes) {
+        for (const ShiftedRows::TileOfMaps& maps : plan.tiles_of_maps_) {
+          whole[plan.most_maps() - maps.maps](pixels + maps.input + first, plan.weights_.data() + maps.weights,
+                                              plan.input_offsets_.data(), taps(), to + maps.output + first,
+                                              plan.map_pixels_);
+        }
       }
     }
   }
 
-  /// The same for one tile of maps, if there is no code for a tile of so many vectors, or the last one is not whole.
+  /// The other columns: those of all rows as one line, which is then cut into the rows' parts.
   template <typename Set>
-  void multiply_part(const ShiftedRows::TileOfMaps& tile, int first, int vectors, int outputs) const {
+  [[gnu::always_inline]] void multiply_few_columns() const {
+    const int outputs = rows * plan.copied_columns();
+    const int pitch = (outputs + Set::lanes - 1) / Set::lanes * Set::lanes;
+    float* const sums = copies + plan.floats_of_copies();
+    for (const ShiftedRows::TileOfMaps& maps : plan.tiles_of_maps_) {
+      for_tiles<Set>(outputs, [&](int first, int end) {
+        multiply_part<Set>(maps, copies + maps.copies + first, end - first, sums + first, pitch);
+      });
+      float* const to = first_output() + plan.division_.columns_in_place + maps.output;
+      const std::ptrdiff_t row_pitch = plan.shape_.out_width();
+      for (int m = 0; m < maps.maps; ++m) {
+        const float* const of_map = sums + std::ptrdiff_t{m} * pitch;
+        with_constant<ShiftedCopy::most_few_columns(Set::lanes)>(plan.copied_columns(), [&](auto columns) {
+          copy_columns<columns>(of_map, columns, rows, to + m * plan.map_pixels_, row_pitch);
+        });
+      }
+    }
+  }
+
+  /// The functions of tiles of so many vectors, for the larger and the smaller tiles of maps.
+  template <typename Set>
+  [[gnu::always_inline]] void find_functions(int vectors, ShiftedTileFunction (&whole)[2]) const {
+    for (int less = 0; less < 2; ++less) {
+      whole[less] = kFunctions<Set>.at(std::max(1, plan.most_maps() - less), vectors, stores);
+    }
+  }
+
+  /// `count` outputs of one tile of maps, if there is no code for a tile of so many vectors, or the last vector is not
+  /// whole. `pitch`: floats from map to map in `to`.
+  template <typename Set>
+  void multiply_part(const ShiftedRows::TileOfMaps& maps, const float* pixels, int count, float* to,
+                     std::ptrdiff_t pitch) const {
     const ShiftedTileFunctions<Set, Tile>& functions = kFunctions<Set>;
-    const int at_once = functions.at(tile.maps, vectors, false) != nullptr ? vectors : 1;
+    const int vectors = (count + Set::lanes - 1) / Set::lanes;
+    const int at_once = functions.at(maps.maps, vectors, TileStores::plain) != nullptr ? vectors : 1;
     const int width = at_once * Set::lanes;
     alignas(64) float sums[Set::maps * 2 * Set::vectors * Set::lanes];
-    for (const int end = first + vectors * Set::lanes; first < end; first += width) {
-      functions.at(tile.maps, at_once, false)(pixels_at(first) + tile.copies, plan.weights_.data() + tile.weights,
-                                              plan.tap_offsets_.data(), static_cast<int>(plan.tap_offsets_.size()),
-                                              sums, width);
-      const int count = std::min(outputs - first, width);
-      for (int m = 0; m < tile.maps; ++m) {
-        std::copy_n(sums + m * width, count, output_at(first) + tile.output + m * plan.map_pixels_);
-      }
+    for (int first = 0; first < count; first += width) {
+      const bool is_whole = first + width <= count;
+      functions.at(maps.maps, at_once, TileStores::plain)(pixels + first, plan.weights_.data() + maps.weights,
+                                                          plan.tap_offsets_.data(), taps(),
+                                                          is_whole ? to + first : sums, is_whole ? pitch : width);
+      if (is_whole) continue;
+      for (int m = 0; m < maps.maps; ++m) std::copy_n(sums + m * width, count - first, to + m * pitch + first);
     }
   }
 };
 
-template <template <int, int, bool> class Tile>
-void ShiftedRows::convolve_with(float* copies, const float* input, float* output, int band, bool past_caches) const {
+template <template <int, int, TileStores> class Tile>
+void ShiftedRows::convolve_with(float* copies, const float* input, float* output, int band, TileStores stores,
+                                BandPart part) const {
   const int first_row = band * division_.rows;
   const int rows = std::min(division_.rows, shape_.out_height() - first_row);
   run_with<ShiftedRowsBand<Tile>>(division_.set.kind,
-                                  ShiftedRowsBand<Tile>{*this, copies, input, output, first_row, rows, past_caches});
+                                  ShiftedRowsBand<Tile>{*this, copies, input, output, first_row, rows, stores, part});
 }
 
 }  // namespace convladder

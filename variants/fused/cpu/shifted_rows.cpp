@@ -71,7 +71,7 @@ class FusedShiftedRows {
 #pragma omp for schedule(static) nowait
       for (int image = 0; image < of_one_thread; ++image) {
         for (int band = 0; band < rows_.bands(); ++band) {
-          rows_.convolve(work.copies.data(), image_input(input, image), work.sums.data(), band, false);
+          rows_.convolve(work.copies.data(), image_input(input, image), work.sums.data(), band, TileStores::plain);
         }
         pool(work, work.sums.data(), 0, maps, image_output(output, image));
       }
@@ -79,7 +79,7 @@ class FusedShiftedRows {
       for (int task = 0; task < shared_images_ * bands; ++task) {
         const int image = task / bands;
         shared_rows_.convolve(work.shared_copies.data(), image_input(input, of_one_thread + image),
-                              shared_sums_.data() + image * image_sums, task % bands, false);
+                              shared_sums_.data() + image * image_sums, task % bands, TileStores::plain);
       }
 #pragma omp for schedule(static)
       for (int task = 0; task < shared_images_ * maps; ++task) {
