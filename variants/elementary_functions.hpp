@@ -1,8 +1,9 @@
 // exp and tanh in float32 for the operators of every family: vectorised by the host's compiler, and in a kernel the
 // same with nvcc and with clang, which has no library of device functions.
 //
-// The polynomials' coefficients are a minimax fit (Lawson's iteratively reweighted least squares, in float64) of
-// 2^f on [-1/2, 1/2], relative error 2e-9, and of (tanh(x) / x - 1) / x^2 over x^2 in [0, 0.36], error of tanh 1e-8.
+// The coefficients are minimax fits (Lawson's iteratively reweighted least squares, in float64) of 2^f on [-1/2, 1/2],
+// relative error 2e-9; of (tanh(x) / x - 1) / x^2 over x^2 in [0, 0.36], error of tanh 1e-8; and of tanh(x) / x as a
+// quotient of two polynomials of x^2 up to x = 8.7, relative error 1.5e-8.
 #pragma once
 
 #include <cmath>
@@ -44,10 +45,11 @@ CONVLADDER_HOST_DEVICE inline float exponential(float x) {
 #endif
 }
 
-/// tanh(x), off by at most 4 units in the last place; +-1 for infinities, NaN for NaN.
+/// tanh(x), off by at most 4 units of 2^-23 of itself; +-1 for infinities, NaN for NaN.
 CONVLADDER_HOST_DEVICE inline float hyperbolic_tangent(float x) {
   const float a = std::fabs(x);
   const float u = a * a;
+#ifdef __CUDA_ARCH__
   float series = -0.0062836693F;
   series = series * u + 0.021121457F;
   series = series * u - 0.053876318F;
@@ -57,6 +59,23 @@ CONVLADDER_HOST_DEVICE inline float hyperbolic_tangent(float x) {
   const float e = exponential(-2.0F * a);
   const float large = (1.0F - e) / (1.0F + e);
   return std::copysign(a < 0.6F ? small : large, x);
+#else
+  // A division either way; a quotient takes half as many other instructions as an exponential.
+  float dividend = 1.3897615e-08F;
+  dividend = dividend * u + 2.0993817e-05F;
+  dividend = dividend * u + 0.003518743F;
+  dividend = dividend * u + 0.13400465F;
+  dividend = dividend * u + 1.0F;
+  float divisor = 7.9965196e-07F;
+  divisor = divisor * u + 0.00033236464F;
+  divisor = divisor * u + 0.02596489F;
+  divisor = divisor * u + 0.46733785F;
+  divisor = divisor * u + 1.0F;
+  float result = a * dividend / divisor;
+  result = result > 1.0F ? 1.0F : result;
+  result = a > 8.7F ? 1.0F : result;  // nearer to 1 than to any other number
+  return std::copysign(result, x);
+#endif
 }
 
 }  // namespace convladder

@@ -5,7 +5,7 @@ namespace convladder::tolerance {
 
 /// One addition, rounded: 2^-24 of the sum.
 inline constexpr double bias = 1e-7;
-/// `hyperbolic_tangent`: at most 4 units in the last place, which are 2^-23 of the value at most.
+/// `hyperbolic_tangent`: at most 4 units of 2^-23 of the value.
 inline constexpr double tanh = 5e-7;
 /// Of the outputs' sum, 1: an exponential is off by at most 3e-7 of itself, and so are their sum and the quotient.
 inline constexpr double softmax = 1e-6;
