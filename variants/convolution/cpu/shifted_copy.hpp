@@ -104,9 +104,7 @@ class ShiftedCopy {
     for (int c = 0; c < channels_; ++c, copies += channel_pitch) {
       const float* const channel = input + std::int64_t{c} * height_ * width_;
       const float* const first = channel + std::int64_t{top} * width_ + first_;
-      if (is_one_run<Set>()) {
-        copy_run<Set>(first, rows, copies);
-      } else if (has_no_border_ && out_width_ <= most_few_columns(Set::lanes)) {
+      if (has_no_border_ && out_width_ <= most_few_columns(Set::lanes)) {
         for (std::size_t q = 0; q < columns_.size(); ++q) {
           with_constant<most_few_columns(Set::lanes)>(out_width_, [&](auto columns) {
             copy_columns<columns>(first + q, width_, rows, copies + static_cast<std::int64_t>(q) * plane_, columns);
@@ -148,63 +146,6 @@ class ShiftedCopy {
       load_vector(inputs, from + last);
       store_vector(to + last, inputs);
     }
-  }
-
-  /// Whether the rows of a copy are written as one run. Row by row the last vector of each overlaps the one before it;
-  /// where by fewer than half of its lanes, that takes no longer.
-  template <typename Set>
-  bool is_one_run() const {
-    return has_no_border_ && out_width_ >= Set::lanes && out_width_ % Set::lanes <= Set::lanes / 2;
-  }
-
-  /// Rows of a channel, from the image's row at `from` on.
-  //
-  // In each copy the rows follow each other, so it can be written in whole vectors at whole places: a store across
-  // lines takes as long as two. A vector with the end of a row and the beginning of the next is put together.
-  template <typename Set>
-  [[gnu::always_inline]] void copy_run(const float* from, int rows, float* to) const {
-    const auto columns = static_cast<int>(columns_.size());
-    const int between = width_ - out_width_;  // inputs from the end of a row's run to the beginning of the next
-    const int count = rows * out_width_;
-    int column = 0;
-    int place = 0;
-    for (; place + Set::lanes <= count; place += Set::lanes) {
-      if (column == 0) prefetch(from);
-      const int left = out_width_ - column;  // in this row
-      float* copy = to + place;
-      if (left >= Set::lanes) {
-        for (int q = 0; q < columns; ++q, copy += plane_) {
-          Vector<Set> inputs;
-          load_vector(inputs, from + q);
-          store_vector(copy, inputs);
-        }
-      } else {
-        prefetch(from + left + between);
-        Mask<Set> in_next;
-        set_lanes_from<Set>(in_next, left);
-        for (int q = 0; q < columns; ++q, copy += plane_) {
-          Vector<Set> end;
-          Vector<Set> beginning;
-          load_vector(end, from + q);
-          load_vector(beginning, from + q + between);
-          store_vector(copy, in_next ? beginning : end);
-        }
-      }
-      advance(Set::lanes, column, from);
-    }
-    for (; place < count; ++place) {
-      for (int q = 0; q < columns; ++q) to[std::int64_t{q} * plane_ + place] = from[q];
-      advance(1, column, from);
-    }
-  }
-
-  /// By `count` outputs, no more than a row has.
-  [[gnu::always_inline]] void advance(int count, int& column, const float*& from) const {
-    column += count;
-    from += count;
-    if (column < out_width_) return;
-    column -= out_width_;
-    from += width_ - out_width_;
   }
 
   /// The row some rows after `row`.
