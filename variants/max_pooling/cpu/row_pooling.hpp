@@ -21,12 +21,16 @@ class RowPooling {
   /// Writes rows * pooled_width floats. Rows of the input are `input_pitch` floats apart, those of the output lie one
   /// behind the other. The scratch memory has been written before, if only with zeros.
   void pool(const float* input, std::ptrdiff_t input_pitch, int rows, float* scratch, float* output) const {
-    for (int row = 0; row < rows; ++row) {
-      pool_columns(input + row * stride_ * input_pitch, input_pitch, scratch + row * pitch() * stride_);
-    }
     const int width = pooled_width();
     float* const pooled = pitch() == width ? output : scratch + rows * pitch() * stride_ + size_;
-    pool_along(scratch, rows * pitch(), pooled);
+    if (size_ == 2 && stride_ == 2) {
+      pool_pairs(input, input_pitch, rows, scratch, pooled);
+    } else {
+      for (int row = 0; row < rows; ++row) {
+        pool_columns(input + row * stride_ * input_pitch, input_pitch, scratch + row * pitch() * stride_);
+      }
+      pool_along(scratch, rows * pitch(), pooled);
+    }
     if (pooled == output) return;
     for (int row = 0; row < rows; ++row) std::copy_n(pooled + row * pitch(), width, output + row * width);
   }
@@ -34,6 +38,44 @@ class RowPooling {
  private:
   /// NaN if either is.
   static float larger(float a, float b) { return a != a ? a : (a > b ? a : b); }
+  /// The same; the inner choice is one instruction, out of which a NaN in b comes.
+  static float larger_of_two(float a, float b) {
+    const float found = a > b ? a : b;
+    return a != a ? a : found;
+  }
+
+  /// The windows of most networks, 2 x 2 side by side, as `pool` does all.
+  void pool_pairs(const float* input, std::ptrdiff_t input_pitch, int rows, float* scratch, float* pooled) const {
+    for (int row = 0; row < rows; ++row, input += 2 * input_pitch) {
+      const float* const upper = input;
+      const float* const lower = input + input_pitch;
+      float* const maxima = scratch + std::ptrdiff_t{row} * pitch() * 2;
+      for_each(width_, [=](int i) { maxima[i] = larger_of_two(upper[i], lower[i]); });
+    }
+    const int count = rows * pitch();
+#pragma omp simd
+    for (int i = 0; i < count; ++i) pooled[i] = larger_of_two(scratch[2 * i], scratch[2 * i + 1]);
+  }
+
+  /// body(i) for every i below `count`, in runs as long as the widest vector, the last of which overlaps the one before
+  /// it. A row of a small layer is not much longer than a vector, and what is left of it would take as long as the
+  /// rest.
+  template <typename Body>
+  static void for_each(int count, const Body& body) {
+    constexpr int kRun = 16;
+    if (count < kRun) {
+      for (int i = 0; i < count; ++i) body(i);
+      return;
+    }
+    const int last = count - kRun;
+    for (int first = 0; first < last; first += kRun) run<kRun>(first, body);
+    run<kRun>(last, body);
+  }
+  template <int kRun, typename Body>
+  static void run(int first, const Body& body) {
+#pragma omp simd
+    for (int i = 0; i < kRun; ++i) body(first + i);
+  }
 
   /// Windows that begin in a row, also those that would be cut off: a row of maxima has as many times the stride, so
   /// that all rows are one long one.
@@ -54,9 +96,6 @@ class RowPooling {
   /// compiler knows where the neighbours are.
   void pool_along(const float* maxima, int count, float* output) const {
     using std::integral_constant;
-    if (size_ == 2 && stride_ == 2) {
-      return pool_along(maxima, integral_constant<int, 2>(), integral_constant<int, 2>(), count, output);
-    }
     if (size_ == 4 && stride_ == 4) {
       return pool_along(maxima, integral_constant<int, 4>(), integral_constant<int, 4>(), count, output);
     }
