@@ -32,9 +32,9 @@ TEST(StreamedOutput, WritesWhatTheStageBeforeWrites) {
     ConvShape image;
     std::string way;
   };
-  for (const Case& one : {Case{{1, 1, 26, 26, 50, 3}, "streamed from registers"},
-                          Case{{1, 1, 27, 29, 47, 3}, "output lines prefetched"},
-                          Case{{1, 1, 36, 40, 13, 3}, "output lines prefetched"}}) {
+  for (const Case& one :
+       {Case{{1, 1, 26, 26, 50, 3}, "streamed from registers"}, Case{{1, 1, 27, 29, 47, 3}, "output lines prefetched"},
+        Case{{1, 1, 36, 40, 13, 3}, "output lines prefetched"}}) {
     SCOPED_TRACE(shape_name(one.image));
     ConvShape shape = one.image;
     while (!outgrows_caches(shape.output_elements(), cpu_threads())) shape.batch += 64;
