@@ -7,6 +7,8 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "devices/cpu/cpu_microarchitecture.hpp"
+
 namespace convladder {
 namespace {
 
@@ -47,6 +49,18 @@ InstructionSet chosen_instruction_set() {
   }
   throw std::runtime_error(
       fmt::format("CONVLADDER_INSTRUCTION_SET is '{}', it must be avx512, avx2 or baseline", wish));
+}
+
+InstructionSet instruction_set_for(std::int64_t lanes) {
+  static const bool halves = halves_wide_vectors(cpu_microarchitecture());
+  const char* const wish = std::getenv("CONVLADDER_INSTRUCTION_SET");
+  return instruction_set_for(lanes, chosen_instruction_set(), halves && (wish == nullptr || *wish == '\0'));
+}
+
+InstructionSet instruction_set_for(std::int64_t lanes, const InstructionSet& chosen, bool halves_wide_vectors) {
+  if (chosen.kind != Kind::avx512 || !halves_wide_vectors) return chosen;
+  constexpr InstructionSet kHalf = described<Avx2>(Kind::avx2, "avx2");
+  return lanes <= kHalf.lanes ? kHalf : chosen;
 }
 
 InstructionSet baseline_instruction_set() { return kSets.back(); }

@@ -52,6 +52,8 @@ std::string microarchitecture_name(std::string_view vendor, int family, int mode
   return "unknown";
 }
 
+bool halves_wide_vectors(std::string_view microarchitecture) { return microarchitecture == "zen4"; }
+
 std::string cpu_microarchitecture() {
 #ifdef __x86_64__
   unsigned most = 0;

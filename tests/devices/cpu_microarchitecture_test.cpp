@@ -22,5 +22,12 @@ TEST(CpuMicroarchitecture, OfOthersIsTheirNumbers) {
   EXPECT_FALSE(cpu_microarchitecture().empty());
 }
 
+TEST(CpuMicroarchitecture, OfThoseWithAvx512Zen4HasHalfTheUnits) {
+  EXPECT_TRUE(halves_wide_vectors("zen4"));
+  for (const char* const name : {"zen5", "sapphire-rapids", "skylake-server", "unknown"}) {
+    EXPECT_FALSE(halves_wide_vectors(name)) << name;
+  }
+}
+
 }  // namespace
 }  // namespace convladder

@@ -130,6 +130,22 @@ TEST_P(InstructionSetTest, HasRegistersForItsTileAndTheOperands) {
 INSTANTIATE_TEST_SUITE_P(Each, InstructionSetTest, testing::Values("avx512", "avx2", "baseline"),
                          [](const auto& set) { return std::string(set.param); });
 
+// A processor that takes two turns for a wide vector gains nothing from lanes that are idle.
+TEST(InstructionSet, IsHalfAsWideWhereThatIsEnoughAndWideVectorsAreHalved) {
+  setenv(kVariable, "avx512", 1);
+  if (!processor_has_it()) GTEST_SKIP() << "this processor has no avx512";
+  const InstructionSet wide = chosen_instruction_set();
+  unsetenv(kVariable);
+  EXPECT_EQ(instruction_set_for(8, wide, true).kind, InstructionSet::Kind::avx2);
+  EXPECT_EQ(instruction_set_for(9, wide, true).kind, InstructionSet::Kind::avx512);
+  EXPECT_EQ(instruction_set_for(8, wide, false).kind, InstructionSet::Kind::avx512);
+  const InstructionSet narrow = baseline_instruction_set();
+  EXPECT_EQ(instruction_set_for(1, narrow, true).kind, narrow.kind);
+  setenv(kVariable, "avx512", 1);
+  EXPECT_EQ(instruction_set_for(1).kind, InstructionSet::Kind::avx512) << "what is asked for is kept";
+  unsetenv(kVariable);
+}
+
 TEST(InstructionSet, IsTheWidestUnlessAskedOtherwise) {
   unsetenv(kVariable);
   const int lanes = chosen_instruction_set().lanes;

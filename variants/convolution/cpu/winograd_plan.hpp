@@ -102,19 +102,22 @@ inline std::string winograd_unsupported(const ConvShape& s) {
 /// Whether enough maps use the filtered inputs: with 16 maps making them takes what fewer products save.
 inline bool winograd_suits(const ConvShape& s) { return s.maps_per_group() >= 24; }
 
+/// The strips of two rows that a batch can be cut into: there are no more lanes to fill.
+inline std::int64_t winograd_strips(const ConvShape& s) { return std::int64_t{s.batch} * ((s.out_height() + 1) / 2); }
+inline InstructionSet winograd_instruction_set(const ConvShape& s) { return instruction_set_for(winograd_strips(s)); }
+
 /// Whether strips of two rows of the batch's images fill most of the lanes; those that are left idle cost more than the
 /// products that are saved. Of two groups at least where there are two threads, unless there are many maps: they share
 /// the maps of a single one, and both filter all of its inputs. With a stride a strip of two rows reads many more that
 /// its neighbours read too, so there the images alone have to fill most lanes; and where the shifted rows do well they
 /// have to fill them several times.
 inline bool winograd_has_strips(const ConvShape& s) {
-  const int lanes = chosen_instruction_set().lanes;
+  const int lanes = winograd_instruction_set(s).lanes;
   if (shifted_copies_fit(s)) return s.batch >= 4 * lanes;
   if (s.stride > 1) return 4 * s.batch >= 3 * lanes;
-  const std::int64_t strips = std::int64_t{s.batch} * ((s.out_height() + 1) / 2);
   const int threads = std::min(2, omp_get_max_threads());
   constexpr int kManyMaps = 64;  // of a thread, so that filtering takes little
-  return 4 * strips >= 3 * (s.maps_per_group() >= threads * kManyMaps ? 1 : threads) * lanes;
+  return 4 * winograd_strips(s) >= 3 * (s.maps_per_group() >= threads * kManyMaps ? 1 : threads) * lanes;
 }
 
 /// Products of both dimensions for two by two outputs, which need kernel * kernel each.
@@ -148,7 +151,7 @@ struct WinogradPlan {
       : WinogradPlan(s, {.count = s.out_height()}, oihw, threads) {}
   WinogradPlan(const ConvShape& s, const RowWindows& of_rows, const float* oihw, int threads)
       : shape(s),
-        set(chosen_instruction_set()),
+        set(winograd_instruction_set(s)),
         map_tiles(s.maps_per_group(), set.maps),
         dimension(s.kernel, s.stride),
         streams_of_way{row_streams(dimension, OutputWay::first), row_streams(dimension, OutputWay::both),
