@@ -8,10 +8,10 @@
 // memory's. To gather whole images in a buffer and to stream them from there, a few lines after each register tile,
 // cost more than it relieved: 10 to 48 % of the layer's time, measured in duels with stage 9 on two cores.
 //
-// Then the lines are read, but no store waits for them: each is asked for while the tile's sums are added up, map by
-// map, and has come when the sums are complete. On two cores of an AMD EPYC (Zen 4) that took a tenth off lenet72's
-// first layer, of a batch of 1000. It is left out in turn where outputs stay in the second-level cache from call to
-// call.
+// Where streaming is left out the lines are read, but no store waits for them: each is asked for while the tile's sums
+// are added up, map by map, and has come when the sums are complete. On two cores of an AMD EPYC (Zen 4) that took a
+// tenth off lenet72's first layer, of a batch of 1000. It is left out in turn where outputs stay in the second-level
+// cache from call to call.
 
 #include <fmt/format.h>
 #include <omp.h>
