@@ -58,7 +58,7 @@ TEST(CpuOperators, AreRightOnALargeBatch) {
 TEST(CpuOperators, PackedWeightsGiveAnImageTheSameInEveryBatch) {
   const RegisteredOperator& packed = default_operator("cpu", OperatorType::fully_connected);
   ASSERT_EQ(packed.info.name, "packed");
-  for (const int outputs : {10, 129, 250}) {
+  for (const int outputs : {10, 129, 250, 500}) {
     const OperatorShape all = fully_connected_shape(43, {2, 35, 37}, outputs, true);
     const OperatorTestData data = operator_test_data(all, OperatorNumbers::real);
     expect_cpu_right(all, data);

@@ -30,39 +30,53 @@ constexpr int kMostParts = 16;  // of the inputs
 /// How a layer is shared out: tasks are a part of the images, a panel of outputs and a part of the inputs each.
 struct PackedDivision {
   int threads = 1;
+  int panels = 1;
   int image_parts = 1;
   int input_parts = 1;
 };
 
-/// The division with the least time for the thread that works longest, in cycles: two multiply-adds of a vector each,
-/// weights that come from beyond the second-level cache, and sums that are added up again.
-PackedDivision least_cost_division(int batch, int inputs, int outputs, const InstructionSet& set, int most_threads) {
+/// The division with the least time for the thread that works longest, in cycles: two multiply-adds or loads of a
+/// vector each, weights that come from beyond the second-level cache, and sums that are added up again. One more panel
+/// than there have to be is often better than a part of the inputs, since then no sums wait.
+PackedDivision least_cost_division(int batch, int inputs, int vectors, const InstructionSet& set, int most_threads) {
   constexpr double kCyclesOfLine = 6;          // one core's stream of weights, 64 bytes
   constexpr double kCyclesOfThread = 8000;     // of work that a further thread is worth
   constexpr double kCyclesOfSums = 4;          // a vector that is written, read and added up
+  constexpr double kCyclesOfFarSums = 25;      // if it has left the second-level cache meanwhile
+  constexpr std::int64_t kNearSums = 1 << 17;  // of a thread, that have not
   constexpr std::int64_t kMostSums = 1 << 20;  // that wait to be added up
-  const int panels = rounded_up_quotient(rounded_up_quotient(outputs, set.lanes), set.vectors);
+  const int fewest_panels = rounded_up_quotient(vectors, set.vectors);
   const int blocks = rounded_up_quotient(inputs, kBlock);
-  const double lines_of_input = set.tile_pixels() / 16.0;
-  const auto cost_of_input = [&](int images) {
+  const double lines_of_vector = set.lanes / 16.0;
+  /// Of one input, for all outputs.
+  const auto cost_of_input = [&](int images, int panels) {
     const int tiles = rounded_up_quotient(images, set.maps);
-    return tiles * set.vectors * std::max(1.0, 0.5 * images / tiles) + lines_of_input * kCyclesOfLine;
+    const double of_tile = static_cast<double>(images) / tiles;
+    const double of_panel = static_cast<double>(vectors) / panels;
+    return panels * tiles * std::max({of_panel, of_panel * of_tile / 2, (of_panel + of_tile) / 2}) +
+           vectors * lines_of_vector * kCyclesOfLine;
   };
   PackedDivision best;
   double least = std::numeric_limits<double>::infinity();
-  const double whole = cost_of_input(batch) * panels * inputs;
+  const double whole = cost_of_input(batch, fewest_panels) * inputs;
   const int threads = static_cast<int>(std::clamp(whole / kCyclesOfThread, 1.0, static_cast<double>(most_threads)));
-  for (int image_parts = 1; image_parts <= std::min(batch, threads); ++image_parts) {
-    const double of_input = cost_of_input(rounded_up_quotient(batch, image_parts));
-    for (int input_parts = 1; input_parts <= (threads > 1 ? std::min(kMostParts, blocks) : 1); ++input_parts) {
-      const std::int64_t sums = input_parts > 1 ? std::int64_t{batch} * outputs * blocks : 0;
-      if (sums > kMostSums) continue;
-      const int rounds = rounded_up_quotient(image_parts * panels * input_parts, threads);
-      const double cost = static_cast<double>(rounds) * rounded_up_quotient(blocks, input_parts) * kBlock * of_input +
-                          kCyclesOfSums * static_cast<double>(sums) / set.lanes / std::min(threads, batch);
-      if (!(cost < 0.98 * least)) continue;
-      least = cost;
-      best = {threads, image_parts, input_parts};
+  const int most_panels = std::min(vectors, fewest_panels + threads - 1);
+  const int most_input_parts = threads > 1 ? std::min(kMostParts, blocks) : 1;
+  for (int input_parts = 1; input_parts <= most_input_parts; ++input_parts) {
+    const std::int64_t sums = input_parts > 1 ? std::int64_t{batch} * vectors * set.lanes * blocks : 0;
+    if (sums > kMostSums) continue;
+    const double cycles_of_sums = (sums > kNearSums * threads ? kCyclesOfFarSums : kCyclesOfSums) *
+                                  static_cast<double>(sums) / set.lanes / std::min(threads, batch);
+    for (int image_parts = 1; image_parts <= std::min(batch, threads); ++image_parts) {
+      for (int panels = fewest_panels; panels <= most_panels; ++panels) {
+        const double of_input = cost_of_input(rounded_up_quotient(batch, image_parts), panels) / panels;
+        const int rounds = rounded_up_quotient(image_parts * panels * input_parts, threads);
+        const double cost =
+            static_cast<double>(rounds) * rounded_up_quotient(blocks, input_parts) * kBlock * of_input + cycles_of_sums;
+        if (!(cost < 0.98 * least)) continue;
+        least = cost;
+        best = {threads, panels, image_parts, input_parts};
+      }
     }
   }
   return best;
@@ -75,7 +89,6 @@ struct PackedLayer {
   int outputs;
   InstructionSet set;
   int vectors;  ///< of outputs
-  int panels;   ///< that they are cut into
   PackedDivision division;
   AlignedFloats weights;
   std::vector<float> bias;  ///< empty without
@@ -86,8 +99,7 @@ struct PackedLayer {
         outputs(shape.output.channels),
         set(chosen_instruction_set()),
         vectors(rounded_up_quotient(outputs, set.lanes)),
-        panels(rounded_up_quotient(vectors, set.vectors)),
-        division(least_cost_division(batch, inputs, outputs, set, omp_get_max_threads())),
+        division(least_cost_division(batch, inputs, vectors, set, omp_get_max_threads())),
         weights(std::int64_t{vectors} * set.lanes * inputs),
         bias(tensors.bias, tensors.bias + (shape.has_bias ? outputs : 0)) {
     pack(tensors.weights);
@@ -101,7 +113,7 @@ struct PackedLayer {
     return std::min(inputs, rounded_up_quotient(inputs, kBlock) * part / division.input_parts * kBlock);
   }
   /// Of a panel, or the end of the one before.
-  int first_output(int which) const { return vectors * which / panels * set.lanes; }
+  int first_output(int which) const { return vectors * which / division.panels * set.lanes; }
   /// With lanes that there is no output for.
   int width(int which) const { return first_output(which + 1) - first_output(which); }
   const float* panel(int which) const { return weights.data() + std::int64_t{first_output(which)} * inputs; }
@@ -111,7 +123,7 @@ struct PackedLayer {
     const int blocks = rounded_up_quotient(inputs, 64);  // of a panel: their weights stay in the first-level cache
     float* const packed = weights.data();
 #pragma omp parallel for collapse(2) schedule(static)
-    for (int which = 0; which < panels; ++which) {
+    for (int which = 0; which < division.panels; ++which) {
       for (int block = 0; block < blocks; ++block) {
         const int end = std::min(inputs, (block + 1) * 64);
         const int first = first_output(which);
@@ -212,7 +224,7 @@ class PreparedPacked final : public PreparedOperator {
         partial_(layer_.division.input_parts > 1 ? layer_.blocks() * layer_.elements() : 0) {}
 
   void run() override {
-    const int parts = layer_.division.image_parts * layer_.panels * layer_.division.input_parts;
+    const int parts = layer_.division.image_parts * layer_.division.panels * layer_.division.input_parts;
 #pragma omp parallel num_threads(layer_.division.threads)
     {
 #pragma omp for schedule(static)
@@ -226,15 +238,15 @@ class PreparedPacked final : public PreparedOperator {
   std::string choice() const override {
     return fmt::format("{}, {} images x {} outputs at once, in {} x {} x {} parts of images, outputs and inputs",
                        layer_.set.name, layer_.set.maps, layer_.set.tile_pixels(), layer_.division.image_parts,
-                       layer_.panels, layer_.division.input_parts);
+                       layer_.division.panels, layer_.division.input_parts);
   }
 
  private:
   /// Neighbouring parts belong to one thread: the same images, or one stream of weights.
   void run_part(int part) {
     const int of_inputs = part % layer_.division.input_parts;
-    const int panel = part / layer_.division.input_parts % layer_.panels;
-    const int of_images = part / layer_.division.input_parts / layer_.panels;
+    const int panel = part / layer_.division.input_parts % layer_.division.panels;
+    const int of_images = part / layer_.division.input_parts / layer_.division.panels;
     run_with<PackedTask>(layer_.set.kind,
                          PackedTask{layer_, panel, layer_.first_image(of_images), layer_.first_image(of_images + 1),
                                     layer_.first_input(of_inputs), layer_.first_input(of_inputs + 1), input_, output_,
