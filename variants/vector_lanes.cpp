@@ -34,6 +34,11 @@ bool processor_has(Kind kind) {
 #endif
 }
 
+bool halves_here() {
+  static const bool halves = halves_wide_vectors(cpu_microarchitecture());
+  return halves;
+}
+
 }  // namespace
 
 InstructionSet chosen_instruction_set() {
@@ -51,16 +56,19 @@ InstructionSet chosen_instruction_set() {
       fmt::format("CONVLADDER_INSTRUCTION_SET is '{}', it must be avx512, avx2 or baseline", wish));
 }
 
-InstructionSet instruction_set_for(std::int64_t lanes) {
-  static const bool halves = halves_wide_vectors(cpu_microarchitecture());
+std::vector<InstructionSet> instruction_sets_to_choose_from() {
   const char* const wish = std::getenv("CONVLADDER_INSTRUCTION_SET");
-  return instruction_set_for(lanes, chosen_instruction_set(), halves && (wish == nullptr || *wish == '\0'));
+  return instruction_sets_to_choose_from(chosen_instruction_set(), halves_here() && (wish == nullptr || *wish == '\0'));
 }
 
-InstructionSet instruction_set_for(std::int64_t lanes, const InstructionSet& chosen, bool halves_wide_vectors) {
-  if (chosen.kind != Kind::avx512 || !halves_wide_vectors) return chosen;
-  constexpr InstructionSet kHalf = described<Avx2>(Kind::avx2, "avx2");
-  return lanes <= kHalf.lanes ? kHalf : chosen;
+std::vector<InstructionSet> instruction_sets_to_choose_from(const InstructionSet& chosen, bool halves_wide_vectors) {
+  if (chosen.kind != Kind::avx512 || !halves_wide_vectors) return {chosen};
+  return {chosen, described<Avx2>(Kind::avx2, "avx2")};
+}
+
+double cycles_of_vector(const InstructionSet& set) {
+  constexpr double kHalved = 1.65;  // not 2: tiles of half as many registers load more for each multiply-add
+  return set.kind == Kind::avx512 && halves_here() ? kHalved : 1;
 }
 
 InstructionSet baseline_instruction_set() { return kSets.back(); }

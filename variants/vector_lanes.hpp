@@ -53,12 +53,13 @@ struct InstructionSet {
 /// The widest that this processor has. CONVLADDER_INSTRUCTION_SET=baseline, avx2 or avx512 in the environment asks for
 /// another one. Throws std::runtime_error if that is unknown or the processor does not have it.
 InstructionSet chosen_instruction_set();
-/// The same for work that has use for no more than so many lanes: half as many where these are enough and the processor
-/// halves its wide vectors (cpu_microarchitecture.hpp), since then half of the time would go into idle lanes. What the
-/// environment asks for is kept.
-InstructionSet instruction_set_for(std::int64_t lanes);
+/// For work that may leave lanes idle, those that may be better: the chosen one, and where the processor halves its
+/// vectors (cpu_microarchitecture.hpp) that of half as many lanes. What the environment asks for is the only one.
+std::vector<InstructionSet> instruction_sets_to_choose_from();
 /// The same with what else it goes by.
-InstructionSet instruction_set_for(std::int64_t lanes, const InstructionSet& chosen, bool halves_wide_vectors);
+std::vector<InstructionSet> instruction_sets_to_choose_from(const InstructionSet& chosen, bool halves_wide_vectors);
+/// Cycles for the arithmetic of a whole vector, where one takes one: 2 where the processor halves it.
+double cycles_of_vector(const InstructionSet& set);
 /// The narrowest, which every processor has.
 InstructionSet baseline_instruction_set();
 

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <optional>
 
+#include "devices/cpu/cpu_device.hpp"
 #include "devices/cpu/cpu_microarchitecture.hpp"
 #include "devices/ptx_images.hpp"
 #include "devices/simulated/simulated_device.hpp"
@@ -64,7 +65,13 @@ TEST(TuningTable, EveryEntryIsOfABuiltInLayerAndPossibleAndRight) {
       ++entries;
       // A batch's own entry is executed through the configured variant, with two images.
       const ConvShape small = shape->with_batch(2);
-      if (registered.info.family != "cuda" || ptx_images().empty() || small.flop() > most_flop) continue;
+      if (small.flop() > most_flop) continue;
+      if (registered.info.family == "cpu") {
+        expect_right(*registered.variant->configured(small, entry.configuration, ChosenBy::table),
+                     std::make_unique<CpuDevice>(), small);
+        continue;
+      }
+      if (ptx_images().empty()) continue;
       simulated::SimulatedDeviceOptions options;
       options.with_caches = false;
       expect_right(*registered.variant->configured(small, entry.configuration, ChosenBy::table),

@@ -36,19 +36,15 @@ class ReadyCpuConv final : public PreparedConv {
   const char* chosen_by_;  ///< `chosen_by_text`, or empty
 };
 
-/// A variant that makes something ready in `prepare`: packed weights, workspaces. `Ready` has
-///   Ready(const ConvShape& shape, const float* weights)     what `prepare` does; weights OIHW
-///   void convolve(const float* input, float* output)        as CpuConvolution
-///   std::string choice() const                              as PreparedConv::choice
-/// and may have, as ConvVariant's,
+/// What the two below share. `Ready` may have, as ConvVariant's,
 ///   static double saved_multiplications(const ConvShape& shape)
 ///   static double tolerance()
 ///   static double rate_over_fma()
 ///   static std::string why_untimed()
 template <typename Ready>
-class PreparingCpuVariant final : public ConvVariant {
+class CpuVariantOf : public ConvVariant {
  public:
-  explicit PreparingCpuVariant(UnsupportedReason unsupported = nullptr, Suits suits = nullptr)
+  explicit CpuVariantOf(UnsupportedReason unsupported = nullptr, Suits suits = nullptr)
       : unsupported_(unsupported), suits_(suits) {}
 
   std::string unsupported_reason(const ConvShape& shape) const override {
@@ -71,32 +67,38 @@ class PreparingCpuVariant final : public ConvVariant {
     if constexpr (requires { Ready::why_untimed(); }) return Ready::why_untimed();
     return {};
   }
+
+ protected:
+  UnsupportedReason unsupported_;
+  Suits suits_;
+};
+
+/// A variant that makes something ready in `prepare`: packed weights, workspaces. `Ready` has
+///   Ready(const ConvShape& shape, const float* weights)     what `prepare` does; weights OIHW
+///   void convolve(const float* input, float* output)        as CpuConvolution
+///   std::string choice() const                              as PreparedConv::choice
+template <typename Ready>
+class PreparingCpuVariant final : public CpuVariantOf<Ready> {
+ public:
+  using CpuVariantOf<Ready>::CpuVariantOf;
+
   std::unique_ptr<PreparedConv> prepare(Device& /*device*/, const ConvShape& shape, const float* weights,
                                         ConvTensors tensors) const override {
     return std::make_unique<ReadyCpuConv<Ready>>(tensors, "", shape, weights);
   }
-
- private:
-  UnsupportedReason unsupported_;
-  Suits suits_;
 };
 
 /// One that `convladder sweep` can choose for. `Ready` has `convolve` and `choice` as above, and
 ///   Ready(const ConvShape& shape, const float* weights, const Configuration& wanted)
 ///   static Configurations configurations(const ConvShape& shape, const Configuration& wanted, int most)
 ///   static std::string impossible(const ConvShape& shape, const Configuration& wanted)    empty if it can be run so
-/// and may have, as ConvVariant's,
-///   static bool suits(const ConvShape& shape)
 template <typename Ready>
-class TunableCpuVariant final : public ConvVariant {
+class TunableCpuVariant final : public CpuVariantOf<Ready> {
  public:
-  TunableCpuVariant() = default;
-  TunableCpuVariant(Configuration wanted, ChosenBy chosen_by) : wanted_(std::move(wanted)), chosen_by_(chosen_by) {}
+  explicit TunableCpuVariant(UnsupportedReason unsupported = nullptr, Suits suits = nullptr, Configuration wanted = {},
+                             ChosenBy chosen_by = ChosenBy::model)
+      : CpuVariantOf<Ready>(unsupported, suits), wanted_(std::move(wanted)), chosen_by_(chosen_by) {}
 
-  bool suits(const ConvShape& shape) const override {
-    if constexpr (requires { Ready::suits(shape); }) return Ready::suits(shape);
-    return true;
-  }
   std::unique_ptr<PreparedConv> prepare(Device& /*device*/, const ConvShape& shape, const float* weights,
                                         ConvTensors tensors) const override {
     return std::make_unique<ReadyCpuConv<Ready>>(tensors, chosen_by_text(chosen_by_), shape, weights, wanted_);
@@ -108,7 +110,7 @@ class TunableCpuVariant final : public ConvVariant {
   std::unique_ptr<ConvVariant> configured(const ConvShape& shape, const Configuration& wanted,
                                           ChosenBy chosen_by) const override {
     require_possible(shape, wanted);
-    return std::make_unique<TunableCpuVariant>(wanted, chosen_by);
+    return std::make_unique<TunableCpuVariant>(this->unsupported_, this->suits_, wanted, chosen_by);
   }
 
  private:
@@ -117,7 +119,7 @@ class TunableCpuVariant final : public ConvVariant {
   }
 
   Configuration wanted_;
-  ChosenBy chosen_by_ = ChosenBy::model;
+  ChosenBy chosen_by_;
 };
 
 }  // namespace convladder

@@ -131,19 +131,19 @@ INSTANTIATE_TEST_SUITE_P(Each, InstructionSetTest, testing::Values("avx512", "av
                          [](const auto& set) { return std::string(set.param); });
 
 // A processor that takes two turns for a wide vector gains nothing from lanes that are idle.
-TEST(InstructionSet, IsHalfAsWideWhereThatIsEnoughAndWideVectorsAreHalved) {
+TEST(InstructionSet, IsChosenAmongTwoWhereWideVectorsAreHalved) {
   setenv(kVariable, "avx512", 1);
   if (!processor_has_it()) GTEST_SKIP() << "this processor has no avx512";
   const InstructionSet wide = chosen_instruction_set();
+  EXPECT_EQ(instruction_sets_to_choose_from().size(), 1) << "what is asked for is kept";
   unsetenv(kVariable);
-  EXPECT_EQ(instruction_set_for(8, wide, true).kind, InstructionSet::Kind::avx2);
-  EXPECT_EQ(instruction_set_for(9, wide, true).kind, InstructionSet::Kind::avx512);
-  EXPECT_EQ(instruction_set_for(8, wide, false).kind, InstructionSet::Kind::avx512);
-  const InstructionSet narrow = baseline_instruction_set();
-  EXPECT_EQ(instruction_set_for(1, narrow, true).kind, narrow.kind);
-  setenv(kVariable, "avx512", 1);
-  EXPECT_EQ(instruction_set_for(1).kind, InstructionSet::Kind::avx512) << "what is asked for is kept";
-  unsetenv(kVariable);
+  const std::vector<InstructionSet> both = instruction_sets_to_choose_from(wide, true);
+  ASSERT_EQ(both.size(), 2);
+  EXPECT_EQ(both[0].kind, InstructionSet::Kind::avx512) << "the widest is first";
+  EXPECT_EQ(both[1].kind, InstructionSet::Kind::avx2);
+  EXPECT_EQ(instruction_sets_to_choose_from(wide, false).size(), 1);
+  EXPECT_EQ(instruction_sets_to_choose_from(baseline_instruction_set(), true).size(), 1);
+  EXPECT_EQ(cycles_of_vector(baseline_instruction_set()), 1);
 }
 
 TEST(InstructionSet, IsTheWidestUnlessAskedOtherwise) {

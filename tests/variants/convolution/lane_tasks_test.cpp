@@ -3,15 +3,19 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 
 namespace convladder {
 namespace {
 
 constexpr InstructionSet kSixteenLanes{InstructionSet::Kind::avx512, "avx512", 16, 8, 3};
+constexpr InstructionSet kEightLanes{InstructionSet::Kind::avx2, "avx2", 8, 6, 2};
 constexpr ConvShape kAlexnetConv3{16, 256, 13, 13, 384, 3, 1, 1};
 
-double rows_times_tiles(int rows, int map_tiles) { return static_cast<double>(rows) * map_tiles; }
+double rows_times_tiles(const InstructionSet& /*set*/, int rows, int map_tiles) {
+  return static_cast<double>(rows) * map_tiles;
+}
 
 TEST(LaneTasks, StripsCoverEveryRowOfEveryImageOnce) {
   for (const int batch : {1, 3, 16, 17}) {
@@ -51,10 +55,9 @@ TEST(LaneStrips, HoldTheRowsOfWholeWindows) {
 }
 
 TEST(LaneTasks, GiveEveryThreadTheSame) {
-  const MapTiles map_tiles(384, 8);
   const RowWindows rows{.count = kAlexnetConv3.out_height()};
   const auto divide = [&](const ConvShape& shape, const RowWindows& windows, int threads, int step) {
-    return least_cost_division(shape, windows, kSixteenLanes, map_tiles, threads, step, rows_times_tiles);
+    return lane_divisions(shape, windows, threads, step, rows_times_tiles, {kSixteenLanes}).front();
   };
   // 13 rows cannot be halved, 48 tiles of maps can.
   EXPECT_EQ(divide(kAlexnetConv3, rows, 2, 1).map_parts % 2, 0);
@@ -67,13 +70,43 @@ TEST(LaneTasks, GiveEveryThreadTheSame) {
   EXPECT_EQ(pooled.rows, 2 * pooled.windows + 1);
 }
 
+TEST(LaneTasks, AreOfTheInstructionSetThatLeavesFewerLanesIdle) {
+  const auto lanes = [](int batch) {
+    const auto of_maps = [](const InstructionSet& set, int rows, int map_tiles) {
+      return static_cast<double>(rows) * map_tiles * set.maps;
+    };
+    return lane_divisions(kAlexnetConv3.with_batch(batch), {.count = 13}, 1, 13, of_maps, {kSixteenLanes, kEightLanes})
+        .front()
+        .set.lanes;
+  };
+  EXPECT_EQ(lanes(16), 16);
+  EXPECT_EQ(lanes(17), cycles_of_vector(kSixteenLanes) > 1.5 ? 8 : 16) << "32 lanes, or 24 of half the cost";
+  EXPECT_EQ(lanes(5), cycles_of_vector(kSixteenLanes) > 1 ? 8 : 16);
+}
+
+TEST(LaneTasks, DivisionsAreSortedAndAreAllThatCanBeAskedFor) {
+  const std::vector<LaneDivision> all =
+      lane_divisions(kAlexnetConv3, {.count = 13}, 2, 1, rows_times_tiles, {kSixteenLanes, kEightLanes});
+  EXPECT_TRUE(std::ranges::is_sorted(all, {}, &LaneDivision::cycles));
+  for (const LaneDivision& division : all) {
+    const Configuration wanted = configuration_of(division);
+    EXPECT_EQ(configuration_of(first_that_agrees(all, wanted)), wanted);
+    EXPECT_EQ(std::ranges::count(configurations_of(all), wanted), 1) << wanted.text();
+  }
+  const Configurations eight = lane_configurations(all, Configuration({{"lanes", 8}}), 5);
+  EXPECT_EQ(eight.candidates.size(), 5);
+  EXPECT_EQ(eight.by_model, eight.candidates.front());
+  EXPECT_EQ(eight.by_model.value("lanes"), 8);
+  EXPECT_GT(eight.possible, 5);
+}
+
 TEST(LaneTasks, CoverEveryMapOfEveryStripOnce) {
   const ConvShape shape{5, 6, 9, 7, 34, 3, 1, 1, 2};
   const MapTiles map_tiles(shape.maps_per_group(), 8);
-  const LaneDivision division{.rows = 2, .map_parts = 2};
+  const LaneDivision division{.set = kSixteenLanes, .rows = 2, .map_parts = 2};
   const Strips strips(shape, division.rows);
   std::map<std::tuple<std::int64_t, int, int>, int> times;
-  for_each_lane_part(shape, kSixteenLanes, map_tiles, division, strips, 1, [&](const LanePart& part, int thread) {
+  for_each_lane_part(shape, map_tiles, division, strips, 1, [&](const LanePart& part, int thread) {
     EXPECT_EQ(thread, 0);
     for (int tile = part.first_map_tile; tile < part.end_map_tile; ++tile) {
       for (int map = map_tiles.first(tile); map < map_tiles.first(tile + 1); ++map) {

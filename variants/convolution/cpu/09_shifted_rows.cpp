@@ -32,7 +32,6 @@ class ShiftedRowsStage {
   static std::string impossible(const ConvShape& shape, const Configuration& wanted) {
     return ShiftedRowsConvolution::impossible(shape, wanted);
   }
-  static bool suits(const ConvShape& shape) { return shifted_copies_fit(shape); }
   void convolve(const float* input, float* output) { convolution_.convolve(input, output, TileStores::plain); }
   std::string choice() const { return convolution_.rows().choice(); }
 
@@ -48,7 +47,7 @@ const VariantRegistration registration{
      .builds_on = "register-tile",
      .hypothesis =
          "One copy of the input for each filter column where it is needed, so no lane is wasted between output rows."},
-    keep_variant(std::make_unique<TunableCpuVariant<ShiftedRowsStage>>())};
+    keep_variant(std::make_unique<TunableCpuVariant<ShiftedRowsStage>>(nullptr, shifted_copies_fit))};
 
 }  // namespace
 }  // namespace convladder

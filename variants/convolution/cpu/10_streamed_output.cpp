@@ -58,7 +58,6 @@ class StreamedOutput {
                        *complete.value("rows"));
   }
 
-  static bool suits(const ConvShape& shape) { return shifted_copies_fit(shape); }
   void convolve(const float* input, float* output) {
     convolution_.convolve(input, output, streamed_ && floats_to_line(output) == 0 ? TileStores::past_caches : cached_);
   }
@@ -85,7 +84,7 @@ const VariantRegistration registration{
      .builds_on = "shifted-rows",
      .hypothesis = "Lines that are written whole need not be read first, which saves up to half of the memory traffic; "
                    "others are asked for early."},
-    keep_variant(std::make_unique<TunableCpuVariant<StreamedOutput>>())};
+    keep_variant(std::make_unique<TunableCpuVariant<StreamedOutput>>(nullptr, shifted_copies_fit))};
 
 }  // namespace
 }  // namespace convladder

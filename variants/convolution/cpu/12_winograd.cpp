@@ -15,44 +15,26 @@
 // directly (few_inputs.hpp), and shapes that have no others are refused.
 
 #include <fmt/format.h>
-#include <omp.h>
 
-#include <algorithm>
-
+#include "variants/convolution/cpu/lane_stage.hpp"
 #include "variants/convolution/cpu/winograd_task.hpp"
 #include "variants/convolution/cpu_variant.hpp"
 
 namespace convladder {
 namespace {
 
-class Winograd {
+class Winograd : public LaneStage<WinogradPlan, WinogradWorkspace, WinogradTask<StoreStrips>> {
  public:
-  Winograd(const ConvShape& shape, const float* weights) : plan_(shape, weights, omp_get_max_threads()) {
-    for (int thread = 0; thread < omp_get_max_threads(); ++thread) workspaces_.emplace_back(plan_);
-  }
-
-  void convolve(const float* input, float* output) {
-    const StoreStrips to{plan_.shape, plan_.past_caches, output};
-    for_each_lane_part(
-        plan_.shape, plan_.set, plan_.map_tiles, plan_.division, plan_.strips, static_cast<int>(workspaces_.size()),
-        [&](const LanePart& part, int thread) {
-          WinogradWorkspace& work = workspaces_[static_cast<std::size_t>(thread)];
-          run_with<WinogradTask<StoreStrips>>(plan_.set.kind, WinogradTask<StoreStrips>{plan_, work, part, input, to});
-        });
-  }
+  using LaneStage::LaneStage;
 
   std::string choice() const {
-    const auto terms = plan_.dimension.terms.size();
+    const auto terms = plan().dimension.terms.size();
     return fmt::format("{}, {} products for 2x2 outputs, {} maps x {} pairs x {} strips of {} rows, maps in {} parts",
-                       plan_.set.name, terms * terms, plan_.set.maps, plan_.set.vectors, plan_.set.lanes,
-                       plan_.division.rows, plan_.division.map_parts);
+                       plan().set.name, terms * terms, plan().set.maps, plan().set.vectors, plan().set.lanes,
+                       plan().division.rows, plan().division.map_parts);
   }
 
   static double saved_multiplications(const ConvShape& shape) { return saved_by_winograd(shape); }
-
- private:
-  WinogradPlan plan_;
-  std::vector<WinogradWorkspace> workspaces_;
 };
 
 bool suits(const ConvShape& s) { return winograd_suits(s) && winograd_has_strips(s); }
@@ -65,7 +47,7 @@ const VariantRegistration registration{
      .builds_on = "image-lanes",
      .hypothesis = "Less than half of the multiplications for 3x3 and 5x5 kernels and for 11x11 with stride 4, less "
                    "than two thirds for 7x7."},
-    keep_variant(std::make_unique<PreparingCpuVariant<Winograd>>(winograd_unsupported, suits))};
+    keep_variant(std::make_unique<TunableCpuVariant<Winograd>>(winograd_unsupported, suits))};
 
 }  // namespace
 }  // namespace convladder

@@ -18,7 +18,7 @@
 #include "variants/convolution/cpu/batch_of_lanes.hpp"
 #include "variants/convolution/cpu/lane_transpose.hpp"
 #include "variants/convolution/cpu/tile_layers.hpp"
-#include "variants/convolution/cpu/winograd_plan.hpp"
+#include "variants/convolution/cpu/winograd_model.hpp"
 #include "variants/convolution/cpu_variant.hpp"
 #include "variants/vector_tile.hpp"
 

@@ -15,11 +15,11 @@ struct ImageLanesPlan {
   static constexpr int kWeightBytes = 256 * 1024;  ///< of the maps that use the same pixels
 
   ConvShape shape;
+  RowWindows windows;
+  LaneDivision division;
   InstructionSet set;
   MapTiles map_tiles;
   AlignedFloats weights;
-  RowWindows windows;
-  LaneDivision division;
   Strips strips;
   bool past_caches;                           ///< the way of the outputs
   int tiles_at_once;                          ///< of maps, that pass by the same pixels
@@ -27,15 +27,13 @@ struct ImageLanesPlan {
   std::vector<std::ptrdiff_t> pixel_offsets;  ///< of a strip's outputs' first taps
   std::int64_t pixel_pitch;                   ///< vectors between two maps' sums
 
-  ImageLanesPlan(const ConvShape& s, const float* oihw, int threads)
-      : ImageLanesPlan(s, {.count = s.out_height()}, oihw, threads) {}
-  ImageLanesPlan(const ConvShape& s, const RowWindows& of_rows, const float* oihw, int threads)
+  ImageLanesPlan(const ConvShape& s, const RowWindows& of_rows, const float* oihw, const LaneDivision& divided)
       : shape(s),
-        set(chosen_instruction_set()),
+        windows(of_rows),
+        division(divided),
+        set(division.set),
         map_tiles(s.maps_per_group(), set.maps),
         weights(pack_weights(s, map_tiles, oihw)),
-        windows(of_rows),
-        division(divide(threads)),
         strips(s.batch, windows, division.windows),
         past_caches(outgrows_caches(s.output_elements())) {
     const LaneTile tile = input_tile();
@@ -52,34 +50,37 @@ struct ImageLanesPlan {
       }
     }
     pixel_pitch = static_cast<std::int64_t>(pixel_offsets.size() | 1);
-    const std::int64_t tile_sums = bytes_of_sums(division.rows);
+    const std::int64_t tile_sums = bytes_of_sums(s, set, division.rows);
     const std::int64_t tile_weights = std::int64_t{taps()} * set.maps * 4;
     tiles_at_once =
         static_cast<int>(std::max(std::int64_t{1}, std::min(kSumBytes / tile_sums, kWeightBytes / tile_weights)));
   }
 
+  /// In cycles: two multiply-adds a cycle, and what transposing takes.
+  static std::vector<LaneDivision> divisions(const ConvShape& s, const RowWindows& windows, int threads) {
+    constexpr double kTransposing = 5;  // cycles for a vector, read, transposed and written
+    const double taps = static_cast<double>(s.channels_per_group()) * s.kernel * s.kernel;
+    return lane_divisions(s, windows, threads, 1, [&](const InstructionSet& set, int rows, int tiles) {
+      if (rows > windows.rows(1) && bytes_of_sums(s, set, rows) > kSumBytes) {
+        return std::numeric_limits<double>::infinity();
+      }
+      const double inputs = static_cast<double>(s.channels_per_group()) * input_rows_of(s, rows) * s.width;
+      const double sums = static_cast<double>(rows) * s.out_width() * tiles * set.maps;
+      return sums * (taps / 2 + kTransposing) + inputs * kTransposing;
+    });
+  }
+
   int taps() const { return static_cast<int>(tap_offsets.size()); }
-  int input_rows(int rows) const { return (rows - 1) * shape.stride + shape.kernel; }
+  int input_rows(int rows) const { return input_rows_of(shape, rows); }
   LaneTile input_tile() const {
     return {shape, set.lanes, shape.channels_per_group(), input_rows(division.rows), shape.width + 2 * shape.padding};
   }
 
  private:
+  static int input_rows_of(const ConvShape& s, int rows) { return (rows - 1) * s.stride + s.kernel; }
   /// Of one tile of maps.
-  std::int64_t bytes_of_sums(int rows) const {
-    return std::int64_t{rows} * shape.out_width() * set.maps * set.lanes * 4;
-  }
-
-  /// In cycles: two multiply-adds a cycle, and what transposing takes.
-  LaneDivision divide(int threads) const {
-    constexpr double kTransposing = 5;  // cycles for a vector, read, transposed and written
-    const double taps = static_cast<double>(shape.channels_per_group()) * shape.kernel * shape.kernel;
-    return least_cost_division(shape, windows, set, map_tiles, threads, 1, [&](int rows, int tiles) {
-      if (rows > windows.rows(1) && bytes_of_sums(rows) > kSumBytes) return std::numeric_limits<double>::infinity();
-      const double inputs = static_cast<double>(shape.channels_per_group()) * input_rows(rows) * shape.width;
-      const double sums = static_cast<double>(rows) * shape.out_width() * tiles * set.maps;
-      return sums * (taps / 2 + kTransposing) + inputs * kTransposing;
-    });
+  static std::int64_t bytes_of_sums(const ConvShape& s, const InstructionSet& set, int rows) {
+    return std::int64_t{rows} * s.out_width() * set.maps * set.lanes * 4;
   }
 };
 

@@ -80,7 +80,8 @@ class LaneTile {
         channels_(channels),
         pitch_(columns),
         plane_((rows * columns) | 1),
-        vectors_(std::int64_t{plane_} * channels * lanes) {
+        vectors_(std::int64_t{plane_} * channels * lanes),
+        row_of_zeros_(shape.width) {
     for (int pixel = 0; pixel < std::min(rows, shape.height) * shape.width; ++pixel) {
       places_.push_back((pixel / shape.width * pitch_ + shape.padding + pixel % shape.width) * lanes);
     }
@@ -135,21 +136,12 @@ class LaneTile {
   void load_row(const float* const (&images)[Set::lanes], const StripGroup<Set>& group, int row, float* to) const {
     float* const first = to + shape_.padding * Set::lanes;
     const float* runs[Set::lanes];
-    bool all_inside = true;
     for (int lane = 0; lane < Set::lanes; ++lane) {
       const int image_row = top(group.strips[lane]) + row;
       const bool inside = image_row >= 0 && image_row < shape_.height;
-      runs[lane] = inside ? images[lane] + std::int64_t{image_row} * shape_.width : nullptr;
-      all_inside = all_inside && inside;
+      runs[lane] = inside ? images[lane] + std::int64_t{image_row} * shape_.width : row_of_zeros_.data();
     }
-    if (all_inside) {
-      return interleave<Set>(runs, shape_.width, [&](int column) { return first + column * Set::lanes; });
-    }
-    for (int column = 0; column < shape_.width; ++column) {
-      for (int lane = 0; lane < Set::lanes; ++lane) {
-        first[column * Set::lanes + lane] = runs[lane] == nullptr ? 0.0F : runs[lane][column];
-      }
-    }
+    interleave<Set>(runs, shape_.width, [&](int column) { return first + column * Set::lanes; });
   }
 
   ConvShape shape_;
@@ -157,7 +149,8 @@ class LaneTile {
   int pitch_;
   int plane_;
   AlignedFloats vectors_;
-  std::vector<int> places_;  ///< of the pixels of whole rows of the image, in floats
+  AlignedFloats row_of_zeros_;  ///< for lanes whose strip ends at the image's border
+  std::vector<int> places_;     ///< of the pixels of whole rows of the image, in floats
 };
 
 /// Transposes one map's outputs, [row of the strips][column][lane], into the NCHW output; `map` counts in all groups.

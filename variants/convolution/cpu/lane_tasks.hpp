@@ -4,9 +4,12 @@
 
 #include <omp.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
 
+#include "variants/configuration.hpp"
 #include "variants/convolution/cpu/lane_strips.hpp"
 #include "variants/convolution/cpu/register_tile.hpp"
 
@@ -14,9 +17,11 @@ namespace convladder {
 
 /// How a shape is cut into tasks.
 struct LaneDivision {
-  int windows = 1;    ///< of rows in a strip (RowWindows)
-  int rows = 1;       ///< output rows of a strip
-  int map_parts = 1;  ///< of a group of channels
+  InstructionSet set;  ///< whose lanes strips go into
+  int windows = 1;     ///< of rows in a strip (RowWindows)
+  int rows = 1;        ///< output rows of a strip
+  int map_parts = 1;   ///< of a group of channels
+  double cycles = 0;   ///< of the thread that works longest, as the model expects
 };
 
 /// One of them.
@@ -31,46 +36,77 @@ inline std::int64_t strip_groups(const Strips& strips, const InstructionSet& set
   return (strips.count() + set.lanes - 1) / set.lanes;
 }
 
-/// The division with the least work for the thread that works longest, among strips of a multiple of `step` windows.
-/// cost(rows, map_tiles) is the time of a task with strips of so many rows, in any unit; infinite if there must be
-/// none.
+/// All divisions among strips of a multiple of `step` windows, the one with the least work for the thread that works
+/// longest first. cost(set, rows, map_tiles) is the time of a task with strips of so many rows, in cycles that each
+/// take a vector; infinite if there must be none. There is at least one division.
 template <typename Cost>
-LaneDivision least_cost_division(const ConvShape& s, const RowWindows& windows, const InstructionSet& set,
-                                 const MapTiles& map_tiles, int threads, int step, const Cost& cost) {
+std::vector<LaneDivision> lane_divisions(const ConvShape& s, const RowWindows& windows, int threads, int step,
+                                         const Cost& cost,
+                                         const std::vector<InstructionSet>& sets = instruction_sets_to_choose_from()) {
   constexpr int kMostMapParts = 64;
-  LaneDivision best;
-  double least = std::numeric_limits<double>::infinity();
+  std::vector<LaneDivision> all;
   const int steps = (windows.count + step - 1) / step;
-  for (int bands = 1; bands <= steps; ++bands) {
-    const int at_once = (steps + bands - 1) / bands * step;
-    const int rows = windows.rows(at_once);
-    const Strips strips(s.batch, windows, at_once);
-    // The last strips of the images come last, and may have fewer rows.
-    const int last_rows = windows.rows((windows.count - 1) % at_once + 1);
-    const std::int64_t all = strip_groups(strips, set);
-    const std::int64_t last = last_rows == rows ? 0 : s.batch / set.lanes;
-    for (int parts = 1; parts <= std::min(kMostMapParts, map_tiles.count()); ++parts) {
-      const int part_tiles = (map_tiles.count() + parts - 1) / parts;
-      const double full_cost = cost(rows, part_tiles);
-      const double last_cost = cost(last_rows, part_tiles);
-      const std::int64_t full_tasks = (all - last) * s.groups * parts;
-      const auto left = static_cast<double>(full_tasks % threads);
-      const double rest = left * full_cost + static_cast<double>(last * s.groups * parts) * last_cost;
-      const double rounds_of_rest = std::ceil(rest / last_cost / threads - 1e-9);
-      const double time = static_cast<double>(full_tasks / threads) * full_cost +
-                          std::max(left > 0 ? full_cost : 0, last > 0 ? rounds_of_rest * last_cost : 0);
-      if (!(time < least)) continue;
-      least = time;
-      best = {at_once, rows, parts};
+  for (const InstructionSet& set : sets) {
+    const MapTiles map_tiles(s.maps_per_group(), set.maps);
+    for (int bands = 1; bands <= steps; ++bands) {
+      const int at_once = (steps + bands - 1) / bands * step;
+      if (bands > 1 && at_once == (steps + bands - 2) / (bands - 1) * step) continue;
+      const int rows = windows.rows(at_once);
+      const Strips strips(s.batch, windows, at_once);
+      // The last strips of the images come last, and may have fewer rows.
+      const int last_rows = windows.rows((windows.count - 1) % at_once + 1);
+      const std::int64_t groups = strip_groups(strips, set);
+      const std::int64_t last = last_rows == rows ? 0 : s.batch / set.lanes;
+      for (int parts = 1; parts <= std::min(kMostMapParts, map_tiles.count()); ++parts) {
+        const int part_tiles = (map_tiles.count() + parts - 1) / parts;
+        const double full_cost = cost(set, rows, part_tiles);
+        const double last_cost = cost(set, last_rows, part_tiles);
+        const std::int64_t full_tasks = (groups - last) * s.groups * parts;
+        const auto left = static_cast<double>(full_tasks % threads);
+        const double rest = left * full_cost + static_cast<double>(last * s.groups * parts) * last_cost;
+        const double rounds_of_rest = std::ceil(rest / last_cost / threads - 1e-9);
+        const double time = static_cast<double>(full_tasks / threads) * full_cost +
+                            std::max(left > 0 ? full_cost : 0, last > 0 ? rounds_of_rest * last_cost : 0);
+        if (time < std::numeric_limits<double>::infinity()) {
+          all.push_back({set, at_once, rows, parts, time * cycles_of_vector(set)});
+        }
+      }
     }
   }
-  return best;
+  std::ranges::stable_sort(all, {}, &LaneDivision::cycles);
+  return all;
+}
+
+/// "lanes", "rows" of a strip (of pooled ones where they are pooled) and "map_parts".
+inline Configuration configuration_of(const LaneDivision& division) {
+  return Configuration({{"lanes", division.set.lanes}, {"rows", division.windows}, {"map_parts", division.map_parts}});
+}
+
+/// The first that agrees with what is wanted; one does.
+inline LaneDivision first_that_agrees(const std::vector<LaneDivision>& all, const Configuration& wanted) {
+  return *std::ranges::find_if(all, [&](const LaneDivision& one) { return wanted.agrees_with(configuration_of(one)); });
+}
+
+/// As a tunable variant's (cpu_variant.hpp).
+inline std::vector<Configuration> configurations_of(const std::vector<LaneDivision>& all) {
+  std::vector<Configuration> result;
+  for (const LaneDivision& division : all) result.push_back(configuration_of(division));
+  return result;
+}
+inline Configurations lane_configurations(const std::vector<LaneDivision>& all, const Configuration& wanted, int most) {
+  const std::vector<Configuration> agreeing =
+      candidates_of(configurations_of(all), wanted, static_cast<int>(all.size()));
+  return {{agreeing.begin(), agreeing.begin() + std::min(most, static_cast<int>(agreeing.size()))},
+          agreeing.front(),
+          static_cast<long>(agreeing.size()),
+          {"lanes", "rows", "map_parts"}};
 }
 
 /// Calls body(part, thread) for every part of the convolution, over `threads` threads.
 template <typename Body>
-void for_each_lane_part(const ConvShape& s, const InstructionSet& set, const MapTiles& map_tiles,
-                        const LaneDivision& division, const Strips& strips, int threads, const Body& body) {
+void for_each_lane_part(const ConvShape& s, const MapTiles& map_tiles, const LaneDivision& division,
+                        const Strips& strips, int threads, const Body& body) {
+  const InstructionSet& set = division.set;
   const std::int64_t parts_of_strips = std::int64_t{s.groups} * division.map_parts;
   const std::int64_t count = strip_groups(strips, set) * parts_of_strips;
 #pragma omp parallel num_threads(threads)

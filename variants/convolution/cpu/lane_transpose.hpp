@@ -92,12 +92,15 @@ template <typename Set>
       for (int lane = 0; lane < Set::lanes; ++lane) store_vector(runs[lane] + first, rows[lane]);
       continue;
     }
-    alignas(64) float values[Set::lanes][Set::lanes];
 #pragma GCC unroll 16
-    for (int lane = 0; lane < Set::lanes; ++lane) store_vector(values[lane], rows[lane]);
     for (int lane = 0; lane < Set::lanes; ++lane) {
-      if (lengths[lane] > first) {
-        std::copy_n(values[lane], std::min(Set::lanes, lengths[lane] - first), runs[lane] + first);
+      const int left = lengths[lane] - first;
+      if (left >= Set::lanes) {
+        store_vector(runs[lane] + first, rows[lane]);
+      } else if (left > 0) {
+        alignas(64) float values[Set::lanes];
+        store_vector(values, rows[lane]);
+        std::copy_n(values, left, runs[lane] + first);
       }
     }
   }

@@ -1,143 +1,20 @@
-// What the Winograd stage makes ready: filtered inputs and where they lie, tasks, and the weights of all products.
+// What the Winograd stage makes ready: where filtered inputs lie, tasks, and the weights of all products.
 #pragma once
 
-#include <fmt/format.h>
-
-#include <omp.h>
-
 #include <algorithm>
-#include <limits>
-#include <string>
+#include <cstdint>
 #include <vector>
 
-#include "variants/convolution/cpu/batch_of_lanes.hpp"
-#include "variants/convolution/cpu/few_inputs.hpp"
-#include "variants/convolution/cpu/lane_tasks.hpp"
-#include "variants/convolution/cpu/winograd_terms.hpp"
+#include "variants/convolution/cpu/winograd_model.hpp"
 
 namespace convladder {
 
-/// Of an input filter's results one for each pair of outputs: value t belongs to the inputs from `step * t + first` on,
-/// `step` being two strides.
-struct PairStream {
-  InputFilter filter;
-  int first;
-  bool operator==(const PairStream&) const = default;
-};
-
-/// The terms of one dimension, and the streams that they take their inputs from.
-struct WinogradDimension {
-  int step;  ///< inputs from a pair of outputs to the next
-  std::vector<WinogradTerm> terms;
-  std::vector<PairStream> streams;
-
-  WinogradDimension(int taps, int stride) : step(2 * stride), terms(winograd_terms(taps, stride)) {
-    for (const WinogradTerm& term : terms) {
-      if (std::ranges::find(streams, stream_of(term)) == streams.end()) streams.push_back(stream_of(term));
-    }
-  }
-  PairStream stream_of(const WinogradTerm& term) const { return {term.filter, term.offset % step}; }
-  /// Of a term's inputs against its pair of outputs, in pairs.
-  int shift(const WinogradTerm& term) const { return term.offset / step; }
-  int stream(const WinogradTerm& term) const {
-    return static_cast<int>(std::ranges::find(streams, stream_of(term)) - streams.begin());
-  }
-  int count() const { return static_cast<int>(streams.size()); }
-  bool uses(OutputWay way) const { return std::ranges::find(terms, way, &WinogradTerm::way) != terms.end(); }
-};
-
-/// What the terms of one way need of one stream: its values from pair `first_shift` to `last_shift` pairs after the
-/// last pair of outputs.
-struct RowStream {
-  PairStream stream;
-  int first_shift;
-  int last_shift;
-};
-
-inline std::vector<RowStream> row_streams(const WinogradDimension& dimension, OutputWay way) {
-  std::vector<RowStream> result;
-  for (const WinogradTerm& term : dimension.terms) {
-    if (term.way != way) continue;
-    const PairStream stream = dimension.stream_of(term);
-    const int shift = dimension.shift(term);
-    const auto known = std::ranges::find(result, stream, &RowStream::stream);
-    if (known == result.end()) {
-      result.push_back({stream, shift, shift});
-    } else {
-      known->first_shift = std::min(known->first_shift, shift);
-      known->last_shift = std::max(known->last_shift, shift);
-    }
-  }
-  return result;
-}
-
-/// The filtered inputs of a block of columns for one way of the rows: [row stream][column stream][row pair]
-/// [column pair][channel][lane].
-struct FilteredSizes {
-  int row_streams;  ///< the most of any way
-  int column_streams;
-  int row_pairs;
-  int column_pairs;
-  int channel_pitch;  ///< vectors; odd, so that neighbouring positions fall into different sets of a cache
-
-  std::int64_t offset(int row_stream, int column_stream, int row_pair, int column_pair) const {
-    return (((std::int64_t{row_stream} * column_streams + column_stream) * row_pairs + row_pair) * column_pairs +
-            column_pair) *
-           channel_pitch;
-  }
-  std::int64_t vectors() const { return offset(row_streams, 0, 0, 0); }
-};
-
-/// Empty if the products can be saved for that shape, otherwise why not.
-inline std::string winograd_unsupported(const ConvShape& s) {
-  const int inputs = s.channels_per_group() * s.kernel * s.kernel;
-  constexpr int kFewest = 2 * kEnoughInputs;
-  if (inputs >= kFewest) return "";
-  return fmt::format(
-      "kernel {} with stride {} and {} input channels for each map: with fewer than {} inputs for an output, "
-      "cancellation would make rounding errors too large",
-      s.kernel, s.stride, s.channels_per_group(), kFewest);
-}
-
-/// Whether enough maps use the filtered inputs: with 16 maps making them takes what fewer products save.
-inline bool winograd_suits(const ConvShape& s) { return s.maps_per_group() >= 24; }
-
-/// The strips of two rows that a batch can be cut into: there are no more lanes to fill.
-inline std::int64_t winograd_strips(const ConvShape& s) { return std::int64_t{s.batch} * ((s.out_height() + 1) / 2); }
-inline InstructionSet winograd_instruction_set(const ConvShape& s) { return instruction_set_for(winograd_strips(s)); }
-
-/// Whether strips of two rows of the batch's images fill most of the lanes; those that are left idle cost more than the
-/// products that are saved. Of two groups at least where there are two threads, unless there are many maps: they share
-/// the maps of a single one, and both filter all of its inputs. With a stride a strip of two rows reads many more that
-/// its neighbours read too, so there the images alone have to fill most lanes; and where the shifted rows do well they
-/// have to fill them several times.
-inline bool winograd_has_strips(const ConvShape& s) {
-  const int lanes = winograd_instruction_set(s).lanes;
-  if (shifted_copies_fit(s)) return s.batch >= 4 * lanes;
-  if (s.stride > 1) return 4 * s.batch >= 3 * lanes;
-  const int threads = std::min(2, omp_get_max_threads());
-  constexpr int kManyMaps = 64;  // of a thread, so that filtering takes little
-  return 4 * winograd_strips(s) >= 3 * (s.maps_per_group() >= threads * kManyMaps ? 1 : threads) * lanes;
-}
-
-/// Products of both dimensions for two by two outputs, which need kernel * kernel each.
-inline double saved_by_winograd(const ConvShape& shape) {
-  const auto terms = static_cast<double>(winograd_terms(shape.kernel, shape.stride).size());
-  return 4.0 * shape.kernel * shape.kernel / (terms * terms);
-}
-
 /// What `prepare` made, the same for all threads.
-struct WinogradPlan {
-  static constexpr int kFilteredBytes = 768 * 1024;
-  static constexpr int kSumBytes = 512 * 1024;  ///< that stay in the second-level cache until they are added up
-
-  ConvShape shape;
-  InstructionSet set;
-  MapTiles map_tiles;
-  WinogradDimension dimension;  ///< rows and columns alike
-  std::vector<RowStream> streams_of_way[kOutputWays];
+struct WinogradPlan : WinogradModel {
   RowWindows windows;
   LaneDivision division;
+  InstructionSet set;
+  MapTiles map_tiles;
   Strips strips;
   bool past_caches;     ///< the way of the outputs
   int columns_at_once;  ///< column pairs of a block, whose sums are added up before the next one
@@ -147,20 +24,15 @@ struct WinogradPlan {
   AlignedFloats weights;                ///< tile of maps by tile, in each product by product those of the tile's maps
   TapWeights tap_weights;               ///< for outputs that are computed directly
 
-  WinogradPlan(const ConvShape& s, const float* oihw, int threads)
-      : WinogradPlan(s, {.count = s.out_height()}, oihw, threads) {}
-  WinogradPlan(const ConvShape& s, const RowWindows& of_rows, const float* oihw, int threads)
-      : shape(s),
-        set(winograd_instruction_set(s)),
-        map_tiles(s.maps_per_group(), set.maps),
-        dimension(s.kernel, s.stride),
-        streams_of_way{row_streams(dimension, OutputWay::first), row_streams(dimension, OutputWay::both),
-                       row_streams(dimension, OutputWay::opposite), row_streams(dimension, OutputWay::second)},
+  WinogradPlan(const ConvShape& s, const RowWindows& of_rows, const float* oihw, const LaneDivision& divided)
+      : WinogradModel(s),
         windows(of_rows),
-        division(divide(threads)),
+        division(divided),
+        set(division.set),
+        map_tiles(s.maps_per_group(), set.maps),
         strips(s.batch, windows, division.windows),
         past_caches(outgrows_caches(s.output_elements())),
-        columns_at_once(best_columns(division.rows, most_part_maps()).columns),
+        columns_at_once(best_columns(set, division.rows, most_part_maps()).columns),
         sizes(filtered_sizes(division.rows, columns_at_once)),
         tap_weights(s, set.lanes, oihw) {
     for (int way = 0; way < kOutputWays * kOutputWays; ++way) {
@@ -174,8 +46,6 @@ struct WinogradPlan {
   }
 
   int products() const { return static_cast<int>(offsets.size()); }
-  int column_pairs() const { return (shape.out_width() + 1) / 2; }
-  int pairs(int rows) const { return (rows + 1) / 2 * column_pairs(); }
   int most_block_pairs() const { return (division.rows + 1) / 2 * columns_at_once; }
   /// Floats between the sums of two ways of a block: an odd number of vectors, as `FilteredSizes::channel_pitch`.
   std::int64_t way_pitch() const { return std::int64_t{(most_part_maps() * most_block_pairs()) | 1} * set.lanes; }
@@ -184,8 +54,6 @@ struct WinogradPlan {
   int most_part_maps() const {
     return std::min(map_tiles.maps(), (map_tiles.count() + division.map_parts - 1) / division.map_parts * set.maps);
   }
-  /// What whole pairs of output rows, or columns, read.
-  int inputs_of(int output_pairs) const { return (2 * output_pairs - 1) * shape.stride + shape.kernel; }
   int column_blocks() const { return (column_pairs() + columns_at_once - 1) / columns_at_once; }
   LaneTile input_tile() const {
     return {shape, set.lanes, shape.channels_per_group(), inputs_of((division.rows + 1) / 2),
@@ -194,90 +62,12 @@ struct WinogradPlan {
   }
 
  private:
-  int most_column_shift() const {
-    int most = 0;
-    for (const WinogradTerm& term : dimension.terms) most = std::max(most, dimension.shift(term));
-    return most;
-  }
-
-  FilteredSizes filtered_sizes(int rows, int columns) const {
-    FilteredSizes result{0, dimension.count(), 0, columns + most_column_shift(), shape.channels_per_group() | 1};
-    for (const std::vector<RowStream>& streams : streams_of_way) {
-      result.row_streams = std::max(result.row_streams, static_cast<int>(streams.size()));
-      for (const RowStream& stream : streams) {
-        result.row_pairs = std::max(result.row_pairs, (rows + 1) / 2 + stream.last_shift - stream.first_shift);
-      }
-    }
-    return result;
-  }
-
   /// Where a product's input of the first pair of rows and columns is.
   std::int64_t input_of(const WinogradTerm& row, const WinogradTerm& column) const {
     const std::vector<RowStream>& streams = streams_of_way[static_cast<int>(row.way)];
     const auto stream = std::ranges::find(streams, dimension.stream_of(row), &RowStream::stream);
     return sizes.offset(static_cast<int>(stream - streams.begin()), dimension.stream(column),
                         dimension.shift(row) - stream->first_shift, dimension.shift(column));
-  }
-
-  LaneDivision divide(int threads) const {
-    const int pair = windows.stride == 1 ? 2 : 1;
-    return least_cost_division(shape, windows, set, map_tiles, threads, pair, [&](int rows, int tiles) {
-      const ColumnBlocks best = best_columns(rows, tiles * set.maps);
-      return rows > windows.rows(pair) && !best.stays_near ? std::numeric_limits<double>::infinity() : best.cycles;
-    });
-  }
-
-  struct ColumnBlocks {
-    int columns = 1;
-    bool stays_near = false;  ///< whether the filtered inputs do
-    double cycles = std::numeric_limits<double>::infinity();
-  };
-
-  /// Of one product of a tile of maps with so many pairs of rows and columns.
-  double cycles_of_products(int block_pairs) const {
-    constexpr double kWeights = 1;  // that come from another cache
-    const auto of_tile = [this](int vectors) {
-      return std::max(set.maps * vectors, set.maps + vectors) / 2.0 + kWeights;  // two multiply-adds or loads a cycle
-    };
-    const int rest = block_pairs % set.vectors;
-    return block_pairs / set.vectors * of_tile(set.vectors) + (rest > 0 ? of_tile(rest) : 0);
-  }
-
-  /// The blocks of columns with the least time for a strip of `rows` rows and `maps` maps. In cycles: two multiply-adds
-  /// a cycle, and what transposing, filtering and adding up takes.
-  ColumnBlocks best_columns(int rows, int maps) const {
-    constexpr double kTransposing = 5;     // cycles for a vector, read, transposed and written
-    constexpr double kFiltering = 4;       // for a vector of filtered inputs
-    constexpr double kAddingUp = 60;       // for the two by two outputs of a map
-    constexpr double kFromAfar = 30;       // more, if their sums have left the second-level cache
-    constexpr double kWaiting = 10;        // more, if the outputs wait for other blocks
-    constexpr double kFarFiltering = 4;    // more for each vector that has left it
-    constexpr double kFarProducts = 1.06;  // times as long, then
-    constexpr double kRun = 12;            // more for each run of filtered inputs, along channels or columns
-    const auto terms = static_cast<double>(dimension.terms.size());
-    const double channels = shape.channels_per_group();
-    const int row_pairs = (rows + 1) / 2;
-    ColumnBlocks best;
-    for (int blocks = 1; blocks <= column_pairs(); ++blocks) {
-      const int columns = (column_pairs() + blocks - 1) / blocks;
-      const FilteredSizes filtered = filtered_sizes(rows, columns);
-      double filtered_rows = 0;
-      for (const std::vector<RowStream>& streams : streams_of_way) {
-        for (const RowStream& stream : streams) filtered_rows += row_pairs + stream.last_shift - stream.first_shift;
-      }
-      const double sum_bytes = 16.0 * maps * row_pairs * columns * set.lanes * 4;
-      const bool near = static_cast<double>(filtered.vectors()) * set.lanes * 4 <= kFilteredBytes;
-      const double cycles_of_sums = kAddingUp + (sum_bytes > kSumBytes ? kFromAfar : 0) + (blocks > 1 ? kWaiting : 0);
-      const double cycles = static_cast<double>(pairs(rows)) * maps * cycles_of_sums +
-                            blocks * cycles_of_products(row_pairs * columns) * (near ? 1 : kFarProducts) * terms *
-                                terms * channels * maps / set.maps +
-                            blocks * filtered_rows * filtered.column_streams *
-                                (filtered.column_pairs * channels * (kFiltering + (near ? 0 : kFarFiltering)) +
-                                 std::min<double>(filtered.column_pairs, channels) * kRun) +
-                            channels * inputs_of(row_pairs) * shape.width * kTransposing;
-      if (cycles < best.cycles) best = {columns, near, cycles};
-    }
-    return best;
   }
 
   /// Calls body(row term, column term, channel) for the products of a way.

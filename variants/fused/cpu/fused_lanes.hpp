@@ -19,15 +19,16 @@ class FusedLanes {
  public:
   FusedLanes(const FusedShape& s, const float* weights, const float* bias)
       : shape_(s),
-        plan_(s.convolution, row_windows(s), weights, omp_get_max_threads()),
+        plan_(s.convolution, row_windows(s), weights,
+              Plan::divisions(s.convolution, row_windows(s), omp_get_max_threads()).front()),
         bias_(bias, bias + (s.has_bias ? s.convolution.out_channels : 0)) {
     for (int thread = 0; thread < omp_get_max_threads(); ++thread) workspaces_.emplace_back(plan_);
   }
 
   void run(const float* input, float* output) {
     const StorePooledLanes to{shape_, bias_, output};
-    for_each_lane_part(plan_.shape, plan_.set, plan_.map_tiles, plan_.division, plan_.strips,
-                       static_cast<int>(workspaces_.size()), [&](const LanePart& part, int thread) {
+    for_each_lane_part(plan_.shape, plan_.map_tiles, plan_.division, plan_.strips, static_cast<int>(workspaces_.size()),
+                       [&](const LanePart& part, int thread) {
                          Workspace& work = workspaces_[static_cast<std::size_t>(thread)];
                          run_with<Task>(plan_.set.kind, Task{plan_, work, part, input, to});
                        });
