@@ -15,14 +15,20 @@ const std::vector<EmbeddedFile>& embedded_tuning();  // variants/tuning/*.json, 
 
 namespace {
 
+std::optional<int> number_or_every(const JsonPlace& place, const char* what) {
+  if (place.is_null()) return std::nullopt;
+  if (!place.json().is_number_integer() || place.whole<std::int64_t>() < 1) {
+    place.expected(fmt::format("a whole number above 0, or null for every {}", what));
+  }
+  return place.whole(1, INT32_MAX);
+}
+
 TuningEntry parse_entry(const JsonPlace& place) {
-  TuningEntry entry{.shape = place.at("shape").text(), .batch = {}, .machine = {}, .configuration = {}};
+  TuningEntry entry{.shape = place.at("shape").text(), .batch = {}, .machine = {}, .threads = {}, .configuration = {}};
   if (const JsonPlace machine = place.at("machine"); machine.is_there()) entry.machine = machine.text();
-  if (const JsonPlace batch = place.at("batch"); !batch.is_null()) {
-    if (!batch.json().is_number_integer() || batch.whole<std::int64_t>() < 1) {
-      batch.expected("a whole number above 0, or null for every batch");
-    }
-    entry.batch = batch.whole(1, INT32_MAX);
+  entry.batch = number_or_every(place.at("batch"), "batch");
+  if (const JsonPlace threads = place.at("threads"); threads.is_there()) {
+    entry.threads = number_or_every(threads, "number of threads");
   }
   try {
     entry.configuration = Configuration::parse(place.at("configuration").text());
@@ -40,10 +46,11 @@ std::vector<TuningTable> embedded_tables() {
 
 }  // namespace
 
-const Configuration* TuningTable::find(std::string_view shape, int batch, std::string_view machine) const {
+const Configuration* TuningTable::find(std::string_view shape, int batch, std::string_view machine, int threads) const {
   const Configuration* found = nullptr;
   for (const TuningEntry& entry : entries) {
     if (entry.shape != shape || (!entry.machine.empty() && entry.machine != machine)) continue;
+    if (entry.threads.value_or(threads) != threads) continue;
     if (entry.batch == batch) return &entry.configuration;
     if (!entry.batch) found = &entry.configuration;
   }
@@ -58,7 +65,8 @@ TuningTable parse_tuning_table(std::string_view text, const std::string& file) {
   for (const JsonPlace& one : place.at("entries").list()) {
     TuningEntry entry = parse_entry(one);
     for (const TuningEntry& before : table.entries) {
-      if (before.shape == entry.shape && before.batch == entry.batch && before.machine == entry.machine) {
+      if (before.shape == entry.shape && before.batch == entry.batch && before.machine == entry.machine &&
+          before.threads == entry.threads) {
         one.fail(fmt::format("{} with this batch occurs twice", printable(entry.shape, kShortText)));
       }
     }

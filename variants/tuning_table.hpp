@@ -11,9 +11,10 @@
 namespace convladder {
 
 struct TuningEntry {
-  std::string shape;         ///< `shape_name`: the layer without its batch
-  std::optional<int> batch;  ///< none: for every batch that has no entry of its own
-  std::string machine;       ///< the microarchitecture that it was found on and is for; empty: for any
+  std::string shape;           ///< `shape_name`: the layer without its batch
+  std::optional<int> batch;    ///< none: for every batch that has no entry of its own
+  std::string machine;         ///< the microarchitecture that it was found on and is for; empty: for any
+  std::optional<int> threads;  ///< likewise the number of threads that share the work
   Configuration configuration;
 };
 
@@ -22,9 +23,9 @@ struct TuningTable {
   std::string variant;
   std::vector<TuningEntry> entries;
 
-  /// What is to be taken for a shape and a batch on a machine: the entry of that batch, otherwise the one for every
-  /// batch; null if there is none.
-  const Configuration* find(std::string_view shape, int batch, std::string_view machine) const;
+  /// What is to be taken for a shape and a batch on a machine with so many threads: the entry of that batch, otherwise
+  /// the one for every batch; null if there is none.
+  const Configuration* find(std::string_view shape, int batch, std::string_view machine, int threads) const;
 };
 
 /// Reads a file; `file` is what messages call it. Throws UserError "FILE: place: expected …". How an entry was

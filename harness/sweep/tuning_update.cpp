@@ -1,6 +1,7 @@
 #include "harness/sweep/tuning_update.hpp"
 
 #include <fmt/format.h>
+#include <omp.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -56,15 +57,20 @@ void replace_entry(std::vector<ordered_json>& entries, const Sweep& sweep, bool 
                    const std::optional<Configuration>& configuration, std::uint64_t seed) {
   const ProblemSize& shape = sweep.planned.work.shape;
   const ordered_json batch = every_batch ? ordered_json() : ordered_json(shape.batch);
-  // What is best for a processor is so for one microarchitecture; others' entries stay.
-  const std::string machine = sweep.planned.variant.info.family == "cpu" ? cpu_microarchitecture() : "";
+  // What is best for a processor is so for one microarchitecture, and how a batch is shared out for one number of
+  // threads; others' entries stay.
+  const bool on_processor = sweep.planned.variant.info.family == "cpu";
+  const std::string machine = on_processor ? cpu_microarchitecture() : "";
+  const ordered_json threads = on_processor && !every_batch ? ordered_json(omp_get_max_threads()) : ordered_json();
   std::erase_if(entries, [&](const ordered_json& one) {
-    return one.at("shape") == size_name(shape) && one.at("batch") == batch && one.value("machine", "") == machine;
+    return one.at("shape") == size_name(shape) && one.at("batch") == batch && one.value("machine", "") == machine &&
+           one.value("threads", ordered_json()) == threads;
   });
   if (!configuration) return;
   ordered_json& entry = entries.emplace_back(
       ordered_json{{"layer", sweep.planned.work.name()}, {"shape", size_name(shape)}, {"batch", batch}});
   if (!machine.empty()) entry["machine"] = machine;
+  if (!threads.is_null()) entry["threads"] = threads;
   entry["configuration"] = configuration->text();
   entry["found"] = found_json(sweep, seed);
 }
@@ -73,7 +79,8 @@ void replace_entry(std::vector<ordered_json>& entries, const Sweep& sweep, bool 
 std::string table_text(const Sweep& sweep, std::vector<ordered_json> entries) {
   std::ranges::stable_sort(entries, {}, [](const ordered_json& one) {
     return std::tuple(one.value("layer", ""), one.at("shape").get<std::string>(),
-                      one.at("batch").is_null() ? 0 : one.at("batch").get<int>(), one.value("machine", ""));
+                      one.at("batch").is_null() ? 0 : one.at("batch").get<int>(), one.value("machine", ""),
+                      one.value("threads", 0));
   });
   const VariantInfo& info = sweep.planned.variant.info;
   std::string text = fmt::format(

@@ -113,6 +113,9 @@ TEST(FusedVariants, AreRightOnTheCpu) {
   expect_right_on_cpu(layer_shape("lenet28", 0, 8));
   expect_right_on_cpu(layer_shape("lenet72", 0, 3));
   expect_right_on_cpu(layer_shape("lenet86", 3, 1));
+  expect_right_on_cpu(layer_shape("lenet64", 0, 3));
+  expect_right_on_cpu(pooled_convolution({3, 2, 55, 61, 19, 4}, OperatorType::relu, 2, 2, true));
+  expect_right_on_cpu(pooled_convolution({1, 3, 70, 41, 5, 3, 1, 1}, OperatorType::tanh, 3, 3, true));
   expect_right_on_cpu(pooled_convolution({5, 9, 17, 19, 21, 3, 1, 1}, OperatorType::relu, 1, 1, true));
   expect_right_on_cpu(pooled_convolution({18, 8, 15, 14, 9, 5}, OperatorType::tanh, 2, 2, true));
   expect_right_on_cpu(pooled_convolution({3, 8, 15, 14, 9, 3, 1, 1}, OperatorType::relu, 3, 2, false));

@@ -1,5 +1,7 @@
 #include "variants/convolution/tuned_variant.hpp"
 
+#include <omp.h>
+
 #include <algorithm>
 
 #include "devices/cpu/cpu_microarchitecture.hpp"
@@ -44,7 +46,7 @@ class TunedVariant final : public ConvVariant {
  private:
   const Configuration* table_entry(const ConvShape& shape) const {
     static const std::string machine = cpu_microarchitecture();
-    return table_.find(shape_name(shape), shape.batch, machine);
+    return table_.find(shape_name(shape), shape.batch, machine, omp_get_max_threads());
   }
   /// Null where the table says nothing, or something impossible.
   std::unique_ptr<ConvVariant> told_by_table(const ConvShape& shape) const {

@@ -2,6 +2,7 @@
 #include "harness/sweep/sweep.hpp"
 
 #include <gtest/gtest.h>
+#include <omp.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -156,22 +157,26 @@ TuningTable table_in(const TemporaryFolder& folder) {
 TEST(TuningTables, SayForEveryBatchWhatDoesNotDependOnIt) {
   const TemporaryFolder folder;
   const std::string here = cpu_microarchitecture();
+  const int threads = omp_get_max_threads();
   Sweep sweep = gemm_sweep(ScoreKind::counted, 2, {{10, 10, 10}, {9, 9, 9}, {8, 8, 8}, {7, 7, 7}});
   const Configuration best = sweep.results[3].configuration;
   update_tuning_tables(folder.path().string(), {sweep}, 1);
   const TuningTable first = table_in(folder);
   const ConvShape shape = conv_shape(sweep.planned.work.shape);
-  EXPECT_EQ(*first.find(shape_name(shape), 77, here), best.without("pixel_parts").without("map_parts"));
+  EXPECT_EQ(*first.find(shape_name(shape), 77, here, threads), best.without("pixel_parts").without("map_parts"));
   const bool batch_matters = best.value("pixel_parts") != sweep.found.by_model.value("pixel_parts") ||
                              best.value("map_parts") != sweep.found.by_model.value("map_parts");
-  EXPECT_EQ(*first.find(shape_name(shape), shape.batch, here) == best, batch_matters);
+  EXPECT_EQ(*first.find(shape_name(shape), shape.batch, here, threads) == best, batch_matters);
+  EXPECT_EQ(*first.find(shape_name(shape), shape.batch, here, threads + 1),
+            best.without("pixel_parts").without("map_parts"))
+      << "other threads share a batch otherwise";
 
   // Once the model's choice is the best, that is what stands there, and nothing of this batch alone.
   sweep.results[0].score = Score{1, 1, 1};
   update_tuning_tables(folder.path().string(), {sweep}, 1);
   const TuningTable second = table_in(folder);
   ASSERT_EQ(second.entries.size(), 1U);
-  EXPECT_EQ(*second.find(shape_name(shape), shape.batch, here),
+  EXPECT_EQ(*second.find(shape_name(shape), shape.batch, here, threads),
             sweep.found.by_model.without("pixel_parts").without("map_parts"));
 }
 
@@ -186,10 +191,10 @@ TEST(TuningTables, OfProcessorsAreForTheMicroarchitectureAndKeepThoseOfOthers) {
           shape + R"(", "batch": null, "machine": "another", "configuration": "maps=3"}]})");
   update_tuning_tables(folder.path().string(), {sweep}, 1);
   const TuningTable table = table_in(folder);
-  EXPECT_EQ(table.find(shape, 77, "another")->text(), "maps=3");
-  EXPECT_EQ(table.find(shape, 77, "a third"), nullptr);
-  ASSERT_NE(table.find(shape, 77, cpu_microarchitecture()), nullptr);
-  EXPECT_NE(table.find(shape, 77, cpu_microarchitecture())->text(), "maps=3");
+  EXPECT_EQ(table.find(shape, 77, "another", 2)->text(), "maps=3");
+  EXPECT_EQ(table.find(shape, 77, "a third", 2), nullptr);
+  ASSERT_NE(table.find(shape, 77, cpu_microarchitecture(), 2), nullptr);
+  EXPECT_NE(table.find(shape, 77, cpu_microarchitecture(), 2)->text(), "maps=3");
 }
 
 }  // namespace

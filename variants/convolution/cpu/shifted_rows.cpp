@@ -157,12 +157,12 @@ ShiftedRows::ShiftedRows(const ConvShape& shape, AlignedFloats weights, const Sh
   const std::int64_t taps = std::int64_t{shape.channels_per_group()} * shape.kernel * shape.kernel;
   for (int group = 0; group < shape.groups; ++group) {
     for (int tile = 0; tile < map_tiles.count(); ++tile) {
-      const std::int64_t first_map = std::int64_t{group} * map_tiles.maps() + map_tiles.first(tile);
+      const int first_map = group * map_tiles.maps() + map_tiles.first(tile);
       tiles_of_maps_.push_back({.maps = map_tiles.size(tile),
-                                .weights = first_map * taps,
+                                .weights = std::int64_t{first_map} * taps,
                                 .input = group * group_inputs,
                                 .copies = group * group_copies,
-                                .output = first_map * map_pixels_});
+                                .first_map = first_map});
     }
   }
   for (int c = 0; c < shape.channels_per_group(); ++c) {
@@ -192,6 +192,25 @@ std::int64_t ShiftedRows::copy_floats() const {
 
 void ShiftedRows::convolve(float* copies, const float* input, float* output, int band, TileStores stores) const {
   convolve_with<ShiftedRowsTile>(copies, input, output, band, stores);
+}
+
+int ShiftedRows::first_map(int tile) const {
+  return tile == map_tiles() ? shape_.out_channels : tiles_of_maps_[static_cast<std::size_t>(tile)].first_map;
+}
+
+int ShiftedRows::vectors_of(int rows) const {
+  const int lanes = division_.set.lanes;
+  return rows * division_.columns_in_place / lanes + rounded_up_quotient(rows * copied_columns(), lanes);
+}
+
+void ShiftedRows::copy(float* copies, const float* input) const {
+  convolve_with<ShiftedRowsTile>(copies, input, nullptr, 0, TileStores::plain, BandPart::copies);
+}
+
+void ShiftedRows::convolve(float* copies, const float* input, const RowsOfMaps& which) const {
+  run_with<ShiftedRowsBand<ShiftedRowsTile>>(
+      division_.set.kind,
+      ShiftedRowsBand<ShiftedRowsTile>{*this, copies, 0, input, which, TileStores::plain, BandPart::sums});
 }
 
 bool ShiftedRows::whole_lines() const { return bands() == 1 && map_pixels_ % kLineFloats == 0; }

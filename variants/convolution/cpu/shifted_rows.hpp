@@ -34,6 +34,16 @@ TileStores cached_stores(const ConvShape& shape, int threads);
 /// ", output lines prefetched", as the choice of a stage says it.
 const char* stores_text(TileStores stores);
 
+/// Outputs of one image: some rows of the maps of some tiles, and where they go.
+struct RowsOfMaps {
+  int first_row;
+  int rows;
+  int first_tile;
+  int end_tile;
+  float* output;             ///< of the first row of the first map
+  std::ptrdiff_t map_pitch;  ///< floats from a map to the next; those of rows lie one behind the other
+};
+
 /// How a shape is cut.
 struct ShiftedRowsDivision {
   InstructionSet set;
@@ -84,6 +94,15 @@ class ShiftedRows {
   /// Past the caches only where `whole_lines`, and if the output begins at a line.
   void convolve(float* copies, const float* input, float* output, int band, TileStores stores) const;
 
+  /// Tiles of maps that are computed together, and their maps: those from first_map(t) to first_map(t + 1).
+  int map_tiles() const { return static_cast<int>(tiles_of_maps_.size()); }
+  int first_map(int tile) const;
+  /// Vectors that are computed for so many rows of a tile.
+  int vectors_of(int rows) const;
+  /// With one band, in two steps: the copies of an image, and from them any of its rows and maps.
+  void copy(float* copies, const float* input) const;
+  void convolve(float* copies, const float* input, const RowsOfMaps& which) const;
+
   /// The same with other code for the register tiles (shifted_rows_band.hpp), or in parts.
   template <template <int, int, TileStores> class Tile>
   void convolve_with(float* copies, const float* input, float* output, int band, TileStores stores,
@@ -99,13 +118,13 @@ class ShiftedRows {
   template <template <int, int, TileStores> class Tile>
   friend struct ShiftedRowsBand;
 
-  /// Maps that are computed together, and where they begin: all in floats.
+  /// Maps that are computed together, and where they begin: in floats, but for the maps.
   struct TileOfMaps {
     int maps;
     std::int64_t weights;
     std::int64_t input;
     std::int64_t copies;
-    std::int64_t output;
+    int first_map;
   };
 
   /// The last one of all tiles is one of the largest.

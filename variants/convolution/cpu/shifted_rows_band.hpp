@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <span>
 
 #include "variants/convolution/cpu/cache_lines.hpp"
 #include "variants/convolution/cpu/register_tile.hpp"
@@ -111,15 +112,14 @@ class ShiftedTileFunctions {
   ShiftedTileFunction of_[3][Set::maps + 1][2 * Set::vectors + 1] = {};
 };
 
-/// One band, as the code for an instruction set sees it.
+/// One band, or a part of one, as the code for an instruction set sees it.
 template <template <int, int, TileStores> class Tile>
 struct ShiftedRowsBand {
   const ShiftedRows& plan;
   float* copies;
+  int copied_from;  ///< the first output row that there are copies for
   const float* input;
-  float* output;
-  int first_row;
-  int rows;
+  RowsOfMaps which;
   TileStores stores;
   BandPart part;
 
@@ -143,28 +143,39 @@ struct ShiftedRowsBand {
   template <typename Set>
   [[gnu::always_inline]] void copy() const {
     const ConvShape& s = plan.shape_;
-    const int top = first_row * s.stride - s.padding;
-    plan.copy_.template copy<Set>(top, (rows - 1) * s.stride + s.kernel, input, copies);
+    const int top = which.first_row * s.stride - s.padding;
+    plan.copy_.template copy<Set>(top, (which.rows - 1) * s.stride + s.kernel, input, copies);
   }
 
   int taps() const { return static_cast<int>(plan.tap_offsets_.size()); }
-  /// Of the band's first row in the first map.
-  float* first_output() const { return output + std::int64_t{first_row} * plan.shape_.out_width(); }
+  std::span<const ShiftedRows::TileOfMaps> tiles_of_maps() const {
+    return std::span(plan.tiles_of_maps_)
+        .subspan(static_cast<std::size_t>(which.first_tile),
+                 static_cast<std::size_t>(which.end_tile - which.first_tile));
+  }
+  /// Of a tile's first map and the first row.
+  float* first_output(const ShiftedRows::TileOfMaps& maps) const {
+    return which.output + (maps.first_map - plan.first_map(which.first_tile)) * which.map_pitch;
+  }
+  /// The copy of the first row's inputs for a tile's first tap.
+  const float* first_copy(const ShiftedRows::TileOfMaps& maps) const {
+    return copies + maps.copies + std::ptrdiff_t{which.first_row - copied_from} * plan.copied_columns();
+  }
 
   /// All outputs of the band as one line.
   template <typename Set>
   [[gnu::always_inline]] void multiply_copies() const {
-    const int outputs = rows * plan.shape_.out_width();
+    const int outputs = which.rows * plan.shape_.out_width();
     for_tiles<Set>(outputs, [&](int first, int end) {
       ShiftedTileFunction whole[2] = {};  // for the larger and the smaller tiles of maps
       if (end <= outputs) find_functions<Set>((end - first) / Set::lanes, whole);
-      for (const ShiftedRows::TileOfMaps& maps : plan.tiles_of_maps_) {
-        const float* const pixels = copies + maps.copies + first;
-        float* const to = first_output() + maps.output + first;
+      for (const ShiftedRows::TileOfMaps& maps : tiles_of_maps()) {
+        const float* const pixels = first_copy(maps) + first;
+        float* const to = first_output(maps) + first;
         if (const ShiftedTileFunction function = whole[plan.most_maps() - maps.maps]; function != nullptr) {
-          function(pixels, plan.weights_.data() + maps.weights, plan.tap_offsets_.data(), taps(), to, plan.map_pixels_);
+          function(pixels, plan.weights_.data() + maps.weights, plan.tap_offsets_.data(), taps(), to, which.map_pitch);
         } else {
-          multiply_part<Set>(maps, pixels, std::min(end, outputs) - first, to, plan.map_pixels_);
+          multiply_part<Set>(maps, pixels, std::min(end, outputs) - first, to, which.map_pitch);
         }
       }
     });
@@ -191,14 +202,14 @@ struct ShiftedRowsBand {
     const ConvShape& s = plan.shape_;
     ShiftedTileFunction whole[2];
     find_functions<Set>(plan.division_.vectors, whole);
-    for (int row = 0; row < rows; ++row) {
-      const float* const pixels = input + std::int64_t{first_row + row} * s.width;
-      float* const to = first_output() + std::int64_t{row} * s.out_width();
+    for (int row = 0; row < which.rows; ++row) {
+      const float* const pixels = input + std::int64_t{which.first_row + row} * s.width;
+      const std::ptrdiff_t to = std::ptrdiff_t{row} * s.out_width();
       for (int first = 0; first < plan.division_.columns_in_place; first += plan.division_.vectors * Set::lanes) {
-        for (const ShiftedRows::TileOfMaps& maps : plan.tiles_of_maps_) {
+        for (const ShiftedRows::TileOfMaps& maps : tiles_of_maps()) {
           whole[plan.most_maps() - maps.maps](pixels + maps.input + first, plan.weights_.data() + maps.weights,
-                                              plan.input_offsets_.data(), taps(), to + maps.output + first,
-                                              plan.map_pixels_);
+                                              plan.input_offsets_.data(), taps(), first_output(maps) + to + first,
+                                              which.map_pitch);
         }
       }
     }
@@ -207,19 +218,19 @@ struct ShiftedRowsBand {
   /// The other columns: those of all rows as one line, which is then cut into the rows' parts.
   template <typename Set>
   [[gnu::always_inline]] void multiply_few_columns() const {
-    const int outputs = rows * plan.copied_columns();
+    const int outputs = which.rows * plan.copied_columns();
     const int pitch = (outputs + Set::lanes - 1) / Set::lanes * Set::lanes;
     float* const sums = copies + plan.floats_of_copies();
-    for (const ShiftedRows::TileOfMaps& maps : plan.tiles_of_maps_) {
+    for (const ShiftedRows::TileOfMaps& maps : tiles_of_maps()) {
       for_tiles<Set>(outputs, [&](int first, int end) {
-        multiply_part<Set>(maps, copies + maps.copies + first, end - first, sums + first, pitch);
+        multiply_part<Set>(maps, first_copy(maps) + first, end - first, sums + first, pitch);
       });
-      float* const to = first_output() + plan.division_.columns_in_place + maps.output;
+      float* const to = first_output(maps) + plan.division_.columns_in_place;
       const std::ptrdiff_t row_pitch = plan.shape_.out_width();
       for (int m = 0; m < maps.maps; ++m) {
         const float* const of_map = sums + std::ptrdiff_t{m} * pitch;
         with_constant<ShiftedCopy::most_few_columns(Set::lanes)>(plan.copied_columns(), [&](auto columns) {
-          copy_columns<columns>(of_map, columns, rows, to + m * plan.map_pixels_, row_pitch);
+          copy_columns<columns>(of_map, columns, which.rows, to + m * which.map_pitch, row_pitch);
         });
       }
     }
@@ -259,8 +270,10 @@ void ShiftedRows::convolve_with(float* copies, const float* input, float* output
                                 BandPart part) const {
   const int first_row = band * division_.rows;
   const int rows = std::min(division_.rows, shape_.out_height() - first_row);
+  const RowsOfMaps all{first_row,  rows, 0, map_tiles(), output + std::ptrdiff_t{first_row} * shape_.out_width(),
+                       map_pixels_};
   run_with<ShiftedRowsBand<Tile>>(division_.set.kind,
-                                  ShiftedRowsBand<Tile>{*this, copies, input, output, first_row, rows, stores, part});
+                                  ShiftedRowsBand<Tile>{*this, copies, first_row, input, all, stores, part});
 }
 
 }  // namespace convladder

@@ -1,15 +1,19 @@
 // Shifted rows with the bias, the activation and the max pooling that follow them.
 //
-// Against stage 9 an image is not convolved into the output but into a buffer that each thread has in its second-level
-// cache, and is pooled, activated and written from there. So the convolution's output never reaches memory, as in the
-// fused register tile, and with the faster convolution; and windows may overlap at no cost, since all rows of the image
-// are there. Images that are too few for a core each are done by all cores together: bands of rows first, then the
-// pooling, map by map. It loses where the sums of one image are larger than that cache, as those of AlexNet's first
+// Against stage 9 sums do not go to the output but, for a tile of maps and a few rows at a time, into a buffer that
+// each thread has in its first-level cache, and are pooled, activated and written from there. So the convolution's
+// output never reaches memory, as in the fused register tile, and with the faster convolution; and rows that no window
+// has are not computed. Images that are too few for a core each are shared out by maps and rows, and each core copies
+// what it needs of their inputs. Where windows overlap a buffer has all rows of its maps, so that none is convolved
+// twice. It loses where the copies of one image are larger than the second-level cache, as those of AlexNet's first
 // layer are.
 
 #include <fmt/format.h>
 #include <omp.h>
 
+#include <limits>
+
+#include "support/quotient.hpp"
 #include "variants/convolution/cpu/batch_of_lanes.hpp"
 #include "variants/fused/cpu/pooled_store.hpp"
 #include "variants/fused/cpu_fused.hpp"
@@ -17,30 +21,27 @@
 namespace convladder {
 namespace {
 
-constexpr int kSumsAtOnce = 4096;  // of a map: rows of maxima stay in the first-level cache
+constexpr int kNearSums = 5120;  // that stay in the first-level cache, beside weights and inputs
 
-/// The pooled outputs of some maps of one image from their sums.
+/// The pooled outputs of some maps from the sums of whole windows.
 struct PooledMaps {
   const FusedShape& shape;
   const PooledStore& stored;
-  const float* sums;  ///< of the image, [out_channels][out_height][out_width]
-  int rows_at_once;
+  const RowsOfMaps& sums;
   int first_map;
   int end_map;
+  int first_row;  ///< of pooled ones, of which there are `rows`
+  int rows;
   float* scratch;
   float* output;  ///< of the image
 
   template <typename Set>
   static void run(const PooledMaps& maps) {
-    const ConvShape& s = maps.shape.convolution;
-    const int height = maps.shape.pooled_height();
+    const int width = maps.shape.convolution.out_width();
     for (int map = maps.first_map; map < maps.end_map; ++map) {
-      const float* const of_map = maps.sums + std::int64_t{map} * s.out_height() * s.out_width();
-      for (int row = 0; row < height; row += maps.rows_at_once) {
-        maps.stored.store(map, of_map + std::int64_t{row} * maps.shape.pool_stride * s.out_width(), s.out_width(),
-                          std::min(maps.rows_at_once, height - row), maps.scratch,
-                          maps.output + (std::int64_t{map} * height + row) * maps.shape.pooled_width());
-      }
+      maps.stored.store(
+          map, maps.sums.output + (map - maps.first_map) * maps.sums.map_pitch, width, maps.rows, maps.scratch,
+          maps.output + (std::int64_t{map} * maps.shape.pooled_height() + maps.first_row) * maps.shape.pooled_width());
     }
   }
 };
@@ -51,84 +52,123 @@ class FusedShiftedRows {
       : shape_(s),
         threads_(omp_get_max_threads()),
         shared_images_(s.convolution.batch % threads_),
-        rows_(s.convolution, weights, ShiftedRowsDivision(s.convolution, 1, {})),
-        shared_rows_(shared(s), weights, ShiftedRowsDivision(shared(s), threads_, {})),
-        shared_sums_(shared_images_ * s.convolution.output_elements_per_image()),
+        rows_(s.convolution, weights,
+              ShiftedRowsDivision(s.convolution, 1, Configuration({{"rows", s.convolution.out_height()}}))),
         stored_(s, bias),
-        rows_at_once_(std::clamp(kSumsAtOnce / s.convolution.out_width() / s.pool_stride, 1, s.pooled_height())) {
+        pooled_rows_(best_pooled_rows(1, 1)),
+        shared_pooled_rows_(best_pooled_rows(std::max(1, shared_images_), threads_)) {
     for (int thread = 0; thread < threads_; ++thread) workspaces_.emplace_back(*this);
   }
 
   void run(const float* input, float* output) {
-    const int batch = shape_.convolution.batch;
-    const int of_one_thread = batch - shared_images_;
-    const int bands = shared_rows_.bands();
-    const int maps = shape_.convolution.out_channels;
-    const std::int64_t image_sums = shape_.convolution.output_elements_per_image();
+    const int of_one_thread = shape_.convolution.batch - shared_images_;
+    const int parts = bands(shared_pooled_rows_) * rows_.map_tiles();
 #pragma omp parallel num_threads(threads_)
     {
       Workspace& work = workspaces_[static_cast<std::size_t>(omp_get_thread_num())];
 #pragma omp for schedule(static) nowait
       for (int image = 0; image < of_one_thread; ++image) {
-        for (int band = 0; band < rows_.bands(); ++band) {
-          rows_.convolve(work.copies.data(), image_input(input, image), work.sums.data(), band, TileStores::plain);
+        rows_.copy(work.copies.data(), image_input(input, image));
+        for (int part = 0; part < bands(pooled_rows_) * rows_.map_tiles(); ++part) {
+          run_part(work, pooled_rows_, part, image_input(input, image), image_output(output, image));
         }
-        pool(work, work.sums.data(), 0, maps, image_output(output, image));
       }
+      int copied = -1;
 #pragma omp for schedule(static)
-      for (int task = 0; task < shared_images_ * bands; ++task) {
-        const int image = task / bands;
-        shared_rows_.convolve(work.shared_copies.data(), image_input(input, of_one_thread + image),
-                              shared_sums_.data() + image * image_sums, task % bands, TileStores::plain);
-      }
-#pragma omp for schedule(static)
-      for (int task = 0; task < shared_images_ * maps; ++task) {
-        const int image = task / maps;
-        const int map = task % maps;
-        pool(work, shared_sums_.data() + image * image_sums, map, map + 1, image_output(output, of_one_thread + image));
+      for (int task = 0; task < shared_images_ * parts; ++task) {
+        const int image = of_one_thread + task / parts;
+        if (image != copied) rows_.copy(work.copies.data(), image_input(input, image));
+        copied = image;
+        run_part(work, shared_pooled_rows_, task % parts, image_input(input, image), image_output(output, image));
       }
     }
   }
 
-  std::string choice() const { return fmt::format("{}, {} pooled rows at once", rows_.choice(), rows_at_once_); }
+  std::string choice() const {
+    return fmt::format("{}, {} pooled rows at once", rows_.choice(),
+                       shared_images_ < shape_.convolution.batch ? pooled_rows_ : shared_pooled_rows_);
+  }
 
  private:
   struct Workspace {
     explicit Workspace(const FusedShiftedRows& of)
         : copies(of.rows_.copy_floats()),
-          shared_copies(of.shared_images_ > 0 ? of.shared_rows_.copy_floats() : 0),
-          sums(of.shape_.convolution.output_elements_per_image()),
-          scratch(of.stored_.scratch(of.rows_at_once_)) {}
+          sums(of.most_maps() * of.sums_of_map(std::max(of.pooled_rows_, of.shared_pooled_rows_))),
+          scratch(of.stored_.scratch(std::max(of.pooled_rows_, of.shared_pooled_rows_))) {}
     AlignedFloats copies;
-    AlignedFloats shared_copies;  ///< apart, since those of a whole image keep their padding from call to call
-    AlignedFloats sums;
+    AlignedFloats sums;  ///< [map of a tile][row][out_width]
     AlignedFloats scratch;
   };
 
-  ConvShape shared(const FusedShape& s) const { return s.convolution.with_batch(std::max(1, shared_images_)); }
+  int bands(int pooled_rows) const { return rounded_up_quotient(shape_.pooled_height(), pooled_rows); }
+  /// Rows of sums for so many pooled ones.
+  int rows_of(int pooled_rows) const { return (pooled_rows - 1) * shape_.pool_stride + shape_.pool_size; }
+  std::int64_t sums_of_map(int pooled_rows) const {
+    return std::int64_t{rows_of(pooled_rows)} * shape_.convolution.out_width();
+  }
+  int most_maps() const {
+    int most = 0;
+    for (int tile = 0; tile < rows_.map_tiles(); ++tile) {
+      most = std::max(most, rows_.first_map(tile + 1) - rows_.first_map(tile));
+    }
+    return most;
+  }
+
+  /// With the least work for the thread that has most, where so many threads share so many images. Large parts begin
+  /// less often and leave fewer lanes idle; small ones keep their sums near.
+  int best_pooled_rows(int images, int threads) const {
+    if (shape_.pool_size > shape_.pool_stride) return shape_.pooled_height();
+    constexpr int kBeginning = 4;      // what it takes, in the time of a vector of a tile
+    constexpr double kFarAway = 1.05;  // times as long, if the sums leave the first-level cache
+    int best = 1;
+    double least = std::numeric_limits<double>::infinity();
+    for (int rows = 1; rows <= shape_.pooled_height(); ++rows) {
+      const std::int64_t parts = std::int64_t{images} * bands(rows) * rows_.map_tiles();
+      const double cost = static_cast<double>(rounded_up_quotient(parts, threads)) *
+                          (rows_.vectors_of(rows_of(rows)) + kBeginning) *
+                          (most_maps() * sums_of_map(rows) > kNearSums ? kFarAway : 1);
+      if (cost > least) continue;
+      least = cost;
+      best = rows;
+    }
+    return best;
+  }
+
   const float* image_input(const float* input, int image) const {
     return input + image * shape_.convolution.input_elements_per_image();
   }
   float* image_output(float* output, int image) const {
     return output + image * static_cast<std::int64_t>(shape_.output().elements());
   }
-  void pool(Workspace& work, const float* sums, int first_map, int end_map, float* output) const {
-    run_with<PooledMaps>(rows_.instruction_set(), PooledMaps{shape_, stored_, sums, rows_at_once_, first_map, end_map,
-                                                             work.scratch.data(), output});
+
+  /// A tile of maps of a band of pooled rows, from copies that are there.
+  void run_part(Workspace& work, int pooled_rows, int part, const float* input, float* output) const {
+    const int tile = part / bands(pooled_rows);
+    const int first = part % bands(pooled_rows) * pooled_rows;
+    const int rows = std::min(pooled_rows, shape_.pooled_height() - first);
+    const RowsOfMaps sums{first * shape_.pool_stride,
+                          rows_of(rows),
+                          tile,
+                          tile + 1,
+                          work.sums.data(),
+                          static_cast<std::ptrdiff_t>(sums_of_map(rows))};
+    rows_.convolve(work.copies.data(), input, sums);
+    run_with<PooledMaps>(rows_.instruction_set(),
+                         PooledMaps{shape_, stored_, sums, rows_.first_map(tile), rows_.first_map(tile + 1), first,
+                                    rows, work.scratch.data(), output});
   }
 
   FusedShape shape_;
   int threads_;
-  int shared_images_;        ///< the last ones of a batch, which leave some threads without an image of their own
-  ShiftedRows rows_;         ///< of images that belong to one thread
-  ShiftedRows shared_rows_;  ///< of the others
-  AlignedFloats shared_sums_;
+  int shared_images_;  ///< the last ones of a batch, which leave some threads without an image of their own
+  ShiftedRows rows_;
   PooledStore stored_;
-  int rows_at_once_;
+  int pooled_rows_;                    ///< of a part
+  int shared_pooled_rows_;             ///< likewise, of shared images
   std::vector<Workspace> workspaces_;  ///< of each thread
 };
 
-/// The sums of an image find room in a second-level cache of 1 MiB beside the copies of its input.
+/// The sums of a map find room in a second-level cache of 1 MiB beside the copies, even where windows overlap.
 bool suits(const FusedShape& shape) {
   const ConvShape& s = shape.convolution;
   return shifted_copies_fit(s) && s.output_elements_per_image() * 4 <= 448 * 1024;
@@ -140,7 +180,7 @@ const FusedRegistration registration{
      .name = "fused-shifted-rows",
      .title = "Shifted rows, pooled in the store",
      .builds_on = "shifted-rows",
-     .hypothesis = "The convolution's output of an image stays in the second-level cache until it is pooled."},
+     .hypothesis = "The convolution's output stays in the nearest caches until it is pooled."},
     std::make_unique<CpuFusedVariant<FusedShiftedRows>>(nullptr, suits)};
 
 }  // namespace
