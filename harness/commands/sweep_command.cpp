@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -206,15 +207,19 @@ class SweepLoop {
       std::erase_if(configured.back().cases, [this](const PlannedCase& planned) { return record_.has(planned.id); });
     }
     std::optional<Workload> workload;
-    for (std::size_t i = first; i < end; ++i) {
-      std::vector<PlannedCase>& cases = configured[i - first].cases;
-      record_not_compiled(plan_.sweeps[i], cases);
-      if (!cases.empty() && !workload) {
+    const auto made_workload = [&]() -> const Workload& {
+      if (!workload) {
         progress_.show(fmt::format("{} batch {}: inputs and reference", group.work.name(), group.work.shape.batch),
                        seconds_left());
         workload.emplace(group.work, images_, options_.seed, images);
       }
-      if (!cases.empty()) run_cases_of(plan_.sweeps[i], cases, *workload);
+      return *workload;
+    };
+    for (std::size_t i = first; i < end; ++i) {
+      std::vector<PlannedCase>& cases = configured[i - first].cases;
+      record_not_compiled(plan_.sweeps[i], cases);
+      if (!cases.empty()) run_cases_of(plan_.sweeps[i], cases, made_workload());
+      if (!plan_.sweeps[i].finalists().empty()) hold_final(plan_.sweeps[i], made_workload());
       fmt::print("{}{}\n", quiet_ ? "" : "\n", sweep_text(plan_.sweeps[i]));
       std::fflush(stdout);
     }
@@ -244,6 +249,42 @@ class SweepLoop {
         [] {},
         [&](const PlannedCase& planned, const CaseOutcome& outcome) {
           ceilings_.before_group(planned.device);
+          return refused_times(judge_, planned, outcome);
+        });
+  }
+
+  /// Measures what looked better than the model's choice in rounds with it.
+  void hold_final(Sweep& sweep, const Workload& workload) {
+    std::vector<std::string> names = {sweep.found.by_model.text()};
+    for (const SweptConfiguration* const one : sweep.finalists()) names.push_back(one->configuration.text());
+    ConfiguredCases configured = configured_cases(sweep);
+    std::erase_if(configured.cases, [&](const PlannedCase& planned) {
+      return std::ranges::find(names, planned.configuration) == names.end();
+    });
+    RunOptions in_rounds = options_;
+    in_rounds.repetitions = Finalist::kRounds / Finalist::kLaunches;
+    std::map<std::string, std::vector<double>> samples;
+    for (int launch = 0; launch < Finalist::kLaunches; ++launch)
+      measure_rounds(configured.cases, workload, in_rounds, samples);
+    sweep.finals = judged_finalists(sweep, samples);
+  }
+
+  /// Adds a sample of each round to each configuration's.
+  void measure_rounds(const std::vector<PlannedCase>& cases, const Workload& workload, const RunOptions& in_rounds,
+                      std::map<std::string, std::vector<double>>& samples) {
+    run_group(
+        cases, workload, in_rounds,
+        [&](const PlannedCase& planned, const CaseOutcome& outcome) {
+          if (outcome.status != Status::ok) return;
+          const std::vector<double>& of_rounds = outcome.times.front().samples;
+          samples[planned.configuration].insert(samples[planned.configuration].end(), of_rounds.begin(),
+                                                of_rounds.end());
+        },
+        [&](const PlannedCase& planned, const char* /*phase*/) {
+          progress_.show(fmt::format("final {}", planned.id), seconds_left());
+        },
+        [] {},
+        [&](const PlannedCase& planned, const CaseOutcome& outcome) {
           return refused_times(judge_, planned, outcome);
         });
   }

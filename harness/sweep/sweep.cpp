@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "devices/cpu/all_cores.hpp"
 #include "harness/ladders/opened_ladder.hpp"
 #include "harness/plan/device_argument.hpp"
+#include "harness/statistics/signed_rank.hpp"
 #include "support/errors.hpp"
 
 namespace convladder {
@@ -34,10 +36,28 @@ const SweptConfiguration* Sweep::default_result() const { return scored(results,
 
 const SweptConfiguration* Sweep::model_result() const { return scored(results, found.by_model); }
 
+std::vector<const SweptConfiguration*> Sweep::finalists() const {
+  std::vector<const SweptConfiguration*> better;
+  const SweptConfiguration* const by_model = model_result();
+  if (kind != ScoreKind::measured || by_virtual_clock || by_model == nullptr) return better;
+  for (const SweptConfiguration* const one : ranked()) {
+    if (better.size() < Finalist::kMost && surely_better(kind, *one->score, *by_model->score)) better.push_back(one);
+  }
+  return better;
+}
+
 const SweptConfiguration* Sweep::winner() const {
   const std::vector<const SweptConfiguration*> verified = ranked();
   if (verified.empty()) return nullptr;
   const SweptConfiguration* const by_model = model_result();
+  if (finals && by_model != nullptr) {
+    const Finalist* best = nullptr;
+    for (const Finalist& one : *finals) {
+      if (!one.change || !(one.change->high < 0)) continue;
+      if (best == nullptr || one.change->estimate < best->change->estimate) best = &one;
+    }
+    return best == nullptr ? by_model : scored(results, best->configuration);
+  }
   if (by_model == nullptr || surely_better(kind, *verified.front()->score, *by_model->score)) return verified.front();
   return by_model;
 }
@@ -76,6 +96,22 @@ ConfiguredCases configured_cases(const Sweep& sweep) {
     planned.id += "/" + planned.configuration;
   }
   return configured;
+}
+
+std::vector<Finalist> judged_finalists(const Sweep& sweep, const std::map<std::string, std::vector<double>>& samples) {
+  std::vector<Finalist> finalists;
+  const auto of_model = samples.find(sweep.found.by_model.text());
+  for (const SweptConfiguration* const one : sweep.finalists()) {
+    Finalist& finalist = finalists.emplace_back(Finalist{one->configuration});
+    const auto own = samples.find(one->configuration.text());
+    if (own == samples.end() || of_model == samples.end() || own->second.size() != of_model->second.size()) continue;
+    std::vector<double> changes;
+    for (std::size_t i = 0; i < own->second.size(); ++i) {
+      changes.push_back(std::log(own->second[i] / of_model->second[i]));
+    }
+    finalist.change = signed_rank_bounds(changes, Finalist::kAlpha);
+  }
+  return finalists;
 }
 
 int counted_images(const std::vector<PlannedCase>& cases) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "devices/gpus/gpu_facts.hpp"
 #include "support/text_table.hpp"
@@ -109,12 +110,20 @@ std::string conclusion(const Sweep& sweep) {
   const char* const untold = sweep.has_model() ? "the model's choice" : "the first values";
   if (best == by_model) {
     const bool by_chance = sweep.kind == ScoreKind::measured && best != sweep.ranked().front();
-    return fmt::format("best: {}, {}{}\n", untold, best->configuration.text(),
-                       by_chance ? ": the intervals of those above overlap with its own" : "");
+    const std::string why = !by_chance ? ""
+                            : sweep.finals
+                                ? fmt::format(": in {} rounds side by side none was surely faster", Finalist::kRounds)
+                                : ": the intervals of those above overlap with its own";
+    return fmt::format("best: {}, {}{}\n", untold, best->configuration.text(), why);
   }
   if (by_model == nullptr) return fmt::format("best: {}\n", best->configuration.text());
-  return fmt::format("best: {}, {} {:.3f} of {}\n", best->configuration.text(), sweep.kind_text(),
-                     best->score->value / by_model->score->value, untold);
+  if (!sweep.finals) {
+    return fmt::format("best: {}, {} {:.3f} of {}\n", best->configuration.text(), sweep.kind_text(),
+                       best->score->value / by_model->score->value, untold);
+  }
+  const auto one = std::ranges::find(*sweep.finals, best->configuration, &Finalist::configuration);
+  return fmt::format("best: {}, measured {:.3f} of {} in {} rounds side by side\n", best->configuration.text(),
+                     std::exp(one->change->estimate), untold, Finalist::kRounds);
 }
 
 }  // namespace

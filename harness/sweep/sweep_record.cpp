@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "harness/records/case_figures.hpp"
 #include "harness/records/recorded_run.hpp"
 #include "harness/runs/case_json.hpp"
@@ -56,6 +58,22 @@ ordered_json of_default_json(const Sweep& sweep) {
   return json;
 }
 
+/// Times over that of the model's choice, round by round; null where there was no final.
+ordered_json finals_json(const Sweep& sweep) {
+  if (!sweep.finals) return nullptr;
+  ordered_json list = ordered_json::array();
+  for (const Finalist& one : *sweep.finals) {
+    ordered_json of_model;
+    if (one.change) {
+      of_model = {{"estimate", std::exp(one.change->estimate)},
+                  {"low", std::exp(one.change->low)},
+                  {"high", std::exp(one.change->high)}};
+    }
+    list.push_back({{"configuration", one.configuration.text()}, {"of_model", of_model}});
+  }
+  return {{"rounds", Finalist::kRounds}, {"alpha", Finalist::kAlpha}, {"finalists", list}};
+}
+
 ordered_json text_of(const SweptConfiguration* one) {
   return one == nullptr ? ordered_json() : ordered_json(one->configuration.text());
 }
@@ -76,6 +94,7 @@ ordered_json sweep_json(const Sweep& sweep) {
           {"tried", sweep.results.size()},
           {"default", sweep.found.candidates.front().text()},
           {"by_model", sweep.found.by_model.text()},
+          {"final", finals_json(sweep)},
           {"best", text_of(sweep.winner())},
           {"of_default", of_default_json(sweep)}};
 }

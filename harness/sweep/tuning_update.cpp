@@ -4,6 +4,7 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <tuple>
@@ -38,19 +39,25 @@ std::vector<ordered_json> entries_of(const std::filesystem::path& file) {
 
 /// How it was found; what the model's choice would have had stands beside it.
 ordered_json found_json(const Sweep& sweep, std::uint64_t seed) {
+  ordered_json side_by_side;  // over the model's choice
+  for (const Finalist& one : sweep.finals.value_or(std::vector<Finalist>())) {
+    if (one.configuration == sweep.winner()->configuration) side_by_side = std::exp(one.change->estimate);
+  }
   const SweptConfiguration* const by_model = sweep.model_result();
   const ordered_json program = program_json();
-  return {{"kind", sweep.kind_text()},
-          {"device", sweep.planned.device},
-          {"gpu", text_or_null(sweep.gpu)},
-          {"batch", sweep.planned.work.shape.batch},
-          {"unit", sweep.kind == ScoreKind::counted ? "cycles" : "ns"},
-          {"score", sweep.winner()->score->value},
-          {"score_of_model", by_model == nullptr ? ordered_json() : ordered_json(by_model->score->value)},
-          {"by_model", by_model == sweep.winner()},
-          {"tried", sweep.results.size()},
-          {"program", fmt::format("{} {}", program.value("name", ""), program.value("version", ""))},
-          {"seed", seed}};
+  ordered_json found{{"kind", sweep.kind_text()},
+                     {"device", sweep.planned.device},
+                     {"gpu", text_or_null(sweep.gpu)},
+                     {"batch", sweep.planned.work.shape.batch},
+                     {"unit", sweep.kind == ScoreKind::counted ? "cycles" : "ns"},
+                     {"score", sweep.winner()->score->value},
+                     {"score_of_model", by_model == nullptr ? ordered_json() : ordered_json(by_model->score->value)},
+                     {"by_model", by_model == sweep.winner()},
+                     {"tried", sweep.results.size()},
+                     {"program", fmt::format("{} {}", program.value("name", ""), program.value("version", ""))},
+                     {"seed", seed}};
+  if (!side_by_side.is_null()) found["side_by_side"] = side_by_side;
+  return found;
 }
 
 void replace_entry(std::vector<ordered_json>& entries, const Sweep& sweep, bool every_batch,

@@ -64,6 +64,49 @@ TEST(Sweep, WhatIsNotVerifiedIsNotRanked) {
   EXPECT_EQ(sweep.winner(), nullptr);
 }
 
+/// Samples of 15 rounds of a machine that slows down by half in the middle.
+std::vector<double> rounds_of(double time) {
+  std::vector<double> samples;
+  for (int round = 0; round < Finalist::kRounds; ++round) {
+    samples.push_back(time * (1 + 0.5 * round / Finalist::kRounds) * (1 + 0.001 * (round % 3)));
+  }
+  return samples;
+}
+
+TEST(Sweep, WhatLooksBetterHasToBeSoInRoundsWithTheModelsChoice) {
+  // By their intervals three are better; the second of them was only measured while the machine was quiet.
+  Sweep sweep = gemm_sweep(ScoreKind::measured, 2, {{10, 9, 11}, {8, 7, 8.5}, {7, 6, 7.5}, {12, 11, 13}});
+  const auto better = sweep.finalists();
+  ASSERT_EQ(better.size(), 2U);
+  EXPECT_EQ(better[0], &sweep.results[2]);
+  EXPECT_EQ(sweep.winner(), &sweep.results[2]);
+  std::map<std::string, std::vector<double>> samples;
+  samples[sweep.results[0].configuration.text()] = rounds_of(10);
+  samples[sweep.results[1].configuration.text()] = rounds_of(9.5);
+  samples[sweep.results[2].configuration.text()] = rounds_of(10.2);
+  sweep.finals = judged_finalists(sweep, samples);
+  ASSERT_EQ(sweep.finals->size(), 2U);
+  EXPECT_EQ(sweep.winner(), &sweep.results[1]);
+  EXPECT_NE(sweep_text(sweep).find("measured 0.950 of the model's choice in 15 rounds"), std::string::npos)
+      << sweep_text(sweep);
+
+  // One that failed this time, and one that is not faster: the model's choice stays.
+  samples.erase(sweep.results[1].configuration.text());
+  sweep.finals = judged_finalists(sweep, samples);
+  EXPECT_FALSE((*sweep.finals)[1].change);
+  EXPECT_EQ(sweep.winner(), sweep.model_result());
+  EXPECT_NE(sweep_text(sweep).find("none was surely faster"), std::string::npos) << sweep_text(sweep);
+}
+
+TEST(Sweep, WithoutNoiseThereIsNoFinal) {
+  Sweep sweep = gemm_sweep(ScoreKind::counted, 2, {{10, 10, 10}, {8, 8, 8}});
+  EXPECT_TRUE(sweep.finalists().empty());
+  sweep.kind = ScoreKind::measured;
+  EXPECT_EQ(sweep.finalists().size(), 1U);
+  sweep.by_virtual_clock = true;
+  EXPECT_TRUE(sweep.finalists().empty());
+}
+
 TEST(Sweep, ScoresByWhatIsThere) {
   CaseOutcome outcome;
   outcome.times = {{"layer", "", 1, {3, 1, 2, 5, 4, 7, 6}}};
