@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <map>
 
 namespace convladder {
@@ -98,6 +100,20 @@ TEST(LaneTasks, DivisionsAreSortedAndAreAllThatCanBeAskedFor) {
   EXPECT_EQ(eight.by_model, eight.candidates.front());
   EXPECT_EQ(eight.by_model.value("lanes"), 8);
   EXPECT_GT(eight.possible, 5);
+}
+
+TEST(LaneTasks, HaveNoStripsThatThereMustNotBe) {
+  // 13 rows in strips of 8 leave 5, of 9 leave 4.
+  const auto not_five = [](const InstructionSet& /*set*/, int rows, int map_tiles) {
+    return rows == 5 ? std::numeric_limits<double>::infinity() : static_cast<double>(rows) * map_tiles;
+  };
+  const std::vector<LaneDivision> all = lane_divisions(kAlexnetConv3, {.count = 13}, 2, 1, not_five, {kSixteenLanes});
+  EXPECT_FALSE(all.empty());
+  for (const LaneDivision& division : all) {
+    EXPECT_NE(division.rows, 5);
+    EXPECT_NE(division.rows, 8);
+    EXPECT_TRUE(std::isfinite(division.cycles));
+  }
 }
 
 TEST(LaneTasks, CoverEveryMapOfEveryStripOnce) {

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <vector>
 
 #include "variants/configuration.hpp"
@@ -61,15 +60,14 @@ std::vector<LaneDivision> lane_divisions(const ConvShape& s, const RowWindows& w
         const int part_tiles = (map_tiles.count() + parts - 1) / parts;
         const double full_cost = cost(set, rows, part_tiles);
         const double last_cost = cost(set, last_rows, part_tiles);
+        if (std::isinf(full_cost) || std::isinf(last_cost)) continue;
         const std::int64_t full_tasks = (groups - last) * s.groups * parts;
         const auto left = static_cast<double>(full_tasks % threads);
         const double rest = left * full_cost + static_cast<double>(last * s.groups * parts) * last_cost;
         const double rounds_of_rest = std::ceil(rest / last_cost / threads - 1e-9);
         const double time = static_cast<double>(full_tasks / threads) * full_cost +
                             std::max(left > 0 ? full_cost : 0, last > 0 ? rounds_of_rest * last_cost : 0);
-        if (time < std::numeric_limits<double>::infinity()) {
-          all.push_back({set, at_once, rows, parts, time * cycles_of_vector(set)});
-        }
+        all.push_back({set, at_once, rows, parts, time * cycles_of_vector(set)});
       }
     }
   }
