@@ -60,7 +60,7 @@ std::string cpu_microarchitecture() {
   std::array<unsigned, 3> name{};
   unsigned version = 0;
   unsigned rest[3];
-  if (__get_cpuid(0, &most, &name[0], &name[2], &name[1]) == 0 || most < 1) return "unknown";
+  if (__get_cpuid(0, &most, name.data(), &name[2], &name[1]) == 0 || most < 1) return "unknown";
   if (__get_cpuid(1, &version, &rest[0], &rest[1], &rest[2]) == 0) return "unknown";
   char vendor[sizeof name];
   std::memcpy(vendor, name.data(), sizeof name);

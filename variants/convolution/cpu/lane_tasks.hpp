@@ -62,10 +62,11 @@ std::vector<LaneDivision> lane_divisions(const ConvShape& s, const RowWindows& w
         const double last_cost = cost(set, last_rows, part_tiles);
         if (std::isinf(full_cost) || std::isinf(last_cost)) continue;
         const std::int64_t full_tasks = (groups - last) * s.groups * parts;
+        const std::int64_t whole_rounds = full_tasks / threads;
         const auto left = static_cast<double>(full_tasks % threads);
         const double rest = left * full_cost + static_cast<double>(last * s.groups * parts) * last_cost;
         const double rounds_of_rest = std::ceil(rest / last_cost / threads - 1e-9);
-        const double time = static_cast<double>(full_tasks / threads) * full_cost +
+        const double time = static_cast<double>(whole_rounds) * full_cost +
                             std::max(left > 0 ? full_cost : 0, last > 0 ? rounds_of_rest * last_cost : 0);
         all.push_back({set, at_once, rows, parts, time * cycles_of_vector(set)});
       }
@@ -88,6 +89,7 @@ inline LaneDivision first_that_agrees(const std::vector<LaneDivision>& all, cons
 /// As a tunable variant's (cpu_variant.hpp).
 inline std::vector<Configuration> configurations_of(const std::vector<LaneDivision>& all) {
   std::vector<Configuration> result;
+  result.reserve(all.size());
   for (const LaneDivision& division : all) result.push_back(configuration_of(division));
   return result;
 }

@@ -221,8 +221,9 @@ struct WinogradModel {
     const auto of_tile = [&](int vectors) {
       return std::max(set.maps * vectors, set.maps + vectors) / 2.0 + kWeights;  // two multiply-adds or loads a cycle
     };
+    const int tiles = block_pairs / set.vectors;
     const int rest = block_pairs % set.vectors;
-    return block_pairs / set.vectors * of_tile(set.vectors) + (rest > 0 ? of_tile(rest) : 0);
+    return tiles * of_tile(set.vectors) + (rest > 0 ? of_tile(rest) : 0);
   }
 };
 
