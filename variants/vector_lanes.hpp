@@ -58,7 +58,8 @@ InstructionSet chosen_instruction_set();
 std::vector<InstructionSet> instruction_sets_to_choose_from();
 /// The same with what else it goes by.
 std::vector<InstructionSet> instruction_sets_to_choose_from(const InstructionSet& chosen, bool halves_wide_vectors);
-/// Cycles for the arithmetic of a whole vector, where one takes one: 2 where the processor halves it.
+/// How long work with whole vectors takes for each of them, in cycles where nothing is halved: 1, and where the
+/// processor halves them as much more as was measured, against vectors of half as many lanes.
 double cycles_of_vector(const InstructionSet& set);
 /// The narrowest, which every processor has.
 InstructionSet baseline_instruction_set();

@@ -64,7 +64,7 @@ TEST(Sweep, WhatIsNotVerifiedIsNotRanked) {
   EXPECT_EQ(sweep.winner(), nullptr);
 }
 
-/// Samples of 15 rounds of a machine that slows down by half in the middle.
+/// Samples of all rounds, on a machine that becomes slower from round to round.
 std::vector<double> rounds_of(double time) {
   std::vector<double> samples;
   for (int round = 0; round < Finalist::kRounds; ++round) {
@@ -74,7 +74,7 @@ std::vector<double> rounds_of(double time) {
 }
 
 TEST(Sweep, WhatLooksBetterHasToBeSoInRoundsWithTheModelsChoice) {
-  // By their intervals three are better; the second of them was only measured while the machine was quiet.
+  // By their intervals two are better; the best was only measured while the machine was quiet.
   Sweep sweep = gemm_sweep(ScoreKind::measured, 2, {{10, 9, 11}, {8, 7, 8.5}, {7, 6, 7.5}, {12, 11, 13}});
   const auto better = sweep.finalists();
   ASSERT_EQ(better.size(), 2U);

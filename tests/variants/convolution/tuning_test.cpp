@@ -41,6 +41,15 @@ TEST(TuningTable, SaysWhatIsWrongWithAFile) {
             "t.json: entries[0]: batch: expected a whole number above 0, or null for every batch, found 0");
   EXPECT_EQ(error_of(R"({"shape": "C1", "batch": 8, "configuration": "maps"})"),
             "t.json: entries[0]: configuration: expected NAME=NUMBER, got 'maps'");
+  const auto with_threads = [](const char* threads) {
+    return std::string(R"({"shape": "C1", "batch": 8, "threads": )") + threads + R"(, "configuration": "maps=8"})";
+  };
+  EXPECT_EQ(error_of(with_threads("2") + "," + with_threads("4")), "");
+  EXPECT_EQ(error_of(with_threads("2") + "," + with_threads("2")),
+            "t.json: entries[1]: C1 with this batch occurs twice");
+  EXPECT_EQ(error_of(with_threads("\"two\"")),
+            "t.json: entries[0]: threads: expected a whole number above 0, or null for every number of threads, "
+            "found \"two\"");
   EXPECT_THROW(parse_tuning_table("{", "t.json"), UserError);
   EXPECT_THROW(parse_tuning_table(R"({"schema_version": "2.0"})", "t.json"), UserError);
 }
