@@ -36,6 +36,11 @@ def test_measured_configurations_are_ranked_by_time(tmp_path: Path) -> None:
     assert "4 of " in text and "measured" in text
 
 
+def test_a_switch_that_is_off_is_a_number_as_well(tmp_path: Path) -> None:
+    document, _ = sweep(tmp_path, "--variant", "streamed-output", "--device", "cpu", *TINY, "--limit", "2")
+    assert {tried["configuration"]["streamed"] for tried in document["cases"]} == {0}
+
+
 def test_what_is_wrong_is_not_ranked_however_fast_it_is(tmp_path: Path) -> None:
     document, text = sweep(tmp_path, "--variant", "seeded-configuration", *TINY, program=SEEDED, code=1)
     (one,) = document["sweeps"]
