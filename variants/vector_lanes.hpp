@@ -86,6 +86,16 @@ template <typename V>
   std::memcpy(to, &from, sizeof from);
 }
 
+/// Keeps the compiler from loading a value again for each of its uses, which would take the loads' ports.
+template <typename V>
+[[gnu::always_inline]] inline void keep_in_register(V& value) {
+#ifdef __x86_64__
+  asm("" : "+v"(value));
+#else
+  static_cast<void>(value);
+#endif
+}
+
 /// Past the caches, for what nobody reads soon: memory is written without being read first. `to` begins at a multiple
 /// of `sizeof from` bytes. Neighbouring vectors that are written one after the other fill a line of 64 bytes; a line
 /// left half full costs more than an ordinary store. Call `finish_streams` after the last one. An ordinary store where

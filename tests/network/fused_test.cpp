@@ -1,6 +1,7 @@
 // Every fused variant: on guarded memory of the CPU, and from every compiler's PTX on the simulated device under all
 // checkers. Held against the float64 chain, exact on small integers with ReLU; in a network beside separate operators.
 #include <gtest/gtest.h>
+#include <omp.h>
 
 #include <algorithm>
 #include <bit>
@@ -126,13 +127,28 @@ TEST(FusedVariants, AreRightOnTheCpu) {
   expect_right_on_cpu(pooled_convolution({1, 1, 3, 3, 1, 3}, OperatorType::relu, 1, 1, false));
 }
 
+/// Threads that share an image by its rows or by its maps, of windows that overlap and that begin with odd rows.
+TEST(FusedVariants, AreRightOverAnyThreads) {
+  const int before = omp_get_max_threads();
+  for (const int threads : {1, 3, 16}) {
+    SCOPED_TRACE(fmt::format("{} threads", threads));
+    omp_set_num_threads(threads);
+    expect_right_on_cpu(pooled_convolution({1, 12, 24, 19, 24, 7}, OperatorType::tanh, 3, 2, true));
+    expect_right_on_cpu(pooled_convolution({2, 12, 24, 19, 24, 7}, OperatorType::relu, 3, 1, true));
+    expect_right_on_cpu(pooled_convolution({1, 36, 21, 9, 150, 3, 1, 1, 2}, OperatorType::tanh, 3, 3, true));
+    expect_right_on_cpu(pooled_convolution({4, 8, 11, 12, 70, 5, 1, 2}, OperatorType::relu, 1, 1, false));
+  }
+  omp_set_num_threads(before);
+}
+
 TEST(FusedVariants, AreExactInEveryInstructionSet) {
-  const FusedShape shape = pooled_convolution({1, 2, 21, 30, 11, 3, 1, 1}, OperatorType::relu, 2, 2, true);
+  const FusedShape few = pooled_convolution({1, 2, 21, 30, 11, 3, 1, 1}, OperatorType::relu, 2, 2, true);
+  const FusedShape many = pooled_convolution({3, 9, 21, 30, 43, 3, 1, 1}, OperatorType::relu, 2, 2, true);
   for (const char* set : {"baseline", "avx2", "avx512"}) {
     SCOPED_TRACE(set);
     setenv("CONVLADDER_INSTRUCTION_SET", set, 1);
     try {
-      expect_right_on_cpu(shape, test_data(shape, true), true);
+      for (const FusedShape& shape : {few, many}) expect_right_on_cpu(shape, test_data(shape, true), true);
     } catch (const std::runtime_error& error) {
       EXPECT_NE(std::string(error.what()).find("does not have"), std::string::npos) << error.what();
     }
@@ -148,8 +164,10 @@ FusedTestData data_with_a_nan(const FusedShape& shape) {
 
 TEST(FusedVariants, HideNoNaN) {
   for (const OperatorType activation : {OperatorType::tanh, OperatorType::relu}) {
-    const FusedShape shape = pooled_convolution({1, 1, 16, 22, 5, 3}, activation, 2, 2, false);
-    expect_right_on_cpu(shape, data_with_a_nan(shape), false);
+    for (const ConvShape& convolution : {ConvShape{1, 1, 16, 22, 5, 3}, {1, 9, 16, 22, 25, 3}}) {
+      const FusedShape shape = pooled_convolution(convolution, activation, 2, 2, false);
+      expect_right_on_cpu(shape, data_with_a_nan(shape), false);
+    }
   }
 }
 

@@ -1,6 +1,7 @@
 // Every CPU variant there is, over many shapes: within the tolerance on real numbers, exact on small integers.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <omp.h>
 
 #include <bit>
 #include <cmath>
@@ -78,9 +79,9 @@ TEST(CpuVariants, AreExactOnIntegersForTheLayersOfAlexNet) {
 TEST(CpuVariants, RunEveryLayerOfTheLenets) {
   for (const ConvShape& shape : {ConvShape{1, 1, 28, 28, 50, 5}, {1, 1, 72, 72, 12, 7}, {1, 12, 33, 33, 24, 7}}) {
     for (const RegisteredVariant& registered : cpu_variants()) {
-      if (registered.info.name == "winograd" && shape.in_channels == 1) continue;  // says why, see below
-      if (registered.info.name.starts_with("amx-")) continue;                      // needs a processor that has it
-      if (registered.info.name == "onnxruntime") continue;                         // may not be there
+      if (registered.info.name.starts_with("winograd") && shape.in_channels == 1) continue;  // says why, see below
+      if (registered.info.name.starts_with("amx-")) continue;  // needs a processor that has it
+      if (registered.info.name == "onnxruntime") continue;     // may not be there
       EXPECT_EQ(registered.variant->unsupported_reason(shape), "") << registered.info.name << " " << shape_name(shape);
     }
   }
@@ -185,15 +186,19 @@ TEST(CpuVariants, SayWhichSizesTheyDoNotTake) {
   }
 }
 
+constexpr const char* kWinogradStages[] = {"winograd", "winograd-map-lanes"};
+
 TEST(CpuVariants, WinogradRefusesOutputsOfFewInputs) {
-  const RegisteredVariant* const winograd = find_variant("cpu", "winograd");
-  ASSERT_NE(winograd, nullptr);
-  const auto refused = [&](const ConvShape& shape) { return winograd->variant->unsupported_reason(shape); };
-  EXPECT_NE(refused({1, 7, 9, 9, 8, 3}).find("7 input channels"), std::string::npos);
-  EXPECT_NE(refused({1, 16, 9, 9, 8, 3, 1, 1, 4}).find("4 input channels"), std::string::npos);
-  EXPECT_NE(refused({1, 1, 72, 72, 12, 7}).find("fewer than 64 inputs"), std::string::npos);
-  EXPECT_EQ(refused({1, 8, 9, 9, 8, 3}), "");
-  EXPECT_EQ(refused({1, 3, 227, 227, 96, 11, 4}), "");
+  for (const char* const name : kWinogradStages) {
+    const RegisteredVariant* const winograd = find_variant("cpu", name);
+    ASSERT_NE(winograd, nullptr);
+    const auto refused = [&](const ConvShape& shape) { return winograd->variant->unsupported_reason(shape); };
+    EXPECT_NE(refused({1, 7, 9, 9, 8, 3}).find("7 input channels"), std::string::npos);
+    EXPECT_NE(refused({1, 16, 9, 9, 8, 3, 1, 1, 4}).find("4 input channels"), std::string::npos);
+    EXPECT_NE(refused({1, 1, 72, 72, 12, 7}).find("fewer than 64 inputs"), std::string::npos);
+    EXPECT_EQ(refused({1, 8, 9, 9, 8, 3}), "");
+    EXPECT_EQ(refused({1, 3, 227, 227, 96, 11, 4}), "");
+  }
 }
 
 /// Weights that are mostly small beside their neighbours, as those of a trained network.
@@ -215,10 +220,13 @@ void expect_accurate_in_the_dark(const ConvShape& shape, int kept, bool uneven_w
   if (uneven_weights) cube(data.weights);
   SCOPED_TRACE(fmt::format("{} batch {}, {} of 1000 inputs, {} weights", shape_name(shape), shape.batch, kept,
                            uneven_weights ? "uneven" : "even"));
-  const ConvVariant& winograd = *find_variant("cpu", "winograd")->variant;
-  ASSERT_EQ(winograd.unsupported_reason(shape), "");
-  expect_within(convolved(winograd, shape, data), reference_of_all_images(shape, data),
-                granted_tolerance(kFloat32Tolerance, shape));
+  for (const char* const name : kWinogradStages) {
+    SCOPED_TRACE(name);
+    const ConvVariant& winograd = *find_variant("cpu", name)->variant;
+    ASSERT_EQ(winograd.unsupported_reason(shape), "");
+    expect_within(convolved(winograd, shape, data), reference_of_all_images(shape, data),
+                  granted_tolerance(kFloat32Tolerance, shape));
+  }
 }
 
 // Where nearly all inputs of an output are zero its products can be tiny beside those that minimal filtering adds up.
@@ -235,22 +243,44 @@ TEST(CpuVariants, WinogradIsAccurateWhereNearlyAllIsDark) {
   }
 }
 
+void expect_right(const char* name, const ConvShape& shape) {
+  SCOPED_TRACE(fmt::format("{} {} batch {}", name, shape_name(shape), shape.batch));
+  const ConvVariant& variant = *find_variant("cpu", name)->variant;
+  ASSERT_EQ(variant.unsupported_reason(shape), "");
+  for (const ConvTestData& data : {integer_data(shape, 21), random_data(shape, 22)}) {
+    const bool exact = data.input.front() == std::round(data.input.front());
+    expect_within(convolved(variant, shape, data), reference_of_all_images(shape, data), exact ? 0 : kTolerance);
+  }
+}
+
 TEST(CpuVariants, WinogradTakesStrides) {
-  const ConvVariant& winograd = *find_variant("cpu", "winograd")->variant;
   for (const int kernel : {2, 3, 4, 5, 7, 11}) {
     for (const int stride : {2, 3, 4, 5}) {
       const int channels = 64 / (kernel * kernel) + 1;
-      for (const ConvShape& shape : {ConvShape{3, channels, 17, 14, 9, kernel, stride, kernel / 2},
-                                     {18, 2 * channels, 12, 23, 10, kernel, stride, 0, 2}}) {
-        SCOPED_TRACE(fmt::format("{} batch {}", shape_name(shape), shape.batch));
-        ASSERT_EQ(winograd.unsupported_reason(shape), "");
-        for (const ConvTestData& data : {integer_data(shape, 21), random_data(shape, 22)}) {
-          const bool exact = data.input.front() == std::round(data.input.front());
-          expect_within(convolved(winograd, shape, data), reference_of_all_images(shape, data), exact ? 0 : kTolerance);
-        }
+      for (const char* const name : kWinogradStages) {
+        expect_right(name, {3, channels, 17, 14, 9, kernel, stride, kernel / 2});
+        expect_right(name, {18, 2 * channels, 12, 23, 10, kernel, stride, 0, 2});
       }
     }
   }
+}
+
+// Threads with images of their own, that share one by its rows or by its maps, and that are left without work.
+TEST(CpuVariants, WinogradIsSharedOutOverAnyThreads) {
+  const int before = omp_get_max_threads();
+  for (const int threads : {1, 2, 3, 5, 16}) {
+    SCOPED_TRACE(fmt::format("{} threads", threads));
+    omp_set_num_threads(threads);
+    for (const char* const name : kWinogradStages) {
+      for (const int batch : {1, 2, 5}) {
+        expect_right(name, {batch, 12, 21, 19, 24, 7});
+        expect_right(name, {batch, 40, 9, 7, 200, 3, 1, 1});
+        expect_right(name, {batch, 32, 10, 11, 140, 3, 1, 1, 2});
+        expect_right(name, {batch, 9, 3, 40, 25, 3});
+      }
+    }
+  }
+  omp_set_num_threads(before);
 }
 
 TEST(CpuVariants, WithCompileTimeSizesRefusesTheOthersAndListsItsOwn) {

@@ -62,7 +62,8 @@ void expect_exact(const ConvShape& shape, const std::string& name) {
 
 TEST_P(InstructionSetTest, IsUsedAndExactOnIntegers) {
   if (!processor_has_it()) GTEST_SKIP() << "this processor has no " << GetParam();
-  for (const char* name : {"register-tile", "implicit-gemm", "shifted-rows", "image-lanes", "winograd"}) {
+  for (const char* name :
+       {"register-tile", "implicit-gemm", "shifted-rows", "image-lanes", "winograd", "winograd-map-lanes"}) {
     for (const ConvShape& shape : {ConvShape{1, 3, 29, 27, 17, 11, 4, 2},
                                    {1, 30, 13, 13, 26, 3, 1, 1},
                                    {1, 4, 9, 5, 6, 3, 2, 1, 2},
@@ -103,7 +104,7 @@ TEST_P(InstructionSetTest, StreamsEveryLane) {
 // Fewer images than lanes, as many, and one more; strips of images that begin at different rows.
 TEST_P(InstructionSetTest, TakesEveryRestOfTheLanes) {
   if (!processor_has_it()) GTEST_SKIP() << "this processor has no " << GetParam();
-  for (const char* name : {"image-lanes", "winograd"}) {
+  for (const char* name : {"image-lanes", "winograd", "winograd-map-lanes"}) {
     for (const int batch : {1, 3, 8, 16, 17}) {
       for (ConvShape shape : {ConvShape{1, 8, 7, 9, 5, 3, 1, 1},
                               {1, 9, 6, 5, 3, 5, 1, 2},

@@ -233,7 +233,8 @@ TEST_F(TileStages, SuitWideLayersOnAmx) {
   unsetenv("CONVLADDER_AMX");
   const bool has_amx = tile_unit() == TileUnit::processor;
   EXPECT_EQ(stage("amx-six-products").suits(wide), has_amx);
-  const int without = (stage("map-lanes").suits(wide) ? 1 : 0) + (stage("winograd").suits(wide) ? 1 : 0);
+  const auto without = std::ranges::count_if(std::array{"map-lanes", "winograd", "winograd-map-lanes"},
+                                             [&](const char* name) { return stage(name).suits(wide); });
   EXPECT_EQ(without, has_amx ? 0 : 1) << "one default for a layer";
   EXPECT_FALSE(stage("amx-six-products").suits(few_maps));
   EXPECT_FALSE(stage("amx-six-products").suits(few_taps));

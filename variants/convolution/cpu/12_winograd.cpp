@@ -37,7 +37,7 @@ class Winograd : public LaneStage<WinogradPlan, WinogradWorkspace, WinogradTask<
   static double saved_multiplications(const ConvShape& shape) { return saved_by_winograd(shape); }
 };
 
-bool suits(const ConvShape& s) { return winograd_suits(s) && winograd_has_strips(s); }
+bool suits(const ConvShape& s) { return winograd_suits(s) && winograd_has_strips(s) && !winograd_maps_suit(s); }
 
 const VariantRegistration registration{
     {.family = "cpu",

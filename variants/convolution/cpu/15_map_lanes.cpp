@@ -258,7 +258,7 @@ class MapLanes {
 
 bool suits(const ConvShape& s) {
   return s.maps_per_group() >= 2 * chosen_instruction_set().tile_pixels() && !shifted_copies_fit(s) &&
-         !winograd_has_strips(s) && !tiles_suit(s);
+         !winograd_has_strips(s) && !winograd_maps_suit(s) && !tiles_suit(s);
 }
 
 const VariantRegistration registration{

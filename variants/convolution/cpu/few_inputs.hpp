@@ -27,6 +27,12 @@ inline float enough_inputs(const ConvShape& s) {
   return static_cast<float>(kEnoughInputs + s.channels_per_group() * s.kernel * s.kernel / 32);
 }
 
+/// The bits of the roots of floats' sizes, within 6 %: half the exponent. Zero has one of 1e-19.
+template <typename Bits>
+constexpr Bits rough_root(const Bits& bits) {
+  return ((bits & 0x7fffffff) >> 1) + (127 << 22);
+}
+
 /// One output of the strip in one lane.
 struct FewInputsOutput {
   int position;  ///< row * width + column
@@ -62,6 +68,41 @@ struct CountingInput {
   std::ptrdiff_t tap;
   float value;
 };
+
+namespace detail {
+
+constexpr int kVectorsAtOnce = 4;  // of maps
+
+template <typename Set, int kVectors>
+[[gnu::always_inline]] inline void sum_counting_vectors(const std::vector<CountingInput>& inputs, const float* weights,
+                                                        std::ptrdiff_t pitch, float* to) {
+  Vector<Set> sums[kVectors] = {};
+  for (const auto& [tap, x] : inputs) {
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) {
+      Vector<Set> weight;
+      load_vector(weight, weights + tap * pitch + v * Set::lanes);
+      sums[v] += x * weight;
+    }
+  }
+#pragma GCC unroll 4
+  for (int v = 0; v < kVectors; ++v) store_vector(to + v * Set::lanes, sums[v]);
+}
+
+}  // namespace detail
+
+/// An output's sums for `vectors` vectors of maps, from the inputs that are not zero; `weights` are those of the first
+/// map, `pitch` floats apart from tap to tap.
+template <typename Set>
+[[gnu::always_inline]] inline void sum_counting_inputs(const std::vector<CountingInput>& inputs, const float* weights,
+                                                       std::ptrdiff_t pitch, int vectors, float* sums) {
+  for (int vector = 0; vector < vectors; vector += detail::kVectorsAtOnce) {
+    with_constant<detail::kVectorsAtOnce>(std::min(detail::kVectorsAtOnce, vectors - vector), [&](auto count) {
+      detail::sum_counting_vectors<Set, count>(inputs, weights + vector * Set::lanes, pitch,
+                                               sums + vector * Set::lanes);
+    });
+  }
+}
 
 /// What a thread needs to find and to compute them.
 struct FewInputsWorkspace {
@@ -109,12 +150,7 @@ struct FewInputs {
     float* sums = work.sums.data();
     for (const FewInputsOutput& output : work.outputs) {
       collect(output);
-      for (int vector = 0; vector < vectors; vector += kVectorsAtOnce) {
-        const float* const of_maps = weights.tap(group, 0) + first_map + vector * Set::lanes;
-        with_constant<kVectorsAtOnce>(std::min(kVectorsAtOnce, vectors - vector), [&](auto count) {
-          multiply<count>(of_maps, weights.pitch(), sums + vector * Set::lanes);
-        });
-      }
+      sum_counting_inputs<Set>(work.inputs, weights.tap(group, 0) + first_map, weights.pitch(), vectors, sums);
       sums += work.sum_pitch;
     }
   }
@@ -129,8 +165,6 @@ struct FewInputs {
   }
 
  private:
-  static constexpr int kVectorsAtOnce = 4;  // of maps
-
   /// The inputs of an output that are not zero.
   [[gnu::always_inline]] void collect(const FewInputsOutput& output) const {
     const int row = output.position / shape.out_width() * shape.stride;
@@ -150,30 +184,14 @@ struct FewInputs {
     }
   }
 
-  template <int kVectors>
-  [[gnu::always_inline]] void multiply(const float* weights, std::ptrdiff_t pitch, float* to) const {
-    Vector<Set> sums[kVectors] = {};
-    for (const auto& [tap, x] : work.inputs) {
-#pragma GCC unroll 4
-      for (int v = 0; v < kVectors; ++v) {
-        Vector<Set> weight;
-        load_vector(weight, weights + tap * pitch + v * Set::lanes);
-        sums[v] += x * weight;
-      }
-    }
-#pragma GCC unroll 4
-    for (int v = 0; v < kVectors; ++v) store_vector(to + v * Set::lanes, sums[v]);
-  }
-
   struct SumAndLargest {
     Vector<Set> sum{};
     Vector<Set> largest{};
 
-    /// Roots within 6 %: half the exponent. Zero has one of 1e-19.
     [[gnu::always_inline]] void add_root(const float* from) {
       Mask<Set> bits;
       std::memcpy(&bits, from, sizeof bits);
-      bits = ((bits & 0x7fffffff) >> 1) + (127 << 22);
+      bits = rough_root(bits);
       Vector<Set> x;
       std::memcpy(&x, &bits, sizeof x);
       sum += x;

@@ -13,6 +13,7 @@
 #include "variants/convolution/cpu/batch_of_lanes.hpp"
 #include "variants/convolution/cpu/few_inputs.hpp"
 #include "variants/convolution/cpu/lane_tasks.hpp"
+#include "variants/convolution/cpu/tile_layers.hpp"
 #include "variants/convolution/cpu/winograd_terms.hpp"
 
 namespace convladder {
@@ -108,15 +109,27 @@ inline std::int64_t winograd_strips(const ConvShape& s) { return std::int64_t{s.
 /// Whether strips of two rows of the batch's images fill most of the lanes; those that are left idle cost more than the
 /// products that are saved. Of two groups at least where there are two threads, unless there are many maps: they share
 /// the maps of a single one, and both filter all of its inputs. With a stride a strip of two rows reads many more that
-/// its neighbours read too, so there the images alone have to fill most lanes; and where the shifted rows do well they
-/// have to fill them several times.
+/// its neighbours read too, so there the images alone have to fill most lanes, and where the shifted rows do well all.
 inline bool winograd_has_strips(const ConvShape& s) {
-  if (shifted_copies_fit(s)) return s.batch >= 4 * chosen_instruction_set().lanes;
+  if (shifted_copies_fit(s)) return s.batch >= chosen_instruction_set().lanes;
   const int lanes = instruction_sets_to_choose_from().back().lanes;
   if (s.stride > 1) return 4 * s.batch >= 3 * lanes;
   const int threads = std::min(2, omp_get_max_threads());
   constexpr int kManyMaps = 64;  // of a thread, so that filtering takes little
   return 4 * winograd_strips(s) >= 3 * (s.maps_per_group() >= threads * kManyMaps ? 1 : threads) * lanes;
+}
+
+/// Whether maps in lanes make the best of the saved products. For wide layers they do with any number of images, as
+/// long as an image's filtered inputs stay in the caches; for layers of few channels, which fill no vectors, where
+/// there are fewer images than lanes.
+inline bool winograd_maps_suit(const ConvShape& s) {
+  constexpr int kFewChannels = 8;
+  constexpr std::int64_t kNearFiltered = 2 << 20;  // floats
+  if (!winograd_suits(s) || s.channels_per_group() < kFewChannels || tiles_suit(s)) return false;
+  const std::int64_t streams = WinogradDimension(s.kernel, s.stride).count();
+  const std::int64_t pairs = std::int64_t{(s.out_height() + 1) / 2} * ((s.out_width() + 1) / 2);
+  if (streams * streams * pairs * s.in_channels > kNearFiltered) return false;
+  return !shifted_copies_fit(s) || s.batch < chosen_instruction_set().lanes;
 }
 
 /// Products of both dimensions for two by two outputs, which need kernel * kernel each.

@@ -91,25 +91,14 @@ struct WinogradPlan : WinogradModel {
         for (int way = 0; way < kOutputWays * kOutputWays; ++way) {
           for_each_product(way, [&](const WinogradTerm& row, const WinogradTerm& column, int channel) {
             for (int m = 0; m < map_tiles.size(tile); ++m) {
-              *to++ = weight(row, column,
-                             oihw + (std::int64_t{first_map + m} * shape.channels_per_group() + channel) * taps);
+              *to++ =
+                  winograd_weight(row, column, shape.kernel,
+                                  oihw + (std::int64_t{first_map + m} * shape.channels_per_group() + channel) * taps);
             }
           });
         }
       }
     }
-  }
-
-  float weight(const WinogradTerm& row, const WinogradTerm& column, const float* taps) const {
-    double sum = 0;
-    for (int p = 0; p < shape.kernel; ++p) {
-      if (row.weights[static_cast<std::size_t>(p)] == 0) continue;
-      for (int q = 0; q < shape.kernel; ++q) {
-        sum += row.weights[static_cast<std::size_t>(p)] * column.weights[static_cast<std::size_t>(q)] *
-               taps[p * shape.kernel + q];
-      }
-    }
-    return static_cast<float>(sum);
   }
 };
 

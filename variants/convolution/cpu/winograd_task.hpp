@@ -2,6 +2,7 @@
 // fuses it share it.
 #pragma once
 
+#include "variants/convolution/cpu/winograd_outputs.hpp"
 #include "variants/convolution/cpu/winograd_plan.hpp"
 
 namespace convladder {
@@ -214,23 +215,6 @@ struct WinogradTask {
     }
   }
 
-  /// What the sums of the four ways make of two outputs.
-  template <typename Set, bool kOpposite, typename Load>
-  [[gnu::always_inline]] static void two_outputs(Vector<Set>& first, Vector<Set>& second, const Load& load) {
-    Vector<Set> both;
-    load(first, static_cast<int>(OutputWay::first));
-    load(second, static_cast<int>(OutputWay::second));
-    load(both, static_cast<int>(OutputWay::both));
-    first += both;
-    second += both;
-    if constexpr (kOpposite) {
-      Vector<Set> opposite;
-      load(opposite, static_cast<int>(OutputWay::opposite));
-      first += opposite;
-      second -= opposite;
-    }
-  }
-
   /// The outputs of a map from the sums of all ways; those beyond the last row and column are left out.
   template <typename Set, bool kOpposite>
   void add_up_block(int map, const Block& block, int rows, float* outputs) const {
@@ -241,35 +225,11 @@ struct WinogradTask {
       const int whole = std::min(block.columns, width / 2 - block.first_column);
       for (int column = 0; column < block.columns; ++column) {
         const int columns = column < whole ? 2 : 1;
-        add_up<Set, kOpposite>(from, std::min(2, rows - row), columns, to);
+        add_up_ways<Set, kOpposite>(from, plan.way_pitch(), std::min(2, rows - row), columns, to,
+                                    std::ptrdiff_t{width} * Set::lanes);
         from += Set::lanes;
         to += 2 * Set::lanes;
       }
-    }
-  }
-
-  /// `rows` by `columns` outputs of two by two.
-  template <typename Set, bool kOpposite>
-  [[gnu::always_inline]] void add_up(const float* from, int rows, int columns, float* to) const {
-    const std::ptrdiff_t way_pitch = plan.way_pitch();
-    Vector<Set> sums_of_columns[kOutputWays][2];
-#pragma GCC unroll 4
-    for (int way = 0; way < kOutputWays; ++way) {
-      if (!kOpposite && way == static_cast<int>(OutputWay::opposite)) continue;
-      two_outputs<Set, kOpposite>(sums_of_columns[way][0], sums_of_columns[way][1],
-                                  [&](Vector<Set>& sum, int column_way) {
-                                    load_vector(sum, from + (way * kOutputWays + column_way) * way_pitch);
-                                  });
-    }
-    const std::ptrdiff_t below = std::ptrdiff_t{plan.shape.out_width()} * Set::lanes;
-#pragma GCC unroll 2
-    for (int j = 0; j < 2; ++j) {
-      if (j >= columns) break;
-      Vector<Set> upper;
-      Vector<Set> lower;
-      two_outputs<Set, kOpposite>(upper, lower, [&](Vector<Set>& value, int way) { value = sums_of_columns[way][j]; });
-      store_vector(to + j * Set::lanes, upper);
-      if (rows > 1) store_vector(to + below + j * Set::lanes, lower);
     }
   }
 };

@@ -89,4 +89,17 @@ inline std::vector<WinogradTerm> winograd_terms(int taps, int stride) {
   return terms;
 }
 
+/// The weight of a product of two terms, of a filter's `kernel` x `kernel` taps.
+inline float winograd_weight(const WinogradTerm& row, const WinogradTerm& column, int kernel, const float* taps) {
+  double sum = 0;
+  for (int p = 0; p < kernel; ++p) {
+    if (row.weights[static_cast<std::size_t>(p)] == 0) continue;
+    for (int q = 0; q < kernel; ++q) {
+      sum +=
+          row.weights[static_cast<std::size_t>(p)] * column.weights[static_cast<std::size_t>(q)] * taps[p * kernel + q];
+    }
+  }
+  return static_cast<float>(sum);
+}
+
 }  // namespace convladder

@@ -13,6 +13,31 @@ namespace convladder {
 /// The rows of a pooled output as windows of those of the convolution.
 inline RowWindows row_windows(const FusedShape& s) { return {s.pooled_height(), s.pool_size, s.pool_stride}; }
 
+/// Each window's largest, from rows of outputs with their lanes to `rows` pooled ones at the same place; a NaN in it
+/// is. What is written was read before.
+template <typename Set>
+[[gnu::always_inline]] inline void pool_lanes(const FusedShape& shape, float* sums, int rows) {
+  const int width = shape.pooled_width();
+  const std::ptrdiff_t pitch = std::ptrdiff_t{shape.convolution.out_width()} * Set::lanes;
+  float* to = sums;
+  for (int row = 0; row < rows; ++row) {
+    for (int column = 0; column < width; ++column, to += Set::lanes) {
+      const float* from = sums + row * shape.pool_stride * pitch + column * shape.pool_stride * Set::lanes;
+      Vector<Set> largest;
+      load_vector(largest, from);
+      for (int p = 0; p < shape.pool_size; ++p, from += pitch) {
+        for (int q = 0; q < shape.pool_size; ++q) {
+          Vector<Set> next;
+          load_vector(next, from + q * Set::lanes);
+          const Vector<Set> larger = largest > next ? largest : next;
+          largest = largest != largest ? largest : larger;
+        }
+      }
+      store_vector(to, largest);
+    }
+  }
+}
+
 /// What the fused variants do with a map's sums; it has the members of StoreStrips.
 struct StorePooledLanes {
   const FusedShape& shape;
@@ -24,7 +49,7 @@ struct StorePooledLanes {
   [[gnu::always_inline]] void store(const StripGroup<Set>& group, int map, float* sums) const {
     const int width = shape.pooled_width();
     const int rows = pooled_rows(group.rows);
-    if (shape.pools()) pool<Set>(sums, rows);
+    if (shape.pools()) pool_lanes<Set>(shape, sums, rows);
     activate(sums, std::ptrdiff_t{rows} * width * Set::lanes,
              bias.empty() ? 0.0F : bias[static_cast<std::size_t>(map)]);
     const int count = rows * width;
@@ -41,30 +66,6 @@ struct StorePooledLanes {
 
  private:
   int pooled_rows(int rows) const { return (rows - shape.pool_size) / shape.pool_stride + 1; }
-
-  /// Each window's largest; a NaN in it is. What is written was read before.
-  template <typename Set>
-  [[gnu::always_inline]] void pool(float* sums, int rows) const {
-    const int width = shape.pooled_width();
-    const std::ptrdiff_t pitch = std::ptrdiff_t{shape.convolution.out_width()} * Set::lanes;
-    float* to = sums;
-    for (int row = 0; row < rows; ++row) {
-      for (int column = 0; column < width; ++column, to += Set::lanes) {
-        const float* from = sums + row * shape.pool_stride * pitch + column * shape.pool_stride * Set::lanes;
-        Vector<Set> largest;
-        load_vector(largest, from);
-        for (int p = 0; p < shape.pool_size; ++p, from += pitch) {
-          for (int q = 0; q < shape.pool_size; ++q) {
-            Vector<Set> next;
-            load_vector(next, from + q * Set::lanes);
-            const Vector<Set> larger = largest > next ? largest : next;
-            largest = largest != largest ? largest : larger;
-          }
-        }
-        store_vector(to, largest);
-      }
-    }
-  }
 
   [[gnu::always_inline]] void activate(float* values, std::ptrdiff_t count, float added) const {
     if (shape.activation == OperatorType::tanh) {

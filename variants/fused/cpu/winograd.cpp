@@ -27,7 +27,7 @@ std::string unsupported(const FusedShape& shape) { return winograd_unsupported(s
 /// those that share rows would do much twice.
 bool suits(const FusedShape& shape) {
   const ConvShape& s = shape.convolution;
-  if (shape.pool_size > shape.pool_stride || !winograd_suits(s) || tiles_suit(s)) return false;
+  if (shape.pool_size > shape.pool_stride || !winograd_suits(s) || winograd_maps_suit(s) || tiles_suit(s)) return false;
   if (shifted_copies_fit(s)) return 2 * s.batch > chosen_instruction_set().lanes;
   return 4 * winograd_strips(s) >= 3 * instruction_sets_to_choose_from().back().lanes;
 }

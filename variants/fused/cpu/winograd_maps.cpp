@@ -1,0 +1,85 @@
+// Winograd with maps in lanes, and the bias, the activation and the max pooling that follow it.
+//
+// Against stage 16 the outputs of a vector of maps are pooled and activated while they lie with a map in each lane,
+// before they are transposed and written: bias and ReLU cost no pass over memory of their own, as behind AlexNet's
+// third and fourth convolution, and of pooled maps a quarter is transposed. It loses where stage 16 does.
+
+#include "variants/convolution/cpu/winograd_maps.hpp"
+#include "variants/fused/cpu/pooled_lanes.hpp"
+#include "variants/fused/cpu_fused.hpp"
+
+namespace convladder {
+namespace {
+
+/// What the fused stage does with outputs that have a map in each lane; it has the members of StoreMapLanes.
+struct StorePooledMapLanes {
+  const FusedShape& shape;
+  const AlignedFloats& bias;  ///< [group][map], whole vectors of each group; zeros without
+  float* output;
+
+  template <typename Set>
+  [[gnu::always_inline]] void store(const MapLanesOutputs& from) const {
+    const ConvShape& s = shape.convolution;
+    if (shape.pools()) pool_lanes<Set>(shape, from.values, from.rows.windows);
+    const int count = from.rows.windows * shape.pooled_width();
+    const int pitch = (s.maps_per_group() + Set::lanes - 1) / Set::lanes * Set::lanes;
+    const float* const added = bias.data() + std::ptrdiff_t{from.group} * pitch + from.first_map;
+    for (int i = 0; i < count; ++i) activate<Set>(from.values + std::ptrdiff_t{i} * Set::lanes, added);
+    store_map_lanes<Set>(from, s.maps_per_group(), count,
+                         output + from.image * static_cast<std::int64_t>(shape.output().elements()) +
+                             std::int64_t{from.rows.first_window} * shape.pooled_width(),
+                         std::ptrdiff_t{shape.pooled_height()} * shape.pooled_width());
+  }
+
+ private:
+  template <typename Set>
+  [[gnu::always_inline]] void activate(float* values, const float* added) const {
+    if (shape.activation == OperatorType::tanh) {
+#pragma omp simd
+      for (int lane = 0; lane < Set::lanes; ++lane) values[lane] = hyperbolic_tangent(values[lane] + added[lane]);
+    } else {
+#pragma omp simd
+      for (int lane = 0; lane < Set::lanes; ++lane) {
+        values[lane] = values[lane] + added[lane] < 0.0F ? 0.0F : values[lane] + added[lane];
+      }
+    }
+  }
+};
+
+class FusedWinogradMaps {
+ public:
+  FusedWinogradMaps(const FusedShape& s, const float* weights, const float* bias)
+      : shape_(s), convolution_(s.convolution, row_windows(s), weights), bias_(convolution_.map_floats()) {
+    if (!s.has_bias) return;
+    const int maps = s.convolution.maps_per_group();
+    for (int map = 0; map < s.convolution.out_channels; ++map) {
+      bias_.data()[map / maps * (convolution_.map_floats() / s.convolution.groups) + map % maps] = bias[map];
+    }
+  }
+
+  void run(const float* input, float* output) {
+    convolution_.convolve(input, StorePooledMapLanes{shape_, bias_, output});
+  }
+  std::string choice() const { return convolution_.choice(); }
+  static double saved_multiplications(const FusedShape& shape) { return saved_by_winograd(shape.convolution); }
+
+ private:
+  FusedShape shape_;
+  WinogradMapsConvolution convolution_;
+  AlignedFloats bias_;
+};
+
+std::string unsupported(const FusedShape& shape) { return winograd_unsupported(shape.convolution); }
+bool suits(const FusedShape& shape) { return winograd_maps_suit(shape.convolution); }
+
+const FusedRegistration registration{
+    {.family = "cpu",
+     .rung = {},
+     .name = "fused-winograd-map-lanes",
+     .title = "Winograd, maps in lanes, pooled",
+     .builds_on = "winograd-map-lanes",
+     .hypothesis = "Bias, activation and pooling cost no pass over memory of their own for a single image either."},
+    std::make_unique<CpuFusedVariant<FusedWinogradMaps>>(unsupported, suits)};
+
+}  // namespace
+}  // namespace convladder
