@@ -26,6 +26,13 @@ struct Avx512 {
   static constexpr int maps = 8;
   static constexpr int vectors = 3;
 };
+/// Half vectors with the registers of AVX-512, for processors that take two turns for whole ones (`run_with_halves`).
+struct Avx512Halves {
+  static constexpr int lanes = 8;
+  static constexpr int registers = 32;
+  static constexpr int maps = 8;
+  static constexpr int vectors = 3;
+};
 struct Avx2 {
   static constexpr int lanes = 8;
   static constexpr int registers = 16;
@@ -151,10 +158,10 @@ template <typename Body, typename... Arguments>
 [[gnu::flatten, gnu::target("avx2,fma,prfchw")]] void run_avx2(Arguments... arguments) {
   Body::template run<Avx2>(arguments...);
 }
-template <typename Body, typename... Arguments>
+template <typename Body, typename Set = Avx512, typename... Arguments>
 [[gnu::flatten, gnu::target("avx2,fma,prfchw,avx512f,avx512vl,avx512bw,avx512dq")]] void run_avx512(
     Arguments... arguments) {
-  Body::template run<Avx512>(arguments...);
+  Body::template run<Set>(arguments...);
 }
 #endif
 
@@ -164,18 +171,28 @@ template <typename Body, typename... Arguments>
 template <typename Body, typename... Arguments>
 void run_with(InstructionSet::Kind set, const Arguments&... arguments) {
 #ifdef __x86_64__
-  if (set == InstructionSet::Kind::avx512) return detail::run_avx512<Body, const Arguments&...>(arguments...);
+  if (set == InstructionSet::Kind::avx512) return detail::run_avx512<Body, Avx512, const Arguments&...>(arguments...);
   if (set == InstructionSet::Kind::avx2) return detail::run_avx2<Body, const Arguments&...>(arguments...);
 #endif
   static_cast<void>(set);
   detail::run_baseline<Body, const Arguments&...>(arguments...);
 }
 
+/// Body::run<Avx512Halves>(arguments...), where the processor has AVX-512.
+template <typename Body, typename... Arguments>
+void run_with_halves(const Arguments&... arguments) {
+#ifdef __x86_64__
+  detail::run_avx512<Body, Avx512Halves, const Arguments&...>(arguments...);
+#else
+  Body::template run<Avx512Halves>(arguments...);
+#endif
+}
+
 /// Body::run<Set>(arguments...), compiled for the instruction set: a function to be called from code that is, too.
 template <typename Set, typename Body, typename... Arguments>
 constexpr auto compiled_for() -> void (*)(Arguments...) {
 #ifdef __x86_64__
-  if constexpr (std::is_same_v<Set, Avx512>) return detail::run_avx512<Body, Arguments...>;
+  if constexpr (std::is_same_v<Set, Avx512>) return detail::run_avx512<Body, Avx512, Arguments...>;
   if constexpr (std::is_same_v<Set, Avx2>) return detail::run_avx2<Body, Arguments...>;
 #endif
   return detail::run_baseline<Body, Arguments...>;

@@ -393,8 +393,9 @@ class WinogradMapsConvolution {
 
   std::string choice() const {
     const auto terms = plan_.dimension.terms.size();
-    return fmt::format("{}, {} products for 2x2 outputs, {} panels of up to {} maps, rows in {} parts", plan_.set.name,
-                       terms * terms, plan_.panels, rounded_up_quotient(plan_.vectors, plan_.panels) * plan_.set.lanes,
+    return fmt::format("{}, {} products for 2x2 outputs, {} panels of up to {} maps, rows in {} parts",
+                       plan_.halves ? "halves of avx512" : plan_.set.name, terms * terms, plan_.panels,
+                       rounded_up_quotient(plan_.vectors, plan_.panels) * plan_.set.lanes,
                        plan_.shared_images() > 0 ? plan_.row_parts : 1);
   }
 
@@ -456,20 +457,17 @@ class WinogradMapsConvolution {
   /// `first_row` and `end_row` count from the first one of the image; those beside it are none.
   void put_side_by_side(int group, int vector, int first_row, int end_row, const float* input,
                         WinogradImage& image) const {
-    run_with<ChannelsTask>(plan_.set.kind, ChannelsTask{plan_, zeros_.data(), group, vector, std::max(first_row, 0),
-                                                        std::min(end_row, plan_.shape.height), input, image});
+    plan_.run(ChannelsTask{plan_, zeros_.data(), group, vector, std::max(first_row, 0),
+                           std::min(end_row, plan_.shape.height), input, image});
   }
-  void filter(int stream, int pair, WinogradImage& image) const {
-    run_with<FilterTask>(plan_.set.kind, FilterTask{plan_, stream, pair, image});
-  }
+  void filter(int stream, int pair, WinogradImage& image) const { plan_.run(FilterTask{plan_, stream, pair, image}); }
   void find_few(int group, int row, const float* input, WinogradImage& image) const {
-    run_with<FewInputsTask>(plan_.set.kind, FewInputsTask{group, row, input, image});
+    plan_.run(FewInputsTask{group, row, input, image});
   }
   template <typename Store>
   void multiply(std::size_t thread, int group, int panel, const RowPart& rows, const WinogradImage& image, int which,
                 const Store& to) {
-    run_with<WinogradMapsTask<Store>>(
-        plan_.set.kind, WinogradMapsTask<Store>{plan_, workspaces_[thread], image, group, panel, rows, which, to});
+    plan_.run(WinogradMapsTask<Store>{plan_, workspaces_[thread], image, group, panel, rows, which, to});
   }
 
   WinogradMapsPlan plan_;

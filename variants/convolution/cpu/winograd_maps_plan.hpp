@@ -28,6 +28,7 @@ struct WinogradMapsPlan : WinogradModel {
 
   RowWindows windows;
   InstructionSet set;
+  bool halves;  ///< whether its lanes are half vectors of a wider set
   int threads;
   int vectors;                   ///< of the maps of a group
   int panels = 1;                ///< that they are cut into, of nearly equal size
@@ -50,6 +51,7 @@ struct WinogradMapsPlan : WinogradModel {
       : WinogradModel(s),
         windows(of_rows),
         set(best_set(s)),
+        halves(set.lanes < chosen_instruction_set().lanes),
         threads(threads_of_all),
         vectors(rounded_up_quotient(s.maps_per_group(), set.lanes)),
         channel_vectors(rounded_up_quotient(s.channels_per_group(), set.lanes)),
@@ -126,6 +128,13 @@ struct WinogradMapsPlan : WinogradModel {
   /// Floats from the outputs of one vector of maps to those of the next, for so many pairs of rows.
   std::ptrdiff_t output_pitch(int pairs) const { return std::ptrdiff_t{2} * pairs * shape.out_width() * set.lanes; }
 
+  /// Body::run<Set>(body). Where vectors of AVX-512 are halved for their lanes, their registers are used all the same.
+  template <typename Body>
+  void run(const Body& body) const {
+    if (halves) return run_with_halves<Body>(body);
+    run_with<Body>(set.kind, body);
+  }
+
   const float* weights_of(int group, int panel, int way) const {
     const std::ptrdiff_t width = std::ptrdiff_t{first_vector(panel + 1) - first_vector(panel)} * set.lanes;
     return weights.data() + (std::ptrdiff_t{group} * vectors + first_vector(panel)) * set.lanes * products() +
@@ -140,11 +149,11 @@ struct WinogradMapsPlan : WinogradModel {
     return (windows.rows(std::min(rounded_up_quotient(steps(), parts) * step(), windows.count)) + 1) / 2;
   }
 
-  /// The one whose lanes take the least time for all maps.
+  /// The one that leaves the fewest lanes without a map.
   static InstructionSet best_set(const ConvShape& s) {
     const std::vector<InstructionSet> sets = instruction_sets_to_choose_from();
     return *std::ranges::min_element(sets, {}, [&](const InstructionSet& one) {
-      return rounded_up_quotient(s.maps_per_group(), one.lanes) * cycles_of_vector(one);
+      return rounded_up_quotient(s.maps_per_group(), one.lanes) * one.lanes;
     });
   }
 
