@@ -50,7 +50,7 @@ struct WinogradMapsPlan : WinogradModel {
   WinogradMapsPlan(const ConvShape& s, const RowWindows& of_rows, const float* oihw, int threads_of_all)
       : WinogradModel(s),
         windows(of_rows),
-        set(best_set(s)),
+        set(set_of_map_lanes(s)),
         halves(set.lanes < chosen_instruction_set().lanes),
         threads(threads_of_all),
         vectors(rounded_up_quotient(s.maps_per_group(), set.lanes)),
@@ -147,14 +147,6 @@ struct WinogradMapsPlan : WinogradModel {
   int steps() const { return rounded_up_quotient(windows.count, step()); }
   int pairs_of_part(int parts) const {
     return (windows.rows(std::min(rounded_up_quotient(steps(), parts) * step(), windows.count)) + 1) / 2;
-  }
-
-  /// The one that leaves the fewest lanes without a map.
-  static InstructionSet best_set(const ConvShape& s) {
-    const std::vector<InstructionSet> sets = instruction_sets_to_choose_from();
-    return *std::ranges::min_element(sets, {}, [&](const InstructionSet& one) {
-      return rounded_up_quotient(s.maps_per_group(), one.lanes) * one.lanes;
-    });
   }
 
   /// As few panels and parts of the rows as keep all threads busy: a part reads all weights of its panel. Where these

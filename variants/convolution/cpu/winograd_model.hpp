@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "support/quotient.hpp"
 #include "variants/convolution/cpu/batch_of_lanes.hpp"
 #include "variants/convolution/cpu/few_inputs.hpp"
 #include "variants/convolution/cpu/lane_tasks.hpp"
@@ -119,9 +120,18 @@ inline bool winograd_has_strips(const ConvShape& s) {
   return 4 * winograd_strips(s) >= 3 * (s.maps_per_group() >= threads * kManyMaps ? 1 : threads) * lanes;
 }
 
+/// Of instruction sets to choose from the one whose vectors leave the fewest lanes without a map: whole vectors, or
+/// halves where the processor halves them itself.
+inline InstructionSet set_of_map_lanes(const ConvShape& s) {
+  const std::vector<InstructionSet> sets = instruction_sets_to_choose_from();
+  return *std::ranges::min_element(sets, {}, [&](const InstructionSet& one) {
+    return rounded_up_quotient(s.maps_per_group(), one.lanes) * one.lanes;
+  });
+}
+
 /// Whether maps in lanes make the best of the saved products. For wide layers they do with any number of images, as
-/// long as an image's filtered inputs stay in the caches; for layers of few channels, which fill no vectors, where
-/// there are fewer images than lanes.
+/// long as an image's filtered inputs stay in the caches; for layers of few channels, which the shifted rows do well
+/// too, where the maps fill the lanes and the images would not.
 inline bool winograd_maps_suit(const ConvShape& s) {
   constexpr int kFewChannels = 8;
   constexpr std::int64_t kNearFiltered = 2 << 20;  // floats
@@ -129,7 +139,10 @@ inline bool winograd_maps_suit(const ConvShape& s) {
   const std::int64_t streams = WinogradDimension(s.kernel, s.stride).count();
   const std::int64_t pairs = std::int64_t{(s.out_height() + 1) / 2} * ((s.out_width() + 1) / 2);
   if (streams * streams * pairs * s.in_channels > kNearFiltered) return false;
-  return !shifted_copies_fit(s) || s.batch < chosen_instruction_set().lanes;
+  if (!shifted_copies_fit(s)) return true;
+  const int lanes = set_of_map_lanes(s).lanes;
+  return s.batch < chosen_instruction_set().lanes &&
+         8 * s.maps_per_group() >= 7 * rounded_up_quotient(s.maps_per_group(), lanes) * lanes;
 }
 
 /// Products of both dimensions for two by two outputs, which need kernel * kernel each.
