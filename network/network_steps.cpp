@@ -1,6 +1,7 @@
 #include "network/network_steps.hpp"
 
 #include <fmt/format.h>
+#include <omp.h>
 
 #include <algorithm>
 
@@ -206,6 +207,18 @@ int chunk_images(const Network& network, int batch, std::size_t free_bytes) {
   const double fits = std::clamp(usable / static_cast<double>(bytes_per_image(network)), 1.0, double{1 << 30});
   const int chunks = (batch - 1) / static_cast<int>(fits) + 1;
   return (batch - 1) / chunks + 1;
+}
+
+int chunk_for_caches(const std::vector<NetworkStep>& steps, int batch) {
+  constexpr std::size_t kBytesOfCore = std::size_t{4} << 20;
+  constexpr int kFewest = 128;
+  constexpr int kWholeVectors = 32;
+  std::size_t most = 1;
+  for (const NetworkStep& step : steps) most = std::max({most, step.input().elements(), step.output().elements()});
+  const std::size_t bytes = static_cast<std::size_t>(omp_get_max_threads()) * kBytesOfCore;
+  const auto near = static_cast<int>(std::min<std::size_t>(bytes / (2 * most * sizeof(float)), 1 << 20));
+  const int chunk = near / kWholeVectors * kWholeVectors;
+  return chunk < kFewest || batch < 2 * chunk ? batch : chunk;
 }
 
 }  // namespace convladder

@@ -89,4 +89,9 @@ std::size_t weight_bytes(const Network& network);
 /// chunks of as many as do. At least 1.
 int chunk_images(const Network& network, int batch, std::size_t free_bytes);
 
+/// The same for the caches of as many cores as OpenMP has threads: where what a step hands to the next stays there for
+/// 128 images or more, as many as do, in whole vectors of any stage; otherwise, and if there would be no two such
+/// chunks, all of a batch. With fewer images at once the weights would be read too often.
+int chunk_for_caches(const std::vector<NetworkStep>& steps, int batch);
+
 }  // namespace convladder

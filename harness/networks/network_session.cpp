@@ -117,7 +117,8 @@ NetworkSession::NetworkSession(const NetworkCase& planned, const NetworkWorkload
       weights_(parse_weights(workload.network(), workload.weights_file(), "weights")),
       steps_(network_steps(workload.network(), planned.choice)),
       overlap_(wish.overlap) {
-  const int fitting = chunk_images(workload.network(), batch_, device().free_bytes());
+  int fitting = chunk_images(workload.network(), batch_, device().free_bytes());
+  if (planned.device == "cpu") fitting = std::min(fitting, chunk_for_caches(steps_, batch_));
   const int quarter = (batch_ - 1) / kOverlappedChunks + 1;
   chunk_ = std::min(batch_, wish.chunk.value_or(overlap_ ? std::min(fitting, quarter) : fitting));
 }

@@ -3,6 +3,7 @@
 #include "network/kept_network.hpp"
 
 #include <gtest/gtest.h>
+#include <omp.h>
 
 #include <algorithm>
 #include <cmath>
@@ -104,6 +105,22 @@ TEST(NetworkSteps, ChunksAreEqualAndFitTheMemory) {
   EXPECT_EQ(chunk_images(network, 1000, room_for_400), 334) << "three chunks";
   EXPECT_EQ(chunk_images(network, 400, room_for_400), 400);
   EXPECT_EQ(chunk_images(network, 1000, 0), 1);
+}
+
+TEST(NetworkSteps, ChunksForTheCachesAreOfWholeVectorsAndNotSmall) {
+  const int before = omp_get_max_threads();
+  const auto chunk = [](const char* name, int batch, int threads) {
+    const Network& network = built_in(name);
+    omp_set_num_threads(threads);
+    return chunk_for_caches(network_steps(network, choice_of(network, "cpu", "shifted-rows")), batch);
+  };
+  EXPECT_EQ(chunk("lenet28", 1000, 8), 128) << "115200 bytes an image, twice";
+  EXPECT_EQ(chunk("lenet28", 256, 8), 128);
+  EXPECT_EQ(chunk("lenet28", 255, 8), 255) << "no two chunks";
+  EXPECT_EQ(chunk("lenet28", 1, 8), 1);
+  EXPECT_EQ(chunk("lenet28", 1000, 2), 1000) << "64 images would read the weights too often";
+  EXPECT_EQ(chunk("lenet28", 10000, 64), 1152);
+  omp_set_num_threads(before);
 }
 
 TEST(NetworkRunner, ComputesTheNetworkOnTheCpu) {
