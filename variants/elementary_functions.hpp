@@ -33,7 +33,7 @@ CONVLADDER_HOST_DEVICE inline float exponential(float x) {
   // Adding 1.5 * 2^23 leaves the nearest whole number n in the lowest bits; 2^n is n in the exponent's place.
   const float shifted = y + 12582912.0F;
   const float f = y - (shifted - 12582912.0F);
-  const float scale = std::bit_cast<float>((std::bit_cast<std::uint32_t>(shifted) + 127U) << 23U);
+  const auto scale = std::bit_cast<float>((std::bit_cast<std::uint32_t>(shifted) + 127U) << 23U);
   float power = 0.00015478024F;
   power = power * f + 0.0013400431F;
   power = power * f + 0.009617995F;

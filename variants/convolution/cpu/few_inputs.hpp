@@ -24,7 +24,8 @@ constexpr int kEnoughInputs = 32;
 /// inputs count as long as they are many: with one large input among 500 of a hundredth of its size, their products
 /// decide what is granted, and the large one's errors are below it.
 inline float enough_inputs(const ConvShape& s) {
-  return static_cast<float>(kEnoughInputs + s.channels_per_group() * s.kernel * s.kernel / 32);
+  const int of_many = s.channels_per_group() * s.kernel * s.kernel / 32;
+  return static_cast<float>(kEnoughInputs + of_many);
 }
 
 /// The bits of the roots of floats' sizes, within 6 %: half the exponent. Zero has one of 1e-19.

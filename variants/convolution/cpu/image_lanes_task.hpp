@@ -145,7 +145,8 @@ struct ImageLanesTask {
     const float* pixels[kVectors];
 #pragma GCC unroll 4
     for (int v = 0; v < kVectors; ++v) {
-      pixels[v] = work.tile.vectors() + plan.pixel_offsets[static_cast<std::size_t>(pixel + v)];
+      pixels[v] =
+          work.tile.vectors() + plan.pixel_offsets[static_cast<std::size_t>(pixel) + static_cast<std::size_t>(v)];
     }
     const std::ptrdiff_t* const offsets = plan.tap_offsets.data();
     RegisterTile<Set, kMaps, kVectors> sums;

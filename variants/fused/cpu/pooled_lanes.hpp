@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "variants/convolution/cpu/lane_strips.hpp"
-#include "variants/elementary_functions.hpp"
+#include "variants/fused/cpu/activated.hpp"
 #include "variants/fused/fused_variant.hpp"
 
 namespace convladder {
@@ -50,8 +50,9 @@ struct StorePooledLanes {
     const int width = shape.pooled_width();
     const int rows = pooled_rows(group.rows);
     if (shape.pools()) pool_lanes<Set>(shape, sums, rows);
-    activate(sums, std::ptrdiff_t{rows} * width * Set::lanes,
-             bias.empty() ? 0.0F : bias[static_cast<std::size_t>(map)]);
+    const float added = bias.empty() ? 0.0F : bias[static_cast<std::size_t>(map)];
+    activate(shape.activation, sums, std::ptrdiff_t{rows} * width * Set::lanes,
+             [added](std::ptrdiff_t) { return added; });
     const int count = rows * width;
     float* runs[Set::lanes];
     int lengths[Set::lanes];
@@ -66,16 +67,6 @@ struct StorePooledLanes {
 
  private:
   int pooled_rows(int rows) const { return (rows - shape.pool_size) / shape.pool_stride + 1; }
-
-  [[gnu::always_inline]] void activate(float* values, std::ptrdiff_t count, float added) const {
-    if (shape.activation == OperatorType::tanh) {
-#pragma omp simd
-      for (std::ptrdiff_t i = 0; i < count; ++i) values[i] = hyperbolic_tangent(values[i] + added);
-    } else {
-#pragma omp simd
-      for (std::ptrdiff_t i = 0; i < count; ++i) values[i] = values[i] + added < 0.0F ? 0.0F : values[i] + added;
-    }
-  }
 };
 
 }  // namespace convladder

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "variants/elementary_functions.hpp"
+#include "variants/fused/cpu/activated.hpp"
 #include "variants/fused/fused_variant.hpp"
 #include "variants/max_pooling/cpu/row_pooling.hpp"
 
@@ -15,7 +15,7 @@ class PooledStore {
   /// `bias` as in FusedVariant::prepare, copied.
   PooledStore(const FusedShape& shape, const float* bias)
       : pooling_(shape.pool_size, shape.pool_stride, shape.convolution.out_width()),
-        is_tanh_(shape.activation == OperatorType::tanh),
+        activation_(shape.activation),
         bias_(bias, bias + (shape.has_bias ? shape.convolution.out_channels : 0)) {}
 
   /// Floats of scratch memory, once written, that `store` needs for so many pooled rows.
@@ -28,18 +28,12 @@ class PooledStore {
     pooling_.pool(sums, pitch, rows, scratch, output);
     const int count = rows * pooling_.pooled_width();
     const float added = bias_.empty() ? 0.0F : bias_[static_cast<std::size_t>(map)];
-    if (is_tanh_) {
-#pragma omp simd
-      for (int i = 0; i < count; ++i) output[i] = hyperbolic_tangent(output[i] + added);
-    } else {
-#pragma omp simd
-      for (int i = 0; i < count; ++i) output[i] = output[i] + added < 0.0F ? 0.0F : output[i] + added;
-    }
+    activate(activation_, output, count, [added](std::ptrdiff_t) { return added; });
   }
 
  private:
   RowPooling pooling_;
-  bool is_tanh_;
+  OperatorType activation_;
   std::vector<float> bias_;
 };
 

@@ -14,7 +14,7 @@ namespace {
 /// What the fused stage does with outputs that have a map in each lane; it has the members of StoreMapLanes.
 struct StorePooledMapLanes {
   const FusedShape& shape;
-  const AlignedFloats& bias;  ///< [group][map], whole vectors of each group; zeros without
+  const std::vector<float>& bias;  ///< [group][map], whole vectors of each group; zeros without
   float* output;
 
   template <typename Set>
@@ -24,32 +24,23 @@ struct StorePooledMapLanes {
     const int count = from.rows.windows * shape.pooled_width();
     const int pitch = (s.maps_per_group() + Set::lanes - 1) / Set::lanes * Set::lanes;
     const float* const added = bias.data() + std::ptrdiff_t{from.group} * pitch + from.first_map;
-    for (int i = 0; i < count; ++i) activate<Set>(from.values + std::ptrdiff_t{i} * Set::lanes, added);
+    for (int i = 0; i < count; ++i) {
+      activate(shape.activation, from.values + std::ptrdiff_t{i} * Set::lanes, Set::lanes,
+               [added](std::ptrdiff_t lane) { return added[lane]; });
+    }
     store_map_lanes<Set>(from, s.maps_per_group(), count,
                          output + from.image * static_cast<std::int64_t>(shape.output().elements()) +
                              std::int64_t{from.rows.first_window} * shape.pooled_width(),
                          std::ptrdiff_t{shape.pooled_height()} * shape.pooled_width());
-  }
-
- private:
-  template <typename Set>
-  [[gnu::always_inline]] void activate(float* values, const float* added) const {
-    if (shape.activation == OperatorType::tanh) {
-#pragma omp simd
-      for (int lane = 0; lane < Set::lanes; ++lane) values[lane] = hyperbolic_tangent(values[lane] + added[lane]);
-    } else {
-#pragma omp simd
-      for (int lane = 0; lane < Set::lanes; ++lane) {
-        values[lane] = values[lane] + added[lane] < 0.0F ? 0.0F : values[lane] + added[lane];
-      }
-    }
   }
 };
 
 class FusedWinogradMaps {
  public:
   FusedWinogradMaps(const FusedShape& s, const float* weights, const float* bias)
-      : shape_(s), convolution_(s.convolution, row_windows(s), weights), bias_(convolution_.map_floats()) {
+      : shape_(s),
+        convolution_(s.convolution, row_windows(s), weights),
+        bias_(static_cast<std::size_t>(convolution_.map_floats())) {
     if (!s.has_bias) return;
     const int maps = s.convolution.maps_per_group();
     for (int map = 0; map < s.convolution.out_channels; ++map) {
@@ -66,7 +57,7 @@ class FusedWinogradMaps {
  private:
   FusedShape shape_;
   WinogradMapsConvolution convolution_;
-  AlignedFloats bias_;
+  std::vector<float> bias_;
 };
 
 std::string unsupported(const FusedShape& shape) { return winograd_unsupported(shape.convolution); }

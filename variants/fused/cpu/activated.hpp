@@ -1,0 +1,33 @@
+// The bias and the activation of sums, as the CPU's fused variants do them.
+#pragma once
+
+#include <cstddef>
+
+#include "variants/elementary_functions.hpp"
+#include "variants/operator_shape.hpp"
+
+namespace convladder {
+namespace detail {
+
+template <typename Added, typename Function>
+[[gnu::always_inline]] inline void apply(float* values, std::ptrdiff_t count, const Added& added,
+                                         const Function& function) {
+#pragma omp simd
+  for (std::ptrdiff_t i = 0; i < count; ++i) values[i] = function(values[i] + added(i));
+}
+
+}  // namespace detail
+
+/// values[i] = f(values[i] + added(i)), f being tanh or ReLU; a NaN stays one. Inlined, for whatever instruction set
+/// its caller is compiled for.
+template <typename Added>
+[[gnu::always_inline]] inline void activate(OperatorType activation, float* values, std::ptrdiff_t count,
+                                            const Added& added) {
+  if (activation == OperatorType::tanh) {
+    detail::apply(values, count, added, [](float x) { return hyperbolic_tangent(x); });
+  } else {
+    detail::apply(values, count, added, [](float x) { return x < 0.0F ? 0.0F : x; });
+  }
+}
+
+}  // namespace convladder
