@@ -48,7 +48,9 @@ void add_network_choice_options(CLI::App& command, NetworkOptions& options, Netw
   command.add_option("--seed", options.seed, "seed of synthetic images and random weights (default 1)")
       ->check(seed_error)
       ->group("Which cases");
-  command.add_option("--chunk", options.chunk, "images at once (default: as many as fit into memory, or a processor's caches)")
+  command
+      .add_option("--chunk", options.chunk,
+                  "images at once (default: as many as fit into memory, or a processor's caches)")
       ->check(CLI::Range(1, kLargestNetworkBatch))
       ->group("How");
   command
