@@ -134,7 +134,7 @@ inline InstructionSet set_of_map_lanes(const ConvShape& s) {
 /// too, where the maps fill the lanes and the images would not.
 inline bool winograd_maps_suit(const ConvShape& s) {
   constexpr int kFewChannels = 8;
-  constexpr std::int64_t kNearFiltered = 2 << 20;  // floats
+  constexpr std::int64_t kNearFiltered = 1 << 20;  // floats
   if (!winograd_suits(s) || s.channels_per_group() < kFewChannels || tiles_suit(s)) return false;
   const std::int64_t streams = WinogradDimension(s.kernel, s.stride).count();
   const std::int64_t pairs = std::int64_t{(s.out_height() + 1) / 2} * ((s.out_width() + 1) / 2);
