@@ -187,6 +187,17 @@ struct WinogradModel {
     return result;
   }
 
+  /// Calls body(row term, column term, channel) for the products of a way.
+  template <typename Body>
+  void for_each_product(int way, const Body& body) const {
+    for (const WinogradTerm& row : dimension.terms) {
+      for (const WinogradTerm& column : dimension.terms) {
+        if (static_cast<int>(row.way) * kOutputWays + static_cast<int>(column.way) != way) continue;
+        for (int c = 0; c < shape.channels_per_group(); ++c) body(row, column, c);
+      }
+    }
+  }
+
   struct ColumnBlocks {
     int columns = 1;
     bool stays_near = false;  ///< whether the filtered inputs do
