@@ -147,6 +147,37 @@ TEST(InstructionSet, IsChosenAmongTwoWhereWideVectorsAreHalved) {
   EXPECT_EQ(cycles_of_vector(baseline_instruction_set()), 1);
 }
 
+// Wide layers take maps in lanes with any batch, unless their filtered inputs are many; narrow ones where there are
+// fewer images than lanes, and the maps fill them.
+TEST(InstructionSet, DecidesWhichWinogradStageSuits) {
+  setenv(kVariable, "baseline", 1);  // four lanes, on every machine
+  const auto suits = [](const char* name, const ConvShape& shape) {
+    return find_variant("cpu", name)->variant->suits(shape);
+  };
+  for (const int batch : {1, 3, 16, 1000}) {
+    const ConvShape wide{batch, 256, 13, 13, 384, 3, 1, 1};
+    EXPECT_TRUE(suits("winograd-map-lanes", wide)) << batch;
+    EXPECT_FALSE(suits("winograd", wide)) << batch;
+    EXPECT_FALSE(suits("map-lanes", wide)) << batch;
+  }
+  EXPECT_FALSE(suits("winograd-map-lanes", {1, 128, 56, 56, 128, 3, 1, 1})) << "filtered inputs of 6 MB";
+  EXPECT_FALSE(suits("winograd-map-lanes", {1, 3, 227, 227, 96, 11, 4})) << "three channels fill no vector";
+  EXPECT_FALSE(suits("winograd-map-lanes", {1, 256, 13, 13, 23, 3, 1, 1})) << "few maps";
+  const ConvShape narrow{3, 12, 33, 33, 24, 7};
+  EXPECT_TRUE(suits("winograd-map-lanes", narrow));
+  EXPECT_FALSE(suits("winograd-map-lanes", narrow.with_batch(4)));
+  EXPECT_TRUE(suits("winograd", narrow.with_batch(4)));
+  unsetenv(kVariable);
+  setenv(kVariable, "avx2", 1);
+  const bool has_avx2 = processor_has_it();
+  if (has_avx2) {
+    EXPECT_TRUE(suits("winograd-map-lanes", narrow));
+    EXPECT_FALSE(suits("winograd-map-lanes", {3, 12, 33, 33, 25, 7})) << "of 25 maps the last vector has one";
+  }
+  unsetenv(kVariable);
+  if (!has_avx2) GTEST_SKIP() << "this processor has no avx2";
+}
+
 TEST(InstructionSet, IsTheWidestUnlessAskedOtherwise) {
   unsetenv(kVariable);
   const int lanes = chosen_instruction_set().lanes;

@@ -22,7 +22,7 @@ struct StorePooledMapLanes {
     const ConvShape& s = shape.convolution;
     if (shape.pools()) pool_lanes<Set>(shape, from.values, from.rows.windows);
     const int count = from.rows.windows * shape.pooled_width();
-    const int pitch = (s.maps_per_group() + Set::lanes - 1) / Set::lanes * Set::lanes;
+    const int pitch = rounded_up_quotient(s.maps_per_group(), Set::lanes) * Set::lanes;
     const float* const added = bias.data() + std::ptrdiff_t{from.group} * pitch + from.first_map;
     for (int i = 0; i < count; ++i) {
       activate(shape.activation, from.values + std::ptrdiff_t{i} * Set::lanes, Set::lanes,
@@ -44,7 +44,8 @@ class FusedWinogradMaps {
     if (!s.has_bias) return;
     const int maps = s.convolution.maps_per_group();
     for (int map = 0; map < s.convolution.out_channels; ++map) {
-      bias_.data()[map / maps * (convolution_.map_floats() / s.convolution.groups) + map % maps] = bias[map];
+      const int place = map / maps * (convolution_.map_floats() / s.convolution.groups) + map % maps;
+      bias_[static_cast<std::size_t>(place)] = bias[map];
     }
   }
 
