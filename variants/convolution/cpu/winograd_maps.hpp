@@ -196,7 +196,7 @@ struct WinogradMapsTask {
     }
   }
 
-  /// The inputs of an output that are not zero. Most of them are, often all channels of a pixel.
+  /// The inputs of an output that are not zero. Most inputs are zero, often all channels of a pixel.
   template <typename Set>
   [[gnu::always_inline]] void collect(int row, int column) const {
     const ConvShape& s = plan.shape;
