@@ -66,12 +66,27 @@ class PinnedBuffer {
   std::size_t bytes_ = 0;
 };
 
-/// What a measurement should say about the device's state while it was taken (clock in MHz, temperature in deg C).
-/// Empty where the device cannot tell.
+/// What a device says of itself beside its work. Asking may take milliseconds: it belongs between measurements, and what
+/// happens meanwhile shows in what grows. Empty where the device cannot tell.
 struct DeviceState {
-  std::optional<double> clock_mhz;
   std::optional<double> temperature_celsius;
-  std::vector<std::string> throttle_reasons;
+  /// For how many nanoseconds, since the driver was loaded, the clock was held down, by reason. The difference of two
+  /// states is of the time between them.
+  std::vector<std::pair<std::string, double>> held_ns;
+  /// Why the clock is held down at this moment, where `held_ns` is not known: an idle device has forgotten.
+  std::vector<std::string> held_now;
+};
+
+/// Work that was recorded once, on the device that it was recorded on and which outlives it. Replaying it costs the host
+/// as much as one launch or little more, however many launches it has.
+class Recording {
+ public:
+  Recording() = default;
+  Recording(const Recording&) = delete;
+  Recording& operator=(const Recording&) = delete;
+  virtual ~Recording() = default;
+  /// Enqueues all of it, in the stream of `launch` at the start. Throws DeviceError.
+  virtual void replay() = 0;
 };
 
 /// What a device counted of one kernel launch: no times. The sums are those of all its blocks.
@@ -133,10 +148,24 @@ class Device {
 
   /// Whether `flush_caches` does anything: only then are cold times measured.
   virtual bool can_flush_caches() const { return false; }
-  /// Evicts the last-level cache by writing more than its size.
+  /// Evicts the last-level cache, and leaves nothing in it that would have to be written back while something is timed.
   virtual void flush_caches() {}
 
+  /// What the device says of itself now.
   virtual DeviceState state() const { return {}; }
+  /// The clock of the multiprocessors in MHz, as it was on average during the last `time_ns` or `times_ns`, measured by
+  /// the device itself. None where it was too short to tell, and on devices that cannot.
+  virtual std::optional<double> timed_clock_mhz() const { return std::nullopt; }
+
+  /// Whether `record` may succeed.
+  virtual bool can_record() const { return false; }
+  /// What `work` enqueues, to be replayed: nothing of it runs now. nullptr if not all of it could be recorded, because it
+  /// waits, allocates, or enqueues behind this interface's back; it may have run then.
+  virtual std::unique_ptr<Recording> record(const std::function<void()>& /*work*/) { return nullptr; }
+  /// Enqueues a kernel that does nothing: what a launch takes by itself.
+  virtual void launch_nothing() {}
+  /// The stream that launches go to, for libraries that enqueue by themselves: a cudaStream_t; null is the default one.
+  virtual void* native_stream() const { return nullptr; }
 
   /// Whether `launch` returns before the work is done.
   virtual bool is_asynchronous() const { return false; }

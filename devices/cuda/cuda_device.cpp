@@ -48,6 +48,22 @@ int attribute(cudaDeviceAttr name) {
 /// Whether the CUDA runtime of this process is the stand-in (devices/stand_in), which says so by this symbol.
 bool is_stand_in() { return dlsym(RTLD_DEFAULT, "convladder_stand_in_version") != nullptr; }
 
+bool has_virtual_clock() { return is_stand_in(); }
+
+/// A graph of what was captured, ready to be launched.
+class CudaRecording final : public Recording {
+ public:
+  CudaRecording(cudaGraphExec_t graph, const cudaStream_t* stream) : graph_(graph), stream_(stream) {}
+  CudaRecording(const CudaRecording&) = delete;
+  CudaRecording& operator=(const CudaRecording&) = delete;
+  ~CudaRecording() override { static_cast<void>(cudaGraphExecDestroy(graph_)); }
+  void replay() override { require_cuda(cudaGraphLaunch(graph_, *stream_), "cudaGraphLaunch"); }
+
+ private:
+  cudaGraphExec_t graph_;
+  const cudaStream_t* stream_;  ///< of the device, which outlives it
+};
+
 /// What is asked of a device without opening it, which would make a context in this process; nothing if there is none,
 /// or none that answers: its cases say why, and what else was to run does.
 template <typename Answer>
@@ -138,7 +154,7 @@ const DeviceRegistration registration{{.name = "cuda",
                                        .unavailable = cuda_unavailable,
                                        .open = open_cuda_device,
                                        .facts = cuda_facts,
-                                       .has_virtual_clock = is_stand_in,
+                                       .has_virtual_clock = has_virtual_clock,
                                        .capacity = [] { return asked_of_device(capacity_of_device); },
                                        .speed = [] { return asked_of_device(speed_of_device); },
                                        .warning = why_compiled_at_first_launch}};
@@ -154,16 +170,20 @@ void require_cuda(cudaError_t status, const std::string& call) {
 CudaDevice::CudaDevice() {
   if (const std::string reason = cuda_unavailable(); !reason.empty()) throw DeviceError(reason);
   require_cuda(cudaSetDevice(0), "cudaSetDevice");
+  multiprocessors_ = attribute(cudaDevAttrMultiProcessorCount);
   l2_bytes_ = static_cast<std::size_t>(attribute(cudaDevAttrL2CacheSize));
   shared_bytes_opt_in_ = static_cast<std::size_t>(attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin));
   nvml_ = NvmlDevice(bus_id());
   require_cuda(cudaEventCreate(&start_), "cudaEventCreate");
   require_cuda(cudaEventCreate(&stop_), "cudaEventCreate");
+  if (has_virtual_clock()) return;
+  clock_readings_ = allocate(2 * kMostMultiprocessors * sizeof(ClockReading), "readings of the clocks");
 }
 
 CudaDevice::~CudaDevice() {
   // After a sticky error these fail as well; the process is about to end, and a destructor has no one to tell.
   flush_buffer_ = DeviceBuffer();
+  clock_readings_ = DeviceBuffer();
   if (start_ != nullptr) static_cast<void>(cudaEventDestroy(start_));
   if (stop_ != nullptr) static_cast<void>(cudaEventDestroy(stop_));
   for (const std::array<cudaEvent_t, 2>& pair : pairs_) {
@@ -175,6 +195,7 @@ CudaDevice::~CudaDevice() {
   for (cudaStream_t stream : streams_) {
     if (stream != nullptr) static_cast<void>(cudaStreamDestroy(stream));
   }
+  if (recording_stream_ != nullptr) static_cast<void>(cudaStreamDestroy(recording_stream_));
 }
 
 std::size_t CudaDevice::free_bytes() const {
@@ -216,36 +237,63 @@ void CudaDevice::copy_floats_apart(float* destination, std::size_t pitch, const 
           "cudaMemcpy2D to the device");
 }
 
+/// Once for a kernel, since it takes time of its own: in a measurement, of what is measured.
+void CudaDevice::allow_shared_memory(const KernelLaunch& launch) {
+  std::size_t& allowed = allowed_shared_bytes_[launch.kernel];
+  if (launch.dynamic_shared_bytes <= allowed) return;
+  if (launch.dynamic_shared_bytes > shared_bytes_opt_in_) {
+    throw DeviceError(fmt::format("launch of {}: a block has at most {} bytes of shared memory", launch_text(launch),
+                                  shared_bytes_opt_in_));
+  }
+  const cudaError_t status = cudaFuncSetAttribute(launch.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                                  static_cast<int>(launch.dynamic_shared_bytes));
+  if (status != cudaSuccess) require_cuda(status, fmt::format("cudaFuncSetAttribute of {}", launch_text(launch)));
+  allowed = launch.dynamic_shared_bytes;
+}
+
 void CudaDevice::launch(const KernelLaunch& launch) {
   // This may run between the two events of a measurement: texts are made only for errors.
   const auto require_launch = [&launch](cudaError_t status, const char* call) {
     if (status != cudaSuccess) require_cuda(status, fmt::format("{} of {}", call, launch_text(launch)));
   };
-  if (launch.dynamic_shared_bytes > shared_bytes_without_opt_in) {
-    if (launch.dynamic_shared_bytes > shared_bytes_opt_in_) {
-      throw DeviceError(fmt::format("launch of {}: a block has at most {} bytes of shared memory", launch_text(launch),
-                                    shared_bytes_opt_in_));
-    }
-    require_launch(cudaFuncSetAttribute(launch.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                        static_cast<int>(launch.dynamic_shared_bytes)),
-                   "cudaFuncSetAttribute");
-  }
+  if (launch.dynamic_shared_bytes > shared_bytes_without_opt_in) allow_shared_memory(launch);
   for (const VariableContent& content : launch.variables) {
     require_launch(cudaMemcpyToSymbolAsync(content.variable, content.source, content.bytes, 0, cudaMemcpyDeviceToDevice,
                                            current_stream_),
                    "cudaMemcpyToSymbolAsync before the launch");
   }
-  std::vector<void*> arguments;
-  arguments.reserve(launch.arguments.size());
+  arguments_.clear();
   for (const std::vector<std::byte>& argument : launch.arguments) {
     // The runtime only reads them, its parameter merely does not say so.
-    arguments.push_back(const_cast<std::byte*>(argument.data()));
+    arguments_.push_back(const_cast<std::byte*>(argument.data()));
   }
   last_kernel_ = launch.kernel;
+  if (launch.cluster || launch.cooperative) return require_launch(launch_with_attributes(launch), "launch");
   require_launch(cudaLaunchKernel(launch.kernel, dim3(launch.grid.x, launch.grid.y, launch.grid.z),
-                                  dim3(launch.block.x, launch.block.y, launch.block.z), arguments.data(),
+                                  dim3(launch.block.x, launch.block.y, launch.block.z), arguments_.data(),
                                   launch.dynamic_shared_bytes, current_stream_),
                  "launch");
+}
+
+/// With the arguments that are in `arguments_`.
+cudaError_t CudaDevice::launch_with_attributes(const KernelLaunch& launch) {
+  std::array<cudaLaunchAttribute, 2> attributes{};
+  unsigned count = 0;
+  if (launch.cluster) {
+    attributes[count].id = cudaLaunchAttributeClusterDimension;
+    attributes[count++].val.clusterDim = {launch.cluster->x, launch.cluster->y, launch.cluster->z};
+  }
+  if (launch.cooperative) {
+    attributes[count].id = cudaLaunchAttributeCooperative;
+    attributes[count++].val.cooperative = 1;
+  }
+  const cudaLaunchConfig_t config{.gridDim = dim3(launch.grid.x, launch.grid.y, launch.grid.z),
+                                  .blockDim = dim3(launch.block.x, launch.block.y, launch.block.z),
+                                  .dynamicSmemBytes = launch.dynamic_shared_bytes,
+                                  .stream = current_stream_,
+                                  .attrs = attributes.data(),
+                                  .numAttrs = count};
+  return cudaLaunchKernelExC(&config, launch.kernel, arguments_.data());
 }
 
 void CudaDevice::require(cudaError_t status, const char* call) const {
@@ -257,13 +305,34 @@ void CudaDevice::require(cudaError_t status, const char* call) const {
 
 void CudaDevice::wait() { require(cudaDeviceSynchronize(), "cudaDeviceSynchronize"); }
 
+void CudaDevice::read_clocks_at(std::size_t place) {
+  if (clock_readings_.address() == nullptr) return;
+  // What was read at an earlier time is not to stand for a multiprocessor that no block comes to now.
+  auto* const readings = static_cast<ClockReading*>(clock_readings_.address()) + place * kMostMultiprocessors;
+  require(cudaMemsetAsync(readings, 0, kMostMultiprocessors * sizeof(ClockReading)), "cudaMemsetAsync");
+  require(read_clocks(readings, multiprocessors_, nullptr), "launch of the kernel that reads clocks");
+}
+
+/// From what was read before and after; the device has come to its end.
+void CudaDevice::find_timed_clock() {
+  timed_clock_mhz_.reset();
+  if (clock_readings_.address() == nullptr) return;
+  std::vector<ClockReading> readings(2 * std::size_t{kMostMultiprocessors});
+  copy_to_host(readings.data(), clock_readings_.address(), clock_readings_.bytes());
+  const std::span<const ClockReading> all(readings);
+  timed_clock_mhz_ = clock_between(all.first(kMostMultiprocessors), all.last(kMostMultiprocessors));
+}
+
 double CudaDevice::time_ns(const std::function<void()>& work) {
+  read_clocks_at(0);
   require(cudaEventRecord(start_), "cudaEventRecord");
   work();
   require(cudaEventRecord(stop_), "cudaEventRecord");
+  read_clocks_at(1);
   require(cudaEventSynchronize(stop_), "cudaEventSynchronize");
   float milliseconds = 0.0F;
   require(cudaEventElapsedTime(&milliseconds, start_, stop_), "cudaEventElapsedTime");
+  find_timed_clock();
   return static_cast<double>(milliseconds) * 1e6;
 }
 
@@ -273,12 +342,14 @@ std::vector<double> CudaDevice::times_ns(std::size_t calls, const std::function<
     std::array<cudaEvent_t, 2>& pair = pairs_.emplace_back();
     for (cudaEvent_t& event : pair) require(cudaEventCreate(&event), "cudaEventCreate");
   }
+  read_clocks_at(0);
   for (std::size_t i = 0; i < calls; ++i) {
     before(i);
     require(cudaEventRecord(pairs_[i][0]), "cudaEventRecord");
     work(i);
     require(cudaEventRecord(pairs_[i][1]), "cudaEventRecord");
   }
+  read_clocks_at(1);
   wait();
   std::vector<double> times;
   for (std::size_t i = 0; i < calls; ++i) {
@@ -286,13 +357,51 @@ std::vector<double> CudaDevice::times_ns(std::size_t calls, const std::function<
     require(cudaEventElapsedTime(&milliseconds, pairs_[i][0], pairs_[i][1]), "cudaEventElapsedTime");
     times.push_back(static_cast<double>(milliseconds) * 1e6);
   }
+  find_timed_clock();
   return times;
 }
 
 void CudaDevice::flush_caches() {
   if (l2_bytes_ == 0) return;
-  if (flush_buffer_.address() == nullptr) flush_buffer_ = allocate(2 * l2_bytes_ + (1 << 20), "flush of the L2");
-  require(cudaMemsetAsync(flush_buffer_.address(), 0, flush_buffer_.bytes()), "cudaMemsetAsync");
+  if (flush_buffer_.address() == nullptr) {
+    // Memory that was never written may be all zeros without being there, and read faster than any other.
+    flush_buffer_ = allocate((2 * l2_bytes_ + (1 << 20)) / 16 * 16, "flush of the L2");
+    require(cudaMemsetAsync(flush_buffer_.address(), 0, flush_buffer_.bytes()), "cudaMemsetAsync");
+  }
+  require(read_through(flush_buffer_.address(), flush_buffer_.bytes(), multiprocessors_,
+                       static_cast<unsigned*>(flush_buffer_.address()), nullptr),
+          "launch of the kernel that reads through the L2");
+}
+
+void CudaDevice::launch_nothing() { require(run_nothing(current_stream_), "launch of an empty kernel"); }
+
+std::unique_ptr<Recording> CudaDevice::record(const std::function<void()>& work) {
+  // The default stream cannot be captured. What enqueues there nevertheless runs now, since this stream does not wait
+  // for it, and is missing in the graph.
+  if (recording_stream_ == nullptr) {
+    require(cudaStreamCreateWithFlags(&recording_stream_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+  }
+  const cudaStream_t before = std::exchange(current_stream_, recording_stream_);
+  bool is_whole = cudaStreamBeginCapture(recording_stream_, cudaStreamCaptureModeThreadLocal) == cudaSuccess;
+  if (is_whole) {
+    try {
+      work();
+    } catch (const DeviceError&) {
+      is_whole = false;  // a call that cannot be captured
+    }
+    cudaGraph_t graph = nullptr;
+    is_whole = cudaStreamEndCapture(recording_stream_, &graph) == cudaSuccess && is_whole;
+    std::size_t nodes = 0;
+    is_whole = is_whole && cudaGraphGetNodes(graph, nullptr, &nodes) == cudaSuccess && nodes > 0;
+    cudaGraphExec_t ready = nullptr;
+    is_whole = is_whole && cudaGraphInstantiate(&ready, graph, 0) == cudaSuccess;
+    if (graph != nullptr) static_cast<void>(cudaGraphDestroy(graph));
+    current_stream_ = before;
+    if (is_whole) return std::make_unique<CudaRecording>(ready, &current_stream_);
+  }
+  current_stream_ = before;
+  static_cast<void>(cudaGetLastError());  // it was not to be recorded, and is none of the next call's business
+  return nullptr;
 }
 
 cudaStream_t CudaDevice::stream(int number) {

@@ -8,9 +8,11 @@
 #include <cuda_runtime_api.h>
 
 #include <array>
+#include <map>
 #include <string>
 #include <vector>
 
+#include "devices/cuda/gauges.hpp"
 #include "devices/cuda/nvml.hpp"
 #include "devices/device.hpp"
 #include "devices/device_registry.hpp"
@@ -39,17 +41,24 @@ class CudaDevice final : public Device {
   void copy_to_device(void* destination, const void* source, std::size_t bytes) override;
   void copy_to_host(void* destination, const void* source, std::size_t bytes) override;
   void copy_floats_apart(float* destination, std::size_t pitch, const float* source, std::size_t count) override;
-  /// Asks the driver for more than 48 KB of dynamic shared memory where the launch wants it.
+  /// Asks the driver for more than 48 KB of dynamic shared memory where a kernel is first launched with it.
   void launch(const KernelLaunch& launch) override;
   bool is_asynchronous() const override { return true; }
   void wait() override;
-  /// Between two events on the default stream. The resolution of events is about half a microsecond.
+  /// Between two events on the default stream. What a pair of events adds to a short kernel is measured with
+  /// `launch_nothing`.
   double time_ns(const std::function<void()>& work) override;
   std::vector<double> times_ns(std::size_t calls, const std::function<void(std::size_t)>& before,
                                const std::function<void(std::size_t)>& work) override;
   bool can_flush_caches() const override { return l2_bytes_ > 0; }
-  /// Enqueues writes of twice the L2's size. The buffer is allocated by the first call and kept.
+  /// Enqueues reads of more than twice the L2's size. After writes each line that a timed kernel brings in would first
+  /// send one back to memory. The buffer is allocated by the first call and kept.
   void flush_caches() override;
+  /// Through graphs: `work` is captured from the stream that it is told (`native_stream`).
+  bool can_record() const override { return true; }
+  std::unique_ptr<Recording> record(const std::function<void()>& work) override;
+  void launch_nothing() override;
+  void* native_stream() const override { return current_stream_; }
   bool can_overlap() const override { return true; }
   PinnedBuffer allocate_pinned(std::size_t bytes, std::string_view label) override;
   void set_stream(int stream) override;
@@ -62,24 +71,36 @@ class CudaDevice final : public Device {
   std::string why_no_activities() const override;
   void start_activities() override;
   std::vector<Activity> stop_activities() override;
-  /// SM clock, temperature and throttle reasons through NVML; empty without it. Reads only, sets nothing.
+  /// Temperature and what held the clock down, through NVML; empty without it. Reads only, sets nothing.
   DeviceState state() const override;
+  /// By the counters of its multiprocessors before and after; none where the clock is a virtual one.
+  std::optional<double> timed_clock_mhz() const override { return timed_clock_mhz_; }
 
  private:
   void free(void* address, std::size_t bytes) noexcept override;
   void require(cudaError_t status, const char* call) const;
+  void allow_shared_memory(const KernelLaunch& launch);
+  cudaError_t launch_with_attributes(const KernelLaunch& launch);
+  void read_clocks_at(std::size_t place);
+  void find_timed_clock();
   cudaStream_t stream(int number);
   cudaEvent_t event(int number);
 
+  int multiprocessors_ = 1;
   std::size_t l2_bytes_ = 0;
   std::size_t shared_bytes_opt_in_ = 0;
+  std::map<const void*, std::size_t> allowed_shared_bytes_;  ///< by kernel, where more than 48 KB
+  std::vector<void*> arguments_;                             ///< of the launch under way; kept, so that none allocates
   cudaEvent_t start_ = nullptr;
   cudaEvent_t stop_ = nullptr;
   std::vector<std::array<cudaEvent_t, 2>> pairs_;  ///< of times_ns, made when used
   std::array<cudaStream_t, kStreams> streams_{};   ///< the first stays null: the default stream; others made when used
   std::array<cudaEvent_t, kEvents> events_{};      ///< made when used
   cudaStream_t current_stream_ = nullptr;
-  DeviceBuffer flush_buffer_;
+  cudaStream_t recording_stream_ = nullptr;  ///< made when used
+  DeviceBuffer flush_buffer_;                ///< zeros, and behind them what is never written
+  DeviceBuffer clock_readings_;              ///< before and after what is timed; empty where the clock is virtual
+  std::optional<double> timed_clock_mhz_;
   const void* last_kernel_ = nullptr;  ///< launched last: an error that shows at the next wait is most likely its own
   NvmlDevice nvml_;
 };

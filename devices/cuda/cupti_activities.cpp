@@ -77,14 +77,14 @@ void require_cupti(CUptiResult status, const char* call) {
 }
 
 /// What the callbacks, which CUPTI calls from threads of its own, have gathered.
-struct Recording {
+struct GatheredActivities {
   std::mutex mutex;
   std::vector<RecordedActivity> activities;
   std::size_t dropped = 0;
 };
 
-Recording& recording() {
-  static auto* const instance = new Recording;  // never destroyed: CUPTI may still deliver while statics are torn down
+GatheredActivities& recording() {
+  static auto* const instance = new GatheredActivities;  // never destroyed: CUPTI may still deliver while statics are torn down
   return *instance;
 }
 
@@ -104,7 +104,7 @@ const char* callback_name(CUpti_CallbackDomain domain, CUpti_CallbackId id) {
 
 void CUPTIAPI buffer_completed(CUcontext context, std::uint32_t stream, std::uint8_t* buffer, std::size_t /*bytes*/,
                                std::size_t valid_bytes) {
-  Recording& gathered = recording();
+  GatheredActivities& gathered = recording();
   const std::scoped_lock lock(gathered.mutex);
   CUpti_Activity* record = nullptr;
   CUptiResult status = valid_bytes > 0 ? CUPTI_SUCCESS : CUPTI_ERROR_MAX_LIMIT_REACHED;
@@ -161,7 +161,7 @@ std::string cupti_unavailable() {
 void start_cupti_activities() {
   if (const std::string reason = cupti_unavailable(); !reason.empty()) throw DeviceError(reason);
   {
-    Recording& gathered = recording();
+    GatheredActivities& gathered = recording();
     const std::scoped_lock lock(gathered.mutex);
     gathered.activities.clear();
     gathered.dropped = 0;
@@ -180,7 +180,7 @@ std::vector<Activity> stop_cupti_activities() {
   pause_cupti_api_calls();
   for (const CUpti_ActivityKind kind : kGpuKinds) disable(kind);
   require_cupti(cupti_library().cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED), "cuptiActivityFlushAll");
-  Recording& gathered = recording();
+  GatheredActivities& gathered = recording();
   const std::scoped_lock lock(gathered.mutex);
   if (gathered.dropped > 0) throw DeviceError(fmt::format("CUPTI dropped {} activity records", gathered.dropped));
   return top_level_activities(std::exchange(gathered.activities, {}));

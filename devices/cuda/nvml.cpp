@@ -19,9 +19,25 @@ namespace {
 using Return = int;
 using Handle = void*;
 constexpr Return success = 0;
-constexpr int clock_sm = 1;         // nvmlClockType_t NVML_CLOCK_SM
 constexpr int temperature_gpu = 0;  // nvmlTemperatureSensors_t NVML_TEMPERATURE_GPU
 constexpr Return insufficient_size = 7;
+// NVML_FI_DEV_CLOCKS_EVENT_REASON_…, in nanoseconds. "Sync boost" and the low clocks of an idle GPU are left out: the
+// first needs several GPUs, the second is no fault.
+constexpr std::array<std::pair<unsigned, std::string_view>, 4> kHeldFields = {{
+    {74, "software power cap"},
+    {251, "software thermal slowdown"},
+    {252, "hardware thermal slowdown"},
+    {253, "hardware power brake slowdown"},
+}};
+
+// nvmlPerfPolicyType_t, for drivers without these fields.
+constexpr std::array<std::pair<int, std::string_view>, 4> kViolations = {{
+    {0, "power cap"},
+    {1, "thermal slowdown"},
+    {3, "board limit"},
+    {5, "reliability"},
+}};
+
 constexpr unsigned text_bytes = 96;  // NVML_DEVICE_UUID_V2_BUFFER_SIZE, and more than a driver's version
 
 std::string_view compute_mode_name(int mode) {
@@ -41,11 +57,35 @@ struct NvmlDevice::Library {
     unsigned compute_instance = 0;
   };
 
+  /// nvmlFieldValue_t: a number that is asked for, and its answer.
+  struct FieldValue {
+    unsigned field = 0;
+    unsigned scope = 0;
+    long long timestamp_us = 0;
+    long long latency_us = 0;
+    int value_type = 0;  // nvmlValueType_t
+    Return status = 0;
+    union {
+      double of_double;
+      unsigned of_unsigned;
+      unsigned long of_unsigned_long;
+      unsigned long long of_unsigned_long_long;
+      long long of_long_long;
+    } value{};
+  };
+  static_assert(sizeof(FieldValue) == 40);
+  /// nvmlViolationTime_t
+  struct ViolationTime {
+    unsigned long long reference_us = 0;
+    unsigned long long violation_ns = 0;
+  };
+
   Return (*init)() = nullptr;
   Return (*shutdown)() = nullptr;
   Return (*device_by_pci_bus_id)(const char* bus_id, Handle* device) = nullptr;
-  Return (*clock_info)(Handle device, int type, unsigned* megahertz) = nullptr;
   Return (*temperature)(Handle device, int sensor, unsigned* celsius) = nullptr;
+  Return (*field_values)(Handle device, int count, FieldValue* values) = nullptr;
+  Return (*violation_status)(Handle device, int policy, ViolationTime* time) = nullptr;
   Return (*throttle_reasons)(Handle device, unsigned long long* reasons) = nullptr;
   Return (*driver_version)(char* text, unsigned bytes) = nullptr;
   Return (*uuid)(Handle device, char* text, unsigned bytes) = nullptr;
@@ -67,8 +107,9 @@ struct NvmlDevice::Library {
     load(init, "nvmlInit_v2");
     load(shutdown, "nvmlShutdown");
     load(device_by_pci_bus_id, "nvmlDeviceGetHandleByPciBusId_v2");
-    load(clock_info, "nvmlDeviceGetClockInfo");
     load(temperature, "nvmlDeviceGetTemperature");
+    load(field_values, "nvmlDeviceGetFieldValues");
+    load(violation_status, "nvmlDeviceGetViolationStatus");
     // The newer name of the same call; drivers before 535 only have the older one.
     load(throttle_reasons, "nvmlDeviceGetCurrentClocksEventReasons");
     if (throttle_reasons == nullptr) load(throttle_reasons, "nvmlDeviceGetCurrentClocksThrottleReasons");
@@ -92,6 +133,45 @@ struct NvmlDevice::Library {
     std::array<char, text_bytes> text{};
     return initialised && driver_version != nullptr && driver_version(text.data(), text_bytes) == success ? text.data()
                                                                                                           : "";
+  }
+
+  /// The number that a field holds; none for types that no counter has.
+  static std::optional<double> number_of(const FieldValue& field) {
+    switch (field.value_type) {
+      case 0:
+        return field.value.of_double;
+      case 1:
+        return field.value.of_unsigned;
+      case 2:
+        return static_cast<double>(field.value.of_unsigned_long);
+      case 3:
+        return static_cast<double>(field.value.of_unsigned_long_long);
+      case 4:
+        return static_cast<double>(field.value.of_long_long);
+      default:
+        return std::nullopt;
+    }
+  }
+
+  /// Since the driver was loaded, by reason. Empty where neither kind of counter is known.
+  std::vector<std::pair<std::string, double>> held_ns(Handle device) const {
+    std::vector<std::pair<std::string, double>> held;
+    std::array<FieldValue, kHeldFields.size()> fields;
+    for (std::size_t i = 0; i < fields.size(); ++i) fields[i].field = kHeldFields[i].first;
+    if (field_values != nullptr && field_values(device, static_cast<int>(fields.size()), fields.data()) == success) {
+      for (std::size_t i = 0; i < fields.size(); ++i) {
+        const std::optional<double> ns = number_of(fields[i]);
+        if (fields[i].status == success && ns) held.emplace_back(kHeldFields[i].second, *ns);
+      }
+    }
+    if (!held.empty() || violation_status == nullptr) return held;
+    for (const auto& [policy, name] : kViolations) {
+      ViolationTime time;
+      if (violation_status(device, policy, &time) == success) {
+        held.emplace_back(name, static_cast<double>(time.violation_ns));
+      }
+    }
+    return held;
   }
 
   /// Processes with a context on the device, this one left out; none where NVML does not say.
@@ -122,16 +202,15 @@ NvmlDevice::NvmlDevice(const std::string& pci_bus_id) {
 DeviceState NvmlDevice::state() const {
   DeviceState state;
   if (library_ == nullptr) return state;
-  unsigned value = 0;
-  if (library_->clock_info != nullptr && library_->clock_info(device_, clock_sm, &value) == success) {
-    state.clock_mhz = value;
+  unsigned celsius = 0;
+  if (library_->temperature != nullptr && library_->temperature(device_, temperature_gpu, &celsius) == success) {
+    state.temperature_celsius = celsius;
   }
-  if (library_->temperature != nullptr && library_->temperature(device_, temperature_gpu, &value) == success) {
-    state.temperature_celsius = value;
-  }
+  state.held_ns = library_->held_ns(device_);
   unsigned long long reasons = 0;
-  if (library_->throttle_reasons != nullptr && library_->throttle_reasons(device_, &reasons) == success) {
-    state.throttle_reasons = throttle_reason_names(reasons);
+  if (state.held_ns.empty() && library_->throttle_reasons != nullptr &&
+      library_->throttle_reasons(device_, &reasons) == success) {
+    state.held_now = throttle_reason_names(reasons);
   }
   return state;
 }

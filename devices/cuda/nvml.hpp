@@ -1,4 +1,4 @@
-// Clock, temperature and throttle reasons of a GPU, from the driver's management library, read only.
+// Temperature of a GPU and what holds its clock down, from the driver's management library, read only.
 #pragma once
 
 #include <memory>
@@ -18,6 +18,7 @@ class NvmlDevice {
   /// The GPU with that PCI bus id, "0000:3b:00.0": CUDA and NVML may number GPUs differently.
   explicit NvmlDevice(const std::string& pci_bus_id);
 
+  /// Two queries, of which each may take milliseconds.
   DeviceState state() const;
 
   /// What NVML says of the GPU as it is set up, and who else uses it: "UUID", "driver", "compute mode", "MIG mode",

@@ -26,6 +26,15 @@ constexpr double kMostUntimed = 20;     // times a sample's length, that a sampl
 constexpr int kMostEnqueued = 1 << 14;  // calls: what a device takes before it makes the host wait is about a thousand
 constexpr int kFewestCalibrated = 3;    // calls, unless they take longer than that
 
+constexpr double kRecordedNs = 500e3;            // what a recording lasts: beside it, the host's one call is nothing
+constexpr std::int64_t kMostRecorded = 1 << 10;  // calls
+constexpr std::int64_t kMostUnhindered = 256;    // calls that a device takes without making the host wait
+
+constexpr double kWarmStretchNs = 2.5e6;  // of which a warm-up consists
+constexpr double kMostWarmUpNs = 500e6;   // a clock that never stays is told by its samples
+constexpr double kSameClock = 0.01;       // of two stretches in a row
+constexpr double kSameTime = 0.02;        // the same where the device does not know its clock
+
 template <typename Held>
 std::vector<PlacedTensor> placed(const std::vector<Held>& tensors) {
   std::vector<PlacedTensor> all;
@@ -35,11 +44,23 @@ std::vector<PlacedTensor> placed(const std::vector<Held>& tensors) {
 
 ordered_json state_to_json(const DeviceState& state) {
   ordered_json json = ordered_json::object();
-  if (state.clock_mhz) json["clock_mhz"] = *state.clock_mhz;
   if (state.temperature_celsius) json["temperature_celsius"] = *state.temperature_celsius;
-  if (!state.throttle_reasons.empty()) json["throttle_reasons"] = state.throttle_reasons;
+  for (const auto& [reason, ns] : state.held_ns) json["held_ns"][reason] = ns;
+  if (!state.held_now.empty()) json["held_now"] = state.held_now;
   return json;
 }
+
+TimedKind kind_from_json(const ordered_json& request) {
+  return {request.at("of").get<std::string>(), request.value("cold", false), request.value("replayed", false)};
+}
+
+using SteadyClock = std::chrono::steady_clock;
+
+double ns_since(SteadyClock::time_point begin) {
+  return std::chrono::duration<double, std::nano>(SteadyClock::now() - begin).count();
+}
+
+bool is_within(double one, double other, double share) { return std::abs(one - other) <= share * other; }
 
 }  // namespace
 
@@ -70,11 +91,11 @@ ordered_json CaseSession::carry_out(const std::string& what, const ordered_json&
   if (what == "count") return count();
   if (what == "profile") return profile(request.at("calls").get<int>());
   if (what == "slot") return slot(request);
-  const auto of = request.at("of").get<std::string>();
-  if (what == "calibrate") {
-    return calibrate(of, request.at("sample_ns").get<double>(), request.value("cold", false));
-  }
-  if (what == "sample") return sample(of, request.at("iterations").get<int>(), request.at("cold").get<bool>());
+  if (what == "state") return state_to_json(device().state());
+  const TimedKind kind = kind_from_json(request);
+  if (what == "warm up") return warm_up(kind, request.at("least_ns").get<double>());
+  if (what == "calibrate") return calibrate(kind, request.at("sample_ns").get<double>());
+  if (what == "sample") return sample(kind, request.at("iterations").get<int>());
   throw std::logic_error(fmt::format("unknown request '{}'", what));
 }
 
@@ -82,6 +103,7 @@ ordered_json CaseSession::prepare(ProblemKind kind) {
   problem_ = &workload_.problem(kind);
   const int batch = kind == ProblemKind::real ? workload_.planned_batch() : problem_->shape.batch;
   const ProblemSize shape = problem_->shape.with_batch(batch);
+  recorded_.clear();
   prepared_.reset();
   changed_.clear();
   outputs_.clear();
@@ -113,9 +135,13 @@ ordered_json CaseSession::prepare(ProblemKind kind) {
   device().set_grid_window(batch == problem_->shape.batch
                                ? std::nullopt
                                : std::optional(GridWindow{0, unsigned(problem_->shape.batch), unsigned(batch)}));
-  return {
-      {"prepare_ns", prepare_ns},    {"own_layout", prepared_->has_own_layout()},  {"choice", prepared_->choice()},
-      {"parts", prepared_->parts()}, {"can_be_cold", device().can_flush_caches()}, {"has_clock", device().has_clock()}};
+  return {{"prepare_ns", prepare_ns},
+          {"own_layout", prepared_->has_own_layout()},
+          {"choice", prepared_->choice()},
+          {"parts", prepared_->parts()},
+          {"can_be_cold", device().can_flush_caches()},
+          {"has_clock", device().has_clock()},
+          {"is_asynchronous", device().is_asynchronous()}};
 }
 
 /// What is only counted is counted behind the variant's back.
@@ -239,6 +265,7 @@ void CaseSession::before_timed(const std::string& of, std::int64_t call) {
 }
 
 void CaseSession::timed(const std::string& of, std::optional<std::size_t> part) {
+  if (of == time_of::kEmptyKernel) device().launch_nothing();
   if (of == time_of::kLayer || of == time_of::kLoadInput) prepared_->load_input();
   if (of == time_of::kLayer || of == time_of::kOp) prepared_->run();
   if (of == time_of::kLayer || of == time_of::kStoreOutput) prepared_->store_output();
@@ -282,56 +309,120 @@ void CaseSession::renew(const std::string& of) {
 
 /// The mean of `iterations` calls, all of them given to a device that works by itself before it has come to the first.
 /// They have one input, that of call number `call`.
-double CaseSession::enqueued_calls_ns(const std::string& of, std::int64_t iterations, bool cold, std::int64_t call) {
-  const std::optional<std::size_t> part = part_of(of);
-  run_ahead(of, call);
-  if (!cold && !part && calls_are_alike()) {
-    const double all = device().time_ns([&] {
-      for (std::int64_t i = 0; i < iterations; ++i) timed(of, part);
-    });
-    return all / static_cast<double>(iterations);
-  }
+double CaseSession::enqueued_calls_ns(const TimedKind& kind, std::int64_t iterations, std::int64_t call) {
+  const bool is_empty = kind.of == time_of::kEmptyKernel;
+  run_ahead(is_empty ? time_of::kLayer : kind.of, call);
+  enqueue_ns_ = 0;
+  if (kind.replayed) return replayed_calls_ns(kind.of, iterations);
+  if (!kind.cold && !is_empty && !part_of(kind.of) && calls_are_alike()) return launched_calls_ns(kind.of, iterations);
+  return single_calls_ns(kind, iterations);
+}
+
+/// Those that make no whole recording are launched behind it.
+double CaseSession::replayed_calls_ns(const std::string& of, std::int64_t iterations) {
+  const RecordedCalls& recorded = recorded_.at(of);
+  const double all = device().time_ns([&] {
+    std::int64_t left = iterations;
+    for (; left >= recorded.calls; left -= recorded.calls) recorded.recording->replay();
+    for (; left > 0; --left) timed(of, std::nullopt);
+  });
+  return all / static_cast<double>(iterations);
+}
+
+double CaseSession::launched_calls_ns(const std::string& of, std::int64_t iterations) {
+  const double all = device().time_ns([&] {
+    const auto begin = SteadyClock::now();
+    const std::int64_t unhindered = std::min(iterations, kMostUnhindered);
+    for (std::int64_t i = 0; i < unhindered; ++i) timed(of, std::nullopt);
+    enqueue_ns_ = ns_since(begin) / static_cast<double>(unhindered);
+    for (std::int64_t i = unhindered; i < iterations; ++i) timed(of, std::nullopt);
+  });
+  return all / static_cast<double>(iterations);
+}
+
+/// Each by itself, with something before it that is not timed.
+double CaseSession::single_calls_ns(const TimedKind& kind, std::int64_t iterations) {
+  const std::optional<std::size_t> part = part_of(kind.of);
   // A part may work in place, so the parts before it make its input anew.
   const auto before = [&](std::size_t /*call*/) {
-    renew(of);
+    renew(kind.of);
     if (part) {
       prepared_->load_input();
       run_parts(0, *part);
     }
-    if (cold) device().flush_caches();
+    if (kind.cold) device().flush_caches();
   };
-  const std::vector<double> times =
-      device().times_ns(static_cast<std::size_t>(iterations), before, [&](std::size_t /*call*/) { timed(of, part); });
+  const std::vector<double> times = device().times_ns(static_cast<std::size_t>(iterations), before,
+                                                      [&](std::size_t /*call*/) { timed(kind.of, part); });
   return std::accumulate(times.begin(), times.end(), 0.0) / static_cast<double>(iterations);
+}
+
+/// Records as many calls as last about `kRecordedNs`. False where they cannot be recorded.
+bool CaseSession::record(const std::string& of) {
+  if (!device().can_record() || !calls_are_alike() || part_of(of)) return false;
+  const double call_ns = enqueued_calls_ns({of}, kMostUnhindered);
+  const std::int64_t calls = std::clamp(static_cast<std::int64_t>(std::ceil(kRecordedNs / std::max(call_ns, 1.0))),
+                                        std::int64_t{1}, kMostRecorded);
+  std::unique_ptr<Recording> recording = device().record([&] {
+    for (std::int64_t i = 0; i < calls; ++i) timed(of, std::nullopt);
+  });
+  if (recording == nullptr) return false;
+  recorded_[of] = {std::move(recording), calls};
+  return true;
+}
+
+/// A device that has rested is slow at first. It has come to its clock where two stretches of work in a row had the
+/// same.
+ordered_json CaseSession::warm_up(const TimedKind& kind, double least_ns) {
+  const auto begin = SteadyClock::now();
+  std::optional<double> clock_before;
+  double time_before = 0;
+  double worked_ns = 0;
+  for (std::int64_t calls = 1;;) {
+    const double call_ns = std::max(enqueued_calls_ns(kind, calls), 1.0);
+    const double stretch_ns = call_ns * static_cast<double>(calls);
+    worked_ns += stretch_ns;
+    if (ns_since(begin) >= kMostWarmUpNs) break;
+    if (stretch_ns < kWarmStretchNs / 2 && calls < kMostEnqueued) {
+      calls = std::clamp(static_cast<std::int64_t>(kWarmStretchNs / call_ns), calls + 1, 8 * calls);
+      continue;
+    }
+    const std::optional<double> clock = device().timed_clock_mhz();
+    const bool stays = clock && clock_before ? is_within(*clock, *clock_before, kSameClock)
+                                             : !clock && is_within(call_ns, time_before, kSameTime);
+    if (stays && worked_ns >= least_ns) break;
+    clock_before = clock;
+    time_before = call_ns;
+  }
+  return ordered_json::object();
 }
 
 /// The calls that make a sample of a device that works by itself: as many as it takes for half a sample, found by
 /// doubling, since a few short calls say little.
-int CaseSession::enqueued_calls(const std::string& of, double sample_ns, bool cold) {
-  const auto begin = std::chrono::steady_clock::now();
-  static_cast<void>(enqueued_calls_ns(of, 1, cold));  // the first is slow: code is loaded, or even compiled
+int CaseSession::enqueued_calls(const TimedKind& kind, double sample_ns) {
+  const auto begin = SteadyClock::now();
+  static_cast<void>(enqueued_calls_ns(kind, 1));  // the first is slow: code is loaded, or even compiled
   for (int calls = 1;; calls = std::min(2 * calls, kMostEnqueued)) {
-    const double call_ns = std::max(enqueued_calls_ns(of, calls, cold), 1.0);
-    const double spent_ns = std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin).count();
+    const double call_ns = std::max(enqueued_calls_ns(kind, calls), 1.0);
+    const double spent_ns = ns_since(begin);
     if (call_ns * calls < sample_ns / 2 && spent_ns < kMostUntimed * sample_ns && calls < kMostEnqueued) continue;
     if (spent_ns >= kMostUntimed * sample_ns) return calls;  // what is not timed takes longer than the calls
     return static_cast<int>(std::clamp(std::ceil(sample_ns / call_ns), 1.0, static_cast<double>(kMostEnqueued)));
   }
 }
 
-ordered_json CaseSession::calibrate(const std::string& of, double sample_ns, bool cold) {
-  if (device().is_asynchronous()) return {{"iterations", enqueued_calls(of, sample_ns, cold)}};
+ordered_json CaseSession::calibrate(const TimedKind& kind, double sample_ns) {
+  if (kind.replayed && !record(kind.of)) return {{"iterations", 0}};
+  if (device().is_asynchronous()) return {{"iterations", enqueued_calls(kind, sample_ns)}};
   double total = 0;
   double shortest_ns = std::numeric_limits<double>::max();     // the others may have been disturbed
   double shortest_whole = std::numeric_limits<double>::max();  // with what is not timed
   int calls = 0;
-  const auto now_ns = [begin = std::chrono::steady_clock::now()] {
-    return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin).count();
-  };
+  const auto begin = SteadyClock::now();
   // A handful of calls also warms up caches, branch predictors and clocks.
   for (double start = 0; calls < 1000 && start < kMostUntimed * sample_ns;) {
-    const double ns = timed_call(of, ++calls, cold);
-    const double end = now_ns();
+    const double ns = timed_call(kind.of, ++calls, kind.cold);
+    const double end = ns_since(begin);
     total += ns;
     shortest_ns = std::min(shortest_ns, ns);
     shortest_whole = std::min(shortest_whole, end - start);
@@ -345,18 +436,18 @@ ordered_json CaseSession::calibrate(const std::string& of, double sample_ns, boo
       {"iterations", static_cast<int>(std::clamp(std::ceil(std::min(sample_ns / per_call, affordable)), 1.0, 1e6))}};
 }
 
-ordered_json CaseSession::sample(const std::string& of, int iterations, bool cold) {
+ordered_json CaseSession::sample(const TimedKind& kind, int iterations) {
   std::int64_t call = 0;
   const bool enqueued = device().is_asynchronous();
   const double nanoseconds =
-      enqueued ? google_benchmark_sample(id_, 1, [&] { return enqueued_calls_ns(of, iterations, cold); })
-               : google_benchmark_sample(id_, iterations, [&] { return timed_call(of, ++call, cold); });
-  after_timed(of);
+      enqueued ? google_benchmark_sample(id_, 1, [&] { return enqueued_calls_ns(kind, iterations); })
+               : google_benchmark_sample(id_, iterations, [&] { return timed_call(kind.of, ++call, kind.cold); });
+  after_timed(kind.of);
   device().wait();
-  return {{"ns", nanoseconds},
-          {"untimed_calls", enqueued ? 1 : 0},
-          {"last_call", last_call_},
-          {"state", state_to_json(device().state())}};
+  ordered_json answer = {{"ns", nanoseconds}, {"untimed_calls", enqueued ? 1 : 0}, {"last_call", last_call_}};
+  if (const std::optional<double> clock = device().timed_clock_mhz()) answer["clock_mhz"] = *clock;
+  if (enqueue_ns_ > 0) answer["enqueue_ns"] = enqueue_ns_;
+  return answer;
 }
 
 ordered_json CaseSession::slot(const ordered_json& request) {
@@ -371,7 +462,7 @@ ordered_json CaseSession::slot(const ordered_json& request) {
     if (device().is_asynchronous()) {
       // The clock is read around all of them: around each, it would time the launch. All of them have one input.
       const std::int64_t calls = work / 100;
-      nanoseconds = enqueued_calls_ns(of, calls, false, ++call) * static_cast<double>(calls);
+      nanoseconds = enqueued_calls_ns({of}, calls, ++call) * static_cast<double>(calls);
     } else {
       for (std::int64_t i = 0; i < work / 100; ++i) nanoseconds += timed_call(of, ++call, false);
     }
@@ -379,7 +470,9 @@ ordered_json CaseSession::slot(const ordered_json& request) {
   }
   after_timed(of);
   device().wait();
-  return {{"ns", std::move(sub_runs)}, {"last_call", last_call_}, {"state", state_to_json(device().state())}};
+  ordered_json answer = {{"ns", std::move(sub_runs)}, {"last_call", last_call_}};
+  if (const std::optional<double> clock = device().timed_clock_mhz()) answer["clock_mhz"] = *clock;
+  return answer;
 }
 
 }  // namespace convladder

@@ -2,6 +2,7 @@
 // expected output: the harness's side (case_verifier.hpp) compares.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,12 +23,23 @@ inline constexpr const char* kLayer = "layer";
 inline constexpr const char* kLoadInput = "load input";
 inline constexpr const char* kStoreOutput = "store output";
 inline constexpr const char* kPrepare = "prepare";
-/// Whether caches hold what the call before has used.
+/// Of a launch of a kernel that does nothing, timed as a single call is: what times of single calls hold beside work.
+inline constexpr const char* kEmptyKernel = "empty kernel";
+/// How calls follow each other: back to back, so that caches hold what the call before has used; the same with the host
+/// enqueuing each by itself, where the hot ones were recorded; after a flush of the last-level cache.
 inline constexpr const char* kHot = "hot";
+inline constexpr const char* kLaunched = "launched";
 inline constexpr const char* kCold = "cold";
 /// Of a variant's part, by its name.
 inline std::string part(const std::string& name) { return "part " + name; }
 }  // namespace time_of
+
+/// A kind of time: which part of the work, and how its calls come to the device.
+struct TimedKind {
+  std::string of;         ///< time_of::…
+  bool cold = false;      ///< the last-level cache is flushed before each call
+  bool replayed = false;  ///< the calls were recorded once: the host enqueues many of them with one call
+};
 
 class CaseSession final : public Session {
  public:
@@ -35,20 +47,26 @@ class CaseSession final : public Session {
   CaseSession(std::string id, std::unique_ptr<Device> device, const ProblemVariant& variant, const Workload& workload,
               const SharedMemory& window);
 
-  /// Answers
+  /// Answers; KIND stands for "of", and "cold" and "replayed" where they are true
   ///   {"do": "prepare", "problem": "real" or "integers"} -> {"prepare_ns", "own_layout", "choice", "parts",
-  ///       "can_be_cold", "has_clock"}: on an input that no call will see
+  ///       "can_be_cold", "has_clock", "is_asynchronous"}: on an input that no call will see
   ///   {"do": "set", "change", "fills"}         -> {}: writes the changed input, and a fill into each output
   ///   {"do": "call"}                           -> {"ns"}: call number 1 of the change, all of the layer
-  ///   {"do": "calibrate", "of", "sample_ns", "cold"}   -> {"iterations"}: so that a sample takes at least that long
+  ///   {"do": "warm up", KIND, "least_ns"}      -> {}: untimed calls, at least so long and until the clock stays
+  ///   {"do": "calibrate", KIND, "sample_ns"}   -> {"iterations"}: so that a sample takes at least that long. 0 where
+  ///       calls were to be recorded and cannot be
   ///   {"do": "count"}                          -> {"counters"}: instead of sampling, where the device has no clock
   ///   {"do": "profile", "calls"}               -> {}: so many calls of `run` and a wait, nothing else
-  ///   {"do": "sample", "of", "iterations", "cold"} -> {"ns", "last_call", "state"}: mean nanoseconds of a call.
-  ///       The calls are numbered from 1, `last_call` is the one whose change the input has now; what of the layer is
-  ///       not timed is done as well, so that the output is that of this call
-  ///   {"do": "slot", "of", "iterations", "sub_runs", "extra_percent"} -> {"ns", "last_call", "state"}: of each sub-run
-  ///       the nanoseconds of (100 + extra_percent) % of the iterations, which must be a whole number, divided by the
-  ///       iterations: with 5 % of extra work, an otherwise equal case takes 5 % longer
+  ///   {"do": "sample", KIND, "iterations"}     -> {"ns", "last_call", "clock_mhz", "enqueue_ns"}: mean nanoseconds of
+  ///   a
+  ///       call. The calls are numbered from 1, `last_call` is the one whose change the input has now; what of the
+  ///       layer is not timed is done as well, so that the output is that of this call. The device's clock meanwhile
+  ///       and what enqueuing a call took of the host, where they are known
+  ///   {"do": "slot", "of", "iterations", "sub_runs", "extra_percent"} -> {"ns", "last_call", "clock_mhz"}: of each
+  ///       sub-run the nanoseconds of (100 + extra_percent) % of the iterations, which must be a whole number, divided
+  ///       by the iterations: with 5 % of extra work, an otherwise equal case takes 5 % longer
+  ///   {"do": "state"}                          -> {"temperature_celsius", "held_ns", "held_now"}: what the device says
+  ///       of itself, where it says something. No other answer waits for that
   ///   {"do": "read", "tensor", "first", "count"}  -> {}: so many elements of the tensor, into the window
   /// A failure is {"status", "reason"}.
  private:
@@ -56,11 +74,16 @@ class CaseSession final : public Session {
   nlohmann::ordered_json prepare(ProblemKind kind);
   nlohmann::ordered_json set(const nlohmann::ordered_json& request);
   nlohmann::ordered_json call_once();
-  nlohmann::ordered_json calibrate(const std::string& of, double sample_ns, bool cold);
+  nlohmann::ordered_json warm_up(const TimedKind& kind, double least_ns);
+  nlohmann::ordered_json calibrate(const TimedKind& kind, double sample_ns);
+  bool record(const std::string& of);
   void run_ahead(const std::string& of, std::int64_t call);
-  double enqueued_calls_ns(const std::string& of, std::int64_t iterations, bool cold, std::int64_t call = 1);
-  int enqueued_calls(const std::string& of, double sample_ns, bool cold);
-  nlohmann::ordered_json sample(const std::string& of, int iterations, bool cold);
+  double enqueued_calls_ns(const TimedKind& kind, std::int64_t iterations, std::int64_t call = 1);
+  double replayed_calls_ns(const std::string& of, std::int64_t iterations);
+  double launched_calls_ns(const std::string& of, std::int64_t iterations);
+  double single_calls_ns(const TimedKind& kind, std::int64_t iterations);
+  int enqueued_calls(const TimedKind& kind, double sample_ns);
+  nlohmann::ordered_json sample(const TimedKind& kind, int iterations);
   nlohmann::ordered_json slot(const nlohmann::ordered_json& request);
   nlohmann::ordered_json count();
   nlohmann::ordered_json profile(int calls);
@@ -96,7 +119,13 @@ class CaseSession final : public Session {
   std::vector<HeldTensor> in_outs_;
   std::vector<ChangedInput> changed_;          ///< the inputs, then what goes in and out
   std::int64_t last_call_ = 0;                 ///< whose input they hold
+  double enqueue_ns_ = 0;                      ///< of the host, for a call of those enqueued last; 0: not known
   std::unique_ptr<PreparedVariant> prepared_;  // before the device and the buffers it uses are gone
+  struct RecordedCalls {
+    std::unique_ptr<Recording> recording;
+    std::int64_t calls = 0;
+  };
+  std::map<std::string, RecordedCalls> recorded_;  ///< by what of the work they are; gone before what is prepared
 };
 
 }  // namespace convladder

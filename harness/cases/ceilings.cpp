@@ -27,6 +27,11 @@ using CeilingClock = std::chrono::steady_clock;
 namespace {
 
 constexpr double kCeilingSeconds = 1.0;  // of each device, over the whole run
+constexpr double kLeastWarmUpSeconds =
+    0.02;  // of a device that works by itself: its clock is up after some milliseconds
+constexpr double kMostWarmUpSeconds = 0.3;
+constexpr double kSameRate = 0.01;  // of two calls in a row
+constexpr std::size_t kCallsOfMedian = 5;
 constexpr std::array<CeilingLimit, 3> kLimits{kMultiplyAddLimit, kStoreLimit, kCopyLimit};
 
 class CeilingsHere final : public Session {
@@ -44,11 +49,30 @@ class CeilingsHere final : public Session {
             {kCopyLimit.name, rate([this] { return kernels_->copy(); })}};
   }
 
-  /// Work in a nanosecond. The call before the timed one wakes threads and raises clocks.
+  /// Work in a nanosecond. The call before the timed one wakes threads; a device that works by itself is given work
+  /// until its clock stays, and the median of several calls counts.
   template <typename Call>
   double rate(const Call& call) {
-    call();
-    device().wait();
+    if (!device().is_asynchronous()) {
+      call();
+      device().wait();
+      return timed_rate(call);
+    }
+    using Clock = std::chrono::steady_clock;
+    const Clock::time_point begin = Clock::now();
+    double before = 0;
+    for (double now = timed_rate(call);; before = now, now = timed_rate(call)) {
+      const std::chrono::duration<double> spent = Clock::now() - begin;
+      if (spent.count() >= kMostWarmUpSeconds) break;
+      if (spent.count() >= kLeastWarmUpSeconds && std::abs(now - before) <= kSameRate * before) break;
+    }
+    std::array<double, kCallsOfMedian> rates{};
+    for (double& one : rates) one = timed_rate(call);
+    return median({rates.begin(), rates.end()});
+  }
+
+  template <typename Call>
+  double timed_rate(const Call& call) {
     double work = 0;
     const double nanoseconds = device().time_ns([&] { work = call(); });
     return work / nanoseconds;

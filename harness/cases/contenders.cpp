@@ -13,9 +13,8 @@ constexpr double kSurelySlower = 1.15;
 
 /// From the problem's layout to the problem's layout, hot; null if it has no such time yet.
 const TimeSeries* layer_series(const Measurement& one) {
-  const auto found = std::ranges::find_if(one.outcome().times, [](const TimeSeries& series) {
-    return series.of == time_of::kLayer && series.cache != time_of::kCold;
-  });
+  const auto found = std::ranges::find_if(
+      one.outcome().times, [](const TimeSeries& series) { return series.of == time_of::kLayer && series.is_hot(); });
   return found == one.outcome().times.end() || found->samples.size() < kFirstLook ? nullptr : &*found;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <thread>
 
 #include "devices/kernel_resources.hpp"
 #include "harness/cases/case_session.hpp"
@@ -27,6 +28,11 @@ namespace {
 constexpr int kFewestToVary = 3;      // calls of a sample
 constexpr int kPercentLookedAt = 10;  // of the samples, beside the first ones and the last
 constexpr int kSurelyLookedAt = 2;    // samples: the last call of a cheat happens to be right in one case of ten
+
+constexpr double kShortCallNs = 100e3;   // below it, enqueuing a call is a part of its time that is not small
+constexpr double kFirstWarmUpNs = 20e6;  // a GPU's clock is up after some milliseconds of work
+constexpr std::chrono::milliseconds kRecovery{20};  // for a device that was held down
+constexpr std::size_t kFewestUnheld = 3;            // samples that are worth more than any number of others
 
 /// Whether the code that is timed runs in a process of its own, where it can claim nothing (StageDevice).
 bool is_timed_by_harness(const PlannedCase& planned) {
@@ -75,13 +81,16 @@ StopSettings stop_settings(const RunOptions& options) {
 
 }  // namespace
 
+bool TimeSeries::is_hot() const { return cache.empty() || cache == time_of::kHot; }
+
 Measurement::Measurement(const PlannedCase& planned, const Workload& workload, const RunOptions& options, OpenCase open)
     : planned_(&planned),
       options_(&options),
       stop_rule_(stop_rule(stop_settings(options))),
       random_(options.seed, text_hash(planned.id)),
       is_timed_elsewhere_(find_device_kind(planned.device).clock_is_virtual() || is_timed_by_harness(planned) ||
-                          is_slower_than_the_case(planned)) {
+                          is_slower_than_the_case(planned)),
+      has_real_clock_(!find_device_kind(planned.device).clock_is_virtual()) {
   const double tolerance = std::min(planned.variant.variant->tolerance(), kLargestTolerance);
   verifier_.emplace(std::move(open), workload, tolerance, random_.next(), planned.device == "cpu");
   outcome_.input_kind = workload.input_kind();
@@ -154,6 +163,8 @@ void Measurement::verify_and_calibrate() {
       take_check("before", again.check);
       call_ns = std::min(call_ns, again.call_ns);
     }
+    if (prepared.value("is_asynchronous", false)) return add_enqueued_series(prepared, call_ns);
+    has_real_clock_ = false;  // of a device that works by itself
     const std::string hot = can_be_cold ? time_of::kHot : "";
     if (prepared.at("own_layout").get<bool>()) {
       for (const char* of : {time_of::kOp, time_of::kLayer, time_of::kLoadInput, time_of::kStoreOutput}) {
@@ -165,6 +176,28 @@ void Measurement::verify_and_calibrate() {
     for (const auto& part : prepared.at("parts")) add_series(time_of::part(part.get<std::string>()), hot, 0);
     if (can_be_cold) add_series(std::string(outcome_.times.front().of), time_of::kCold, call_ns);
   });
+}
+
+/// Of a device that works by itself. Where calls are short, the hot time is that of calls that were recorded, and what
+/// they take when each is launched is another time beside it.
+void Measurement::add_enqueued_series(const ordered_json& prepared, double call_ns) {
+  std::vector<const char*> wholes = {time_of::kLayer};
+  if (prepared.at("own_layout").get<bool>()) {
+    wholes = {time_of::kOp, time_of::kLayer, time_of::kLoadInput, time_of::kStoreOutput};
+  }
+  std::vector<const char*> launched;
+  for (const char* const of : wholes) {
+    if (call_ns < kShortCallNs && add_replayed_series(of)) {
+      launched.push_back(of);
+    } else {
+      add_series(of, time_of::kHot, of == std::string(time_of::kLayer) ? call_ns : 0);
+    }
+  }
+  for (const auto& part : prepared.at("parts")) add_series(time_of::part(part.get<std::string>()), time_of::kHot, 0);
+  for (const char* const of : launched) add_series(of, time_of::kLaunched, 0);
+  if (!prepared.at("can_be_cold").get<bool>()) return;
+  add_series(std::string(outcome_.times.front().of), time_of::kCold, call_ns);
+  add_series(time_of::kEmptyKernel, time_of::kCold, 0);
 }
 
 void Measurement::count() {
@@ -188,14 +221,47 @@ void Measurement::count() {
 void Measurement::add_series(const std::string& of, const std::string& cache, double call_ns) {
   const double sample_ns = options_->sample_milliseconds * 1e6;
   TimeSeries series{of, cache, 1, {}};
+  warm_up(series, kFirstWarmUpNs);
   // A call that took very many times a sample's length needs no calibration; one that took several may only have been
   // disturbed.
-  if (call_ns < 40 * sample_ns) {
-    const ordered_json reply = verifier_->ask(
-        {{"do", "calibrate"}, {"of", of}, {"sample_ns", sample_ns}, {"cold", series.cache == time_of::kCold}});
-    series.iterations = reply.at("iterations").get<int>();
-  }
+  if (call_ns < 40 * sample_ns) series.iterations = calls_of_sample(series).value_or(1);
   outcome_.times.push_back(std::move(series));
+}
+
+/// False if its calls cannot be recorded.
+bool Measurement::add_replayed_series(const std::string& of) {
+  TimeSeries series{of, time_of::kHot, 1, {}};
+  warm_up(series, kFirstWarmUpNs);
+  series.replayed = true;
+  const std::optional<int> iterations = calls_of_sample(series);
+  if (!iterations) return false;
+  series.iterations = *iterations;
+  outcome_.times.push_back(std::move(series));
+  return true;
+}
+
+namespace {
+
+ordered_json request_of(const char* what, const TimeSeries& series) {
+  return {{"do", what}, {"of", series.of}, {"cold", series.cache == time_of::kCold}, {"replayed", series.replayed}};
+}
+
+}  // namespace
+
+/// None where they cannot be recorded as they were to be.
+std::optional<int> Measurement::calls_of_sample(const TimeSeries& series) const {
+  ordered_json request = request_of("calibrate", series);
+  request["sample_ns"] = options_->sample_milliseconds * 1e6;
+  const int iterations = verifier_->ask(request).at("iterations").get<int>();
+  return iterations > 0 ? std::optional(iterations) : std::nullopt;
+}
+
+/// Has a device that works by itself come to its clock.
+void Measurement::warm_up(const TimeSeries& series, double least_ns) {
+  if (!has_real_clock_) return;
+  ordered_json request = request_of("warm up", series);
+  request["least_ns"] = least_ns;
+  verifier_->ask(request);
 }
 
 void Measurement::take_samples() {
@@ -206,7 +272,8 @@ void Measurement::take_samples() {
       const std::size_t surely = i > 0 ? 1 : kSurelyLookedAt;
       take_sample(i, outcome_.times[i].samples.size() < surely || random_.chance(kPercentLookedAt));
     }
-    stopped_because_ = stop_rule_->reason({outcome_.times.front().samples, measured_seconds_});
+    stopped_because_ =
+        held_out_ ? "throttled" : stop_rule_->reason({outcome_.times.front().samples, measured_seconds_});
   });
 }
 
@@ -223,15 +290,37 @@ std::optional<int> Measurement::more_calls(const TimeSeries& series, double clai
   return static_cast<int>(std::ceil(series.iterations * factor));
 }
 
-void Measurement::take_sample(std::size_t index, bool look) {
+/// The device's counters of what holds its clock down; empty where it has none.
+std::map<std::string, double> Measurement::held_ns() {
+  if (!has_real_clock_ || !tells_state_) return {};
+  const ordered_json state = verifier_->ask({{"do", "state"}});
+  tells_state_ = !state.empty();
+  if (state.contains("temperature_celsius")) {
+    outcome_.device_state["temperature_celsius"].push_back(state.at("temperature_celsius"));
+  }
+  // Read after the work, of a device that has no counters: only what is still so.
+  for (const ordered_json& reason : state.value("held_now", ordered_json::array())) {
+    ordered_json& seen = outcome_.device_state["throttle_reasons"];
+    if (seen.is_null()) seen = ordered_json::array();
+    if (std::ranges::find(seen, reason) == seen.end()) seen.push_back(reason);
+  }
+  return state.value("held_ns", std::map<std::string, double>());
+}
+
+Measurement::Sampled Measurement::sample_once(std::size_t index, int iterations) {
   const TimeSeries& series = outcome_.times[index];
-  // Sometimes one call more, so that a result that is wrong in every second or sixteenth call is not always right in
-  // the last one.
-  const int iterations = series.iterations + (series.iterations >= kFewestToVary ? random_.between(0, 1) : 0);
-  verifier_->set_for_timing(iterations);
   const auto start = Clock::now();
-  const ordered_json reply = ask_for_sample(series, iterations);
-  measured_seconds_ += std::chrono::duration<double>(Clock::now() - start).count();
+  warm_up(series, 0);
+  verifier_->set_for_timing(iterations);
+  const std::map<std::string, double> held_before = held_ns();
+  const auto asked = Clock::now();
+  Sampled sampled;
+  ordered_json request = request_of("sample", series);
+  request["iterations"] = iterations;
+  sampled.reply = verifier_->ask(request);
+  measured_seconds_ += std::chrono::duration<double>(Clock::now() - (has_real_clock_ ? start : asked)).count();
+  const ordered_json& reply = sampled.reply;
+  sampled.ns = reply.at("ns").get<double>();
   last_call_ = reply.at("last_call").get<std::int64_t>();
   // Who chose it himself could compute that one only.
   const bool is_enqueued = planned_->device != "cpu" && reply.value("untimed_calls", 0) > 0;
@@ -241,38 +330,86 @@ void Measurement::take_sample(std::size_t index, bool look) {
   if (has_foreign_code && last_call_ != (has_one_input ? 1 : iterations)) {
     throw CaseFailure(Status::refused, fmt::format("it says that its last call was number {}", last_call_));
   }
-  const auto nanoseconds = reply.at("ns").get<double>();
-  if (index == 0 && series.samples.empty()) {
-    if (const std::optional<int> more = more_calls(series, nanoseconds * iterations)) {
-      outcome_.times[index].iterations = *more;
-      return take_sample(index, look);
-    }
-  }
-  outcome_.times[index].samples.push_back(nanoseconds);
   if (index == 0) {
     // A change of layout before each call takes time that is not claimed, and so do calls that Google Benchmark is told
     // to make beside the timed ones.
     const bool all_is_timed = series.of == time_of::kLayer && options_->google_benchmark_flags.empty();
-    const double untimed_calls_ns = nanoseconds * reply.value("untimed_calls", 0);
+    const double untimed_calls_ns = sampled.ns * reply.value("untimed_calls", 0);
     // No clock of the host agrees with a virtual one, and what runs in a process beside the case's has no clock.
     if (!is_timed_elsewhere_) {
-      claimed_.add(nanoseconds * iterations, verifier_->last_answer(), all_is_timed,
+      claimed_.add(sampled.ns * iterations, verifier_->last_answer(), all_is_timed,
                    verifier_->untimed_ns() + untimed_calls_ns);
     }
   }
-  for (const auto& [name, value] : reply.at("state").items()) {
-    ordered_json& seen = outcome_.device_state[name];
-    if (seen.is_null()) seen = ordered_json::array();
-    for (const ordered_json& entry : value.is_array() ? value : ordered_json::array({value})) {
-      if (name != "throttle_reasons" || std::ranges::find(seen, entry) == seen.end()) seen.push_back(entry);
-    }
+  sampled.clock.ns = sampled.ns * iterations;
+  if (reply.contains("clock_mhz")) sampled.clock.clock_mhz = reply.at("clock_mhz").get<double>();
+  for (const auto& [reason, ns] : held_ns()) {
+    const auto before = held_before.find(reason);
+    if (before != held_before.end()) sampled.clock.held_ns[reason] = ns - before->second;
   }
-  if (look) take_look(verifier_->check(last_call_));
+  return sampled;
 }
 
-ordered_json Measurement::ask_for_sample(const TimeSeries& series, int iterations) const {
-  return verifier_->ask(
-      {{"do", "sample"}, {"of", series.of}, {"iterations", iterations}, {"cold", series.cache == time_of::kCold}});
+void Measurement::forget_samples() {
+  for (TimeSeries& series : outcome_.times) {
+    series.samples.clear();
+    series.clock_mhz.clear();
+    series.enqueue_ns.clear();
+  }
+}
+
+/// Those that were taken before the clock was up.
+void Measurement::forget_samples_below(double clock_mhz) {
+  for (TimeSeries& series : outcome_.times) {
+    if (series.clock_mhz.size() != series.samples.size()) continue;
+    for (std::size_t i = series.samples.size(); i-- > 0;) {
+      if (series.clock_mhz[i] >= clock_mhz) continue;
+      const auto place = static_cast<std::ptrdiff_t>(i);
+      series.samples.erase(series.samples.begin() + place);
+      series.clock_mhz.erase(series.clock_mhz.begin() + place);
+      if (i < series.enqueue_ns.size()) series.enqueue_ns.erase(series.enqueue_ns.begin() + place);
+    }
+  }
+}
+
+/// Whether a sample may stand beside the others, or at their place.
+bool Measurement::stands(const ClockOfSample& sample) {
+  const bool was_held = clock_watch_.is_held();
+  if (!clock_watch_.why_spoiled(sample).empty()) return false;
+  if (was_held != clock_watch_.is_held()) {
+    // From here on the device is held down, or no longer. What was taken while it was not is worth more.
+    held_out_ = clock_watch_.is_held() && outcome_.times.front().samples.size() >= kFewestUnheld;
+    if (held_out_) return false;
+    forget_samples();
+  }
+  forget_samples_below(clock_watch_.least_mhz());
+  return true;
+}
+
+void Measurement::take_sample(std::size_t index, bool look) {
+  const int usual = outcome_.times[index].iterations;
+  while (!held_out_) {
+    // Sometimes one call more, so that a result that is wrong in every second or sixteenth call is not always right in
+    // the last one.
+    const int iterations = usual + (usual >= kFewestToVary ? random_.between(0, 1) : 0);
+    const Sampled sampled = sample_once(index, iterations);
+    if (index == 0 && outcome_.times[index].samples.empty()) {
+      if (const std::optional<int> more = more_calls(outcome_.times[index], sampled.ns * iterations)) {
+        outcome_.times[index].iterations = *more;
+        return take_sample(index, look);
+      }
+    }
+    if (look) take_look(verifier_->check(last_call_));
+    if (has_real_clock_ && !stands(sampled.clock)) {
+      std::this_thread::sleep_for(kRecovery);
+      continue;
+    }
+    TimeSeries& series = outcome_.times[index];
+    series.samples.push_back(sampled.ns);
+    if (sampled.clock.clock_mhz) series.clock_mhz.push_back(*sampled.clock.clock_mhz);
+    if (sampled.reply.contains("enqueue_ns")) series.enqueue_ns.push_back(sampled.reply.at("enqueue_ns").get<double>());
+    return;
+  }
 }
 
 void Measurement::take_look(const Check& check) {
@@ -287,14 +424,14 @@ void Measurement::look_at_following_call() {
   const TimeSeries& series = outcome_.times.front();
   if (series.iterations > 1) return;
   verifier_->set_for_following_call();
-  const ordered_json reply = ask_for_sample(series, 1);
-  take_check("after", verifier_->check(reply.at("last_call").get<std::int64_t>()));
+  ordered_json request = request_of("sample", series);
+  request["iterations"] = 1;
+  take_check("after", verifier_->check(verifier_->ask(request).at("last_call").get<std::int64_t>()));
 }
 
 void Measurement::reconsider_claims() {
   for (int more = kMostReconsidered; more > 0 && !claimed_.mismatch().empty(); --more) {
-    take_sample(0, false);
-    outcome_.times.front().samples.pop_back();
+    static_cast<void>(sample_once(0, outcome_.times.front().iterations));
   }
   if (const std::string mismatch = claimed_.mismatch(); !mismatch.empty()) throw CaseFailure(Status::refused, mismatch);
 }
@@ -309,7 +446,15 @@ void Measurement::finish() {
       reconsider_claims();
     });
   }
-  if (outcome_.status == Status::ok) outcome_.stopped_because = stopped_because_;
+  if (outcome_.status == Status::ok) {
+    outcome_.stopped_because = stopped_because_;
+    outcome_.clock_is_held = clock_watch_.is_held();
+    if (!outcome_.times.empty() && !outcome_.times.front().clock_mhz.empty()) {
+      outcome_.device_state["clock_mhz"] = outcome_.times.front().clock_mhz;
+    }
+    if (clock_watch_.taken_again() > 0) outcome_.device_state["samples_taken_again"] = clock_watch_.taken_again();
+    if (!clock_watch_.reasons().empty()) outcome_.device_state["throttle_reasons"] = clock_watch_.reasons();
+  }
   verifier_.reset();
 }
 

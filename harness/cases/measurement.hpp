@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "harness/cases/case_verifier.hpp"
+#include "harness/cases/clock_watch.hpp"
 #include "harness/isolation/claimed_times.hpp"
 #include "harness/plan/options.hpp"
 #include "harness/plan/plan.hpp"
@@ -19,10 +21,15 @@ namespace convladder {
 
 /// The samples of one kind of time, in the order they were taken.
 struct TimeSeries {
-  std::string of;               ///< time_of::…
-  std::string cache;            ///< "hot", "cold", or empty where the device has no such choice
-  int iterations = 1;           ///< calls per sample
-  std::vector<double> samples;  ///< nanoseconds per call
+  std::string of;                    ///< time_of::…
+  std::string cache;                 ///< "hot", "launched", "cold", or empty where the device has no such choice
+  int iterations = 1;                ///< calls per sample
+  std::vector<double> samples;       ///< nanoseconds per call
+  std::vector<double> clock_mhz{};   ///< of the device meanwhile; empty, or one for each sample
+  std::vector<double> enqueue_ns{};  ///< of the host, for enqueuing a call; likewise
+  bool replayed = false;             ///< its calls are recorded once and enqueued many at a time
+
+  bool is_hot() const;
 };
 
 /// Everything that is known of a case at its end.
@@ -37,6 +44,7 @@ struct CaseOutcome {
   std::string choice;
   std::string input_kind = "images";
   nlohmann::ordered_json device_state = nlohmann::ordered_json::object();
+  bool clock_is_held = false;         ///< all samples were taken while something held the device's clock down
   nlohmann::ordered_json quality;     ///< as in the record; null without times, and where nobody looked
   bool out_of_device_memory = false;  ///< how it failed, if it did
 };
@@ -70,10 +78,24 @@ class Measurement {
   void take_check(const char* when, const Check& check);
   void count();
   void add_series(const std::string& of, const std::string& cache, double call_ns);
+  void add_enqueued_series(const nlohmann::ordered_json& prepared, double call_ns);
+  bool add_replayed_series(const std::string& of);
+  std::optional<int> calls_of_sample(const TimeSeries& series) const;
   void take_sample(std::size_t series, bool look);
+  /// What the case answers to one sample of so many calls, judged and looked at as it has to be.
+  struct Sampled {
+    nlohmann::ordered_json reply;
+    double ns = 0;  ///< of a call
+    ClockOfSample clock;
+  };
+  Sampled sample_once(std::size_t series, int iterations);
+  std::map<std::string, double> held_ns();
+  bool stands(const ClockOfSample& sample);
+  void forget_samples_below(double clock_mhz);
+  void forget_samples();
+  void warm_up(const TimeSeries& series, double least_ns);
   /// How many calls the sample has to have instead; none if it is long enough.
   std::optional<int> more_calls(const TimeSeries& series, double claimed_ns) const;
-  nlohmann::ordered_json ask_for_sample(const TimeSeries& series, int iterations) const;
   void take_look(const Check& check);
   void look_at_following_call();
   void reconsider_claims();
@@ -84,6 +106,10 @@ class Measurement {
   std::optional<CaseVerifier> verifier_;
   SeededRandom random_;  ///< which samples are looked at
   bool is_timed_elsewhere_;
+  bool has_real_clock_;      ///< of a device that works by itself: it has to be warm, and it may be slowed down
+  bool tells_state_ = true;  ///< as far as it was asked
+  bool held_out_ = false;    ///< there are samples, and no others to be had
+  ClockWatch clock_watch_;
   CaseOutcome outcome_;
   std::string stopped_because_;
   double measured_seconds_ = 0;

@@ -1,6 +1,7 @@
 #include "harness/machine/quality.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -12,6 +13,7 @@
 #include "harness/statistics/statistics.hpp"
 #include "support/json_null.hpp"
 #include "support/printable.hpp"
+#include "support/units.hpp"
 
 namespace convladder {
 
@@ -36,6 +38,11 @@ constexpr Limits kDrift{0.10, 0.30};
 constexpr Limits kHalfWidth{0.05, 0.20};
 // One call each: a call that met an interrupt is 1.5 times slower on a quiet machine too.
 constexpr Limits kAnchorSpread{1.5, 2.5};
+// Of a GPU's clock, the highest of the run over the case's lowest. Samples of one case differ by less, since others are
+// taken again; what is left is a clock that differs from case to case.
+constexpr Limits kClockSpread{1.03, 1.2};
+// What enqueuing a call takes of the host over the call's time. From there on the device waits for the host.
+constexpr Limits kEnqueueShare{0.8, 0.95};
 
 struct MarkText {
   std::string_view name;
@@ -65,6 +72,16 @@ ordered_json limits_of(const ordered_json& ceilings, std::string_view device) {
 
 std::string others_text(double used, int cores, std::string_view up_to = "") {
   return fmt::format("others used {}{:.1f} of {} cores", up_to, used, cores);
+}
+
+std::pair<QualityMark, std::string> judged_clock(const ClockSeen& clock) {
+  const QualityMark spread =
+      clock.lowest_mhz > 0 ? mark_of(clock.highest_mhz / clock.lowest_mhz, kClockSpread) : QualityMark::good;
+  std::string text = clock.lowest_mhz > 0
+                         ? fmt::format("the clock was {:.0f} of {:.0f} MHz", clock.lowest_mhz, clock.highest_mhz)
+                         : "the clock was held down";
+  if (!clock.reasons.empty()) text += fmt::format(" ({})", fmt::join(clock.reasons, ", "));
+  return {clock.is_held ? std::max(spread, QualityMark::noisy) : spread, std::move(text)};
 }
 
 }  // namespace
@@ -117,6 +134,13 @@ Quality judge_quality(const SeenOfCase& seen) {
   if (seen.anchors) {
     found.emplace_back(mark_of(seen.anchors->ratio, kAnchorSpread),
                        fmt::format("{} scattered by {:.1f}x", seen.anchors->name, seen.anchors->ratio));
+  }
+  if (seen.clock) found.push_back(judged_clock(*seen.clock));
+  if (seen.enqueue_ns > 0) {
+    const double call_ns = median(seen.samples);
+    found.emplace_back(mark_of(seen.enqueue_ns / call_ns, kEnqueueShare),
+                       fmt::format("the host needs {} to launch a call, which may take less than its {}",
+                                   time_text(seen.enqueue_ns), time_text(call_ns)));
   }
   std::ranges::stable_sort(found, std::ranges::greater(), &std::pair<QualityMark, std::string>::first);
   Quality quality;

@@ -36,12 +36,22 @@ std::optional<AnchorSpread> anchor_spread(const nlohmann::ordered_json& ceilings
 /// The median of the last half of the samples over that of the first half, less 1. None for fewer than 8.
 std::optional<double> drift_of(const std::vector<double>& samples);
 
+/// The clock of a device that measures it.
+struct ClockSeen {
+  double lowest_mhz = 0;             ///< of the case's samples
+  double highest_mhz = 0;            ///< of all samples of the run on that device
+  bool is_held = false;              ///< by something that held the clock down during all samples of the case
+  std::vector<std::string> reasons;  ///< what did
+};
+
 /// What was seen of a case and of the machine meanwhile.
 struct SeenOfCase {
   std::vector<double> samples;  ///< of the case's time, in the order they were taken; at least one
   int threads = 1;              ///< of the host that the case keeps busy
   std::optional<MachineLoad> load;
   std::optional<AnchorSpread> anchors;
+  std::optional<ClockSeen> clock = std::nullopt;
+  double enqueue_ns = 0;  ///< that the host needs for each call which it launches by itself; 0: it does not, or unknown
 };
 
 struct Quality {

@@ -21,7 +21,7 @@ constexpr const char* kRunSchemaVersion = "1.0";
 /// One kind of time of a case, in nanoseconds.
 struct TimeFigure {
   std::string of;     ///< time_of::…
-  std::string cache;  ///< "hot", "cold", or empty
+  std::string cache;  ///< "hot", "launched", "cold", or empty
   double median = 0;
   std::optional<double> low;  ///< of the median's interval, with `high`
   std::optional<double> high;
@@ -29,6 +29,8 @@ struct TimeFigure {
   std::vector<double> samples;       ///< in the order they were taken: one a round
   int iterations = 1;                ///< calls of each sample
   bool is_predicted = false;         ///< by a virtual clock
+
+  bool is_hot() const { return cache.empty() || cache == "hot"; }
 };
 
 /// Counted on the simulated device. Names are Nsight Compute's; sums end in ".sum".

@@ -45,6 +45,9 @@ ordered_json time_json(const PlannedCase& planned, const TimeSeries& series, con
   if (find_device_kind(planned.device).clock_is_virtual()) json["kind"] = "predicted";
   if (!series.cache.empty()) json["cache"] = series.cache;
   json["iterations_per_sample"] = series.iterations;
+  if (series.replayed) json["replayed"] = true;
+  if (!series.clock_mhz.empty()) json["clock_mhz"] = median(series.clock_mhz);
+  if (!series.enqueue_ns.empty()) json["enqueue_ns"] = median(series.enqueue_ns);
   json["stopped_because"] = stopped_because;
   return json;
 }

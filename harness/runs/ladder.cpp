@@ -104,7 +104,7 @@ const TimeFigure* layer_time(const CaseFigures& one_case) {
   if (!one_case.time) return nullptr;
   if (one_case.time->of == time_of::kLayer) return &*one_case.time;
   for (const TimeFigure& other : one_case.other_times) {
-    if (other.of == time_of::kLayer && other.cache != "cold") return &other;
+    if (other.of == time_of::kLayer && other.is_hot()) return &other;
   }
   return nullptr;
 }

@@ -40,9 +40,9 @@ TEST(Nvml, NamesEveryReasonAndLeavesIdlingOut) {
 
 TEST(Nvml, AGpuThatIsNotThereHasAnEmptyState) {
   const DeviceState state = NvmlDevice("ffff:ff:ff.0").state();
-  EXPECT_FALSE(state.clock_mhz.has_value());
   EXPECT_FALSE(state.temperature_celsius.has_value());
-  EXPECT_TRUE(state.throttle_reasons.empty());
+  EXPECT_TRUE(state.held_ns.empty());
+  EXPECT_TRUE(state.held_now.empty());
 }
 
 TEST(Nvml, SaysHowTheGpuIsSetUpAndWhoElseUsesIt) {

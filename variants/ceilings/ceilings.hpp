@@ -48,7 +48,8 @@ struct CeilingRegistration {
 /// Bytes for each of two buffers that a cache of `cache_bytes` cannot hold a good part of, as far as there is room:
 /// four times that, at least 64 MiB, at most an eighth of `free_bytes`, and a multiple of `multiple`.
 /// CONVLADDER_CEILING_MIB in the environment makes them smaller, for runs that are to be short: to touch them takes
-/// longer than a small case. Throws UserError if it is no number.
+/// longer than a small case, and a GPU's multiply-adds are as many as they are large. Throws UserError if it is no
+/// number.
 std::size_t ceiling_buffer_bytes(std::size_t cache_bytes, std::size_t free_bytes, std::size_t multiple);
 
 }  // namespace convladder

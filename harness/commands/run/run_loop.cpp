@@ -39,7 +39,7 @@ std::string parts_text(const CaseOutcome& outcome) {
   const std::string mark = time_of::part("");
   std::vector<std::string> parts;
   for (const TimeSeries& series : outcome.times) {
-    if (!series.of.starts_with(mark) || series.cache == "cold") continue;
+    if (!series.of.starts_with(mark) || !series.is_hot()) continue;
     parts.push_back(fmt::format("{} {}", series.of.substr(mark.size()), time_text(median(series.samples))));
   }
   return parts.empty() ? "" : fmt::format("\n{:12}{}", "", fmt::join(parts, " + "));
@@ -161,8 +161,29 @@ class RunLoop {
     outcome.quality = quality_json({.samples = outcome.times.front().samples,
                                     .threads = planned.device == "cpu" ? cpu_threads() : 1,
                                     .load = machine_.load_since(begun_[planned.id]),
-                                    .anchors = anchor_spread(ceilings_.json(), planned.device, group_anchors_)});
+                                    .anchors = anchor_spread(ceilings_.json(), planned.device, group_anchors_),
+                                    .clock = clock_seen(planned, outcome),
+                                    .enqueue_ns = enqueue_ns(outcome.times.front())});
     return outcome;
+  }
+
+  /// None where the device does not measure its clock, and nothing else was seen of it.
+  std::optional<ClockSeen> clock_seen(const PlannedCase& planned, const CaseOutcome& outcome) {
+    ClockSeen seen;
+    seen.is_held = outcome.clock_is_held;
+    if (seen.is_held) seen.reasons = outcome.device_state.at("throttle_reasons").get<std::vector<std::string>>();
+    double& highest = highest_mhz_[planned.device];
+    for (const TimeSeries& series : outcome.times) {
+      if (!series.clock_mhz.empty()) highest = std::max(highest, std::ranges::max(series.clock_mhz));
+    }
+    const std::vector<double>& own = outcome.times.front().clock_mhz;
+    if (!own.empty()) seen.lowest_mhz = std::ranges::min(own);
+    seen.highest_mhz = highest;
+    return own.empty() && !seen.is_held ? std::nullopt : std::optional(seen);
+  }
+
+  static double enqueue_ns(const TimeSeries& series) {
+    return series.enqueue_ns.empty() ? 0 : median(series.enqueue_ns);
   }
 
   void finished(const PlannedCase& planned, const CaseOutcome& unjudged) {
@@ -244,6 +265,7 @@ class RunLoop {
   TimeJudge judge_{ceilings_};
   std::vector<const PlannedCase*> remaining_;
   MachineWatch machine_;
+  std::map<std::string, double> highest_mhz_;                           ///< by device, of all samples so far
   std::size_t group_anchors_ = 0;                                       ///< samples of the ceilings before the group
   std::map<std::string, std::chrono::steady_clock::time_point> begun_;  ///< by case, when its first sample was due
 };

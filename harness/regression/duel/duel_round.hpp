@@ -20,7 +20,7 @@ struct DuelRound {
   bool base_outside = true;    ///< ABBA
   std::array<double, 4> ns{};  ///< nanoseconds of a call in each slot, in the order of time
 
-  std::optional<std::array<double, 4>> clock_mhz;  ///< of the device after each, where it tells
+  std::optional<std::array<double, 4>> clock_mhz;  ///< of the device in each, where it tells
 
   std::array<double, 2> base_ns() const { return base_outside ? std::array{ns[0], ns[3]} : std::array{ns[1], ns[2]}; }
   std::array<double, 2> new_ns() const { return base_outside ? std::array{ns[1], ns[2]} : std::array{ns[0], ns[3]}; }

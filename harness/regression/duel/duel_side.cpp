@@ -106,11 +106,11 @@ ordered_json DuelSide::ask_for_slot(const SlotLength& length) {
 }
 
 SlotTime DuelSide::slot(const SlotLength& length) {
-  ordered_json state;
+  std::optional<double> clock;
   const auto ns = attempt([&] {
     verifier_.set_for_timing(calls_of_slot(length));
     const ordered_json reply = ask_for_slot(length);
-    state = reply.at("state");
+    if (reply.contains("clock_mhz")) clock = reply.at("clock_mhz").get<double>();
     return reply.at("ns").get<std::vector<double>>();
   });
   if (ns.empty() || !std::ranges::all_of(ns, [](double value) { return value > 0 && std::isfinite(value); })) {
@@ -123,8 +123,7 @@ SlotTime DuelSide::slot(const SlotLength& length) {
   }
   slots_ns_.push_back(median(ns));
   if (on_processor_) return {std::ranges::min(ns), std::nullopt};
-  const auto clock = attempt([&] { return state.value("clock_mhz", 0.0); });
-  return {median(ns), clock > 0 ? std::optional(clock) : std::nullopt};
+  return {median(ns), clock};
 }
 
 void DuelSide::verify_after() {

@@ -28,7 +28,7 @@ struct SlotLength {
 
 struct SlotTime {
   double ns = 0;                    ///< of a call
-  std::optional<double> clock_mhz;  ///< of a GPU, after it
+  std::optional<double> clock_mhz;  ///< of a GPU meanwhile
 };
 
 /// What a process is started for.

@@ -27,7 +27,9 @@ struct Script {
                           {"can_be_cold", false}};
   double call_ns = 100;
   int iterations = 5;
-  ordered_json state = ordered_json::object();
+  std::function<ordered_json(int)> state = [](int) { return ordered_json::object(); };  ///< at the n-th question
+  std::function<double(int)> clock_mhz;  ///< during the n-th sample; none: the device does not know
+  bool records = true;                   ///< whether calls can be recorded
   std::function<double(int)> sample_ns = [](int) { return 100.0; };  ///< of the n-th sample, from 0
   std::function<ordered_json(const std::string&, int)> instead;      ///< of the n-th request of its kind
   std::function<bool(int)> wrong = [](int) { return false; };        ///< the output that the n-th reading finds
@@ -67,7 +69,11 @@ class ScriptedCase final : public CaseClient {
       call_ = 1;
       return {{"ns", script_.call_ns}};
     }
-    if (what == "calibrate") return {{"iterations", script_.iterations}};
+    if (what == "warm up") return ordered_json::object();
+    if (what == "state") return script_.state(nth);
+    if (what == "calibrate") {
+      return {{"iterations", request.at("replayed") && !script_.records ? 0 : script_.iterations}};
+    }
     if (what == "read") {
       read(request, script_.wrong(nth));
       return ordered_json::object();
@@ -75,7 +81,9 @@ class ScriptedCase final : public CaseClient {
     if (what == "profile") return ordered_json::object();
     call_ = request.at("iterations").get<int>();
     const auto samples = script_.count("sample");
-    return {{"ns", script_.sample_ns(samples - 1)}, {"last_call", call_}, {"state", script_.state}};
+    ordered_json answer = {{"ns", script_.sample_ns(samples - 1)}, {"last_call", call_}};
+    if (script_.clock_mhz) answer["clock_mhz"] = script_.clock_mhz(samples - 1);
+    return answer;
   }
   ObservedAnswer last_answer() const override { return {.ns = script_.observed_ns}; }
 
@@ -295,32 +303,129 @@ TEST_F(MeasurementTest, PartsAreTimedBesideTheWhole) {
   for (const TimeSeries& series : outcome.times) EXPECT_EQ(series.samples.size(), 2U);
 }
 
-TEST_F(MeasurementTest, WhereCachesCanBeFlushedTheFirstTimeIsTakenHotAndCold) {
-  script_.prepare["can_be_cold"] = true;
+/// Of a GPU: calls are enqueued, caches can be flushed.
+void set_gpu(Script& script) {
+  script.prepare["can_be_cold"] = true;
+  script.prepare["is_asynchronous"] = true;
+}
+
+std::vector<std::string> kinds_of(const CaseOutcome& outcome) {
+  std::vector<std::string> kinds;
+  for (const TimeSeries& series : outcome.times) {
+    kinds.push_back(series.of + ", " + series.cache + (series.replayed ? ", replayed" : ""));
+  }
+  return kinds;
+}
+
+TEST_F(MeasurementTest, ShortCallsOfAGpuAreRecordedAndLaunchedAndCold) {
+  set_gpu(script_);
   script_.prepare["own_layout"] = true;
   options_.repetitions = 3;
   const CaseOutcome outcome = run();
-  ASSERT_EQ(outcome.times.size(), 5U);
-  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(outcome.times[i].cache, "hot");
-  EXPECT_EQ(outcome.times[4].of, time_of::kOp);
-  EXPECT_EQ(outcome.times[4].cache, "cold");
-  EXPECT_EQ(outcome.times[4].samples.size(), 3U);
-  int cold = 0;
-  for (const ordered_json& request : script_.asked) {
-    if (request.at("do") == "sample" && request.at("cold") == true) {
-      EXPECT_EQ(request.at("of"), time_of::kOp);
-      ++cold;
-    }
-  }
-  EXPECT_EQ(cold, 3);
+  EXPECT_EQ(kinds_of(outcome), (std::vector<std::string>{"op, hot, replayed", "layer, hot, replayed",
+                                                         "load input, hot, replayed", "store output, hot, replayed",
+                                                         "op, launched", "layer, launched", "load input, launched",
+                                                         "store output, launched", "op, cold", "empty kernel, cold"}));
+  for (const TimeSeries& series : outcome.times) EXPECT_EQ(series.samples.size(), 3U) << series.of;
 }
 
-TEST_F(MeasurementTest, CollectsTheStatesOfTheDevice) {
-  script_.state = {{"clock_mhz", 1500.0}, {"throttle_reasons", {"power", "heat"}}};
-  options_.repetitions = 3;
+TEST_F(MeasurementTest, WhatCannotBeRecordedOrIsLongIsLaunched) {
+  set_gpu(script_);
+  script_.records = false;
+  options_.repetitions = 2;
+  const std::vector<std::string> launched = {"layer, hot", "layer, cold", "empty kernel, cold"};
+  EXPECT_EQ(kinds_of(run()), launched);
+  script_.records = true;
+  script_.call_ns = 1e6;
+  EXPECT_EQ(kinds_of(run()), launched);
+}
+
+TEST_F(MeasurementTest, AGpuIsWarmedUpBeforeItsCallsAreCountedAndBeforeEachSample) {
+  set_gpu(script_);
+  options_.repetitions = 2;
+  run();
+  std::string before;
+  int samples = 0;
+  for (const ordered_json& request : script_.asked) {
+    const auto what = request.at("do").get<std::string>();
+    if (what == "calibrate") EXPECT_EQ(before, "warm up") << request;
+    if (what == "sample") ++samples;
+    if (what != "set" && what != "state") before = what;
+  }
+  EXPECT_EQ(script_.count("warm up"), script_.count("calibrate") + samples);
+}
+
+TEST_F(MeasurementTest, AProcessorIsNotWarmedUp) {
+  options_.repetitions = 2;
+  run();
+  EXPECT_EQ(script_.count("warm up") + script_.count("state"), 0);
+}
+
+TEST_F(MeasurementTest, ASampleThatWasHeldDownIsTakenAgainAndNeverInTheMedian) {
+  set_gpu(script_);
+  script_.prepare["can_be_cold"] = false;
+  script_.records = false;
+  options_.repetitions = 4;
+  // Samples 1 and 3 (of the calls, from 0) are throttled: slower, at a lower clock.
+  const auto is_throttled = [](int sample) { return sample == 1 || sample == 3; };
+  script_.sample_ns = [&](int sample) { return is_throttled(sample) ? 140.0 : 100.0; };
+  script_.clock_mhz = [&](int sample) { return is_throttled(sample) ? 1410.0 : 1980.0; };
   const CaseOutcome outcome = run();
-  EXPECT_EQ(outcome.device_state.at("clock_mhz"), ordered_json::parse("[1500.0, 1500.0, 1500.0]"));
-  EXPECT_EQ(outcome.device_state.at("throttle_reasons"), ordered_json::parse(R"(["power", "heat"])"));
+  EXPECT_EQ(outcome.times.front().samples, (std::vector<double>{100, 100, 100, 100}));
+  EXPECT_EQ(outcome.device_state.at("samples_taken_again"), 2);
+  EXPECT_EQ(outcome.device_state.at("clock_mhz"), ordered_json::parse("[1980.0, 1980.0, 1980.0, 1980.0]"));
+  EXPECT_FALSE(outcome.clock_is_held);
+}
+
+TEST_F(MeasurementTest, ReasonsThatGrewDuringASampleSpoilIt) {
+  set_gpu(script_);
+  script_.prepare["can_be_cold"] = false;
+  script_.records = false;
+  options_.repetitions = 3;
+  // Two questions a sample: the power cap worked during the second one.
+  script_.state = [](int nth) {
+    return ordered_json{{"temperature_celsius", 60}, {"held_ns", {{"software power cap", nth < 3 ? 1e9 : 1.1e9}}}};
+  };
+  script_.sample_ns = [](int sample) { return sample == 1 ? 500.0 : 100.0; };
+  const CaseOutcome outcome = run();
+  EXPECT_EQ(outcome.times.front().samples, (std::vector<double>{100, 100, 100}));
+  EXPECT_EQ(outcome.device_state.at("throttle_reasons"), ordered_json::parse(R"(["software power cap"])"));
+  EXPECT_EQ(outcome.device_state.at("temperature_celsius").size(), 8U);
+}
+
+TEST_F(MeasurementTest, SamplesFromBeforeTheClockWasUpAreLeftOut) {
+  set_gpu(script_);
+  script_.prepare["can_be_cold"] = false;
+  script_.records = false;
+  options_.repetitions = 3;
+  script_.sample_ns = [](int sample) { return sample < 2 ? 300.0 : 100.0; };
+  script_.clock_mhz = [](int sample) { return sample < 2 ? 345.0 : 1980.0; };
+  EXPECT_EQ(run().times.front().samples, (std::vector<double>{100, 100, 100}));
+}
+
+TEST_F(MeasurementTest, AGpuThatStaysHeldDownHasTimesThatSaySo) {
+  set_gpu(script_);
+  script_.prepare["can_be_cold"] = false;
+  script_.records = false;
+  options_.repetitions = 3;
+  int asked = 0;
+  script_.state = [&](int) { return ordered_json{{"held_ns", {{"software power cap", 1e9 * ++asked}}}}; };
+  const CaseOutcome outcome = run();
+  EXPECT_TRUE(outcome.clock_is_held);
+  EXPECT_EQ(outcome.times.front().samples.size(), 3U);
+  EXPECT_EQ(outcome.device_state.at("samples_taken_again"), ClockWatch::kMostInARow);
+}
+
+TEST_F(MeasurementTest, WhereThereAreEnoughSamplesFromBeforeThatTheyCount) {
+  set_gpu(script_);
+  script_.prepare["can_be_cold"] = false;
+  script_.records = false;
+  options_.repetitions = 50;
+  script_.sample_ns = [](int sample) { return sample < 4 ? 100.0 : 140.0; };
+  script_.clock_mhz = [](int sample) { return sample < 4 ? 1980.0 : 1410.0; };
+  const CaseOutcome outcome = run();
+  EXPECT_EQ(outcome.times.front().samples, (std::vector<double>{100, 100, 100, 100}));
+  EXPECT_EQ(outcome.stopped_because, "throttled");
 }
 
 struct Failure {

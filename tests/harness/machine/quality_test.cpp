@@ -53,6 +53,34 @@ TEST(Quality, IsNotHurtByLoadOnCoresThatTheCaseDoesNotNeed) {
   EXPECT_EQ(judge_quality(seen).mark, QualityMark::disturbed);
 }
 
+TEST(Quality, ALowerClockThanOtherCasesHadIsNamedWithItsReason) {
+  SeenOfCase seen = quiet();
+  seen.clock = ClockSeen{.lowest_mhz = 1950, .highest_mhz = 1980, .reasons = {}};
+  EXPECT_EQ(judge_quality(seen).mark, QualityMark::good);
+  seen.clock->lowest_mhz = 1755;
+  seen.clock->reasons = {"software power cap"};
+  EXPECT_EQ(judge_quality(seen).mark, QualityMark::noisy);
+  EXPECT_THAT(judge_quality(seen).reasons, ElementsAre("the clock was 1755 of 1980 MHz (software power cap)"));
+  seen.clock->lowest_mhz = 1410;
+  EXPECT_EQ(judge_quality(seen).mark, QualityMark::disturbed);
+}
+
+TEST(Quality, AClockThatIsHeldDownAllTheTimeIsNeverGood) {
+  SeenOfCase seen = quiet();
+  seen.clock = ClockSeen{.is_held = true, .reasons = {"board limit"}};
+  EXPECT_EQ(judge_quality(seen).mark, QualityMark::noisy);
+  EXPECT_THAT(judge_quality(seen).reasons, ElementsAre("the clock was held down (board limit)"));
+}
+
+TEST(Quality, ACallThatIsNoLongerThanItsLaunchIsNotAKernelsTime) {
+  SeenOfCase seen = quiet();  // 100 us
+  seen.enqueue_ns = 2500;
+  EXPECT_EQ(judge_quality(seen).mark, QualityMark::good);
+  seen.enqueue_ns = 97'000;
+  EXPECT_EQ(judge_quality(seen).mark, QualityMark::disturbed);
+  EXPECT_THAT(judge_quality(seen).reasons.front(), testing::HasSubstr("to launch a call, which may take less than"));
+}
+
 TEST(Quality, NamesTheWorstReasonFirst) {
   SeenOfCase seen = quiet();
   seen.load->used = 0.5;

@@ -55,8 +55,9 @@ class CudaCeilings final : public CeilingKernels {
   }
 
   double multiply_add() override {
-    constexpr unsigned blocks = 32768;  // many times those that run at a time: the last ones do not matter
     constexpr int rounds = 512;
+    // 32768, many times those that run at a time, so that the last ones do not matter; fewer beside smaller buffers.
+    const auto blocks = static_cast<unsigned>(std::max<std::size_t>(bytes_ >> 13, 1));
     device_.launch(make_launch(ceiling_multiply_add, {blocks, 1, 1}, {ceiling_threads, 1, 1}, 0, 0.75F, 0.25F, rounds,
                                to_.floats()));
     return 2.0 * ceiling_sums * rounds * ceiling_threads * blocks;
