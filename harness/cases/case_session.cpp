@@ -357,12 +357,11 @@ double CaseSession::single_calls_ns(const TimedKind& kind, std::int64_t iteratio
   return std::accumulate(times.begin(), times.end(), 0.0) / static_cast<double>(iterations);
 }
 
-/// Records as many calls as last about `kRecordedNs`. False where they cannot be recorded.
-bool CaseSession::record(const std::string& of) {
+/// Records as many calls as last about `kRecordedNs`, if a sample has so many. False where they cannot be recorded.
+bool CaseSession::record(const std::string& of, const EnqueuedCalls& launched) {
   if (!device().can_record() || !calls_are_alike() || part_of(of)) return false;
-  const double call_ns = enqueued_calls_ns({of}, kMostUnhindered);
-  const std::int64_t calls = std::clamp(static_cast<std::int64_t>(std::ceil(kRecordedNs / std::max(call_ns, 1.0))),
-                                        std::int64_t{1}, kMostRecorded);
+  const auto wanted = static_cast<std::int64_t>(std::ceil(kRecordedNs / launched.call_ns));
+  const std::int64_t calls = std::clamp(wanted, std::int64_t{1}, std::min<std::int64_t>(launched.calls, kMostRecorded));
   std::unique_ptr<Recording> recording = device().record([&] {
     for (std::int64_t i = 0; i < calls; ++i) timed(of, std::nullopt);
   });
@@ -399,21 +398,22 @@ ordered_json CaseSession::warm_up(const TimedKind& kind, double least_ns) {
 
 /// The calls that make a sample of a device that works by itself: as many as it takes for half a sample, found by
 /// doubling, since a few short calls say little.
-int CaseSession::enqueued_calls(const TimedKind& kind, double sample_ns) {
+CaseSession::EnqueuedCalls CaseSession::enqueued_calls(const TimedKind& kind, double sample_ns) {
   const auto begin = SteadyClock::now();
   static_cast<void>(enqueued_calls_ns(kind, 1));  // the first is slow: code is loaded, or even compiled
   for (int calls = 1;; calls = std::min(2 * calls, kMostEnqueued)) {
     const double call_ns = std::max(enqueued_calls_ns(kind, calls), 1.0);
     const double spent_ns = ns_since(begin);
     if (call_ns * calls < sample_ns / 2 && spent_ns < kMostUntimed * sample_ns && calls < kMostEnqueued) continue;
-    if (spent_ns >= kMostUntimed * sample_ns) return calls;  // what is not timed takes longer than the calls
-    return static_cast<int>(std::clamp(std::ceil(sample_ns / call_ns), 1.0, static_cast<double>(kMostEnqueued)));
+    if (spent_ns >= kMostUntimed * sample_ns) return {calls, call_ns};  // what is not timed takes longer than the calls
+    return {static_cast<int>(std::clamp(std::ceil(sample_ns / call_ns), 1.0, static_cast<double>(kMostEnqueued))),
+            call_ns};
   }
 }
 
 ordered_json CaseSession::calibrate(const TimedKind& kind, double sample_ns) {
-  if (kind.replayed && !record(kind.of)) return {{"iterations", 0}};
-  if (device().is_asynchronous()) return {{"iterations", enqueued_calls(kind, sample_ns)}};
+  if (kind.replayed && !record(kind.of, enqueued_calls({kind.of}, sample_ns))) return {{"iterations", 0}};
+  if (device().is_asynchronous()) return {{"iterations", enqueued_calls(kind, sample_ns).calls}};
   double total = 0;
   double shortest_ns = std::numeric_limits<double>::max();     // the others may have been disturbed
   double shortest_whole = std::numeric_limits<double>::max();  // with what is not timed

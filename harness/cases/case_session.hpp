@@ -76,13 +76,18 @@ class CaseSession final : public Session {
   nlohmann::ordered_json call_once();
   nlohmann::ordered_json warm_up(const TimedKind& kind, double least_ns);
   nlohmann::ordered_json calibrate(const TimedKind& kind, double sample_ns);
-  bool record(const std::string& of);
+  /// Those of a sample, and what one takes.
+  struct EnqueuedCalls {
+    int calls = 1;
+    double call_ns = 1;
+  };
+  bool record(const std::string& of, const EnqueuedCalls& launched);
   void run_ahead(const std::string& of, std::int64_t call);
   double enqueued_calls_ns(const TimedKind& kind, std::int64_t iterations, std::int64_t call = 1);
   double replayed_calls_ns(const std::string& of, std::int64_t iterations);
   double launched_calls_ns(const std::string& of, std::int64_t iterations);
   double single_calls_ns(const TimedKind& kind, std::int64_t iterations);
-  int enqueued_calls(const TimedKind& kind, double sample_ns);
+  EnqueuedCalls enqueued_calls(const TimedKind& kind, double sample_ns);
   nlohmann::ordered_json sample(const TimedKind& kind, int iterations);
   nlohmann::ordered_json slot(const nlohmann::ordered_json& request);
   nlohmann::ordered_json count();

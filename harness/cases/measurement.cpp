@@ -179,7 +179,7 @@ void Measurement::verify_and_calibrate() {
 }
 
 /// Of a device that works by itself. Where calls are short, the hot time is that of calls that were recorded, and what
-/// they take when each is launched is another time beside it.
+/// they take when each is launched is another time beside it. A virtual clock has no figures of launches to tell.
 void Measurement::add_enqueued_series(const ordered_json& prepared, double call_ns) {
   std::vector<const char*> wholes = {time_of::kLayer};
   if (prepared.at("own_layout").get<bool>()) {
@@ -188,7 +188,7 @@ void Measurement::add_enqueued_series(const ordered_json& prepared, double call_
   std::vector<const char*> launched;
   for (const char* const of : wholes) {
     if (call_ns < kShortCallNs && add_replayed_series(of)) {
-      launched.push_back(of);
+      if (has_real_clock_) launched.push_back(of);
     } else {
       add_series(of, time_of::kHot, of == std::string(time_of::kLayer) ? call_ns : 0);
     }
@@ -197,7 +197,7 @@ void Measurement::add_enqueued_series(const ordered_json& prepared, double call_
   for (const char* const of : launched) add_series(of, time_of::kLaunched, 0);
   if (!prepared.at("can_be_cold").get<bool>()) return;
   add_series(std::string(outcome_.times.front().of), time_of::kCold, call_ns);
-  add_series(time_of::kEmptyKernel, time_of::kCold, 0);
+  if (has_real_clock_) add_series(time_of::kEmptyKernel, time_of::kCold, 0);
 }
 
 void Measurement::count() {
@@ -407,7 +407,8 @@ void Measurement::take_sample(std::size_t index, bool look) {
     TimeSeries& series = outcome_.times[index];
     series.samples.push_back(sampled.ns);
     if (sampled.clock.clock_mhz) series.clock_mhz.push_back(*sampled.clock.clock_mhz);
-    if (sampled.reply.contains("enqueue_ns")) series.enqueue_ns.push_back(sampled.reply.at("enqueue_ns").get<double>());
+    if (has_real_clock_ && sampled.reply.contains("enqueue_ns"))
+      series.enqueue_ns.push_back(sampled.reply.at("enqueue_ns").get<double>());
     return;
   }
 }

@@ -348,7 +348,9 @@ TEST_F(MeasurementTest, AGpuIsWarmedUpBeforeItsCallsAreCountedAndBeforeEachSampl
   int samples = 0;
   for (const ordered_json& request : script_.asked) {
     const auto what = request.at("do").get<std::string>();
-    if (what == "calibrate") EXPECT_EQ(before, "warm up") << request;
+    if (what == "calibrate") {
+      EXPECT_EQ(before, "warm up") << request;
+    }
     if (what == "sample") ++samples;
     if (what != "set" && what != "state") before = what;
   }
