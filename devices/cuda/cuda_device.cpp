@@ -48,6 +48,12 @@ int attribute(cudaDeviceAttr name) {
 /// Whether the CUDA runtime of this process is the stand-in (devices/stand_in), which says so by this symbol.
 bool is_stand_in() { return dlsym(RTLD_DEFAULT, "convladder_stand_in_version") != nullptr; }
 
+/// Whether its times are those of a virtual clock: the stand-in's are, unless its settings ask for the real one.
+bool has_virtual_clock() {
+  const auto ask = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "convladder_stand_in_is_virtual"));
+  return ask != nullptr && ask() != 0;
+}
+
 /// What is asked of a device without opening it, which would make a context in this process; nothing if there is none,
 /// or none that answers: its cases say why, and what else was to run does.
 template <typename Answer>
@@ -138,7 +144,7 @@ const DeviceRegistration registration{{.name = "cuda",
                                        .unavailable = cuda_unavailable,
                                        .open = open_cuda_device,
                                        .facts = cuda_facts,
-                                       .has_virtual_clock = is_stand_in,
+                                       .has_virtual_clock = has_virtual_clock,
                                        .capacity = [] { return asked_of_device(capacity_of_device); },
                                        .speed = [] { return asked_of_device(speed_of_device); },
                                        .warning = why_compiled_at_first_launch}};
