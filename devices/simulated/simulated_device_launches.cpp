@@ -89,6 +89,7 @@ LaunchConfiguration SimulatedDevice::configuration_of(const Program& program, co
   configuration.collect_findings = options_.checkers.any();
   configuration.limits = options_.limits;
   configuration.textures = &textures_;
+  configuration.clocks = clocks_;
   return configuration;
 }
 

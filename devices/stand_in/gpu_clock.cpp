@@ -50,9 +50,19 @@ Nanoseconds GpuClock::after_slice(Nanoseconds at, Nanoseconds& slice_begin) cons
   return std::max(at, turn + slice);
 }
 
-int GpuClock::clock_at(Nanoseconds at, std::uint64_t& reasons) {
+bool GpuClock::falls_before(Nanoseconds begin) const {
+  return !has_worked_ || begin > last_end_ + of_ms(settings_.fall_ms);
+}
+
+int GpuClock::mhz_from(Nanoseconds begin) const {
+  Nanoseconds slice_begin = 0;
+  std::uint64_t reasons = 0;
+  return clock_at(after_slice(begin, slice_begin), falls_before(begin) ? begin : load_begin_, reasons);
+}
+
+int GpuClock::clock_at(Nanoseconds at, Nanoseconds load_begin, std::uint64_t& reasons) const {
   const double ramp = settings_.ramp_ms * 1e6;
-  const double share = ramp > 0 ? std::min(1.0, static_cast<double>(at - load_begin_) / ramp) : 1.0;
+  const double share = ramp > 0 ? std::min(1.0, static_cast<double>(at - load_begin) / ramp) : 1.0;
   int mhz = settings_.rest_mhz + static_cast<int>(std::lround((load_mhz_ - settings_.rest_mhz) * share));
   if (share < 1) mhz = mhz / kMhzStep * kMhzStep;
   reasons = 0;
@@ -65,7 +75,7 @@ int GpuClock::clock_at(Nanoseconds at, std::uint64_t& reasons) {
 }
 
 Nanoseconds GpuClock::takes(Nanoseconds begin, const std::function<double(int mhz)>& ns_at, bool is_kernel) {
-  if (!has_worked_ || begin > last_end_ + of_ms(settings_.fall_ms)) load_begin_ = begin;
+  if (falls_before(begin)) load_begin_ = begin;
   has_worked_ = true;
   launches_ += is_kernel ? 1 : 0;
   double left = 1;
@@ -75,7 +85,7 @@ Nanoseconds GpuClock::takes(Nanoseconds begin, const std::function<double(int mh
     at = after_slice(at, slice_begin);
     begin_throttles(at);
     Stretch stretch{at, 0, 0, 0};
-    stretch.mhz = clock_at(at, stretch.reasons);
+    stretch.mhz = clock_at(at, load_begin_, stretch.reasons);
     const double whole_ns = std::max(1.0, ns_at(stretch.mhz));
     const Nanoseconds until = std::min(at + kStep, slice_begin);
     const auto rest_ns = static_cast<Nanoseconds>(std::llround(whole_ns * left));
@@ -135,7 +145,7 @@ GpuState GpuClock::state(Nanoseconds now) {
   }
   if (state.reasons == kIdle && has_worked_ && now <= last_end_ + of_ms(settings_.fall_ms)) {
     std::uint64_t none = 0;
-    state.mhz = static_cast<unsigned>(clock_at(std::max(last_end_, load_begin_), none));
+    state.mhz = static_cast<unsigned>(clock_at(std::max(last_end_, load_begin_), load_begin_, none));
   }
   for (std::size_t bit = 0; bit < kReasons; ++bit) state.reason_ns[bit] = reason_ns_[bit];
   state.energy_mj = static_cast<std::uint64_t>((energy_nj_ + static_cast<double>(now) * kIdleWatts) * 1e-6);

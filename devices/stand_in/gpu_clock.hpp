@@ -21,7 +21,8 @@ class GpuClock {
 
   /// How long work takes that begins then, the other process's slices included. `ns_at` is its time at a clock in MHz.
   Nanoseconds takes(Nanoseconds begin, const std::function<double(int mhz)>& ns_at, bool is_kernel);
-  int load_mhz() const { return load_mhz_; }
+  /// The clock that work would have that begins then.
+  int mhz_from(Nanoseconds begin) const;
   /// As NVML would have it at that time.
   GpuState state(Nanoseconds now);
 
@@ -44,7 +45,8 @@ class GpuClock {
   void begin_throttles(Nanoseconds at);
   /// From there on the device is this process's, until `slice_begin`.
   Nanoseconds after_slice(Nanoseconds at, Nanoseconds& slice_begin) const;
-  int clock_at(Nanoseconds at, std::uint64_t& reasons);
+  bool falls_before(Nanoseconds begin) const;
+  int clock_at(Nanoseconds at, Nanoseconds load_begin, std::uint64_t& reasons) const;
   void note(const Stretch& stretch);
   void add_up(const Stretch& stretch);
 

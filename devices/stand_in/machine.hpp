@@ -67,6 +67,7 @@ struct KnownLaunch {
   LaunchCounts counts;                                 ///< of the last time that it was executed at once
   KernelCounters counters;
   double share = 1;                      ///< of the device, that it fills
+  double least_cycles = 0;               ///< that a kernel has seen pass by the clock that it reads
   std::map<int, double> ns_at;           ///< by MHz
   std::uint64_t times = 0;               ///< that it was launched
   Nanoseconds total_ns = 0;
@@ -156,8 +157,11 @@ class Machine {
   void free(void* address, bool host, const char* call);
   /// The memory that holds the address; nullptr for the host's own and for wrong ones. `begin` becomes its begin.
   const Memory* memory_at(const void* address, std::uint64_t* begin = nullptr) const;
-  std::uint64_t free_bytes() const { return capacity_ - std::min(capacity_, used_); }
-  std::uint64_t capacity() const { return capacity_; }
+  /// What can be allocated.
+  std::uint64_t free_bytes() const { return capacity_ - std::min(capacity_, used_ + bytes_of_other()); }
+  /// What the program is told: where the memory is small at first, twice of what was used, as it grows.
+  std::uint64_t capacity() const;
+  std::uint64_t told_free_bytes() const { return capacity() - std::min(capacity(), used_ + bytes_of_other()); }
   /// Where the host finds these bytes, of any kind of memory. Throws Failure if device memory does not hold them.
   std::byte* bytes_at(const void* address, std::uint64_t bytes) const;
   void wrote(void* address, std::uint64_t bytes);
@@ -236,6 +240,7 @@ class Machine {
  private:
   Machine(Settings settings, const GpuFacts& gpu);
   void open_context();
+  std::uint64_t bytes_of_other() const { return settings.real_clock ? settings.real_clock->sharing.memory_bytes : 0; }
   /// Of the allocation of the device's own memory; 0 for other addresses.
   std::uint64_t own_begin(const void* address) const;
   void execute(const KernelWork& work, const LaunchRequest& request);

@@ -181,6 +181,12 @@ const Memory* Machine::memory_at(const void* address, std::uint64_t* begin) cons
   return &above->second;
 }
 
+std::uint64_t Machine::capacity() const {
+  const std::uint64_t first = settings.real_clock ? settings.real_clock->first_memory_bytes : 0;
+  if (first == 0) return capacity_;
+  return std::min(capacity_, std::max(first, 2 * report.costs.most_device_bytes) + bytes_of_other());
+}
+
 simulated::SimulatedDevice& Machine::device() {
   if (deferred_) {
     settle();

@@ -74,6 +74,12 @@ void Machine::run_by_real_clock(const KernelWork& work, const LaunchRequest& req
   }
   settle();
   const KernelLaunch launch = device_launch(work, request);
+  const bool reads_clock = device_.may_read_clock(launch.kernel);
+  if (reads_clock) {
+    const Nanoseconds begin = timeline.next_kernel_begins(request.stream);
+    const int mhz = gpu_clock_->mhz_from(begin);
+    device_.set_clocks({begin * static_cast<unsigned>(mhz) / 1000, begin, 1e3 / mhz});
+  }
   bool has_printed = false;
   std::vector<KernelCounters> counted;
   const auto carry_out = [&] {
@@ -99,6 +105,8 @@ void Machine::run_by_real_clock(const KernelWork& work, const LaunchRequest& req
   known.function = work.function;
   known.counters = std::move(counted.back());
   known.counts = simulated::launch_counts(known.counters, *gpu_model_);
+  const double warps = static_cast<double>(request.grid.count()) * static_cast<double>((request.block.count() + 31) / 32);
+  known.least_cycles = reads_clock ? known.counts.warp_instructions / warps : 0;
   known.ns_at.clear();
   const double resident = std::max(1, predict_launch(*gpu_, known.counts).residence.blocks) *
                           static_cast<double>(gpu_->multiprocessors);
@@ -141,7 +149,7 @@ Timeline::Span Machine::enqueue_kernel(KnownLaunch& known, int stream) {
       const double slower = static_cast<double>(mhz) / gpu_->clock_mhz.high;
       gpu.clock_mhz = {gpu_->clock_mhz.low * slower, gpu_->clock_mhz.high * slower};
     }
-    return known.ns_at[mhz] = kernel_ns(gpu, known.counts);
+    return known.ns_at[mhz] = std::max(kernel_ns(gpu, known.counts), known.least_cycles * 1e3 / mhz);
   };
   const Timeline::Span span = timeline.enqueue(
       stream, Engine::kernels, [&](Nanoseconds begin) { return gpu_clock_->takes(begin, ns_at, true); }, known.share);

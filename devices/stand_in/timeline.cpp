@@ -70,8 +70,7 @@ Timeline::Span Timeline::enqueue(int stream, Engine engine, const NanosecondsFro
   Nanoseconds begin = earliest(stream);
   Nanoseconds ns = 0;
   if (engine == Engine::kernels) {
-    const Nanoseconds between = is_held_ ? costs_.between_nodes : costs_.between;
-    begin = when_there_is_room(std::max(begin, streams_.at(stream).end + between), share);
+    begin = when_there_is_room(next_kernel_begins(stream), share);
     ns = ns_from(begin);
     running_.push_back({begin + ns, share});
   } else {

@@ -8,6 +8,7 @@
 // from it and kernels each have an engine; kernels of several streams run beside each other where they fit.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -87,6 +88,10 @@ class Timeline {
   /// The same of something whose time depends on when it begins.
   using NanosecondsFrom = std::function<Nanoseconds(Nanoseconds begin)>;
   Span enqueue(int stream, Engine engine, const NanosecondsFrom& ns_from, double share = 1);
+  /// When a kernel would begin that fills little of the device.
+  Nanoseconds next_kernel_begins(int stream) const {
+    return std::max(earliest(stream), streams_.at(stream).end + (is_held_ ? costs_.between_nodes : costs_.between));
+  }
   /// When all that is in the stream will have ended: where an event is recorded.
   Nanoseconds mark(int stream);
   void wait_for(int stream, Nanoseconds end);
