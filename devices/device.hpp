@@ -66,8 +66,8 @@ class PinnedBuffer {
   std::size_t bytes_ = 0;
 };
 
-/// What a device says of itself beside its work. Asking may take milliseconds: it belongs between measurements, and what
-/// happens meanwhile shows in what grows. Empty where the device cannot tell.
+/// What a device says of itself beside its work. Asking may take milliseconds: it belongs between measurements, and
+/// what happens meanwhile shows in what grows. Empty where the device cannot tell.
 struct DeviceState {
   std::optional<double> temperature_celsius;
   /// For how many nanoseconds, since the driver was loaded, the clock was held down, by reason. The difference of two
@@ -77,8 +77,8 @@ struct DeviceState {
   std::vector<std::string> held_now;
 };
 
-/// Work that was recorded once, on the device that it was recorded on and which outlives it. Replaying it costs the host
-/// as much as one launch or little more, however many launches it has.
+/// Work that was recorded once, on the device that it was recorded on and which outlives it. Replaying it costs the
+/// host as much as one launch or little more, however many launches it has.
 class Recording {
  public:
   Recording() = default;
@@ -159,8 +159,8 @@ class Device {
 
   /// Whether `record` may succeed.
   virtual bool can_record() const { return false; }
-  /// What `work` enqueues, to be replayed: nothing of it runs now. nullptr if not all of it could be recorded, because it
-  /// waits, allocates, or enqueues behind this interface's back; it may have run then.
+  /// What `work` enqueues, to be replayed: nothing of it runs now. nullptr if not all of it could be recorded, because
+  /// it waits, allocates, or enqueues behind this interface's back; it may have run then.
   virtual std::unique_ptr<Recording> record(const std::function<void()>& /*work*/) { return nullptr; }
   /// Enqueues a kernel that does nothing: what a launch takes by itself.
   virtual void launch_nothing() {}

@@ -48,7 +48,11 @@ int attribute(cudaDeviceAttr name) {
 /// Whether the CUDA runtime of this process is the stand-in (devices/stand_in), which says so by this symbol.
 bool is_stand_in() { return dlsym(RTLD_DEFAULT, "convladder_stand_in_version") != nullptr; }
 
-bool has_virtual_clock() { return is_stand_in(); }
+/// Whether its times are those of a virtual clock: the stand-in's are, unless its settings ask for the real one.
+bool has_virtual_clock() {
+  const auto ask = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "convladder_stand_in_is_virtual"));
+  return ask != nullptr && ask() != 0;
+}
 
 /// A graph of what was captured, ready to be launched.
 class CudaRecording final : public Recording {

@@ -245,6 +245,15 @@ void SimulatedDevice::fill(const ptx::Module& module, const VariableContent& con
   std::memcpy(memory_.host(place(module, *symbol)), source, content.bytes);
 }
 
+std::vector<std::pair<std::uint64_t, std::uint64_t>> SimulatedDevice::own_allocations() const {
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> own;
+  for (const Allocation* at = memory_.next(0); at != nullptr && at->begin < kVisibleWindow;
+       at = memory_.next(at->begin)) {
+    if (!at->freed) own.emplace_back(at->begin, at->end);
+  }
+  return own;
+}
+
 const Program& SimulatedDevice::program_of(const void* kernel) {
   std::unique_ptr<Program>& program = programs_[kernel];
   if (program) return *program;

@@ -111,6 +111,15 @@ class SimulatedDevice final : public Device {
   }
   /// The host has written there, past `copy_to_device`.
   void host_wrote(const void* address, std::size_t bytes);
+  /// Begins and ends of the live allocations that are the device's own, ascending.
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> own_allocations() const;
+  /// Begins of the live allocations that the launch may write, those that the host sees included, as far as
+  /// written_allocations.hpp knows. Throws DeviceError as `launch`.
+  std::vector<std::uint64_t> may_be_written_by(const KernelLaunch& given);
+  /// For the launches from now on.
+  void set_clocks(const KernelClocks& clocks) { clocks_ = clocks; }
+  /// False if the kernel reads no clock.
+  bool may_read_clock(const void* kernel);
   /// The allocation that holds the address, or nullptr.
   const Allocation* allocation_at(const void* address) const;
   /// That, or the nearest below it, freed ones included; nullptr below the first.
@@ -171,6 +180,7 @@ class SimulatedDevice final : public Device {
   std::vector<RecordedLaunch> launches_;
   std::map<std::uint64_t, std::uint64_t>
       filled_;  // by the begin of an allocation: bytes of it that the host has written
+  KernelClocks clocks_;
   bool counts_ = true;
   std::optional<GridWindow> window_;
   std::optional<GridWindow> counted_;

@@ -49,6 +49,12 @@ void extrapolate(std::vector<std::pair<std::string, double>>& values,
   }
 }
 
+/// What they do is not in the kernel's own instructions.
+bool calls_functions(const ptx::Kernel& kernel) {
+  return std::ranges::any_of(kernel.instructions,
+                             [](const ptx::Instruction& instruction) { return instruction.opcode.starts_with("call"); });
+}
+
 }  // namespace
 
 void SimulatedDevice::launch(const KernelLaunch& given) {
@@ -83,7 +89,40 @@ LaunchConfiguration SimulatedDevice::configuration_of(const Program& program, co
   configuration.collect_findings = options_.checkers.any();
   configuration.limits = options_.limits;
   configuration.textures = &textures_;
+  configuration.clocks = clocks_;
   return configuration;
+}
+
+std::vector<std::uint64_t> SimulatedDevice::may_be_written_by(const KernelLaunch& given) {
+  try {
+    const Program& program = program_of(given.kernel);
+    const KernelLaunch launch = in_blocks(*program.kernel, given);
+    check_launch(program, launch, *options_.gpu);
+    std::vector<std::uint64_t> live;
+    if (calls_functions(*program.kernel)) {
+      for (const Allocation* at = memory_.next(0); at != nullptr; at = memory_.next(at->begin)) {
+        if (!at->freed) live.push_back(at->begin);
+      }
+      return live;
+    }
+    for (const std::uint64_t begin :
+         written_allocations(program, configuration_of(program, launch).parameters, memory_)) {
+      if (memory_.find(begin) != nullptr) live.push_back(begin);
+    }
+    return live;
+  } catch (const ptx::PtxError& error) {
+    throw DeviceError(error.what());
+  }
+}
+
+bool SimulatedDevice::may_read_clock(const void* kernel) {
+  const Program& program = program_of(kernel);
+  if (calls_functions(*program.kernel)) return true;
+  return std::ranges::any_of(program.kernel->instructions, [](const ptx::Instruction& instruction) {
+    return std::ranges::any_of(instruction.operands, [](const ptx::Operand& operand) {
+      return operand.name.starts_with("%clock") || operand.name.starts_with("%globaltimer");
+    });
+  });
 }
 
 LaunchResult SimulatedDevice::run(const Program& program, LaunchConfiguration configuration) {

@@ -15,7 +15,7 @@ bool is_device_only(const void* address) {
 
 /// Managed variables are the device's, and no call has allocated them.
 bool is_pinned(Machine& machine, const void* address) {
-  return machine.memory_at(address) != nullptr || machine.device().allocation_at(address) != nullptr;
+  return machine.memory_at(address) != nullptr || machine.owns(address);
 }
 
 /// From the first byte of the box to behind its last. Throws Failure where that is no number.
@@ -29,6 +29,22 @@ std::uint64_t span_of(const Rectangle& box, const Size3& size) {
     return sum;
   };
   return add(add(size.width, box.pitch, size.height - 1), box.slice, size.depth - 1);
+}
+
+/// The box, and bytes that belong to it, as one name.
+ContentName name_of_box(char what, const Rectangle& to, const Rectangle& from, const Size3& size,
+                        const ContentName& content) {
+  const std::uint64_t words[] = {static_cast<std::uint64_t>(what),
+                                 reinterpret_cast<std::uint64_t>(to.address),
+                                 to.pitch,
+                                 to.slice,
+                                 reinterpret_cast<std::uint64_t>(from.address),
+                                 from.pitch,
+                                 from.slice,
+                                 size.width,
+                                 size.height,
+                                 size.depth};
+  return content_name(content_name(words, sizeof words), content);
 }
 
 /// Calls `row(offset in a, offset in b)` for every row of the box.
@@ -59,11 +75,30 @@ void copy_rectangle(Machine& machine, const Rectangle& to, const Rectangle& from
   }
   std::byte* const target = machine.bytes_at(to.address, span_of(to, size));
   const std::byte* const source = machine.bytes_at(from.address, span_of(from, size));
-  each_row(to, from, size, [&](std::size_t at, std::size_t source_at) {
-    std::memmove(target + at, source + source_at, size.width);
-    machine.wrote(static_cast<std::byte*>(to.address) + at, size.width);
-  });
   const std::uint64_t bytes = size.width * size.height * size.depth;
+  const auto copy = [&machine, to, size, target](const std::byte* bytes_there, const Rectangle& there) {
+    each_row(to, there, size, [&](std::size_t at, std::size_t source_at) {
+      std::memmove(target + at, bytes_there + source_at, size.width);
+      machine.wrote(static_cast<std::byte*>(to.address) + at, size.width);
+    });
+  };
+  if (to_device && from_device) {
+    machine.move_bytes(name_of_box('D', to, from, size, {}), to.address, from.address, 0,
+                       [copy, source, from] { copy(source, from); });
+  } else if (to_device && machine.is_put_off()) {
+    // The host may change its bytes when the call returns, or when the stream is waited for.
+    const auto kept = std::make_shared<std::vector<std::byte>>(bytes);
+    const Rectangle packed{nullptr, size.width, size.width * size.height};
+    each_row(packed, from, size, [&](std::size_t at, std::size_t source_at) {
+      std::memcpy(kept->data() + at, source + source_at, size.width);
+    });
+    machine.move_bytes(name_of_box('H', to, packed, size, content_name(kept->data(), bytes)), to.address, nullptr, bytes,
+                       [copy, kept, packed] { copy(kept->data(), packed); });
+  } else {
+    machine.settle();
+    copy(source, from);
+    machine.moved_by_host(to.address);
+  }
   const bool onto_device = kind == CopyKind::by_address ? to_device : wants_to_device;
   const bool off_device = kind == CopyKind::by_address ? from_device : wants_from_device;
   if (onto_device && off_device) {
@@ -88,13 +123,17 @@ void fill_rectangle(Machine& machine, const Rectangle& to, const void* value, st
   std::memcpy(work.value.data(), value, unit);
   if (machine.graphs().keep(stream, work)) return;
   std::byte* const target = machine.bytes_at(to.address, span_of(to, size));
-  each_row(to, to, size, [&](std::size_t at, std::size_t /*same*/) {
-    if (unit == 1) {
-      std::memset(target + at, *static_cast<const unsigned char*>(value), size.width);
-    } else {
-      for (std::size_t x = 0; x < size.width; x += unit) std::memcpy(target + at + x, value, unit);
-    }
-    machine.wrote(static_cast<std::byte*>(to.address) + at, size.width);
+  const std::array<std::byte, 4> filler = work.value;
+  const ContentName name = name_of_box('F', to, {}, size, content_name({unit, 0}, content_name(filler.data(), filler.size())));
+  machine.move_bytes(name, to.address, nullptr, 0, [&machine, to, unit, size, target, filler] {
+    each_row(to, to, size, [&](std::size_t at, std::size_t /*same*/) {
+      if (unit == 1) {
+        std::memset(target + at, static_cast<int>(filler[0]), size.width);
+      } else {
+        for (std::size_t x = 0; x < size.width; x += unit) std::memcpy(target + at + x, filler.data(), unit);
+      }
+      machine.wrote(static_cast<std::byte*>(to.address) + at, size.width);
+    });
   });
   const std::uint64_t bytes = size.width * size.height * size.depth;
   machine.note_copy_on_device("[CUDA memset]", bytes, bytes, stream);

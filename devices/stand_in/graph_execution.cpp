@@ -57,7 +57,10 @@ struct CarryOut {
   void operator()(const FillWork& work) const {
     fill_rectangle(machine, work.to, work.value.data(), work.unit, work.size, stream);
   }
-  void operator()(const HostWork& work) const { work.function(work.data); }
+  void operator()(const HostWork& work) const {
+    machine.settle();
+    work.function(work.data);
+  }
   void operator()(const EventRecordWork& work) const {
     work.event->at = machine.timeline.mark(stream);
     work.event->is_recorded = true;
@@ -76,7 +79,8 @@ void carry_out(Machine& machine, const Work& work, int stream) { std::visit(Carr
 
 void carry_out(Machine& machine, const Graph& graph, int stream) {
   Timeline& timeline = machine.timeline;
-  timeline.host_works(timeline.costs().launch);
+  const FixedCosts& costs = timeline.costs();
+  timeline.host_works(costs.graph_launch + costs.graph_node * graph.nodes().size());
   const HeldHost held(timeline);
   const Nanoseconds begin = timeline.mark(stream);
   timeline.wait_for(stream, carry_out_nodes(machine, graph, begin));

@@ -57,6 +57,21 @@ simulated::SimulatedDeviceOptions device_options(const Settings& settings) {
   return options;
 }
 
+FixedCosts costs_of(const Settings& settings) {
+  FixedCosts costs;
+  if (!settings.real_clock) return costs;
+  const RealClock& clock = *settings.real_clock;
+  costs.call = clock.call_ns;
+  costs.launch = clock.launch_ns;
+  costs.enqueue = clock.enqueue_ns;
+  costs.graph_launch = clock.graph_launch_ns;
+  costs.graph_node = clock.graph_node_ns;
+  costs.between = clock.between_ns;
+  costs.between_nodes = clock.between_nodes_ns;
+  costs.event = clock.event_ns;
+  return costs;
+}
+
 Settings settings_of_process() {
   const char* const text = std::getenv(kSettingsVariable);
   try {
@@ -92,6 +107,7 @@ Machine& Machine::get() {
 
 Machine::Machine(Settings wanted, const GpuFacts& gpu)
     : settings(std::move(wanted)),
+      timeline(costs_of(settings), settings.real_clock.has_value()),
       trace(settings.trace, settings.trace_calls),
       gpu_(&gpu),
       gpu_model_(&model_of(settings)),
@@ -99,6 +115,11 @@ Machine::Machine(Settings wanted, const GpuFacts& gpu)
       graphs_(std::make_unique<Graphs>()),
       arrays_(std::make_unique<Arrays>()),
       pools_(std::make_unique<MemoryPools>()) {
+  if (settings.real_clock) {
+    static_cast<void>(real_now());  // it begins
+    deferred_.emplace(device_);
+    gpu_clock_.emplace(*settings.real_clock, static_cast<int>(gpu.clock_mhz.high));
+  }
   capacity_ =
       settings.memory_bytes > 0 ? std::min(settings.memory_bytes, device_.memory_bytes()) : device_.memory_bytes();
 }
@@ -159,6 +180,8 @@ void Machine::open_context() {
 
 void Machine::reset(const DeviceContext& context) {
   synchronize_all();
+  if (deferred_ && lost_ != kSuccess) deferred_->forget();
+  settle();
   for (auto memory = memory_.begin(); memory != memory_.end();) {
     const bool kept = memory->second.kind == MemoryKind::registered || memory->second.context != &context;
     if (!kept) used_ -= memory->second.kind == MemoryKind::pinned ? 0 : memory->second.bytes;
@@ -252,7 +275,11 @@ void Machine::note_copy(const char* what, Engine engine, std::uint64_t bytes, bo
 void Machine::note_copy_on_device(const char* what, std::uint64_t moved, std::uint64_t bytes, int stream) {
   const double gb_per_s = gpu_->dram_gb_per_s.low;
   const Nanoseconds ns = timeline.costs().copy + static_cast<Nanoseconds>(static_cast<double>(moved) / gb_per_s);
-  trace.add(what, stream, timeline.enqueue(stream, Engine::kernels, ns));
+  const auto ns_from = [&](Nanoseconds begin) {
+    if (!gpu_clock_) return ns;
+    return gpu_clock_->takes(begin, [ns](int /*mhz*/) { return static_cast<double>(ns); }, false);
+  };
+  trace.add(what, stream, timeline.enqueue(stream, Engine::kernels, ns_from));
   report.copy(what, ns, bytes);
   timeline.host_works(timeline.costs().enqueue);
 }
@@ -266,7 +293,9 @@ void Machine::finish() noexcept {
   const std::scoped_lock lock(mutex);
   if (std::exchange(finished_, true) || (is_fork && !calls_ever_)) return;
   try {
+    if (lost_ == kSuccess) settle();
     if (lost_ == kSuccess) find_leaks();
+    report_known_launches();
     note_libraries_without_ptx(report);
     write_report(*this, "");
   } catch (const std::exception& error) {

@@ -1,7 +1,8 @@
 // What the programs of a process see: one GPU with its memory, modules, streams and events, on the simulated device.
 //
 // Everything is carried out when it is enqueued, in that order, which is one of the orders that streams allow; when it
-// would have happened on a GPU is the timeline's to say. One lock around every call: any host thread may call.
+// would have happened on a GPU is the timeline's to say. By the real clock it is carried out in the same order, but put
+// off as deferred_work.hpp says. One lock around every call: any host thread may call.
 #pragma once
 
 #include <array>
@@ -17,8 +18,11 @@
 #include <vector>
 
 #include "devices/gpus/gpu_facts.hpp"
+#include "devices/gpus/time_model.hpp"
 #include "devices/simulated/simulated_device.hpp"
 #include "devices/stand_in/contexts.hpp"
+#include "devices/stand_in/deferred_work.hpp"
+#include "devices/stand_in/gpu_clock.hpp"
 #include "devices/stand_in/modules/modules.hpp"
 #include "devices/stand_in/report/report.hpp"
 #include "devices/stand_in/report/trace.hpp"
@@ -56,6 +60,19 @@ struct Event {
   Nanoseconds at = 0;
 };
 
+/// A launch that was executed before, by the real clock: the same function, sizes and arguments.
+struct KnownLaunch {
+  const Function* function = nullptr;
+  std::shared_ptr<const DeferredOperation> operation;  ///< none: it is executed each time, at once
+  LaunchCounts counts;                                 ///< of the last time that it was executed at once
+  KernelCounters counters;
+  double share = 1;                      ///< of the device, that it fills
+  double least_cycles = 0;               ///< that a kernel has seen pass by the clock that it reads
+  std::map<int, double> ns_at;           ///< by MHz
+  std::uint64_t times = 0;               ///< that it was launched
+  Nanoseconds total_ns = 0;
+};
+
 /// A launch as either API asks for it; arguments as the kernel's parameters have them.
 struct LaunchRequest {
   Dim3 grid;
@@ -90,7 +107,13 @@ class Machine {
   const GpuFacts& gpu() const { return *gpu_; }
   /// 90 for compute capability 9.0.
   int architecture() const;
-  simulated::SimulatedDevice& device() { return device_; }
+  /// Whoever asks for it may look and write: what was put off is carried out.
+  simulated::SimulatedDevice& device();
+  /// Likewise; from now on no launch is put off, since what it reads may hang on a texture.
+  simulated::TextureTable& textures();
+  /// Whether the address is one of the device, or of memory that it sees.
+  bool owns(const void* address) const { return device_.allocation_at(address) != nullptr; }
+  const simulated::Allocation* allocation_at(const void* address) const { return device_.allocation_at(address); }
   /// 13000, unless the settings say that it is older, and of no use to the runtime.
   int driver_version() const;
   /// 1, or 0 where CUDA_VISIBLE_DEVICES hides it.
@@ -134,8 +157,11 @@ class Machine {
   void free(void* address, bool host, const char* call);
   /// The memory that holds the address; nullptr for the host's own and for wrong ones. `begin` becomes its begin.
   const Memory* memory_at(const void* address, std::uint64_t* begin = nullptr) const;
-  std::uint64_t free_bytes() const { return capacity_ - std::min(capacity_, used_); }
-  std::uint64_t capacity() const { return capacity_; }
+  /// What can be allocated.
+  std::uint64_t free_bytes() const { return capacity_ - std::min(capacity_, used_ + bytes_of_other()); }
+  /// What the program is told: where the memory is small at first, twice of what was used, as it grows.
+  std::uint64_t capacity() const;
+  std::uint64_t told_free_bytes() const { return capacity() - std::min(capacity(), used_ + bytes_of_other()); }
   /// Where the host finds these bytes, of any kind of memory. Throws Failure if device memory does not hold them.
   std::byte* bytes_at(const void* address, std::uint64_t bytes) const;
   void wrote(void* address, std::uint64_t bytes);
@@ -163,6 +189,19 @@ class Machine {
   /// The launch as data. Throws Failure for sizes that the kernel or the GPU does not take.
   KernelWork kernel_work(Function& function, const LaunchRequest& request, void* const* arguments);
   void run(const KernelWork& work, int stream);
+  /// Work that copies or fills: carried out now, or put off. `to` is what it writes, `from` what it reads, if they are
+  /// on the device. What it brings along is `kept_bytes`, and a part of its name.
+  void move_bytes(const ContentName& name, const void* to, const void* from, std::uint64_t kept_bytes,
+                  std::function<void()> carry_out);
+  /// Whether something is put off: what is to come behind it has to be as well.
+  bool is_put_off() const { return deferred_ && !deferred_->is_settled(); }
+  /// The host has written to this memory, now.
+  void moved_by_host(const void* to);
+  /// What was put off is carried out. Throws Failure if that loses the device.
+  void settle();
+  /// The device's clock, by the real clock.
+  GpuClock* gpu_clock() { return gpu_clock_ ? &*gpu_clock_ : nullptr; }
+  const DeferredWork* deferred() const { return deferred_ ? &*deferred_ : nullptr; }
   /// Notes a copy or a fill of so many bytes and when it happens.
   void note_copy(const char* what, Engine engine, std::uint64_t bytes, bool pinned, int stream, bool host_waits);
   /// The same of one that stays on the device and moves `moved` bytes through its memory.
@@ -201,7 +240,16 @@ class Machine {
  private:
   Machine(Settings settings, const GpuFacts& gpu);
   void open_context();
+  std::uint64_t bytes_of_other() const { return settings.real_clock ? settings.real_clock->sharing.memory_bytes : 0; }
+  /// Of the allocation of the device's own memory; 0 for other addresses.
+  std::uint64_t own_begin(const void* address) const;
+  void execute(const KernelWork& work, const LaunchRequest& request);
   void take_over(const Function& function, const LaunchRequest& request);
+  KernelLaunch device_launch(const KernelWork& work, const LaunchRequest& request);
+  void run_by_real_clock(const KernelWork& work, const LaunchRequest& request);
+  bool may_be_put_off(const KernelLaunch& launch);
+  Timeline::Span enqueue_kernel(KnownLaunch& known, int stream);
+  void report_known_launches();
   void find_leaks();
   void note_freed_wrongly(const void* address, const char* call);
   void check_launch(Function& function, const LaunchRequest& request);
@@ -209,6 +257,14 @@ class Machine {
   const GpuFacts* gpu_;
   const simulated::GpuModel* gpu_model_;  // whose caches are modelled: that GPU's, or the default's
   simulated::SimulatedDevice device_;
+  std::optional<DeferredWork> deferred_;  // by the real clock, as the next
+  std::optional<GpuClock> gpu_clock_;
+  bool has_textures_ = false;
+  struct HashOfName {
+    std::size_t operator()(const ContentName& name) const { return name.low; }
+  };
+  std::unordered_map<ContentName, KnownLaunch, HashOfName> known_launches_;
+  std::map<int, GpuFacts> gpu_at_;  // by MHz
   std::uint64_t capacity_ = 0;
   std::uint64_t used_ = 0;
   std::list<Module> modules_;

@@ -118,9 +118,7 @@ KernelWork Machine::kernel_work(Function& function, const LaunchRequest& request
   return work;
 }
 
-void Machine::run(const KernelWork& work, int stream) {
-  LaunchRequest request = work.request;
-  request.stream = stream;
+KernelLaunch Machine::device_launch(const KernelWork& work, const LaunchRequest& request) {
   KernelLaunch launch;
   launch.kernel = loaded(*work.function);
   launch.grid = request.grid;
@@ -129,7 +127,24 @@ void Machine::run(const KernelWork& work, int stream) {
   launch.arguments = work.arguments;
   launch.cooperative = request.cooperative;
   if (const Dim3 cluster = cluster_of(*work.function, request); cluster.count() > 0) launch.cluster = cluster;
+  return launch;
+}
+
+void Machine::run(const KernelWork& work, int stream) {
+  LaunchRequest request = work.request;
+  request.stream = stream;
   timeline.host_works(timeline.costs().launch);
+  if (deferred_) {
+    run_by_real_clock(work, request);
+  } else {
+    execute(work, request);
+    take_over(*work.function, request);
+  }
+}
+
+/// On the simulated device, now.
+void Machine::execute(const KernelWork& work, const LaunchRequest& request) {
+  const KernelLaunch launch = device_launch(work, request);
   std::string& name = work.function->written;
   if (name.empty()) name = display_name(work.function->name);
   const auto begin = std::chrono::steady_clock::now();
@@ -146,7 +161,6 @@ void Machine::run(const KernelWork& work, int stream) {
     throw Failure(kInvalidValue, error.what());
   }
   report.costs.kernel_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  take_over(*work.function, request);
 }
 
 void Machine::take_over(const Function& function, const LaunchRequest& request) {

@@ -160,6 +160,7 @@ void Machine::free(void* address, bool host, const char* call) {
     throw Failure(kInvalidValue);
   }
   synchronize_all();  // as cudaFree does
+  settle();
   if (found->second.kind == MemoryKind::registered) {
     device_.release(address);
   } else if (found->second.kind != MemoryKind::pinned) {
@@ -178,6 +179,60 @@ const Memory* Machine::memory_at(const void* address, std::uint64_t* begin) cons
   if (at - above->first >= std::max<std::uint64_t>(above->second.bytes, 1)) return nullptr;
   if (begin != nullptr) *begin = above->first;
   return &above->second;
+}
+
+std::uint64_t Machine::capacity() const {
+  const std::uint64_t first = settings.real_clock ? settings.real_clock->first_memory_bytes : 0;
+  if (first == 0) return capacity_;
+  return std::min(capacity_, std::max(first, 2 * report.costs.most_device_bytes) + bytes_of_other());
+}
+
+simulated::SimulatedDevice& Machine::device() {
+  if (deferred_) {
+    settle();
+    deferred_->wrote_anything();
+  }
+  return device_;
+}
+
+void Machine::settle() {
+  if (!deferred_ || deferred_->is_settled()) return;
+  deferred_->settle();
+  if (lost_ != kSuccess) throw Failure(lost_);
+}
+
+simulated::TextureTable& Machine::textures() {
+  has_textures_ = true;
+  return device().textures();
+}
+
+std::uint64_t Machine::own_begin(const void* address) const {
+  const simulated::Allocation* const found = device_.allocation_at(address);
+  return found == nullptr || found->begin >= simulated::kVisibleWindow ? 0 : found->begin;
+}
+
+void Machine::moved_by_host(const void* to) {
+  const std::uint64_t written = deferred_ ? own_begin(to) : 0;
+  if (written != 0) deferred_->wrote(written);
+}
+
+void Machine::move_bytes(const ContentName& name, const void* to, const void* from, std::uint64_t kept_bytes,
+                         std::function<void()> carry_out) {
+  const std::uint64_t written = deferred_ ? own_begin(to) : 0;
+  const std::uint64_t read = deferred_ && from != nullptr ? own_begin(from) : 0;
+  if (written == 0 || (from != nullptr && read == 0)) {
+    settle();
+    carry_out();
+    moved_by_host(to);
+    return;
+  }
+  DeferredOperation operation{.name = name,
+                              .carry_out = std::move(carry_out),
+                              .depends_on = std::vector<std::uint64_t>{written},
+                              .may_write = [written] { return std::vector<std::uint64_t>{written}; },
+                              .kept_bytes = kept_bytes};
+  if (read != 0 && read != written) operation.depends_on->push_back(read);
+  deferred_->add(std::make_shared<const DeferredOperation>(std::move(operation)));
 }
 
 std::byte* Machine::bytes_at(const void* address, std::uint64_t bytes) const {

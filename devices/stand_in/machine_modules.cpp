@@ -25,6 +25,13 @@ Function& Machine::add_function(const void* host, Module& module, std::string na
 void Machine::add_variable(const void* host, Variable variable) { variables_[host] = std::move(variable); }
 
 void Machine::forget(const Module& module) {
+  if (deferred_) {
+    // Another kernel may get the address of one of its kernels.
+    settle();
+    deferred_->forget_steps();
+    report_known_launches();
+    known_launches_.clear();
+  }
   std::erase_if(functions_, [&module](const auto& entry) { return entry.second->module == &module; });
   std::erase_if(variables_, [&module](const auto& entry) { return entry.second.module == &module; });
 }

@@ -65,6 +65,94 @@ ordered_json faults_json(const std::vector<Fault>& faults) {
   return list;
 }
 
+/// Calls `member(name, value)` for every number of it. One list for reading and writing.
+template <typename Clock, typename Member>
+void each_number(Clock& clock, const Member& member) {
+  member("call_ns", clock.call_ns);
+  member("launch_ns", clock.launch_ns);
+  member("enqueue_ns", clock.enqueue_ns);
+  member("graph_launch_ns", clock.graph_launch_ns);
+  member("graph_node_ns", clock.graph_node_ns);
+  member("between_ns", clock.between_ns);
+  member("between_nodes_ns", clock.between_nodes_ns);
+  member("event_ns", clock.event_ns);
+  member("rest_mhz", clock.rest_mhz);
+  member("load_mhz", clock.load_mhz);
+  member("ramp_ms", clock.ramp_ms);
+  member("fall_ms", clock.fall_ms);
+  member("nvml_ms", clock.nvml_ms);
+  member("library_ns", clock.library_ns);
+  member("first_memory_bytes", clock.first_memory_bytes);
+}
+
+template <typename T>
+void read_number(const JsonPlace& place, const char* name, T& value) {
+  if (!place.has(name)) return;
+  if constexpr (std::is_floating_point_v<T>) {
+    value = place.at(name).number(kNotNegative);
+  } else {
+    value = place.at(name).whole<T>(0, std::is_same_v<T, int> ? 100'000 : UINT64_MAX);
+  }
+}
+
+Throttle read_throttle(const JsonPlace& place) {
+  Throttle throttle;
+  read_number(place, "after_ms", throttle.after_ms);
+  read_number(place, "at_launch", throttle.at_launch);
+  read_number(place, "every_ms", throttle.every_ms);
+  read_number(place, "lasts_ms", throttle.lasts_ms);
+  throttle.mhz = place.at("mhz").whole(1, 100'000);
+  read_number(place, "reason", throttle.reason);
+  place.refuse_others();
+  return throttle;
+}
+
+Sharing read_sharing(const JsonPlace& place) {
+  Sharing sharing;
+  read_number(place, "every_ms", sharing.every_ms);
+  read_number(place, "slice_ms", sharing.slice_ms);
+  read_number(place, "memory_bytes", sharing.memory_bytes);
+  place.refuse_others();
+  if (sharing.slice_ms > 0 && sharing.slice_ms >= sharing.every_ms) {
+    place.at("slice_ms").expected("less than every_ms: the device is this process's for the rest");
+  }
+  return sharing;
+}
+
+RealClock read_real_clock(const JsonPlace& place) {
+  RealClock clock;
+  each_number(clock, [&place](const char* name, auto& value) { read_number(place, name, value); });
+  if (place.has("throttles")) {
+    for (const JsonPlace& one : place.at("throttles").list()) clock.throttles.push_back(read_throttle(one));
+  }
+  if (place.has("nvml_missing")) {
+    for (const JsonPlace& one : place.at("nvml_missing").list()) clock.nvml_missing.push_back(one.some_text());
+  }
+  if (place.has("sharing")) clock.sharing = read_sharing(place.at("sharing"));
+  place.refuse_others();
+  return clock;
+}
+
+ordered_json real_clock_json(const RealClock& clock) {
+  ordered_json json = ordered_json::object();
+  each_number(clock, [&json](const char* name, const auto& value) { json[name] = value; });
+  ordered_json throttles = ordered_json::array();
+  for (const Throttle& one : clock.throttles) {
+    throttles.push_back({{"after_ms", one.after_ms},
+                         {"at_launch", one.at_launch},
+                         {"every_ms", one.every_ms},
+                         {"lasts_ms", one.lasts_ms},
+                         {"mhz", one.mhz},
+                         {"reason", one.reason}});
+  }
+  json["throttles"] = std::move(throttles);
+  json["nvml_missing"] = clock.nvml_missing;
+  json["sharing"] = {{"every_ms", clock.sharing.every_ms},
+                     {"slice_ms", clock.sharing.slice_ms},
+                     {"memory_bytes", clock.sharing.memory_bytes}};
+  return json;
+}
+
 ordered_json checkers_json(const simulated::CheckerSet& checkers) {
   ordered_json list = ordered_json::array();
   if (checkers.memory) list.push_back(kMemory);
@@ -109,12 +197,13 @@ Settings parse_settings(const std::string& text) {
   if (place.has("faults")) {
     for (const JsonPlace& one : place.at("faults").list()) settings.faults.push_back(read_fault(one));
   }
+  if (place.has("real_clock")) settings.real_clock = read_real_clock(place.at("real_clock"));
   place.refuse_others();
   return settings;
 }
 
 std::string settings_text(const Settings& settings) {
-  return json_line({{"gpu", settings.gpu},
+  ordered_json json = {{"gpu", settings.gpu},
                     {"checkers", checkers_json(settings.checkers)},
                     {"caches", settings.with_caches},
                     {"host_threads", settings.host_threads},
@@ -131,7 +220,9 @@ std::string settings_text(const Settings& settings) {
                     {"trace_calls", settings.trace_calls},
                     {"exclusive", settings.exclusive},
                     {"driver_version", settings.driver_version},
-                    {"faults", faults_json(settings.faults)}});
+                    {"faults", faults_json(settings.faults)}};
+  if (settings.real_clock) json["real_clock"] = real_clock_json(*settings.real_clock);
+  return json_line(json);
 }
 
 }  // namespace convladder::stand_in

@@ -1,9 +1,26 @@
 #include "devices/stand_in/timeline.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <thread>
 
 namespace convladder::stand_in {
+
+Nanoseconds real_now() {
+  using std::chrono::steady_clock;
+  static const steady_clock::time_point begin = steady_clock::now();
+  return static_cast<Nanoseconds>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(steady_clock::now() - begin).count());
+}
+
+void wait_until(Nanoseconds real) {
+  constexpr Nanoseconds kSpun = 100'000;  // a thread that sleeps comes back some 60 us late
+  const Nanoseconds now = real_now();
+  if (real > now + kSpun) std::this_thread::sleep_for(std::chrono::nanoseconds(real - now - kSpun));
+  while (real_now() < real) {
+  }
+}
 
 int Timeline::add_stream(bool waits_for_default) {
   streams_[next_stream_] = {0, waits_for_default, false};
@@ -46,13 +63,20 @@ Nanoseconds Timeline::when_there_is_room(Nanoseconds from, double share) {
 }
 
 Timeline::Span Timeline::enqueue(int stream, Engine engine, Nanoseconds ns, double share) {
+  return enqueue(stream, engine, [ns](Nanoseconds /*begin*/) { return ns; }, share);
+}
+
+Timeline::Span Timeline::enqueue(int stream, Engine engine, const NanosecondsFrom& ns_from, double share) {
   Nanoseconds begin = earliest(stream);
+  Nanoseconds ns = 0;
   if (engine == Engine::kernels) {
-    begin = when_there_is_room(begin, share);
+    begin = when_there_is_room(next_kernel_begins(stream), share);
+    ns = ns_from(begin);
     running_.push_back({begin + ns, share});
   } else {
     Nanoseconds& engine_end = engine_end_[static_cast<std::size_t>(engine)];
     begin = std::max(begin, engine_end);
+    ns = ns_from(begin);
     engine_end = begin + ns;
   }
   busy_[static_cast<std::size_t>(engine)] += ns;
@@ -63,7 +87,7 @@ Timeline::Span Timeline::enqueue(int stream, Engine engine, Nanoseconds ns, doub
 Nanoseconds Timeline::mark(int stream) {
   // An event on an idle stream is recorded when the device hears of it, not when the last work ended.
   StreamTime& own = streams_.at(stream);
-  own.end = earliest(stream);
+  own.end = earliest(stream) + costs_.event;
   return own.end;
 }
 

@@ -23,6 +23,13 @@ struct PlacesOfBlocks {
 /// What grid barriers of cooperative groups need: cooperative_groups/details/driver_abi.h, grid_workspace.
 inline constexpr std::uint64_t kGridWorkspaceBytes = 64;
 
+/// What the clocks of kernels read. They count the operations that a warp has executed: the only time that there is.
+struct KernelClocks {
+  std::uint64_t cycles = 0;  ///< of %clock and %clock64 when a warp begins
+  std::uint64_t ns = 0;      ///< of %globaltimer, likewise
+  double ns_of_cycle = 1;
+};
+
 struct LaunchConfiguration {
   Dim3 grid;
   Dim3 block;
@@ -39,6 +46,7 @@ struct LaunchConfiguration {
   bool collect_findings = false;               ///< otherwise the first fault ends the launch
   LaunchLimits limits;
   const TextureTable* textures = nullptr;  ///< what handles stand for; none: for nothing
+  KernelClocks clocks;
   int host_threads = 1;                    ///< results and counters are the same for every number
 };
 

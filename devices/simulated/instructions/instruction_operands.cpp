@@ -226,7 +226,7 @@ std::uint64_t InstructionDecoder::reserved_place(const std::string& name) const 
   fail(fmt::format("the special register {} is not supported", name));
 }
 
-/// All clocks count the operations that the warp has executed: the only time there is here, and the same in every run.
+/// All clocks count the operations that the warp has executed, and are the same in every run: KernelClocks.
 Slot InstructionDecoder::read_clock(const std::string& name, int bits) {
   const bool high = name == "%clock_hi" || name == "%globaltimer_hi";
   const bool wide = name == "%clock64" || name == "%globaltimer";
@@ -239,6 +239,7 @@ Slot InstructionDecoder::read_clock(const std::string& name, int bits) {
   operation.operands[0] = temporary(bits);
   operation.detail = high ? 32 : 0;  // bits to shift it to the right
   operation.vector_elements = wide ? 2 : 1;
+  operation.offset = name.starts_with("%globaltimer") ? 1 : 0;
   return emit(operation).operands[0];
 }
 

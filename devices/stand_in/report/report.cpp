@@ -63,11 +63,19 @@ void Report::failed(std::string_view name, int status, std::string_view text, Ca
 
 void Report::kernel(const std::string& name, Nanoseconds ns, const std::vector<std::pair<std::string, double>>& counted,
                     const std::vector<std::pair<std::string, double>>& modelled) {
+  kernels(name, 1, ns, counted, modelled);
+}
+
+void Report::kernels(const std::string& name, std::uint64_t times, Nanoseconds total_ns,
+                     const std::vector<std::pair<std::string, double>>& counted,
+                     const std::vector<std::pair<std::string, double>>& modelled) {
   KernelSum& sum = kernels_[name];
-  sum.times.add(ns);
+  sum.times.add(total_ns / times);
+  sum.times.count += times - 1;
+  sum.times.total += total_ns - total_ns / times;
   for (const auto* values : {&counted, &modelled}) {
     for (const auto& [metric, value] : *values) {
-      if (metric.ends_with(".sum")) sum.counters[metric] += value;
+      if (metric.ends_with(".sum")) sum.counters[metric] += value * static_cast<double>(times);
     }
   }
 }

@@ -60,6 +60,10 @@ class Report {
   /// `name` is as in the PTX: others may be written alike.
   void kernel(const std::string& name, Nanoseconds ns, const std::vector<std::pair<std::string, double>>& counted,
               const std::vector<std::pair<std::string, double>>& modelled);
+  /// The same of `times` launches that did the same and took `total_ns` together.
+  void kernels(const std::string& name, std::uint64_t times, Nanoseconds total_ns,
+               const std::vector<std::pair<std::string, double>>& counted,
+               const std::vector<std::pair<std::string, double>>& modelled);
   void copy(const std::string& what, Nanoseconds ns, std::uint64_t bytes);
   void allocated(AllocationNote note) { allocations_.push_back(std::move(note)); }
   /// `places` are those of the launch or the call.

@@ -31,12 +31,31 @@ inline cudaError_t remember(int status) {
 }
 
 /// While it lives, a call is being answered on this thread. What calls another to do its work counts once.
-struct Answering {
+class Answering {
+ public:
   static inline thread_local int depth = 0;
-  Answering() { ++depth; }
-  ~Answering() { --depth; }
+  /// At the end of the outermost, when it may return is in `returns_at`.
+  Answering(Machine& machine, Nanoseconds& returns_at) : machine_(machine), returns_at_(returns_at) {
+    if (depth++ == 0) machine.timeline.call_begins();
+  }
+  ~Answering() {
+    if (--depth == 0) returns_at_ = machine_.timeline.now();
+  }
   Answering(const Answering&) = delete;
   Answering& operator=(const Answering&) = delete;
+
+ private:
+  Machine& machine_;
+  Nanoseconds& returns_at_;
+};
+
+/// By the real clock a call takes its time, and waits for the device, when it has let others call.
+struct Returning {
+  bool is_real = false;
+  Nanoseconds at = 0;
+  ~Returning() {
+    if (is_real) wait_until(at);
+  }
 };
 
 /// What a call asks of the process's context.
@@ -51,8 +70,9 @@ cudaError_t answer(const char* name, const Work& work, Context context = Context
   try {
     if (Machine::is_lost_by_fork()) return remember(kNotInitialized);  // its locks may be held for ever
     Machine& machine = Machine::get();
+    Returning returning{machine.timeline.is_real()};
     const std::scoped_lock lock(machine.mutex);
-    const Answering answering;
+    const Answering answering(machine, returning.at);
     name = called(name);
     const bool needed = context == Context::needed;
     try {

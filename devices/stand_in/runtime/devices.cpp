@@ -1,9 +1,11 @@
 // Devices: there is one, the GPU of the settings.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "devices/stand_in/device_attributes.hpp"
+#include "devices/stand_in/gpu_state.hpp"
 #include "devices/stand_in/runtime/answer.hpp"
 #include "devices/stand_in/visible_device.hpp"
 
@@ -242,6 +244,23 @@ cudaError_t cudaRuntimeGetVersion(int* version) {
 
 /// For who has to know whose runtime this is.
 int convladder_stand_in_version() { return 1; }
+
+/// Whether what it times is predicted: by the real clock it is measured, as on a GPU.
+int convladder_stand_in_is_virtual() { return Machine::get().timeline.is_real() ? 0 : 1; }
+
+/// See gpu_state.hpp.
+int convladder_stand_in_gpu_state(GpuState* state) {
+  Machine& machine = Machine::get();
+  const std::scoped_lock lock(machine.mutex);
+  if (machine.gpu_clock() == nullptr) return 0;
+  *state = machine.gpu_clock()->state(real_now());
+  return 1;
+}
+
+int convladder_stand_in_nvml_lacks(const char* function) {
+  const auto& clock = Machine::get().settings.real_clock;
+  return clock && std::ranges::find(clock->nvml_missing, function) != clock->nvml_missing.end() ? 1 : 0;
+}
 
 cudaError_t cudaProfilerStart() {
   return answer("cudaProfilerStart", [](Machine&) {});

@@ -99,6 +99,7 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void*
   const cudaError_t status = answer("cudaLaunchHostFunc", [&](Machine& machine) {
     require(function != nullptr);
     is_kept = machine.graphs().keep(machine.stream_number(stream), HostWork{function, data});
+    if (!is_kept) machine.settle();
   });
   if (status == cudaSuccess && !is_kept)
     function(data);  // everything before it in the stream is done; it may wait for others
@@ -109,6 +110,7 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t call
   const cudaError_t status = answer("cudaStreamAddCallback", [&](Machine& machine) {
     require(callback != nullptr && flags == 0);
     machine.graphs().refuse_in_capture(machine.stream_number(stream));
+    machine.settle();
   });
   if (status == cudaSuccess) callback(stream, cudaSuccess, data);
   return status;

@@ -108,7 +108,7 @@ cudaError_t cudaFreeHost(void* address) {
 
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
   return answer("cudaMemGetInfo", [&](Machine& machine) {
-    give(free, static_cast<std::size_t>(machine.free_bytes()));
+    give(free, static_cast<std::size_t>(machine.told_free_bytes()));
     give(total, static_cast<std::size_t>(machine.capacity()));
   });
 }

@@ -18,7 +18,7 @@ struct Advice {
 /// Of a range of managed memory, or of a managed variable. Throws Failure for any other. The machine's lock is held.
 Advice& advice_of(Machine& machine, const void* address, std::size_t bytes) {
   const auto at = reinterpret_cast<std::uint64_t>(address);
-  const convladder::simulated::Allocation* const allocation = machine.device().allocation_at(address);
+  const convladder::simulated::Allocation* const allocation = machine.allocation_at(address);
   require(allocation != nullptr &&
           at - convladder::simulated::kVisibleWindow <
               convladder::simulated::kGlobalWindowBytes - convladder::simulated::kDeviceWindowBytes);

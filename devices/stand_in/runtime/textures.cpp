@@ -79,7 +79,7 @@ unsigned long long make(const Make& work) {
 cudaError_t destroy(const char* name, unsigned long long handle) {
   return answer(name, [&](Machine& machine) {
     static_cast<void>(make([&] {
-      if (handle != 0) machine.device().textures().destroy(handle);
+      if (handle != 0) machine.textures().destroy(handle);
       return handle;
     }));
     given.erase(handle);
@@ -99,7 +99,7 @@ cudaError_t cudaCreateTextureObject(cudaTextureObject_t* handle, const cudaResou
       throw Failure(kNotSupported);
     }
     const TextureDescription description = description_of(machine, *resource, *texture);
-    *handle = make([&] { return machine.device().textures().create_texture(description); });
+    *handle = make([&] { return machine.textures().create_texture(description); });
     given[*handle] = {*resource, *texture};
   });
 }
@@ -125,7 +125,7 @@ cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* handle, const cudaResou
     require(handle != nullptr && resource != nullptr && resource->resType == cudaResourceTypeArray);
     const Array& array = machine.arrays().at(resource->res.array.array);
     require((array.flags & cudaArraySurfaceLoadStore) != 0);
-    *handle = make([&] { return machine.device().textures().create_surface(array.resource); });
+    *handle = make([&] { return machine.textures().create_surface(array.resource); });
     given[*handle] = {*resource, {}};
   });
 }

@@ -102,5 +102,41 @@ TEST(Timeline, GoesOnWithWhatIsInAStreamThatIsRemoved) {
   EXPECT_NE(timeline.add_stream(false), stream);
 }
 
+TEST(Timeline, PutsTimeBetweenKernelsAndIntoEvents) {
+  FixedCosts costs = kCosts;
+  costs.between = 7;
+  costs.between_nodes = 3;
+  costs.event = 5;
+  Timeline timeline(costs);
+  expect_span(timeline.enqueue(0, Engine::kernels, 1000), 100, 1100);
+  expect_span(timeline.enqueue(0, Engine::kernels, 10), 1107, 1117);
+  EXPECT_EQ(timeline.mark(0), 1122U);
+  timeline.hold(true);
+  expect_span(timeline.enqueue(0, Engine::kernels, 10), 1125, 1135);
+  timeline.hold(false);
+  expect_span(timeline.enqueue(0, Engine::to_device, 10), 1135, 1145);
+}
+
+TEST(Timeline, AsksHowLongSomethingTakesWhereItBegins) {
+  Timeline timeline(kCosts);
+  timeline.enqueue(0, Engine::kernels, 1000);
+  expect_span(timeline.enqueue(0, Engine::kernels, [](Nanoseconds begin) { return begin / 10; }), 1100, 1210);
+}
+
+TEST(Timeline, ByTheRealClockTheHostsTimeIsThatOfTheHost) {
+  Timeline timeline(kCosts, true);
+  timeline.call_begins();
+  const Nanoseconds begin = timeline.now();
+  timeline.host_works(1000);
+  EXPECT_EQ(timeline.now(), begin + 1000) << "whoever called has to wait";
+  const Timeline::Span span = timeline.enqueue(0, Engine::kernels, 3'000'000);
+  EXPECT_EQ(span.begin, begin + 1000 + kCosts.start);
+  timeline.host_waits_until(span.end);
+  wait_until(timeline.now());
+  EXPECT_GE(real_now(), span.end);
+  timeline.call_begins();
+  EXPECT_GE(timeline.now(), span.end + kCosts.wake);
+}
+
 }  // namespace
 }  // namespace convladder::stand_in

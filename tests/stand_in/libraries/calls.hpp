@@ -19,12 +19,17 @@ int fault_of(const char* call);
 /// a number that no other object of this process has.
 void log(const char* call, int status, const void* object);
 
+/// By the stand-in's real clock (docs/stand_in.md) a call takes the host's time before it does anything: a query to NVML
+/// sleeps, a call of cuDNN or cuBLAS works.
+void host_takes(const char* call);
+
 /// Records that the tests' CUPTI shall say that it has lost.
 std::size_t dropped_records();
 
 /// The call's status: the fault's, or that of `work`. `object` is read after the work.
 template <typename Status, typename Object, typename Work>
 Status answered(const char* call, const Object* const& object, const Work& work) {
+  host_takes(call);
   auto status = static_cast<Status>(fault_of(call));
   if (static_cast<int>(status) == 0) status = work();
   log(call, static_cast<int>(status), object);

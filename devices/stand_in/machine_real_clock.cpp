@@ -1,0 +1,172 @@
+// Launches by the real clock: each is executed once, so that its time is known, and put off from then on.
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+
+#include "devices/gpus/time_model.hpp"
+#include "devices/simulated/counters/launch_counts.hpp"
+#include "devices/stand_in/graph.hpp"
+#include "devices/stand_in/machine.hpp"
+
+namespace convladder::stand_in {
+namespace {
+
+/// Of the same function with the same sizes and arguments.
+ContentName name_of_work(const KernelWork& work) {
+  std::vector<std::uint64_t> words;
+  const LaunchRequest& request = work.request;
+  const auto add = [&words](const Dim3& size) { words.insert(words.end(), {size.x, size.y, size.z}); };
+  words.push_back(reinterpret_cast<std::uint64_t>(work.function));
+  words.push_back(reinterpret_cast<std::uint64_t>(work.function->module));
+  add(request.grid);
+  add(request.block);
+  add(request.cluster);
+  add(work.function->cluster);
+  words.push_back(request.dynamic_shared_bytes);
+  words.push_back(request.cooperative ? 1 : 0);
+  for (const std::vector<std::byte>& argument : work.arguments) {
+    words.push_back(argument.size());
+    const std::size_t at = words.size();
+    words.resize(at + (argument.size() + 7) / 8);
+    std::memcpy(words.data() + at, argument.data(), argument.size());
+  }
+  return content_name(words.data(), words.size() * sizeof words[0]);
+}
+
+/// Calls and launches are the host's and the stream's to pay for here: what is left of the prediction.
+double kernel_ns(const GpuFacts& gpu, const LaunchCounts& counts) {
+  constexpr double kLeastNs = 300;
+  const Range predicted = predict_launch(gpu, counts).ns;
+  const double low = std::max(kLeastNs, predicted.low - gpu.launch_overhead_ns.low);
+  const double high = std::max(kLeastNs, predicted.high - gpu.launch_overhead_ns.high);
+  return std::sqrt(low * high);
+}
+
+}  // namespace
+
+/// False for what has to be executed whenever it is launched: its effect is not only on the device's own memory, or
+/// depends on more than that.
+bool Machine::may_be_put_off(const KernelLaunch& launch) {
+  if (settings.checkers.any() || keeps_counters || has_textures_ || device_.may_read_clock(launch.kernel)) {
+    return false;
+  }
+  for (const std::uint64_t begin : device_.may_be_written_by(launch)) {
+    if (begin >= simulated::kVisibleWindow) return false;
+  }
+  for (const std::vector<std::byte>& argument : launch.arguments) {
+    for (std::size_t at = 0; at + sizeof(std::uint64_t) <= argument.size(); at += sizeof(std::uint64_t)) {
+      std::uint64_t value = 0;
+      std::memcpy(&value, argument.data() + at, sizeof value);
+      const auto* const address = reinterpret_cast<const void*>(value);  // NOLINT(performance-no-int-to-ptr)
+      const simulated::Allocation* const allocation = device_.allocation_at(address);
+      if (allocation != nullptr && allocation->begin >= simulated::kVisibleWindow) return false;
+    }
+  }
+  return true;
+}
+
+void Machine::run_by_real_clock(const KernelWork& work, const LaunchRequest& request) {
+  KnownLaunch& known = known_launches_[name_of_work(work)];
+  if (known.function != nullptr && known.operation != nullptr) {
+    deferred_->add(known.operation);
+    enqueue_kernel(known, request.stream);
+    return;
+  }
+  settle();
+  const KernelLaunch launch = device_launch(work, request);
+  const bool reads_clock = device_.may_read_clock(launch.kernel);
+  if (reads_clock) {
+    const Nanoseconds begin = timeline.next_kernel_begins(request.stream);
+    const int mhz = gpu_clock_->mhz_from(begin);
+    device_.set_clocks({begin * static_cast<unsigned>(mhz) / 1000, begin, 1e3 / mhz});
+  }
+  bool has_printed = false;
+  std::vector<KernelCounters> counted;
+  const auto carry_out = [&] {
+    execute(work, request);
+    if (const std::string printed = device_.take_printed(); !printed.empty()) {
+      std::fwrite(printed.data(), 1, printed.size(), stdout);
+      has_printed = true;
+    }
+    if (auto findings = device_.take_findings(); !findings.empty()) report.found(std::move(findings), calling_places());
+    counted = device_.take_counters();
+  };
+  const bool is_put_off = may_be_put_off(launch);
+  if (is_put_off) {
+    deferred_->carry_out({.name = name_of_work(work),
+                          .carry_out = carry_out,
+                          .depends_on = std::nullopt,
+                          .may_write = [&] { return device_.may_be_written_by(launch); }});
+  } else {
+    carry_out();
+    deferred_->wrote_anything();
+  }
+  if (counted.empty()) return;  // it has failed, and the next call hears of it
+  known.function = work.function;
+  known.counters = std::move(counted.back());
+  known.counts = simulated::launch_counts(known.counters, *gpu_model_);
+  const double warps = static_cast<double>(request.grid.count()) * static_cast<double>((request.block.count() + 31) / 32);
+  known.least_cycles = reads_clock ? known.counts.warp_instructions / warps : 0;
+  known.ns_at.clear();
+  const double resident = std::max(1, predict_launch(*gpu_, known.counts).residence.blocks) *
+                          static_cast<double>(gpu_->multiprocessors);
+  known.share = std::min(1.0, static_cast<double>(request.grid.count()) / resident);
+  if (keeps_counters) {
+    kept_counters.push_back(known.counters);
+    kept_counters.back().kernel = work.function->written;
+    if (request.dynamic_shared_bytes > 0) {
+      kept_counters.back().values.emplace_back(simulated::kDynamicSharedBytes,
+                                               static_cast<double>(request.dynamic_shared_bytes));
+    }
+  }
+  if (is_put_off && !has_printed) {
+    // Later it is executed without a call of the program: its arguments are kept.
+    known.operation = std::make_shared<const DeferredOperation>(DeferredOperation{
+        .name = name_of_work(work),
+        .carry_out =
+            [this, work, request] {
+              if (lost() != kSuccess) return;
+              try {
+                execute(work, request);
+              } catch (const Failure& failure) {
+                lose(kLaunchFailure, failure.what());
+              }
+              static_cast<void>(device_.take_counters());
+            },
+        .depends_on = std::nullopt,
+        .may_write = [this, launch] { return device_.may_be_written_by(launch); }});
+  }
+  enqueue_kernel(known, request.stream);
+}
+
+Timeline::Span Machine::enqueue_kernel(KnownLaunch& known, int stream) {
+  const auto ns_at = [&](int mhz) {
+    const auto found = known.ns_at.find(mhz);
+    if (found != known.ns_at.end()) return found->second;
+    GpuFacts& gpu = gpu_at_[mhz];
+    if (gpu.name.empty()) {
+      gpu = *gpu_;
+      const double slower = static_cast<double>(mhz) / gpu_->clock_mhz.high;
+      gpu.clock_mhz = {gpu_->clock_mhz.low * slower, gpu_->clock_mhz.high * slower};
+    }
+    return known.ns_at[mhz] = std::max(kernel_ns(gpu, known.counts), known.least_cycles * 1e3 / mhz);
+  };
+  const Timeline::Span span = timeline.enqueue(
+      stream, Engine::kernels, [&](Nanoseconds begin) { return gpu_clock_->takes(begin, ns_at, true); }, known.share);
+  ++known.times;
+  known.total_ns += span.end - span.begin;
+  trace.add(known.function->written, stream, span);
+  return span;
+}
+
+/// Counters and times of a kernel are added up when somebody reads them: it takes longer than a launch.
+void Machine::report_known_launches() {
+  for (auto& [name, known] : known_launches_) {
+    if (known.times == 0) continue;
+    report.kernels(known.function->name, known.times, known.total_ns, known.counters.values, known.counters.modelled);
+    known.times = 0;
+    known.total_ns = 0;
+  }
+}
+
+}  // namespace convladder::stand_in
