@@ -154,8 +154,8 @@ class Device {
   /// What the device says of itself now.
   virtual DeviceState state() const { return {}; }
   /// The clock of the multiprocessors in MHz, as it was on average during the last `time_ns` or `times_ns`, measured by
-  /// the device itself. None where it was too short to tell, and on devices that cannot.
-  virtual std::optional<double> timed_clock_mhz() const { return std::nullopt; }
+  /// the device itself. None where it was too short to tell, and on devices that cannot. Asking may take milliseconds.
+  virtual std::optional<double> timed_clock_mhz() { return std::nullopt; }
 
   /// Whether `record` may succeed.
   virtual bool can_record() const { return false; }

@@ -182,6 +182,7 @@ CudaDevice::CudaDevice() {
   require_cuda(cudaEventCreate(&stop_), "cudaEventCreate");
   if (has_virtual_clock()) return;
   clock_readings_ = allocate(2 * kMostMultiprocessors * sizeof(ClockReading), "readings of the clocks");
+  require(cudaMemset(clock_readings_.address(), 0, clock_readings_.bytes()), "cudaMemset");
 }
 
 CudaDevice::~CudaDevice() {
@@ -317,14 +318,12 @@ void CudaDevice::read_clocks_at(std::size_t place) {
   require(read_clocks(readings, multiprocessors_, nullptr), "launch of the kernel that reads clocks");
 }
 
-/// From what was read before and after; the device has come to its end.
-void CudaDevice::find_timed_clock() {
-  timed_clock_mhz_.reset();
-  if (clock_readings_.address() == nullptr) return;
+std::optional<double> CudaDevice::timed_clock_mhz() {
+  if (clock_readings_.address() == nullptr) return std::nullopt;
   std::vector<ClockReading> readings(2 * std::size_t{kMostMultiprocessors});
   copy_to_host(readings.data(), clock_readings_.address(), clock_readings_.bytes());
   const std::span<const ClockReading> all(readings);
-  timed_clock_mhz_ = clock_between(all.first(kMostMultiprocessors), all.last(kMostMultiprocessors));
+  return clock_between(all.first(kMostMultiprocessors), all.last(kMostMultiprocessors));
 }
 
 double CudaDevice::time_ns(const std::function<void()>& work) {
@@ -336,7 +335,6 @@ double CudaDevice::time_ns(const std::function<void()>& work) {
   require(cudaEventSynchronize(stop_), "cudaEventSynchronize");
   float milliseconds = 0.0F;
   require(cudaEventElapsedTime(&milliseconds, start_, stop_), "cudaEventElapsedTime");
-  find_timed_clock();
   return static_cast<double>(milliseconds) * 1e6;
 }
 
@@ -361,7 +359,6 @@ std::vector<double> CudaDevice::times_ns(std::size_t calls, const std::function<
     require(cudaEventElapsedTime(&milliseconds, pairs_[i][0], pairs_[i][1]), "cudaEventElapsedTime");
     times.push_back(static_cast<double>(milliseconds) * 1e6);
   }
-  find_timed_clock();
   return times;
 }
 

@@ -74,7 +74,7 @@ class CudaDevice final : public Device {
   /// Temperature and what held the clock down, through NVML; empty without it. Reads only, sets nothing.
   DeviceState state() const override;
   /// By the counters of its multiprocessors before and after; none where the clock is a virtual one.
-  std::optional<double> timed_clock_mhz() const override { return timed_clock_mhz_; }
+  std::optional<double> timed_clock_mhz() override;
 
  private:
   void free(void* address, std::size_t bytes) noexcept override;
@@ -82,7 +82,6 @@ class CudaDevice final : public Device {
   void allow_shared_memory(const KernelLaunch& launch);
   cudaError_t launch_with_attributes(const KernelLaunch& launch);
   void read_clocks_at(std::size_t place);
-  void find_timed_clock();
   cudaStream_t stream(int number);
   cudaEvent_t event(int number);
 
@@ -100,7 +99,6 @@ class CudaDevice final : public Device {
   cudaStream_t recording_stream_ = nullptr;  ///< made when used
   DeviceBuffer flush_buffer_;                ///< zeros, and behind them what is never written
   DeviceBuffer clock_readings_;              ///< before and after what is timed; empty where the clock is virtual
-  std::optional<double> timed_clock_mhz_;
   const void* last_kernel_ = nullptr;  ///< launched last: an error that shows at the next wait is most likely its own
   NvmlDevice nvml_;
 };

@@ -84,7 +84,8 @@ struct GatheredActivities {
 };
 
 GatheredActivities& recording() {
-  static auto* const instance = new GatheredActivities;  // never destroyed: CUPTI may still deliver while statics are torn down
+  static auto* const instance =
+      new GatheredActivities;  // never destroyed: CUPTI may still deliver while statics are torn down
   return *instance;
 }
 

@@ -42,8 +42,10 @@ std::vector<PlacedTensor> placed(const std::vector<Held>& tensors) {
   return all;
 }
 
-ordered_json state_to_json(const DeviceState& state) {
+ordered_json state_to_json(Device& device) {
+  const DeviceState state = device.state();
   ordered_json json = ordered_json::object();
+  if (const std::optional<double> clock = device.timed_clock_mhz()) json["clock_mhz"] = *clock;
   if (state.temperature_celsius) json["temperature_celsius"] = *state.temperature_celsius;
   for (const auto& [reason, ns] : state.held_ns) json["held_ns"][reason] = ns;
   if (!state.held_now.empty()) json["held_now"] = state.held_now;
@@ -91,7 +93,7 @@ ordered_json CaseSession::carry_out(const std::string& what, const ordered_json&
   if (what == "count") return count();
   if (what == "profile") return profile(request.at("calls").get<int>());
   if (what == "slot") return slot(request);
-  if (what == "state") return state_to_json(device().state());
+  if (what == "state") return state_to_json(device());
   const TimedKind kind = kind_from_json(request);
   if (what == "warm up") return warm_up(kind, request.at("least_ns").get<double>());
   if (what == "calibrate") return calibrate(kind, request.at("sample_ns").get<double>());
@@ -445,7 +447,6 @@ ordered_json CaseSession::sample(const TimedKind& kind, int iterations) {
   after_timed(kind.of);
   device().wait();
   ordered_json answer = {{"ns", nanoseconds}, {"untimed_calls", enqueued ? 1 : 0}, {"last_call", last_call_}};
-  if (const std::optional<double> clock = device().timed_clock_mhz()) answer["clock_mhz"] = *clock;
   if (enqueue_ns_ > 0) answer["enqueue_ns"] = enqueue_ns_;
   return answer;
 }
@@ -470,9 +471,7 @@ ordered_json CaseSession::slot(const ordered_json& request) {
   }
   after_timed(of);
   device().wait();
-  ordered_json answer = {{"ns", std::move(sub_runs)}, {"last_call", last_call_}};
-  if (const std::optional<double> clock = device().timed_clock_mhz()) answer["clock_mhz"] = *clock;
-  return answer;
+  return {{"ns", std::move(sub_runs)}, {"last_call", last_call_}};
 }
 
 }  // namespace convladder

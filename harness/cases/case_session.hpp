@@ -57,16 +57,17 @@ class CaseSession final : public Session {
   ///       calls were to be recorded and cannot be
   ///   {"do": "count"}                          -> {"counters"}: instead of sampling, where the device has no clock
   ///   {"do": "profile", "calls"}               -> {}: so many calls of `run` and a wait, nothing else
-  ///   {"do": "sample", KIND, "iterations"}     -> {"ns", "last_call", "clock_mhz", "enqueue_ns"}: mean nanoseconds of
-  ///   a
-  ///       call. The calls are numbered from 1, `last_call` is the one whose change the input has now; what of the
-  ///       layer is not timed is done as well, so that the output is that of this call. The device's clock meanwhile
-  ///       and what enqueuing a call took of the host, where they are known
-  ///   {"do": "slot", "of", "iterations", "sub_runs", "extra_percent"} -> {"ns", "last_call", "clock_mhz"}: of each
-  ///       sub-run the nanoseconds of (100 + extra_percent) % of the iterations, which must be a whole number, divided
-  ///       by the iterations: with 5 % of extra work, an otherwise equal case takes 5 % longer
-  ///   {"do": "state"}                          -> {"temperature_celsius", "held_ns", "held_now"}: what the device says
-  ///       of itself, where it says something. No other answer waits for that
+  ///   {"do": "sample", KIND, "iterations"}     -> {"ns", "last_call", "enqueue_ns"}: mean nanoseconds of a call. The
+  ///       calls are numbered from 1, `last_call` is the one whose change the input has now; what of the layer is not
+  ///       timed is done as well, so that the output is that of this call. What enqueuing a call took of the host,
+  ///       where that is known
+  ///   {"do": "slot", "of", "iterations", "sub_runs", "extra_percent"} -> {"ns", "last_call"}: of each sub-run the
+  ///       nanoseconds of (100 + extra_percent) % of the iterations, which must be a whole number, divided by the
+  ///       iterations: with 5 % of extra work, an otherwise equal case takes 5 % longer
+  ///   {"do": "state"}                          -> {"clock_mhz", "temperature_celsius", "held_ns", "held_now"}: what
+  ///   the
+  ///       device says of itself, where it says something; its clock during the sample or slot before. No answer that
+  ///       is judged waits for that
   ///   {"do": "read", "tensor", "first", "count"}  -> {}: so many elements of the tensor, into the window
   /// A failure is {"status", "reason"}.
  private:

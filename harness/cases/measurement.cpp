@@ -290,10 +290,10 @@ std::optional<int> Measurement::more_calls(const TimeSeries& series, double clai
   return static_cast<int>(std::ceil(series.iterations * factor));
 }
 
-/// The device's counters of what holds its clock down; empty where it has none.
-std::map<std::string, double> Measurement::held_ns() {
-  if (!has_real_clock_ || !tells_state_) return {};
-  const ordered_json state = verifier_->ask({{"do", "state"}});
+/// What the device says of itself now; empty where it says nothing. `clock_mhz` is of the sample before.
+ordered_json Measurement::device_state() {
+  if (!has_real_clock_ || !tells_state_) return ordered_json::object();
+  ordered_json state = verifier_->ask({{"do", "state"}});
   tells_state_ = !state.empty();
   if (state.contains("temperature_celsius")) {
     outcome_.device_state["temperature_celsius"].push_back(state.at("temperature_celsius"));
@@ -304,7 +304,7 @@ std::map<std::string, double> Measurement::held_ns() {
     if (seen.is_null()) seen = ordered_json::array();
     if (std::ranges::find(seen, reason) == seen.end()) seen.push_back(reason);
   }
-  return state.value("held_ns", std::map<std::string, double>());
+  return state;
 }
 
 Measurement::Sampled Measurement::sample_once(std::size_t index, int iterations) {
@@ -312,7 +312,7 @@ Measurement::Sampled Measurement::sample_once(std::size_t index, int iterations)
   const auto start = Clock::now();
   warm_up(series, 0);
   verifier_->set_for_timing(iterations);
-  const std::map<std::string, double> held_before = held_ns();
+  const auto held_before = device_state().value("held_ns", std::map<std::string, double>());
   const auto asked = Clock::now();
   Sampled sampled;
   ordered_json request = request_of("sample", series);
@@ -342,8 +342,9 @@ Measurement::Sampled Measurement::sample_once(std::size_t index, int iterations)
     }
   }
   sampled.clock.ns = sampled.ns * iterations;
-  if (reply.contains("clock_mhz")) sampled.clock.clock_mhz = reply.at("clock_mhz").get<double>();
-  for (const auto& [reason, ns] : held_ns()) {
+  const ordered_json state = device_state();
+  if (state.contains("clock_mhz")) sampled.clock.clock_mhz = state.at("clock_mhz").get<double>();
+  for (const auto& [reason, ns] : state.value("held_ns", std::map<std::string, double>())) {
     const auto before = held_before.find(reason);
     if (before != held_before.end()) sampled.clock.held_ns[reason] = ns - before->second;
   }

@@ -89,7 +89,7 @@ class Measurement {
     ClockOfSample clock;
   };
   Sampled sample_once(std::size_t series, int iterations);
-  std::map<std::string, double> held_ns();
+  nlohmann::ordered_json device_state();
   bool stands(const ClockOfSample& sample);
   void forget_samples_below(double clock_mhz);
   void forget_samples();

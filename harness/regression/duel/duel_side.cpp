@@ -107,10 +107,15 @@ ordered_json DuelSide::ask_for_slot(const SlotLength& length) {
 
 SlotTime DuelSide::slot(const SlotLength& length) {
   std::optional<double> clock;
+  ObservedAnswer observed;
   const auto ns = attempt([&] {
     verifier_.set_for_timing(calls_of_slot(length));
     const ordered_json reply = ask_for_slot(length);
-    if (reply.contains("clock_mhz")) clock = reply.at("clock_mhz").get<double>();
+    observed = verifier_.last_answer();
+    if (!on_processor_) {
+      const ordered_json state = verifier_.ask({{"do", "state"}});
+      if (state.contains("clock_mhz")) clock = state.at("clock_mhz").get<double>();
+    }
     return reply.at("ns").get<std::vector<double>>();
   });
   if (ns.empty() || !std::ranges::all_of(ns, [](double value) { return value > 0 && std::isfinite(value); })) {
@@ -118,7 +123,7 @@ SlotTime DuelSide::slot(const SlotLength& length) {
   }
   // No clock of the host agrees with a virtual one.
   if (!virtual_clock_) {
-    claimed_.add(std::accumulate(ns.begin(), ns.end(), 0.0) * length.iterations, verifier_.last_answer(), true,
+    claimed_.add(std::accumulate(ns.begin(), ns.end(), 0.0) * length.iterations, observed, true,
                  verifier_.untimed_ns());
   }
   slots_ns_.push_back(median(ns));

@@ -70,7 +70,12 @@ class ScriptedCase final : public CaseClient {
       return {{"ns", script_.call_ns}};
     }
     if (what == "warm up") return ordered_json::object();
-    if (what == "state") return script_.state(nth);
+    if (what == "state") {
+      ordered_json state = script_.state(nth);
+      if (script_.clock_mhz && script_.count("sample") > 0)
+        state["clock_mhz"] = script_.clock_mhz(script_.count("sample") - 1);
+      return state;
+    }
     if (what == "calibrate") {
       return {{"iterations", request.at("replayed") && !script_.records ? 0 : script_.iterations}};
     }
@@ -81,9 +86,7 @@ class ScriptedCase final : public CaseClient {
     if (what == "profile") return ordered_json::object();
     call_ = request.at("iterations").get<int>();
     const auto samples = script_.count("sample");
-    ordered_json answer = {{"ns", script_.sample_ns(samples - 1)}, {"last_call", call_}};
-    if (script_.clock_mhz) answer["clock_mhz"] = script_.clock_mhz(samples - 1);
-    return answer;
+    return {{"ns", script_.sample_ns(samples - 1)}, {"last_call", call_}};
   }
   ObservedAnswer last_answer() const override { return {.ns = script_.observed_ns}; }
 
