@@ -10,6 +10,7 @@
 
 #include "devices/cuda/cuda_versions.hpp"
 #include "devices/cuda/cupti_activities.hpp"
+#include "devices/cuda/filling.hpp"
 #include "devices/device_error.hpp"
 #include "devices/kernel_resources.hpp"
 
@@ -159,6 +160,7 @@ CudaDevice::CudaDevice() {
   nvml_ = NvmlDevice(bus_id());
   require_cuda(cudaEventCreate(&start_), "cudaEventCreate");
   require_cuda(cudaEventCreate(&stop_), "cudaEventCreate");
+  filling_ = make_cuda_filling(current_stream_);
 }
 
 CudaDevice::~CudaDevice() {
@@ -208,12 +210,6 @@ void CudaDevice::copy_to_device(void* destination, const void* source, std::size
 
 void CudaDevice::copy_to_host(void* destination, const void* source, std::size_t bytes) {
   require(cudaMemcpy(destination, source, bytes, cudaMemcpyDeviceToHost), "cudaMemcpy to the host");
-}
-
-void CudaDevice::copy_floats_apart(float* destination, std::size_t pitch, const float* source, std::size_t count) {
-  require(cudaMemcpy2D(destination, pitch * sizeof(float), source, sizeof(float), sizeof(float), count,
-                       cudaMemcpyHostToDevice),
-          "cudaMemcpy2D to the device");
 }
 
 void CudaDevice::launch(const KernelLaunch& launch) {
@@ -293,6 +289,18 @@ void CudaDevice::flush_caches() {
   if (l2_bytes_ == 0) return;
   if (flush_buffer_.address() == nullptr) flush_buffer_ = allocate(2 * l2_bytes_ + (1 << 20), "flush of the L2");
   require(cudaMemsetAsync(flush_buffer_.address(), 0, flush_buffer_.bytes()), "cudaMemsetAsync");
+}
+
+void CudaDevice::forget_persisting() {
+  require(cudaCtxResetPersistingL2Cache(), "cudaCtxResetPersistingL2Cache");
+  // A device that has no such share answers that it does not know the limit.
+  if (cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, 0) != cudaSuccess) static_cast<void>(cudaGetLastError());
+  const cudaLaunchAttributeValue no_window{};
+  for (const cudaStream_t stream : streams_) {
+    if (cudaStreamSetAttribute(stream, cudaStreamAttributeAccessPolicyWindow, &no_window) != cudaSuccess) {
+      static_cast<void>(cudaGetLastError());
+    }
+  }
 }
 
 cudaStream_t CudaDevice::stream(int number) {

@@ -8,11 +8,13 @@
 #include <cuda_runtime_api.h>
 
 #include <array>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "devices/cuda/nvml.hpp"
 #include "devices/device.hpp"
+#include "devices/device_filling.hpp"
 #include "devices/device_registry.hpp"
 
 namespace convladder {
@@ -38,7 +40,6 @@ class CudaDevice final : public Device {
   DeviceBuffer allocate(std::size_t bytes, std::string_view label) override;
   void copy_to_device(void* destination, const void* source, std::size_t bytes) override;
   void copy_to_host(void* destination, const void* source, std::size_t bytes) override;
-  void copy_floats_apart(float* destination, std::size_t pitch, const float* source, std::size_t count) override;
   /// Asks the driver for more than 48 KB of dynamic shared memory where the launch wants it.
   void launch(const KernelLaunch& launch) override;
   bool is_asynchronous() const override { return true; }
@@ -47,9 +48,14 @@ class CudaDevice final : public Device {
   double time_ns(const std::function<void()>& work) override;
   std::vector<double> times_ns(std::size_t calls, const std::function<void(std::size_t)>& before,
                                const std::function<void(std::size_t)>& work) override;
+  /// Kernels in the current stream.
+  DeviceFilling* filling() override { return filling_.get(); }
   bool can_flush_caches() const override { return l2_bytes_ > 0; }
   /// Enqueues writes of twice the L2's size. The buffer is allocated by the first call and kept.
   void flush_caches() override;
+  /// Persisting lines of the L2 become normal ones, none of it is set aside, and the streams' windows are gone. What a
+  /// variant sets on streams of its own has no effect without that share.
+  void forget_persisting() override;
   bool can_overlap() const override { return true; }
   PinnedBuffer allocate_pinned(std::size_t bytes, std::string_view label) override;
   void set_stream(int stream) override;
@@ -80,6 +86,7 @@ class CudaDevice final : public Device {
   std::array<cudaEvent_t, kEvents> events_{};      ///< made when used
   cudaStream_t current_stream_ = nullptr;
   DeviceBuffer flush_buffer_;
+  std::unique_ptr<DeviceFilling> filling_;
   const void* last_kernel_ = nullptr;  ///< launched last: an error that shows at the next wait is most likely its own
   NvmlDevice nvml_;
 };
