@@ -54,7 +54,8 @@ struct FillFormula {
       }
     } else {
       const T element = numbers.template from<T>(at(i));
-      return numbers.to(element) == 0 ? numbers.template from<T>(opposite ? -1 : 1) : element;  // too small for the type
+      return numbers.to(element) == 0 ? numbers.template from<T>(opposite ? -1 : 1)
+                                      : element;  // too small for the type
     }
   }
 };

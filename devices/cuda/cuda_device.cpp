@@ -292,14 +292,19 @@ void CudaDevice::flush_caches() {
 }
 
 void CudaDevice::forget_persisting() {
-  require(cudaCtxResetPersistingL2Cache(), "cudaCtxResetPersistingL2Cache");
-  // A device that has no such share answers that it does not know the limit.
-  if (cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, 0) != cudaSuccess) static_cast<void>(cudaGetLastError());
+  // A device whose L2 has no such share says that it does not know of it, each call in its own way.
+  const auto require_known = [this](cudaError_t status, const char* call) {
+    if (status != cudaErrorNotSupported && status != cudaErrorUnsupportedLimit && status != cudaErrorInvalidValue) {
+      return require(status, call);
+    }
+    static_cast<void>(cudaGetLastError());
+  };
+  require_known(cudaCtxResetPersistingL2Cache(), "cudaCtxResetPersistingL2Cache");
+  require_known(cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, 0), "cudaDeviceSetLimit");
   const cudaLaunchAttributeValue no_window{};
   for (const cudaStream_t stream : streams_) {
-    if (cudaStreamSetAttribute(stream, cudaStreamAttributeAccessPolicyWindow, &no_window) != cudaSuccess) {
-      static_cast<void>(cudaGetLastError());
-    }
+    require_known(cudaStreamSetAttribute(stream, cudaStreamAttributeAccessPolicyWindow, &no_window),
+                  "cudaStreamSetAttribute");
   }
 }
 

@@ -13,7 +13,7 @@
 namespace convladder {
 namespace {
 
-constexpr int kThreads = 256;            // of a block
+constexpr int kThreads = 256;               // of a block
 constexpr std::int64_t kMostBlocks = 4096;  // more would wait for these: a thread takes several elements instead
 
 /// As from_double and to_double, by the GPU's own instructions.
@@ -81,8 +81,7 @@ __global__ void multiply_changed(ChangedTensor tensor, StandingChange* standing)
   const std::int64_t all = tensor.items * tensor.elements;
   for (std::int64_t i = first_of_thread(); i < all; i += all_threads()) {
     static_cast<float*>(tensor.to)[i] =
-        tensor.factor *
-        static_cast<const float*>(tensor.from)[tensor.source(i / tensor.elements, i % tensor.elements)];
+        tensor.factor * static_cast<const float*>(tensor.from)[tensor.source(i / tensor.elements, i % tensor.elements)];
   }
 }
 
@@ -150,7 +149,8 @@ void launch(const char* what, cudaStream_t stream, void (*kernel)(Parameters...)
             std::type_identity_t<Parameters>... arguments) {
   void* addresses[] = {&arguments...};
   require_cuda(
-      cudaLaunchKernel(reinterpret_cast<const void*>(kernel), dim3(blocks), dim3(kThreads), addresses, 0, stream), what);
+      cudaLaunchKernel(reinterpret_cast<const void*>(kernel), dim3(blocks), dim3(kThreads), addresses, 0, stream),
+      what);
 }
 
 /// Calls `use` with a value of an unsigned type of the elements' size: where they are only moved.
@@ -205,8 +205,8 @@ class CudaFilling final : public DeviceFilling {
 
   void fill_chosen(void* to, ElementType type, const ChosenElements& chosen, const FillFormula& fill) override {
     with_element_type(type, [&]<typename T>(T) {
-      launch("filling chosen elements", current_, fill_chosen_elements<T>, blocks_of(chosen), static_cast<T*>(to), chosen,
-             fill);
+      launch("filling chosen elements", current_, fill_chosen_elements<T>, blocks_of(chosen), static_cast<T*>(to),
+             chosen, fill);
     });
   }
 

@@ -11,7 +11,7 @@ namespace convladder {
 
 /// Raised whenever a message between a command and the process of a case changes (CaseSession::answer, the hello of
 /// start_case_process, the layout of Workload): builds with different numbers cannot be used together.
-inline constexpr int kCaseProtocol = 3;
+inline constexpr int kCaseProtocol = 4;
 
 /// Another build of this program, or this one, as a side of a duel.
 struct OtherProgram {

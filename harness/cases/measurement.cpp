@@ -267,7 +267,13 @@ void Measurement::take_sample(std::size_t index, bool look) {
       if (name != "throttle_reasons" || std::ranges::find(seen, entry) == seen.end()) seen.push_back(entry);
     }
   }
-  if (look) take_look(verifier_->check(last_call_));
+  if (!look) return;
+  take_look(verifier_->check(last_call_));
+  if (const auto probed = reply.value("probed", std::int64_t{0}); probed > 0) {
+    if (const Check behind = verifier_->check_behind(probed); !behind.passed) {
+      throw CaseFailure(Status::incorrect, "after timing: " + behind.first_failure);
+    }
+  }
 }
 
 ordered_json Measurement::ask_for_sample(const TimeSeries& series, int iterations) const {

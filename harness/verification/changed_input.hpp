@@ -32,9 +32,9 @@ class ValuesOnDevice {
 /// DeviceError.
 ///
 /// On a device that fills by itself (Device::filling) the problem's values lie there from the first `set` on, and
-/// `before_call` and `plant` are a kernel each in the current stream, two for what is renewed: they wait for nothing, and
-/// may be captured into a graph. What stands in the tensor is known on the device, so that such a graph may be launched
-/// again. There `set` leaves wrong values all over the tensor, which the first `before_call` puts right.
+/// `before_call` and `plant` are a kernel each in the current stream, two for what is renewed: they wait for nothing,
+/// and may be captured into a graph. What stands in the tensor is known on the device, so that such a graph may be
+/// launched again. There `set` leaves wrong values all over the tensor, which the first `before_call` puts right.
 class ChangedInput {
  public:
   /// `renewed`: calls leave other values there, so that all are written anew before each.
@@ -47,8 +47,9 @@ class ChangedInput {
   void set(const InputChange& change);
   /// Makes it the input of call number `call`, if calls differ.
   void before_call(std::int64_t call);
-  /// Puts wrong values into the window of every output until `before_call(call)` puts them right: whoever works ahead on
-  /// that call's input has all to do again. Nothing on devices that do not fill by themselves, and where calls are alike.
+  /// Puts wrong values into the window of every output until `before_call(call)` puts them right: whoever works ahead
+  /// on that call's input has all to do again. Nothing on devices that do not fill by themselves, and where calls are
+  /// alike.
   void plant(std::int64_t call);
   /// The number of the last call.
   std::int64_t last_call() const { return last_call_; }
@@ -71,9 +72,9 @@ class ChangedInput {
   bool renewed_;
   InputChange change_;
   std::int64_t last_call_ = 0;
-  bool poked_ = false;              ///< what the input has of call `last_call_` is in it
-  ValuesOnDevice from_on_device_;   ///< where the device fills by itself
-  DeviceBuffer standing_;           ///< a StandingChange there
+  bool poked_ = false;             ///< what the input has of call `last_call_` is in it
+  ValuesOnDevice from_on_device_;  ///< where the device fills by itself
+  DeviceBuffer standing_;          ///< a StandingChange there
 };
 
 /// Fills an output of `elements`; it is there when this returns. Throws DeviceError.
