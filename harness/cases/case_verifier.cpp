@@ -162,7 +162,8 @@ Check CaseVerifier::check_behind(std::int64_t calls) {
   const std::vector<ProblemTensor> outputs = size.problem->outputs(size);
   const std::int64_t item = ProbedElements{.seed = probe_, .items = expected.batch()}.item(setting.call);
   const std::vector<ReferenceOutput> of_item = expected.of_item(setting, static_cast<int>(item));
-  Check check{.passed = true};
+  Check check;
+  check.passed = true;
   for (std::size_t i = 0; i < outputs.size() && check.passed; ++i) {
     if (outputs[i].any_order) continue;
     ask({{"do", "probed"}, {"output", i}, {"call", setting.call}});

@@ -27,7 +27,8 @@ nlohmann::ordered_json Check::to_json() const {
 
 Check check_probed(const ProblemTensor& tensor, const ChosenElements& elements, const OutputFill& fill,
                    const ReferenceOutput& of_item, std::int64_t item, const void* found, double tolerance) {
-  Check check{.compared = elements.count};
+  Check check;
+  check.compared = elements.count;
   with_element_type(tensor.type, [&]<typename T>(T) {
     for (std::int32_t i = 0; i < elements.count; ++i) {
       const std::int64_t element = elements.element(i);
