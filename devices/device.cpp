@@ -18,10 +18,6 @@ void check_number(const char* what, int number, int count) {
 
 }  // namespace
 
-void Device::copy_floats_apart(float* destination, std::size_t pitch, const float* source, std::size_t count) {
-  for (std::size_t i = 0; i < count; ++i) copy_to_device(destination + i * pitch, source + i, sizeof(float));
-}
-
 std::vector<double> Device::times_ns(std::size_t calls, const std::function<void(std::size_t)>& before,
                                      const std::function<void(std::size_t)>& work) {
   std::vector<double> times;

@@ -20,6 +20,7 @@
 namespace convladder {
 
 class Device;
+class DeviceFilling;
 
 /// Memory on a device, freed with its owner. Move-only.
 class DeviceBuffer {
@@ -126,10 +127,10 @@ class Device {
   virtual DeviceBuffer allocate(std::size_t bytes, std::string_view label) = 0;
   virtual void copy_to_device(void* destination, const void* source, std::size_t bytes) = 0;
   virtual void copy_to_host(void* destination, const void* source, std::size_t bytes) = 0;
-  /// Copies `count` floats, each to a place `pitch` floats behind the one before.
-  virtual void copy_floats_apart(float* destination, std::size_t pitch, const float* source, std::size_t count);
   /// Whether addresses are the host's own memory, which it may write and read by itself, from any thread.
   virtual bool is_host_memory() const { return false; }
+  /// What fills and changes tensors where they lie (device_filling.hpp); null on devices that have no kernels for it.
+  virtual DeviceFilling* filling() { return nullptr; }
 
   /// Enqueues the copies into the kernel's variables, and the kernel. Throws on devices that run host code only.
   virtual void launch(const KernelLaunch& launch) = 0;
@@ -150,6 +151,8 @@ class Device {
   virtual bool can_flush_caches() const { return false; }
   /// Evicts the last-level cache, and leaves nothing in it that would have to be written back while something is timed.
   virtual void flush_caches() {}
+  /// Has what earlier work set aside of a cache for its own data go the way of all others. Enqueues nothing.
+  virtual void forget_persisting() {}
 
   /// What the device says of itself now.
   virtual DeviceState state() const { return {}; }

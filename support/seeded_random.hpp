@@ -6,37 +6,30 @@
 #include <utility>
 #include <vector>
 
+#include "support/random_bits.hpp"
+
 namespace convladder {
 
 /// SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014), integers only.
 class SeededRandom {
  public:
   /// Each pair has its own sequence: different `stream` numbers give independent sequences for one seed.
-  SeededRandom(std::uint64_t seed, std::uint64_t stream) : state_(mix(mix(seed) ^ (stream * golden_ratio))) {}
+  SeededRandom(std::uint64_t seed, std::uint64_t stream) : state_(random_state(seed, stream)) {}
 
   std::uint64_t next() {
-    state_ += golden_ratio;
-    return mix(state_);
+    state_ += kGoldenRatio;
+    return mix_bits(state_);
   }
 
   /// low..high, both included; the range is below 2^32. Bias is below 2^-32 per value of the range.
   int between(int low, int high) {
-    const auto range = static_cast<std::uint64_t>(static_cast<std::int64_t>(high) - low + 1);
-    return low + static_cast<int>(((next() >> 32) * range) >> 32);
+    return bits_between(next(), low, static_cast<std::uint64_t>(static_cast<std::int64_t>(high) - low + 1));
   }
 
   /// True in `percent` of 100 cases.
   bool chance(int percent) { return between(1, 100) <= percent; }
 
  private:
-  static constexpr std::uint64_t golden_ratio = 0x9e3779b97f4a7c15;
-
-  static std::uint64_t mix(std::uint64_t value) {
-    value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9;
-    value = (value ^ (value >> 27)) * 0x94d049bb133111eb;
-    return value ^ (value >> 31);
-  }
-
   std::uint64_t state_;
 };
 

@@ -10,6 +10,7 @@
 
 #include "devices/cuda/cuda_versions.hpp"
 #include "devices/cuda/cupti_activities.hpp"
+#include "devices/cuda/filling.hpp"
 #include "devices/device_error.hpp"
 #include "devices/kernel_resources.hpp"
 
@@ -180,6 +181,7 @@ CudaDevice::CudaDevice() {
   nvml_ = NvmlDevice(bus_id());
   require_cuda(cudaEventCreate(&start_), "cudaEventCreate");
   require_cuda(cudaEventCreate(&stop_), "cudaEventCreate");
+  filling_ = make_cuda_filling(current_stream_);
   if (has_virtual_clock()) return;
   clock_readings_ = allocate(2 * kMostMultiprocessors * sizeof(ClockReading), "readings of the clocks");
   require(cudaMemset(clock_readings_.address(), 0, clock_readings_.bytes()), "cudaMemset");
@@ -234,12 +236,6 @@ void CudaDevice::copy_to_device(void* destination, const void* source, std::size
 
 void CudaDevice::copy_to_host(void* destination, const void* source, std::size_t bytes) {
   require(cudaMemcpy(destination, source, bytes, cudaMemcpyDeviceToHost), "cudaMemcpy to the host");
-}
-
-void CudaDevice::copy_floats_apart(float* destination, std::size_t pitch, const float* source, std::size_t count) {
-  require(cudaMemcpy2D(destination, pitch * sizeof(float), source, sizeof(float), sizeof(float), count,
-                       cudaMemcpyHostToDevice),
-          "cudaMemcpy2D to the device");
 }
 
 /// Once for a kernel, since it takes time of its own: in a measurement, of what is measured.
@@ -403,6 +399,23 @@ std::unique_ptr<Recording> CudaDevice::record(const std::function<void()>& work)
   current_stream_ = before;
   static_cast<void>(cudaGetLastError());  // it was not to be recorded, and is none of the next call's business
   return nullptr;
+}
+
+void CudaDevice::forget_persisting() {
+  // A device whose L2 has no such share says that it does not know of it, each call in its own way.
+  const auto require_known = [this](cudaError_t status, const char* call) {
+    if (status != cudaErrorNotSupported && status != cudaErrorUnsupportedLimit && status != cudaErrorInvalidValue) {
+      return require(status, call);
+    }
+    static_cast<void>(cudaGetLastError());
+  };
+  require_known(cudaCtxResetPersistingL2Cache(), "cudaCtxResetPersistingL2Cache");
+  require_known(cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, 0), "cudaDeviceSetLimit");
+  const cudaLaunchAttributeValue no_window{};
+  for (const cudaStream_t stream : streams_) {
+    require_known(cudaStreamSetAttribute(stream, cudaStreamAttributeAccessPolicyWindow, &no_window),
+                  "cudaStreamSetAttribute");
+  }
 }
 
 cudaStream_t CudaDevice::stream(int number) {

@@ -9,12 +9,14 @@
 
 #include <array>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "devices/cuda/gauges.hpp"
 #include "devices/cuda/nvml.hpp"
 #include "devices/device.hpp"
+#include "devices/device_filling.hpp"
 #include "devices/device_registry.hpp"
 
 namespace convladder {
@@ -40,7 +42,6 @@ class CudaDevice final : public Device {
   DeviceBuffer allocate(std::size_t bytes, std::string_view label) override;
   void copy_to_device(void* destination, const void* source, std::size_t bytes) override;
   void copy_to_host(void* destination, const void* source, std::size_t bytes) override;
-  void copy_floats_apart(float* destination, std::size_t pitch, const float* source, std::size_t count) override;
   /// Asks the driver for more than 48 KB of dynamic shared memory where a kernel is first launched with it.
   void launch(const KernelLaunch& launch) override;
   bool is_asynchronous() const override { return true; }
@@ -50,10 +51,15 @@ class CudaDevice final : public Device {
   double time_ns(const std::function<void()>& work) override;
   std::vector<double> times_ns(std::size_t calls, const std::function<void(std::size_t)>& before,
                                const std::function<void(std::size_t)>& work) override;
+  /// Kernels in the current stream.
+  DeviceFilling* filling() override { return filling_.get(); }
   bool can_flush_caches() const override { return l2_bytes_ > 0; }
   /// Enqueues reads of more than twice the L2's size. After writes each line that a timed kernel brings in would first
   /// send one back to memory. The buffer is allocated by the first call and kept.
   void flush_caches() override;
+  /// Persisting lines of the L2 become normal ones, none of it is set aside, and the streams' windows are gone. What a
+  /// variant sets on streams of its own has no effect without that share.
+  void forget_persisting() override;
   /// Through graphs: `work` is captured from the stream that it is told (`native_stream`).
   bool can_record() const override { return true; }
   std::unique_ptr<Recording> record(const std::function<void()>& work) override;
@@ -99,6 +105,7 @@ class CudaDevice final : public Device {
   cudaStream_t recording_stream_ = nullptr;  ///< made when used
   DeviceBuffer flush_buffer_;                ///< zeros, and behind them what is never written
   DeviceBuffer clock_readings_;              ///< before and after what is timed; empty where the clock is virtual
+  std::unique_ptr<DeviceFilling> filling_;
   const void* last_kernel_ = nullptr;  ///< launched last: an error that shows at the next wait is most likely its own
   NvmlDevice nvml_;
 };

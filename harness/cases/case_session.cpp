@@ -90,6 +90,7 @@ ordered_json CaseSession::carry_out(const std::string& what, const ordered_json&
     return read(request.at("tensor").get<std::string>(), request.at("first").get<std::int64_t>(),
                 request.at("count").get<std::int64_t>());
   }
+  if (what == "probed") return probed(request.at("output").get<std::size_t>(), request.at("call").get<std::int64_t>());
   if (what == "count") return count();
   if (what == "profile") return profile(request.at("calls").get<int>());
   if (what == "slot") return slot(request);
@@ -108,6 +109,7 @@ ordered_json CaseSession::prepare(ProblemKind kind) {
   recorded_.clear();
   prepared_.reset();
   changed_.clear();
+  probes_.clear();
   outputs_.clear();
   inputs_ = hold(shape.problem->inputs(shape), batch);
   in_outs_ = hold(shape.problem->in_outs(shape), batch);
@@ -118,6 +120,11 @@ ordered_json CaseSession::prepare(ProblemKind kind) {
     const HeldTensor& held = is_input ? inputs_[i] : in_outs_[i - inputs_.size()];
     changed_.emplace_back(device(), layouts[i], problem_->given[i].bytes.data(), held.buffer.address(), !is_input);
     changed_.back().write_decoy();
+  }
+  if (device().filling() != nullptr) {
+    for (const HeldTensor& output : outputs_) {
+      probes_.emplace_back(device(), output.tensor.type, batch, output.tensor.elements, output.buffer.address());
+    }
   }
   const auto prepare_now = [&] {
     const ProblemTensors tensors{placed(inputs_), problem_->placed_constants(), placed(outputs_), placed(in_outs_)};
@@ -163,11 +170,13 @@ std::vector<CaseSession::HeldTensor> CaseSession::hold(const std::vector<Problem
 ordered_json CaseSession::set(const ordered_json& request) {
   const InputChange change = change_from_json(request.at("change"));
   for (ChangedInput& one : changed_) one.set(change);
+  probed_calls_ = 0;
   // All of the batch, of which the problem may be the first images.
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
     const HeldTensor& output = outputs_[i];
-    fill_output(device(), output.buffer.address(), output.tensor.type, output.elements(),
-                fill_from_json(request.at("fills").at(i)));
+    const OutputFill fill = fill_from_json(request.at("fills").at(i));
+    fill_output(device(), output.buffer.address(), output.tensor.type, output.elements(), fill);
+    if (!probes_.empty()) probes_[i].set(request.at("probe").get<std::uint64_t>(), fill);
   }
   return ordered_json::object();
 }
@@ -188,6 +197,14 @@ ordered_json CaseSession::read(const std::string& tensor, std::int64_t first, st
     }
   }
   throw std::logic_error(fmt::format("no tensor is called '{}'", tensor));
+}
+
+ordered_json CaseSession::probed(std::size_t output, std::int64_t call) {
+  if (output >= probes_.size() || call < 1 || call > probed_calls_) {
+    throw std::logic_error(fmt::format("call {} was not looked at in output {}", call, output));
+  }
+  probes_[output].read(call, window_.data());
+  return ordered_json::object();
 }
 
 ordered_json CaseSession::call_once() { return {{"ns", timed_call(time_of::kLayer, 1, false)}}; }
@@ -252,11 +269,25 @@ std::optional<std::size_t> CaseSession::part_of(const std::string& of) const {
   return found == parts.end() ? std::nullopt : std::optional(static_cast<std::size_t>(found - parts.begin()));
 }
 
+/// The input of a call, and its output as nobody has written it yet. Enqueued, where the device fills by itself.
+void CaseSession::before_call(const std::string& of, std::int64_t call) {
+  for (ChangedInput& one : changed_) one.before_call(call);
+  if (of != time_of::kLayer) return;  // another part does not write the outputs
+  for (OutputProbe& one : probes_) one.before_call(call);
+}
+
+/// Looks at what the call has written, and nobody behind it.
+void CaseSession::behind_call(const std::string& of, std::int64_t call) {
+  if (of != time_of::kLayer || probes_.empty()) return;
+  for (OutputProbe& one : probes_) one.behind_call(call);
+  probed_calls_ = std::max(probed_calls_, call);
+}
+
 /// What has to be done for a call before the part that is timed.
 void CaseSession::before_timed(const std::string& of, std::int64_t call) {
   // A store is short, and what it stores is not: that is made once for all of a sample's stores.
   if (of == time_of::kStoreOutput && call > 1) return;
-  for (ChangedInput& one : changed_) one.before_call(call);
+  before_call(of, call);
   last_call_ = call;
   if (of == time_of::kOp || of == time_of::kStoreOutput) prepared_->load_input();
   if (of == time_of::kStoreOutput) prepared_->run();
@@ -286,15 +317,19 @@ double CaseSession::timed_call(const std::string& of, std::int64_t call, bool co
   before_timed(of, call);
   const std::optional<std::size_t> part = part_of(of);
   if (cold) device().flush_caches();
-  return device().time_ns([&] { timed(of, part); });
+  const double nanoseconds = device().time_ns([&] { timed(of, part); });
+  behind_call(of, call);
+  return nanoseconds;
 }
 
 /// Keeps a device that works by itself busy while what follows is enqueued, so that the clock is not started on an idle
 /// device, where it would time the way of the first launch. The call that follows the flush fills the caches again.
 void CaseSession::run_ahead(const std::string& of, std::int64_t call) {
   before_timed(of, call);
+  device().forget_persisting();
   device().flush_caches();
   timed(part_of(of) ? time_of::kLayer : of, std::nullopt);
+  behind_call(of, call);
 }
 
 /// Whether a call finds what the one before it found, where nobody changes it in between.
@@ -446,7 +481,8 @@ ordered_json CaseSession::sample(const TimedKind& kind, int iterations) {
                : google_benchmark_sample(id_, iterations, [&] { return timed_call(kind.of, ++call, kind.cold); });
   after_timed(kind.of);
   device().wait();
-  ordered_json answer = {{"ns", nanoseconds}, {"untimed_calls", enqueued ? 1 : 0}, {"last_call", last_call_}};
+  ordered_json answer = {
+      {"ns", nanoseconds}, {"untimed_calls", enqueued ? 1 : 0}, {"last_call", last_call_}, {"probed", probed_calls_}};
   if (enqueue_ns_ > 0) answer["enqueue_ns"] = enqueue_ns_;
   return answer;
 }

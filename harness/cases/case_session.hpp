@@ -2,16 +2,19 @@
 // expected output: the harness's side (case_verifier.hpp) compares.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "devices/device.hpp"
 #include "devices/variant_device.hpp"
 #include "harness/cases/workload.hpp"
 #include "harness/isolation/session.hpp"
 #include "harness/verification/changed_input.hpp"
+#include "harness/verification/output_probe.hpp"
 #include "variants/variant.hpp"
 
 namespace convladder {
@@ -50,25 +53,29 @@ class CaseSession final : public Session {
   /// Answers; KIND stands for "of", and "cold" and "replayed" where they are true
   ///   {"do": "prepare", "problem": "real" or "integers"} -> {"prepare_ns", "own_layout", "choice", "parts",
   ///       "can_be_cold", "has_clock", "is_asynchronous"}: on an input that no call will see
-  ///   {"do": "set", "change", "fills"}         -> {}: writes the changed input, and a fill into each output
+  ///   {"do": "set", "change", "fills", "probe"} -> {}: writes the changed input, and a fill into each output. "probe"
+  ///   is
+  ///       the seed of the elements that are looked at right behind calls (OutputProbe)
   ///   {"do": "call"}                           -> {"ns"}: call number 1 of the change, all of the layer
   ///   {"do": "warm up", KIND, "least_ns"}      -> {}: untimed calls, at least so long and until the clock stays
   ///   {"do": "calibrate", KIND, "sample_ns"}   -> {"iterations"}: so that a sample takes at least that long. 0 where
   ///       calls were to be recorded and cannot be
   ///   {"do": "count"}                          -> {"counters"}: instead of sampling, where the device has no clock
   ///   {"do": "profile", "calls"}               -> {}: so many calls of `run` and a wait, nothing else
-  ///   {"do": "sample", KIND, "iterations"}     -> {"ns", "last_call", "enqueue_ns"}: mean nanoseconds of a call. The
-  ///       calls are numbered from 1, `last_call` is the one whose change the input has now; what of the layer is not
-  ///       timed is done as well, so that the output is that of this call. What enqueuing a call took of the host,
-  ///       where that is known
+  ///   {"do": "sample", KIND, "iterations"}     -> {"ns", "last_call", "probed", "enqueue_ns"}: mean nanoseconds of a
+  ///       call. The calls are numbered from 1, `last_call` is the one whose change the input has now; what of the
+  ///       layer is not timed is done as well, so that the output is that of this call. Calls 1 to `probed` were looked
+  ///       at right behind them: 0 on devices that do not fill by themselves, and where it is not the layer that is
+  ///       timed. What enqueuing a call took of the host, where that is known
   ///   {"do": "slot", "of", "iterations", "sub_runs", "extra_percent"} -> {"ns", "last_call"}: of each sub-run the
   ///       nanoseconds of (100 + extra_percent) % of the iterations, which must be a whole number, divided by the
   ///       iterations: with 5 % of extra work, an otherwise equal case takes 5 % longer
   ///   {"do": "state"}                          -> {"clock_mhz", "temperature_celsius", "held_ns", "held_now"}: what
-  ///   the
-  ///       device says of itself, where it says something; its clock during the sample or slot before. No answer that
-  ///       is judged waits for that
+  ///       the device says of itself, where it says something; its clock during the sample or slot before. No answer
+  ///       that is judged waits for that
   ///   {"do": "read", "tensor", "first", "count"}  -> {}: so many elements of the tensor, into the window
+  ///   {"do": "probed", "output", "call"}       -> {}: what that call had left of an output's probed elements, into the
+  ///       window
   /// A failure is {"status", "reason"}.
  private:
   nlohmann::ordered_json carry_out(const std::string& what, const nlohmann::ordered_json& request) override;
@@ -95,6 +102,8 @@ class CaseSession final : public Session {
   nlohmann::ordered_json profile(int calls);
   nlohmann::ordered_json read(const std::string& tensor, std::int64_t first, std::int64_t count);
 
+  nlohmann::ordered_json probed(std::size_t output, std::int64_t call);
+
   std::vector<KernelCounters> count_images(int images, int batch);
   void repeat_images(int images, int batch);
   Device& for_variant();
@@ -107,6 +116,8 @@ class CaseSession final : public Session {
   std::vector<HeldTensor> hold(const std::vector<ProblemTensor>& tensors, int items);
   bool calls_are_alike() const;
   void renew(const std::string& of);
+  void before_call(const std::string& of, std::int64_t call);
+  void behind_call(const std::string& of, std::int64_t call);
   void before_timed(const std::string& of, std::int64_t call);
   void timed(const std::string& of, std::optional<std::size_t> part);
   std::optional<std::size_t> part_of(const std::string& of) const;
@@ -124,7 +135,9 @@ class CaseSession final : public Session {
   std::vector<HeldTensor> outputs_;
   std::vector<HeldTensor> in_outs_;
   std::vector<ChangedInput> changed_;          ///< the inputs, then what goes in and out
+  std::vector<OutputProbe> probes_;            ///< of the outputs, where the device fills by itself
   std::int64_t last_call_ = 0;                 ///< whose input they hold
+  std::int64_t probed_calls_ = 0;              ///< since `set`
   double enqueue_ns_ = 0;                      ///< of the host, for a call of those enqueued last; 0: not known
   std::unique_ptr<PreparedVariant> prepared_;  // before the device and the buffers it uses are gone
   struct RecordedCalls {

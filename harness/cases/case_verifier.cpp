@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "harness/verification/changed_input.hpp"
+#include "harness/verification/output_probe.hpp"
 
 namespace convladder {
 
@@ -57,12 +58,12 @@ double untimed_ns(const InputLayout& shape, std::int64_t calls, bool on_host, bo
          (kCallNs + (shape.batch >= kManyImages || renewed ? kThreadsNs : 0) + of_image * shape.batch);
 }
 
-ordered_json set_request(const CallSetting& setting) {
+ordered_json set_request(const CallSetting& setting, std::uint64_t probe) {
   ordered_json fills = ordered_json::array();
   for (std::size_t output = 0; output < setting.scales.size(); ++output) {
     fills.push_back(to_json(setting.fill_of(output)));
   }
-  return {{"do", "set"}, {"change", to_json(setting.change)}, {"fills", std::move(fills)}};
+  return {{"do", "set"}, {"change", to_json(setting.change)}, {"fills", std::move(fills)}, {"probe", probe}};
 }
 
 CaseVerifier::CaseVerifier(OpenCase open, const Workload& workload, double tolerance, std::uint64_t seed, bool on_host)
@@ -89,7 +90,7 @@ CaseVerifier::Verified CaseVerifier::verify() {
   }
   // A right element may have been the fill's very bits, and never written: not twice.
   setting_.fill.opposite = true;
-  ask(set_request(setting_));
+  ask(set_request(setting_, probe_));
   ask({{"do", "call"}});
   return {check(1), call_ns};
 }
@@ -110,7 +111,8 @@ void CaseVerifier::set(Pokes pokes, std::int64_t looked_at, FillPart part) {
   setting_ = draw_setting(workload_.expected(kind_), random_, kind_ == ProblemKind::integers,
                           workload_.expected(kind_).is_linear(), pokes, {looked_at, looked_at});
   setting_.fill.part = part;
-  ask(set_request(setting_));
+  probe_ = secret_number();
+  ask(set_request(setting_, probe_));
 }
 
 std::int64_t CaseVerifier::left_in_last_image() const {
@@ -139,11 +141,37 @@ std::int64_t CaseVerifier::left_in_last_image() const {
   return left;
 }
 
+/// Of a comparison now.
+double CaseVerifier::tolerance() const {
+  const ProblemSize& size = workload_.real().shape;
+  const bool exact = kind_ == ProblemKind::integers && size.problem->is_exact_on_whole_numbers(size, wanted_tolerance_);
+  return exact ? 0 : tolerance_;
+}
+
 Check CaseVerifier::check(std::int64_t call) {
   setting_.call = call;
-  const bool exact = kind_ == ProblemKind::integers && workload_.real().shape.problem->is_exact_on_whole_numbers(
-                                                           workload_.real().shape, wanted_tolerance_);
-  return workload_.expected(kind_).compare(open_.tensors(), open_.window_bytes(), setting_, exact ? 0 : tolerance_);
+  return workload_.expected(kind_).compare(open_.tensors(), open_.window_bytes(), setting_, tolerance());
+}
+
+Check CaseVerifier::check_behind(std::int64_t calls) {
+  const Expectation& expected = workload_.expected(kind_);
+  const std::int64_t first = std::max<std::int64_t>(calls - ProbedElements::kCalls, 0) + 1;
+  CallSetting setting = setting_;
+  setting.call = SeededRandom(secret_number(), 0).between(static_cast<int>(first), static_cast<int>(calls));
+  const ProblemSize& size = workload_.problem(kind_).shape;
+  const std::vector<ProblemTensor> outputs = size.problem->outputs(size);
+  const std::int64_t item = ProbedElements{.seed = probe_, .items = expected.batch()}.item(setting.call);
+  const std::vector<ReferenceOutput> of_item = expected.of_item(setting, static_cast<int>(item));
+  Check check;
+  check.passed = true;
+  for (std::size_t i = 0; i < outputs.size() && check.passed; ++i) {
+    if (outputs[i].any_order) continue;
+    ask({{"do", "probed"}, {"output", i}, {"call", setting.call}});
+    const ProbedElements probed{.seed = probe_, .items = expected.batch(), .of_item = outputs[i].elements};
+    check = check_probed(outputs[i], probed.of_call(setting.call), setting.fill_of(i), of_item[i], item,
+                         open_.window->data(), tolerance());
+  }
+  return check;
 }
 
 }  // namespace convladder

@@ -25,8 +25,8 @@ CallSetting draw_setting(const Expectation& expected, SeededRandom& random, bool
 /// `renewed`: all of it is written anew.
 double untimed_ns(const InputLayout& shape, std::int64_t calls, bool on_host, bool renewed = false);
 
-/// {"do": "set", …} of that setting.
-nlohmann::ordered_json set_request(const CallSetting& setting);
+/// {"do": "set", …} of that setting. `probe`: the seed of the elements that are looked at right behind calls.
+nlohmann::ordered_json set_request(const CallSetting& setting, std::uint64_t probe);
 
 /// The requests to a case, and checks of its output. Everything here throws CaseFailure where the case answers with a
 /// status.
@@ -61,11 +61,16 @@ class CaseVerifier {
   double untimed_ns() const { return untimed_ns_; }
   /// Compares the output that call number `call` since `set` left. Makes no call of its own.
   Check check(std::int64_t call);
+  /// Compares what one call of the first `calls` since `set`, nobody knows which, had left of a few elements right
+  /// behind it (OutputProbe), before any other work.
+  Check check_behind(std::int64_t calls);
 
   /// Elements of the batch's last image that hold what `set` put there; none where that may be by chance.
   std::int64_t left_in_last_image() const;
 
  private:
+  double tolerance() const;
+
   OpenCase open_;
   const Workload& workload_;
   double tolerance_;
@@ -75,6 +80,7 @@ class CaseVerifier {
   SeededRandom random_;
   ProblemKind kind_ = ProblemKind::real;
   CallSetting setting_;
+  std::uint64_t probe_ = 0;
 };
 
 }  // namespace convladder

@@ -400,7 +400,7 @@ void Measurement::take_sample(std::size_t index, bool look) {
         return take_sample(index, look);
       }
     }
-    if (look) take_look(verifier_->check(last_call_));
+    if (look) look_at_calls(sampled.reply.value("probed", std::int64_t{0}));
     if (has_real_clock_ && !stands(sampled.clock)) {
       std::this_thread::sleep_for(kRecovery);
       continue;
@@ -412,6 +412,14 @@ void Measurement::take_sample(std::size_t index, bool look) {
       series.enqueue_ns.push_back(sampled.reply.at("enqueue_ns").get<double>());
     return;
   }
+}
+
+/// At what the last call has left, and at what was seen right behind calls up to number `probed`.
+void Measurement::look_at_calls(std::int64_t probed) {
+  take_look(verifier_->check(last_call_));
+  if (probed == 0) return;
+  const Check behind = verifier_->check_behind(probed);
+  if (!behind.passed) throw CaseFailure(Status::incorrect, "after timing: " + behind.first_failure);
 }
 
 void Measurement::take_look(const Check& check) {

@@ -96,6 +96,7 @@ class Measurement {
   void warm_up(const TimeSeries& series, double least_ns);
   /// How many calls the sample has to have instead; none if it is long enough.
   std::optional<int> more_calls(const TimeSeries& series, double claimed_ns) const;
+  void look_at_calls(std::int64_t probed);
   void take_look(const Check& check);
   void look_at_following_call();
   void reconsider_claims();

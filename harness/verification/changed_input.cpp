@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <nlohmann/json.hpp>
 
 #include "devices/cpu/other_threads.hpp"
@@ -17,7 +18,32 @@ constexpr std::uint32_t kDecoySeed = 0x0dec0;
 constexpr int kFewestToShare = 64;                        // images to be poked by several threads
 constexpr std::size_t kFewestBytesToShare = 1024 * 1024;  // to be written by them
 
+/// What stands in a tensor until call number `call` has its own: replaced elements all over it.
+ReplacedElements planted(InputChange change, const InputLayout& layout, std::int64_t call) {
+  change.everywhere = true;
+  change.thorough = true;
+  change.one_is_unseen = true;
+  return change.replaced(-call, layout);
+}
+
 }  // namespace
+
+ValuesOnDevice::ValuesOnDevice(Device& device, const void* values, std::size_t bytes) {
+  constexpr const char* label = "the problem's own values";
+  if (bytes <= device.free_bytes() / 2) {
+    buffer_ = device.allocate(bytes, label);
+    device.copy_to_device(buffer_.address(), values, bytes);
+    return;
+  }
+  pinned_ = device.allocate_pinned(bytes, label);
+  const auto pieces = static_cast<std::int64_t>((bytes - 1) / kFewestBytesToShare + 1);
+#pragma omp parallel for schedule(static)
+  for (std::int64_t piece = 0; piece < pieces; ++piece) {
+    const std::size_t first = static_cast<std::size_t>(piece) * kFewestBytesToShare;
+    std::memcpy(static_cast<std::byte*>(pinned_.address()) + first, static_cast<const std::byte*>(values) + first,
+                std::min(kFewestBytesToShare, bytes - first));
+  }
+}
 
 void ChangedInput::write_images(const std::function<void(void* to, int image)>& write) {
   const std::size_t bytes = layout_.bytes_per_image();
@@ -42,13 +68,20 @@ std::byte* ChangedInput::place(int image, std::int64_t element) const {
 
 void ChangedInput::write_decoy() {
   const std::int64_t elements = layout_.elements_per_image();
+  if (DeviceFilling* const filling = device_->filling()) {
+    if (layout_.range) {
+      filling->fill_in_range(changed_tensor(), kDecoySeed, layout_.range->low, layout_.range->high);
+    } else {
+      filling->fill(input_, layout_.type, layout_.batch * elements, {.seed = kDecoySeed});
+    }
+    return device_->wait();
+  }
   write_images([&](void* to, int image) {
     if (!layout_.range) return write_fill(to, layout_.type, {kDecoySeed, 1}, image * elements, elements);
     with_element_type(layout_.type, [&]<typename T>(T) {
       SeededRandom random(kDecoySeed, static_cast<std::uint64_t>(image));
-      const ValueRange& range = *layout_.range;
       for (std::int64_t i = 0; i < elements; ++i) {
-        const double value = range.low + (range.high - range.low) * random.between(0, 1 << 23) * 0x1p-23;
+        const double value = value_in_range(random.next(), layout_.range->low, layout_.range->high);
         static_cast<T*>(to)[i] = from_double<T>(is_floating(layout_.type) ? value : std::round(value));
       }
     });
@@ -58,14 +91,50 @@ void ChangedInput::write_decoy() {
 void ChangedInput::set(const InputChange& change) {
   change_ = change;
   last_call_ = 0;
+  if (device_->filling() != nullptr && standing_.address() == nullptr) {
+    from_on_device_ =
+        ValuesOnDevice(*device_, from_, layout_.bytes_per_image() * static_cast<std::size_t>(layout_.batch));
+    standing_ = device_->allocate(sizeof(StandingChange), "what an input is changed by");
+    const StandingChange none{};
+    device_->copy_to_device(standing_.address(), &none, sizeof none);
+  }
   write_changed();
+  plant(1);
+  if (device_->filling() != nullptr) device_->wait();
 }
 
+/// The tensor as the change has it, but for what is replaced.
+ChangedTensor ChangedInput::changed_tensor() const {
+  return {.to = input_,
+          .from = from_on_device_.address(),
+          .type = layout_.type,
+          .items = layout_.batch,
+          .elements = layout_.elements_per_image(),
+          .rotation = change_.rotation,
+          .first = change_.first_element(layout_),
+          .factor = change_.factor};
+}
+
+StandingChange* ChangedInput::standing() const { return static_cast<StandingChange*>(standing_.address()); }
+
 void ChangedInput::write_changed() {
+  if (DeviceFilling* const filling = device_->filling()) return filling->write_changed(changed_tensor(), standing());
   write_images([&](void* to, int image) { write_changed_image(to, change_, layout_, from_, image); });
 }
 
+void ChangedInput::plant(std::int64_t call) {
+  DeviceFilling* const filling = device_->filling();
+  if (filling == nullptr || change_.pokes == 0) return;
+  filling->replace(changed_tensor(), standing(), planted(change_, layout_, call));
+}
+
 void ChangedInput::before_call(std::int64_t call) {
+  if (DeviceFilling* const filling = device_->filling()) {
+    if (renewed_) write_changed();
+    if (change_.pokes != 0) filling->replace(changed_tensor(), standing(), change_.replaced(call, layout_));
+    last_call_ = call;
+    return;
+  }
   if (renewed_ && last_call_ > 0) write_changed();
   if (change_.pokes != 0) {
     if (device_->is_host_memory()) {
@@ -77,7 +146,7 @@ void ChangedInput::before_call(std::int64_t call) {
         poke_image(to, change_, layout_, from_, image, call);
       });
     } else {
-      poke_on_device(call);
+      poke_by_copies(call);
     }
     poked_ = true;
   }
@@ -95,8 +164,8 @@ void ChangedInput::poke(std::int64_t call) {
   }
 }
 
-/// Of every image one element, which is one copy where elements have the size of a float.
-void ChangedInput::poke_on_device(std::int64_t call) {
+/// Of every image one element.
+void ChangedInput::poke_by_copies(std::int64_t call) {
   with_element_type(layout_.type, [&]<typename T>(T) {
     std::vector<T> column(static_cast<std::size_t>(layout_.batch));
     const auto write = [&](std::int64_t of_call, const auto& value) {
@@ -116,12 +185,6 @@ void ChangedInput::poke_on_device(std::int64_t call) {
 /// `column` holds that element of every image.
 void ChangedInput::write_column(const void* column, std::int64_t element) {
   const std::size_t bytes = element_bytes(layout_.type);
-  if (bytes == sizeof(float)) {
-    device_->copy_floats_apart(reinterpret_cast<float*>(place(0, element)),
-                               static_cast<std::size_t>(layout_.elements_per_image()),
-                               static_cast<const float*>(column), static_cast<std::size_t>(layout_.batch));
-    return;
-  }
   for (int image = 0; image < layout_.batch; ++image) {
     device_->copy_to_device(place(image, element),
                             static_cast<const std::byte*>(column) + static_cast<std::size_t>(image) * bytes, bytes);
@@ -129,6 +192,10 @@ void ChangedInput::write_column(const void* column, std::int64_t element) {
 }
 
 void fill_output(Device& device, void* output, ElementType type, std::int64_t elements, const OutputFill& fill) {
+  if (DeviceFilling* const filling = device.filling()) {
+    if (fill.part != FillPart::nothing) filling->fill(output, type, elements, fill.formula(elements));
+    return device.wait();
+  }
   constexpr std::int64_t at_once = OutputFill::kPiece;
   const std::int64_t pieces = (elements - 1) / at_once + 1;
   const std::size_t bytes = element_bytes(type);

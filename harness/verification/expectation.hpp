@@ -71,7 +71,14 @@ class Expectation {
   /// image's share where that is more. What cannot be read ends it: the check has not passed then, and says nothing.
   virtual Check compare(const ReadTensor& read, std::int64_t most_bytes, const CallSetting& setting,
                         double tolerance) const = 0;
+  /// What the results of one item come to in that call, in their order (Problem::results).
+  virtual std::vector<ReferenceOutput> of_item(const CallSetting& setting, int item) const = 0;
 };
+
+/// Holds what a call left of an output's probed elements (output_probe.hpp), one behind the other in `found`, against
+/// the reference. `output` is its place among the outputs, `of_item` what Expectation::of_item says of it.
+Check check_probed(const ProblemTensor& tensor, const ChosenElements& elements, const OutputFill& fill,
+                   const ReferenceOutput& of_item, std::int64_t item, const void* found, double tolerance);
 
 /// The convolution's own, which knows that it is linear (expected_output.hpp), or that of any problem
 /// (expected_items.hpp). The tensors must outlive it.

@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "devices/cpu/all_cores.hpp"
+#include "harness/verification/scaled_error.hpp"
 #include "support/seeded_random.hpp"
 #include "variants/float32.hpp"
 
@@ -24,31 +25,6 @@ constexpr double kFlopOfAnElement = 20;  // what making and comparing it costs b
 /// A NaN is taken over and stays.
 void take_larger(double& largest, double error) {
   if (!std::isnan(largest) && !(error <= largest)) largest = error;
-}
-
-/// At least half a unit in the last place of the type that a result is rounded to, where float64 has many more.
-template <typename T>
-double rounding(double value) {
-  if constexpr (std::is_same_v<T, Half>) return std::abs(value) * 0x1p-11 + 0x1p-25;
-  if constexpr (std::is_same_v<T, Bfloat16>) return std::abs(value) * 0x1p-8;
-  return 0;
-}
-
-/// |error| / magnitude; 0 where there is no error, also between equal infinities. What is no number is none of them.
-template <typename T>
-double scaled_error(T found, double value, double magnitude) {
-  const double number = to_double(found);
-  if (number == value) return 0;
-  constexpr double wrong = std::numeric_limits<double>::infinity();
-  if (std::is_integral_v<T> || !(magnitude >= 0 && magnitude < wrong)) return std::isnan(number) ? number : wrong;
-  const double error = std::abs(number - value) - rounding<T>(value);
-  return error <= 0 ? 0 : error / magnitude;
-}
-
-template <typename T>
-std::string number_text(T element) {
-  if constexpr (std::is_integral_v<T>) return fmt::format("{}", +element);
-  return fmt::format("{:.{}g}", to_double(element), std::is_same_v<T, double> ? 17 : 9);
 }
 
 template <typename T>
@@ -356,6 +332,10 @@ class ExpectedItems::Comparison {
   std::vector<std::int64_t> left_by_chance_;
   Check check_;
 };
+
+std::vector<ReferenceOutput> ExpectedItems::of_item(const CallSetting& setting, int item) const {
+  return reference(given(setting, item));
+}
 
 Check ExpectedItems::compare(const ReadTensor& read, std::int64_t most_bytes, const CallSetting& setting,
                              double tolerance) const {

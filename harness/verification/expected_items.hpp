@@ -27,6 +27,7 @@ class ExpectedItems final : public Expectation {
   bool shows_one_element() const override { return shows_one_element_; }
   Check compare(const ReadTensor& read, std::int64_t most_bytes, const CallSetting& setting,
                 double tolerance) const override;
+  std::vector<ReferenceOutput> of_item(const CallSetting& setting, int item) const override;
 
  private:
   struct GivenItem;

@@ -49,7 +49,7 @@ class Call {
     const float* const filter =
         problem_.weights.data() +
         (std::int64_t{map} * s.channels_per_group() + poked_.channel % s.channels_per_group()) * s.kernel * s.kernel;
-    const double now = setting_.change.poked_value(setting_.call, image);
+    const double now = setting_.change.poked_value(setting_.call, problem_.shape).of(image);
     poked_.for_each(s, [&](int row, int column, std::int64_t element) {
       const double before = factor * from[element];
       add_poke(row, column, now - before, std::abs(now) - std::abs(before), filter, value, magnitude);

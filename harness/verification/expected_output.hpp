@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "harness/verification/expectation.hpp"
 #include "variants/convolution/reference.hpp"
@@ -37,6 +38,9 @@ class ExpectedOutput final : public Expectation {
   /// A whole map is the share of an image that is asked for at least.
   Check compare(const ReadTensor& read, std::int64_t most_bytes, const CallSetting& setting,
                 double tolerance) const override;
+  std::vector<ReferenceOutput> of_item(const CallSetting& setting, int item) const override {
+    return {sums(setting, item)};
+  }
 
   /// What one image comes to in that call.
   ReferenceOutput sums(const CallSetting& setting, int image) const;

@@ -65,21 +65,28 @@ PokedElements InputChange::poked(std::int64_t call, const InputLayout& shape) co
   return poked;
 }
 
-float InputChange::poked_value(std::int64_t call, int image) const {
-  const std::uint64_t bits =
-      SeededRandom(pokes + static_cast<std::uint64_t>(call), static_cast<std::uint64_t>(image) + 1).next();
-  float size = poke_size * (0.5F + static_cast<float>(bits >> 42U) * 0x1p-23F);
-  if (whole) size = std::ceil(size);
-  return (bits & 1U) != 0 ? size : -size;
+ReplacingValue InputChange::poked_value(std::int64_t call, const InputLayout& layout) const {
+  const std::uint64_t seed = pokes + static_cast<std::uint64_t>(call);
+  if (!layout.range) return {.seed = seed, .size = poke_size, .is_whole = whole};
+  return {.seed = seed,
+          .size = layout.range->largest(),
+          .is_whole = whole || !is_floating(layout.type),
+          .has_range = true,
+          .low = layout.range->low,
+          .high = layout.range->high};
 }
 
-double InputChange::poked_value(std::int64_t call, int image, const InputLayout& layout) const {
-  InputChange part = *this;
-  part.poke_size = 1;
-  part.whole = false;
-  double value = part.poked_value(call, image) * layout.range->largest();
-  if (whole || !is_floating(layout.type)) value = value < 0 ? std::floor(value) : std::ceil(value);
-  return value < layout.range->low || value > layout.range->high ? -value : value;
+ReplacedElements InputChange::replaced(std::int64_t call, const InputLayout& layout) const {
+  const InputChange own = of_tensor(layout);
+  const PokedElements poked = own.poked(call, layout);
+  const auto places = [&poked](int first, int size) { return first < size ? (size - 1 - first) / poked.step + 1 : 0; };
+  const std::int64_t first_row = std::int64_t{poked.channel} * layout.height + poked.first_row;
+  return {.first = first_row * layout.width + poked.first_column,
+          .row_step = std::int64_t{poked.step} * layout.width,
+          .column_step = poked.step,
+          .rows = places(poked.first_row, layout.height),
+          .columns = places(poked.first_column, layout.width),
+          .by = own.poked_value(call, layout)};
 }
 
 InputChange InputChange::of_tensor(const InputLayout& layout) const {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "devices/device_filling.hpp"
 #include "support/element_type.hpp"
 #include "variants/convolution/conv_shape.hpp"
 
@@ -83,11 +84,12 @@ struct InputChange {
   bool thorough = false;       ///< `everywhere` not in half of the calls but in all that are not looked at
   bool one_is_unseen = false;  ///< and in those as well, since no result would show one element
 
-  /// What call number `call` finds replaced, and by what: the same value in all of an image's elements.
+  /// What call number `call` finds replaced, and by what: the same value in all of an image's elements. A tensor that
+  /// has a range gets values between a half of its largest and it, of a sign that it has.
   PokedElements poked(std::int64_t call, const InputLayout& shape) const;
-  float poked_value(std::int64_t call, int image) const;
-  /// Likewise of a tensor that has a range: between a half of its largest value and it, of a sign that it has.
-  double poked_value(std::int64_t call, int image, const InputLayout& layout) const;
+  ReplacingValue poked_value(std::int64_t call, const InputLayout& layout) const;
+  /// Both, as a device takes them.
+  ReplacedElements replaced(std::int64_t call, const InputLayout& layout) const;
   /// Each tensor that is given has changes of its own, at other places.
   InputChange of_tensor(const InputLayout& layout) const;
   /// The element of an image that a changed one begins with.
@@ -112,14 +114,11 @@ class ImageChange {
 
   PokedElements poked(std::int64_t call) const { return change_.poked(call, layout_); }
   /// What that call finds there.
-  T value(std::int64_t call) const {
-    return from_double<T>(layout_.range ? change_.poked_value(call, image_, layout_)
-                                        : double{change_.poked_value(call, image_)});
-  }
+  T value(std::int64_t call) const { return from_double<T>(change_.poked_value(call, layout_).of(image_)); }
   /// An element that is `value` for a call: of a tensor that has a range another than its own, if the tensor has two.
   T replaced(std::int64_t element, T value) const {
     if (!layout_.range || to_double(value) != to_double(unchanged(element))) return value;
-    return from_double<T>(to_double(value) == layout_.range->low ? layout_.range->high : layout_.range->low);
+    return from_double<T>(change_.poked_value(0, layout_).instead_of(to_double(value), to_double(value)));
   }
   T unchanged(std::int64_t element) const {
     std::int64_t at = element + first_;

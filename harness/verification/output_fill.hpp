@@ -1,14 +1,27 @@
 // What an output holds before a call: numbers like any others, drawn anew each time, that can be told from results.
 #pragma once
 
-#include <algorithm>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
-#include <limits>
+#include <type_traits>
 
+#include "devices/device_filling.hpp"
 #include "support/element_type.hpp"
 
 namespace convladder {
+
+/// What FillFormula makes elements with.
+struct HostNumbers {
+  template <typename T>
+  static T from(double value) {
+    return from_double<T>(value);
+  }
+  template <typename T>
+  static double to(T element) {
+    return to_double(element);
+  }
+};
 
 /// How much of an output a fill writes. Of a large one `pieces` are a quarter, drawn by the seed: the others keep what
 /// another call left. `nothing`: all of it does.
@@ -23,29 +36,21 @@ struct OutputFill {
   FillPart part = FillPart::all;
   bool opposite = false;  ///< every element is another one than otherwise
 
-  static constexpr std::int64_t kPiece = 1 << 14;              ///< elements
+  static constexpr std::int64_t kPiece = FillFormula::kPiece;
   static constexpr std::int64_t kFewestOfLarge = 16 * kPiece;  ///< an output that is not large has no pieces
 
-  float at(std::int64_t i) const {
-    const float number = static_cast<float>(static_cast<std::int32_t>(bits(i) | 1U)) * (0x1p-31F * scale);
-    return opposite ? -number : number;
+  /// Of a tensor of so many elements. Not for a fill that writes nothing.
+  FillFormula formula(std::int64_t elements) const {
+    return {.seed = seed,
+            .scale = scale,
+            .opposite = opposite,
+            .some_pieces = part != FillPart::all && elements >= kFewestOfLarge};
   }
+  float at(std::int64_t i) const { return formula(0).at(i); }
   /// Of a tensor of that type: integers of 8 bits take all values but 0, others are as large as results or up to 127.
   template <typename T>
   T element(std::int64_t i) const {
-    if constexpr (std::is_same_v<T, float>) return at(i);
-    if constexpr (std::is_integral_v<T>) {
-      constexpr auto largest = static_cast<double>(std::numeric_limits<T>::max());
-      const double most = sizeof(T) == 1 ? largest : std::min(std::max(double{scale}, 127.0), largest);
-      const auto sizes = static_cast<std::uint32_t>(std::min(most, 0x1p31));
-      const std::uint32_t number = bits(i) % sizes;
-      if constexpr (std::is_unsigned_v<T>) return static_cast<T>((number + (opposite ? 1 : 0)) % sizes + 1);
-      const auto size = static_cast<T>(number + 1);
-      return static_cast<T>(((bits(i) >> 31U) != 0) != opposite ? -size : size);
-    } else {
-      const T element = from_double<T>(at(i));
-      return to_double(element) == 0 ? from_double<T>(opposite ? -1 : 1) : element;  // too small for the type
-    }
+    return formula(0).element<T>(i, HostNumbers{});
   }
   /// Whether right elements of a type are the fill's very bits now and then.
   static bool happens(ElementType type) { return type != ElementType::f32 && type != ElementType::f64; }
@@ -54,8 +59,7 @@ struct OutputFill {
     return static_cast<double>(left) > (happens(type) ? 3 + 0.03 * of : 1 + 1e-6 * of);
   }
   bool writes_piece(std::int64_t piece, std::int64_t elements) const {
-    if (part == FillPart::nothing) return false;
-    return part == FillPart::all || elements < kFewestOfLarge || bits(~piece) % 4 == 0;
+    return part != FillPart::nothing && formula(elements).writes_piece(piece);
   }
   template <typename T>
   bool left_at(std::int64_t i, T found) const {
@@ -74,13 +78,6 @@ struct OutputFill {
   using Bits = std::conditional_t<sizeof(T) == 1, std::uint8_t,
                                   std::conditional_t<sizeof(T) == 2, std::uint16_t,
                                                      std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>>;
-
-  std::uint32_t bits(std::int64_t i) const {  // the finalizer of MurmurHash3
-    auto bits = static_cast<std::uint32_t>(i) * 0x9e3779b1U ^ seed;
-    bits = (bits ^ (bits >> 16)) * 0x85ebca6bU;
-    bits = (bits ^ (bits >> 13)) * 0xc2b2ae35U;
-    return bits ^ (bits >> 16);
-  }
 };
 
 /// Writes elements `first` to before `first + count` of the fill.

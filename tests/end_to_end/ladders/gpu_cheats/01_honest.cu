@@ -1,0 +1,7 @@
+// @title Honest
+// expected: ok
+__global__ void twice(const float* x, float* y, int N) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < N) y[i] = 2 * x[i];
+}
+extern "C" void solve(const float* x, float* y, int N) { twice<<<(N + 255) / 256, 256>>>(x, y, N); }
