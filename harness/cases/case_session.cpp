@@ -30,6 +30,10 @@ constexpr double kRecordedNs = 500e3;            // what a recording lasts: besi
 constexpr std::int64_t kMostRecorded = 1 << 10;  // calls
 constexpr std::int64_t kMostUnhindered = 256;    // calls that a device takes without making the host wait
 
+constexpr std::int64_t kVariedAtOnce = 64;  // calls, which with what is done around each fit what a device takes
+constexpr std::int64_t kVariedPerFlush =
+    3;  // of which the host enqueues so many while the device flushes its cache once
+
 constexpr double kWarmStretchNs = 2.5e6;  // of which a warm-up consists
 constexpr double kMostWarmUpNs = 500e6;   // a clock that never stays is told by its samples
 constexpr double kSameClock = 0.01;       // of two stretches in a row
@@ -53,7 +57,8 @@ ordered_json state_to_json(Device& device) {
 }
 
 TimedKind kind_from_json(const ordered_json& request) {
-  return {request.at("of").get<std::string>(), request.value("cold", false), request.value("replayed", false)};
+  return {request.at("of").get<std::string>(), request.value("cold", false), request.value("replayed", false),
+          request.value("varied", false)};
 }
 
 using SteadyClock = std::chrono::steady_clock;
@@ -347,6 +352,7 @@ void CaseSession::renew(const std::string& of) {
 /// The mean of `iterations` calls, all of them given to a device that works by itself before it has come to the first.
 /// They have one input, that of call number `call`.
 double CaseSession::enqueued_calls_ns(const TimedKind& kind, std::int64_t iterations, std::int64_t call) {
+  if (kind.varied) return varied_calls_ns(kind, iterations);
   const bool is_empty = kind.of == time_of::kEmptyKernel;
   run_ahead(is_empty ? time_of::kLayer : kind.of, call);
   enqueue_ns_ = 0;
@@ -392,6 +398,32 @@ double CaseSession::single_calls_ns(const TimedKind& kind, std::int64_t iteratio
   const std::vector<double> times = device().times_ns(static_cast<std::size_t>(iterations), before,
                                                       [&](std::size_t /*call*/) { timed(kind.of, part); });
   return std::accumulate(times.begin(), times.end(), 0.0) / static_cast<double>(iterations);
+}
+
+void CaseSession::begin_varied_call(const TimedKind& kind, std::int64_t call) {
+  if (call > 1) behind_call(kind.of, call - 1);
+  before_call(kind.of, call);
+  last_call_ = call;
+  if (kind.of == time_of::kOp) prepared_->load_input();
+  if (kind.cold) device().flush_caches();
+}
+
+/// Calls 1 to `iterations`, each by itself on an input of its own, and looked at behind it. What is done around them
+/// takes the host longer than short calls take the device: so the device is kept busy until all of a bunch are there.
+double CaseSession::varied_calls_ns(const TimedKind& kind, std::int64_t iterations) {
+  double sum = 0;
+  for (std::int64_t first = 1; first <= iterations; first += kVariedAtOnce) {
+    const std::int64_t calls = std::min(kVariedAtOnce, iterations - first + 1);
+    for (std::int64_t i = 1; i < calls / kVariedPerFlush; ++i) device().flush_caches();
+    run_ahead(kind.of, iterations + 1);
+    const std::vector<double> times = device().times_ns(
+        static_cast<std::size_t>(calls),
+        [&](std::size_t i) { begin_varied_call(kind, first + static_cast<std::int64_t>(i)); },
+        [&](std::size_t /*call*/) { timed(kind.of, std::nullopt); });
+    sum += std::accumulate(times.begin(), times.end(), 0.0);
+  }
+  behind_call(kind.of, iterations);
+  return sum / static_cast<double>(iterations);
 }
 
 /// Records as many calls as last about `kRecordedNs`, if a sample has so many. False where they cannot be recorded.

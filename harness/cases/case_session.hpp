@@ -42,6 +42,7 @@ struct TimedKind {
   std::string of;         ///< time_of::…
   bool cold = false;      ///< the last-level cache is flushed before each call
   bool replayed = false;  ///< the calls were recorded once: the host enqueues many of them with one call
+  bool varied = false;    ///< each call has an input of its own, and is looked at
 };
 
 class CaseSession final : public Session {
@@ -50,7 +51,7 @@ class CaseSession final : public Session {
   CaseSession(std::string id, std::unique_ptr<Device> device, const ProblemVariant& variant, const Workload& workload,
               const SharedMemory& window);
 
-  /// Answers; KIND stands for "of", and "cold" and "replayed" where they are true
+  /// Answers; KIND stands for "of", and "cold", "replayed" and "varied" where they are true
   ///   {"do": "prepare", "problem": "real" or "integers"} -> {"prepare_ns", "own_layout", "choice", "parts",
   ///       "can_be_cold", "has_clock", "is_asynchronous"}: on an input that no call will see
   ///   {"do": "set", "change", "fills", "probe"} -> {}: writes the changed input, and a fill into each output. "probe"
@@ -95,6 +96,8 @@ class CaseSession final : public Session {
   double replayed_calls_ns(const std::string& of, std::int64_t iterations);
   double launched_calls_ns(const std::string& of, std::int64_t iterations);
   double single_calls_ns(const TimedKind& kind, std::int64_t iterations);
+  double varied_calls_ns(const TimedKind& kind, std::int64_t iterations);
+  void begin_varied_call(const TimedKind& kind, std::int64_t call);
   EnqueuedCalls enqueued_calls(const TimedKind& kind, double sample_ns);
   nlohmann::ordered_json sample(const TimedKind& kind, int iterations);
   nlohmann::ordered_json slot(const nlohmann::ordered_json& request);

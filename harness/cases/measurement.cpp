@@ -30,6 +30,7 @@ constexpr int kPercentLookedAt = 10;  // of the samples, beside the first ones a
 constexpr int kSurelyLookedAt = 2;    // samples: the last call of a cheat happens to be right in one case of ten
 
 constexpr double kShortCallNs = 100e3;   // below it, enqueuing a call is a part of its time that is not small
+constexpr double kVariedCallNs = 40e3;   // what changing an input on a GPU and looking behind a call may take, at most
 constexpr double kFirstWarmUpNs = 20e6;  // a GPU's clock is up after some milliseconds of work
 constexpr std::chrono::milliseconds kRecovery{20};  // for a device that was held down
 constexpr std::size_t kFewestUnheld = 3;            // samples that are worth more than any number of others
@@ -185,9 +186,10 @@ void Measurement::add_enqueued_series(const ordered_json& prepared, double call_
   if (prepared.at("own_layout").get<bool>()) {
     wholes = {time_of::kOp, time_of::kLayer, time_of::kLoadInput, time_of::kStoreOutput};
   }
+  varies_ = folder_variant(*planned_->variant.variant) != nullptr && has_real_clock_;
   std::vector<const char*> launched;
   for (const char* const of : wholes) {
-    if (call_ns < kShortCallNs && add_replayed_series(of)) {
+    if (!varies_ && call_ns < kShortCallNs && add_replayed_series(of)) {
       if (has_real_clock_) launched.push_back(of);
     } else {
       add_series(of, time_of::kHot, of == std::string(time_of::kLayer) ? call_ns : 0);
@@ -221,6 +223,7 @@ void Measurement::count() {
 void Measurement::add_series(const std::string& of, const std::string& cache, double call_ns) {
   const double sample_ns = options_->sample_milliseconds * 1e6;
   TimeSeries series{of, cache, 1, {}};
+  series.varied = varies_ && (of == time_of::kLayer || of == time_of::kOp);
   warm_up(series, kFirstWarmUpNs);
   // A call that took very many times a sample's length needs no calibration; one that took several may only have been
   // disturbed.
@@ -243,7 +246,11 @@ bool Measurement::add_replayed_series(const std::string& of) {
 namespace {
 
 ordered_json request_of(const char* what, const TimeSeries& series) {
-  return {{"do", what}, {"of", series.of}, {"cold", series.cache == time_of::kCold}, {"replayed", series.replayed}};
+  return {{"do", what},
+          {"of", series.of},
+          {"cold", series.cache == time_of::kCold},
+          {"replayed", series.replayed},
+          {"varied", series.varied}};
 }
 
 }  // namespace
@@ -324,7 +331,7 @@ Measurement::Sampled Measurement::sample_once(std::size_t index, int iterations)
   last_call_ = reply.at("last_call").get<std::int64_t>();
   // Who chose it himself could compute that one only.
   const bool is_enqueued = planned_->device != "cpu" && reply.value("untimed_calls", 0) > 0;
-  const bool has_one_input = series.of == time_of::kStoreOutput || is_enqueued;
+  const bool has_one_input = series.of == time_of::kStoreOutput || (is_enqueued && !series.varied);
   const bool has_foreign_code = folder_variant(*planned_->variant.variant) != nullptr && !is_timed_elsewhere_ &&
                                 options_->google_benchmark_flags.empty();
   if (has_foreign_code && last_call_ != (has_one_input ? 1 : iterations)) {
@@ -334,7 +341,8 @@ Measurement::Sampled Measurement::sample_once(std::size_t index, int iterations)
     // A change of layout before each call takes time that is not claimed, and so do calls that Google Benchmark is told
     // to make beside the timed ones.
     const bool all_is_timed = series.of == time_of::kLayer && options_->google_benchmark_flags.empty();
-    const double untimed_calls_ns = sampled.ns * reply.value("untimed_calls", 0);
+    const double untimed_calls_ns =
+        sampled.ns * reply.value("untimed_calls", 0) + (series.varied ? kVariedCallNs * iterations : 0);
     // No clock of the host agrees with a virtual one, and what runs in a process beside the case's has no clock.
     if (!is_timed_elsewhere_) {
       claimed_.add(sampled.ns * iterations, verifier_->last_answer(), all_is_timed,

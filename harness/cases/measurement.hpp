@@ -28,6 +28,7 @@ struct TimeSeries {
   std::vector<double> clock_mhz{};   ///< of the device meanwhile; empty, or one for each sample
   std::vector<double> enqueue_ns{};  ///< of the host, for enqueuing a call; likewise
   bool replayed = false;             ///< its calls are recorded once and enqueued many at a time
+  bool varied = false;               ///< each call has an input of its own
 
   bool is_hot() const;
 };
@@ -109,6 +110,7 @@ class Measurement {
   bool is_timed_elsewhere_;
   bool has_real_clock_;      ///< of a device that works by itself: it has to be warm, and it may be slowed down
   bool tells_state_ = true;  ///< as far as it was asked
+  bool varies_ = false;      ///< code of a folder on a GPU: each of its calls has an input of its own
   bool held_out_ = false;    ///< there are samples, and no others to be had
   ClockWatch clock_watch_;
   CaseOutcome outcome_;
