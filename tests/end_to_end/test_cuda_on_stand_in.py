@@ -95,7 +95,7 @@ def test_out_of_memory_is_a_status(tmp_path: Path) -> None:
 
 def test_a_sticky_error_in_the_middle_of_a_round_ends_its_case(tmp_path: Path) -> None:
     one = faulty(
-        tmp_path, "global-memory", {"call": "cudaMemsetAsync", "from": 2, "status": 700, "loses": True})["global-memory"]
+        tmp_path, "global-memory", {"call": "cudaEventRecord", "from": 6, "status": 700, "loses": True})["global-memory"]
     assert one["status"] == "launch failed" and "IllegalAddress" in one["reason"]
 
 
