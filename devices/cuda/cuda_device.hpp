@@ -58,6 +58,7 @@ class CudaDevice final : public Device {
   void forget_persisting() override;
   bool can_overlap() const override { return true; }
   PinnedBuffer allocate_pinned(std::size_t bytes, std::string_view label) override;
+  PinnedBuffer pin(void* address, std::size_t bytes) override;
   void set_stream(int stream) override;
   void record_event(int event) override;
   void stream_waits_for(int stream, int event) override;
