@@ -197,6 +197,9 @@ class Device {
   virtual bool can_overlap() const { return false; }
   /// Page-locked memory, aligned to at least 64 bytes; `label` names it in errors.
   virtual PinnedBuffer allocate_pinned(std::size_t bytes, std::string_view label);
+  /// Has the device copy from and to memory that is already there by itself, as from `allocate_pinned`, until the
+  /// result is gone. Empty where that cannot be: copies take longer then.
+  virtual PinnedBuffer pin(void* /*address*/, std::size_t /*bytes*/) { return {}; }
   /// Launches, asynchronous copies and `record_event` from now on go to this stream.
   virtual void set_stream(int stream);
   /// Marks the place that the current stream has come to; an earlier mark of the event is forgotten.

@@ -2,7 +2,9 @@
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <numeric>
 #include <vector>
@@ -131,8 +133,9 @@ std::vector<ChangeCase> changes() {
       {one_row, {.factor = 2, .pokes = 5, .everywhere = true}},
   };
   for (const ElementType type : element_types()) {
-    all.push_back({row_layout(type, 13, true, 2),
-                   {.rotation = 3, .pokes = 9, .everywhere = true, .shift = 5, .thorough = true, .one_is_unseen = true}});
+    all.push_back(
+        {row_layout(type, 13, true, 2),
+         {.rotation = 3, .pokes = 9, .everywhere = true, .shift = 5, .thorough = true, .one_is_unseen = true}});
     all.push_back({row_layout(type, 6, false), {.rotation = 4, .pokes = 10, .looked_at = {2, 2}}});
   }
   InputLayout of_one_value = row_layout(ElementType::i16, 7, false);
@@ -251,9 +254,9 @@ TEST_F(FillingOnStandIn, AProbeKeepsWhatStandsBehindACallAndPoisonsItBefore) {
     for (const std::int64_t call : {1, 2}) {
       probe.before_call(call);
       if (call == 2) {
-        require_cuda(cudaMemcpyAsync(output.address(), numbers.data(), output.bytes(), cudaMemcpyHostToDevice,
-                                     device.stream()),
-                     "cudaMemcpyAsync");
+        require_cuda(
+            cudaMemcpyAsync(output.address(), numbers.data(), output.bytes(), cudaMemcpyHostToDevice, device.stream()),
+            "cudaMemcpyAsync");
       }
       probe.behind_call(call);
     }
@@ -273,6 +276,26 @@ TEST_F(FillingOnStandIn, AProbeKeepsWhatStandsBehindACallAndPoisonsItBefore) {
     }
   }
   require_cuda(cudaGraphExecDestroy(graph), "cudaGraphExecDestroy");
+}
+
+/// On a GPU, what is replaced again is not taken out at the same time.
+TEST(ReplacedElements, KnowsItsOwn) {
+  const InputLayout images(ConvShape{4, 3, 11, 7, 5, 4, 3, 2});
+  for (std::int64_t call = 1; call < 40; ++call) {
+    const InputChange change{.pokes = 7, .everywhere = call % 2 == 0, .thorough = true};
+    const ReplacedElements replaced = change.replaced(call, images);
+    std::vector<bool> expected(static_cast<std::size_t>(images.elements_per_image()));
+    change.poked(call, images).for_each(images, [&](int, int, std::int64_t element) {
+      expected[static_cast<std::size_t>(element)] = true;
+    });
+    EXPECT_EQ(replaced.count(), std::ranges::count(expected, true));
+    for (std::int64_t number = 0; number < replaced.count(); ++number) {
+      EXPECT_TRUE(expected[static_cast<std::size_t>(replaced.element(number))]);
+    }
+    for (std::int64_t element = 0; element < images.elements_per_image(); ++element) {
+      EXPECT_EQ(replaced.contains(element), expected[static_cast<std::size_t>(element)]) << call << ' ' << element;
+    }
+  }
 }
 
 TEST(ChosenElements, AreOfTheirSpanHoweverLargeItIs) {

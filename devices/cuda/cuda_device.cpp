@@ -412,8 +412,9 @@ void CudaDevice::forget_persisting() {
   require_known(cudaCtxResetPersistingL2Cache(), "cudaCtxResetPersistingL2Cache");
   require_known(cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, 0), "cudaDeviceSetLimit");
   const cudaLaunchAttributeValue no_window{};
-  for (const cudaStream_t stream : streams_) {
-    require_known(cudaStreamSetAttribute(stream, cudaStreamAttributeAccessPolicyWindow, &no_window),
+  for (std::size_t number = 0; number < streams_.size(); ++number) {
+    if (number > 0 && streams_[number] == nullptr) continue;  // not made yet
+    require_known(cudaStreamSetAttribute(streams_[number], cudaStreamAttributeAccessPolicyWindow, &no_window),
                   "cudaStreamSetAttribute");
   }
 }
@@ -444,6 +445,14 @@ PinnedBuffer CudaDevice::allocate_pinned(std::size_t bytes, std::string_view lab
   }
   require_cuda(status, fmt::format("cudaHostAlloc of {} bytes for {}", bytes, label));
   return {address, bytes, [](void* memory) { static_cast<void>(cudaFreeHost(memory)); }};
+}
+
+PinnedBuffer CudaDevice::pin(void* address, std::size_t bytes) {
+  if (cudaHostRegister(address, bytes, cudaHostRegisterDefault) != cudaSuccess) {
+    static_cast<void>(cudaGetLastError());
+    return {};
+  }
+  return {address, bytes, [](void* memory) { static_cast<void>(cudaHostUnregister(memory)); }};
 }
 
 void CudaDevice::set_stream(int number) { current_stream_ = stream(number); }

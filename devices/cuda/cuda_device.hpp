@@ -67,6 +67,7 @@ class CudaDevice final : public Device {
   void* native_stream() const override { return current_stream_; }
   bool can_overlap() const override { return true; }
   PinnedBuffer allocate_pinned(std::size_t bytes, std::string_view label) override;
+  PinnedBuffer pin(void* address, std::size_t bytes) override;
   void set_stream(int stream) override;
   void record_event(int event) override;
   void stream_waits_for(int stream, int event) override;

@@ -79,6 +79,7 @@ CaseSession::CaseSession(std::string id, std::unique_ptr<Device> device, const P
       workload_(workload),
       window_(window),
       for_variant_(CaseSession::device()) {
+  pinned_window_ = CaseSession::device().pin(window_.data(), window_.bytes());
   CaseSession::device().set_counting(false);  // but where counters are asked for
 }
 

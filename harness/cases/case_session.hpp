@@ -132,6 +132,7 @@ class CaseSession final : public Session {
   ProblemVariant variant_;  // a copy: what it came from may be a temporary
   const Workload& workload_;
   const SharedMemory& window_;
+  PinnedBuffer pinned_window_;  ///< outputs of gigabytes go through it
   VariantDevice for_variant_;
   const ProblemData* problem_ = nullptr;  // that is prepared
   std::vector<HeldTensor> inputs_;

@@ -70,6 +70,20 @@ def test_hot_is_the_kernels_and_nothing_else(ladder: tuple[dict[str, Any], list[
             assert calls, (one["id"], sample, hot["iterations_per_sample"])
 
 
+def test_a_sample_begins_with_an_input_and_an_l2_of_its_own_and_waits_for_nothing(tmp_path: Path) -> None:
+    done = on_stand_in(tmp_path, "run", "--device", "cuda", "--variant", "global-memory", *LAYER, "--output", tmp_path / "out",
+                       trace=str(tmp_path / "trace"), trace_calls=True)
+    assert done.returncode == 0, done
+    calls = [line["call"] for line in lines_of(tmp_path / "trace") if "call" in line]
+    begins = [place for place, call in enumerate(calls) if call == "cudaCtxResetPersistingL2Cache"]
+    assert len(begins) >= 6, "three samples each, hot and cold"
+    for place in begins:
+        assert calls[place - 2:place] == ["cudaLaunchKernel"] * 2, "the input is changed, the output poisoned"
+        ahead = calls[place:calls.index("cudaEventRecord", place)]
+        assert {"cudaDeviceSetLimit", "cudaStreamSetAttribute", "cudaMemsetAsync", "cudaLaunchKernel"} <= set(ahead)
+        assert not [call for call in ahead if "Synchronize" in call or call in ("cudaMemcpy", "cudaMemset")]
+
+
 def test_cold_is_never_less(ladder: tuple[dict[str, Any], Any, str]) -> None:
     document, _, _ = ladder
     for one in document["cases"]:
