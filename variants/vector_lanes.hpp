@@ -100,7 +100,14 @@ template <typename V>
 /// Keeps the compiler from loading a value again for each of its uses, which would take the loads' ports.
 template <typename V>
 [[gnu::always_inline]] inline void keep_in_register(V& value) {
-#ifdef __x86_64__
+#if defined(__x86_64__) && defined(__clang__) && !defined(__AVX512F__)
+  // clang judges what an asm may name by the file's instruction set, whatever function it is drawn into.
+#ifdef __AVX__
+  if constexpr (sizeof value <= 32) asm("" : "+v"(value));
+#else
+  if constexpr (sizeof value <= 16) asm("" : "+v"(value));
+#endif
+#elif defined(__x86_64__)
   asm("" : "+v"(value));
 #else
   static_cast<void>(value);

@@ -1,4 +1,5 @@
-// A vector of AVX-512 that is named in an asm, in a lambda that is a function of its own: one for the whole program's instruction set.
+// A vector of AVX-512 that is named in an asm, in a lambda that is a function of its own: one for the whole program's
+// instruction set.
 #include "variants/vector_lanes.hpp"
 
 namespace convladder {
