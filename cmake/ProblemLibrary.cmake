@@ -56,6 +56,11 @@ function(add_problem folder result)
     if(NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
       target_compile_options(${target} PRIVATE ${CONVLADDER_CPU_VARIANT_FLAGS})
     endif()
+    # A vector that is passed by value where its registers may not be used is always an error: who calls and who is called may be
+    # compiled for different instruction sets, and then disagree about where it is.
+    if(NOT CONVLADDER_WERROR)
+      target_compile_options(${target} PRIVATE -Werror=psabi)
+    endif()
     list(APPEND targets ${target})
   endif()
 

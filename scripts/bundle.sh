@@ -8,7 +8,7 @@ readonly largest_megabytes=60  # of the archive: what is carried to another mach
 
 usage() {
   cat <<'USAGE'
-usage: scripts/bundle.sh [--output DIR] [--toolkit DIR]
+usage: scripts/bundle.sh [--output DIR] [--toolkit DIR] [--architectures LIST]
 
 Builds the preset `bundle` and makes DIR/convladder-bundle and DIR/convladder-bundle.tar.gz (DIR is build/ without
 --output): the program, the libraries it needs except the C library's, charts and reports, the records' schemas, a run.sh
@@ -20,6 +20,10 @@ variants need an NVIDIA driver there, the charts Python 3 with matplotlib, repor
   --toolkit DIR   a CUDA toolkit other than the first that is found, as /usr/local/cuda-12.8: for machines whose driver is
                   too old for CUDA 13 (before 580). The bundle is called convladder-bundle-cuda12. Without this option it
                   is made as well where /usr/local/cuda-12* is, and the first toolkit is another one
+  --architectures LIST
+                  the GPUs to make machine code for, by compute capability: 90 for an H100 or H200, 80,90 for an A100 too.
+                  Later GPUs run the newest of them, compiled by the driver. Saves most of the time. Without this option all
+                  that people still use and the toolkit knows: 75, 80, 86, 89, 90, 100, 120
 
 CUPTI, which profiles take, is copied from the toolkit: NVIDIA's licence of the CUDA toolkit allows it (Attachment A), and is
 put beside it. cuBLAS may be copied too, but has some hundred megabytes, as cuDNN has: both stay out.
@@ -28,7 +32,7 @@ exit status: 0 made, 1 not made.
 USAGE
 }
 
-output="$root/build" toolkit=''
+output="$root/build" toolkit='' architectures=''
 while (($#)); do
   case "$1" in
     --output)
@@ -43,6 +47,12 @@ while (($#)); do
       shift
       ;;
     --toolkit=*) toolkit="${1#*=}" ;;
+    --architectures)
+      [[ -n ${2:-} ]] || fail "--architectures needs a list, for example 80,90"
+      architectures="$2"
+      shift
+      ;;
+    --architectures=*) architectures="${1#*=}" ;;
     --help | -h) usage && exit ;;
     *) fail "unknown argument '$1', see --help" ;;
   esac
@@ -52,20 +62,18 @@ done
 trap 'echo >&2; exit 130' INT
 [[ -n ${CONVLADDER_NO_SETUP:-} ]] || "$root/scripts/setup.sh" || exit 1
 
-# toolkit_major FOLDER: of its nvcc, "12".
-toolkit_major() { { "$1/bin/nvcc" --version 2>/dev/null || true; } | sed -nE 's/.*release ([0-9]+)\..*/\1/p'; }
-
-tree="$root/build/bundle" suffix=''
+suffix='' definitions=() nvcc=$(first_nvcc)
 if [[ -n $toolkit ]]; then
+  nvcc="$toolkit/bin/nvcc"
   major=$(toolkit_major "$toolkit")
-  [[ -n $major ]] || fail "--toolkit: $toolkit/bin/nvcc does not say its version"
-  suffix="-cuda$major" tree="$root/build/bundle-cuda$major"
-  cmake -S "$root" --preset bundle -B "$tree" -DCMAKE_CUDA_COMPILER="$toolkit/bin/nvcc" \
-    -DCUDAToolkit_ROOT="$toolkit" >"$tree.log" 2>&1 || build_failed "$tree.log" "configuring"
-  cmake --build "$tree" --parallel "$(nproc)" --target convladder >"$tree.log" 2>&1 || build_failed "$tree.log" "building"
-else
-  build_preset bundle convladder
+  [[ -n $major ]] || fail "--toolkit: $nvcc does not say its version"
+  suffix="-cuda$major"
+  definitions=(-DCMAKE_CUDA_COMPILER="$nvcc" -DCUDAToolkit_ROOT="$toolkit")
 fi
+tree="$root/build/bundle$suffix"
+definitions+=("$(architecture_option "$architectures" "$nvcc")") || exit 1
+configure_preset bundle "bundle$suffix" "${definitions[@]}"
+build_folder "bundle$suffix" convladder
 
 mkdir -p -- "$output" || fail "cannot create $output"
 output=$(cd -- "$output" && pwd)
@@ -154,7 +162,7 @@ if [[ -z $toolkit ]]; then
   built_with=$(sed -n 's/^CMAKE_CUDA_COMPILER:[A-Z]*=//p' "$tree/CMakeCache.txt" | head -n 1)
   for older in /usr/local/cuda-12*; do
     [[ -x $older/bin/nvcc && -n $built_with && $(toolkit_major "${built_with%/bin/nvcc}") != 12 ]] || continue
-    "${BASH_SOURCE[0]}" --output "$output" --toolkit "$older" || fail "no bundle of $older"
+    "${BASH_SOURCE[0]}" --output "$output" --toolkit "$older" --architectures="$architectures" || fail "no bundle of $older"
     break
   done
 fi

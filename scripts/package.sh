@@ -6,7 +6,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 usage() {
   cat <<'USAGE'
-usage: scripts/package.sh [--test] [--mirror URL] [-D NAME=VALUE]...
+usage: scripts/package.sh [--test] [--mirror URL] [--architectures LIST] [-D NAME=VALUE]...
 
 Builds the preset `package` and makes build/convladder_<version>_<architecture>.deb of it. With --test the package is
 then installed by apt into a new Debian that debootstrap makes in a folder of its own, an ordinary user runs it there, and it is
@@ -15,6 +15,9 @@ removed again; the folder as well. That needs root, debootstrap and a mirror of 
   --test           try the package as well
   --only-test      try the package that is there
   --mirror URL     of Debian, for --test (default: the first that this machine's own apt has)
+  --architectures LIST
+                   the GPUs to make machine code for, as with scripts/bundle.sh: 90 for an H100. Without this option all that
+                   people still use
   -D NAME=VALUE    for cmake: -D CONVLADDER_CPU_ARCHITECTURE=x86-64-v4 for newer processors only (default x86-64-v3),
                    -D CONVLADDER_PACKAGER='Name <address>'
 
@@ -31,7 +34,7 @@ exit status: 0 made, and it works; 1 not; 77 --test cannot be done here: one lin
 USAGE
 }
 
-try=false make=true mirror='' definitions=()
+try=false make=true mirror='' architectures='' definitions=()
 while (($#)); do
   case "$1" in
     --test) try=true ;;
@@ -41,6 +44,12 @@ while (($#)); do
       if [[ $1 == -D ]]; then definitions+=(-D "$2"); else mirror=$2; fi
       shift
       ;;
+    --architectures)
+      [[ -n ${2:-} ]] || fail "--architectures needs a list, for example 80,90"
+      architectures="$2"
+      shift
+      ;;
+    --architectures=*) architectures="${1#*=}" ;;
     --help | -h) usage && exit ;;
     *) fail "unknown argument '$1', see --help" ;;
   esac
@@ -48,14 +57,13 @@ while (($#)); do
 done
 
 if $make; then
+  definitions+=("$(architecture_option "$architectures" "$(first_nvcc)")") || exit 1
   [[ -n ${CONVLADDER_NO_SETUP:-} ]] || "$root/scripts/setup.sh" --package || exit 1
   SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git -C "$root" log -1 --format=%ct 2>/dev/null || date +%s)}
   export SOURCE_DATE_EPOCH
   [[ -n ${CONVLADDER_NO_SETUP:-} ]] || "$root/scripts/report_library.sh" || true  # reports are complete without it
-  mkdir -p "$root/build"
-  (cd "$root" && cmake --preset package "${definitions[@]}") >"$root/build/package.log" 2>&1 ||
-    build_failed "$root/build/package.log" configuring
-  build_preset package convladder
+  configure_preset package package "${definitions[@]}"
+  build_folder package convladder
   (umask 022 && cd "$root/build/package" && cpack -G DEB) >"$root/build/package.log" 2>&1 ||
     build_failed "$root/build/package.log" packing
 fi

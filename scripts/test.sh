@@ -18,7 +18,7 @@ In the sanitized build the GoogleTests of a folder run in one process. To ctest 
 
   --asan          only the sanitized build
   --no-asan       without the sanitized build
-  --all           also run the tests that take minutes with sanitizers
+  --all           also run the tests that take minutes with sanitizers, and build, link and run the bundle and the package
   --fuzz SECONDS  also run each libFuzzer target for SECONDS (needs clang)
   -k EXPRESSION   only the tests of pytest whose names match, as with pytest's own -k, and nothing else; builds only the
                   programs that they run. The sanitized build leaves out those of the scripts
@@ -69,6 +69,8 @@ if [[ -n $names ]]; then
     [[ $option != -R* && $option != --tests-regex* ]] || fail "-k chooses the tests: leave out $option"
   done
 fi
+
+if $all; then export CONVLADDER_CARRIED=1; fi  # tests/end_to_end/test_carried.py
 
 trap 'echo >&2; exit 130' INT
 setup_options=(--tests)

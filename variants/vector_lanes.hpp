@@ -3,6 +3,10 @@
 // Code over vectors is written once, as a template over an instruction set, with the vector extensions of GCC and
 // clang. It is compiled for each instruction set below; `run_with` calls the one that was asked for. A program that was
 // compiled for an old processor thus uses the registers of a new one.
+//
+// What such code calls is to be drawn into it: a function or a lambda by itself is compiled for what the whole program
+// is compiled for, and has narrower registers. So nothing takes or returns a vector by value, and what names one in an
+// `asm` is always inlined, the lambdas around it too. A build for x86-64-v3 or less shows both.
 #pragma once
 
 #include <cstdint>
@@ -96,7 +100,14 @@ template <typename V>
 /// Keeps the compiler from loading a value again for each of its uses, which would take the loads' ports.
 template <typename V>
 [[gnu::always_inline]] inline void keep_in_register(V& value) {
-#ifdef __x86_64__
+#if defined(__x86_64__) && defined(__clang__) && !defined(__AVX512F__)
+  // clang judges what an asm may name by the file's instruction set, whatever function it is drawn into.
+#ifdef __AVX__
+  if constexpr (sizeof value <= 32) asm("" : "+v"(value));
+#else
+  if constexpr (sizeof value <= 16) asm("" : "+v"(value));
+#endif
+#elif defined(__x86_64__)
   asm("" : "+v"(value));
 #else
   static_cast<void>(value);

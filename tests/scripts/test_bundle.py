@@ -37,12 +37,18 @@ def made(clone: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
                           env=environment, capture_output=True, encoding="utf-8", check=False, timeout=60)
 
 
+def configured(clone: Path) -> str:
+    """The last words with which cmake was asked to configure."""
+    return [line for line in (clone / "calls").read_text("utf-8").splitlines() if "--preset" in line][-1]
+
+
 def toolkit(folder: Path, version: str) -> Path:
     """A CUDA toolkit with an nvcc that says its version, CUPTI and its licence."""
     for part in ("bin", "include", "lib64", "doc"):
         (folder / part).mkdir(parents=True)
-    (folder / "bin/nvcc").write_text(f'#!/bin/sh\necho "Cuda compilation tools, release {version}, V{version}.1"\n',
-                                     encoding="utf-8")
+    (folder / "bin/nvcc").write_text(
+        f'#!/bin/sh\nif [ "$1" = --list-gpu-arch ]; then printf "compute_%s\\n" 80 90 100\n'
+        f'else echo "Cuda compilation tools, release {version}, V{version}.1"; fi\n', encoding="utf-8")
     (folder / "bin/nvcc").chmod(0o755)
     return folder
 
@@ -84,3 +90,25 @@ def test_a_folder_that_is_no_toolkit_is_named(clone: Path) -> None:
     done = made(clone, "--toolkit", clone)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
     assert f"{clone}/bin/nvcc does not say its version" in done.stderr
+
+
+def test_architectures_are_set_also_where_others_were_before_and_all_come_back(clone: Path) -> None:
+    cuda = toolkit(clone / "cuda-12.4", "12.4")
+    build_of(clone, "bundle-cuda12", cuda)
+    done = made(clone, "--toolkit", cuda, "--architectures", "100,80,90a")
+    assert done.returncode == 0, done.stderr
+    # PTX of the newest that later GPUs run: what is compiled for 90a runs on no other.
+    assert configured(clone).split()[-1] == "-DCMAKE_CUDA_ARCHITECTURES=100-real;80-real;90a-real;100-virtual"
+    assert made(clone, "--toolkit", cuda).returncode == 0
+    assert configured(clone).split()[-1] == "-UCMAKE_CUDA_ARCHITECTURES"
+
+
+@pytest.mark.parametrize(("asked", "said"), [
+    ("60", "does not know '60', only 80 90 100"), ("90,95", "does not know '95'"), ("90b", "does not know '90b'"),
+    ("sm_90", "expected numbers as 80,90, got 'sm_90'"), ("90,", "got '90,'"), ("", "--architectures needs a list")])
+def test_what_no_nvcc_knows_is_named_before_anything_is_built(clone: Path, asked: str, said: str) -> None:
+    cuda = toolkit(clone / "cuda-12.4", "12.4")
+    build_of(clone, "bundle-cuda12", cuda)
+    done = made(clone, "--toolkit", cuda, "--architectures", asked)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
+    assert said in done.stderr and not (clone / "calls").exists()

@@ -113,7 +113,8 @@ struct MapLanesTask {
   template <typename Set>
   static void run(const MapLanesTask& task) {
     const int vectors = task.plan.first_vector(task.panel + 1) - task.plan.first_vector(task.panel);
-    with_constant<Set::vectors>(vectors, [&](auto count) { task.convolve<Set, count>(); });
+    with_constant<Set::vectors>(
+        vectors, [&](auto count) __attribute__((always_inline)) { task.convolve<Set, count>(); });
   }
 
  private:

@@ -28,10 +28,11 @@ inline float enough_inputs(const ConvShape& s) {
   return static_cast<float>(kEnoughInputs + of_many);
 }
 
-/// The bits of the roots of floats' sizes, within 6 %: half the exponent. Zero has one of 1e-19.
+/// Makes of the bits of floats, or of vectors of them, those of the roots of their sizes, within 6 %: half the
+/// exponent. Zero has one of 1e-19.
 template <typename Bits>
-constexpr Bits rough_root(const Bits& bits) {
-  return ((bits & 0x7fffffff) >> 1) + (127 << 22);
+[[gnu::always_inline]] constexpr void take_rough_root(Bits& bits) {
+  bits = ((bits & 0x7fffffff) >> 1) + (127 << 22);
 }
 
 /// One output of the strip in one lane.
@@ -70,10 +71,8 @@ struct CountingInput {
   float value;
 };
 
-namespace detail {
-
-constexpr int kVectorsAtOnce = 4;  // of maps
-
+/// An output's sums for `kVectors` vectors of maps, from the inputs that are not zero; `weights` are those of the first
+/// map, `pitch` floats apart from tap to tap.
 template <typename Set, int kVectors>
 [[gnu::always_inline]] inline void sum_counting_vectors(const std::vector<CountingInput>& inputs, const float* weights,
                                                         std::ptrdiff_t pitch, float* to) {
@@ -90,17 +89,14 @@ template <typename Set, int kVectors>
   for (int v = 0; v < kVectors; ++v) store_vector(to + v * Set::lanes, sums[v]);
 }
 
-}  // namespace detail
-
-/// An output's sums for `vectors` vectors of maps, from the inputs that are not zero; `weights` are those of the first
-/// map, `pitch` floats apart from tap to tap.
+/// The same for any number of vectors.
 template <typename Set>
 [[gnu::always_inline]] inline void sum_counting_inputs(const std::vector<CountingInput>& inputs, const float* weights,
                                                        std::ptrdiff_t pitch, int vectors, float* sums) {
-  for (int vector = 0; vector < vectors; vector += detail::kVectorsAtOnce) {
-    with_constant<detail::kVectorsAtOnce>(std::min(detail::kVectorsAtOnce, vectors - vector), [&](auto count) {
-      detail::sum_counting_vectors<Set, count>(inputs, weights + vector * Set::lanes, pitch,
-                                               sums + vector * Set::lanes);
+  constexpr int kAtOnce = 4;
+  for (int vector = 0; vector < vectors; vector += kAtOnce) {
+    with_constant<kAtOnce>(std::min(kAtOnce, vectors - vector), [&](auto count) {
+      sum_counting_vectors<Set, count>(inputs, weights + vector * Set::lanes, pitch, sums + vector * Set::lanes);
     });
   }
 }
@@ -192,7 +188,7 @@ struct FewInputs {
     [[gnu::always_inline]] void add_root(const float* from) {
       Mask<Set> bits;
       std::memcpy(&bits, from, sizeof bits);
-      bits = rough_root(bits);
+      take_rough_root(bits);
       Vector<Set> x;
       std::memcpy(&x, &bits, sizeof x);
       sum += x;

@@ -70,7 +70,11 @@ class FewInputsOfImage {
   }
 
  private:
-  static float root(float x) { return std::bit_cast<float>(rough_root(std::bit_cast<std::int32_t>(x))); }
+  static float root(float x) {
+    auto bits = std::bit_cast<std::int32_t>(x);
+    take_rough_root(bits);
+    return std::bit_cast<float>(bits);
+  }
 
   [[gnu::always_inline]] void add_up_pixels(int row, int group, int image_row, const float* image) {
     float* const sums = sums_of_pixels(row) + shape_.padding;

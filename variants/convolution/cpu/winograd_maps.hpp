@@ -81,7 +81,8 @@ struct WinogradMapsTask {
 
   template <typename Set>
   static void run(const WinogradMapsTask& task) {
-    with_constant<WinogradMapsPlan::kVectors>(task.vectors(), [&](auto vectors) { task.compute<Set, vectors>(); });
+    with_constant<WinogradMapsPlan::kVectors>(
+        task.vectors(), [&](auto vectors) __attribute__((always_inline)) { task.compute<Set, vectors>(); });
   }
 
  private:
@@ -113,7 +114,7 @@ struct WinogradMapsTask {
       for (int way = 0; way < kOutputWays * kOutputWays; ++way) multiply_way<Set, kVectors>(way, band);
       for (int vector = 0; vector < kVectors; ++vector) add_up<Set>(vector, band);
     }
-    replace_few<Set>();
+    replace_few<Set, kVectors>();
     for (int vector = 0; vector < kVectors; ++vector) {
       to.template store<Set>(
           MapLanesOutputs{which, group, (first_vector() + vector) * Set::lanes, rows, outputs(vector)});
@@ -128,8 +129,10 @@ struct WinogradMapsTask {
     for (int tile = 0; tile < tiles; ++tile) {
       const int first = band.pairs * tile / tiles;
       const int end = band.pairs * (tile + 1) / tiles;
-      with_constant<kMost>(end - first,
-                           [&](auto pairs) { multiply<Set, pairs, kVectors>(way, band, first, tile, tiles); });
+      with_constant<kMost>(
+          end - first, [&](auto pairs) __attribute__((always_inline)) {
+            multiply<Set, pairs, kVectors>(way, band, first, tile, tiles);
+          });
     }
   }
 
@@ -180,17 +183,17 @@ struct WinogradMapsTask {
   float* outputs(int vector) const { return work.outputs.data() + vector * plan.output_pitch(rows.pairs()); }
 
   /// Puts the outputs with few inputs that count in their places, computed directly.
-  template <typename Set>
+  template <typename Set, int kVectors>
   [[gnu::always_inline]] void replace_few() const {
     work.few.clear();
     image.few.find(group, 2 * rows.first_pair, rows.rows, work.few);
-    alignas(64) float sums[WinogradMapsPlan::kVectors * Set::lanes];
+    alignas(64) float sums[kVectors * Set::lanes];
     for (const int position : work.few) {
       const int width = plan.shape.out_width();
       collect<Set>(2 * rows.first_pair + position / width, position % width);
-      sum_counting_inputs<Set>(work.inputs, plan.tap_weights.tap(group, 0) + first_vector() * Set::lanes,
-                               plan.tap_weights.pitch(), vectors(), sums);
-      for (int vector = 0; vector < vectors(); ++vector) {
+      sum_counting_vectors<Set, kVectors>(work.inputs, plan.tap_weights.tap(group, 0) + first_vector() * Set::lanes,
+                                          plan.tap_weights.pitch(), sums);
+      for (int vector = 0; vector < kVectors; ++vector) {
         std::copy_n(sums + vector * Set::lanes, Set::lanes, outputs(vector) + std::ptrdiff_t{position} * Set::lanes);
       }
     }

@@ -63,12 +63,14 @@ struct FilterTask {
       const PairStream& columns = plan.dimension.streams[static_cast<std::size_t>(s)];
       float* const to = task.image.filtered.data() + plan.filtered(task.row_stream, s, task.row_pair, 0);
       const int pairs = plan.column_pairs() + plan.last_shifts[static_cast<std::size_t>(s)];
-      with_constant<2>(rows.filter == InputFilter::single ? 1 : 2, [&](auto of_rows) {
-        with_constant<2>(columns.filter == InputFilter::single ? 1 : 2, [&](auto of_columns) {
-          task.filter<Set, of_rows, of_columns>(from + columns.first * plan.channel_pitch, rows.filter, columns.filter,
-                                                pairs, to);
-        });
-      });
+      with_constant<2>(
+          rows.filter == InputFilter::single ? 1 : 2, [&](auto of_rows) __attribute__((always_inline)) {
+            with_constant<2>(
+                columns.filter == InputFilter::single ? 1 : 2, [&](auto of_columns) __attribute__((always_inline)) {
+                  task.filter<Set, of_rows, of_columns>(from + columns.first * plan.channel_pitch, rows.filter,
+                                                        columns.filter, pairs, to);
+                });
+          });
     }
   }
 
