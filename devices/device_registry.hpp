@@ -19,6 +19,7 @@ struct DeviceFact {
 /// What a device shares among the processes that use it at a time.
 struct DeviceCapacity {
   double memory_bytes = 0;       ///< all of it
+  double free_bytes = 0;         ///< of it, now; all of it where nobody says what others have
   double bytes_per_process = 0;  ///< of it, that a process takes before it has allocated anything
   bool one_process = false;      ///< a second process cannot use it meanwhile
 };

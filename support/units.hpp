@@ -22,6 +22,11 @@ inline std::string time_text(double nanoseconds) {
   return fmt::format("{} s", short_number(nanoseconds / 1e9));
 }
 
+/// Bytes as people speak of memory: "4.2 GB", "150 MB".
+inline std::string memory_text(double bytes) {
+  return bytes < 0.95e9 ? fmt::format("{:.0f} MB", bytes / 1e6) : fmt::format("{:.1f} GB", bytes / 1e9);
+}
+
 /// "1h02m", "3m05s", "42s": rounded up, so that what is not done is never "0s".
 inline std::string duration_text(double seconds) {
   const auto whole = static_cast<long>(std::ceil(seconds));

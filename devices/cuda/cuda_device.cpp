@@ -85,7 +85,9 @@ DeviceCapacity capacity_of_device() {
   cudaDeviceProp properties{};
   require_cuda(cudaGetDeviceProperties(&properties, 0), "cudaGetDeviceProperties");
   const int mode = attribute(cudaDevAttrComputeMode);
-  return {.memory_bytes = static_cast<double>(properties.totalGlobalMem),
+  const auto all = static_cast<double>(properties.totalGlobalMem);
+  return {.memory_bytes = all,
+          .free_bytes = std::min(all, NvmlDevice(bus_id()).free_memory_bytes().value_or(all)),
           .bytes_per_process = kContextBytes,
           .one_process = mode == cudaComputeModeExclusive || mode == cudaComputeModeExclusiveProcess};
 }

@@ -79,6 +79,11 @@ struct NvmlDevice::Library {
     unsigned long long reference_us = 0;
     unsigned long long violation_ns = 0;
   };
+  struct Memory {  ///< nvmlMemory_t
+    unsigned long long total = 0;
+    unsigned long long free = 0;
+    unsigned long long used = 0;
+  };
 
   Return (*init)() = nullptr;
   Return (*shutdown)() = nullptr;
@@ -94,6 +99,7 @@ struct NvmlDevice::Library {
   Return (*power_limit)(Handle device, unsigned* milliwatts) = nullptr;
   Return (*vbios_version)(Handle device, char* text, unsigned bytes) = nullptr;
   Return (*processes)(Handle device, unsigned* count, ProcessInfo* list) = nullptr;
+  Return (*memory_info)(Handle device, Memory* memory) = nullptr;
   bool initialised = false;
 
   Library() {
@@ -121,6 +127,7 @@ struct NvmlDevice::Library {
     load(vbios_version, "nvmlDeviceGetVbiosVersion");
     load(processes, "nvmlDeviceGetComputeRunningProcesses_v3");
     if (processes == nullptr) load(processes, "nvmlDeviceGetComputeRunningProcesses_v2");
+    load(memory_info, "nvmlDeviceGetMemoryInfo");
     initialised = init != nullptr && shutdown != nullptr && device_by_pci_bus_id != nullptr && init() == success;
   }
   Library(const Library&) = delete;
@@ -245,6 +252,13 @@ std::vector<DeviceFact> NvmlDevice::facts() const {
     facts.push_back({"other processes on it", std::to_string(*others)});
   }
   return facts;
+}
+
+std::optional<double> NvmlDevice::free_memory_bytes() const {
+  Library::Memory memory;
+  if (library_ == nullptr || library_->memory_info == nullptr) return std::nullopt;
+  if (library_->memory_info(device_, &memory) != success) return std::nullopt;
+  return static_cast<double>(memory.free);
 }
 
 std::string nvml_driver_version() {

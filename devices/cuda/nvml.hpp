@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,9 @@ class NvmlDevice {
   /// What NVML says of the GPU as it is set up, and who else uses it: "UUID", "driver", "compute mode", "MIG mode",
   /// "power limit W", "VBIOS", "other processes on it". What it does not answer is left out.
   std::vector<DeviceFact> facts() const;
+
+  /// Of the GPU's memory, what no process has, asked without a context on it. None where NVML does not say.
+  std::optional<double> free_memory_bytes() const;
 
   struct Library;
 

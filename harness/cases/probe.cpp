@@ -4,7 +4,9 @@
 #include <map>
 #include <string>
 
+#include "harness/cases/cases_at_a_time.hpp"
 #include "harness/cases/run_group.hpp"
+#include "harness/plan/device_argument.hpp"
 
 namespace convladder {
 namespace {
@@ -17,7 +19,7 @@ void probe_variants(const std::vector<CaseGroup>& plan, const RunOptions& option
                     Estimator& estimator) {
   std::map<std::string, std::vector<PlannedCase>> probes;
   for (const CaseGroup& group : plan) {
-    if (!group.has_clock) continue;
+    if (!Estimator::is_worth_a_call(find_device_kind(group.device))) continue;
     for (PlannedCase planned : group.cases) {
       if (!planned.runs()) continue;
       planned.work.shape.batch = std::min(planned.work.shape.batch, kProbeBatch);
@@ -32,6 +34,7 @@ void probe_variants(const std::vector<CaseGroup>& plan, const RunOptions& option
   quick.repetitions = 1;
   quick.sample_milliseconds = 0.001;
   for (const auto& [name, cases] : probes) {
+    if (!why_no_room(cases.front().device, cases.front().work.shape).empty()) continue;  // nothing is known of them
     const Workload workload(cases.front().work, images, options.seed);
     run_group(
         cases, workload, quick,

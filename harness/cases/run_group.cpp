@@ -1,5 +1,7 @@
 #include "harness/cases/run_group.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <deque>
 
@@ -74,20 +76,29 @@ void run_group(const std::vector<PlannedCase>& cases, const Workload& workload, 
                const CaseFinished& finished, const PhaseStarted& phase_started, const RoundEnded& round_ended,
                const RefuseTimes& refuse_times) {
   std::vector<PlannedCase> alone;  // that found no memory beside the others
+  const auto finished_alone = [&](const PlannedCase& planned, const CaseOutcome& outcome) {
+    const std::string why =
+        outcome.out_of_device_memory ? why_no_room_for_layouts(planned.device, planned.work.shape) : std::string();
+    if (why.empty()) return finished(planned, outcome);
+    CaseOutcome skipped = outcome;
+    skipped.status = Status::skipped;
+    skipped.reason = fmt::format("{} ({})", why, outcome.reason);
+    finished(planned, skipped);
+  };
   for (std::size_t first = 0; first < cases.size();) {
     const std::size_t count = cases_at_a_time(cases[first].device, cases[first].work.shape, cases.size() - first);
     const auto finished_beside = [&](const PlannedCase& planned, const CaseOutcome& outcome) {
       if (outcome.out_of_device_memory && count > 1) {
         alone.push_back(planned);
       } else {
-        finished(planned, outcome);
+        finished_alone(planned, outcome);
       }
     };
     run_wave(cases, first, count, workload, options, finished_beside, phase_started, round_ended, refuse_times);
     first += count;
   }
   for (std::size_t i = 0; i < alone.size(); ++i) {
-    run_wave(alone, i, 1, workload, options, finished, phase_started, round_ended, refuse_times);
+    run_wave(alone, i, 1, workload, options, finished_alone, phase_started, round_ended, refuse_times);
   }
 }
 

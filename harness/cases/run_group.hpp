@@ -21,7 +21,8 @@ using RefuseTimes = std::function<std::string(const PlannedCase&, const CaseOutc
 /// Called after each round of samples, while no case works.
 using RoundEnded = std::function<void()>;
 
-/// Runs all cases of `cases`, which share `workload`. As many as fit the memory are interleaved at a time.
+/// Runs all cases of `cases`, which share `workload`. As many as fit the memory are interleaved at a time. Whether
+/// there is room for one alone is for the caller to ask before (why_no_room).
 void run_group(const std::vector<PlannedCase>& cases, const Workload& workload, const RunOptions& options,
                const CaseFinished& finished, const PhaseStarted& phase_started, const RoundEnded& round_ended,
                const RefuseTimes& refuse_times);

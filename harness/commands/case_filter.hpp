@@ -28,7 +28,7 @@ void keep_cases(std::vector<Case>& cases, const std::string& text) {
 
 /// What --dry-run says of cases that have an `id`, and `skipped` or `unsupported` if they do not run. Nothing is run.
 template <class Case>
-void print_planned(const std::vector<Case>& cases, const char* note) {
+void print_planned(const std::vector<Case>& cases, const std::string& note) {
   Reasons reasons;
   for (const Case& one : cases) {
     const std::string& why = one.skipped.empty() ? one.unsupported : one.skipped;

@@ -23,6 +23,7 @@
 #include "harness/networks/network_summary.hpp"
 #include "harness/networks/network_tables.hpp"
 #include "harness/plan/device_argument.hpp"
+#include "harness/plan/estimate.hpp"
 #include "harness/plan/not_run.hpp"
 #include "harness/plan/run_material.hpp"
 #include "harness/records/recorded_run.hpp"
@@ -32,6 +33,7 @@
 #include "support/progress.hpp"
 #include "support/terminal.hpp"
 #include "support/text_table.hpp"
+#include "support/units.hpp"
 
 namespace convladder {
 namespace {
@@ -57,7 +59,9 @@ launched (the other results are kept) - 3 bad input, or nothing could be written
 constexpr double kStoryBudget = 1;  // seconds a case: passes at the largest batch take longer anyway
 
 int most_images(const std::vector<NetworkCase>& cases) {
-  return images_in_turn(*std::ranges::max_element(cases, {}, images_in_turn));
+  int most = 1;
+  for (const NetworkCase& planned : cases) most = std::max(most, planned.runs() ? images_in_turn(planned) : 1);
+  return most;
 }
 
 /// As far as the limits of a device are concerned.
@@ -71,6 +75,18 @@ std::map<std::string, int> one_group_each() {
   std::map<std::string, int> groups;
   for (const DeviceKind& kind : device_kinds()) groups[std::string(kind.name)] = 1;
   return groups;
+}
+
+double case_seconds(const NetworkCase& planned, const NetworkOptions& options) {
+  return network_seconds(find_device_kind(planned.device), options.budget_seconds,
+                         planned.batch * network_flop(*planned.network));
+}
+
+/// What --dry-run says behind the number of cases.
+std::string predicted_text(const std::vector<NetworkCase>& plan, const NetworkOptions& options) {
+  double seconds = 0;
+  for (const NetworkCase& planned : plan) seconds += planned.runs() ? case_seconds(planned, options) : 0;
+  return fmt::format(", about {} (predicted)", duration_text(seconds));
 }
 
 /// The cases of one network, one after the other, on the same images and weights.
@@ -93,6 +109,13 @@ class NetworkLoop {
   void run(std::vector<NetworkCase> cases) {
     std::erase_if(cases, [this](const NetworkCase& planned) { return record_.has(planned.id); });
     if (cases.empty()) return;
+    for (NetworkCase& planned : cases) {
+      if (!planned.runs()) continue;
+      planned.skipped = why_no_room(planned);
+      if (planned.runs()) continue;
+      done_work_ += case_work(planned);
+      if (!verbose_) progress_.finished(fmt::format("{:<11} {}: {}", Status::skipped, planned.id, planned.skipped));
+    }
     const NetworkCase& first = cases.front();
     weights_ = network_weights(options_, *first.network, images_);
     const bool any_runs = std::ranges::any_of(cases, &NetworkCase::runs);
@@ -121,12 +144,7 @@ class NetworkLoop {
   bool is_blind() const { return machine_.is_blind(); }
 
  private:
-  /// About the seconds that a case takes: its passes, and for the slowest stages verification in proportion to its
-  /// work.
-  double case_work(const NetworkCase& planned) const {
-    constexpr double kSlowFlopPerSecond = 5e9;
-    return options_.budget_seconds + planned.batch * network_flop(*planned.network) / kSlowFlopPerSecond;
-  }
+  double case_work(const NetworkCase& planned) const { return case_seconds(planned, options_); }
 
   void show(const std::string& what) {
     if (done_work_ <= 0) return progress_.show(what);
@@ -299,7 +317,7 @@ int network_command(NetworkArguments& a, const CommandLine& command_line) {
   if (resumed) options = network_options_from_json(resumed->options());
   const std::vector<NetworkCase> plan = planned_networks(options);
   if (a.record.dry_run) {
-    print_planned(plan, "");
+    print_planned(plan, predicted_text(plan, options));
     return kExitOk;
   }
   const ImageSet images = network_images(options, most_images(plan));

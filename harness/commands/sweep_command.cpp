@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "devices/gpus/gpu_facts.hpp"
+#include "harness/cases/cases_at_a_time.hpp"
 #include "harness/cases/google_engine.hpp"
 #include "harness/cases/run_group.hpp"
 #include "harness/commands/case_filter.hpp"
@@ -36,6 +37,7 @@
 #include "support/progress.hpp"
 #include "support/reasons.hpp"
 #include "support/text_table.hpp"
+#include "support/units.hpp"
 
 namespace convladder {
 namespace {
@@ -206,6 +208,11 @@ class SweepLoop {
       if (!group.has_clock) images = std::max(images, counted_images(configured.back().cases));
       std::erase_if(configured.back().cases, [this](const PlannedCase& planned) { return record_.has(planned.id); });
     }
+    if (const std::string why = why_no_room(group.device, group.work.shape); !why.empty()) {
+      for (ConfiguredCases& one : configured) {
+        for (PlannedCase& planned : one.cases) planned.skipped = why;
+      }
+    }
     std::optional<Workload> workload;
     const auto made_workload = [&]() -> const Workload& {
       if (!workload) {
@@ -217,7 +224,7 @@ class SweepLoop {
     };
     for (std::size_t i = first; i < end; ++i) {
       std::vector<PlannedCase>& cases = configured[i - first].cases;
-      record_not_compiled(plan_.sweeps[i], cases);
+      record_not_run(plan_.sweeps[i], cases);
       if (!cases.empty()) run_cases_of(plan_.sweeps[i], cases, made_workload());
       if (!plan_.sweeps[i].finalists().empty()) hold_final(plan_.sweeps[i], made_workload());
       fmt::print("{}{}\n", quiet_ ? "" : "\n", sweep_text(plan_.sweeps[i]));
@@ -225,8 +232,8 @@ class SweepLoop {
     }
   }
 
-  /// Takes those out that there is no code of, and says so of each.
-  void record_not_compiled(Sweep& sweep, std::vector<PlannedCase>& cases) {
+  /// Takes those out that there is no code of, or no room for, and says so of each.
+  void record_not_run(Sweep& sweep, std::vector<PlannedCase>& cases) {
     for (const PlannedCase& planned : cases) {
       if (planned.runs()) continue;
       CaseOutcome outcome;
@@ -347,16 +354,21 @@ void print_left_out(const SweepPlan& plan) {
 }
 
 /// What would be tried; nothing is.
-int sweep_dry_run(const SweepPlan& plan) {
+int sweep_dry_run(const SweepPlan& plan, const RunOptions& options) {
+  const Estimator estimator(options);
+  double seconds = 0;
+  for (const auto& [group, end] : plan.groups) seconds += estimator.group_seconds(*group);
   std::size_t all = 0;
   for (const Sweep& sweep : plan.sweeps) {
     all += sweep.results.size();
+    seconds += static_cast<double>(sweep.results.size()) * estimator.case_seconds(sweep.planned);
     for (const SweptConfiguration& one : sweep.results) {
       fmt::print("{}: {}\n", sweep.planned.id, one.configuration.text());
     }
   }
   print_left_out(plan);
-  fmt::print("{} configuration{} to be tried\n", all, all == 1 ? "" : "s");
+  fmt::print("{} configuration{} to be tried, about {} (predicted)\n", all, all == 1 ? "" : "s",
+             duration_text(seconds));
   return kExitOk;
 }
 
@@ -372,7 +384,7 @@ int sweep_command(SweepArguments& a, const CommandLine& command_line) {
   initialize_google_benchmark({});
   const std::vector<CaseGroup> plan = make_plan(options.run);
   SweepPlan sweeps = plan_sweeps(plan, options);
-  if (a.record.dry_run) return sweep_dry_run(sweeps);
+  if (a.record.dry_run) return sweep_dry_run(sweeps, options.run);
   if (options.update_table) check_tuning_tables(options.tables, sweeps.sweeps);
   const ImageSet images = load_images(options.run.data_folder, options.run.seed, most_images(plan));
   Record record = begin_record(a.record, std::move(resumed),

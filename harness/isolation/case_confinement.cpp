@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <set>
@@ -20,6 +21,8 @@ namespace fs = std::filesystem;
 constexpr std::uint64_t kFileOfACase = std::uint64_t{64}
                                        << 20U;  // what it says on its standard error is one, in memory
 constexpr std::uint64_t kThreadsOfACase = 4096;
+// A driver's own buffers, where a machine says that it has less memory than it will have.
+constexpr std::uint64_t kLeastMemoryBesideAGpu = std::uint64_t{16} << 30U;
 
 // With these, libgomp pins threads when it starts them.
 constexpr const char* kPinning[] = {"OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY"};
@@ -43,8 +46,12 @@ std::set<std::string> library_folders() {
 }
 
 void add_gpu(FileWish& files) {
-  files.read.insert(files.read.end(), {"/proc/driver/nvidia", "/proc/devices", "/proc/modules", "/proc/filesystems",
-                                       "/proc/version", "/proc/stat", "/sys", "/etc/nvidia"});
+  files.read.insert(files.read.end(), {"/proc/driver/nvidia", "/proc/driver/nvidia-uvm", "/proc/driver/nvidia-caps",
+                                       "/proc/driver/nvidia-nvlink", "/proc/devices", "/proc/modules",
+                                       "/proc/filesystems", "/proc/version", "/proc/stat", "/sys", "/etc/nvidia"});
+  // Where drivers from 570 on cannot name their threads, in task/*/comm, cuInit fails. The rest of that folder is
+  // root's, since the process is shut to others: only as root it opens more there.
+  files.devices.emplace_back("/proc/self/task");
   files.devices.emplace_back("/dev/dxg");  // under Windows
   std::error_code error;
   for (fs::directory_iterator at("/dev", error), end; !error && at != end; at.increment(error)) {
@@ -75,20 +82,31 @@ ConfinementWish case_confinement(const CaseNeeds& needs) {
   for (const std::string& folder : library_folders()) files.read.push_back(folder);
   for (const fs::path& one : needs.readable) files.read.push_back(one);
   files.devices = {"/dev/null", "/dev/zero"};
-  if (needs.uses_gpu) add_gpu(files);
+  if (needs.uses_gpu) {
+    add_gpu(files);
+    wish.calls.may_ask_for_handles = true;
+  }
   for (const char* const name : kPinning) {
     if (std::getenv(name) != nullptr) wish.calls.may_pin_threads = true;
   }
   const auto pages = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES));
   const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
-  wish.memory_bytes = needs.memory_bytes.value_or(pages / 4 * 3 * page);
+  const std::uint64_t least = needs.uses_gpu ? kLeastMemoryBesideAGpu : 0;
+  wish.memory_bytes = needs.memory_bytes.value_or(std::max(pages / 4 * 3 * page, least));
   wish.file_bytes = kFileOfACase;
   wish.processor_seconds = needs.processor_seconds;
   wish.more_threads = kThreadsOfACase;
   return wish;
 }
 
-Confinement confine_case(const CaseNeeds& needs) { return confine_case_as(case_confinement(needs)); }
+Confinement confine_case(const CaseNeeds& needs) {
+  Confinement confinement = confine_case_as(case_confinement(needs));
+  if (needs.uses_gpu && geteuid() == 0) {
+    confinement.missing.emplace_back(
+        "code of the harness: root can write to it through /proc/self/task, which a GPU's driver needs");
+  }
+  return confinement;
+}
 
 std::vector<std::string> case_confinement_missing() {
   return PreparedConfinement(case_confinement({})).confinement().missing;

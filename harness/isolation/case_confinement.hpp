@@ -17,7 +17,8 @@ struct CaseNeeds {
 };
 
 /// The case may read the system's libraries, those that are loaded, its own /proc and `readable`. It writes nowhere, in
-/// /dev/shm neither: what one case leaves there another could find. It starts threads, but no processes.
+/// /dev/shm neither: what one case leaves there another could find. It starts threads, but no processes. With
+/// `uses_gpu` it also opens the driver's devices and names its threads, and may have 16 GB where the machine has less.
 ConfinementWish case_confinement(const CaseNeeds& needs);
 
 /// Confines this process. To be called before the device is opened and before the stage's library is loaded, while

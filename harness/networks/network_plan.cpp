@@ -12,6 +12,7 @@
 #include "network/layer_operators.hpp"
 #include "support/errors.hpp"
 #include "support/nearest_name.hpp"
+#include "support/units.hpp"
 #include "variants/convolution/problem.hpp"
 #include "variants/float32.hpp"
 
@@ -276,14 +277,6 @@ std::vector<int> batches_of(const NetworkOptions& options, const Network& networ
   return batches;
 }
 
-void check_memory(const Network& network, int batch) {
-  const double needed = 4.0 * batch * static_cast<double>(network.input.elements());
-  const auto available = static_cast<double>(available_memory_bytes());
-  if (needed <= available) return;
-  throw UserError(fmt::format("{}: the images of batch {} need {:.1f} GB of memory, {:.1f} GB are available",
-                              network.name, batch, needed / 1e9, available / 1e9));
-}
-
 /// What keeps a stage from outside from being run.
 void look_at_stages(const DeviceKind& kind, NetworkCase& planned) {
   for (const auto& [layer, registered] : planned.choice.convolutions) {
@@ -309,7 +302,6 @@ void add_cases(const NetworkOptions& options, const Convolutions& convolutions, 
   const Network& network = find_network(argument);
   const std::string unavailable = kind.unavailable();
   for (const int batch : batches_of(options, network, kind)) {
-    check_memory(network, batch);
     for (const auto& wanted : variant_choices(options, convolutions, network, kind.family, batch)) {
       NetworkCase planned;
       planned.network = &network;
@@ -335,6 +327,17 @@ void add_cases(const NetworkOptions& options, const Convolutions& convolutions, 
 }
 
 }  // namespace
+
+std::string why_no_room(const NetworkCase& planned) {
+  // The run's own, and those that a pass gets.
+  const double of_image = 2 * sizeof(float) * static_cast<double>(planned.network->input.elements());
+  const double needed = of_image * planned.batch;
+  const auto available = static_cast<double>(available_memory_bytes());
+  if (!planned.has_clock || needed <= available) return {};
+  return fmt::format(
+      "the images of batch {} need {} of memory, {} are available; the largest batch that fits is about {}",
+      planned.batch, memory_text(needed), memory_text(available), std::max<long>(1, long(available / of_image)));
+}
 
 double network_flop(const Network& network) {
   double flop = 0;

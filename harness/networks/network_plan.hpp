@@ -34,8 +34,11 @@ inline constexpr double kNetworkWorkLimit = 350e9;
 inline constexpr double kCountedNetworkWorkLimit = 1e9;
 inline constexpr int kCountedBatch = 8;
 
-/// All cases, by network, batch, device and stage. Throws UserError for names that are not known, nearest first, and
-/// for a batch whose images exceed the memory.
+/// All cases, by network, batch, device and stage, also those whose images the memory does not suffice for now. Throws
+/// UserError for names that are not known, nearest first.
 std::vector<NetworkCase> make_network_plan(const NetworkOptions& options);
+
+/// Why the memory does not suffice for the images of the case now; empty if it does. To be asked at its turn.
+std::string why_no_room(const NetworkCase& planned);
 
 }  // namespace convladder

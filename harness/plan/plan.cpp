@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "devices/cpu/cpu_facts.hpp"
 #include "devices/stand_in/libraries.hpp"
 #include "devices/stand_in/report/libraries_without_ptx.hpp"
 #include "harness/ladders/opened_ladder.hpp"
@@ -136,16 +135,6 @@ std::string why_unavailable(const DeviceKind& kind, const Problem& problem) {
   return stand_in::find_libraries().empty() ? "this build has no stand-in for the CUDA runtime" : "";
 }
 
-void check_memory(const LayerWork& work) {
-  const double needed = case_bytes(work.shape);
-  const auto available = static_cast<double>(available_memory_bytes());
-  if (needed <= available) return;
-  const double per_image = case_bytes(work.shape.with_batch(1));
-  throw UserError(fmt::format(
-      "{}: batch {} needs {:.1f} GB of memory, {:.1f} GB are available; the largest batch that fits is about {}",
-      work.name(), work.shape.batch, needed / 1e9, available / 1e9, std::max<long>(1, long(available / per_image))));
-}
-
 /// Of a stage that launches by itself.
 std::string unsupported_stage(const DeviceKind& kind, const FolderVariant& stage, const Variant& variant,
                               const ProblemSize& shape) {
@@ -267,8 +256,6 @@ std::vector<CaseGroup> make_plan(const Problem& problem, const RunOptions& optio
     for (const LayerWork& work : layer_works(problem, kind, options)) {
       CaseGroup group = make_group(options, all, filter, work, kind, unavailable);
       if (group.cases.empty()) continue;
-      const bool runs = std::ranges::any_of(group.cases, &PlannedCase::runs);
-      if (runs && kind.has_clock) check_memory(work);
       groups.push_back(std::move(group));
     }
   }

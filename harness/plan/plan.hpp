@@ -73,8 +73,8 @@ inline constexpr double kStoryWorkLimit = 3e9;
 /// Images of a batch that a device without a clock executes; the others do the same.
 inline constexpr int kCountedImages = 8;
 
-/// All groups, by device, layer and batch. Throws UserError for names that are not known (nearest first), for filters
-/// that leave nothing, and for a batch whose tensors exceed the memory.
+/// All groups, by device, layer and batch, also those that the memory does not suffice for now (cases_at_a_time.hpp).
+/// Throws UserError for names that are not known (nearest first) and for filters that leave nothing.
 std::vector<CaseGroup> make_plan(const RunOptions& options);
 /// The same of a problem that is open already, whatever the options call it.
 std::vector<CaseGroup> make_plan(const Problem& problem, const RunOptions& options);

@@ -45,6 +45,7 @@ class RankRun {
   RankOutcome run() {
     std::vector<std::optional<Yardstick>> yardsticks;
     for (const RankingPlan& ranking : plan_.rankings) {
+      leave_out_sizes(ranking);
       yardsticks.push_back(choose_yardstick(ranking));
       if (yardsticks.back()) measure_submissions(ranking, *yardsticks.back());
     }
@@ -126,6 +127,29 @@ class RankRun {
     return read_rank_case(JsonPlace(*found, planned.id));
   }
 
+  /// Records what there is no room for, a submission and its yardstick side by side, as skipped: the other
+  /// sizes are measured. Nobody has a rank then, which takes all sizes.
+  void leave_out_sizes(const RankingPlan& ranking) {
+    without_room_.clear();
+    const bool paired = ranking.has_clock && !takes_one_process(ranking.device);
+    for (std::size_t size = 0; size < ranking.sizes.size(); ++size) {
+      const ProblemSize& shape = ranking.sizes[size].shape;
+      std::string why = why_no_room(ranking.device, shape, paired ? 2 : 1);
+      if (why.empty() && paired && cases_at_a_time(ranking.device, shape, 2) < 2) {
+        why = "a submission and its yardstick do not fit side by side";
+      }
+      if (why.empty()) continue;
+      without_room_.insert(size);
+      notes_.push_back(fmt::format("{} is left out on {}: {}", ranking.sizes[size].layer, ranking.device, why));
+      for (const auto* const entries : {&ranking.own, &ranking.submissions}) {
+        for (const RankEntry& entry : *entries) {
+          if (size >= entry.cases.size() || record_.has(entry.cases[size].id) || add_if_not_run(entry, size)) continue;
+          add_without_run(entry, size, ended_case(Status::skipped, why));
+        }
+      }
+    }
+  }
+
   // --- the yardstick ---
 
   /// What stands for an entry on a size when a yardstick is chosen: a time, or what is counted instead.
@@ -165,6 +189,7 @@ class RankRun {
     for (const std::size_t which : candidates) {
       figures.emplace_back();
       for (std::size_t size = 0; size < ranking.sizes.size(); ++size) {
+        if (without_room_.contains(size)) continue;
         figures.back().push_back(choosing_figure(ranking.own[which], size));
       }
     }
@@ -177,13 +202,15 @@ class RankRun {
   /// The word for the ranking: what a yardstick has no prediction of is counted.
   std::string figures_of(const RankingPlan& ranking, const RankEntry& yardstick) const {
     if (ranking.has_clock) return ranking.figures();
-    const bool all = std::ranges::all_of(
-        yardstick.cases, [&](const PlannedCase& planned) { return recorded(planned).predicted.has_value(); });
+    const bool all = std::ranges::all_of(yardstick.cases, [&](const PlannedCase& planned) {
+      const RankCase one = recorded(planned);
+      return one.predicted.has_value() || one.status == Status::skipped;
+    });
     return all ? "predicted" : "counted";
   }
 
   std::optional<Yardstick> choose_yardstick(const RankingPlan& ranking) {
-    if (ranking.sizes.empty()) return std::nullopt;
+    if (ranking.sizes.size() == without_room_.size()) return std::nullopt;
     // What another family has is no yardstick of this one.
     const bool is_named = !options_.against.empty() &&
                           std::ranges::find(ranking.own, options_.against, &RankEntry::name) != ranking.own.end();
@@ -225,6 +252,7 @@ class RankRun {
       if (!entry.broken.empty()) continue;
       bool good = true;
       for (std::size_t size = 0; size < ranking.sizes.size(); ++size) {
+        if (without_room_.contains(size)) continue;
         // What was measured beside another says nothing of it as a yardstick.
         const std::string& id = entry.cases[size].id;
         record_.drop([&](const ordered_json& one) {
@@ -283,9 +311,11 @@ class RankRun {
     std::vector<PlannedCase> cases;
     if (yardstick != nullptr && ranking.has_clock) {
       cases.push_back(yardstick->cases[size]);
-      if (cases_at_a_time(ranking.device, planned.work.shape, 2) < 2) {
-        throw UserError(fmt::format("{}: a submission and its yardstick do not fit side by side on {}",
-                                    planned.work.name(), ranking.device));
+      if (takes_one_process(ranking.device)) {
+        throw UserError(
+            fmt::format("{}: a submission and its yardstick cannot be measured side by side on {}, "
+                        "which takes one process at a time (exclusive mode)",
+                        planned.work.name(), ranking.device));
       }
     }
     cases.push_back(planned);
@@ -320,6 +350,7 @@ class RankRun {
   Progress progress_;
   RankGroups groups_;
   std::vector<std::string> notes_;
+  std::set<std::size_t> without_room_;  ///< sizes of the ranking at work
 };
 
 }  // namespace

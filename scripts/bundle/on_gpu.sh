@@ -17,9 +17,9 @@ usage: ./on_gpu.sh [--quick] [--minutes N] [--only PART,...] [--output DIR | --r
 Measures everything in this bundle on the first visible GPU (CUDA_VISIBLE_DEVICES chooses another) and packs it:
 
   environment    machine, driver, clocks; nothing is ever changed on the GPU
+  verified       every CUDA stage on every layer, and on awkward shapes, at batches 1, 3 and 8, against float64
   ladder         the layers of lenet28, lenet72 and lenet86 at batches 100, 1000 and 10000: all stages, those on tensor
                  cores among them, with cuDNN in fp32 and in tf32 beside them, caches hot and cold, ceilings and floors
-  verified       every CUDA stage on every layer, and on awkward shapes, at batches 1, 3 and 8, against float64
   networks       whole networks: op times and where the time goes
   overlap        the same networks with copies beside kernels
   fused          convolution, activation and pooling in one kernel, beside what it replaces
@@ -34,21 +34,22 @@ Measures everything in this bundle on the first visible GPU (CUDA_VISIBLE_DEVICE
   charts         charts, tables and report.html, where Python has matplotlib and Jinja2
 
 It writes results/<device>-<date>/ below the current folder, and the same as results/<device>-<date>.tar.gz: unpack that
-below results/ of a clone to commit it. The archive is renewed after every part, and when a signal or a hang-up ends the
-run. At the end it says what could not be done, and why.
+below results/ of a clone to commit it. The archive is renewed after every part, every few seconds while a part has more,
+and when a signal or a hang-up ends the run: a kill leaves a whole one. At the end, and in the folder's README.md, it says
+what could not be done, in this call or one before, and why.
 
-  --quick           smaller batches, less time for each case, fewer of them: minutes; to see whether everything works
+  --quick           one batch, less time for each case, fewer of them: minutes; to see whether everything works
   --minutes N       ends in N minutes: takes parts in this order, quick ones where the whole part does not fit, leaves
-                    out what does not fit at all, and stops a part that takes too long
+                    out what does not fit at all, and stops a part that takes too long; 'verified' has a fourth at most
   --only PART,...   only these parts
   --output DIR      another folder, which must not exist yet
   --resume DIR      goes on in the folder of a run that was ended: what is finished there is not measured again
-  --dry-run         only prints the parts with the time that each is thought to take
+  --dry-run         only prints the parts with the time that the program predicts of each
   --without-gpu     on a machine without a GPU: the CPU ladder and the counters of the simulated device
 
 examples:
   ./on_gpu.sh --quick                            does everything work here?
-  ./on_gpu.sh --minutes 60                       as much as an hour allows, the ladder first
+  ./on_gpu.sh --minutes 60                       as much as an hour allows
   ./on_gpu.sh --only ladder,ncu,goals
   nohup ./on_gpu.sh &                            goes on when the connection is lost
   ./on_gpu.sh --resume results/nvidia-h100-...   goes on where it was ended

@@ -3,7 +3,7 @@
 # Variables are of the script that sources this; lists with commas are one word of the program.
 # shellcheck shell=bash disable=SC2154,SC2034,SC2054
 
-all_parts=(environment ladder verified networks overlap fused leave-one-out others alexnet profiles sweep counted ncu
+all_parts=(environment verified ladder networks overlap fused leave-one-out others alexnet profiles sweep counted ncu
            goals charts)
 parts_without_gpu=(environment ladder alexnet counted goals charts)
 # The stages that ncu looks at: the lower half, and the best of the upper one. Every launch is run many times.
@@ -11,46 +11,44 @@ ncu_variants=(global-memory shared-memory block-remap compile-time register-tile
 verified_shapes=(--shape 3,9,9,4,3,2,1 --shape 8,20,23,12,3,2,1 --shape 2,17,19,5,1,2 --shape 1,5,5,3,5 --shape 6,40,21,17,7)
 
 # describe_part NAME full|quick: sets `words`, the program's words, and `record`, what it writes below $output/NAME; or
-# `function`. `case_seconds`: of a case of those words; `seconds`: of a part that is no list of cases.
+# `function` and `seconds`, what that is thought to take.
 describe_part() {
   local small="lenet28,lenet72,lenet86" time=()
-  words=() record='' function='' case_seconds=4 seconds=60
-  [[ $2 == full ]] || { small="lenet28,lenet72" && time=(--budget 0.1) && case_seconds=1.5; }
+  words=() record='' function='' seconds=60
+  [[ $2 == full ]] || { small="lenet28,lenet72" && time=(--budget 0.1); }
   case "$1/$2" in
     ladder/full) words=(run --network "$small" --batch "$($without_gpu && echo 100,1000 || echo 100,1000,10000)") ;;
-    ladder/quick) words=(run --network "$small" --batch 100) ;;
+    # One batch of the layers of the goals, which ask for so many images.
+    ladder/quick) words=(run --network "$small" --batch "$($without_gpu && echo 100 || echo 1000)") ;;
     verified/*)
-      words=(run --repetitions 1 --benchmark_min_time=0.000001 "${verified_shapes[@]}") case_seconds=1 time=()
+      words=(run --repetitions 1 --benchmark_min_time=0.000001 "${verified_shapes[@]}") time=()
       if [[ $2 == full ]]; then
         words+=(--batch 1,3,8 --network lenet28,lenet48,lenet64,lenet70,lenet72,lenet86,alexnet)
       else
         words+=(--batch 3)
       fi
       ;;
-    networks/full) words=(network --network "$small,alexnet" --variant best) case_seconds=10 ;;
-    networks/quick) words=(network --network lenet72 --batch 100 --variant best) case_seconds=5 ;;
-    overlap/full) words=(network --overlap --network "$small,alexnet" --variant best) case_seconds=10 ;;
-    overlap/quick) words=(network --overlap --network lenet72 --batch 100 --variant best) case_seconds=5 ;;
+    networks/full) words=(network --network "$small,alexnet" --variant best) ;;
+    networks/quick) words=(network --network lenet72 --batch 100 --variant best) ;;
+    overlap/full) words=(network --overlap --network "$small,alexnet" --variant best) ;;
+    overlap/quick) words=(network --overlap --network lenet72 --batch 100 --variant best) ;;
     fused/full) words=(run --problem fused-convolution --network "$small" --batch 100,1000) ;;
-    fused/quick) words=(run --problem fused-convolution --network lenet72 --batch 100) ;;
+    fused/quick) words=(run --problem fused-convolution --network lenet72 --batch 1000) ;;
     leave-one-out/full) words=(run --leave-one-out) ;;
-    leave-one-out/quick) words=(run --leave-one-out --batch 100) ;;
+    leave-one-out/quick) words=(run --leave-one-out --batch 1000) ;;
     others/full) words=(run --network lenet48,lenet64,lenet70 --batch 1000) ;;
-    others/quick) words=(run --network lenet64 --batch 100) ;;
+    others/quick) words=(run --network lenet64 --batch 1000) ;;
     alexnet/full) words=(run --network alexnet --batch "$($without_gpu && echo 16 || echo 16,128)") ;;
-    alexnet/quick) words=(run --layer alexnet.conv3 --batch 1) ;;
-    # Of a sweep only the configurations are listed beforehand.
+    alexnet/quick) words=(run --layer alexnet.conv3 --batch "$($without_gpu && echo 1 || echo 16)") ;;
     sweep/full)
       words=(sweep --variant many-images,vectors-of-four,implicit-gemm,tensor-image --batch 1000 --budget 0.2
              --layer lenet28.conv1,lenet72.conv1,lenet72.conv2,lenet86.conv2)
-      seconds=900 case_seconds=''
       ;;
     sweep/quick)
       words=(sweep --variant vectors-of-four --layer lenet72.conv2 --batch 100 --budget 0.05 --limit 6)
-      seconds=20 case_seconds='' time=()
       ;;
-    counted/full) words=(run --network lenet28,lenet72 --batch 8) case_seconds=2 time=() ;;
-    counted/quick) words=(run --layer lenet72.conv2 --batch 8) case_seconds=2 time=() ;;
+    counted/full) words=(run --network lenet28,lenet72 --batch 8) time=() ;;
+    counted/quick) words=(run --layer lenet72.conv2 --batch 8) time=() ;;
     environment/*) function=environment seconds=5 ;;
     profiles/full) function=profiles seconds=120 ;;
     profiles/quick) function=profiles seconds=20 ;;
@@ -68,20 +66,27 @@ describe_part() {
 # device_of NAME: where a part's cases run.
 device_of() { if [[ $1 == counted ]]; then echo simulated; else echo "$device"; fi; }
 
-# estimate NAME full|quick: prints the seconds. A list of cases is counted by the program; runs as if they were the
-# simulated device's, because nothing is timed for that.
+# estimate NAME full|quick: prints the seconds: what the program predicts of its words, and some to start and to end. On
+# the CPU it would time calls for that.
 estimate() {
-  local words record function case_seconds seconds where cases=''
+  local words record function seconds predicted=''
   describe_part "$1" "$2"
   if $without_gpu && [[ $record == run && $1 != counted ]]; then
     if [[ $2 == full ]]; then seconds=1200; else seconds=240; fi
-  elif ((${#words[@]})) && [[ -n $case_seconds ]]; then
-    if [[ $record == run ]]; then where=simulated; else where=$(device_of "$1"); fi
-    cases=$("$program" "$record" --device "$where" "${words[@]:1}" --dry-run 2>/dev/null |
-      sed -nE 's/^[0-9]+ cases?, ([0-9]+) to be run.*/\1/p' | tail -n 1)
-    [[ -z $cases ]] || seconds=$(awk -v cases="$cases" -v each="$case_seconds" 'BEGIN {print int(cases * each + 5)}')
+  elif ((${#words[@]})); then
+    predicted=$("$program" "$record" --device "$(device_of "$1")" "${words[@]:1}" --dry-run 2>/dev/null |
+      sed -nE 's/.*, about ([0-9hms]+) \(predicted.*/\1/p' | tail -n 1)
+    [[ -z $predicted ]] || seconds=$(($(seconds_in "$predicted") + 5))
   fi
   echo "$seconds"
+}
+
+# seconds_in 1h02m|3m05s|42s: prints them.
+seconds_in() {
+  local hours=0 minutes=0 seconds=0
+  [[ $1 =~ ^(([0-9]+)h)?(([0-9]+)m)?(([0-9]+)s)?$ ]] || return
+  hours="${BASH_REMATCH[2]:-0}" minutes="${BASH_REMATCH[4]:-0}" seconds="${BASH_REMATCH[6]:-0}"
+  echo $((10#$hours * 3600 + 10#$minutes * 60 + 10#$seconds))
 }
 
 environment() {

@@ -155,7 +155,6 @@ void SystemCallFilter::refuse_system_wide() {
            SYS_request_key,
            SYS_fanotify_init,
            SYS_open_by_handle_at,
-           SYS_name_to_handle_at,
            number::kIoUringSetup,
            number::kIoUringEnter,
            number::kIoUringRegister,
@@ -266,6 +265,7 @@ SystemCallFilter::SystemCallFilter(const SystemCallWish& wish) {
   refuse_between_processes();
   limit_processes(wish);
   limit_sockets();
+  if (!wish.may_ask_for_handles) refuse(SYS_name_to_handle_at);
   if (!wish.may_pin_threads) only_of_this_process(SYS_sched_setaffinity);
   if (!wish.may_change_attributes) {
     for (const long number : std::initializer_list<long>{

@@ -17,6 +17,7 @@ struct SystemCallWish {
   bool may_start_programs = false;     ///< execve
   bool may_start_processes = false;    ///< fork; threads may always be started. Who may, may signal others too
   bool may_pin_threads = false;        ///< sched_setaffinity of what is not the calling thread
+  bool may_ask_for_handles = false;    ///< name_to_handle_at, of files that it sees; nobody opens one by its handle
   bool may_change_attributes = false;  ///< modes, owners and times of files, and their length by name
 };
 

@@ -53,6 +53,12 @@ TEST(Nvml, SaysHowTheGpuIsSetUpAndWhoElseUsesIt) {
                                                                           {"other processes on it", "40"}}));
 }
 
+TEST(Nvml, SaysWhatIsFreeOfTheMemoryWhereItKnows) {
+  EXPECT_EQ(NvmlDevice("0000:01:00.0").free_memory_bytes(), 80e9);
+  EXPECT_FALSE(NvmlDevice("0000:02:00.0").free_memory_bytes().has_value());
+  EXPECT_FALSE(NvmlDevice("ffff:ff:ff.0").free_memory_bytes().has_value());
+}
+
 TEST(Nvml, WhatAGpuDoesNotAnswerIsLeftOut) {
   EXPECT_EQ(facts_of("0000:02:00.0"),
             (std::map<std::string, std::string>{{"driver", "580.65.06"}, {"compute mode", "default"}}));

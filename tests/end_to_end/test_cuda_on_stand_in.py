@@ -56,6 +56,32 @@ def test_every_stage_runs_and_its_times_are_predicted(ladder: tuple[dict[str, An
     assert "batch 2, predicted" in printed and "measured" not in printed
 
 
+def test_a_gpu_has_a_dozen_contexts_at_most(ladder: tuple[dict[str, Any], Any, str]) -> None:
+    """The cases of a wave end in any order, but before those of the next."""
+    document, _, _ = ladder
+    ended = [one["id"] for one in document["cases"] if one["status"] == "ok"]
+    planned = [one for one in document["planned"] if one in ended]
+    waves = -(-len(planned) // 12)
+    of_a_wave = -(-len(planned) // waves)
+    assert waves >= 2
+    for first in range(0, len(planned), of_a_wave):
+        assert set(ended[first:first + of_a_wave]) == set(planned[first:first + of_a_wave])
+
+
+def test_what_the_gpu_has_no_memory_for_is_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another process has nearly all of it: what is free is enough for a context and few images."""
+    monkeypatch.setenv("CONVLADDER_TEST_GPU_FREE_BYTES", "700000000")
+    done = on_stand_in(tmp_path, "run", "--device", "cuda", "--variant", "global-memory", "--shape", "1,64,64,4,5", "--batch",
+                       "1,2000", "--repetitions", "1", "--output", tmp_path / "out", libraries=["nvml"])
+    assert done.returncode == 0 and done.stderr == "", done
+    found = {one["batch"]: one for one in record(tmp_path / "out")["cases"]}
+    assert found[1]["status"] == "ok"
+    # 2000 images of 64 x 64 and 4 maps of 60 x 60, beside a context of 640 MiB.
+    assert found[2000]["status"] == "skipped"
+    assert found[2000]["reason"] == ("batch 2000 needs 819 MB of the GPU's memory, 700 MB are free; "
+                                     "the largest batch that fits is about 390")
+
+
 def test_hot_is_the_kernels_and_nothing_else(ladder: tuple[dict[str, Any], list[tuple[int, int, int]], str]) -> None:
     document, clock, _ = ladder
     of_kernels = {(kernels, total) for kernels, total, between in clock if total == between}

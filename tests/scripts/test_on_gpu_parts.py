@@ -26,13 +26,25 @@ case "$*" in
   "list --metrics --format json") echo '{"metrics": [{"name": "smsp__inst_executed.sum", "modelled": false},
      {"name": "l1tex__no_longer.sum", "modelled": false}, {"name": "dram__bytes.sum", "modelled": true}]}' ;;
   "list") echo cudnn; echo "$LD_LIBRARY_PATH" >"$CALLS.libraries" ;;
-  *--dry-run*) echo "90 cases, 80 to be run, about 1s" ;;
+  *--dry-run*)
+    case "$*" in
+      *"--batch 1,3,8"*) echo "90 cases, 80 to be run, about 1h02m (predicted from something)" ;;
+      *"--batch 3"* | *"--budget 0."*) echo "90 cases, 80 to be run, about 2m05s (predicted from something)" ;;
+      *) echo "90 cases, 80 to be run, about 5m20s (predicted from something)" ;;
+    esac ;;
   *)
     kind=$1
     while [ $# -gt 0 ]; do case "$1" in --output | --resume) folder=$2 ;; esac; shift; done
     [ "$kind" = profile ] && { echo profile >"$folder"; exit 0; }
     mkdir -p "$folder" && echo '{"half": ' >"$folder/$kind.json"
-    case "$folder" in *"/${SLOW:-none}") touch "$CALLS.begun"; exec sleep 60 ;; *"/${BROKEN:-none}") echo "it is broken"; exit 4 ;; esac
+    case "$folder" in *"/${GROWING:-none}")
+      # A case now and then, each with one write, as the program does.
+      for case in $(seq 120); do
+        cases="${cases:+$cases, }$case"
+        printf '{"cases": [%s]}' "$cases" >"$folder/$kind.new" && mv "$folder/$kind.new" "$folder/$kind.json"
+        sleep 0.5
+      done ;;
+    *"/${SLOW:-none}") touch "$CALLS.begun"; exec sleep 60 ;; *"/${BROKEN:-none}") echo "it is broken"; exit 4 ;; esac
     echo '{}' >"$folder/$kind.json"
     echo "$kind done" ;;
 esac
@@ -92,6 +104,23 @@ class Bundle:
         with tarfile.open(self.there / f"{name}.tar.gz") as archive:
             return {entry.removeprefix(f"{name}/") for entry in archive.getnames()}
 
+    def text_in_archive(self, name: str, file: str) -> str:
+        with tarfile.open(self.there / f"{name}.tar.gz") as archive:
+            packed = archive.extractfile(f"{name}/{file}")
+            assert packed is not None
+            return packed.read().decode()
+
+    def wait_for(self, file: Path, process: subprocess.Popen[str]) -> None:
+        while not file.exists():
+            assert process.poll() is None, process.communicate()
+            time.sleep(0.02)
+
+
+def alive_in_session(session: int) -> list[str]:
+    listed = subprocess.run(["ps", "-s", str(session), "-o", "stat=,args="], capture_output=True, encoding="utf-8",
+                            check=False).stdout
+    return [line for line in listed.splitlines() if not line.startswith("Z")]
+
 
 @pytest.fixture
 def bundle(tmp_path: Path) -> Bundle:
@@ -103,10 +132,10 @@ def parts_in(output: str) -> list[str]:
             and not line.startswith(("in all", "left out"))]
 
 
-def test_the_plan_has_the_ladder_first_and_does_nothing(bundle: Bundle) -> None:
+def test_the_plan_verifies_first_and_does_nothing(bundle: Bundle) -> None:
     done = bundle.call("--dry-run")
     assert done.returncode == 0, done.stderr
-    assert parts_in(done.stdout) == ["environment", "ladder", "verified", "networks", "overlap", "fused", "leave-one-out",
+    assert parts_in(done.stdout) == ["environment", "verified", "ladder", "networks", "overlap", "fused", "leave-one-out",
                                      "others", "alexnet", "profiles", "sweep", "counted", "ncu", "goals", "charts"]
     assert not list(bundle.there.iterdir()) and not bundle.calls()
     quick = bundle.call("--dry-run", "--quick").stdout
@@ -114,14 +143,18 @@ def test_the_plan_has_the_ladder_first_and_does_nothing(bundle: Bundle) -> None:
 
 
 def test_minutes_take_what_fits_and_name_the_rest(bundle: Bundle) -> None:
-    # Of 80 cases a whole part takes 5 minutes and a quick one 2.
-    done = bundle.call("--dry-run", "--minutes", 12)
+    # A whole part takes 5 minutes and a quick one 2, but all of `verified` an hour.
+    done = bundle.call("--dry-run", "--minutes", 15)
     lines = {line.split()[0]: line for line in done.stdout.splitlines() if not line.startswith("left out")}
-    assert lines["ladder"].split()[1] == "full" and lines["charts"].split()[1] == "quick"
-    assert "left out: networks: about" in done.stdout
-    assert done.stdout.splitlines()[-1].endswith("at most 12 min")
+    assert lines["verified"].split()[1:] == ["quick", "about", "2", "min"]
+    assert lines["ladder"].split()[1:] == ["full", "about", "5", "min"] and lines["charts"].split()[1] == "quick"
+    assert lines["networks"].split()[1] == "full"
+    assert "left out: overlap: about 2 min, and --minutes 15 leaves" in done.stdout
+    assert done.stdout.splitlines()[-1].endswith("at most 15 min")
     minutes = int(done.stdout.splitlines()[-1].split("about ")[1].split()[0])
-    assert minutes <= 12
+    assert minutes <= 15
+    hours = bundle.call("--dry-run", "--minutes", 600).stdout
+    assert "verified       full   about 62 min" in hours, "a fourth of ten hours"
     shortest = bundle.call("--dry-run", "--minutes", 1)
     assert "ladder         quick" in shortest.stdout, "some of it is better than nothing"
 
@@ -147,7 +180,8 @@ def test_a_signal_leaves_an_archive_and_a_run_that_goes_on(bundle: Bundle, numbe
     process.communicate(timeout=20)
     assert process.returncode == status
     readme = (bundle.there / "out/README.md").read_text(encoding="utf-8")
-    assert "- overlap: interrupted" in readme and "--resume" in readme
+    assert "- overlap: interrupted" in readme and "- fused: not begun" in readme and "--resume" in readme
+    assert "\nDone: environment, ladder." in readme
     assert "ladder/run.json" in bundle.names_in_archive("out")
     assert subprocess.run(["pgrep", "-s", str(process.pid)], capture_output=True, check=False).stdout == b""
     assert len(bundle.calls()) == 2
@@ -159,16 +193,72 @@ def test_a_signal_leaves_an_archive_and_a_run_that_goes_on(bundle: Bundle, numbe
     assert "All parts are done" in (bundle.there / "out/README.md").read_text(encoding="utf-8")
 
 
-def test_a_kill_leaves_the_archive_of_the_parts_before(bundle: Bundle) -> None:
-    process = bundle.start("--only", "ladder,overlap", "--output", "out", SLOW="overlap")
-    for _ in range(200):
-        if Path(f"{bundle.calls_file}.begun").exists():
-            break
-        time.sleep(0.05)
+def test_a_kill_leaves_an_archive_with_the_cases_of_the_part_at_work(bundle: Bundle) -> None:
+    """At any moment it is whole, and the program does not outlive the script."""
+    process = bundle.start("--only", "ladder,overlap", "--output", "out", GROWING="overlap")
+    bundle.wait_for(bundle.there / "out.tar.gz", process)
+    looks = 0
+    while "overlap/network.json" not in bundle.names_in_archive("out") or looks < 20:
+        assert process.poll() is None, "the archive was not renewed before the part's end"
+        looks += 1
+        time.sleep(0.1)
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate(timeout=20)
     assert "ladder/run.json" in bundle.names_in_archive("out")
-    subprocess.run(["pkill", "-s", str(process.pid)], check=False)
+    cases = json.loads(bundle.text_in_archive("out", "overlap/network.json"))["cases"]
+    assert cases and cases == list(range(1, len(cases) + 1))
+    assert "- overlap: at work when this was written" in bundle.text_in_archive("out", "README.md")
+    if shutil.which("setpriv"):
+        for _ in range(100):
+            if not alive_in_session(process.pid):
+                break
+            time.sleep(0.05)
+        assert not alive_in_session(process.pid)
+
+    done = bundle.call("--resume", "out", "--only", "ladder")
+    assert done.returncode == 0, "its own parts are done"
+    assert "not done, of an earlier call: overlap: cut short: this script was killed" in done.stdout
+    readme = (bundle.there / "out/README.md").read_text(encoding="utf-8")
+    assert "- overlap: cut short" in readme and "All parts" not in readme
+
+
+def test_a_full_disk_leaves_the_archive_of_what_was_done(bundle: Bundle) -> None:
+    """An archive that cannot be written whole does not take the place of the one before."""
+    text = bundle.folder.joinpath("convladder").read_text(encoding="utf-8")
+    filling = 'case "$folder" in *"/fused") head -c 300000 /dev/urandom >"$folder/one"; head -c 300000 /dev/urandom >"$folder/two" ;; esac\n'
+    executable(bundle.folder / "convladder", text.replace('    echo "$kind done"', f'    {filling}    echo "$kind done"'))
+    limited = subprocess.run(["bash", "-c", 'ulimit -f 400; exec "$0" "$@"', bundle.folder / "on_gpu.sh", "--only", "ladder,fused",
+                              "--output", "out"], cwd=bundle.there, env=bundle.environment, capture_output=True,
+                             encoding="utf-8", check=False, timeout=60)
+    assert limited.returncode == 1 and "the archive could not be renewed" in limited.stderr, limited
+    assert "not done: archive" in limited.stdout
+    names = bundle.names_in_archive("out")
+    assert "ladder/run.json" in names and "fused/one" not in names
+    assert not list(bundle.there.glob("*.partial")), "the room it took is given back"
+
+
+def test_a_resumed_call_tells_of_the_parts_of_all_calls(bundle: Bundle) -> None:
+    first = bundle.call("--only", "ladder,overlap", "--output", "out", BROKEN="overlap")
+    assert first.returncode == 1
+    second = bundle.call("--resume", "out", "--only", "fused")
+    assert second.returncode == 0, second.stdout
+    assert "not done, of an earlier call: overlap: exit status 4: it is broken" in second.stdout
+    readme = (bundle.there / "out/README.md").read_text(encoding="utf-8")
+    assert "- overlap: exit status 4: it is broken" in readme and "Done: environment, ladder, fused." in readme
+    assert bundle.call("--resume", "out", "--only", "overlap").returncode == 0
+    readme = (bundle.there / "out/README.md").read_text(encoding="utf-8")
+    assert "All parts are done: environment, ladder, overlap, fused." in readme
+
+
+def test_what_does_not_end_when_it_is_asked_to_is_killed(bundle: Bundle) -> None:
+    text = bundle.folder.joinpath("convladder").read_text(encoding="utf-8")
+    executable(bundle.folder / "convladder", text.replace("exec sleep 60", "trap '' TERM; sleep 150; sleep 150"))
+    process = bundle.start("--only", "ladder,overlap", "--output", "out", SLOW="overlap")
+    bundle.wait_for(Path(f"{bundle.calls_file}.begun"), process)
+    os.killpg(process.pid, signal.SIGTERM)
+    process.communicate(timeout=50)
+    assert process.returncode == 143
+    assert "- overlap: interrupted" in bundle.text_in_archive("out", "README.md")
 
 
 def test_what_failed_is_named_and_tried_again_if_it_has_no_record(bundle: Bundle) -> None:

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/cases/cases_at_a_time.hpp"
 #include "harness/cases/probe.hpp"
 #include "harness/commands/command.hpp"
 #include "harness/commands/run/run_choice.hpp"
@@ -76,7 +77,7 @@ std::vector<double> seconds_of_groups(const std::vector<CaseGroup>& plan, const 
   probe_variants(plan, options, images, estimator);
   std::vector<double> seconds;
   for (const CaseGroup& group : plan) {
-    double sum = 0;
+    double sum = estimator.group_seconds(group);
     for (PlannedCase planned : group.cases) {
       planned.skipped.clear();
       sum += estimator.case_seconds(planned);
@@ -134,6 +135,11 @@ int plan_command(PlanArguments& a, const CommandLine& /*command_line*/) {
   const ImageSet images = load_images(options.data_folder, options.seed, largest_batch_of(groups));
   RunPlan plan = make_run_plan(options, groups, seconds_of_groups(groups, options, images), images, a.shards);
   print_plan(plan);
+  for (const CaseGroup& group : groups) {
+    const std::string why = why_no_room(group.device, group.work.shape);
+    if (why.empty() || std::ranges::none_of(group.cases, &PlannedCase::runs)) continue;
+    fmt::print("{} on {}: a machine like this one would skip it now: {}\n", group.work.name(), group.device, why);
+  }
   if (a.dry_run) return kExitOk;
   plan.file = (a.output.empty() ? make_default_folder() : fs::path(a.output)) / "plan.json";
   write_plan(plan);

@@ -11,6 +11,7 @@
 
 #include "devices/cpu/cpu_facts.hpp"
 #include "harness/cases/case_session.hpp"
+#include "harness/cases/cases_at_a_time.hpp"
 #include "harness/cases/ceilings.hpp"
 #include "harness/cases/run_group.hpp"
 #include "harness/cases/self_test.hpp"
@@ -96,7 +97,14 @@ class RunLoop {
     for (const CaseGroup& group : sentinels) {
       if (groups.contains(group.device)) run_sentinel(group, "before");
     }
-    for (const CaseGroup& group : plan_) run_one_group(group);
+    std::vector<const CaseGroup*> waiting;
+    for (const CaseGroup& group : plan_) {
+      if (!run_one_group(group).empty()) waiting.push_back(&group);
+    }
+    // Others may have given memory back meanwhile, or the machine has got more.
+    for (const CaseGroup* const group : waiting) {
+      if (const std::string why = run_one_group(*group); !why.empty()) skip_for_room(*group, why);
+    }
     for (const CaseGroup& group : sentinels) {
       if (groups.contains(group.device)) run_sentinel(group, "after");
     }
@@ -193,14 +201,28 @@ class RunLoop {
     std::erase_if(remaining_, [&](const PlannedCase* left) { return left->id == planned.id; });
     if (!outcome.times.empty()) estimator_.learn(planned, median(outcome.times.front().samples) * 1e-9);
     if (!planned.runs()) return;
-    if (verbose_ || is_failure(outcome.status)) {
+    if (verbose_ || is_failure(outcome.status) || outcome.out_of_device_memory) {
       progress_.finished(result_line(planned, outcome));
     } else {
       progress_.finished();
     }
   }
 
-  void run_one_group(const CaseGroup& group) {
+  /// Records the cases that there was no room for at their second turn either, and says so once.
+  void skip_for_room(const CaseGroup& group, const std::string& why) {
+    std::string line = fmt::format("{:<11} {} on {}: {}", Status::skipped, group.work.name(), group.device, why);
+    for (const PlannedCase& planned : group.cases) {
+      if (record_.has(planned.id)) continue;
+      PlannedCase without_room = planned;
+      without_room.skipped = why;
+      finished(without_room, outcome_without_run(without_room));
+      line.empty() ? progress_.finished() : progress_.finished(line);
+      line.clear();
+    }
+  }
+
+  /// Returns why there is no room for it now: then only what does not run anyway is recorded. Empty where it ran.
+  std::string run_one_group(const CaseGroup& group) {
     std::vector<PlannedCase> to_run;
     for (const PlannedCase& planned : group.cases) {
       if (record_.has(planned.id)) continue;
@@ -210,7 +232,8 @@ class RunLoop {
         finished(planned, outcome_without_run(planned));
       }
     }
-    if (to_run.empty()) return;
+    if (to_run.empty()) return {};
+    if (std::string why = why_no_room(group.device, group.work.shape); !why.empty()) return why;
     progress_.show(fmt::format("{} batch {}: inputs and reference", group.work.name(), group.work.shape.batch),
                    seconds_left());
     machine_.look();
@@ -230,6 +253,7 @@ class RunLoop {
         [this](const PlannedCase& planned, const CaseOutcome& outcome) {
           return refused_times(judge_, planned, outcome);
         });
+    return {};
   }
 
   /// A group of one case. Its times say how the machine is, and stand in no ladder.

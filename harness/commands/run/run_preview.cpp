@@ -2,8 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <numeric>
+#include <string>
+#include <vector>
 
+#include "harness/cases/cases_at_a_time.hpp"
 #include "harness/cases/probe.hpp"
 #include "harness/plan/estimate.hpp"
 #include "support/errors.hpp"
@@ -16,8 +20,14 @@ int list_cases(const std::vector<CaseGroup>& plan, const RunOptions& options, co
   probe_variants(plan, options, images, estimator);
   double all = 0;
   int runs = 0;
+  std::vector<std::string> without_room;
   fmt::print("{:<68} {:>10}  {}\n", "case", "predicted", "");
   for (const CaseGroup& group : plan) {
+    all += estimator.group_seconds(group);
+    const std::string why = why_no_room(group.device, group.work.shape);
+    if (!why.empty() && std::ranges::any_of(group.cases, &PlannedCase::runs)) {
+      without_room.push_back(fmt::format("{} on {} would be skipped now: {}", group.work.name(), group.device, why));
+    }
     for (const PlannedCase& planned : group.cases) {
       const double seconds = estimator.case_seconds(planned);
       all += seconds;
@@ -33,8 +43,11 @@ int list_cases(const std::vector<CaseGroup>& plan, const RunOptions& options, co
   const std::size_t cases =
       std::accumulate(plan.begin(), plan.end(), std::size_t{0},
                       [](std::size_t sum, const CaseGroup& group) { return sum + group.cases.size(); });
-  fmt::print("{} case{}, {} to be run, about {} (predicted from one small call of each variant that is timed)\n", cases,
-             cases == 1 ? "" : "s", runs, duration_text(all));
+  for (const std::string& line : without_room) fmt::print("{}\n", line);
+  fmt::print(
+      "{} case{}, {} to be run, about {} (predicted from one small call of each variant that is timed on the "
+      "host; on a GPU from its peak)\n",
+      cases, cases == 1 ? "" : "s", runs, duration_text(all));
   return kExitOk;
 }
 

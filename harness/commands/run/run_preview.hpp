@@ -10,7 +10,7 @@
 namespace convladder {
 
 /// Prints the cases with the time predicted for each, or why it is not run. Times a small call of each variant for
-/// that. Returns the exit code.
+/// that, on the host. Returns the exit code.
 int list_cases(const std::vector<CaseGroup>& plan, const RunOptions& options, const ImageSet& images);
 
 }  // namespace convladder

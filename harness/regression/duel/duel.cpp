@@ -116,6 +116,15 @@ class Duel {
 
   /// Both sides of all pairs are open, and the rounds of all of them go by in turns: as many pairs as fit the memory.
   void screen_group(ContestGroup& group) {
+    if (const std::string why = why_no_room(group.group->device, group.group->work.shape, 2); !why.empty()) {
+      for (Contest& contest : group.contests) {
+        contest.result->verdict = CaseVerdict::skipped;
+        contest.result->reason = why;
+        rounds_planned_ -= settings_.limits.screen_rounds;
+      }
+      group.contests.clear();
+      return;
+    }
     ceilings_.before_group(group.group->device);
     const Workload workload(group.group->work, images_, settings_.seed);
     std::vector<Contest>& contests = group.contests;

@@ -6,8 +6,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "support/confinement/confined_child.hpp"
 #include "temporary_folder.hpp"
@@ -48,6 +54,51 @@ TEST(CaseConfinement, LibrariesOfTheSystemAreLoaded) {
   EXPECT_EQ(
       in_case({}, [] { return std::string(dlopen("libresolv.so.2", RTLD_NOW) != nullptr ? "loaded" : dlerror()); }),
       "loaded");
+}
+
+/// Drivers from 570 on do so in cuInit, by the C library's function for another thread.
+std::string name_a_thread() {
+  std::atomic<bool> over = false;
+  std::thread other([&] {
+    while (!over) std::this_thread::yield();
+  });
+  const int error = pthread_setname_np(other.native_handle(), "of_a_driver");
+  over = true;
+  other.join();
+  return error == 0 ? "named" : std::strerror(error);
+}
+
+TEST(CaseConfinement, OnlyWhatUsesAGpuNamesThreads) {
+  REQUIRE_FILE_RULES();
+  EXPECT_EQ(in_case({.uses_gpu = true}, name_a_thread), "named");
+  EXPECT_EQ(in_case({}, name_a_thread), std::strerror(EACCES));
+}
+
+TEST(CaseConfinement, OnlyWhatUsesAGpuAsksForHandlesAndNobodyOpensOne) {
+  const std::string refused = std::strerror(EPERM);
+  struct Handle {
+    file_handle head{};
+    std::array<std::byte, MAX_HANDLE_SZ> room;
+  };
+  const auto ask = [] {
+    Handle handle{.head = {.handle_bytes = MAX_HANDLE_SZ, .handle_type = 0}};
+    int mount = 0;
+    return outcome(name_to_handle_at(AT_FDCWD, "/usr", &handle.head, &mount, 0));  // some file systems have none
+  };
+  const auto open_one = [] {
+    Handle none;
+    return outcome(open_by_handle_at(AT_FDCWD, &none.head, O_RDONLY));
+  };
+  EXPECT_NE(in_case({.uses_gpu = true}, ask), refused);
+  EXPECT_EQ(in_case({}, ask), refused);
+  EXPECT_EQ(in_case({.uses_gpu = true}, open_one), refused);
+}
+
+TEST(CaseConfinement, WhatUsesAGpuMakesNothingInItsOwnProc) {
+  REQUIRE_FILE_RULES();
+  EXPECT_EQ(in_case({.uses_gpu = true}, [] { return outcome(open("/proc/self/oom_score_adj", O_WRONLY)); }), kNoAccess);
+  EXPECT_EQ(in_case({.uses_gpu = true}, [] { return outcome(open("/dev/shm/cuda.shm.0", O_CREAT | O_RDWR, 0600)); }),
+            kNoAccess);
 }
 
 TEST(CaseConfinement, IsTheFirstToGoWhereMemoryRunsOut) {

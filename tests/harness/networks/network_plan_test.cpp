@@ -164,10 +164,15 @@ TEST(NetworkPlan, AnswersUnknownNamesWithTheNearestFirst) {
   refused(options, {"unknown fully_connected operator 'nonsense'"});
 }
 
-TEST(NetworkPlan, RefusesABatchWhoseImagesExceedTheMemory) {
+TEST(NetworkPlan, ABatchWhoseImagesExceedTheMemoryHasNoRoomAtItsTurn) {
   NetworkOptions options = options_for("alexnet");
-  options.batches = {1'000'000};
-  expect_error<UserError>([&] { make_network_plan(options); }, {"alexnet", "batch 1000000", "GB"});
+  options.batches = {1, 1'000'000};
+  const std::vector<NetworkCase> plan = make_network_plan(options);
+  ASSERT_EQ(plan.size(), 2U);
+  EXPECT_TRUE(plan[0].runs() && plan[1].runs());
+  EXPECT_EQ(why_no_room(plan[0]), "");
+  // 2 x 1e6 images of 3 x 227 x 227 floats.
+  expect_one_line(why_no_room(plan[1]), {"the images of batch 1000000 need 1236.7 GB of memory", "are available"});
 }
 
 TEST(NetworkFlop, CountsConvolutionsAndFullyConnectedLayers) {
