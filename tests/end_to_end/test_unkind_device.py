@@ -29,6 +29,7 @@ def unkind(tmp_path: Path, *arguments: object, clock: dict[str, Any] | None = No
 def ladder(tmp_path: Path, *arguments: object, variants: str = "global-memory,vectors-of-four", clock: dict[str, Any] | None = None,
            **settings: Any) -> dict[str, dict[str, Any]]:
     """The cases of these variants, by variant."""
+    tmp_path.mkdir(exist_ok=True)
     done = unkind(tmp_path, "run", "--device", "cuda", *TINY, *arguments, *(["--variant", variants] if variants else []),
                   clock=clock, **settings)
     assert "crashed" not in done.stdout and done.stderr == "" and done.returncode in (0, 1), done
