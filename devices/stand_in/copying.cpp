@@ -95,9 +95,24 @@ void copy_rectangle(Machine& machine, const Rectangle& to, const Rectangle& from
     machine.move_bytes(name_of_box('H', to, packed, size, content_name(kept->data(), bytes)), to.address, nullptr, bytes,
                        [copy, kept, packed] { copy(kept->data(), packed); });
   } else {
-    machine.settle();
-    copy(source, from);
-    machine.moved_by_host(to.address);
+    const Rectangle packed{nullptr, size.width, size.width * size.height};
+    const auto look = [from, packed, size, source, bytes] {
+      std::vector<std::byte> found(bytes);
+      each_row(packed, from, size, [&](std::size_t at, std::size_t source_at) {
+        std::memcpy(found.data() + at, source + source_at, size.width);
+      });
+      return found;
+    };
+    const auto deliver = [copy, packed](const std::vector<std::byte>& found) { copy(found.data(), packed); };
+    const bool at_once = host_waits || !is_pinned(machine, to.address);
+    const bool is_brought =
+        from_device &&
+        machine.bring_to_host(name_of_box('G', {}, from, size, {}), from.address, look, deliver, at_once);
+    if (!is_brought) {
+      machine.settle();
+      copy(source, from);
+      machine.moved_by_host(to.address);
+    }
   }
   const bool onto_device = kind == CopyKind::by_address ? to_device : wants_to_device;
   const bool off_device = kind == CopyKind::by_address ? from_device : wants_from_device;

@@ -9,6 +9,7 @@ namespace {
 constexpr std::size_t kMostOperations = std::size_t{1} << 20;  // put off
 constexpr std::uint64_t kMostKeptBytes = std::uint64_t{256} << 20;
 constexpr std::size_t kMostSteps = 200'000;
+constexpr std::uint64_t kMostBytesOfLooks = std::uint64_t{256} << 20;
 
 std::uint64_t mixed(std::uint64_t a, std::uint64_t b) {
   __extension__ using Wide = unsigned __int128;
@@ -131,8 +132,26 @@ const DeferredWork::Left& DeferredWork::execute(const DeferredOperation& operati
   return steps_[found] = std::move(left);
 }
 
-void DeferredWork::settle() {
+/// Delivers what is there after the operations before, which are carried out first if that is not known.
+void DeferredWork::look(const DeferredOperation& operation, const Contents& at, const std::function<void()>& catch_up) {
+  const Found found = found_by(operation, at);
+  auto known = looks_.find(found);
+  if (known == looks_.end()) {
+    catch_up();
+    std::vector<std::byte> bytes = operation.look();
+    if (bytes_of_looks_ + bytes.size() > kMostBytesOfLooks) {
+      looks_.clear();
+      bytes_of_looks_ = 0;
+    }
+    bytes_of_looks_ += bytes.size();
+    known = looks_.emplace(found, std::move(bytes)).first;
+  }
+  operation.deliver(known->second);
+}
+
+void DeferredWork::go_through_log(bool memory_is_wanted) {
   if (log_.empty()) return;
+  goes_to_host_ = false;
   const std::vector<std::shared_ptr<const DeferredOperation>> log = std::exchange(log_, {});
   kept_bytes_ = 0;
   look_at_memory();
@@ -140,6 +159,7 @@ void DeferredWork::settle() {
   std::size_t behind = 0;    // operations before this one have happened to memory
   const auto catch_up = [&](std::size_t end) {
     for (; behind < end; ++behind) {
+      if (log[behind]->look) continue;  // delivered already
       const Left* const step = known(found_by(*log[behind], now_));
       if (step != nullptr && step->empty()) {
         ++left_out_;
@@ -150,7 +170,11 @@ void DeferredWork::settle() {
   };
   bool changes_nothing = false;
   for (std::size_t i = 0; i < log.size(); ++i) {
-    if (!(changes_nothing && log[i] == log[i - 1])) {
+    if (log[i]->look) {
+      look(*log[i], at, [&] { catch_up(i); });
+      continue;
+    }
+    if (!(changes_nothing && i > 0 && log[i] == log[i - 1])) {
       const Left* step = known(found_by(*log[i], at));
       if (step == nullptr) {
         catch_up(i);
@@ -173,12 +197,16 @@ void DeferredWork::settle() {
       behind = i + 1;
     }
   }
-  catch_up(log.size());
+  if (memory_is_wanted) return catch_up(log.size());
+  for (; behind < log.size(); ++behind) {
+    if (!log[behind]->look) add(log[behind]);
+  }
 }
 
 void DeferredWork::add(std::shared_ptr<const DeferredOperation> operation) {
   if (log_.size() >= kMostOperations || kept_bytes_ + operation->kept_bytes > kMostKeptBytes) settle();
   kept_bytes_ += operation->kept_bytes;
+  goes_to_host_ = goes_to_host_ || operation->look != nullptr;
   log_.push_back(std::move(operation));
 }
 

@@ -14,6 +14,7 @@
 // that the host sees is noticed by its arguments, not by addresses that lie in memory.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -41,13 +42,19 @@ ContentName content_name(const ContentName& first, const ContentName& second);
 
 /// What can be put off.
 struct DeferredOperation {
-  ContentName name;                 ///< of what it does, where, and of what it brings along
-  std::function<void()> carry_out;  ///< on the simulated device
+  ContentName name;                   ///< of what it does, where, and of what it brings along
+  std::function<void()> carry_out{};  ///< on the simulated device
   /// Begins of the allocations whose bytes it reads or leaves as they are; none: of all.
-  std::optional<std::vector<std::uint64_t>> depends_on;
+  std::optional<std::vector<std::uint64_t>> depends_on{};
   /// Begins of those that it may write, when it is carried out.
-  std::function<std::vector<std::uint64_t>()> may_write;
+  std::function<std::vector<std::uint64_t>()> may_write{};
+  bool is_long = false;          ///< it takes seconds to carry it out
   std::uint64_t kept_bytes = 0;  ///< of the host, that it keeps until it is carried out
+
+  /// Of a copy to the host, which writes nothing on the device and is not carried out by `carry_out`: what it finds, and
+  /// where that goes. What it finds in contents of the same name is kept, so that nothing need be executed for it.
+  std::function<std::vector<std::byte>()> look{};
+  std::function<void(const std::vector<std::byte>& found)> deliver{};
 };
 
 class DeferredWork {
@@ -55,8 +62,16 @@ class DeferredWork {
   explicit DeferredWork(simulated::SimulatedDevice& device) : device_(device) {}
 
   /// What was put off is carried out: memory is now as the program may find it.
-  void settle();
+  void settle() { go_through_log(true); }
+  /// What goes to the host is there; the rest stays put off, as far as it can.
+  void deliver() { go_through_log(false); }
   bool is_settled() const { return log_.empty(); }
+  /// Whether something that was put off goes to the host: when it has waited, it may look.
+  bool goes_to_host() const { return goes_to_host_; }
+  /// Whether to carry out what was put off takes seconds.
+  bool has_long() const {
+    return std::ranges::any_of(log_, [](const auto& operation) { return operation->is_long; });
+  }
   /// Puts it off.
   void add(std::shared_ptr<const DeferredOperation> operation);
   /// Carries it out now, behind what was put off, and remembers the step.
@@ -66,7 +81,11 @@ class DeferredWork {
   /// The same of all.
   void wrote_anything();
   /// Forgets what was put off: the device is lost.
-  void forget() { log_.clear(); }
+  void forget() {
+    log_.clear();
+    goes_to_host_ = false;
+    kept_bytes_ = 0;
+  }
   /// Forgets what operations did: others may have their names from now on.
   void forget_steps() { steps_.clear(); }
 
@@ -98,18 +117,23 @@ class DeferredWork {
     void rename();
   };
 
+  void go_through_log(bool memory_is_wanted);
   void look_at_memory();
   ContentName content_of(std::uint64_t begin, std::uint64_t end) const;
   Found found_by(const DeferredOperation& operation, const Contents& contents) const;
   const Left* known(const Found& found) const;
   const Left& execute(const DeferredOperation& operation);
+  void look(const DeferredOperation& operation, const Contents& at, const std::function<void()>& catch_up);
 
   simulated::SimulatedDevice& device_;
   std::vector<std::shared_ptr<const DeferredOperation>> log_;
   std::uint64_t kept_bytes_ = 0;
+  bool goes_to_host_ = false;
   std::map<std::uint64_t, Allocated> allocated_;
   Contents now_;  // what memory holds
   std::unordered_map<Found, Left, HashOfFound> steps_;
+  std::unordered_map<Found, std::vector<std::byte>, HashOfFound> looks_;
+  std::uint64_t bytes_of_looks_ = 0;
   std::uint64_t next_unread_ = 1;
   std::uint64_t executed_ = 0;
   std::uint64_t left_out_ = 0;

@@ -179,8 +179,8 @@ void Machine::open_context() {
 }
 
 void Machine::reset(const DeviceContext& context) {
-  synchronize_all();
   if (deferred_ && lost_ != kSuccess) deferred_->forget();
+  synchronize_all();
   settle();
   for (auto memory = memory_.begin(); memory != memory_.end();) {
     const bool kept = memory->second.kind == MemoryKind::registered || memory->second.context != &context;
@@ -284,16 +284,24 @@ void Machine::note_copy_on_device(const char* what, std::uint64_t moved, std::ui
   timeline.host_works(timeline.costs().enqueue);
 }
 
-void Machine::synchronize(int stream) { timeline.host_waits_until(timeline.end_of(stream)); }
+void Machine::synchronize(int stream) {
+  timeline.host_waits_until(timeline.end_of(stream));
+  host_may_look();
+}
 
-void Machine::synchronize_all() { timeline.host_waits_until(timeline.end_of_all()); }
+void Machine::synchronize_all() {
+  timeline.host_waits_until(timeline.end_of_all());
+  host_may_look();
+}
 
 void Machine::finish() noexcept {
   if (is_lost_by_fork()) return;
   const std::scoped_lock lock(mutex);
   if (std::exchange(finished_, true) || (is_fork && !calls_ever_)) return;
   try {
-    if (lost_ == kSuccess) settle();
+    // Nobody looks at memory any more.
+    if (deferred_) deferred_->forget();
+    ending_.clear();
     if (lost_ == kSuccess) find_leaks();
     report_known_launches();
     note_libraries_without_ptx(report);

@@ -193,6 +193,12 @@ class Machine {
   /// on the device. What it brings along is `kept_bytes`, and a part of its name.
   void move_bytes(const ContentName& name, const void* to, const void* from, std::uint64_t kept_bytes,
                   std::function<void()> carry_out);
+  /// A copy of the device's bytes to the host: `look` gives them and `deliver` puts them where they go. At once, or when
+  /// the host has waited. False if nothing is put off, and nothing was done.
+  bool bring_to_host(const ContentName& name, const void* from, std::function<std::vector<std::byte>()> look,
+                     std::function<void(const std::vector<std::byte>&)> deliver, bool at_once);
+  /// The host has waited for something: what was put off and goes to it is there. Throws Failure as `settle`.
+  void host_may_look();
   /// Whether something is put off: what is to come behind it has to be as well.
   bool is_put_off() const { return deferred_ && !deferred_->is_settled(); }
   /// The host has written to this memory, now.
@@ -248,6 +254,7 @@ class Machine {
   KernelLaunch device_launch(const KernelWork& work, const LaunchRequest& request);
   void run_by_real_clock(const KernelWork& work, const LaunchRequest& request);
   bool may_be_put_off(const KernelLaunch& launch);
+  std::optional<KernelCounters> counted_aside(const KernelLaunch& launch, bool is_part);
   Timeline::Span enqueue_kernel(KnownLaunch& known, int stream);
   void report_known_launches();
   void find_leaks();
@@ -265,6 +272,7 @@ class Machine {
   };
   std::unordered_map<ContentName, KnownLaunch, HashOfName> known_launches_;
   std::map<int, GpuFacts> gpu_at_;  // by MHz
+  std::vector<Memory> ending_;      // that the program has freed, and what is put off may still need
   std::uint64_t capacity_ = 0;
   std::uint64_t used_ = 0;
   std::list<Module> modules_;

@@ -86,11 +86,15 @@ void* Machine::allocate(MemoryKind kind, std::uint64_t bytes, unsigned flags, co
   const std::uint64_t number = ++allocations_;
   const std::string label = name.empty() ? fmt::format("{} {}", name_of(kind), number) : std::string(name);
   Memory memory{kind, bytes, number, {}, flags, contexts.current()};
+  const auto allocate_now = [&] {
+    return kind == MemoryKind::device ? device_.allocate(bytes, label) : device_.allocate_visible(bytes, label);
+  };
   try {
-    memory.buffer =
-        kind == MemoryKind::device ? device_.allocate(bytes, label) : device_.allocate_visible(bytes, label);
+    memory.buffer = allocate_now();
   } catch (const OutOfDeviceMemory&) {
-    throw Failure(kOutOfMemory);
+    if (ending_.empty()) throw Failure(kOutOfMemory);
+    settle();
+    memory.buffer = allocate_now();
   }
   void* const address = memory.buffer.address();
   if (kind != MemoryKind::pinned) used_ += bytes;
@@ -160,13 +164,13 @@ void Machine::free(void* address, bool host, const char* call) {
     throw Failure(kInvalidValue);
   }
   synchronize_all();  // as cudaFree does
-  settle();
   if (found->second.kind == MemoryKind::registered) {
     device_.release(address);
   } else if (found->second.kind != MemoryKind::pinned) {
     used_ -= found->second.bytes;
   }
   pools().returned(address);
+  if (is_put_off() && found->second.kind == MemoryKind::device) ending_.push_back(std::move(found->second));
   memory_.erase(found);
   timeline.host_works(timeline.costs().allocate);
 }
@@ -198,6 +202,7 @@ simulated::SimulatedDevice& Machine::device() {
 void Machine::settle() {
   if (!deferred_ || deferred_->is_settled()) return;
   deferred_->settle();
+  ending_.clear();
   if (lost_ != kSuccess) throw Failure(lost_);
 }
 
@@ -209,6 +214,26 @@ simulated::TextureTable& Machine::textures() {
 std::uint64_t Machine::own_begin(const void* address) const {
   const simulated::Allocation* const found = device_.allocation_at(address);
   return found == nullptr || found->begin >= simulated::kVisibleWindow ? 0 : found->begin;
+}
+
+bool Machine::bring_to_host(const ContentName& name, const void* from, std::function<std::vector<std::byte>()> look,
+                            std::function<void(const std::vector<std::byte>&)> deliver, bool at_once) {
+  if (!is_put_off()) return false;
+  const std::uint64_t read = own_begin(from);
+  if (read == 0) return false;
+  deferred_->add(std::make_shared<const DeferredOperation>(DeferredOperation{.name = name,
+                                                                             .depends_on = std::vector{read},
+                                                                             .look = std::move(look),
+                                                                             .deliver = std::move(deliver)}));
+  if (at_once) host_may_look();
+  return true;
+}
+
+void Machine::host_may_look() {
+  if (!deferred_ || !deferred_->goes_to_host()) return;
+  deferred_->deliver();
+  if (deferred_->is_settled()) ending_.clear();
+  if (lost_ != kSuccess) throw Failure(lost_);
 }
 
 void Machine::moved_by_host(const void* to) {
@@ -240,6 +265,10 @@ std::byte* Machine::bytes_at(const void* address, std::uint64_t bytes) const {
       device_.allocation_at(address) != nullptr ||
       reinterpret_cast<std::uint64_t>(address) - simulated::kGlobalWindow < simulated::kGlobalWindowBytes;
   if (!is_device) return static_cast<std::byte*>(const_cast<void*>(address));
+  for (const Memory& memory : ending_) {
+    const auto begin = reinterpret_cast<std::uint64_t>(memory.buffer.address());
+    if (reinterpret_cast<std::uint64_t>(address) - begin < memory.bytes) throw Failure(kInvalidValue, "it was freed");
+  }
   try {
     return device_.bytes_at(address, bytes, "copy");
   } catch (const DeviceError& error) {

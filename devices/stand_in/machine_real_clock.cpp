@@ -1,15 +1,22 @@
 // Launches by the real clock: each is executed once, so that its time is known, and put off from then on.
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
 
 #include "devices/gpus/time_model.hpp"
+#include "devices/kernel_resources.hpp"
 #include "devices/simulated/counters/launch_counts.hpp"
 #include "devices/stand_in/graph.hpp"
 #include "devices/stand_in/machine.hpp"
 
 namespace convladder::stand_in {
 namespace {
+
+// A launch of so many blocks along x takes seconds to execute, and may be one whose result nobody looks at: it is
+// counted in part first.
+constexpr unsigned kCountedInPart = 8192;
+constexpr unsigned kCountedPlaces = 512;
 
 /// Of the same function with the same sizes and arguments.
 ContentName name_of_work(const KernelWork& work) {
@@ -65,6 +72,42 @@ bool Machine::may_be_put_off(const KernelLaunch& launch) {
   return true;
 }
 
+/// The counters of a launch that is put off, from its first blocks if it is large; memory stays as it is. Sums grow with
+/// the blocks: that is not exact where blocks differ, and good enough for how long it takes. None if the kernel does not
+/// go well on what memory holds before what was put off is carried out.
+std::optional<KernelCounters> Machine::counted_aside(const KernelLaunch& launch, bool is_part) {
+  struct Kept {
+    std::byte* at = nullptr;
+    std::vector<std::byte> bytes;
+  };
+  std::vector<Kept> kept;
+  const std::vector<std::uint64_t> written = device_.may_be_written_by(launch);
+  for (const auto& [begin, end] : device_.own_allocations()) {
+    if (std::ranges::find(written, begin) == written.end()) continue;
+    const auto* const address = reinterpret_cast<const void*>(begin);  // NOLINT(performance-no-int-to-ptr)
+    std::byte* const at = device_.bytes_at(address, end - begin, "keep");
+    kept.push_back({at, {at, at + (end - begin)}});
+  }
+  bool goes_well = true;
+  if (is_part) device_.set_grid_window(GridWindow{0, kCountedPlaces, 0});
+  try {
+    device_.launch(launch);
+  } catch (const DeviceError&) {
+    goes_well = false;
+  }
+  device_.set_grid_window(std::nullopt);
+  for (const Kept& one : kept) std::ranges::copy(one.bytes, one.at);
+  std::vector<KernelCounters> counted = device_.take_counters();
+  if (!goes_well || counted.empty()) return std::nullopt;
+  const double times = is_part ? static_cast<double>(launch.grid.x) / kCountedPlaces : 1;
+  for (auto* values : {&counted.back().values, &counted.back().modelled}) {
+    for (auto& [name, value] : *values) {
+      if (name.ends_with(".sum")) value *= times;
+    }
+  }
+  return std::move(counted.back());
+}
+
 void Machine::run_by_real_clock(const KernelWork& work, const LaunchRequest& request) {
   KnownLaunch& known = known_launches_[name_of_work(work)];
   if (known.function != nullptr && known.operation != nullptr) {
@@ -72,41 +115,49 @@ void Machine::run_by_real_clock(const KernelWork& work, const LaunchRequest& req
     enqueue_kernel(known, request.stream);
     return;
   }
-  settle();
+  if (work.function->written.empty()) work.function->written = display_name(work.function->name);
   const KernelLaunch launch = device_launch(work, request);
-  const bool reads_clock = device_.may_read_clock(launch.kernel);
-  if (reads_clock) {
-    const Nanoseconds begin = timeline.next_kernel_begins(request.stream);
-    const int mhz = gpu_clock_->mhz_from(begin);
-    device_.set_clocks({begin * static_cast<unsigned>(mhz) / 1000, begin, 1e3 / mhz});
-  }
-  bool has_printed = false;
-  std::vector<KernelCounters> counted;
-  const auto carry_out = [&] {
-    execute(work, request);
-    if (const std::string printed = device_.take_printed(); !printed.empty()) {
-      std::fwrite(printed.data(), 1, printed.size(), stdout);
-      has_printed = true;
-    }
-    if (auto findings = device_.take_findings(); !findings.empty()) report.found(std::move(findings), calling_places());
-    counted = device_.take_counters();
-  };
   const bool is_put_off = may_be_put_off(launch);
-  if (is_put_off) {
-    deferred_->carry_out({.name = name_of_work(work),
-                          .carry_out = carry_out,
-                          .depends_on = std::nullopt,
-                          .may_write = [&] { return device_.may_be_written_by(launch); }});
-  } else {
-    carry_out();
-    deferred_->wrote_anything();
+  const bool is_large = launch.grid.x >= kCountedInPart && !launch.cooperative && !launch.cluster;
+  std::optional<KernelCounters> counted;
+  if (is_put_off && (is_large || deferred_->has_long())) counted = counted_aside(launch, is_large);
+  const bool is_executed = !counted;
+  bool has_printed = false;
+  if (is_executed) {
+    settle();
+    const auto carry_out = [&] {
+      execute(work, request);
+      if (const std::string printed = device_.take_printed(); !printed.empty()) {
+        std::fwrite(printed.data(), 1, printed.size(), stdout);
+        has_printed = true;
+      }
+      if (auto findings = device_.take_findings(); !findings.empty()) {
+        report.found(std::move(findings), calling_places());
+      }
+      for (KernelCounters& counters : device_.take_counters()) counted = std::move(counters);
+    };
+    if (is_put_off) {
+      deferred_->carry_out({.name = name_of_work(work),
+                            .carry_out = carry_out,
+                            .may_write = [&] { return device_.may_be_written_by(launch); }});
+    } else {
+      if (device_.may_read_clock(launch.kernel)) {
+        const Nanoseconds begin = timeline.next_kernel_begins(request.stream);
+        const int mhz = gpu_clock_->mhz_from(begin);
+        device_.set_clocks({begin * static_cast<unsigned>(mhz) / 1000, begin, 1e3 / mhz});
+      }
+      carry_out();
+      for (const std::uint64_t begin : device_.may_be_written_by(launch)) {
+        if (begin < simulated::kVisibleWindow) deferred_->wrote(begin);
+      }
+    }
   }
-  if (counted.empty()) return;  // it has failed, and the next call hears of it
+  if (!counted) return;  // it has failed, and the next call hears of it
   known.function = work.function;
-  known.counters = std::move(counted.back());
+  known.counters = std::move(*counted);
   known.counts = simulated::launch_counts(known.counters, *gpu_model_);
   const double warps = static_cast<double>(request.grid.count()) * static_cast<double>((request.block.count() + 31) / 32);
-  known.least_cycles = reads_clock ? known.counts.warp_instructions / warps : 0;
+  known.least_cycles = device_.may_read_clock(launch.kernel) ? known.counts.warp_instructions / warps : 0;
   known.ns_at.clear();
   const double resident = std::max(1, predict_launch(*gpu_, known.counts).residence.blocks) *
                           static_cast<double>(gpu_->multiprocessors);
@@ -133,8 +184,9 @@ void Machine::run_by_real_clock(const KernelWork& work, const LaunchRequest& req
               }
               static_cast<void>(device_.take_counters());
             },
-        .depends_on = std::nullopt,
-        .may_write = [this, launch] { return device_.may_be_written_by(launch); }});
+        .may_write = [this, launch] { return device_.may_be_written_by(launch); },
+        .is_long = is_large});
+    if (!is_executed) deferred_->add(known.operation);
   }
   enqueue_kernel(known, request.stream);
 }

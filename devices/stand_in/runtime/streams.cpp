@@ -71,6 +71,7 @@ cudaError_t cudaStreamQuery(cudaStream_t stream) {
     machine.graphs().refuse_in_capture(number);
     const Nanoseconds end = machine.timeline.end_of(number);
     if (end > machine.timeline.now()) throw Failure(kNotReady);
+    machine.host_may_look();
   });
 }
 
@@ -148,6 +149,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   return answer("cudaEventSynchronize", [&](Machine& machine) {
     const Event& found = machine.event(event);
     if (found.is_recorded) machine.timeline.host_waits_until(found.at);
+    machine.host_may_look();
   });
 }
 
@@ -155,6 +157,7 @@ cudaError_t cudaEventQuery(cudaEvent_t event) {
   return answer("cudaEventQuery", [&](Machine& machine) {
     const Event& found = machine.event(event);
     if (found.is_recorded && found.at > machine.timeline.now()) throw Failure(kNotReady);
+    machine.host_may_look();
   });
 }
 

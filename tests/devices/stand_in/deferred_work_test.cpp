@@ -91,7 +91,7 @@ class Deferred : public testing::Test {
   }
 
   const ptx::Module module_ = ptx::parse_module(kKernels, "deferred.ptx");
-  simulated::SimulatedDevice device_{{.host_threads = 1}};
+  simulated::SimulatedDevice device_;
   DeferredWork work_{device_};
   DeviceBuffer in_;
   DeviceBuffer out_;
@@ -210,6 +210,43 @@ TEST_F(Deferred, OperationsThatDependOnOneArrayDoNotCareForOthers) {
   add(fill, 2);
   EXPECT_EQ(read(other_)[1], 7U);
   EXPECT_EQ(carried_out, 2);
+}
+
+TEST_F(Deferred, WhatGoesToTheHostIsKnownWithoutAnExecution) {
+  // A pass writes the output twice, and the host gets it after each: the second pass finds what the first found.
+  write(other_, std::vector<std::uint32_t>(kCount, 21));
+  const auto first = kernel("twice", {&in_, &out_});
+  const auto second = kernel("twice", {&other_, &out_});
+  std::vector<std::uint32_t> got;
+  const auto to_host = std::make_shared<const DeferredOperation>(DeferredOperation{
+      .name = {5, 6},
+      .depends_on = std::vector{begin_of(out_)},
+      .look =
+          [this] {
+            std::vector<std::byte> found(sizeof(std::uint32_t));
+            device_.copy_to_host(found.data(), out_.address(), found.size());
+            return found;
+          },
+      .deliver =
+          [&got](const std::vector<std::byte>& found) {
+            std::memcpy(&got.emplace_back(), found.data(), sizeof(std::uint32_t));
+          }});
+  const auto pass = [&] {
+    for (const auto& operation : {first, to_host, second, to_host}) work_.add(operation);
+    EXPECT_TRUE(work_.goes_to_host());
+    work_.deliver();
+    EXPECT_FALSE(work_.goes_to_host());
+  };
+  for (int i = 0; i < 3; ++i) pass();
+  const std::uint64_t executed = work_.executed();
+  for (int i = 0; i < 100; ++i) pass();
+  EXPECT_LE(work_.executed(), executed + 2);
+  ASSERT_EQ(got.size(), 206U);
+  for (std::size_t i = 0; i < got.size(); ++i) EXPECT_EQ(got[i], i % 2 == 0 ? 2U : 42U) << i;
+  // What the last pass left, and not what was delivered, is what memory holds.
+  EXPECT_EQ(read(out_)[0], 42U);
+  work_.add(first);
+  EXPECT_EQ(read(out_)[0], 2U);
 }
 
 TEST(ContentName, IsAnotherForAnotherByteLengthOrOrder) {
