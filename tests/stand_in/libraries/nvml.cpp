@@ -184,13 +184,12 @@ int nvmlDeviceGetViolationStatus(void* device, int policy, ViolationTime* time) 
     GpuState state;
     if (!knows_all(device) || !asked(state) || is_missing("nvmlDeviceGetViolationStatus")) return not_supported;
     // NVML_PERF_POLICY_POWER, THERMAL, SYNC_BOOST, BOARD_LIMIT, LOW_UTILIZATION, RELIABILITY
-    const unsigned long long of_policy[] = {
-        state.reason_ns[software_power_cap] + state.reason_ns[power_brake],
-        state.reason_ns[software_thermal] + state.reason_ns[hardware_thermal],
-        state.reason_ns[sync_boost],
-        0,
-        0,
-        0};
+    const unsigned long long of_policy[] = {state.reason_ns[software_power_cap] + state.reason_ns[power_brake],
+                                            state.reason_ns[software_thermal] + state.reason_ns[hardware_thermal],
+                                            state.reason_ns[sync_boost],
+                                            0,
+                                            0,
+                                            0};
     if (policy < 0 || policy >= 6) return not_supported;
     const auto now = std::chrono::steady_clock::now().time_since_epoch();
     time->reference_us =
