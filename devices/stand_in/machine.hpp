@@ -207,7 +207,6 @@ class Machine {
   void settle();
   /// The device's clock, by the real clock.
   GpuClock* gpu_clock() { return gpu_clock_ ? &*gpu_clock_ : nullptr; }
-  const DeferredWork* deferred() const { return deferred_ ? &*deferred_ : nullptr; }
   /// Notes a copy or a fill of so many bytes and when it happens.
   void note_copy(const char* what, Engine engine, std::uint64_t bytes, bool pinned, int stream, bool host_waits);
   /// The same of one that stays on the device and moves `moved` bytes through its memory.
