@@ -51,8 +51,8 @@ void extrapolate(std::vector<std::pair<std::string, double>>& values,
 
 /// What they do is not in the kernel's own instructions.
 bool calls_functions(const ptx::Kernel& kernel) {
-  return std::ranges::any_of(kernel.instructions,
-                             [](const ptx::Instruction& instruction) { return instruction.opcode.starts_with("call"); });
+  return std::ranges::any_of(
+      kernel.instructions, [](const ptx::Instruction& instruction) { return instruction.opcode.starts_with("call"); });
 }
 
 }  // namespace

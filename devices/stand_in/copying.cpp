@@ -92,8 +92,8 @@ void copy_rectangle(Machine& machine, const Rectangle& to, const Rectangle& from
     each_row(packed, from, size, [&](std::size_t at, std::size_t source_at) {
       std::memcpy(kept->data() + at, source + source_at, size.width);
     });
-    machine.move_bytes(name_of_box('H', to, packed, size, content_name(kept->data(), bytes)), to.address, nullptr, bytes,
-                       [copy, kept, packed] { copy(kept->data(), packed); });
+    machine.move_bytes(name_of_box('H', to, packed, size, content_name(kept->data(), bytes)), to.address, nullptr,
+                       bytes, [copy, kept, packed] { copy(kept->data(), packed); });
   } else {
     const Rectangle packed{nullptr, size.width, size.width * size.height};
     const auto look = [from, packed, size, source, bytes] {
@@ -105,9 +105,8 @@ void copy_rectangle(Machine& machine, const Rectangle& to, const Rectangle& from
     };
     const auto deliver = [copy, packed](const std::vector<std::byte>& found) { copy(found.data(), packed); };
     const bool at_once = host_waits || !is_pinned(machine, to.address);
-    const bool is_brought =
-        from_device &&
-        machine.bring_to_host(name_of_box('G', {}, from, size, {}), from.address, look, deliver, at_once);
+    const bool is_brought = from_device && machine.bring_to_host(name_of_box('G', {}, from, size, {}), from.address,
+                                                                 look, deliver, at_once);
     if (!is_brought) {
       machine.settle();
       copy(source, from);
@@ -139,7 +138,8 @@ void fill_rectangle(Machine& machine, const Rectangle& to, const void* value, st
   if (machine.graphs().keep(stream, work)) return;
   std::byte* const target = machine.bytes_at(to.address, span_of(to, size));
   const std::array<std::byte, 4> filler = work.value;
-  const ContentName name = name_of_box('F', to, {}, size, content_name({unit, 0}, content_name(filler.data(), filler.size())));
+  const ContentName name =
+      name_of_box('F', to, {}, size, content_name({unit, 0}, content_name(filler.data(), filler.size())));
   machine.move_bytes(name, to.address, nullptr, 0, [&machine, to, unit, size, target, filler] {
     each_row(to, to, size, [&](std::size_t at, std::size_t /*same*/) {
       if (unit == 1) {

@@ -155,8 +155,8 @@ void DeferredWork::go_through_log(bool memory_is_wanted) {
   const std::vector<std::shared_ptr<const DeferredOperation>> log = std::exchange(log_, {});
   kept_bytes_ = 0;
   look_at_memory();
-  Contents at = now_;        // after the operation that is looked at, whether or not memory is so
-  std::size_t behind = 0;    // operations before this one have happened to memory
+  Contents at = now_;      // after the operation that is looked at, whether or not memory is so
+  std::size_t behind = 0;  // operations before this one have happened to memory
   const auto catch_up = [&](std::size_t end) {
     for (; behind < end; ++behind) {
       if (log[behind]->look) continue;  // delivered already

@@ -1,6 +1,6 @@
-// By the real clock (docs/stand_in.md): work of the device whose time is known is put off until somebody looks at memory,
-// and left out where it is known what memory holds after it. Executing a kernel on the simulated device takes a thousand
-// times as long as a GPU would, and the program must not see that in what it times.
+// By the real clock (docs/stand_in.md): work of the device whose time is known is put off until somebody looks at
+// memory, and left out where it is known what memory holds after it. Executing a kernel on the simulated device takes a
+// thousand times as long as a GPU would, and the program must not see that in what it times.
 //
 // The content of every allocation has a name: equal names, equal bytes. An operation that was carried out once is
 // remembered as a step from the names that it found to those that it left, so the same operation on the same names need
@@ -10,8 +10,8 @@
 //
 // This is exact, but for three things. Names are hashes of 128 bits: two contents may have one by a chance that nobody
 // will see. What a kernel may write is what its instructions and arguments say (written_allocations.hpp): a write that
-// arithmetic leads from one allocation into another, which is an error, may be missed. And what a kernel reads of memory
-// that the host sees is noticed by its arguments, not by addresses that lie in memory.
+// arithmetic leads from one allocation into another, which is an error, may be missed. And what a kernel reads of
+// memory that the host sees is noticed by its arguments, not by addresses that lie in memory.
 #pragma once
 
 #include <algorithm>
@@ -51,8 +51,8 @@ struct DeferredOperation {
   bool is_long = false;          ///< it takes seconds to carry it out
   std::uint64_t kept_bytes = 0;  ///< of the host, that it keeps until it is carried out
 
-  /// Of a copy to the host, which writes nothing on the device and is not carried out by `carry_out`: what it finds, and
-  /// where that goes. What it finds in contents of the same name is kept, so that nothing need be executed for it.
+  /// Of a copy to the host, which writes nothing on the device and is not carried out by `carry_out`: what it finds,
+  /// and where that goes. What it finds in contents of the same name is kept, so that nothing need be executed for it.
   std::function<std::vector<std::byte>()> look{};
   std::function<void(const std::vector<std::byte>& found)> deliver{};
 };

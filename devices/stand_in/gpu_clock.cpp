@@ -15,7 +15,7 @@ constexpr double kIdleWatts = 70;
 constexpr double kMostWatts = 650;
 constexpr unsigned kIdleCelsius = 32;
 constexpr unsigned kMostCelsius = 70;
-constexpr double kHeating_ns = 5e9;
+constexpr double kNsOfHeating = 5e9;
 
 Nanoseconds of_ms(double ms) { return static_cast<Nanoseconds>(ms * 1e6); }
 
@@ -149,7 +149,7 @@ GpuState GpuClock::state(Nanoseconds now) {
   }
   for (std::size_t bit = 0; bit < kReasons; ++bit) state.reason_ns[bit] = reason_ns_[bit];
   state.energy_mj = static_cast<std::uint64_t>((energy_nj_ + static_cast<double>(now) * kIdleWatts) * 1e-6);
-  const double heat = std::min(1.0, worked_ns_ / kHeating_ns);
+  const double heat = std::min(1.0, worked_ns_ / kNsOfHeating);
   state.celsius = kIdleCelsius + static_cast<unsigned>((kMostCelsius - kIdleCelsius) * heat);
   reason_ns_ = before;
   energy_nj_ = energy_before;

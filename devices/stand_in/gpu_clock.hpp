@@ -1,5 +1,6 @@
-// The clock of the simulated GPU's multiprocessors, by the real clock: low at rest, up under load, down again where it is
-// throttled; and the time slices of another process. What this says of a launch is final when the launch is enqueued.
+// The clock of the simulated GPU's multiprocessors, by the real clock: low at rest, up under load, down again where it
+// is throttled; and the time slices of another process. What this says of a launch is final when the launch is
+// enqueued.
 #pragma once
 
 #include <array>
@@ -37,7 +38,7 @@ class GpuClock {
   };
   struct Throttled {
     Throttle setting;
-    double next_ns = 0;         // of work, when it begins again; less than 0: never
+    double next_ns = 0;  // of work, when it begins again; less than 0: never
     bool is_active = false;
     Nanoseconds until = 0;
   };
@@ -58,7 +59,7 @@ class GpuClock {
   bool has_worked_ = false;
   std::uint64_t launches_ = 0;
   double worked_ns_ = 0;
-  std::deque<Stretch> stretches_;               // that may not have ended
+  std::deque<Stretch> stretches_;                    // that may not have ended
   std::array<std::uint64_t, kReasons> reason_ns_{};  // of those that have
   double energy_nj_ = 0;
 };

@@ -277,7 +277,8 @@ void Machine::note_copy_on_device(const char* what, std::uint64_t moved, std::ui
   const Nanoseconds ns = timeline.costs().copy + static_cast<Nanoseconds>(static_cast<double>(moved) / gb_per_s);
   const auto ns_from = [&](Nanoseconds begin) {
     if (!gpu_clock_) return ns;
-    return gpu_clock_->takes(begin, [ns](int /*mhz*/) { return static_cast<double>(ns); }, false);
+    return gpu_clock_->takes(
+        begin, [ns](int /*mhz*/) { return static_cast<double>(ns); }, false);
   };
   trace.add(what, stream, timeline.enqueue(stream, Engine::kernels, ns_from));
   report.copy(what, ns, bytes);

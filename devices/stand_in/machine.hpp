@@ -66,10 +66,10 @@ struct KnownLaunch {
   std::shared_ptr<const DeferredOperation> operation;  ///< none: it is executed each time, at once
   LaunchCounts counts;                                 ///< of the last time that it was executed at once
   KernelCounters counters;
-  double share = 1;                      ///< of the device, that it fills
-  double least_cycles = 0;               ///< that a kernel has seen pass by the clock that it reads
-  std::map<int, double> ns_at;           ///< by MHz
-  std::uint64_t times = 0;               ///< that it was launched
+  double share = 1;             ///< of the device, that it fills
+  double least_cycles = 0;      ///< that a kernel has seen pass by the clock that it reads
+  std::map<int, double> ns_at;  ///< by MHz
+  std::uint64_t times = 0;      ///< that it was launched
   Nanoseconds total_ns = 0;
 };
 
@@ -193,8 +193,8 @@ class Machine {
   /// on the device. What it brings along is `kept_bytes`, and a part of its name.
   void move_bytes(const ContentName& name, const void* to, const void* from, std::uint64_t kept_bytes,
                   std::function<void()> carry_out);
-  /// A copy of the device's bytes to the host: `look` gives them and `deliver` puts them where they go. At once, or when
-  /// the host has waited. False if nothing is put off, and nothing was done.
+  /// A copy of the device's bytes to the host: `look` gives them and `deliver` puts them where they go. At once, or
+  /// when the host has waited. False if nothing is put off, and nothing was done.
   bool bring_to_host(const ContentName& name, const void* from, std::function<std::vector<std::byte>()> look,
                      std::function<void(const std::vector<std::byte>&)> deliver, bool at_once);
   /// The host has waited for something: what was put off and goes to it is there. Throws Failure as `settle`.
@@ -207,7 +207,6 @@ class Machine {
   void settle();
   /// The device's clock, by the real clock.
   GpuClock* gpu_clock() { return gpu_clock_ ? &*gpu_clock_ : nullptr; }
-  const DeferredWork* deferred() const { return deferred_ ? &*deferred_ : nullptr; }
   /// Notes a copy or a fill of so many bytes and when it happens.
   void note_copy(const char* what, Engine engine, std::uint64_t bytes, bool pinned, int stream, bool host_waits);
   /// The same of one that stays on the device and moves `moved` bytes through its memory.

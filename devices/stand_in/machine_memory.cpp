@@ -221,10 +221,8 @@ bool Machine::bring_to_host(const ContentName& name, const void* from, std::func
   if (!is_put_off()) return false;
   const std::uint64_t read = own_begin(from);
   if (read == 0) return false;
-  deferred_->add(std::make_shared<const DeferredOperation>(DeferredOperation{.name = name,
-                                                                             .depends_on = std::vector{read},
-                                                                             .look = std::move(look),
-                                                                             .deliver = std::move(deliver)}));
+  deferred_->add(std::make_shared<const DeferredOperation>(DeferredOperation{
+      .name = name, .depends_on = std::vector{read}, .look = std::move(look), .deliver = std::move(deliver)}));
   if (at_once) host_may_look();
   return true;
 }

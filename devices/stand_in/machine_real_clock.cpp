@@ -72,9 +72,9 @@ bool Machine::may_be_put_off(const KernelLaunch& launch) {
   return true;
 }
 
-/// The counters of a launch that is put off, from its first blocks if it is large; memory stays as it is. Sums grow with
-/// the blocks: that is not exact where blocks differ, and good enough for how long it takes. None if the kernel does not
-/// go well on what memory holds before what was put off is carried out.
+/// The counters of a launch that is put off, from its first blocks if it is large; memory stays as it is. Sums grow
+/// with the blocks: that is not exact where blocks differ, and good enough for how long it takes. None if the kernel
+/// does not go well on what memory holds before what was put off is carried out.
 std::optional<KernelCounters> Machine::counted_aside(const KernelLaunch& launch, bool is_part) {
   struct Kept {
     std::byte* at = nullptr;
@@ -137,9 +137,9 @@ void Machine::run_by_real_clock(const KernelWork& work, const LaunchRequest& req
       for (KernelCounters& counters : device_.take_counters()) counted = std::move(counters);
     };
     if (is_put_off) {
-      deferred_->carry_out({.name = name_of_work(work),
-                            .carry_out = carry_out,
-                            .may_write = [&] { return device_.may_be_written_by(launch); }});
+      deferred_->carry_out({.name = name_of_work(work), .carry_out = carry_out, .may_write = [&] {
+                              return device_.may_be_written_by(launch);
+                            }});
     } else {
       if (device_.may_read_clock(launch.kernel)) {
         const Nanoseconds begin = timeline.next_kernel_begins(request.stream);
@@ -156,11 +156,12 @@ void Machine::run_by_real_clock(const KernelWork& work, const LaunchRequest& req
   known.function = work.function;
   known.counters = std::move(*counted);
   known.counts = simulated::launch_counts(known.counters, *gpu_model_);
-  const double warps = static_cast<double>(request.grid.count()) * static_cast<double>((request.block.count() + 31) / 32);
+  const double warps =
+      static_cast<double>(request.grid.count()) * static_cast<double>((request.block.count() + 31) / 32);
   known.least_cycles = device_.may_read_clock(launch.kernel) ? known.counts.warp_instructions / warps : 0;
   known.ns_at.clear();
-  const double resident = std::max(1, predict_launch(*gpu_, known.counts).residence.blocks) *
-                          static_cast<double>(gpu_->multiprocessors);
+  const double resident =
+      std::max(1, predict_launch(*gpu_, known.counts).residence.blocks) * static_cast<double>(gpu_->multiprocessors);
   known.share = std::min(1.0, static_cast<double>(request.grid.count()) / resident);
   if (keeps_counters) {
     kept_counters.push_back(known.counters);
@@ -172,20 +173,20 @@ void Machine::run_by_real_clock(const KernelWork& work, const LaunchRequest& req
   }
   if (is_put_off && !has_printed) {
     // Later it is executed without a call of the program: its arguments are kept.
-    known.operation = std::make_shared<const DeferredOperation>(DeferredOperation{
-        .name = name_of_work(work),
-        .carry_out =
-            [this, work, request] {
-              if (lost() != kSuccess) return;
-              try {
-                execute(work, request);
-              } catch (const Failure& failure) {
-                lose(kLaunchFailure, failure.what());
-              }
-              static_cast<void>(device_.take_counters());
-            },
-        .may_write = [this, launch] { return device_.may_be_written_by(launch); },
-        .is_long = is_large});
+    known.operation = std::make_shared<const DeferredOperation>(
+        DeferredOperation{.name = name_of_work(work),
+                          .carry_out =
+                              [this, work, request] {
+                                if (lost() != kSuccess) return;
+                                try {
+                                  execute(work, request);
+                                } catch (const Failure& failure) {
+                                  lose(kLaunchFailure, failure.what());
+                                }
+                                static_cast<void>(device_.take_counters());
+                              },
+                          .may_write = [this, launch] { return device_.may_be_written_by(launch); },
+                          .is_long = is_large});
     if (!is_executed) deferred_->add(known.operation);
   }
   enqueue_kernel(known, request.stream);

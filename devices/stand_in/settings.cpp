@@ -204,23 +204,23 @@ Settings parse_settings(const std::string& text) {
 
 std::string settings_text(const Settings& settings) {
   ordered_json json = {{"gpu", settings.gpu},
-                    {"checkers", checkers_json(settings.checkers)},
-                    {"caches", settings.with_caches},
-                    {"host_threads", settings.host_threads},
-                    {"report", settings.report},
-                    {"print", settings.print},
-                    {"error_exitcode", settings.error_exitcode},
-                    {"memory_bytes", settings.memory_bytes},
-                    {"launch_seconds", settings.launch_seconds},
-                    {"launch_operations", settings.launch_operations},
-                    {"idle_operations", settings.idle_operations},
-                    {"leaks", settings.leaks},
-                    {"begin", settings.begin},
-                    {"trace", settings.trace},
-                    {"trace_calls", settings.trace_calls},
-                    {"exclusive", settings.exclusive},
-                    {"driver_version", settings.driver_version},
-                    {"faults", faults_json(settings.faults)}};
+                       {"checkers", checkers_json(settings.checkers)},
+                       {"caches", settings.with_caches},
+                       {"host_threads", settings.host_threads},
+                       {"report", settings.report},
+                       {"print", settings.print},
+                       {"error_exitcode", settings.error_exitcode},
+                       {"memory_bytes", settings.memory_bytes},
+                       {"launch_seconds", settings.launch_seconds},
+                       {"launch_operations", settings.launch_operations},
+                       {"idle_operations", settings.idle_operations},
+                       {"leaks", settings.leaks},
+                       {"begin", settings.begin},
+                       {"trace", settings.trace},
+                       {"trace_calls", settings.trace_calls},
+                       {"exclusive", settings.exclusive},
+                       {"driver_version", settings.driver_version},
+                       {"faults", faults_json(settings.faults)}};
   if (settings.real_clock) json["real_clock"] = real_clock_json(*settings.real_clock);
   return json_line(json);
 }

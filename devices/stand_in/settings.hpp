@@ -24,12 +24,12 @@ struct Fault {
 
 /// The clock of the multiprocessors goes down in the middle of the work.
 struct Throttle {
-  double after_ms = 0;             ///< of work, after which it begins
-  std::uint64_t at_launch = 0;     ///< instead: of the process, from 1 on; 0: after_ms says when
-  double every_ms = 0;             ///< of work, after which it begins again; 0: it comes once
-  double lasts_ms = 0;             ///< 0: for ever
-  int mhz = 0;                     ///< it has at most this clock
-  std::uint64_t reason = 0x4;      ///< as NVML has the bits of nvmlClocksEventReasons; 4: software power cap
+  double after_ms = 0;          ///< of work, after which it begins
+  std::uint64_t at_launch = 0;  ///< instead: of the process, from 1 on; 0: after_ms says when
+  double every_ms = 0;          ///< of work, after which it begins again; 0: it comes once
+  double lasts_ms = 0;          ///< 0: for ever
+  int mhz = 0;                  ///< it has at most this clock
+  std::uint64_t reason = 0x4;   ///< as NVML has the bits of nvmlClocksEventReasons; 4: software power cap
 };
 
 /// The device has another process as well, by turns.

@@ -63,7 +63,8 @@ Nanoseconds Timeline::when_there_is_room(Nanoseconds from, double share) {
 }
 
 Timeline::Span Timeline::enqueue(int stream, Engine engine, Nanoseconds ns, double share) {
-  return enqueue(stream, engine, [ns](Nanoseconds /*begin*/) { return ns; }, share);
+  return enqueue(
+      stream, engine, [ns](Nanoseconds /*begin*/) { return ns; }, share);
 }
 
 Timeline::Span Timeline::enqueue(int stream, Engine engine, const NanosecondsFrom& ns_from, double share) {

@@ -363,7 +363,8 @@ bool BlockRunner::execute_special(Warp& warp, const Operation& operation, int at
       const KernelClocks& clocks = configuration_.clocks;
       const bool counts_ns = operation.offset != 0;
       const std::uint64_t elapsed =
-          counts_ns ? static_cast<std::uint64_t>(static_cast<double>(warp.executed) * clocks.ns_of_cycle) : warp.executed;
+          counts_ns ? static_cast<std::uint64_t>(static_cast<double>(warp.executed) * clocks.ns_of_cycle)
+                    : warp.executed;
       const std::uint64_t value = ((counts_ns ? clocks.ns : clocks.cycles) + elapsed) >> operation.detail;
       const auto same = [value](int /*lane*/) { return value; };
       if (operation.vector_elements == 2) {

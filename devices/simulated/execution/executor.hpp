@@ -47,7 +47,7 @@ struct LaunchConfiguration {
   LaunchLimits limits;
   const TextureTable* textures = nullptr;  ///< what handles stand for; none: for nothing
   KernelClocks clocks;
-  int host_threads = 1;                    ///< results and counters are the same for every number
+  int host_threads = 1;  ///< results and counters are the same for every number
 };
 
 /// Makes the observers of a launch, which then runs on one host thread; `findings` is what they report to.

@@ -194,16 +194,16 @@ TEST_F(Deferred, WhatIsForgottenIsExecutedAgain) {
 
 TEST_F(Deferred, OperationsThatDependOnOneArrayDoNotCareForOthers) {
   int carried_out = 0;
-  const auto fill = std::make_shared<const DeferredOperation>(DeferredOperation{
-      .name = {1, 2},
-      .carry_out =
-          [&] {
-            ++carried_out;
-            const std::vector<std::uint32_t> sevens(kCount, 7);
-            device_.copy_to_device(other_.address(), sevens.data(), kCount * sizeof sevens[0]);
-          },
-      .depends_on = std::vector{begin_of(other_)},
-      .may_write = [&] { return std::vector{begin_of(other_)}; }});
+  const auto fill = std::make_shared<const DeferredOperation>(
+      DeferredOperation{.name = {1, 2},
+                        .carry_out =
+                            [&] {
+                              ++carried_out;
+                              const std::vector<std::uint32_t> sevens(kCount, 7);
+                              device_.copy_to_device(other_.address(), sevens.data(), kCount * sizeof sevens[0]);
+                            },
+                        .depends_on = std::vector{begin_of(other_)},
+                        .may_write = [&] { return std::vector{begin_of(other_)}; }});
   add(fill, 2);
   EXPECT_EQ(read(other_)[1], 7U);
   write(in_, std::vector<std::uint32_t>(kCount, 1));
@@ -218,19 +218,19 @@ TEST_F(Deferred, WhatGoesToTheHostIsKnownWithoutAnExecution) {
   const auto first = kernel("twice", {&in_, &out_});
   const auto second = kernel("twice", {&other_, &out_});
   std::vector<std::uint32_t> got;
-  const auto to_host = std::make_shared<const DeferredOperation>(DeferredOperation{
-      .name = {5, 6},
-      .depends_on = std::vector{begin_of(out_)},
-      .look =
-          [this] {
-            std::vector<std::byte> found(sizeof(std::uint32_t));
-            device_.copy_to_host(found.data(), out_.address(), found.size());
-            return found;
-          },
-      .deliver =
-          [&got](const std::vector<std::byte>& found) {
-            std::memcpy(&got.emplace_back(), found.data(), sizeof(std::uint32_t));
-          }});
+  const auto to_host = std::make_shared<const DeferredOperation>(
+      DeferredOperation{.name = {5, 6},
+                        .depends_on = std::vector{begin_of(out_)},
+                        .look =
+                            [this] {
+                              std::vector<std::byte> found(sizeof(std::uint32_t));
+                              device_.copy_to_host(found.data(), out_.address(), found.size());
+                              return found;
+                            },
+                        .deliver =
+                            [&got](const std::vector<std::byte>& found) {
+                              std::memcpy(&got.emplace_back(), found.data(), sizeof(std::uint32_t));
+                            }});
   const auto pass = [&] {
     for (const auto& operation : {first, to_host, second, to_host}) work_.add(operation);
     EXPECT_TRUE(work_.goes_to_host());

@@ -22,14 +22,20 @@ RealClock settings() {
 }
 
 /// The clock at which one cycle is done.
-double mhz_at(GpuClock& clock, Nanoseconds at) { return 1e6 / static_cast<double>(clock.takes(at, cycles(1000), true)); }
+double mhz_at(GpuClock& clock, Nanoseconds at) {
+  return 1e6 / static_cast<double>(clock.takes(at, cycles(1000), true));
+}
 
 TEST(GpuClock, RampsUnderLoadAndFallsWithoutIt) {
   GpuClock clock(settings(), 1755);
   EXPECT_NEAR(mhz_at(clock, 0), 345, 1);
-  for (Nanoseconds at = 0; at < 20 * kMs; at += kMs) clock.takes(at, [](int) { return 1e6; }, true);
+  for (Nanoseconds at = 0; at < 20 * kMs; at += kMs)
+    clock.takes(
+        at, [](int) { return 1e6; }, true);
   EXPECT_NEAR(mhz_at(clock, 20 * kMs), 1162, 16);
-  for (Nanoseconds at = 20 * kMs; at < 45 * kMs; at += kMs) clock.takes(at, [](int) { return 1e6; }, true);
+  for (Nanoseconds at = 20 * kMs; at < 45 * kMs; at += kMs)
+    clock.takes(
+        at, [](int) { return 1e6; }, true);
   EXPECT_NEAR(mhz_at(clock, 45 * kMs), 1980, 4);
   EXPECT_NEAR(mhz_at(clock, 49 * kMs), 1980, 4) << "a short pause";
   EXPECT_NEAR(mhz_at(clock, 60 * kMs), 345, 1) << "a long one";
@@ -52,7 +58,8 @@ TEST(GpuClock, AKernelTakesTheClocksThatItRunsThrough) {
 
 TEST(GpuClock, SaysWhatItDoesAndThatItIsIdle) {
   GpuClock clock(settings(), 0);
-  clock.takes(0, [](int) { return 50e6; }, true);
+  clock.takes(
+      0, [](int) { return 50e6; }, true);
   const GpuState working = clock.state(45 * kMs);
   EXPECT_EQ(working.mhz, 1980U);
   EXPECT_EQ(working.reasons, 0U);

@@ -43,16 +43,16 @@ Calls& calls() {
 void host_takes(const char* call) {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point begin = Clock::now();
-  static const auto ask = reinterpret_cast<convladder::stand_in::AskGpuState>(
-      dlsym(RTLD_DEFAULT, convladder::stand_in::kGpuState));
+  static const auto ask =
+      reinterpret_cast<convladder::stand_in::AskGpuState>(dlsym(RTLD_DEFAULT, convladder::stand_in::kGpuState));
   const std::string_view name = call;
   const bool is_nvml = name.starts_with("nvml");
   if (ask == nullptr || !(is_nvml || name.starts_with("cudnn") || name.starts_with("cublas"))) return;
   convladder::stand_in::GpuState state;
   if (ask(&state) == 0) return;
   if (is_nvml) {
-    std::this_thread::sleep_until(begin + std::chrono::duration_cast<Clock::duration>(
-                                              std::chrono::duration<double, std::milli>(state.query_ms)));
+    std::this_thread::sleep_until(
+        begin + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double, std::milli>(state.query_ms)));
   } else {
     while (Clock::now() < begin + std::chrono::nanoseconds(state.library_ns)) {
     }
