@@ -104,7 +104,7 @@ class CudaDevice final : public Device {
   std::array<cudaEvent_t, kEvents> events_{};      ///< made when used
   cudaStream_t current_stream_ = nullptr;
   cudaStream_t recording_stream_ = nullptr;  ///< made when used
-  DeviceBuffer flush_buffer_;                ///< zeros, and behind them what is never written
+  DeviceBuffer flush_buffer_;                ///< zeros
   DeviceBuffer clock_readings_;              ///< before and after what is timed; empty where the clock is virtual
   std::unique_ptr<DeviceFilling> filling_;
   const void* last_kernel_ = nullptr;  ///< launched last: an error that shows at the next wait is most likely its own

@@ -30,8 +30,7 @@ std::optional<double> clock_between(std::span<const ClockReading> begin, std::sp
 /// A kernel of one thread that does nothing.
 cudaError_t run_nothing(cudaStream_t stream);
 
-/// Reads all of a buffer of `bytes`, a multiple of 16, through the last-level cache. `never` is not written.
-cudaError_t read_through(const void* buffer, std::size_t bytes, int multiprocessors, unsigned* never,
-                         cudaStream_t stream);
+/// Reads all of a buffer of `bytes`, a multiple of 16, through the last-level cache.
+cudaError_t read_through(const void* buffer, std::size_t bytes, cudaStream_t stream);
 
 }  // namespace convladder

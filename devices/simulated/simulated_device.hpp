@@ -120,6 +120,9 @@ class SimulatedDevice final : public Device {
   void set_clocks(const KernelClocks& clocks) { clocks_ = clocks; }
   /// False if the kernel reads no clock.
   bool may_read_clock(const void* kernel);
+  /// Whether it runs from its first instruction to its last, whatever it reads: no branch leads back, nothing is
+  /// called.
+  bool runs_straight(const void* kernel);
   /// The allocation that holds the address, or nullptr.
   const Allocation* allocation_at(const void* address) const;
   /// That, or the nearest below it, freed ones included; nullptr below the first.

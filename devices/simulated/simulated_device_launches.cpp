@@ -125,6 +125,18 @@ bool SimulatedDevice::may_read_clock(const void* kernel) {
   });
 }
 
+bool SimulatedDevice::runs_straight(const void* kernel) {
+  const ptx::Kernel& code = *program_of(kernel).kernel;
+  if (calls_functions(code)) return false;
+  for (std::size_t i = 0; i < code.instructions.size(); ++i) {
+    if (code.instructions[i].opcode.starts_with("brx")) return false;
+    for (const ptx::Operand& operand : code.instructions[i].operands) {
+      if (operand.kind == ptx::OperandKind::label && operand.index <= static_cast<int>(i)) return false;
+    }
+  }
+  return true;
+}
+
 LaunchResult SimulatedDevice::run(const Program& program, LaunchConfiguration configuration) {
   if (configuration.with_caches && caches_ == nullptr) caches_ = std::make_unique<CacheHierarchy>(*options_.gpu);
   configuration.caches = caches_.get();

@@ -101,7 +101,20 @@ Nanoseconds GpuClock::takes(Nanoseconds begin, const std::function<double(int mh
   return std::max<Nanoseconds>(at - begin, 1);
 }
 
+/// Between pieces of work the multiprocessors go on at the clock of the last one.
+std::uint64_t GpuClock::cycles_at(Nanoseconds at) {
+  const int idle_mhz = stretches_.empty() ? settings_.rest_mhz : stretches_.back().mhz;
+  if (at > counted_to_) cycles_ += static_cast<double>(at - counted_to_) * idle_mhz * 1e-3;
+  counted_to_ = std::max(counted_to_, at);
+  return static_cast<std::uint64_t>(cycles_);
+}
+
 void GpuClock::note(const Stretch& stretch) {
+  cycles_at(stretch.begin);
+  if (stretch.end > counted_to_) {
+    cycles_ += static_cast<double>(stretch.end - std::max(stretch.begin, counted_to_)) * stretch.mhz * 1e-3;
+    counted_to_ = stretch.end;
+  }
   constexpr Nanoseconds kGap = 10'000;  // between kernels nobody calls the device idle
   if (!stretches_.empty()) {
     Stretch& last = stretches_.back();

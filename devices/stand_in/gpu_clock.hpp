@@ -24,6 +24,8 @@ class GpuClock {
   Nanoseconds takes(Nanoseconds begin, const std::function<double(int mhz)>& ns_at, bool is_kernel);
   /// The clock that work would have that begins then.
   int mhz_from(Nanoseconds begin) const;
+  /// What the multiprocessors' counters of cycles say then. Asked in the order of time.
+  std::uint64_t cycles_at(Nanoseconds at);
   /// As NVML would have it at that time.
   GpuState state(Nanoseconds now);
 
@@ -62,6 +64,8 @@ class GpuClock {
   std::deque<Stretch> stretches_;                    // that may not have ended
   std::array<std::uint64_t, kReasons> reason_ns_{};  // of those that have
   double energy_nj_ = 0;
+  Nanoseconds counted_to_ = 0;  // up to where cycles are counted
+  double cycles_ = 0;
 };
 
 }  // namespace convladder::stand_in

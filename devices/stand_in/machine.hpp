@@ -64,6 +64,8 @@ struct Event {
 struct KnownLaunch {
   const Function* function = nullptr;
   std::shared_ptr<const DeferredOperation> operation;  ///< none: it is executed each time, at once
+  bool is_timeless = false;                            ///< it reads clocks, and takes as long whatever they say
+  bool has_no_effect = false;                          ///< it writes nothing
   LaunchCounts counts;                                 ///< of the last time that it was executed at once
   KernelCounters counters;
   double share = 1;             ///< of the device, that it fills
@@ -255,6 +257,8 @@ class Machine {
   bool may_be_put_off(const KernelLaunch& launch);
   std::optional<KernelCounters> counted_aside(const KernelLaunch& launch, bool is_part);
   Timeline::Span enqueue_kernel(KnownLaunch& known, int stream);
+  simulated::KernelClocks clocks_of_next(int stream);
+  void put_off_with_clocks(const KernelWork& work, const LaunchRequest& request);
   void report_known_launches();
   void find_leaks();
   void note_freed_wrongly(const void* address, const char* call);
@@ -270,6 +274,7 @@ class Machine {
     std::size_t operator()(const ContentName& name) const { return name.low; }
   };
   std::unordered_map<ContentName, KnownLaunch, HashOfName> known_launches_;
+  std::unordered_map<ContentName, KernelCounters, HashOfName> counted_by_sizes_;
   std::map<int, GpuFacts> gpu_at_;  // by MHz
   std::vector<Memory> ending_;      // that the program has freed, and what is put off may still need
   std::uint64_t capacity_ = 0;

@@ -31,6 +31,7 @@ void Machine::forget(const Module& module) {
     deferred_->forget_steps();
     report_known_launches();
     known_launches_.clear();
+    counted_by_sizes_.clear();
   }
   std::erase_if(functions_, [&module](const auto& entry) { return entry.second->module == &module; });
   std::erase_if(variables_, [&module](const auto& entry) { return entry.second.module == &module; });

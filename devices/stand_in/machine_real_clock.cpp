@@ -18,8 +18,15 @@ namespace {
 constexpr unsigned kCountedInPart = 8192;
 constexpr unsigned kCountedPlaces = 512;
 
-/// Of the same function with the same sizes and arguments.
-ContentName name_of_work(const KernelWork& work) {
+void add_bytes(std::vector<std::uint64_t>& words, const std::vector<std::byte>& bytes) {
+  words.push_back(bytes.size());
+  const std::size_t at = words.size();
+  words.resize(at + (bytes.size() + 7) / 8);
+  std::memcpy(words.data() + at, bytes.data(), bytes.size());
+}
+
+/// Of the same function with the same sizes, and with the same arguments as well.
+ContentName name_of_work(const KernelWork& work, bool with_arguments = true) {
   std::vector<std::uint64_t> words;
   const LaunchRequest& request = work.request;
   const auto add = [&words](const Dim3& size) { words.insert(words.end(), {size.x, size.y, size.z}); };
@@ -31,11 +38,8 @@ ContentName name_of_work(const KernelWork& work) {
   add(work.function->cluster);
   words.push_back(request.dynamic_shared_bytes);
   words.push_back(request.cooperative ? 1 : 0);
-  for (const std::vector<std::byte>& argument : work.arguments) {
-    words.push_back(argument.size());
-    const std::size_t at = words.size();
-    words.resize(at + (argument.size() + 7) / 8);
-    std::memcpy(words.data() + at, argument.data(), argument.size());
+  if (with_arguments) {
+    for (const std::vector<std::byte>& argument : work.arguments) add_bytes(words, argument);
   }
   return content_name(words.data(), words.size() * sizeof words[0]);
 }
@@ -111,7 +115,12 @@ std::optional<KernelCounters> Machine::counted_aside(const KernelLaunch& launch,
 void Machine::run_by_real_clock(const KernelWork& work, const LaunchRequest& request) {
   KnownLaunch& known = known_launches_[name_of_work(work)];
   if (known.function != nullptr && known.operation != nullptr) {
-    deferred_->add(known.operation);
+    if (!known.has_no_effect) deferred_->add(known.operation);
+    enqueue_kernel(known, request.stream);
+    return;
+  }
+  if (known.is_timeless && !settings.checkers.any() && !keeps_counters) {
+    put_off_with_clocks(work, request);
     enqueue_kernel(known, request.stream);
     return;
   }
@@ -120,7 +129,11 @@ void Machine::run_by_real_clock(const KernelWork& work, const LaunchRequest& req
   const bool is_put_off = may_be_put_off(launch);
   const bool is_large = launch.grid.x >= kCountedInPart && !launch.cooperative && !launch.cluster;
   std::optional<KernelCounters> counted;
-  if (is_put_off && (is_large || deferred_->has_long())) counted = counted_aside(launch, is_large);
+  // The same kernel of the same sizes on other numbers takes as long, as far as this model goes: it is put off like one
+  // that is known.
+  KernelCounters& alike = counted_by_sizes_[name_of_work(work, false)];
+  if (is_put_off && !alike.values.empty()) counted = alike;
+  if (is_put_off && !counted && (is_large || deferred_->has_long())) counted = counted_aside(launch, is_large);
   const bool is_executed = !counted;
   bool has_printed = false;
   if (is_executed) {
@@ -142,9 +155,7 @@ void Machine::run_by_real_clock(const KernelWork& work, const LaunchRequest& req
                             }});
     } else {
       if (device_.may_read_clock(launch.kernel)) {
-        const Nanoseconds begin = timeline.next_kernel_begins(request.stream);
-        const int mhz = gpu_clock_->mhz_from(begin);
-        device_.set_clocks({begin * static_cast<unsigned>(mhz) / 1000, begin, 1e3 / mhz});
+        device_.set_clocks(clocks_of_next(request.stream));
       }
       carry_out();
       for (const std::uint64_t begin : device_.may_be_written_by(launch)) {
@@ -153,6 +164,7 @@ void Machine::run_by_real_clock(const KernelWork& work, const LaunchRequest& req
     }
   }
   if (!counted) return;  // it has failed, and the next call hears of it
+  alike = *counted;
   known.function = work.function;
   known.counters = std::move(*counted);
   known.counts = simulated::launch_counts(known.counters, *gpu_model_);
@@ -160,6 +172,8 @@ void Machine::run_by_real_clock(const KernelWork& work, const LaunchRequest& req
       static_cast<double>(request.grid.count()) * static_cast<double>((request.block.count() + 31) / 32);
   known.least_cycles = device_.may_read_clock(launch.kernel) ? known.counts.warp_instructions / warps : 0;
   known.ns_at.clear();
+  known.is_timeless = device_.may_read_clock(launch.kernel) && device_.runs_straight(launch.kernel);
+  known.has_no_effect = is_put_off && !has_printed && device_.may_be_written_by(launch).empty();
   const double resident =
       std::max(1, predict_launch(*gpu_, known.counts).residence.blocks) * static_cast<double>(gpu_->multiprocessors);
   known.share = std::min(1.0, static_cast<double>(request.grid.count()) / resident);
@@ -190,6 +204,33 @@ void Machine::run_by_real_clock(const KernelWork& work, const LaunchRequest& req
     if (!is_executed) deferred_->add(known.operation);
   }
   enqueue_kernel(known, request.stream);
+}
+
+/// What a kernel that is enqueued now finds when it begins.
+simulated::KernelClocks Machine::clocks_of_next(int stream) {
+  const Nanoseconds begin = timeline.next_kernel_begins(stream);
+  return {gpu_clock_->cycles_at(begin), begin, 1e3 / gpu_clock_->mhz_from(begin)};
+}
+
+/// It is executed when somebody looks, on the clocks of the moment at which it begins, and never left out: no other has
+/// its name.
+void Machine::put_off_with_clocks(const KernelWork& work, const LaunchRequest& request) {
+  const simulated::KernelClocks clocks = clocks_of_next(request.stream);
+  const ContentName moment{clocks.ns, clocks.cycles};
+  deferred_->add(std::make_shared<const DeferredOperation>(DeferredOperation{
+      .name = content_name(name_of_work(work), moment),
+      .carry_out =
+          [this, work, request, clocks] {
+            if (lost() != kSuccess) return;
+            device_.set_clocks(clocks);
+            try {
+              execute(work, request);
+            } catch (const Failure& failure) {
+              lose(kLaunchFailure, failure.what());
+            }
+            static_cast<void>(device_.take_counters());
+          },
+      .may_write = [this, launch = device_launch(work, request)] { return device_.may_be_written_by(launch); }}));
 }
 
 Timeline::Span Machine::enqueue_kernel(KnownLaunch& known, int stream) {

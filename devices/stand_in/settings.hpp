@@ -51,10 +51,10 @@ struct RealClock {
   std::uint64_t between_nodes_ns = 600;   ///< the same in a graph
   std::uint64_t event_ns = 500;           ///< of a stream, for recording an event
 
-  int rest_mhz = 345;   ///< of the multiprocessors, when nothing has run for some time
-  int load_mhz = 0;     ///< after some time of work; 0: the highest that the GPU has
-  double ramp_ms = 40;  ///< of work, until it has come from one to the other
-  double fall_ms = 5;   ///< without work, after which it is at rest
+  int rest_mhz = 345;    ///< of the multiprocessors, when nothing has run for some time
+  int load_mhz = 0;      ///< after some time of work; 0: the highest that the GPU has
+  double ramp_ms = 40;   ///< of work, until it has come from one to the other
+  double fall_ms = 200;  ///< without work, after which it is at rest
   std::vector<Throttle> throttles;
 
   double nvml_ms = 2;                     ///< that a query to NVML takes

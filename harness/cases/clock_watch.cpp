@@ -23,6 +23,10 @@ void ClockWatch::remember(const std::string& reason) {
 }
 
 std::string ClockWatch::why_spoiled(const ClockOfSample& sample) {
+  if (taken_again_ >= kMostTakenAgain) {
+    level_mhz_ = 0;
+    return {};
+  }
   const std::optional<std::string> reason = longest_reason(sample);
   const bool is_low = sample.clock_mhz && *sample.clock_mhz < least_mhz();
   const bool is_up = sample.clock_mhz ? *sample.clock_mhz * kSameLevel > level_mhz_ : !reason;

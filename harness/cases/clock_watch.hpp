@@ -24,6 +24,7 @@ class ClockWatch {
   static constexpr double kMostHeld = 0.02;
   static constexpr double kSameLevel = 0.97;
   static constexpr int kMostInARow = 6;
+  static constexpr int kMostTakenAgain = 40;
 
   /// Empty if the sample stands, otherwise why it does not, in words: "software power cap for 40% of the time".
   std::string why_spoiled(const ClockOfSample& sample);

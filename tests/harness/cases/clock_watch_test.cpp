@@ -67,6 +67,17 @@ TEST(ClockWatch, ADeviceThatComesUpAgainIsHeldNoLonger) {
   EXPECT_GT(watch.least_mhz(), 1410);
 }
 
+TEST(ClockWatch, ADeviceThatNeverStaysAtALevelComesToAnEnd) {
+  ClockWatch watch;
+  int stand = 0;
+  for (int i = 0; i < 3 * ClockWatch::kMostTakenAgain; ++i) {
+    stand += watch.why_spoiled(at(i % 3 == 0 ? 500 + i : 400 + i)).empty() ? 1 : 0;
+  }
+  EXPECT_EQ(watch.taken_again(), ClockWatch::kMostTakenAgain);
+  EXPECT_EQ(stand, 2 * ClockWatch::kMostTakenAgain);
+  EXPECT_EQ(watch.least_mhz(), 0);
+}
+
 TEST(ClockWatch, WithoutAClockTheReasonsDecide) {
   ClockWatch watch;
   const ClockOfSample free{.ns = 5e6, .clock_mhz = std::nullopt, .held_ns = {{"heat", 0}}};
