@@ -1,6 +1,7 @@
 // The course of a case, against a case that answers by script.
 #include "harness/cases/measurement.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 #include "harness/cases/contenders.hpp"
 #include "harness/cases/small_problem.hpp"
 #include "harness/verification/changed_input.hpp"
+#include "harness/verification/output_probe.hpp"
 
 namespace convladder {
 namespace {
@@ -33,7 +35,9 @@ struct Script {
   std::function<double(int)> sample_ns = [](int) { return 100.0; };  ///< of the n-th sample, from 0
   std::function<ordered_json(const std::string&, int)> instead;      ///< of the n-th request of its kind
   std::function<bool(int)> wrong = [](int) { return false; };        ///< the output that the n-th reading finds
-  double observed_ns = 0;                                            ///< how long each answer takes
+  bool looks_behind_calls = false;                                   ///< as a device does that fills by itself
+  std::function<bool(std::int64_t)> late = [](std::int64_t) { return false; };  ///< written when others had looked
+  double observed_ns = 0;                                                       ///< how long each answer takes
   std::vector<ordered_json> asked;
   bool alive = false;
 
@@ -63,8 +67,16 @@ class ScriptedCase final : public CaseClient {
       problem_ = &workload_.problem(request.at("problem") == "integers" ? ProblemKind::integers : ProblemKind::real);
       return script_.prepare;
     }
-    if (what == "set") change_ = change_from_json(request.at("change"));
-    if (what == "set") return ordered_json::object();
+    if (what == "set") {
+      change_ = change_from_json(request.at("change"));
+      fill_ = fill_from_json(request.at("fills").at(0));
+      probe_ = request.at("probe").get<std::uint64_t>();
+      return ordered_json::object();
+    }
+    if (what == "probed") {
+      probed(request.at("call").get<std::int64_t>());
+      return ordered_json::object();
+    }
     if (what == "call") {
       call_ = 1;
       return {{"ns", script_.call_ns}};
@@ -86,25 +98,45 @@ class ScriptedCase final : public CaseClient {
     if (what == "profile") return ordered_json::object();
     call_ = request.at("iterations").get<int>();
     const auto samples = script_.count("sample");
-    return {{"ns", script_.sample_ns(samples - 1)}, {"last_call", call_}};
+    return {{"ns", script_.sample_ns(samples - 1)},
+            {"last_call", call_},
+            {"probed", script_.looks_behind_calls ? call_ : 0}};
   }
   ObservedAnswer last_answer() const override { return {.ns = script_.observed_ns}; }
 
  private:
-  void read(const ordered_json& request, bool wrong) const {
+  std::vector<float> output_of(std::int64_t call) const {
     const ConvShape shape = conv_shape(problem_->shape);
     const std::int64_t elements = shape.input_elements_per_image();
     std::vector<float> input(problem_->input().size());
     for (int image = 0; image < shape.batch; ++image) {
       write_changed_image(input.data() + image * elements, change_, shape, problem_->input().data(), image);
-      poke_image(input.data() + image * elements, change_, shape, problem_->input().data(), image, call_);
+      poke_image(input.data() + image * elements, change_, shape, problem_->input().data(), image, call);
     }
     std::vector<float> output(static_cast<std::size_t>(shape.output_elements()));
     reference_forward(shape, shape.batch, input.data(), problem_->constants[0].values().data(), output.data());
+    return output;
+  }
+
+  void read(const ordered_json& request, bool wrong) const {
+    std::vector<float> output = output_of(call_);
     if (wrong) output[0] += 1000.0F;
     const auto first = request.at("first").get<std::ptrdiff_t>();
     std::copy_n(output.begin() + first, request.at("count").get<std::ptrdiff_t>(),
                 reinterpret_cast<float*>(window_.data()));
+  }
+
+  void probed(std::int64_t call) const {
+    const ConvShape shape = conv_shape(problem_->shape);
+    const std::vector<float> output = output_of(call);
+    const ChosenElements elements =
+        ProbedElements{.seed = probe_, .items = shape.batch, .of_item = shape.output_elements_per_image()}.of_call(
+            call);
+    for (std::int32_t i = 0; i < elements.count; ++i) {
+      const std::int64_t element = elements.element(i);
+      reinterpret_cast<float*>(window_.data())[i] =
+          script_.late(call) ? fill_.at(element) : output.at(static_cast<std::size_t>(element));
+    }
   }
 
   Script& script_;
@@ -112,6 +144,8 @@ class ScriptedCase final : public CaseClient {
   const SharedMemory& window_;
   const ProblemData* problem_ = nullptr;
   InputChange change_;
+  OutputFill fill_;
+  std::uint64_t probe_ = 0;
   std::int64_t call_ = 0;
 };
 
@@ -504,6 +538,29 @@ TEST_F(MeasurementTest, TheLastTimedCallIsAlwaysLookedAtAndSomeOthersAre) {
   const CaseOutcome outcome = run();
   EXPECT_EQ(outcome.status, Status::incorrect);
   EXPECT_EQ(script_.count("sample"), 40);
+}
+
+TEST_F(MeasurementTest, WhatACallHadLeftRightBehindItIsComparedWhereverADeviceLooks) {
+  options_.repetitions = 30;
+  EXPECT_EQ(run().status, Status::ok);
+  EXPECT_EQ(script_.count("probed"), 0) << "a device that does not look";
+  script_ = {};
+  script_.looks_behind_calls = true;
+  EXPECT_EQ(run().status, Status::ok);
+  EXPECT_GE(script_.count("probed"), 2);
+  std::set<std::int64_t> calls;
+  for (const ordered_json& request : script_.asked) {
+    if (request.at("do") == "probed") calls.insert(request.at("call").get<std::int64_t>());
+  }
+  EXPECT_GE(calls.size(), 2U) << "nobody knows which";
+
+  script_ = {};
+  script_.looks_behind_calls = true;
+  script_.late = [](std::int64_t) { return true; };
+  const CaseOutcome late = run();
+  EXPECT_EQ(late.status, Status::incorrect);
+  EXPECT_THAT(late.reason, testing::StartsWith("after timing: right behind a call, item "));
+  EXPECT_THAT(late.reason, testing::HasSubstr("of output was not yet written, expected "));
 }
 
 TEST_F(MeasurementTest, SamplesOfOneCallAreFollowedByOneThatFindsWhatItLeft) {
