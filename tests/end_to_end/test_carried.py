@@ -17,8 +17,8 @@ from conftest import REPOSITORY, SCRIPTS, complaints
 
 pytestmark = pytest.mark.skipif("CONVLADDER_CARRIED" not in os.environ, reason="scripts/test.sh --all builds it")
 
-CASES = ["run", "--family", "cpu", "--layer", "lenet28.conv1", "--batch", "2", "--repetitions", "3",
-         "--benchmark_min_time=0.0005"]
+CASES = ["run", "--family", "cpu", "--shape", "20,12,11,24,3", "--batch", "2", "--repetitions", "3",
+         "--benchmark_min_time=0.0005", "--isolate", "none"]
 # What AVX-512 has beyond AVX2: registers of 64 bytes, masks, and the upper half of 32 registers.
 OF_AVX512 = re.compile(r"%(?:zmm|k[1-7]\b|[xy]mm(?:1[6-9]|2\d|3[01]))")
 
@@ -29,10 +29,10 @@ def made(*words: object) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def assert_runs(program: list[str], folder: Path) -> dict[str, str]:
-    """All stages that this processor can run are right. Returns how each was computed."""
+def assert_runs(folder: Path, *program: object) -> dict[str, str]:
+    """All stages that this processor can run are right; all in one process. Returns how each was computed."""
     environment = {name: value for name, value in os.environ.items() if name != "LD_LIBRARY_PATH"}
-    done = subprocess.run([*program, *CASES, "--output", folder], env=environment, capture_output=True, check=False,
+    done = subprocess.run([*map(str, program), *CASES, "--output", str(folder)], env=environment, capture_output=True, check=False,
                           encoding="utf-8")
     assert done.returncode == 0, done.stdout + done.stderr
     assert complaints(folder / "run.json") == []
@@ -53,7 +53,7 @@ def make_bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_bundle_runs_where_it_was_unpacked(bundle: Path, tmp_path: Path) -> None:
-    assert_runs([str(bundle / "convladder")], tmp_path / "out")
+    assert_runs(tmp_path / "out", bundle / "convladder")
     program = json.loads((tmp_path / "out/run.json").read_text("utf-8"))["program"]
     assert "-march=x86-64-v3" in program["cpu_variant_flags"]
     if shutil.which("nvcc") or Path("/usr/local/cuda/bin/nvcc").exists():
@@ -81,7 +81,7 @@ def test_the_bundle_runs_on_a_processor_without_avx512(bundle: Path, tmp_path: P
     emulator = shutil.which("qemu-x86_64")
     if not emulator:
         pytest.skip("qemu-x86_64 (Debian's package qemu-user) is not installed")
-    choices = assert_runs([emulator, "-cpu", "Haswell", str(bundle / "convladder")], tmp_path / "out")
+    choices = assert_runs(tmp_path / "out", emulator, "-cpu", "Haswell", bundle / "convladder")
     assert choices["winograd-map-lanes"].startswith("avx2"), choices
 
 
@@ -91,4 +91,4 @@ def test_the_package_runs_where_it_was_unpacked(tmp_path: Path) -> None:
     made(SCRIPTS / "package.sh", "--architectures", "90")
     package = max((REPOSITORY / "build").glob("convladder_*.deb"), key=lambda file: file.stat().st_mtime)
     made("dpkg-deb", "-x", package, tmp_path / "root")
-    assert_runs([str(tmp_path / "root/usr/bin/convladder")], tmp_path / "out")
+    assert_runs(tmp_path / "out", tmp_path / "root/usr/bin/convladder")

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import PROGRAM, is_sanitized
+from conftest import PROGRAM, REPOSITORY, is_sanitized
 
 FILES = Path(__file__).parent / "wide_vectors"
 SHORT_OF_AVX512 = "x86-64-v3"  # of the presets `bundle` and `package`
@@ -36,6 +36,16 @@ def words_of_stage_16() -> list[str]:
     return words[:words.index("-o")]
 
 
+def own_functions(binary: Path) -> list[str]:
+    """Of code over vectors of AVX-512, what was not drawn into the functions that are compiled for them."""
+    if not shutil.which("nm"):
+        pytest.skip("nm is not installed")
+    symbols = subprocess.run(["nm", "--defined-only", binary], capture_output=True, check=True, encoding="utf-8").stdout
+    functions = re.findall(r"^\S+ [tTwW] (\S*(?:6Avx512|12Avx512Halves)E\S*)$", symbols, re.MULTILINE)
+    assert any("run_avx512" in name for name in functions), "the names of the instruction sets have changed"
+    return [name for name in functions if "run_avx512" not in name]
+
+
 @pytest.mark.parametrize(("file", "complaint"), [
     ("right.cpp", ""), ("returned.cpp", "vector return without AVX512F enabled changes the ABI"),
     ("taken.cpp", "vector argument without AVX512F enabled changes the ABI"),
@@ -55,13 +65,19 @@ def test_the_build_refuses_what_cannot_be_carried(file: str, complaint: str, tmp
         assert (done.returncode, errors) == (0, []), done.stderr
 
 
+def test_stage_16_compiles_for_less_as_optimised_as_it_is_carried(tmp_path: Path) -> None:
+    """It names vectors in an asm, and which lambdas become functions of their own depends on how much is optimised."""
+    if is_sanitized():
+        pytest.skip("compiled for less, and optimised less, by this build itself")
+    words = [f"-march={SHORT_OF_AVX512}" if word.startswith("-march=") else word for word in words_of_stage_16()]
+    done = subprocess.run([*words, "-o", tmp_path / "out.o", "-c", REPOSITORY / "variants/convolution/cpu/16_winograd_maps.cpp"],
+                          capture_output=True, check=False, encoding="utf-8", env=os.environ | {"LC_ALL": "C"})
+    assert done.returncode == 0, done.stderr
+    assert own_functions(tmp_path / "out.o") == []
+
+
 def test_all_code_over_such_vectors_is_drawn_into_functions_for_them() -> None:
-    if not shutil.which("nm"):
-        pytest.skip("nm is not installed")
     if is_sanitized():
         pytest.skip("less is drawn in where every access is checked")
     words_of_stage_16()
-    symbols = subprocess.run(["nm", "--defined-only", PROGRAM], capture_output=True, check=True, encoding="utf-8").stdout
-    functions = re.findall(r"^\S+ [tTwW] (\S*(?:6Avx512|12Avx512Halves)E\S*)$", symbols, re.MULTILINE)
-    assert any("run_avx512" in name for name in functions), "the names of the instruction sets have changed"
-    assert [name for name in functions if "run_avx512" not in name] == []
+    assert own_functions(PROGRAM) == []
