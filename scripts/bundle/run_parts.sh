@@ -216,7 +216,7 @@ run_all_parts() {
   done
   for name in "${parts[@]}"; do
     if [[ -n ${mode[$name]:-} ]]; then
-      get_state "$name" && [[ $state != left-out ]] || set_state "$name" planned "not begun"
+      if ! get_state "$name" || [[ $state == left-out ]]; then set_state "$name" planned "not begun"; fi
     elif ! get_state "$name" || [[ $state == planned || $state == left-out ]]; then
       set_state "$name" left-out "${left_out[$name]}"
     fi
@@ -246,7 +246,7 @@ lines_of() {
   local which="$1" name state state_text
   shift
   for name in "$@"; do
-    get_state "$name" && [[ $state != 0 ]] || continue
+    if ! get_state "$name" || [[ $state == 0 ]]; then continue; fi
     if [[ $which == left-out ]]; then [[ $state == left-out ]] || continue; else [[ $state != left-out ]] || continue; fi
     echo "$name: $state_text"
   done

@@ -100,16 +100,16 @@ def test_a_ranking_skips_a_size_and_measures_the_others(tmp_path: Path, monkeypa
         pytest.skip("sanitizers reserve terabytes")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     write_ladder(tmp_path / "ladder", ["R64C256", "R32000C65536"], {"01_naive.cpp": source(1)})
-    write_submissions(tmp_path / "in", {"slow.cpp": source(900), "fast.cpp": source(1)})
+    write_submissions(tmp_path / "in", {"one.cpp": source(1)})
     command = ["bash", "-c", 'ulimit -v 12000000; exec "$0" "$@"', PROGRAM, "rank", tmp_path / "ladder", tmp_path / "in", "--output",
-               tmp_path / "out", "--timeout", "6"]
+               tmp_path / "out", "--timeout", "60"]
     done = subprocess.run([str(word) for word in command], capture_output=True, encoding="utf-8", check=False)
     assert done.returncode == 2, "nobody has a rank, which takes all sizes"
     assert complaints(tmp_path / "out/rank.json") == []
     document = json.loads((tmp_path / "out/rank.json").read_text(encoding="utf-8"))
     (ranking,) = document["rankings"]
     figures = {row["name"]: [one["figure"] for one in row["sizes"]] for row in ranking["rows"]}
-    assert set(figures) == {"naive", "fast", "slow"} and all(small and large is None for small, large in figures.values())
+    assert set(figures) == {"naive", "one"} and all(small and large is None for small, large in figures.values())
     large = [one for one in document["cases"] if one["id"].endswith("R32000C65536")]
-    assert len(large) == 3 and all(one["status"] == "skipped" and not one["keep"] for one in large)
+    assert len(large) == 2 and all(one["status"] == "skipped" and not one["keep"] for one in large)
     assert "R32000C65536 is left out on cpu: batch 1 needs 50.3 GB of memory, " in " ".join(done.stdout.split())

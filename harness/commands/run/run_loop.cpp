@@ -8,6 +8,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string_view>
+#include <utility>
 
 #include "devices/cpu/cpu_facts.hpp"
 #include "harness/cases/case_session.hpp"
@@ -216,8 +217,11 @@ class RunLoop {
       PlannedCase without_room = planned;
       without_room.skipped = why;
       finished(without_room, outcome_without_run(without_room));
-      line.empty() ? progress_.finished() : progress_.finished(line);
-      line.clear();
+      if (line.empty()) {
+        progress_.finished();
+      } else {
+        progress_.finished(std::exchange(line, {}));
+      }
     }
   }
 

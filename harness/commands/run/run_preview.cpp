@@ -23,14 +23,14 @@ int list_cases(const std::vector<CaseGroup>& plan, const RunOptions& options, co
   std::vector<std::string> without_room;
   fmt::print("{:<68} {:>10}  {}\n", "case", "predicted", "");
   for (const CaseGroup& group : plan) {
-    all += estimator.group_seconds(group);
     const std::string why = why_no_room(group.device, group.work.shape);
+    if (why.empty()) all += estimator.group_seconds(group);
     if (!why.empty() && std::ranges::any_of(group.cases, &PlannedCase::runs)) {
       without_room.push_back(fmt::format("{} on {} would be skipped now: {}", group.work.name(), group.device, why));
     }
     for (const PlannedCase& planned : group.cases) {
       const double seconds = estimator.case_seconds(planned);
-      all += seconds;
+      if (why.empty()) all += seconds;
       runs += planned.runs() ? 1 : 0;
       if (planned.runs()) {
         fmt::print("{:<68} {:>10}\n", planned.id, duration_text(seconds));

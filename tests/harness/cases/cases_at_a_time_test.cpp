@@ -73,7 +73,7 @@ TEST(WhyNoRoom, IsWhatThereIsAtThatMoment) {
 
 TEST(CasesAtATime, AreSharedOutEvenly) {
   EXPECT_EQ(cases_at_a_time("cpu", kLayer, 13), 13U) << "the processor has no contexts";
-  const ProblemSize third = kLayer.with_batch(std::max(1, static_cast<int>(about_largest() * 0.8 / 3.2)));
+  const ProblemSize third = kLayer.with_batch(std::max(1, static_cast<int>(about_largest() * 0.8 / 3.5)));
   EXPECT_EQ(cases_at_a_time("cpu", third, 4), 2U) << "of three that fit, two and two";
   EXPECT_EQ(cases_at_a_time("cpu", kLayer.with_batch(2'000'000'000), 4), 1U);
 }

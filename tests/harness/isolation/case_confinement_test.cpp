@@ -56,6 +56,8 @@ TEST(CaseConfinement, LibrariesOfTheSystemAreLoaded) {
       "loaded");
 }
 
+const CaseNeeds kWithGpu{.readable = {}, .uses_gpu = true};
+
 /// Drivers from 570 on do so in cuInit, by the C library's function for another thread.
 std::string name_a_thread() {
   std::atomic<bool> over = false;
@@ -70,35 +72,35 @@ std::string name_a_thread() {
 
 TEST(CaseConfinement, OnlyWhatUsesAGpuNamesThreads) {
   REQUIRE_FILE_RULES();
-  EXPECT_EQ(in_case({.uses_gpu = true}, name_a_thread), "named");
+  EXPECT_EQ(in_case(kWithGpu, name_a_thread), "named");
   EXPECT_EQ(in_case({}, name_a_thread), std::strerror(EACCES));
 }
 
 TEST(CaseConfinement, OnlyWhatUsesAGpuAsksForHandlesAndNobodyOpensOne) {
   const std::string refused = std::strerror(EPERM);
-  struct Handle {
-    file_handle head{};
-    std::array<std::byte, MAX_HANDLE_SZ> room;
+  // A head, with room for the handle behind it.
+  const auto call = [](const auto& with) {
+    alignas(file_handle) std::array<std::byte, sizeof(file_handle) + MAX_HANDLE_SZ> room{};
+    auto* const handle = reinterpret_cast<file_handle*>(room.data());
+    handle->handle_bytes = MAX_HANDLE_SZ;
+    return outcome(with(handle));
   };
-  const auto ask = [] {
-    Handle handle{.head = {.handle_bytes = MAX_HANDLE_SZ, .handle_type = 0}};
+  const auto ask = [&] {
     int mount = 0;
-    return outcome(name_to_handle_at(AT_FDCWD, "/usr", &handle.head, &mount, 0));  // some file systems have none
+    return call([&](file_handle* to) { return name_to_handle_at(AT_FDCWD, "/usr", to, &mount, 0); });
   };
-  const auto open_one = [] {
-    Handle none;
-    return outcome(open_by_handle_at(AT_FDCWD, &none.head, O_RDONLY));
+  const auto open_one = [&] {
+    return call([](file_handle* from) { return open_by_handle_at(AT_FDCWD, from, O_RDONLY); });
   };
-  EXPECT_NE(in_case({.uses_gpu = true}, ask), refused);
+  EXPECT_NE(in_case(kWithGpu, ask), refused);
   EXPECT_EQ(in_case({}, ask), refused);
-  EXPECT_EQ(in_case({.uses_gpu = true}, open_one), refused);
+  EXPECT_EQ(in_case(kWithGpu, open_one), refused);
 }
 
 TEST(CaseConfinement, WhatUsesAGpuMakesNothingInItsOwnProc) {
   REQUIRE_FILE_RULES();
-  EXPECT_EQ(in_case({.uses_gpu = true}, [] { return outcome(open("/proc/self/oom_score_adj", O_WRONLY)); }), kNoAccess);
-  EXPECT_EQ(in_case({.uses_gpu = true}, [] { return outcome(open("/dev/shm/cuda.shm.0", O_CREAT | O_RDWR, 0600)); }),
-            kNoAccess);
+  EXPECT_EQ(in_case(kWithGpu, [] { return outcome(open("/proc/self/oom_score_adj", O_WRONLY)); }), kNoAccess);
+  EXPECT_EQ(in_case(kWithGpu, [] { return outcome(open("/dev/shm/cuda.shm.0", O_CREAT | O_RDWR, 0600)); }), kNoAccess);
 }
 
 TEST(CaseConfinement, IsTheFirstToGoWhereMemoryRunsOut) {

@@ -43,7 +43,8 @@ TEST(Estimate, OnAGpuAProcessTakesLongerThanMostCasesCalls) {
   options.sample_milliseconds = 0.001;
   const CaseGroup group = group_on(options);
   const double call = 100 * kFlop / 5e9;  // of a GPU that says nothing of itself
-  EXPECT_NEAR(Estimator(options).case_seconds(group.cases.front()), 1.2 + 4 * 100 * kOutputBytes / 2e9 + 6 * call, 1e-3);
+  EXPECT_NEAR(Estimator(options).case_seconds(group.cases.front()), 1.2 + 4 * 100 * kOutputBytes / 2e9 + 6 * call,
+              1e-3);
 
   options.repetitions = std::nullopt;
   options.budget_seconds = 4;
@@ -58,7 +59,7 @@ TEST(Estimate, TheReferenceOfAGroupTakesAllCores) {
   const RunOptions options = options_on("cpu", 1000);
   const Estimator estimator(options);
   CaseGroup group = group_on(options);
-  EXPECT_NEAR(estimator.group_seconds(group), 1000 * kFlop / (1.5e9 * usable_cores()), 1e-6);
+  EXPECT_NEAR(estimator.group_seconds(group), 1000 * kFlop / (1e9 * usable_cores()), 1e-6);
   group.cases.front().unsupported = "not this shape";
   EXPECT_EQ(estimator.group_seconds(group), 0);
   EXPECT_EQ(estimator.case_seconds(group.cases.front()), 0);
