@@ -79,9 +79,12 @@ CONVLADDER_INTRINSIC std::size_t __cvta_generic_to_shared(const void* address) {
   return reinterpret_cast<std::size_t>((const __attribute__((address_space(3))) void*)address);
 }
 
-// Streaming stores: the data is written once and not read again soon.
+// Streaming stores: the data goes into the caches as what leaves them first, since nobody reads it soon.
 CONVLADDER_INTRINSIC void __stcs(float* address, float value) {
   asm volatile("st.global.cs.f32 [%0], %1;" ::"l"(address), "f"(value) : "memory");
+}
+CONVLADDER_INTRINSIC void __stcs(float2* address, float2 value) {
+  asm volatile("st.global.cs.v2.f32 [%0], {%1, %2};" ::"l"(address), "f"(value.x), "f"(value.y) : "memory");
 }
 CONVLADDER_INTRINSIC void __stcs(float4* address, float4 value) {
   asm volatile("st.global.cs.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(address), "f"(value.x), "f"(value.y), "f"(value.z),

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string>
 
+#include "devices/gpus/gpu_facts.hpp"
 #include "devices/kernel_resources.hpp"
 
 namespace convladder::simulated {
@@ -59,12 +60,27 @@ namespace {
 /// them wraps.
 constexpr Dim3 kLargestGrid{0x7fffffff, 65535, 65535};
 constexpr Dim3 kLargestBlock{1024, 1024, 64};
-constexpr std::uint64_t kMostSharedBytes = std::uint64_t{1} << 20;  // more than any GPU's blocks have
 
 void check_sizes(const std::string& kernel, const char* what, const Dim3& sizes, const Dim3& largest) {
   if (sizes.x <= largest.x && sizes.y <= largest.y && sizes.z <= largest.z) return;
   throw DeviceError(fmt::format("{}: a {} of {} x {} x {}; at most {} x {} x {} are possible", kernel, what, sizes.x,
                                 sizes.y, sizes.z, largest.x, largest.y, largest.z));
+}
+
+/// The most that a block may ask for, what its kernel declares included; of a model that is no known GPU's, all that a
+/// multiprocessor has.
+std::uint64_t most_shared_bytes(const GpuModel& gpu) {
+  const GpuFacts* const facts = find_gpu(gpu.name);
+  return facts == nullptr ? gpu.shared_splits.back() : static_cast<std::uint64_t>(facts->occupancy.shared_per_block);
+}
+
+void check_shared_memory(const Program& program, const KernelLaunch& launch, const GpuModel& gpu) {
+  const std::uint64_t most = most_shared_bytes(gpu);
+  const std::uint64_t own = program.static_shared_bytes;
+  if (own <= most && launch.dynamic_shared_bytes <= most - own) return;
+  throw DeviceError(fmt::format("{}: {} bytes of shared memory{}, but a block of {} may have {}",
+                                display_name(program.kernel->name), launch.dynamic_shared_bytes,
+                                own == 0 ? "" : fmt::format(" beside the kernel's own {}", own), gpu.title, most));
 }
 
 /// Registers are not looked at: hardware may hold fewer.
@@ -84,12 +100,7 @@ void check_cooperative(const Program& program, const KernelLaunch& launch, const
 void check_launch(const Program& program, const KernelLaunch& launch, const GpuModel& gpu) {
   check_sizes(display_name(program.kernel->name), "grid", launch.grid, kLargestGrid);
   check_sizes(display_name(program.kernel->name), "block", launch.block, kLargestBlock);
-  if (launch.dynamic_shared_bytes >
-      kMostSharedBytes - std::min<std::uint64_t>(kMostSharedBytes, program.static_shared_bytes)) {
-    throw DeviceError(fmt::format("{}: {} bytes of shared memory beside the kernel's own {}; together {} are possible",
-                                  display_name(program.kernel->name), launch.dynamic_shared_bytes,
-                                  program.static_shared_bytes, kMostSharedBytes));
-  }
+  check_shared_memory(program, launch, gpu);
   const std::uint64_t threads = launch.block.count();
   if (threads == 0 || threads > 1024) {
     throw DeviceError(

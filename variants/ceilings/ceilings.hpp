@@ -1,5 +1,5 @@
-// The most that a device can do, measured with small dedicated kernels: multiply-adds in registers, stores past
-// the caches, a copy. A layer's floor follows from them (harness/cases/floor.hpp).
+// The most that a device can do, measured with small dedicated kernels: multiply-adds in registers,
+// streaming stores, a copy. A layer's floor follows from them (harness/cases/floor.hpp).
 #pragma once
 
 #include <memory>
@@ -23,9 +23,10 @@ class CeilingKernels {
   /// Fused multiply-adds in float32 on independent sums that never leave the registers, on every core. Returns
   /// operations, two for each.
   virtual double multiply_add() = 0;
-  /// Writes a buffer past the caches. Returns the bytes written.
+  /// Writes a buffer with streaming stores: past the caches on a CPU; on a GPU through them, as what leaves them first.
+  /// Returns the bytes written.
   virtual double store() = 0;
-  /// Copies a buffer to another, written past the caches. Returns the bytes read and written.
+  /// Copies a buffer to another with such stores. Returns the bytes read and written.
   virtual double copy() = 0;
 
   /// Bytes of each buffer.

@@ -78,6 +78,10 @@ constexpr const char* kOfThreads =
 constexpr const char* kOfAccesses =
     "Accesses in the PTX: hardware counts the same for the same access, but ptxas may merge accesses into wider ones "
     "or hoist them out of loops.";
+constexpr const char* kOfSharedLoads =
+    "Accesses in the PTX, which ptxas may merge into wider ones or hoist out of loops. Where lanes share addresses in "
+    "pairs, a load of 8 or 16 bytes a lane takes half as many passes: NVIDIA's rule for compute capability 7.0 to 7.5, "
+    "unproven for 9.0 until Nsight Compute has shown it.";
 constexpr const char kOfModel[] =
     "From a model of the caches (caches/cache_hierarchy.hpp) in which a multiprocessor runs its blocks one after "
     "another.";
@@ -174,7 +178,7 @@ constexpr Sum kSums[] = {
     {"shared loads", "smsp__sass_inst_executed_op_shared_ld.sum", "instructions", "Loads from shared memory by warps.",
      kOfAccesses, is_access<kShared, false>, requests},
     {"shared load wavefronts", "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", "wavefronts",
-     "Passes over the banks of shared memory that those loads needed.", kOfAccesses, is_access<kShared, false>,
+     "Passes over the banks of shared memory that those loads needed.", kOfSharedLoads, is_access<kShared, false>,
      wavefronts},
     {"shared load bank conflicts", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", "wavefronts",
      "Those of them that conflicts between banks cost.", kOfAccesses, is_access<kShared, false>, conflicts},

@@ -69,24 +69,44 @@ std::uint64_t count_word_passes(const Addresses& addresses, std::uint64_t low, s
   return count_rounds<kLanes, kBanks>(word);
 }
 
-/// Passes that an access of kWords words a lane needs, in as many parts: to a part, so many banks are like one.
-template <int kWords>
+/// Whether each active lane has the address of the one whose number differs in `bit`, or that one takes no part.
+bool are_pairs(const Addresses& addresses, LaneMask mask, int bit) {
+  for (int lane = 0; lane < kLanes; ++lane) {
+    const LaneMask both = (LaneMask{1} << lane) | (LaneMask{1} << (lane ^ bit));
+    if ((mask & both) == both && addresses[lane] != addresses[lane ^ bit]) return false;
+  }
+  return true;
+}
+
+/// Passes that an access of kWords words a lane needs, in parts of kPart lanes: to a part, kWords banks are like one.
+template <int kWords, int kPart = kLanes / kWords>
 Wavefronts count_wide_passes(const Addresses& addresses, const AddressSpan& span, LaneMask mask) {
-  constexpr int kPart = kLanes / kWords;
+  constexpr int kUnits = static_cast<int>(kBanks) / kWords;
   constexpr unsigned kShift = std::countr_zero(4U * kWords);
   Wavefronts passes;
   for (int first = 0; first < kLanes; first += kPart) {
-    if ((mask & (((LaneMask{1} << kPart) - 1) << first)) == 0) continue;
+    const LaneMask active = mask & (kAllLanes >> (kLanes - kPart) << first);
+    if (active == 0) continue;
     ++passes.ideal;
     std::array<std::uint32_t, kPart> pieces;
     std::uint32_t last = 0;
     for (int i = 0; i < kPart; ++i) {
-      pieces[i] = static_cast<std::uint32_t>((addresses[first + i] >> kShift) - (span.low >> kShift));
+      // A lane that takes no part may carry the address of a lane of another part.
+      const int lane = ((active >> (first + i)) & 1U) != 0 ? first + i : std::countr_zero(active);
+      pieces[i] = static_cast<std::uint32_t>((addresses[lane] >> kShift) - (span.low >> kShift));
       last = std::max(last, pieces[i] - pieces[0]);  // large if one lies before the first
     }
-    passes.needed += last < kPart ? 1 : count_rounds<kPart, kPart>(pieces);
+    passes.needed += last < kUnits ? 1 : count_rounds<kPart, kUnits>(pieces);
   }
   return passes;
+}
+
+/// Of a load, which takes two parts at a time where lanes are pairs.
+template <int kWords>
+Wavefronts count_wide_load(const Addresses& addresses, const AddressSpan& span, LaneMask mask) {
+  const bool are_merged = are_pairs(addresses, mask, 1) || are_pairs(addresses, mask, 2);
+  return are_merged ? count_wide_passes<kWords, 2 * kLanes / kWords>(addresses, span, mask)
+                    : count_wide_passes<kWords>(addresses, span, mask);
 }
 
 }  // namespace
@@ -116,10 +136,12 @@ std::uint64_t different_addresses(Addresses addresses) {
   return static_cast<std::uint64_t>(std::unique(addresses.begin(), addresses.end()) - addresses.begin());
 }
 
-Wavefronts count_wavefronts(const Addresses& addresses, const AddressSpan& span, LaneMask mask, int bytes) {
+Wavefronts count_wavefronts(const Addresses& addresses, const AddressSpan& span, LaneMask mask, int bytes,
+                            AccessKind kind) {
   if (bytes <= 4) return {count_word_passes(addresses, span.low, span.high), 1};
-  if (bytes == 8) return count_wide_passes<2>(addresses, span, mask);
-  if (bytes == 16) return count_wide_passes<4>(addresses, span, mask);
+  const bool is_load = kind == AccessKind::load;
+  if (bytes == 8) return (is_load ? count_wide_load<2> : count_wide_passes<2>)(addresses, span, mask);
+  if (bytes == 16) return (is_load ? count_wide_load<4> : count_wide_passes<4>)(addresses, span, mask);
   return count_wide_passes<8>(addresses, span, mask);
 }
 

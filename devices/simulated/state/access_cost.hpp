@@ -9,6 +9,7 @@
 #include <array>
 #include <cstdint>
 
+#include "devices/simulated/state/access_observer.hpp"
 #include "devices/simulated/state/operation.hpp"
 
 namespace convladder::simulated {
@@ -63,10 +64,19 @@ std::uint64_t different_addresses(Addresses addresses);
 /// Passes that a shared memory access of `bytes` a lane needs: the most different words that one bank is asked for;
 /// lanes that ask for the same word share it. A warp's access of 8 bytes a lane is served in two halves, one of 16
 /// bytes in four quarters, each as an access of 32 words. Parts without an active lane cost nothing.
+///
+/// A load of 8 or 16 bytes takes two parts at a time where lanes share addresses in pairs: where each active lane n has
+/// the address of lane n ^ 1, or each that of lane n ^ 2, unless that lane takes no part. So a word that all lanes want
+/// costs a load of 16 bytes two passes, not four. What is read goes back to the registers at 128 bytes a cycle, and
+/// only pairs are packed: that is why stores gain nothing. From an engineer of NVIDIA, of compute capability 7.0 to 7.5
+/// (forums.developer.nvidia.com/t/77228). That halves of 8 bytes merge alike, and quarters of 16 bytes within a half
+/// only, others saw with Nsight Compute (github.com/Kangkang-wky/CUDA_Micro_benchmark, bank_conflict_benchmark).
+/// Unproven for compute capability 9.0 until Nsight Compute has shown it there.
 struct Wavefronts {
   std::uint64_t needed = 0;
-  std::uint64_t ideal = 0;  ///< without conflicts: one for each part
+  std::uint64_t ideal = 0;  ///< without conflicts: one for each part, or for two that are taken together
 };
-Wavefronts count_wavefronts(const Addresses& addresses, const AddressSpan& span, LaneMask mask, int bytes);
+Wavefronts count_wavefronts(const Addresses& addresses, const AddressSpan& span, LaneMask mask, int bytes,
+                            AccessKind kind);
 
 }  // namespace convladder::simulated

@@ -215,7 +215,7 @@ LanePlaces reach(const WarpState& warp, const Operation& operation, Addresses ad
   if constexpr (kSpace == ptx::Space::shared) {
     for (int lane = 0; lane < kLanes && !beyond_block; ++lane) places.at[lane] = block.shared.data() + addresses[lane];
     if (block.is_counted) {
-      const Wavefronts wavefronts = count_wavefronts(addresses, access.span, places.mask, bytes);
+      const Wavefronts wavefronts = count_wavefronts(addresses, access.span, places.mask, bytes, kind);
       counters.wavefronts += wavefronts.needed;
       counters.ideal_wavefronts += wavefronts.ideal;
     }

@@ -15,11 +15,13 @@ constexpr std::uint64_t kFarthest = std::uint64_t{1} << 30;
 constexpr std::uint64_t kFarthestGlobal = 62 << kSectorShift;  // sectors that are a mask, wherever they begin
 
 /// None if lanes lie too far apart.
-std::optional<PatternKey> key_of(ptx::Space space, const Addresses& addresses, LaneMask mask, int bytes) {
+std::optional<PatternKey> key_of(ptx::Space space, const Addresses& addresses, LaneMask mask, int bytes,
+                                 AccessKind kind) {
   PatternKey key;
   key.mask = mask;
   key.bytes = bytes;
   key.space = space;
+  if (space == ptx::Space::shared) key.kind = kind;
   const std::uint64_t first = addresses[static_cast<std::size_t>(key.first_lane())];
   key.low_bits = low_bits_of(first, bytes);
   for (int lane = 0; lane < kLanes; ++lane) {
@@ -39,7 +41,7 @@ std::uint32_t hash_of(const PatternKey& key) {
 }
 
 bool is_same(const PatternKey& left, const PatternKey& right) {
-  return left.mask == right.mask && left.bytes == right.bytes && left.space == right.space &&
+  return left.mask == right.mask && left.bytes == right.bytes && left.space == right.space && left.kind == right.kind &&
          left.low_bits == right.low_bits && left.apart == right.apart;
 }
 
@@ -73,7 +75,8 @@ void find_shape(LanePattern& pattern) {
 
 void find_cost(LanePattern& pattern, const Addresses& addresses) {
   if (pattern.space == ptx::Space::shared) {
-    pattern.wavefronts = count_wavefronts(addresses, address_span(addresses), pattern.mask, pattern.bytes);
+    pattern.wavefronts =
+        count_wavefronts(addresses, address_span(addresses), pattern.mask, pattern.bytes, pattern.kind);
   } else if (pattern.space == ptx::Space::constant) {
     pattern.wavefronts.needed = different_addresses(addresses);
   }
@@ -105,13 +108,13 @@ LanePattern* LanePatterns::find(const PatternKey& wanted, std::uint32_t hash) {
 }
 
 bool LanePatterns::recall(KnownPattern& known, InstructionCounters& counters, ptx::Space space,
-                          const Addresses& addresses, LaneMask mask, int bytes) {
+                          const Addresses& addresses, LaneMask mask, int bytes, AccessKind kind) {
   if (known.fruitless >= kMostFruitless || patterns_.empty()) return false;
   add_uses(known, counters);
   if (known.uses > 1) known.fruitless = 0;
   known.uses = 0;
   known.pattern = &none_;
-  const std::optional<PatternKey> key = key_of(space, addresses, mask, bytes);
+  const std::optional<PatternKey> key = key_of(space, addresses, mask, bytes, kind);
   if (!key) return false;
   LanePattern* const there = find(*key, hash_of(*key));
   if (there == nullptr) return false;
@@ -119,9 +122,10 @@ bool LanePatterns::recall(KnownPattern& known, InstructionCounters& counters, pt
   return true;
 }
 
-void LanePatterns::learn(KnownPattern& known, ptx::Space space, const Addresses& addresses, LaneMask mask, int bytes) {
+void LanePatterns::learn(KnownPattern& known, ptx::Space space, const Addresses& addresses, LaneMask mask, int bytes,
+                         AccessKind kind) {
   if (known.fruitless >= kMostFruitless || patterns_.size() == kMostPatterns) return;
-  const std::optional<PatternKey> key = key_of(space, addresses, mask, bytes);
+  const std::optional<PatternKey> key = key_of(space, addresses, mask, bytes, kind);
   const AddressSpan span = address_span(addresses);
   if (!key || span.high - span.low > (space == ptx::Space::global ? kFarthestGlobal : kFarthest)) return;
   const std::uint32_t hash = hash_of(*key);

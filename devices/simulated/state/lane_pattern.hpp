@@ -23,6 +23,7 @@ struct PatternKey {
   std::uint32_t low_bits = 0;       ///< of the first lane's address: see `low_bits_of`
   int bytes = 0;                    ///< of a lane
   ptx::Space space = ptx::Space::global;
+  AccessKind kind = AccessKind::load;  ///< of shared memory, where a load may take fewer passes; elsewhere always this
 
   int first_lane() const { return std::countr_zero(mask) % kLanes; }
 };
@@ -85,10 +86,11 @@ class LanePatterns {
   /// which is the known one from now on. `addresses` are those of all lanes, as `fill_inactive` leaves them. What the
   /// last pattern cost goes to `counters`.
   bool recall(KnownPattern& known, InstructionCounters& counters, ptx::Space space, const Addresses& addresses,
-              LaneMask mask, int bytes);
+              LaneMask mask, int bytes, AccessKind kind);
 
   /// Such a request, which was not, has been checked and counted: from now on its pattern is known.
-  void learn(KnownPattern& known, ptx::Space space, const Addresses& addresses, LaneMask mask, int bytes);
+  void learn(KnownPattern& known, ptx::Space space, const Addresses& addresses, LaneMask mask, int bytes,
+             AccessKind kind);
 
  private:
   LanePattern* find(const PatternKey& wanted, std::uint32_t hash);

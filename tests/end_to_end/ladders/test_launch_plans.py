@@ -138,14 +138,16 @@ def test_cuda_and_its_ptx_are_launched_alike(tmp_path: Path) -> None:
     source = tmp_path / "kernels.cu"
     source.write_text(KERNELS, encoding="utf-8")
     subprocess.run([nvcc, "-ptx", "-O3", "-lineinfo", "-arch=compute_80", source, "-o", tmp_path / "kernels.ptx"], check=True)
-    large = LAUNCHES.replace("shared(4 * TILE)", "shared(64 * 1024)")
+    large = LAUNCHES.replace("shared(4 * TILE)", "shared(100 * 1024)")
+    too_large = LAUNCHES.replace("shared(4 * TILE)", "shared(228 * 1024)")  # an H100 gives a block 227 KiB
     past = KERNELS.replace("i < n; i", "i <= n * gridDim.x; i")
     cases = cases_of(tmp_path, {"01_source.cu": LAUNCHES + KERNELS,
                                 "02_compiled.ptx": LAUNCHES + (tmp_path / "kernels.ptx").read_text(encoding="utf-8"),
                                 "03_large.cu": large + KERNELS,
                                 "04_past.cu": LAUNCHES + past,
                                 "05_grid.cu": LAUNCHES.replace("grid(B)", "grid(B - 3)") + KERNELS,
-                                "06_block.cu": LAUNCHES.replace("block(32)", "block(2000)") + KERNELS})
+                                "06_block.cu": LAUNCHES.replace("block(32)", "block(2000)") + KERNELS,
+                                "07_too_large.cu": too_large + KERNELS})
     for name in ("source", "compiled", "large"):
         assert cases[name]["status"] == "ok", cases[name]["reason"]
         assert kernels(cases[name]) == ["first", "second"]
@@ -160,6 +162,8 @@ def test_cuda_and_its_ptx_are_launched_alike(tmp_path: Path) -> None:
     assert cases["grid"]["reason"].startswith("05_grid.cu:3: @launch second: grid: 'B - 3' is 0, it must be")
     assert cases["block"]["status"] == "launch failed"
     assert cases["block"]["reason"].startswith("06_block.cu:3: @launch second: cudaErrorInvalid")
+    assert cases["too-large"]["status"] == "launch failed"
+    assert cases["too-large"]["reason"].startswith("07_too_large.cu:2: @launch first: cudaErrorInvalid")
 
 
 def test_heads_that_are_wrong_are_named_with_their_line(tmp_path: Path) -> None:

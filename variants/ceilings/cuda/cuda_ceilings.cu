@@ -27,7 +27,8 @@ __global__ void __launch_bounds__(ceiling_threads)
   if (sum < 0.0F) result[threadIdx.x] = sum;
 }
 
-/// A thread writes four floats past the caches; `to` holds gridDim.x * blockDim.x * 4 of them.
+/// A thread writes four floats, as the first to leave the caches (st.global.cs); `to` holds gridDim.x * blockDim.x * 4
+/// of them.
 __global__ void __launch_bounds__(ceiling_threads) ceiling_store(float4* to, float value) {
   const std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   __stcs(to + i, float4{value, value, value, value});

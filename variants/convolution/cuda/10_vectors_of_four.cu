@@ -4,9 +4,10 @@
 // load from shared memory brings one float, and each store touches 32 sectors for 32 floats, six or eight times in a
 // row. Here a thread's pixels are runs of four, and neighbouring threads have neighbouring runs. The inputs under a run
 // come in two or three 128-bit loads instead of 8 to 10 single ones; where the width of the output is a multiple of
-// four, a run is one 128-bit store, and a warp writes whole sectors. `__stcs` marks them as written for good, so that
-// the output of lenet28, 37 times its input, does not push input and weights out of the L2. That relieves shared
-// memory, the issue slots and, above all, the path to the L2.
+// four, a run is one 128-bit store, and a warp writes whole sectors. Where it is even it is two stores of 64 bits, and
+// each sector is written twice. `__stcs` marks what is written as the first to leave the caches again, so that the
+// output of lenet28, 37 times its input, does not push input and weights out of the L2. That relieves shared memory,
+// the issue slots and, above all, the path to the L2.
 //
 // When it loses: maps of 27 x 27 pixels begin anywhere, so their runs are stored float by float, still four times per
 // sector. Runs under a filter of 7 load 12 inputs for the 10 they need. Widths of 13 or 18 leave some of the last run
@@ -37,7 +38,6 @@ __global__ void __launch_bounds__(register_tile_threads, register_tile_blocks)
   w += static_cast<int>(blockIdx.y) * sizes.channels_per_group * block.channel_weights;
 
   const int run_step = tiling.strips * 4;
-  const bool aligned = sizes.out_width % 4 == 0;  // then all rows, maps and images begin at multiples of four
   const bool weights_stay = tiling.channels_per_step >= sizes.channels_per_group;
   const int row = block.row0 + block.row;
   const int column = block.column0 + block.strip * 4;
@@ -73,7 +73,7 @@ __global__ void __launch_bounds__(register_tile_threads, register_tile_blocks)
       }
     }
     if (has_output) {
-      tile.store(y, run_step, out_plane, sizes.maps_per_group - map, sizes.out_width - column, aligned);
+      tile.store(y, run_step, out_plane, sizes.maps_per_group - map, sizes.out_width - column, sizes.out_width);
     }
     x += in_image;
     y += out_image;

@@ -115,26 +115,43 @@ struct QuadTile {
     }
   }
 
-  /// As `SumTile::store`, past the caches (st.global.cs): nothing reads the output again before all of it is written.
-  /// Whole runs are stored at once where `aligned` says that their addresses are multiples of 16 bytes.
+  /// As `SumTile::store`, as the first to leave the caches (st.global.cs): nothing reads the output again before all of
+  /// it is written. As many pixels at a time as divide the `width` of the output, so that addresses are multiples of as
+  /// many floats, and no vector hangs over the end of a row.
   __device__ __forceinline__ void store(float* to, int run_step, int plane, int map_count, int pixel_count,
-                                        bool aligned) const {
+                                        int width) const {
+    if (width % 4 == 0) {
+      store_in<float4>(to, run_step, plane, map_count, pixel_count);
+    } else if (width % 2 == 0) {
+      store_in<float2>(to, run_step, plane, map_count, pixel_count);
+    } else {
+      store_in<float>(to, run_step, plane, map_count, pixel_count);
+    }
+  }
+
+ private:
+  template <typename Vector>
+  __device__ __forceinline__ void store_in(float* to, int run_step, int plane, int map_count, int pixel_count) const {
+    constexpr int step = sizeof(Vector) / sizeof(float);
 #pragma unroll
-    for (int m = 0; m < maps; ++m) {
+    for (int i = 0; i < pixels; i += step) {
+      const int pixel = i / 4 * run_step + i % 4;
+      if (pixel >= pixel_count) continue;
+      float* at = to + pixel;
 #pragma unroll
-      for (int r = 0; r < runs; ++r) {
-        const int rest = pixel_count - r * run_step;
-        if (m < map_count && aligned && rest >= 4) {
-          __stcs(reinterpret_cast<float4*>(to + r * run_step),
-                 make_float4(sums[m][r][0], sums[m][r][1], sums[m][r][2], sums[m][r][3]));
-        } else if (m < map_count) {
-#pragma unroll
-          for (int i = 0; i < 4; ++i) {
-            if (i < rest) __stcs(to + r * run_step + i, sums[m][r][i]);
-          }
+      for (int m = 0; m < maps; ++m) {
+        const float* const sum = sums[m][i / 4] + i % 4;
+        Vector vector;
+        if constexpr (step == 4) {
+          vector = make_float4(sum[0], sum[1], sum[2], sum[3]);
+        } else if constexpr (step == 2) {
+          vector = make_float2(sum[0], sum[1]);
+        } else {
+          vector = sum[0];
         }
+        if (m < map_count) __stcs(reinterpret_cast<Vector*>(at), vector);
+        at += plane;
       }
-      to += plane;
     }
   }
 };

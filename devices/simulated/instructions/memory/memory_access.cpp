@@ -186,16 +186,17 @@ bool execute_known_access(const WarpState& warp, const Operation& operation, Kno
 template <ptx::Space kSpace, typename Memory, typename Element, bool kStore, bool kWideAddress, int kCount>
 [[gnu::noinline]] void execute_other_access(const WarpState& warp, const Operation& operation, KnownPattern& known) {
   constexpr int kBytes = static_cast<int>(sizeof(Memory)) * kCount;
+  constexpr AccessKind kKind = kStore ? AccessKind::store : AccessKind::load;
   const Addresses addresses = lane_addresses(warp, operation, operation.operands[kCount], kWideAddress);
   BlockContext& block = *warp.block;
   const auto instruction = static_cast<std::size_t>(operation.instruction);
-  if (block.patterns.recall(known, block.counters[instruction], kSpace, addresses, warp.mask, kBytes)) {
+  if (block.patterns.recall(known, block.counters[instruction], kSpace, addresses, warp.mask, kBytes, kKind)) {
     const std::uint64_t first = addresses[static_cast<std::size_t>(known.pattern->first_lane())];
     if (execute_known_access<kSpace, Memory, Element, kStore, kCount>(warp, operation, known, first)) return;
   }
   const LaneMask right = access_at<kSpace, Memory, Element, kStore>(warp, operation, addresses);
   if (right != warp.mask || !block.observers.empty()) return;  // observers are to see every access
-  block.patterns.learn(known, kSpace, addresses, right, kBytes);
+  block.patterns.learn(known, kSpace, addresses, right, kBytes, kKind);
 }
 
 template <ptx::Space kSpace, typename Memory, typename Element, bool kStore, bool kWideAddress, int kCount>

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -18,13 +19,15 @@ using Words = std::vector<std::uint32_t>;
 
 /// A kernel with the parameter `out`, which is %rd1, of 16 words that begin as zero.
 struct LaunchedKernel {
-  explicit LaunchedKernel(const std::string& body, const std::string& directives = "")
+  explicit LaunchedKernel(const std::string& body, const std::string& directives = "",
+                          const GpuModel& gpu = default_gpu_model())
       : module(ptx::parse_module(
             ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry test(.param .u64 out)\n" + directives +
                 "{\n.reg .pred %p<4>; .reg .b32 %r<9>; .reg .b64 %rd<9>;\n"
                 "ld.param.u64 %rd1, [out];\n" +
                 body + "\nret;\n}\n",
             "test.ptx")),
+        device({.checkers = {}, .gpu = &gpu, .limits = {}, .ptx_compiler = {}}),
         out(device.allocate(64, "out")) {
     const Words zeros(16);
     device.copy_to_device(out.address(), zeros.data(), 64);
@@ -77,6 +80,28 @@ TEST(CooperativeLaunch, IsRefusedWhereTheGpuHoldsFewerBlocks) {
   EXPECT_EQ(kernel.refusal({132}), "none");
   EXPECT_THAT(kernel.refusal({133}), HasSubstr("a cooperative launch of 133 blocks; NVIDIA H100 SXM holds 132"));
   EXPECT_THROW(kernel.run({133}), CooperativeLaunchTooLarge);
+}
+
+TEST(SharedMemoryOfALaunch, IsWhatABlockOfTheGpuMayHave) {
+  // The last word of what the launch adds behind the kernel's own 64 bytes.
+  const std::string touch_end =
+      ".shared .b32 own[16]; mov.u32 %r1, own; mov.u32 %r2, %dynamic_smem_size; add.u32 %r1, %r1, %r2;\n"
+      "st.shared.u32 [%r1+60], 7; ld.shared.u32 %r3, [%r1+60]; st.global.u32 [%rd1], %r3;";
+  LaunchedKernel on_h100(touch_end);
+  on_h100.launch.dynamic_shared_bytes = 100 * 1024;
+  EXPECT_EQ(on_h100.run({1})[0], 7U);
+  on_h100.launch.dynamic_shared_bytes = 227 * 1024 - 64;
+  EXPECT_EQ(on_h100.run({1})[0], 7U);
+  on_h100.launch.dynamic_shared_bytes += 4;
+  EXPECT_EQ(on_h100.refusal({1}),
+            "test: 232388 bytes of shared memory beside the kernel's own 64, but a block of NVIDIA H100 SXM may have "
+            "232448");
+  const auto v100 = std::ranges::find(gpu_models(), "v100", &GpuModel::name);
+  LaunchedKernel on_v100(touch_end, "", *v100);
+  on_v100.launch.dynamic_shared_bytes = 96 * 1024 - 64;
+  EXPECT_EQ(on_v100.run({1})[0], 7U);
+  on_v100.launch.dynamic_shared_bytes = 100 * 1024;
+  EXPECT_THAT(on_v100.refusal({1}), HasSubstr("but a block of NVIDIA V100 SXM2 may have 98304"));
 }
 
 TEST(ClusterLaunch, IsRefusedWhereItsSizesDoNotFit) {

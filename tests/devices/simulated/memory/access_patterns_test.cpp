@@ -29,6 +29,10 @@ struct Pattern {
 const std::string kAllTakePart = "setp.ge.u32 %p1, %r1, 0;";
 const std::string kLoad = "ld.global.f32 %f1, [%rd3];";
 const std::string kSharedLoad = "ld.shared.f32 %f1, [%r2];";
+const std::string kSharedLoadOfTwo = "ld.shared.v2.f32 {%f1, %f2}, [%r2];";
+const std::string kSharedLoadOfFour = "ld.shared.v4.f32 {%f1, %f2, %f3, %f4}, [%r2];";
+const std::string kSharedStoreOfTwo = "st.shared.v2.f32 [%r2], {%f1, %f2};";
+const std::string kSharedStoreOfFour = "st.shared.v4.f32 [%r2], {%f1, %f2, %f3, %f4};";
 const std::string kConstantLoad = "ld.const.f32 %f1, [%rd3];";
 
 std::string text_of(const Pattern& pattern) {
@@ -109,6 +113,106 @@ TEST(AccessPatterns, WavefrontsOfASharedAccess) {
       &InstructionCounters::wavefronts);
 }
 
+/// %r2 becomes 16 times the number of a vector of four.
+std::string vector_of_four(const std::string& number) { return number + " shl.b32 %r2, %r2, 4;"; }
+/// Of a lane and the next one, the same number.
+const std::string kPairOfNeighbours = "shr.u32 %r2, %r1, 1;";
+/// Of lanes n and n ^ 2: 0 1 0 1 2 3 2 3 ...
+const std::string kPairAcross = "shr.u32 %r2, %r1, 2; shl.b32 %r2, %r2, 1; and.b32 %r3, %r1, 1; or.b32 %r2, %r2, %r3;";
+/// Lanes 0 to 15 are pairs of neighbours, lanes 16 to 31 pairs across.
+const std::string kPairsOfEitherKind =
+    kPairAcross + " shr.u32 %r4, %r1, 1; setp.lt.u32 %p2, %r1, 16; selp.b32 %r2, %r4, %r2, %p2;";
+
+TEST(AccessPatterns, LoadsOfFourTakeTwoQuartersAtOnceWhereLanesArePairs) {
+  expect_all(
+      {
+          {"all different", vector_of_four("mov.u32 %r2, %r1;"), kSharedLoadOfFour, kAllTakePart, 4},
+          {"one for all", "mov.u32 %r2, 32;", kSharedLoadOfFour, kAllTakePart, 2},
+          {"pairs of neighbours", vector_of_four(kPairOfNeighbours), kSharedLoadOfFour, kAllTakePart, 2},
+          {"pairs across", vector_of_four(kPairAcross), kSharedLoadOfFour, kAllTakePart, 2},
+          {"pairs, but of two kinds", vector_of_four(kPairsOfEitherKind), kSharedLoadOfFour, kAllTakePart, 4},
+          // Each half has one address: lanes 15 and 16 differ, and neither rule pairs them.
+          {"one for each half", vector_of_four("shr.u32 %r2, %r1, 4;"), kSharedLoadOfFour, kAllTakePart, 2},
+          {"one for lanes 0 to 8, another behind", vector_of_four("setp.gt.u32 %p2, %r1, 8; selp.b32 %r2, 1, 0, %p2;"),
+           kSharedLoadOfFour, kAllTakePart, 4},
+          // The question to which the rule was the answer: 0 1 2 3 0 1 2 3 ... are no pairs.
+          {"four addresses again and again", vector_of_four("and.b32 %r2, %r1, 3;"), kSharedLoadOfFour, kAllTakePart,
+           4},
+          // Lanes 8 to 15 as lanes 0 to 7: no pairs.
+          {"the second quarter as the first", vector_of_four("and.b32 %r2, %r1, 7;"), kSharedLoadOfFour, kAllTakePart,
+           4},
+          // Pairs 128 bytes apart: the 8 vectors of a half lie in the same four banks.
+          {"pairs in the same banks", "shr.u32 %r2, %r1, 1; shl.b32 %r2, %r2, 7;", kSharedLoadOfFour, kAllTakePart, 16},
+          // Lanes 0 to 3 and 8 to 11 read vectors 0 and 1, lanes 4 to 7 and 12 to 15 those 128 bytes on: two conflicts.
+          {"fours, every second in the banks of the one before",
+           "shr.u32 %r2, %r1, 3; shl.b32 %r2, %r2, 4; and.b32 %r3, %r1, 4; shl.b32 %r3, %r3, 5; add.u32 %r2, %r2, %r3;",
+           kSharedLoadOfFour, kAllTakePart, 4},
+          // Even lanes: those between take no part and cannot differ. Each half wants every second of 16 vectors, two
+          // of the same four banks.
+          {"every second lane", vector_of_four("mov.u32 %r2, %r1;"), kSharedLoadOfFour,
+           "and.b32 %r3, %r1, 1; setp.eq.u32 %p1, %r3, 0;", 4},
+          {"every second lane, vectors side by side", vector_of_four(kPairOfNeighbours), kSharedLoadOfFour,
+           "and.b32 %r3, %r1, 1; setp.eq.u32 %p1, %r3, 0;", 2},
+          {"all different, one quarter", vector_of_four("mov.u32 %r2, %r1;"), kSharedLoadOfFour,
+           "setp.lt.u32 %p1, %r1, 8;", 1},
+          {"one for all, 16 lanes", "mov.u32 %r2, 32;", kSharedLoadOfFour, "setp.lt.u32 %p1, %r1, 16;", 1},
+          {"one for all, the lanes between", "mov.u32 %r2, 32;", kSharedLoadOfFour,
+           "sub.u32 %r3, %r1, 8; setp.lt.u32 %p1, %r3, 16;", 2},
+      },
+      &InstructionCounters::wavefronts);
+}
+
+TEST(AccessPatterns, LoadsOfTwoTakeBothHalvesAtOnceWhereLanesArePairs) {
+  const auto vector_of_two = [](const std::string& number) { return number + " shl.b32 %r2, %r2, 3;"; };
+  expect_all(
+      {
+          {"all different", vector_of_two("mov.u32 %r2, %r1;"), kSharedLoadOfTwo, kAllTakePart, 2},
+          {"one for all", "mov.u32 %r2, 32;", kSharedLoadOfTwo, kAllTakePart, 1},
+          {"pairs of neighbours", vector_of_two(kPairOfNeighbours), kSharedLoadOfTwo, kAllTakePart, 1},
+          {"pairs across", vector_of_two(kPairAcross), kSharedLoadOfTwo, kAllTakePart, 1},
+          {"pairs, but of two kinds", vector_of_two(kPairsOfEitherKind), kSharedLoadOfTwo, kAllTakePart, 2},
+          {"the second half as the first", vector_of_two("and.b32 %r2, %r1, 15;"), kSharedLoadOfTwo, kAllTakePart, 2},
+          // 16 pairs, 16 bytes apart: 64 words, two in each of the even pairs of banks.
+          {"pairs, every second vector", "shr.u32 %r2, %r1, 1; shl.b32 %r2, %r2, 4;", kSharedLoadOfTwo, kAllTakePart,
+           2},
+      },
+      &InstructionCounters::wavefronts);
+}
+
+TEST(AccessPatterns, LanesThatTakeNoPartAreInNobodysWay) {
+  // Lane 7 reads vector 0, lanes 9 to 15 read vectors 8 to 14: in its own quarter each is alone in its four banks.
+  EXPECT_EQ(
+      counters_of({"", "sub.u32 %r3, %r1, 1; setp.eq.u32 %p2, %r1, 7; selp.b32 %r2, 0, %r3, %p2; shl.b32 %r2, %r2, 4;",
+                   kSharedLoadOfFour,
+                   "setp.gt.u32 %p1, %r1, 6; setp.ne.and.u32 %p1, %r1, 8, %p1; setp.lt.and.u32 %p1, %r1, 16, %p1;", 0})
+          .wavefronts,
+      2U);
+}
+
+TEST(AccessPatterns, StoresAreNeverMerged) {
+  expect_all(
+      {
+          {"two floats, one place", "mov.u32 %r2, 32;", kSharedStoreOfTwo, kAllTakePart, 2},
+          {"four floats, one place", "mov.u32 %r2, 32;", kSharedStoreOfFour, kAllTakePart, 4},
+          {"four floats, pairs", vector_of_four(kPairOfNeighbours), kSharedStoreOfFour, kAllTakePart, 4},
+      },
+      &InstructionCounters::wavefronts);
+}
+
+/// The pattern that a store has taught is not taken for that of a load, nor the other way round.
+TEST(AccessPatterns, ALoadAfterAStoreInTheSamePatternIsMerged) {
+  KernelRun kernel(kernel_text(".param .u64 data",
+                               ".reg .pred %p<2>; .reg .b32 %r<4>; .reg .f32 %f<5>;\n"
+                               "mov.u32 %r1, 0; mov.u32 %r2, 32;\nagain:\n" +
+                                   kSharedStoreOfFour + "\n" + kSharedLoadOfFour +
+                                   "\nadd.u32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, 10;\n"
+                                   "@%p1 bra again;\nret;"));
+  kernel.set(0, kernel.array(std::vector<float>(1), "data"));
+  const LaunchResult result = kernel.launch({1}, {kLanes}, 1024);
+  EXPECT_EQ(kernel.of(result, "st.shared.v4.f32").wavefronts, 40U);
+  EXPECT_EQ(kernel.of(result, "ld.shared.v4.f32").wavefronts, 20U);
+}
+
 TEST(AccessPatterns, ConflictsAreWhatIsBeyondOnePassForEachPart) {
   const InstructionCounters strided = counters_of({"", "shl.b32 %r2, %r1, 4;", kSharedLoad, kAllTakePart, 0});
   EXPECT_EQ(strided.wavefronts, 4U);
@@ -117,6 +221,11 @@ TEST(AccessPatterns, ConflictsAreWhatIsBeyondOnePassForEachPart) {
       counters_of({"", "shl.b32 %r2, %r1, 4;", "ld.shared.v4.f32 {%f1, %f2, %f3, %f4}, [%r2];", kAllTakePart, 0});
   EXPECT_EQ(vectors.wavefronts, 4U);
   EXPECT_EQ(vectors.ideal_wavefronts, 4U);
+  // Quarters that are taken together are one part: of its 8 vectors each is in the way of all others.
+  const InstructionCounters pairs =
+      counters_of({"", "shr.u32 %r2, %r1, 1; shl.b32 %r2, %r2, 7;", kSharedLoadOfFour, kAllTakePart, 0});
+  EXPECT_EQ(pairs.wavefronts, 16U);
+  EXPECT_EQ(pairs.ideal_wavefronts, 2U);
 }
 
 /// What lanes read where other lanes have written 1000 and their number: lanes `step` bytes apart one of the two, and
@@ -203,7 +312,8 @@ TEST(AccessPatterns, EachPatternCountsAsIfItWereAlone) {
         expected.sums[static_cast<std::size_t>(lane)] += static_cast<float>(word);
       }
       fill_inactive(addresses, mask);
-      expected.counters.wavefronts += count_wavefronts(addresses, address_span(addresses), mask, 4).needed;
+      expected.counters.wavefronts +=
+          count_wavefronts(addresses, address_span(addresses), mask, 4, AccessKind::load).needed;
     }
     const std::string name = fmt::format("{} steps, {} strides, {} lanes", steps, strides, lanes);
     const SharedSums counted = shared_sums(steps, strides, lanes, true);
