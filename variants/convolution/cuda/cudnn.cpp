@@ -74,11 +74,16 @@ class PreparedCudnnConv final : public PreparedConv {
     choose(problem, tensors.input, weights);
   }
 
-  bool has_own_layout() const override { return own_input_.bytes() > 0 || own_output_.bytes() > 0; }
+  /// Where one side alone is to be transposed, that is done in `convolve`: a step that does nothing has no time.
+  bool has_own_layout() const override { return own_input_.bytes() > 0 && own_output_.bytes() > 0; }
   void load_input() override {
     if (own_input_.bytes() > 0) device_.launch(to_own_);
   }
-  void convolve() override { way_->run(workspace_.address()); }
+  void convolve() override {
+    if (!has_own_layout()) load_input();
+    way_->run(workspace_.address());
+    if (!has_own_layout()) store_output();
+  }
   void store_output() override {
     if (own_output_.bytes() > 0) device_.launch(from_own_);
   }
