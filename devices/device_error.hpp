@@ -10,6 +10,11 @@ struct DeviceError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// A library finds, asked on the device, that it has nothing for this size. The case's status is `unsupported`.
+struct NothingForSize : DeviceError {
+  using DeviceError::DeviceError;
+};
+
 /// The device has not enough memory. The message says how much was asked for and how much is free.
 struct OutOfDeviceMemory : DeviceError {
   using DeviceError::DeviceError;

@@ -31,10 +31,12 @@ examples:
   scripts/against_library.py results/*/run.json --goals                also each goal: met, not met or not measured
   scripts/against_library.py run.json --device cuda --format text      a GPU's, for a terminal
 
-The layers of the goals, each at the batch that most runs have (the largest of these). Layer times, NCHW in to NCHW out.
+The layers of the goals, each at the batch that most runs have (the largest of these); on a GPU at one of 1000 or more
+where there is one, since the goals ask for that. Layer times, NCHW in to NCHW out.
 % lib: of the layer time of the fastest library that is at least as accurate, in each run; % op: of the fastest bare op of
-such a library, in its own layout, against our whole layer; % floor and % peak: of the layer's floor and of the FMA peak, as measured in the same run. The best stage is the
-one with the least median over the runs; each figure is the median over the runs of what that stage reached in it.
+such a library, in its own layout, against our whole layer; % floor and % peak: of the layer's floor and of the FMA peak,
+as measured in the same run; % sheet: of the floor by the rates in the GPU's data sheet, which is predicted. The best
+stage is the one with the least median over the runs; each figure is the median over the runs of what it reached in it.
 
 exit status: 0 printed, 2 usage, 3 a file is no readable run, holds nothing of the device, or is of another machine."""
 
@@ -142,13 +144,15 @@ def _all_best(runs: Sequence[Record], groups: Sequence[Group], batch: Optional[i
 
 def _timed(layer: str, runs: Sequence[Record], groups: Sequence[Group],
            batch: Optional[int]) -> list[tuple[Record, Ladder]]:
-    """The layer's ladders in the runs that timed a stage of it, at the batch that most of them have."""
+    """The layer's ladders in the runs that timed a stage of it, at the batch that most of them have, if it is as large as
+    the goals ask for."""
     by_batch: dict[int, list[tuple[Record, Ladder]]] = {}
     for run, group in zip(runs, groups):
         for ladder in group.of_layer(layer):
             if batch in (None, ladder.batch) and any(not row.stage.is_library for row in ladder.timed):
                 by_batch.setdefault(ladder.batch, []).append((run, ladder))
-    return max(by_batch.items(), key=lambda one: (len(one[1]), one[0]))[1] if by_batch else []
+    least = goals.LEAST_BATCH[groups[0].family]
+    return max(by_batch.items(), key=lambda one: (one[0] >= least, len(one[1]), one[0]))[1] if by_batch else []
 
 
 def _is_fp32(row: Row) -> bool:
@@ -174,7 +178,8 @@ def _best(timed: Sequence[tuple[Record, Ladder]], arithmetic: str, belongs: Call
     standing = Standing(ladders[0].layer_name, arithmetic, _middle([row.percent_of_library for row in own]),
                         _middle([row.percent_of_library_op for row in own]),
                         _middle([row.percent_of_floor for row in own]),
-                        statistics.median(shares) if len(shares) == len(own) else None)
+                        statistics.median(shares) if len(shares) == len(own) else None, ladders[0].batch,
+                        _middle([_of_data_sheet(run, ladder, row) for (run, ladder), row in zip(timed, own)]))
     floor = ladders[0].floor
     return Best(ladders[0], stage, arithmetic, statistics.median(rates), standing, floor.bound if floor else "",
                 _fastest_library(ladders, own[0].tolerance), len(timed))
@@ -188,6 +193,13 @@ def _rate(row: Row) -> float:
 
 def _peak(run: Record, device: str) -> Optional[float]:
     return next((one.limit("FMA peak") for one in run.ceilings if one.device == device), None)
+
+
+def _of_data_sheet(run: Record, ladder: Ladder, row: Row) -> Optional[float]:
+    """Percent of the layer's floor by the data sheet's rates; None where no data sheet or no floor is known."""
+    if run.data_sheet is None or row.stage.family != "cuda" or ladder.floor is None or not ladder.floor.flop or not row.layer_median:
+        return None
+    return 100 * run.data_sheet.floor(ladder.floor) / row.layer_median
 
 
 def _middle(values: Sequence[Optional[float]]) -> Optional[float]:
@@ -205,21 +217,27 @@ def _fastest_library(ladders: Sequence[Ladder], tolerance: float) -> str:
     return min(times, key=lambda stage: statistics.median(times[stage])).title if times else ""
 
 
-def _cells(one: Best) -> list[str]:
+def _has_data_sheet(best: Sequence[Best]) -> bool:
+    return any(one.standing.of_data_sheet is not None for one in best)
+
+
+def _cells(one: Best, of_data_sheet: bool) -> list[str]:
     standing = one.standing
     floor = percent(standing.of_floor) + (f" ({one.bound})" if standing.of_floor is not None else "")
+    sheet = [percent(standing.of_data_sheet)] if of_data_sheet else []
     return [f"{one.ladder.layer_name} ({one.ladder.batch})" + (" tf32" if one.arithmetic == "tf32" else ""),
             one.stage.label, significant(one.gflop_per_s), percent(standing.of_library),
-            percent(standing.of_library_op), floor, percent(standing.of_peak)]
+            percent(standing.of_library_op), floor, *sheet, percent(standing.of_peak)]
 
 
 def _markdown(best: Sequence[Best]) -> list[str]:
+    sheet = _has_data_sheet(best)
     heading = ("layer (batch)", "best stage", "GFLOP/s", "% of library", "% of best bare op", "% of floor (bound)",
-               "% of FMA peak")
+               *(("% of the data sheet's floor (predicted)",) if sheet else ()), "% of FMA peak")
     several = len({one.library for one in best}) > 1
     lines = []
     for one in best:
-        cells = _cells(one)
+        cells = _cells(one, sheet)
         if several and one.library:
             cells[3] += f" ({one.library})"
         lines.append(markdown_row(escaped(cell) for cell in cells))
@@ -229,10 +247,17 @@ def _markdown(best: Sequence[Best]) -> list[str]:
 def _plain(best: Sequence[Best]) -> list[str]:
     """Within the terminal's columns: what binds the floor is its first letter."""
     lines = []
-    for cells in [list(_COLUMNS), *map(_cells, best)]:
+    sheet = _has_data_sheet(best)
+    at = len(_COLUMNS) - 1
+    columns, widths = list(_COLUMNS), list(_WIDTHS)
+    if sheet:
+        columns.insert(at, "% sheet")
+        widths.insert(at, 8)
+        widths[1] -= 8
+    for cells in [columns, *(_cells(one, sheet) for one in best)]:
         cells[5] = cells[5].replace(" (operations)", " o").replace(" (bytes)", " b")
-        texts = [pad(cut(cell, width - 1), width) for cell, width in zip(cells[:2], _WIDTHS)]
-        texts += [pad(cut(cell, width - 1), width, right=True) for cell, width in zip(cells[2:], _WIDTHS[2:])]
+        texts = [pad(cut(cell, width - 1), width) for cell, width in zip(cells[:2], widths)]
+        texts += [pad(cut(cell, width - 1), width, right=True) for cell, width in zip(cells[2:], widths[2:])]
         lines.append("".join(texts).rstrip())
     return lines
 
@@ -246,6 +271,10 @@ def _about(runs: Sequence[Record], groups: Sequence[Group], best: Sequence[Best]
                  for limit, median, unit in one.limits if limit == name]
         if found:
             ceilings.append(f"{name} {significant(statistics.median(median for median, _ in found))} {found[0][1]}")
+    sheet = next((run.data_sheet for run in runs if run.data_sheet and groups[0].device == "cuda"), None)
+    if sheet:
+        ceilings.append(f"by the data sheet of {sheet.title}, predicted: {significant(sheet.gflop_per_s)} GFLOP/s, "
+                        f"{significant(sheet.gb_per_s)} GB/s")
     libraries = ", ".join(dict.fromkeys(one.library for one in best if one.library))
     counts = span([float(one.runs) for one in best])
     lines = [f"{groups[0].kind.capitalize()}, median of {counts} run{'' if counts == '1' else 's'} on {groups[0].hardware}; "

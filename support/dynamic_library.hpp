@@ -22,6 +22,8 @@ class DynamicLibrary {
   /// Empty if the library and all that was asked for were found, otherwise what is missing, in one line: of the
   /// library, why the first name was not opened.
   const std::string& missing() const { return missing_; }
+  /// The file that was opened, by its full path; empty without one.
+  std::string file() const;
 
  private:
   void* symbol(const char* name);
@@ -30,5 +32,8 @@ class DynamicLibrary {
   std::string name_;
   std::string missing_;
 };
+
+/// The library, other than the program itself, that has a function of this name; by its full path, empty without one.
+std::string library_with(const char* function);
 
 }  // namespace convladder

@@ -8,14 +8,18 @@
 #include <cupti.h>
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <link.h>
 
 #include <array>
 #include <cstdlib>
+#include <filesystem>
 #include <mutex>
+#include <system_error>
 #include <utility>
 
 #include "devices/cuda/cupti_places.hpp"
 #include "devices/cuda/cupti_records.hpp"
+#include "support/library_versions.hpp"
 
 namespace convladder {
 namespace {
@@ -40,6 +44,7 @@ struct CuptiLibrary {
 #undef CONVLADDER_CUPTI_MEMBER
 
   std::string missing;  ///< empty if everything was found, otherwise why the library cannot be used
+  std::string file;     ///< by its full path
 };
 
 CuptiLibrary open_library() {
@@ -54,6 +59,7 @@ CuptiLibrary open_library() {
     library.missing = fmt::format("{} not found", name);
     return library;
   }
+  if (const link_map* loaded = nullptr; dlinfo(handle, RTLD_DI_LINKMAP, &loaded) == 0) library.file = loaded->l_name;
   const auto load = [&library, handle](auto& function, const char* symbol) {
     function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(handle, symbol));
     if (function == nullptr && library.missing.empty()) library.missing = fmt::format("libcupti has no {}", symbol);
@@ -68,6 +74,19 @@ const CuptiLibrary& cupti_library() {
   static const CuptiLibrary library = open_library();
   return library;
 }
+
+/// None of its functions is called for it: the first one of all has it look for a driver.
+const LibraryVersionRegistration library_registration([] {
+  const CuptiLibrary& library = cupti_library();
+  std::error_code error;
+  const std::string name = std::filesystem::canonical(library.file, error).filename().string();
+  const std::size_t version = name.find(".so.");
+  return LibraryVersion{"CUPTI",
+                        !library.missing.empty()       ? library.missing
+                        : version == std::string::npos ? "of an unknown version"
+                                                       : name.substr(version + 4),
+                        library.file};
+});
 
 void require_cupti(CUptiResult status, const char* call) {
   if (status == CUPTI_SUCCESS) return;

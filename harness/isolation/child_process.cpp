@@ -125,6 +125,7 @@ ordered_json ending_of(const std::exception& error) {
   if ((no_memory || dynamic_cast<const OutOfDeviceMemory*>(&error) != nullptr) && memory_is_limited()) {
     throw MachineFault(no_memory ? out_of_memory_text() : fmt::format("{}: {}", out_of_memory_text(), reason));
   }
+  if (dynamic_cast<const NothingForSize*>(&error) != nullptr) return ending(Status::unsupported, reason);
   if (no_memory || dynamic_cast<const DeviceError*>(&error) != nullptr) {
     ordered_json reply = ending(Status::launch_failed, reason);
     if (dynamic_cast<const OutOfDeviceMemory*>(&error) != nullptr) reply[kOutOfDeviceMemory] = true;

@@ -13,15 +13,17 @@
 #include <ctime>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "devices/cpu/cpu_facts.hpp"
 #include "devices/cpu/cpu_microarchitecture.hpp"
 #include "devices/device_registry.hpp"
+#include "devices/gpus/gpu_facts.hpp"
 #include "harness/machine/build_information.hpp"
 #include "harness/machine/ptx_hash.hpp"
 #include "support/json_null.hpp"
+#include "support/library_versions.hpp"
 #include "support/printable.hpp"
-#include "variants/library_versions.hpp"
 
 namespace convladder {
 
@@ -33,6 +35,16 @@ constexpr std::size_t kLongestNode = 256;
 
 /// Facts that say which one of a kind a device is, or what its host has.
 constexpr std::array<std::string_view, 3> kOfOneDevice = {"PCI bus id", "UUID", "host threads"};
+
+/// Those that a build may be without, so that a list names them all.
+constexpr std::array<std::string_view, 9> kLibrariesOfSomeBuilds = {
+    "CUDA driver", "CUDA runtime", "CUPTI", "NVML", "ONNX Runtime", "XNNPACK", "cuBLAS", "cuDNN", "oneDNN"};
+
+/// Looked for once: a driver may take its time to answer.
+const std::vector<LibraryVersion>& found_libraries() {
+  static const std::vector<LibraryVersion> found = library_versions();
+  return found;
+}
 
 /// PRETTY_NAME of /etc/os-release.
 std::string system_name() {
@@ -80,11 +92,39 @@ ordered_json cpu() {
           {"caches", std::move(caches)}};
 }
 
+/// What drivers call the GPUs that are known (devices/gpus): only these, since an H100 NVL or an A100 of 80 GB has
+/// another memory.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kNamesOfDrivers = {{
+    {"NVIDIA H100 80GB HBM3", "h100"},
+    {"NVIDIA H200", "h200"},
+    {"NVIDIA A100-SXM4-40GB", "a100"},
+    {"Tesla V100-SXM2-16GB", "v100"},
+    {"Tesla V100-SXM2-32GB", "v100"},
+    {"Tesla K80", "k80"},
+}};
+
+/// Of a GPU that is known: what its vendor says that it can do at most.
+void add_data_sheet(ordered_json& facts) {
+  const std::string name = facts.value("name", "");
+  for (const GpuFacts& gpu : gpu_facts()) {
+    const bool is_it =
+        name.starts_with(gpu.title) ||  // the stand-in's
+        std::ranges::find(kNamesOfDrivers, std::pair{std::string_view(name), std::string_view(gpu.name)}) !=
+            kNamesOfDrivers.end();
+    if (!is_it) continue;
+    facts["data sheet of"] = gpu.title;
+    facts["data sheet GFLOP/s"] =
+        fmt::format("{:.0f}", 2e-3 * gpu.multiprocessors * gpu.fp32_lanes * gpu.clock_mhz.high);
+    facts["data sheet GB/s"] = fmt::format("{:.0f}", gpu.dram_gb_per_s.high);
+  }
+}
+
 ordered_json devices() {
   ordered_json list = ordered_json::array();
   for (const DeviceKind& kind : device_kinds()) {
     ordered_json facts = ordered_json::object();
     for (const DeviceFact& fact : kind.facts()) facts[fact.name] = fact.value;
+    if (kind.name == "cuda") add_data_sheet(facts);
     list.push_back({{"kind", kind.name},
                     {"family", kind.family},
                     {"unavailable", text_or_null(kind.unavailable())},
@@ -102,8 +142,20 @@ ordered_json libraries() {
       {"CLI11", CLI11_VERSION},
       {"fmt", fmt::format("{}.{}.{}", FMT_VERSION / 10000, FMT_VERSION / 100 % 100, FMT_VERSION % 100)},
       {"zlib", zlibVersion()}};
-  for (const LibraryVersion& library : library_versions()) versions[library.name] = library.version;
+  for (const LibraryVersion& library : found_libraries()) versions[library.name] = library.version;
+  for (const std::string_view name : kLibrariesOfSomeBuilds) {
+    if (!versions.contains(name)) versions[std::string(name)] = "not in this build";
+  }
   return versions;
+}
+
+/// Where those that were found at run time lie.
+ordered_json library_files() {
+  ordered_json files = ordered_json::object();
+  for (const LibraryVersion& library : found_libraries()) {
+    if (!library.file.empty()) files[library.name] = library.file;
+  }
+  return files;
 }
 
 }  // namespace
@@ -158,11 +210,8 @@ ordered_json machine_kind(const ordered_json& machine) {
 }
 
 ordered_json environment_json() {
-  return {{"program", program_json()},
-          {"host", host()},
-          {"cpu", cpu()},
-          {"devices", devices()},
-          {"libraries", libraries()}};
+  return {{"program", program_json()}, {"host", host()},           {"cpu", cpu()},
+          {"devices", devices()},      {"libraries", libraries()}, {"library_files", library_files()}};
 }
 
 std::string host_name() {

@@ -19,7 +19,8 @@ Measures everything in this bundle on the first visible GPU (CUDA_VISIBLE_DEVICE
   environment    machine, driver, clocks; nothing is ever changed on the GPU
   verified       every CUDA stage on every layer, and on awkward shapes, at batches 1, 3 and 8, against float64
   ladder         the layers of lenet28, lenet72 and lenet86 at batches 100, 1000 and 10000: all stages, those on tensor
-                 cores among them, with cuDNN in fp32 and in tf32 beside them, caches hot and cold, ceilings and floors
+                 cores among them, with cuDNN beside them (fp32, tf32, NCHW, NHWC, Winograd and FFT), caches hot and
+                 cold, ceilings and floors
   networks       whole networks: op times and where the time goes
   overlap        the same networks with copies beside kernels
   fused          convolution, activation and pooling in one kernel, beside what it replaces

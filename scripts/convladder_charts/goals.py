@@ -5,6 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Callable, Mapping, Optional
 
+LEAST_BATCH: Mapping[str, int] = {"cpu": 1, "cuda": 1000}
+"""The batch that a family's goals ask for at least: at a smaller one a GPU is not full, and a call may take as long as
+telling the GPU of it."""
+
 FLOOR_INSTEAD = 90.0
 """Percent of the floor that will do where the physical limit is nearer than the goal."""
 
@@ -20,6 +24,9 @@ class Standing:
     of_library_op: Optional[float]
     of_floor: Optional[float]
     of_peak: Optional[float]
+    batch: int = 1
+    of_data_sheet: Optional[float] = None
+    """Of the floor by the data sheet's rates, which is predicted; the other floor is from measured rates."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +52,8 @@ class Goal:
 
     def is_met(self, standing: Standing) -> Optional[bool]:
         """None where it cannot be told from what was measured."""
+        if standing.batch < LEAST_BATCH[self.family]:
+            return None
         found: Optional[float] = getattr(standing, self.what)
         met = None if found is None else found >= self.percent
         if met or not self.or_floor or standing.of_floor is None:
@@ -87,6 +96,10 @@ def verdicts(family: str, standing_of: Callable[[str, str], Optional[Standing]])
         if goal.family != family:
             continue
         standing = standing_of(goal.layer, goal.arithmetic)
+        least = LEAST_BATCH[family]
+        if standing and standing.batch < least:
+            lines.append(f"not measured at batch {least} or more: {goal.words()}")
+            continue
         met = goal.is_met(standing) if standing else None
         word = "not measured" if met is None else "met" if met else "not met"
         found = getattr(standing, goal.what) if standing else None
@@ -95,5 +108,10 @@ def verdicts(family: str, standing_of: Callable[[str, str], Optional[Standing]])
         measured = "" if found is None else f": {found:.{places}f}%"
         if goal.or_floor and standing and standing.of_floor is not None:
             measured += f" ({standing.of_floor:.0f}% of the floor)"
+        if measured and goal.family == "cuda" and standing:
+            beside = {"of_library": ("its bare op", standing.of_library_op),
+                      "of_floor": ("the data sheet's floor, predicted", standing.of_data_sheet)}.get(goal.what)
+            if beside and beside[1] is not None:
+                measured += f" ({beside[1]:.0f}% of {beside[0]})"
         lines.append(f"{word}: {goal.words()}{measured}")
     return lines

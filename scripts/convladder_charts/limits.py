@@ -26,6 +26,19 @@ class Floor:
 
 
 @dataclass(frozen=True)
+class DataSheet:
+    """What the vendor says that the device can do at most; a floor from it is predicted, and nothing of it measured."""
+
+    title: str
+    gflop_per_s: float
+    gb_per_s: float
+
+    def floor(self, floor: Floor) -> float:
+        """The same floor, in nanoseconds, by these rates."""
+        return max(floor.flop / self.gflop_per_s, floor.moved / self.gb_per_s if floor.from_memory else 0.0)
+
+
+@dataclass(frozen=True)
 class CaseRoofline:
     """Where a case stands under the roof of its run's ceilings. Operations and bytes are derived, the rate is measured."""
 

@@ -14,7 +14,7 @@ from convladder_charts import counted, left_out, predicted, story
 from convladder_charts.about import About, about, fact, hardware
 from convladder_charts.cases import Cases
 from convladder_charts.counted import CountedGroup
-from convladder_charts.limits import CaseRoofline, Ceilings, Floor, ceilings_of, floor_of, roofline_of
+from convladder_charts.limits import CaseRoofline, Ceilings, DataSheet, Floor, ceilings_of, floor_of, roofline_of
 from convladder_charts.machines import kind_of_machine, machine_of_kind
 from convladder_charts.json_text import Node, RecordError
 from convladder_charts.left_out import LeftOutGroup
@@ -201,6 +201,8 @@ class Record(About):
     counted: tuple[CountedGroup, ...] = ()
     predicted: tuple[PredictedGroup, ...] = ()
     ceilings: tuple[Ceilings, ...] = ()
+    data_sheet: Optional[DataSheet] = None
+    """The GPU's, where it is one that the program knows."""
     left_out: tuple[LeftOutGroup, ...] = ()
     work: str = "forward convolution"
     """What each call of a stage computes, in words."""
@@ -262,7 +264,18 @@ def read(root: Node) -> Record:
         of_folder=of_folder,
         of_sizes=bool(cases.outlines) and all(map(is_size, cases.outlines)),
         ceilings=tuple(ceilings_of(node) for node in (root.field("ceilings").items() if "ceilings" in root.value else ())),
+        data_sheet=_data_sheet(context),
     )
+
+
+def _data_sheet(context: Node) -> Optional[DataSheet]:
+    title, *rates = (fact("cuda", name, context)
+                     for name in ("data sheet of", "data sheet GFLOP/s", "data sheet GB/s"))
+    try:
+        numbers = [float(rate) for rate in rates if rate is not None]
+    except ValueError:
+        return None
+    return DataSheet(printable(title), *numbers) if title and len(numbers) == 2 and min(numbers) > 0 else None
 
 
 def _work(cases: Sequence[Node], of_folder: bool) -> str:

@@ -7,7 +7,7 @@ import json
 import os
 from pathlib import Path
 from subprocess import CompletedProcess
-from typing import Any, Sequence
+from typing import Any, Optional, Sequence
 
 import pytest
 
@@ -24,9 +24,9 @@ LAYER = ["--shape", "2,24,24,8,5", "--batch", "2", "--repetitions", "3"]
 
 
 def settings_of(tmp_path: Path, *, libraries: Sequence[str] = (), library_faults: Sequence[dict[str, Any]] = (),
-                dropped: int = 0, **settings: Any) -> dict[str, str]:
+                dropped: int = 0, cudnn: Optional[dict[str, Any]] = None, **settings: Any) -> dict[str, str]:
     """The environment for these settings of the stand-in, with these libraries of the tests before any others. What they
-    are asked for is in tmp_path/calls."""
+    are asked for is in tmp_path/calls; `cudnn` is what that library has to offer (cudnn_settings.hpp)."""
     for name in libraries:
         if not (LIBRARIES / name).exists():
             pytest.skip(f"the tests' {name} was not built: its header is not here")
@@ -34,7 +34,8 @@ def settings_of(tmp_path: Path, *, libraries: Sequence[str] = (), library_faults
     if libraries:
         environment["LD_LIBRARY_PATH"] = ":".join(str(LIBRARIES / name) for name in libraries)
         environment["CONVLADDER_TEST_LIBRARIES"] = json.dumps(
-            {"log": str(tmp_path / "calls"), "dropped": dropped, "faults": list(library_faults)})
+            {"log": str(tmp_path / "calls"), "dropped": dropped, "faults": list(library_faults),
+             "cudnn": cudnn or {}})
     return environment
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 import statistics
 from dataclasses import replace
 from pathlib import Path
@@ -142,6 +143,51 @@ def test_a_library_that_is_less_accurate_is_not_the_fastest(tmp_path: Path) -> N
     assert done.returncode == 0 and LIBRARIES[1][1] in done.stdout and "Rough library" not in done.stdout
     untold = next(iter(record.load(written_runs(tmp_path, run)[0]).groups)).ladders[0]
     assert replace(untold, told=None).story.library == LIBRARIES[1][0]
+
+
+def gpu_run(batches: list[int], **facts: str) -> dict[str, Any]:
+    """A run on a GPU of which these facts are known."""
+    text = json.dumps(run_of(1, batches))
+    for member in ("device", "family"):
+        text = text.replace(f'"{member}": "cpu"', f'"{member}": "cuda"')
+    run = json.loads(text)
+    run["context"]["devices"][1] = {"kind": "cuda", "family": "cuda", "unavailable": None,
+                                    "facts": {"name": "NVIDIA H100 80GB HBM3", **facts}}
+    for one in run["ladders"]:
+        one["floor"].update(flop=1e6 * one["batch"], bytes_read=2e4 * one["batch"], bytes_written=8e4 * one["batch"])
+    return run
+
+
+def test_goals_of_a_gpu_ask_for_a_batch_of_1000(tmp_path: Path) -> None:
+    small, both = written_runs(tmp_path, gpu_run([10, 100]), gpu_run([100, 1000]))
+    done = against(small, "--device", "cuda", "--goals")
+    assert done.returncode == 0 and "lenet72.conv2 (100)" in done.stdout
+    assert "- not measured at batch 1000 or more: lenet72.conv2: at least 100% of the library's speed" in done.stdout
+    assert "- met" not in done.stdout and "- not met" not in done.stdout
+    done = against(small, both, "--device", "cuda", "--goals")
+    assert "lenet72.conv2 (1000)" in done.stdout and "1000 or more" not in done.stdout
+    verdict = next(line for line in done.stdout.splitlines() if "met: lenet72.conv2: at least" in line)
+    assert re.search(r"speed: \d+(\.\d)?% \(\d+% of its bare op\)$", verdict), verdict
+
+
+def test_the_floor_by_the_data_sheet_stands_beside_the_measured_one(tmp_path: Path) -> None:
+    sheet = {"data sheet of": "NVIDIA H100 SXM", "data sheet GFLOP/s": "66909", "data sheet GB/s": "3350"}
+    run = gpu_run([1000], **sheet)
+    done = against(*written_runs(tmp_path, run), "--device", "cuda", "--goals")
+    assert "% of floor (bound) | % of the data sheet's floor (predicted) |" in done.stdout
+    assert (f"by the data sheet of NVIDIA H100 SXM, predicted: {units.significant(66909)} GFLOP/s, "
+            f"{units.significant(3350)} GB/s") in done.stdout
+    row = row_of(run, ("lenet28", "conv1"), 1000)
+    ladder = next(one for one in run["ladders"] if (one["network"], one["layer"]) == ("lenet28", "conv1"))
+    nanoseconds = 1e9 / 66909 if ladder["floor"]["bytes"] is None else max(1e9 / 66909, 1e8 / 3350)
+    share = 100 * nanoseconds / row["layer_median_ns"]
+    line = next(line for line in done.stdout.splitlines() if line.startswith("| lenet28.conv1"))
+    assert f"| {units.percent(share)} |" in line
+    assert f"({share:.0f}% of the data sheet's floor, predicted)" in done.stdout
+    without = against(*written_runs(tmp_path, gpu_run([1000])), "--device", "cuda", "--goals")
+    assert "data sheet" not in without.stdout
+    plain = against(*written_runs(tmp_path, run), "--device", "cuda", "--format", "text").stdout
+    assert "% sheet" in plain and all(len(line) <= 100 for line in plain.splitlines())
 
 
 def test_what_cannot_be_compared_is_one_line(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ TEST(DynamicLibrary, LoadsAFunctionOfTheFirstOneThatIsThere) {
   EXPECT_EQ(library.missing(), "");
   ASSERT_NE(cosine, nullptr);
   EXPECT_EQ(cosine(0.0), 1.0);
+  EXPECT_TRUE(library.file().starts_with('/') && library.file().ends_with("/libm.so.6")) << library.file();
 }
 
 TEST(DynamicLibrary, SaysWhichFunctionIsMissing) {
@@ -32,6 +33,12 @@ TEST(DynamicLibrary, SaysWhyTheFirstWasNotOpened) {
   EXPECT_EQ(function, nullptr);
   EXPECT_THAT(library.missing(), HasSubstr("libno-such-library.so.1 not found"));
   EXPECT_EQ(library.missing().find('\n'), std::string::npos);
+  EXPECT_EQ(library.file(), "");
+}
+
+TEST(DynamicLibrary, AFunctionIsOfALibraryOrOfTheProgramItself) {
+  EXPECT_TRUE(library_with("dlsym").starts_with('/'));
+  EXPECT_EQ(library_with("no_such_function"), "");
 }
 
 }  // namespace

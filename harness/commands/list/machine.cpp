@@ -27,7 +27,13 @@ std::string machine_listing(const std::string& format) {
   const ordered_json environment = environment_json();
   if (format == "json") return json_text(environment);
   std::string text;
-  for (const char* part : {"program", "host", "cpu", "libraries"}) text += object_text(part, environment.at(part));
+  for (const char* part : {"program", "host", "cpu"}) text += object_text(part, environment.at(part));
+  text += "libraries\n";
+  const ordered_json& files = environment.at("library_files");
+  for (const auto& [name, version] : environment.at("libraries").items()) {
+    const std::string file = files.contains(name) ? files.at(name).get<std::string>() : std::string();
+    text += fmt::format("  {:<22} {}{}\n", name, version.get<std::string>(), file.empty() ? "" : ", " + file);
+  }
   for (const ordered_json& device : environment.at("devices")) {
     text += object_text(fmt::format("device {}", device.at("kind").get<std::string>()), device.at("facts"));
     for (const char* const remark : {"unavailable", "warning"}) {

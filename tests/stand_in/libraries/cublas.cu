@@ -46,11 +46,9 @@ cublasStatus_t cublasDestroy_v2(cublasHandle_t handle) {
   });
 }
 
-cublasStatus_t cublasGetVersion_v2(cublasHandle_t handle, int* version) {
-  return answered<cublasStatus_t>("cublasGetVersion", handle, [&] {
-    *version = CUBLAS_VERSION;
-    return CUBLAS_STATUS_SUCCESS;
-  });
+cublasStatus_t cublasGetProperty(libraryPropertyType type, int* value) {
+  *value = type == MAJOR_VERSION ? CUBLAS_VER_MAJOR : type == MINOR_VERSION ? CUBLAS_VER_MINOR : CUBLAS_VER_PATCH;
+  return CUBLAS_STATUS_SUCCESS;
 }
 
 cublasStatus_t cublasSetMathMode(cublasHandle_t handle, cublasMath_t) {

@@ -1,21 +1,26 @@
-// A cuDNN for the tests: right results by a plain kernel, refusals where the real one refuses, and a search whose times
-// are invented. It has what variants/convolution/cuda/cudnn_library.hpp asks for, and nothing else.
+// A cuDNN for the tests: right results by a plain kernel, as late and as wrong as a test wants them, and refusals where
+// the real one refuses. It has what variants/convolution/cuda/cudnn_library.hpp asks for, and nothing else; its graph
+// interface is in cudnn_graph.cpp.
 #include <cudnn.h>
 
-#include <algorithm>
 #include <cstdint>
 
 #include "calls.hpp"
+#include "cudnn_settings.hpp"
 
 using library_of_tests::answered;
 using library_of_tests::Living;
+using library_of_tests::Sizes;
+using library_of_tests::Way;
 
 struct cudnnContext {};
 struct cudnnTensorStruct {
   int sizes[4];
+  bool channels_last;
 };
 struct cudnnFilterStruct {
   int sizes[4];
+  bool channels_last;
 };
 struct cudnnConvolutionStruct {
   int padding;
@@ -31,33 +36,40 @@ Living<cudnnTensorStruct> tensors;
 Living<cudnnFilterStruct> filters;
 Living<cudnnConvolutionStruct> convolutions;
 
-struct Sizes {
-  int batch, in_channels, height, width, out_channels, channels_per_group, kernel, out_height, out_width, padding,
-      stride;
-  int groups;
-};
+/// Where an element lies, of `channels` x `height` x `width` for each of `outer`.
+__device__ int place_of(bool channels_last, int outer, int channel, int row, int column, int channels, int height,
+                        int width) {
+  return channels_last ? ((outer * height + row) * width + column) * channels + channel
+                       : ((outer * channels + channel) * height + row) * width + column;
+}
 
-__global__ void convolve(Sizes s, float alpha, const float* input, const float* weights, float beta, float* output) {
-  const int place = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
-  if (place >= s.batch * s.out_channels * s.out_height * s.out_width) return;
-  const int column = place % s.out_width;
-  const int row = place / s.out_width % s.out_height;
-  const int map = place / (s.out_width * s.out_height) % s.out_channels;
-  const int image = place / (s.out_width * s.out_height * s.out_channels);
+__global__ void convolve(Sizes s, float error, float alpha, const float* input, const float* weights, float beta,
+                         float* output) {
+  const int number = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (number >= s.batch * s.out_channels * s.out_height * s.out_width) return;
+  const int column = number % s.out_width;
+  const int row = number / s.out_width % s.out_height;
+  const int map = number / (s.out_width * s.out_height) % s.out_channels;
+  const int image = number / (s.out_width * s.out_height * s.out_channels);
   const int first_channel = map / (s.out_channels / s.groups) * s.channels_per_group;
   float sum = 0.0F;
+  float magnitude = 0.0F;
   for (int channel = 0; channel < s.channels_per_group; ++channel) {
     for (int i = 0; i < s.kernel; ++i) {
       for (int j = 0; j < s.kernel; ++j) {
         const int y = row * s.stride - s.padding + i;
         const int x = column * s.stride - s.padding + j;
         if (y < 0 || y >= s.height || x < 0 || x >= s.width) continue;
-        sum += input[((image * s.in_channels + first_channel + channel) * s.height + y) * s.width + x] *
-               weights[((map * s.channels_per_group + channel) * s.kernel + i) * s.kernel + j];
+        const float product =
+            input[place_of(s.channels_last, image, first_channel + channel, y, x, s.in_channels, s.height, s.width)] *
+            weights[place_of(s.channels_last, map, channel, i, j, s.channels_per_group, s.kernel, s.kernel)];
+        sum += product;
+        magnitude += product < 0.0F ? -product : product;
       }
     }
   }
-  output[place] = alpha * sum + (beta == 0.0F ? 0.0F : beta * output[place]);
+  const int place = place_of(s.channels_last, image, map, row, column, s.out_channels, s.out_height, s.out_width);
+  output[place] = alpha * (sum + error * magnitude) + (beta == 0.0F ? 0.0F : beta * output[place]);
 }
 
 /// Whether the descriptors are alive and belong together; sets `sizes`.
@@ -69,40 +81,52 @@ bool describes(cudnnTensorDescriptor_t input, cudnnFilterDescriptor_t filter, cu
   const int* const out = output->sizes;
   const int* const f = filter->sizes;
   const cudnnConvolutionStruct& c = *convolution;
-  sizes = {in[0], in[1], in[2], in[3], f[0], f[1], f[2], out[2], out[3], c.padding, c.stride, c.groups};
-  return c.stride > 0 && f[2] == f[3] && f[1] * c.groups == in[1] && f[0] % c.groups == 0 && out[0] == in[0] &&
-         out[1] == f[0] && out[2] == (in[2] + 2 * c.padding - f[2]) / c.stride + 1 &&
+  sizes = {in[0],
+           in[1],
+           in[2],
+           in[3],
+           f[0],
+           f[1],
+           f[2],
+           out[2],
+           out[3],
+           c.padding,
+           c.stride,
+           c.groups,
+           input->channels_last};
+  return c.stride > 0 && filter->channels_last == input->channels_last &&
+         output->channels_last == input->channels_last && f[2] == f[3] && f[1] * c.groups == in[1] &&
+         f[0] % c.groups == 0 && out[0] == in[0] && out[1] == f[0] &&
+         out[2] == (in[2] + 2 * c.padding - f[2]) / c.stride + 1 &&
          out[3] == (in[3] + 2 * c.padding - f[3]) / c.stride + 1;
 }
 
-/// The bytes that an algorithm needs, or why it does not take these sizes.
-cudnnStatus_t workspace(const Sizes& s, cudnnConvolutionFwdAlgo_t algorithm, size_t& bytes) {
+/// What is built in of an algorithm: tensor cores are quick and round, Winograd is quick and less accurate.
+Way built_in(const Sizes& s, cudnnConvolutionFwdAlgo_t algorithm, cudnnMathType_t math) {
+  const bool rounds = math != CUDNN_FMA_MATH;
   switch (algorithm) {
     case CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_GEMM:
-      bytes = 0;
-      return CUDNN_STATUS_SUCCESS;
+      return {.passes = 6};
     case CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM:
-      bytes = 256;
-      return CUDNN_STATUS_SUCCESS;
+      return {.passes = rounds ? 2 : 3, .error = rounds ? 1e-4 : 0, .workspace = rounds ? 512U : 256U};
     case CUDNN_CONVOLUTION_FWD_ALGO_GEMM:
-      bytes =
-          sizeof(float) * static_cast<size_t>(s.channels_per_group) * s.kernel * s.kernel * s.out_height * s.out_width;
-      return CUDNN_STATUS_SUCCESS;
-    case CUDNN_CONVOLUTION_FWD_ALGO_WINOGRAD_NONFUSED:
-      bytes = 4096;
-      return s.stride == 1 && (s.kernel == 3 || s.kernel == 5) ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_NOT_SUPPORTED;
+      return {.passes = 4,
+              .workspace = sizeof(float) * static_cast<size_t>(s.channels_per_group) * s.kernel * s.kernel *
+                           s.out_height * s.out_width};
+    case CUDNN_CONVOLUTION_FWD_ALGO_WINOGRAD_NONFUSED: {
+      const bool takes = s.stride == 1 && (s.kernel == 3 || s.kernel == 5) && !s.channels_last;
+      return {.passes = 1,
+              .error = 1e-5,
+              .workspace = 4096,
+              .size_status = takes ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_NOT_SUPPORTED};
+    }
     default:
-      return CUDNN_STATUS_NOT_SUPPORTED;
+      return {.size_status = CUDNN_STATUS_NOT_SUPPORTED};
   }
 }
 
-cudnnStatus_t forward(const Sizes& s, float alpha, const void* input, const void* weights, float beta, void* output) {
-  const int elements = s.batch * s.out_channels * s.out_height * s.out_width;
-  constexpr int kThreads = 128;
-  convolve<<<(elements + kThreads - 1) / kThreads, kThreads>>>(s, alpha, static_cast<const float*>(input),
-                                                               static_cast<const float*>(weights), beta,
-                                                               static_cast<float*>(output));
-  return cudaGetLastError() == cudaSuccess ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_EXECUTION_FAILED_CUDART;
+Way way_of(const Sizes& sizes, cudnnConvolutionFwdAlgo_t algorithm, cudnnConvolutionDescriptor_t convolution) {
+  return library_of_tests::algorithm(algorithm, convolution->math, built_in(sizes, algorithm, convolution->math));
 }
 
 template <typename Object>
@@ -130,7 +154,29 @@ cudnnStatus_t change(const char* call, const Living<Object>& living, Object* obj
   });
 }
 
+/// Takes as long as launching it.
+__global__ void wait_a_launch() {}
+
 }  // namespace
+
+namespace library_of_tests {
+
+cudnnStatus_t forward(const Sizes& s, const Way& way, float alpha, const void* input, const void* weights, float beta,
+                      void* output) {
+  const int elements = s.batch * s.out_channels * s.out_height * s.out_width;
+  constexpr int kThreads = 128;
+  if (way.passes > 0) {
+    convolve<<<(elements + kThreads - 1) / kThreads, kThreads>>>(
+        s, static_cast<float>(way.error), alpha, static_cast<const float*>(input), static_cast<const float*>(weights),
+        beta, static_cast<float*>(output));
+  }
+  for (int pass = 1; pass < way.passes; ++pass) wait_a_launch<<<1, 1>>>();
+  return cudaGetLastError() == cudaSuccess ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_EXECUTION_FAILED_CUDART;
+}
+
+bool is_handle(cudnnHandle_t handle) { return handles.has(handle); }
+
+}  // namespace library_of_tests
 
 extern "C" {
 
@@ -163,8 +209,8 @@ cudnnStatus_t cudnnDestroyTensorDescriptor(cudnnTensorDescriptor_t tensor) {
 cudnnStatus_t cudnnSetTensor4dDescriptor(cudnnTensorDescriptor_t tensor, cudnnTensorFormat_t format,
                                          cudnnDataType_t type, int n, int c, int h, int w) {
   return change("cudnnSetTensor4dDescriptor", tensors, tensor, [&](cudnnTensorStruct& to) {
-    const bool plain = format == CUDNN_TENSOR_NCHW && type == CUDNN_DATA_FLOAT;
-    to = {{plain ? n : 0, c, h, w}};  // of no use in another layout
+    const bool plain = (format == CUDNN_TENSOR_NCHW || format == CUDNN_TENSOR_NHWC) && type == CUDNN_DATA_FLOAT;
+    to = {{plain ? n : 0, c, h, w}, format == CUDNN_TENSOR_NHWC};  // of no use in another layout
   });
 }
 
@@ -177,8 +223,8 @@ cudnnStatus_t cudnnDestroyFilterDescriptor(cudnnFilterDescriptor_t filter) {
 cudnnStatus_t cudnnSetFilter4dDescriptor(cudnnFilterDescriptor_t filter, cudnnDataType_t type,
                                          cudnnTensorFormat_t format, int k, int c, int h, int w) {
   return change("cudnnSetFilter4dDescriptor", filters, filter, [&](cudnnFilterStruct& to) {
-    const bool plain = format == CUDNN_TENSOR_NCHW && type == CUDNN_DATA_FLOAT;
-    to = {{plain ? k : 0, c, h, w}};
+    const bool plain = (format == CUDNN_TENSOR_NCHW || format == CUDNN_TENSOR_NHWC) && type == CUDNN_DATA_FLOAT;
+    to = {{plain ? k : 0, c, h, w}, format == CUDNN_TENSOR_NHWC};
   });
 }
 
@@ -215,49 +261,9 @@ cudnnStatus_t cudnnGetConvolutionForwardWorkspaceSize(cudnnHandle_t handle, cudn
   return answered<cudnnStatus_t>("cudnnGetConvolutionForwardWorkspaceSize", handle, [&] {
     Sizes sizes;
     if (!handles.has(handle) || !describes(input, filter, convolution, output, sizes)) return CUDNN_STATUS_BAD_PARAM;
-    return workspace(sizes, algorithm, *bytes);
-  });
-}
-
-cudnnStatus_t cudnnFindConvolutionForwardAlgorithmEx(cudnnHandle_t handle, cudnnTensorDescriptor_t input, const void* x,
-                                                     cudnnFilterDescriptor_t filter, const void* w,
-                                                     cudnnConvolutionDescriptor_t convolution,
-                                                     cudnnTensorDescriptor_t output, void* y, int room, int* found,
-                                                     cudnnConvolutionFwdAlgoPerf_t* results, void* space,
-                                                     size_t space_bytes) {
-  return answered<cudnnStatus_t>("cudnnFindConvolutionForwardAlgorithmEx", handle, [&] {
-    Sizes sizes;
-    if (!handles.has(handle) || !describes(input, filter, convolution, output, sizes)) return CUDNN_STATUS_BAD_PARAM;
-    struct Trial {
-      cudnnConvolutionFwdAlgo_t algorithm;
-      cudnnMathType_t math;
-      float milliseconds;
-    };
-    static constexpr Trial trials[] = {
-        {CUDNN_CONVOLUTION_FWD_ALGO_WINOGRAD_NONFUSED, CUDNN_FMA_MATH, 0.5F},
-        {CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM, CUDNN_TENSOR_OP_MATH, 0.75F},
-        {CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM, CUDNN_FMA_MATH, 1.0F},
-        {CUDNN_CONVOLUTION_FWD_ALGO_GEMM, CUDNN_FMA_MATH, 1.5F},
-        {CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_GEMM, CUDNN_FMA_MATH, 2.0F},
-        {CUDNN_CONVOLUTION_FWD_ALGO_FFT, CUDNN_FMA_MATH, -1.0F},
-    };
-    *found = 0;
-    for (const Trial& trial : trials) {
-      if (*found == room) break;
-      cudnnConvolutionFwdAlgoPerf_t& result = results[(*found)++];
-      result = {};
-      result.algo = trial.algorithm;
-      result.mathType = trial.math;
-      result.status = workspace(sizes, trial.algorithm, result.memory);
-      if (result.status == CUDNN_STATUS_SUCCESS &&
-          (result.memory > space_bytes || (result.memory > 0 && space == nullptr))) {
-        result.status = CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED;
-      }
-      result.time = result.status == CUDNN_STATUS_SUCCESS ? trial.milliseconds : -1.0F;
-    }
-    std::stable_partition(results, results + *found,
-                          [](const auto& one) { return one.status == CUDNN_STATUS_SUCCESS; });
-    return forward(sizes, 1.0F, x, w, 0.0F, y);
+    const Way way = way_of(sizes, algorithm, convolution);
+    *bytes = way.workspace;
+    return way.size_status;
   });
 }
 
@@ -268,12 +274,13 @@ cudnnStatus_t cudnnConvolutionForward(cudnnHandle_t handle, const void* alpha, c
                                       void* y) {
   return answered<cudnnStatus_t>("cudnnConvolutionForward", handle, [&] {
     Sizes sizes;
-    size_t needed = 0;
     if (!handles.has(handle) || !describes(input, filter, convolution, output, sizes)) return CUDNN_STATUS_BAD_PARAM;
-    const cudnnStatus_t status = workspace(sizes, algorithm, needed);
-    if (status != CUDNN_STATUS_SUCCESS) return status;
-    if (needed > space_bytes || (needed > 0 && space == nullptr)) return CUDNN_STATUS_BAD_PARAM;
-    return forward(sizes, *static_cast<const float*>(alpha), x, w, *static_cast<const float*>(beta), y);
+    const Way way = way_of(sizes, algorithm, convolution);
+    if (way.size_status != CUDNN_STATUS_SUCCESS) return way.size_status;
+    if (way.workspace > space_bytes || (way.workspace > 0 && space == nullptr)) return CUDNN_STATUS_BAD_PARAM;
+    if (way.status != CUDNN_STATUS_SUCCESS) return way.status;
+    return library_of_tests::forward(sizes, way, *static_cast<const float*>(alpha), x, w,
+                                     *static_cast<const float*>(beta), y);
   });
 }
 }

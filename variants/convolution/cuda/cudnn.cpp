@@ -1,235 +1,230 @@
-// cuDNN: NVIDIA's library, the ceiling beside the ladder, in plain float32 and with tf32.
+// cuDNN: NVIDIA's library, the ceiling beside the ladder, as fast as it can be made to run.
 //
-// NCHW in and out, one call of cudnnConvolutionForward with the algorithm that cuDNN itself measured to be the fastest
-// for this shape in `prepare`. `cudnn` takes those that compute in plain float32: CUDNN_FMA_MATH keeps the tensor
-// cores' tf32 out. (The search tries CUDNN_DEFAULT_MATH as well, which allows it, so its results are filtered.)
-// `cudnn-tf32` takes tf32 where that is faster, from compute capability 8.0 on, in the class of accuracy of the stages
-// that use it. Winograd and FFT transform before they multiply and do not give the exact result on small integers that
-// every case is checked for. They are passed over; where one was faster, the recorded choice says by how much.
+// `prepare` runs every way that cuDNN has for the shape in the variant's layout and arithmetic: the algorithms of
+// cudnnConvolutionForward under the math types that are allowed, and the plans that the heuristics of its graph
+// interface name. Each is looked at for accuracy and timed by ourselves, in turns with the others; the quickest is
+// taken. cuDNN's own search times each once, and reports math types other than those that ran. What nobody timed never
+// runs.
+//
+//   cudnn, cudnn-nhwc            plain float32 (FMA math), sums of products: compared with the fp32 stages
+//   cudnn-tf32, cudnn-tf32-nhwc  tensor cores may round to tf32: as accurate as the stages that do
+//   cudnn-any                    plain float32, Winograd and FFT too: a class of its own, since they are less accurate,
+//                                and not exact on small integers
+//
+// NHWC is the layout that cuDNN's kernels on tensor cores work in. It is a layout of its own: the op time is cuDNN's
+// alone, the layer time, NCHW to NCHW, has the transposes in it.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <limits>
-#include <span>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "devices/device_error.hpp"
+#include "variants/convolution/cuda/channels_last.hpp"
+#include "variants/convolution/cuda/cudnn_accuracy.hpp"
 #include "variants/convolution/cuda/cudnn_library.hpp"
+#include "variants/convolution/cuda/cudnn_way.hpp"
 #include "variants/convolution/registry.hpp"
+#include "variants/timed_choice.hpp"
 
 namespace convladder {
 namespace {
 
-/// A cuDNN object, destroyed with its owner.
-template <typename Handle>
-class Owned {
- public:
-  Owned(cudnnStatus_t (*create)(Handle*), cudnnStatus_t (*destroy)(Handle), const char* call) : destroy_(destroy) {
-    require_cudnn(create(&handle_), call);
+constexpr CudnnArithmetic fp32{"fp32", false, false, kFloat32Tolerance};
+constexpr CudnnArithmetic tf32{"tf32 allowed", true, false, 1e-3};
+/// Winograd with tiles of 6x6 for 3x3 filters, the coarsest that cuDNN has in float32, loses some four bits.
+constexpr CudnnArithmetic any_fp32{"fp32, transforms allowed", false, true, 1e-4};
+
+ChannelPlanes input_planes(const ConvShape& shape) {
+  return {shape.batch, shape.in_channels, shape.height * shape.width};
+}
+ChannelPlanes output_planes(const ConvShape& shape) {
+  return {shape.batch, shape.out_channels, shape.out_height() * shape.out_width()};
+}
+
+/// OIHW to OHWI.
+std::vector<float> weights_channels_last(const ConvShape& shape, const float* weights) {
+  const auto channels = static_cast<std::size_t>(shape.channels_per_group());
+  const auto taps = static_cast<std::size_t>(shape.kernel) * static_cast<std::size_t>(shape.kernel);
+  std::vector<float> packed(static_cast<std::size_t>(shape.weight_elements()));
+  for (std::size_t map = 0; map < static_cast<std::size_t>(shape.out_channels); ++map) {
+    for (std::size_t channel = 0; channel < channels; ++channel) {
+      for (std::size_t tap = 0; tap < taps; ++tap) {
+        packed[(map * taps + tap) * channels + channel] = weights[(map * channels + channel) * taps + tap];
+      }
+    }
   }
-  Owned(const Owned&) = delete;
-  Owned& operator=(const Owned&) = delete;
-  ~Owned() { destroy_(handle_); }
-  Handle get() const { return handle_; }
-
- private:
-  Handle handle_ = nullptr;
-  cudnnStatus_t (*destroy_)(Handle);
-};
-
-struct NamedAlgorithm {
-  cudnnConvolutionFwdAlgo_t algorithm;
-  const char* name;
-};
-
-constexpr std::array<NamedAlgorithm, 8> algorithms = {{
-    {CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_GEMM, "IMPLICIT_GEMM"},
-    {CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM, "IMPLICIT_PRECOMP_GEMM"},
-    {CUDNN_CONVOLUTION_FWD_ALGO_GEMM, "GEMM"},
-    {CUDNN_CONVOLUTION_FWD_ALGO_DIRECT, "DIRECT"},
-    {CUDNN_CONVOLUTION_FWD_ALGO_FFT, "FFT"},
-    {CUDNN_CONVOLUTION_FWD_ALGO_FFT_TILING, "FFT_TILING"},
-    {CUDNN_CONVOLUTION_FWD_ALGO_WINOGRAD, "WINOGRAD"},
-    {CUDNN_CONVOLUTION_FWD_ALGO_WINOGRAD_NONFUSED, "WINOGRAD_NONFUSED"},
-}};
-
-/// Whether it sums products, in some order: exact on small integers, and within the tolerance of a sum.
-bool sums_products(cudnnConvolutionFwdAlgo_t algorithm) {
-  return algorithm == CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_GEMM ||
-         algorithm == CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM ||
-         algorithm == CUDNN_CONVOLUTION_FWD_ALGO_GEMM || algorithm == CUDNN_CONVOLUTION_FWD_ALGO_DIRECT;
-}
-
-const char* algorithm_name(cudnnConvolutionFwdAlgo_t algorithm) {
-  const auto* found = std::ranges::find(algorithms, algorithm, &NamedAlgorithm::algorithm);
-  return found == algorithms.end() ? "unknown algorithm" : found->name;
-}
-
-/// The arithmetic that a variant allows.
-struct Arithmetic {
-  const char* text;  ///< for the record
-  cudnnMathType_t math;
-  bool (*allows)(cudnnMathType_t math);  ///< of a result of the search
-  double tolerance;
-};
-
-constexpr Arithmetic fp32{"fp32 FMA math", CUDNN_FMA_MATH, [](cudnnMathType_t math) { return math == CUDNN_FMA_MATH; },
-                          1e-6};
-/// All but the conversion to half precision.
-constexpr Arithmetic tf32{"tf32 allowed", CUDNN_DEFAULT_MATH,
-                          [](cudnnMathType_t math) { return math != CUDNN_TENSOR_OP_MATH_ALLOW_CONVERSION; }, 1e-3};
-
-const char* math_name(cudnnMathType_t math) {
-  if (math == CUDNN_FMA_MATH) return "FMA math";
-  return math == CUDNN_TENSOR_OP_MATH ? "tensor op math" : "default math";
+  return packed;
 }
 
 class PreparedCudnnConv final : public PreparedConv {
  public:
-  PreparedCudnnConv(const Arithmetic& arithmetic, Device& device, const ConvShape& shape, const float* weights,
-                    ConvTensors tensors)
-      : arithmetic_(arithmetic),
-        tensors_(tensors),
-        weights_(device.allocate(static_cast<std::size_t>(shape.weight_elements()) * sizeof(float), "weights")) {
-    device.copy_to_device(weights_.address(), weights, weights_.bytes());
-    describe(shape);
-    choose_algorithm(device);
+  PreparedCudnnConv(const CudnnArithmetic& arithmetic, bool channels_last, Device& device, const ConvShape& shape,
+                    const float* weights, ConvTensors tensors)
+      : arithmetic_(arithmetic), device_(device) {
+    const std::vector<float> packed = channels_last ? weights_channels_last(shape, weights) : std::vector<float>();
+    weights_ = device.allocate(static_cast<std::size_t>(shape.weight_elements()) * sizeof(float), "weights");
+    device.copy_to_device(weights_.address(), channels_last ? packed.data() : weights, weights_.bytes());
+    CudnnProblem problem{shape, channels_last, tensors.input, weights_.floats(), tensors.output};
+    if (channels_last) problem = with_own_tensors(problem);
+    load_input();
+    choose(problem, tensors.input, weights);
   }
 
+  /// Where one side alone is to be transposed, that is done in `convolve`: a step that does nothing has no time.
+  bool has_own_layout() const override { return own_input_.bytes() > 0 && own_output_.bytes() > 0; }
+  void load_input() override {
+    if (own_input_.bytes() > 0) device_.launch(to_own_);
+  }
   void convolve() override {
-    const float one = 1.0F;
-    const float zero = 0.0F;
-    require_cudnn(
-        cudnn_.cudnnConvolutionForward(handle_.get(), &one, input_.get(), tensors_.input, filter_.get(),
-                                       weights_.floats(), convolution_.get(), algorithm_, workspace_.address(),
-                                       workspace_.bytes(), &zero, output_.get(), tensors_.output),
-        "cudnnConvolutionForward");
+    if (!has_own_layout()) load_input();
+    way_->run(workspace_.address());
+    if (!has_own_layout()) store_output();
   }
-
-  std::string choice() const override {
-    const std::size_t version = cudnn_.cudnnGetVersion();
-    return fmt::format("{}, {} bytes of workspace, cuDNN {}.{}.{}, {}{}", algorithm_name(algorithm_),
-                       workspace_.bytes(), version / 10000, version / 100 % 100, version % 100, arithmetic_.text,
-                       remark_);
+  void store_output() override {
+    if (own_output_.bytes() > 0) device_.launch(from_own_);
   }
+  std::string choice() const override { return choice_; }
 
  private:
-  void describe(const ConvShape& shape) {
-    require_cudnn(cudnn_.cudnnSetTensor4dDescriptor(input_.get(), CUDNN_TENSOR_NCHW, CUDNN_DATA_FLOAT, shape.batch,
-                                                    shape.in_channels, shape.height, shape.width),
-                  "cudnnSetTensor4dDescriptor of the input");
-    require_cudnn(cudnn_.cudnnSetTensor4dDescriptor(output_.get(), CUDNN_TENSOR_NCHW, CUDNN_DATA_FLOAT, shape.batch,
-                                                    shape.out_channels, shape.out_height(), shape.out_width()),
-                  "cudnnSetTensor4dDescriptor of the output");
-    require_cudnn(
-        cudnn_.cudnnSetFilter4dDescriptor(filter_.get(), CUDNN_DATA_FLOAT, CUDNN_TENSOR_NCHW, shape.out_channels,
-                                          shape.channels_per_group(), shape.kernel, shape.kernel),
-        "cudnnSetFilter4dDescriptor");
-    // Cross-correlation is what this program and the networks call convolution: the filter is not turned around.
-    require_cudnn(cudnn_.cudnnSetConvolution2dDescriptor(convolution_.get(), shape.padding, shape.padding, shape.stride,
-                                                         shape.stride, 1, 1, CUDNN_CROSS_CORRELATION, CUDNN_DATA_FLOAT),
-                  "cudnnSetConvolution2dDescriptor");
-    require_cudnn(cudnn_.cudnnSetConvolutionGroupCount(convolution_.get(), shape.groups),
-                  "cudnnSetConvolutionGroupCount");
-    set_math(arithmetic_.math);
-  }
+  struct Timed {
+    CudnnWay* way;
+    double ns;
+  };
 
-  void set_math(cudnnMathType_t math) {
-    require_cudnn(cudnn_.cudnnSetConvolutionMathType(convolution_.get(), math), "cudnnSetConvolutionMathType");
-  }
-
-  /// The largest workspace that any algorithm asks for and that leaves half of the free memory alone.
-  std::size_t trial_workspace_bytes(const Device& device) const {
-    const std::size_t limit = device.free_bytes() / 2;
-    std::size_t largest = 0;
-    for (const NamedAlgorithm& candidate : algorithms) {
-      std::size_t bytes = 0;
-      if (cudnn_.cudnnGetConvolutionForwardWorkspaceSize(handle_.get(), input_.get(), filter_.get(), convolution_.get(),
-                                                         output_.get(), candidate.algorithm,
-                                                         &bytes) != CUDNN_STATUS_SUCCESS) {
-        continue;
-      }
-      if (bytes <= limit) largest = std::max(largest, bytes);
+  /// With tensors in the layout of its own, where that is another, and the transposes between them.
+  CudnnProblem with_own_tensors(CudnnProblem problem) {
+    const ConvShape& shape = problem.shape;
+    if (const ChannelPlanes planes = input_planes(shape); !planes.is_same_in_both()) {
+      own_input_ = device_.allocate(static_cast<std::size_t>(shape.input_elements()) * sizeof(float), "input in NHWC");
+      to_own_ = to_channels_last(planes, problem.input, own_input_.floats());
+      problem.input = own_input_.floats();
     }
-    return largest;
-  }
-
-  void choose_algorithm(Device& device) {
-    const DeviceBuffer trial = allocate_workspace(device, trial_workspace_bytes(device));
-    // Each algorithm appears once per kind of arithmetic it was tried with.
-    std::array<cudnnConvolutionFwdAlgoPerf_t, 3 * algorithms.size()> results{};
-    int found = 0;
-    require_cudnn(cudnn_.cudnnFindConvolutionForwardAlgorithmEx(
-                      handle_.get(), input_.get(), tensors_.input, filter_.get(), weights_.floats(), convolution_.get(),
-                      output_.get(), tensors_.output, static_cast<int>(results.size()), &found, results.data(),
-                      trial.address(), trial.bytes()),
-                  "cudnnFindConvolutionForwardAlgorithmEx");
-    // Sorted by time, so the first that qualifies is the fastest.
-    const cudnnConvolutionFwdAlgoPerf_t* transforming = nullptr;
-    for (const cudnnConvolutionFwdAlgoPerf_t& result : std::span(results).first(static_cast<std::size_t>(found))) {
-      if (result.status != CUDNN_STATUS_SUCCESS || !arithmetic_.allows(result.mathType) ||
-          result.memory > trial.bytes()) {
-        continue;
-      }
-      if (!sums_products(result.algo)) {
-        if (transforming == nullptr) transforming = &result;
-        continue;
-      }
-      algorithm_ = result.algo;
-      if (result.mathType != arithmetic_.math) {
-        set_math(result.mathType);
-        remark_ = fmt::format(", {} the fastest", math_name(result.mathType));
-      }
-      workspace_ = allocate_workspace(device, result.memory);
-      if (transforming != nullptr) {
-        remark_ += fmt::format("; {}, which transforms and is not exact, took {:.2f} of its time",
-                               algorithm_name(transforming->algo), transforming->time / result.time);
-      }
-      return;
+    if (const ChannelPlanes planes = output_planes(shape); !planes.is_same_in_both()) {
+      own_output_ =
+          device_.allocate(static_cast<std::size_t>(shape.output_elements()) * sizeof(float), "output in NHWC");
+      from_own_ = from_channels_last(planes, own_output_.floats(), problem.output);
+      problem.output = own_output_.floats();
     }
-    choose_unmeasured(device);
+    return problem;
   }
 
-  /// Where the search has no entry that will do: the algorithm that takes every shape. The descriptor still says what
-  /// arithmetic is allowed.
-  void choose_unmeasured(Device& device) {
-    algorithm_ = CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_GEMM;
+  void choose(const CudnnProblem& problem, const float* input, const float* weights) {
+    CudnnWays found = cudnn_algorithms(handle_.get(), problem, arithmetic_);
+    CudnnWays plans = cudnn_plans(handle_.get(), problem, arithmetic_);
+    std::ranges::move(plans.ways, std::back_inserter(found.ways));
+    std::ranges::move(plans.passed_over, std::back_inserter(found.passed_over));
+    leave_out_large(found);
     std::size_t bytes = 0;
-    require_cudnn(cudnn_.cudnnGetConvolutionForwardWorkspaceSize(handle_.get(), input_.get(), filter_.get(),
-                                                                 convolution_.get(), output_.get(), algorithm_, &bytes),
-                  "cudnnGetConvolutionForwardWorkspaceSize");
-    workspace_ = allocate_workspace(device, bytes);
-    remark_ = "; not measured: the search found no algorithm in this arithmetic";
+    for (const auto& way : found.ways) bytes = std::max(bytes, way->workspace_bytes());
+    const DeviceBuffer trial = allocate_workspace(bytes);
+    SampledOutputs outputs(device_, problem.shape, input, weights, problem.output, problem.channels_last);
+    leave_out_failing(found, trial, outputs, granted_tolerance(arithmetic_.tolerance, problem.shape));
+    if (found.ways.empty()) nothing_runs(problem, found);
+    std::vector<double> times =
+        times_of_ways(device_, found.ways.size(), [&](std::size_t way) { found.ways[way]->run(trial.address()); });
+    const auto quickest = static_cast<std::size_t>(std::ranges::min_element(times) - times.begin());
+    choice_ = text(problem, found, times, quickest);
+    way_ = std::move(found.ways[quickest]);
+    workspace_ = allocate_workspace(way_->workspace_bytes());
   }
 
-  static DeviceBuffer allocate_workspace(Device& device, std::size_t bytes) {
-    return bytes == 0 ? DeviceBuffer() : device.allocate(bytes, "cuDNN workspace");
+  /// Half of the free memory is for others.
+  void leave_out_large(CudnnWays& found) const {
+    const std::size_t most = device_.free_bytes() / 2;
+    std::erase_if(found.ways, [&](const std::unique_ptr<CudnnWay>& way) {
+      if (way->workspace_bytes() <= most) return false;
+      found.passed_over.push_back(
+          {way->name(), fmt::format("needs {} bytes of workspace, {} may be used", way->workspace_bytes(), most),
+           false});
+      return true;
+    });
+  }
+
+  /// What does not run, or is not as accurate as it has to be.
+  void leave_out_failing(CudnnWays& found, const DeviceBuffer& trial, SampledOutputs& outputs, double tolerance) {
+    std::erase_if(found.ways, [&](const std::unique_ptr<CudnnWay>& way) {
+      outputs.clear();
+      try {
+        way->run(trial.address());
+      } catch (const NothingForSize& error) {
+        found.passed_over.push_back({way->name(), error.what(), true});
+        return true;
+      } catch (const DeviceError& error) {
+        found.passed_over.push_back({way->name(), error.what(), false});
+        return true;
+      }
+      device_.wait();  // what fails on the device itself leaves it of no use
+      const double worst = outputs.worst();
+      if (worst <= tolerance) return false;
+      found.passed_over.push_back({way->name(), fmt::format("off by {:.1e}", worst), false});
+      return true;
+    });
+  }
+
+  /// cuDNN has nothing for the shape, or all that it has failed.
+  [[noreturn]] void nothing_runs(const CudnnProblem& problem, const CudnnWays& found) const {
+    const auto failed = std::ranges::find(found.passed_over, false, &CudnnWays::PassedOver::unsupported);
+    if (failed != found.passed_over.end()) throw DeviceError(fmt::format("{}, {}", failed->why, failed->name));
+    throw NothingForSize(fmt::format("cuDNN {} has nothing for this shape in {}, {}", cudnn_.version(),
+                                     layout_name(problem), arithmetic_.text));
+  }
+
+  std::string text(const CudnnProblem& problem, const CudnnWays& found, const std::vector<double>& times,
+                   std::size_t quickest) const {
+    const CudnnWay& way = *found.ways[quickest];
+    std::string all = fmt::format("{}, {}, {} bytes of workspace, cuDNN {}, {}; ", way.name(), layout_name(problem),
+                                  way.workspace_bytes(), cudnn_.version(), arithmetic_.text);
+    std::vector<std::pair<double, std::string>> others;
+    for (std::size_t i = 0; i < times.size(); ++i) {
+      if (i != quickest) others.emplace_back(times[i] / times[quickest], found.ways[i]->name());
+    }
+    std::ranges::sort(others);
+    std::vector<std::string> parts;
+    for (const auto& [ratio, name] : others) parts.push_back(fmt::format("{} {:.2f}", name, ratio));
+    all += parts.empty() ? "no other was timed" : fmt::format("times of its time: {}", fmt::join(parts, ", "));
+    parts.clear();
+    std::vector<std::string> unsupported;
+    for (const CudnnWays::PassedOver& one : found.passed_over) {
+      if (one.unsupported) {
+        unsupported.push_back(one.name);
+      } else {
+        parts.push_back(fmt::format("{} ({})", one.name, one.why));
+      }
+    }
+    if (!parts.empty()) all += fmt::format("; passed over: {}", fmt::join(parts, ", "));
+    if (!unsupported.empty()) all += fmt::format("; not supported: {}", fmt::join(unsupported, ", "));
+    return all;
+  }
+
+  static const char* layout_name(const CudnnProblem& problem) { return problem.channels_last ? "NHWC" : "NCHW"; }
+
+  DeviceBuffer allocate_workspace(std::size_t bytes) const {
+    return bytes == 0 ? DeviceBuffer() : device_.allocate(bytes, "cuDNN workspace");
   }
 
   const CudnnLibrary& cudnn_ = cudnn_library();
-  const Arithmetic& arithmetic_;
-  ConvTensors tensors_;
+  const CudnnArithmetic& arithmetic_;
+  Device& device_;
   DeviceBuffer weights_;
+  DeviceBuffer own_input_;
+  DeviceBuffer own_output_;
+  KernelLaunch to_own_;
+  KernelLaunch from_own_;
   DeviceBuffer workspace_;
-  std::string remark_;  ///< on how it was chosen, for the record
-  cudnnConvolutionFwdAlgo_t algorithm_ = CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_GEMM;
+  std::string choice_;
   // A new handle works on the default stream, which is the CUDA device's.
-  Owned<cudnnHandle_t> handle_{cudnn_.cudnnCreate, cudnn_.cudnnDestroy, "cudnnCreate"};
-  Owned<cudnnTensorDescriptor_t> input_{cudnn_.cudnnCreateTensorDescriptor, cudnn_.cudnnDestroyTensorDescriptor,
-                                        "cudnnCreateTensorDescriptor"};
-  Owned<cudnnTensorDescriptor_t> output_{cudnn_.cudnnCreateTensorDescriptor, cudnn_.cudnnDestroyTensorDescriptor,
-                                         "cudnnCreateTensorDescriptor"};
-  Owned<cudnnFilterDescriptor_t> filter_{cudnn_.cudnnCreateFilterDescriptor, cudnn_.cudnnDestroyFilterDescriptor,
-                                         "cudnnCreateFilterDescriptor"};
-  Owned<cudnnConvolutionDescriptor_t> convolution_{cudnn_.cudnnCreateConvolutionDescriptor,
-                                                   cudnn_.cudnnDestroyConvolutionDescriptor,
-                                                   "cudnnCreateConvolutionDescriptor"};
+  OwnedCudnn<cudnnHandle_t> handle_{cudnn_.cudnnCreate, cudnn_.cudnnDestroy, "cudnnCreate"};
+  std::unique_ptr<CudnnWay> way_;
 };
 
 class CudnnVariant final : public ConvVariant {
  public:
-  explicit CudnnVariant(const Arithmetic& arithmetic) : arithmetic_(arithmetic) {}
+  CudnnVariant(const CudnnArithmetic& arithmetic, bool channels_last)
+      : arithmetic_(arithmetic), channels_last_(channels_last) {}
 
   std::string unsupported_reason(const ConvShape& shape) const override {
     constexpr std::int64_t limit = std::numeric_limits<std::int32_t>::max();
@@ -240,37 +235,49 @@ class CudnnVariant final : public ConvVariant {
     return cudnn_library().missing;
   }
 
-  /// Tries algorithms on the given tensors: the output holds their results afterwards.
+  /// Tries what there is on the given tensors: the output holds results afterwards.
   std::unique_ptr<PreparedConv> prepare(Device& device, const ConvShape& shape, const float* weights,
                                         ConvTensors tensors) const override {
     if (!cudnn_library().missing.empty()) throw DeviceError(cudnn_library().missing);
-    return std::make_unique<PreparedCudnnConv>(arithmetic_, device, shape, weights, tensors);
+    return std::make_unique<PreparedCudnnConv>(arithmetic_, channels_last_, device, shape, weights, tensors);
   }
 
   double tolerance() const override { return arithmetic_.tolerance; }
 
  private:
-  const Arithmetic& arithmetic_;
+  const CudnnArithmetic& arithmetic_;
+  bool channels_last_;
 };
 
+VariantInfo info(std::string_view name, std::string_view title, std::string_view hypothesis) {
+  return {
+      .family = "cuda", .rung = std::nullopt, .name = name, .title = title, .builds_on = "", .hypothesis = hypothesis};
+}
+
 const VariantRegistration registration{
-    {.family = "cuda",
-     .rung = std::nullopt,
-     .name = "cudnn",
-     .title = "cuDNN",
-     .builds_on = "",
-     .hypothesis = "NVIDIA's library with the algorithm that it measured as fastest in plain float32: the ladder "
-                   "is compared with it."},
-    keep_variant(std::make_unique<CudnnVariant>(fp32))};
+    info("cudnn", "cuDNN",
+         "NVIDIA's library with the algorithm or plan that was timed as the quickest in plain float32: the ladder is "
+         "compared with it."),
+    keep_variant(std::make_unique<CudnnVariant>(fp32, false))};
+
+const VariantRegistration registration_nhwc{
+    info("cudnn-nhwc", "cuDNN, NHWC",
+         "Channels last, as cuDNN's newer kernels want them: the op may gain more than the transposes cost."),
+    keep_variant(std::make_unique<CudnnVariant>(fp32, true))};
+
+const VariantRegistration registration_any{
+    info("cudnn-any", "cuDNN, any algorithm",
+         "Fewer multiplications where Winograd or FFT suits the shape, at the cost of accuracy: a class of its own."),
+    keep_variant(std::make_unique<CudnnVariant>(any_fp32, false))};
 
 const VariantRegistration registration_tf32{
-    {.family = "cuda",
-     .rung = std::nullopt,
-     .name = "cudnn-tf32",
-     .title = "cuDNN, tf32",
-     .builds_on = "",
-     .hypothesis = "The same, but tensor cores may round to tf32: the tf32 stages are compared with this."},
-    keep_variant(std::make_unique<CudnnVariant>(tf32))};
+    info("cudnn-tf32", "cuDNN, tf32", "Tensor cores may round to tf32: the tf32 stages are compared with this."),
+    keep_variant(std::make_unique<CudnnVariant>(tf32, false))};
+
+const VariantRegistration registration_tf32_nhwc{
+    info("cudnn-tf32-nhwc", "cuDNN, tf32, NHWC",
+         "The layout that tensor cores' kernels work in: no hidden transposes in the op."),
+    keep_variant(std::make_unique<CudnnVariant>(tf32, true))};
 
 }  // namespace
 }  // namespace convladder

@@ -1,4 +1,4 @@
-// The part of cuDNN that the variant uses, opened at run time: the program starts without it.
+// The part of cuDNN that the variants use, opened at run time: the program starts without it.
 #pragma once
 
 #include <cudnn.h>
@@ -26,21 +26,47 @@ struct CudnnLibrary {
   apply(cudnnSetConvolutionMathType);             \
   apply(cudnnDestroyConvolutionDescriptor);       \
   apply(cudnnGetConvolutionForwardWorkspaceSize); \
-  apply(cudnnFindConvolutionForwardAlgorithmEx);  \
-  apply(cudnnConvolutionForward)
+  apply(cudnnConvolutionForward);                 \
+  apply(cudnnBackendCreateDescriptor);            \
+  apply(cudnnBackendDestroyDescriptor);           \
+  apply(cudnnBackendSetAttribute);                \
+  apply(cudnnBackendGetAttribute);                \
+  apply(cudnnBackendFinalize);                    \
+  apply(cudnnBackendExecute)
 // NOLINTNEXTLINE(bugprone-macro-parentheses): a declared name takes none
 #define CONVLADDER_CUDNN_MEMBER(name) decltype(&::name) name = nullptr
   CONVLADDER_CUDNN_FUNCTIONS(CONVLADDER_CUDNN_MEMBER);
 #undef CONVLADDER_CUDNN_MEMBER
 
   std::string missing;  ///< empty if everything was found, otherwise why the library cannot be used
+  std::string file;     ///< by its full path
+
+  std::string version() const;  ///< "9.19.0"
 };
 
 /// Opens libcudnn.so.9 (or libcudnn.so) once, where the dynamic linker looks: the program's RUNPATH, LD_LIBRARY_PATH,
 /// the system's folders. For a cuDNN installed by pip, LD_LIBRARY_PATH=<site-packages>/nvidia/cudnn/lib.
 const CudnnLibrary& cudnn_library();
 
-/// Throws DeviceError, "cudnnCreate: <text>", unless `status` is success.
+/// Throws DeviceError, "cudnnCreate: <text>", unless `status` is success; NothingForSize where cuDNN does not support
+/// what was asked for.
 void require_cudnn(cudnnStatus_t status, const char* call);
+
+/// A cuDNN object, destroyed with its owner.
+template <typename Handle>
+class OwnedCudnn {
+ public:
+  OwnedCudnn(cudnnStatus_t (*create)(Handle*), cudnnStatus_t (*destroy)(Handle), const char* call) : destroy_(destroy) {
+    require_cudnn(create(&handle_), call);
+  }
+  OwnedCudnn(const OwnedCudnn&) = delete;
+  OwnedCudnn& operator=(const OwnedCudnn&) = delete;
+  ~OwnedCudnn() { destroy_(handle_); }
+  Handle get() const { return handle_; }
+
+ private:
+  Handle handle_ = nullptr;
+  cudnnStatus_t (*destroy_)(Handle);
+};
 
 }  // namespace convladder

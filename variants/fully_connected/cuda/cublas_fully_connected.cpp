@@ -46,11 +46,7 @@ class PreparedCublas final : public PreparedOperator {
                       tensors_.input, inputs, shape_.has_bias ? &one : &zero, tensors_.output, outputs),
         "cublasSgemm");
   }
-  std::string choice() const override {
-    int version = 0;
-    require_cublas(cublas_.get_version(handle_, &version), "cublasGetVersion");
-    return fmt::format("cublasSgemm of cuBLAS {}.{}.{}, fp32", version / 10000, version / 100 % 100, version % 100);
-  }
+  std::string choice() const override { return fmt::format("cublasSgemm of cuBLAS {}, fp32", cublas_.version()); }
 
  private:
   const CublasLibrary& cublas_ = cublas_library();

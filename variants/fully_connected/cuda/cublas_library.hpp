@@ -11,12 +11,15 @@ namespace convladder {
 struct CublasLibrary {
   decltype(&::cublasCreate_v2) create = nullptr;
   decltype(&::cublasDestroy_v2) destroy = nullptr;
-  decltype(&::cublasGetVersion_v2) get_version = nullptr;
+  decltype(&::cublasGetProperty) get_property = nullptr;
   decltype(&::cublasSetMathMode) set_math_mode = nullptr;
   decltype(&::cublasSgemm_v2) sgemm = nullptr;
   decltype(&::cublasGetStatusString) get_status_string = nullptr;
 
   std::string missing;  ///< empty if everything was found, otherwise why the library cannot be used
+  std::string file;     ///< by its full path
+
+  std::string version() const;  ///< "13.0.2"
 };
 
 /// Opens libcublas.so of the toolkit's version, or of another that has the same functions, once. For a cuBLAS installed

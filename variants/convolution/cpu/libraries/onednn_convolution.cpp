@@ -2,7 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "variants/library_versions.hpp"
+#include "support/dynamic_library.hpp"
+#include "support/library_versions.hpp"
 #include "variants/onednn_description.hpp"
 
 namespace convladder {
@@ -37,7 +38,9 @@ memory reorder_weights(const ConvShape& s, const float* weights, const memory::d
   return reordered;
 }
 
-const LibraryVersionRegistration registration([] { return LibraryVersion{"oneDNN", onednn_version()}; });
+const LibraryVersionRegistration registration([] {
+  return LibraryVersion{"oneDNN", onednn_version(), library_with("dnnl_version")};
+});
 
 }  // namespace
 

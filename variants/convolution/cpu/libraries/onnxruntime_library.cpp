@@ -10,8 +10,8 @@
 
 #include "devices/device_error.hpp"
 #include "support/dynamic_library.hpp"
+#include "support/library_versions.hpp"
 #include "support/printable.hpp"
-#include "variants/library_versions.hpp"
 
 namespace convladder {
 namespace {
@@ -43,6 +43,7 @@ OnnxRuntimeLibrary open_library() {
   const OrtApiBase* (*api_base)() = nullptr;
   file.load(api_base, "OrtGetApiBase");
   library.missing = printable(file.missing());
+  library.file = printable(file.file());
   if (api_base == nullptr) {
     library.missing += fmt::format("; {}=FILE names the library", kOnnxRuntimeVariable);
     return library;
@@ -112,7 +113,7 @@ OrtSession* new_session(const std::string& model, int threads) {
 
 const LibraryVersionRegistration registration([] {
   const OnnxRuntimeLibrary& library = onnxruntime_library();
-  return LibraryVersion{"ONNX Runtime", library.missing.empty() ? library.version : library.missing};
+  return LibraryVersion{"ONNX Runtime", library.missing.empty() ? library.version : library.missing, library.file};
 });
 
 }  // namespace

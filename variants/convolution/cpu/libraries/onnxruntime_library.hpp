@@ -53,6 +53,7 @@ struct OnnxRuntimeLibrary {
 
   std::string version;  ///< "1.30.0"
   std::string missing;  ///< empty if it can be used, otherwise why not
+  std::string file;     ///< by its full path
 };
 
 /// Opens the file that CONVLADDER_ONNXRUNTIME names, or else libonnxruntime.so.1 or libonnxruntime.so where the dynamic

@@ -13,9 +13,10 @@
 
 #include "devices/cpu/other_threads.hpp"
 #include "devices/device_error.hpp"
+#include "support/dynamic_library.hpp"
+#include "support/library_versions.hpp"
 #include "variants/convolution/cpu/libraries/channels_last.hpp"
 #include "variants/convolution/registry.hpp"
-#include "variants/library_versions.hpp"
 
 namespace convladder {
 namespace {
@@ -214,7 +215,9 @@ class Xnnpack final : public ConvVariant {
   }
 };
 
-const LibraryVersionRegistration version_registration([] { return LibraryVersion{"XNNPACK", version()}; });
+const LibraryVersionRegistration version_registration([] {
+  return LibraryVersion{"XNNPACK", version(), library_with("xnn_initialize")};
+});
 
 const VariantRegistration registration{
     {.family = "cpu",

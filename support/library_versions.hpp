@@ -1,4 +1,5 @@
-// The versions of the libraries that stand beside the ladder, for the record. Each library's file registers its own.
+// The libraries that a run uses or would use, for the record: whether they were found, which version, and where. Each
+// library's own file registers it.
 #pragma once
 
 #include <string>
@@ -9,6 +10,7 @@ namespace convladder {
 struct LibraryVersion {
   std::string name;
   std::string version;  ///< where it is loaded at run time and cannot be, why not
+  std::string file;     ///< where it was loaded from; empty where it was not, or is part of the program
 };
 
 /// By name.

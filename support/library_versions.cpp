@@ -1,4 +1,4 @@
-#include "variants/library_versions.hpp"
+#include "support/library_versions.hpp"
 
 #include <algorithm>
 
