@@ -92,10 +92,29 @@ __device__ T unchanged_element(const ChangedTensor& tensor, std::int64_t item, s
   return value;
 }
 
+/// Read by halves: an address is never read so, and as long as none comes from memory it is known what a launch may
+/// write (devices/simulated/checkers/written_allocations.hpp).
+__device__ std::int64_t number_at(const std::int64_t& place) {
+  const uint2 halves = __ldcg(reinterpret_cast<const uint2*>(&place));
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(halves.y) << 32U | halves.x);
+}
+
+/// Which elements stand replaced, without what replaces them.
+__device__ ReplacedElements replaced_elements(const StandingChange* standing) {
+  ReplacedElements replaced;
+  if (standing == nullptr) return replaced;
+  replaced.first = number_at(standing->replaced.first);
+  replaced.row_step = number_at(standing->replaced.row_step);
+  replaced.column_step = number_at(standing->replaced.column_step);
+  replaced.rows = standing->replaced.rows;
+  replaced.columns = standing->replaced.columns;
+  return replaced;
+}
+
 template <typename T>
 __global__ void replace_elements(ChangedTensor tensor, StandingChange* standing, ReplacedElements now) {
   T* const to = static_cast<T*>(tensor.to);
-  const ReplacedElements before = standing == nullptr ? ReplacedElements{} : standing->replaced;
+  const ReplacedElements before = replaced_elements(standing);
   const std::int64_t taken_out = before.count();
   const std::int64_t of_item = taken_out + now.count();
   for (std::int64_t i = first_of_thread(); i < of_item * tensor.items; i += all_threads()) {

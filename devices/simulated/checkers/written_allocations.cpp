@@ -19,6 +19,9 @@ constexpr std::size_t kMostParameters = 127;
 constexpr std::size_t kElsewhere = kMostParameters;
 using Origin = std::bitset<kMostParameters + 1>;
 
+/// Bytes behind an allocation that an address which belongs to it may have as a parameter: arithmetic leads it back.
+constexpr std::uint64_t kFarthestBehind = std::uint64_t{1} << 32;
+
 bool has_part(std::string_view opcode, std::string_view part) {
   for (std::size_t at = opcode.find(part); at != std::string_view::npos; at = opcode.find(part, at + 1)) {
     const std::size_t end = at + part.size();
@@ -136,7 +139,11 @@ std::set<std::uint64_t> written_allocations(const Program& program, const std::v
     for (std::uint64_t offset = 0; offset + 8 <= kernel.parameters[i].bytes; offset += 8) {
       std::uint64_t value = 0;
       std::memcpy(&value, parameters.data() + program.parameter_offsets[i] + offset, sizeof value);
-      if (const Allocation* const allocation = memory.nearest(value)) begins.insert(allocation->begin);
+      const Allocation* const allocation = memory.nearest(value);
+      // A number that an address is computed with, such as the seed of a random index, is far from all memory.
+      if (allocation != nullptr && value <= allocation->end + kFarthestBehind) {
+        begins.insert(allocation->begin);
+      }
     }
   }
   return begins;
