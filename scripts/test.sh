@@ -70,7 +70,7 @@ if [[ -n $names ]]; then
   done
 fi
 
-if $all; then export CONVLADDER_CARRIED=1; fi  # tests/end_to_end/test_carried.py
+if $all; then export CONVLADDER_ALL_TESTS=1; fi
 
 trap 'echo >&2; exit 130' INT
 setup_options=(--tests)

@@ -362,13 +362,12 @@ double CaseSession::enqueued_calls_ns(const TimedKind& kind, std::int64_t iterat
   return single_calls_ns(kind, iterations);
 }
 
-/// Those that make no whole recording are launched behind it.
 double CaseSession::replayed_calls_ns(const std::string& of, std::int64_t iterations) {
   const RecordedCalls& recorded = recorded_.at(of);
   const double all = device().time_ns([&] {
     std::int64_t left = iterations;
     for (; left >= recorded.calls; left -= recorded.calls) recorded.recording->replay();
-    for (; left > 0; --left) timed(of, std::nullopt);
+    for (; left > 0; --left) recorded.one_call->replay();
   });
   return all / static_cast<double>(iterations);
 }
@@ -432,11 +431,14 @@ bool CaseSession::record(const std::string& of, const EnqueuedCalls& launched) {
   if (!device().can_record() || !calls_are_alike() || part_of(of)) return false;
   const auto wanted = static_cast<std::int64_t>(std::ceil(kRecordedNs / launched.call_ns));
   const std::int64_t calls = std::clamp(wanted, std::int64_t{1}, std::min<std::int64_t>(launched.calls, kMostRecorded));
-  std::unique_ptr<Recording> recording = device().record([&] {
-    for (std::int64_t i = 0; i < calls; ++i) timed(of, std::nullopt);
-  });
-  if (recording == nullptr) return false;
-  recorded_[of] = {std::move(recording), calls};
+  const auto recording_of = [&](std::int64_t count) {
+    return device().record([&] {
+      for (std::int64_t i = 0; i < count; ++i) timed(of, std::nullopt);
+    });
+  };
+  RecordedCalls recorded{recording_of(calls), calls, recording_of(1)};
+  if (recorded.recording == nullptr || recorded.one_call == nullptr) return false;
+  recorded_[of] = std::move(recorded);
   return true;
 }
 
@@ -483,7 +485,11 @@ CaseSession::EnqueuedCalls CaseSession::enqueued_calls(const TimedKind& kind, do
 
 ordered_json CaseSession::calibrate(const TimedKind& kind, double sample_ns) {
   if (kind.replayed && !record(kind.of, enqueued_calls({kind.of}, sample_ns))) return {{"iterations", 0}};
-  if (device().is_asynchronous()) return {{"iterations", enqueued_calls(kind, sample_ns).calls}};
+  if (device().is_asynchronous()) {
+    const std::int64_t calls = enqueued_calls(kind, sample_ns).calls;
+    const std::int64_t at_once = kind.replayed ? recorded_.at(kind.of).calls : 1;
+    return {{"iterations", (calls + at_once - 1) / at_once * at_once}};
+  }
   double total = 0;
   double shortest_ns = std::numeric_limits<double>::max();     // the others may have been disturbed
   double shortest_whole = std::numeric_limits<double>::max();  // with what is not timed

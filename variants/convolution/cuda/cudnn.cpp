@@ -81,6 +81,7 @@ class PreparedCudnnConv final : public PreparedConv {
   }
   void convolve() override {
     if (!has_own_layout()) load_input();
+    follow_stream();
     way_->run(workspace_.address());
     if (!has_own_layout()) store_output();
   }
@@ -94,6 +95,13 @@ class PreparedCudnnConv final : public PreparedConv {
     CudnnWay* way;
     double ns;
   };
+
+  /// Calls that are recorded are enqueued elsewhere than those that run.
+  void follow_stream() {
+    if (device_.native_stream() == stream_) return;
+    stream_ = device_.native_stream();
+    require_cudnn(cudnn_.cudnnSetStream(handle_.get(), static_cast<cudaStream_t>(stream_)), "cudnnSetStream");
+  }
 
   /// With tensors in the layout of its own, where that is another, and the transposes between them.
   CudnnProblem with_own_tensors(CudnnProblem problem) {
@@ -218,6 +226,7 @@ class PreparedCudnnConv final : public PreparedConv {
   std::string choice_;
   // A new handle works on the default stream, which is the CUDA device's.
   OwnedCudnn<cudnnHandle_t> handle_{cudnn_.cudnnCreate, cudnn_.cudnnDestroy, "cudnnCreate"};
+  void* stream_ = nullptr;  ///< of the handle
   std::unique_ptr<CudnnWay> way_;
 };
 

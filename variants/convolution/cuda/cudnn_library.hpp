@@ -14,6 +14,7 @@ struct CudnnLibrary {
   apply(cudnnGetErrorString);                     \
   apply(cudnnCreate);                             \
   apply(cudnnDestroy);                            \
+  apply(cudnnSetStream);                          \
   apply(cudnnCreateTensorDescriptor);             \
   apply(cudnnSetTensor4dDescriptor);              \
   apply(cudnnDestroyTensorDescriptor);            \
