@@ -59,11 +59,23 @@ std::string why_not_on_device(const DeviceKind& kind, const ProblemSize& size, i
                  "the GPU's memory", "are free");
 }
 
+/// Of a batch that is counted a few images are computed and compared; the others have addresses, and no memory unless
+/// they are touched.
+std::string why_not_counted(const ProblemSize& size) {
+  const double addresses = size.tensor_bytes();
+  std::string why =
+      why_not({addresses, addresses, static_cast<double>(total_memory_bytes())}, size.batch, "memory", "are there");
+  if (!why.empty()) return why;
+  const double touched = case_bytes(size.with_batch(std::min(size.batch, kCountedImages)));
+  return why_not({touched, touched, static_cast<double>(available_memory_bytes())}, size.batch, "memory",
+                 "are available");
+}
+
 }  // namespace
 
 std::string why_no_room(std::string_view device, const ProblemSize& size, int processes) {
   const DeviceKind& kind = find_device_kind(device);
-  if (!kind.has_clock) return {};
+  if (!kind.has_clock) return why_not_counted(size);
   std::string why = why_not_on_host(kind, size, processes);
   return why.empty() ? why_not_on_device(kind, size, processes, size.tensor_bytes()) : why;
 }

@@ -307,7 +307,6 @@ std::optional<int> Measurement::more_calls(const TimeSeries& series, double clai
 ordered_json Measurement::device_state() {
   if (!has_real_clock_ || !tells_state_) return ordered_json::object();
   ordered_json state = verifier_->ask({{"do", "state"}});
-  tells_state_ = !state.empty();
   if (state.contains("temperature_celsius")) {
     outcome_.device_state["temperature_celsius"].push_back(state.at("temperature_celsius"));
   }
@@ -334,6 +333,9 @@ Measurement::Sampled Measurement::sample_once(std::size_t index, int iterations)
   measured_seconds_ += std::chrono::duration<double>(Clock::now() - (has_real_clock_ ? start : asked)).count();
   const ordered_json& reply = sampled.reply;
   sampled.ns = reply.at("ns").get<double>();
+  if (planned_->device != "cpu" && !(sampled.ns > 0 && std::isfinite(sampled.ns))) {
+    throw CaseFailure(Status::refused, fmt::format("its {} took no time by the device's clock", series.of));
+  }
   last_call_ = reply.at("last_call").get<std::int64_t>();
   // Who chose it himself could compute that one only.
   const bool is_enqueued = planned_->device != "cpu" && reply.value("untimed_calls", 0) > 0;
@@ -357,6 +359,7 @@ Measurement::Sampled Measurement::sample_once(std::size_t index, int iterations)
   }
   sampled.clock.ns = sampled.ns * iterations;
   const ordered_json state = device_state();
+  tells_state_ = tells_state_ && !(state.empty() && held_before.empty());
   if (state.contains("clock_mhz")) sampled.clock.clock_mhz = state.at("clock_mhz").get<double>();
   for (const auto& [reason, ns] : state.value("held_ns", std::map<std::string, double>())) {
     const auto before = held_before.find(reason);

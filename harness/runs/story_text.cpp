@@ -247,7 +247,7 @@ std::vector<std::string> story_notes(const std::vector<Ladder>& ladders, const s
 
   std::vector<std::string> notes;
   for (const auto& [stages, factors] : losers) {
-    const std::string where = told == 1 ? "" : fmt::format(" on {} of {} sizes", factors.size(), told);
+    const std::string where = told <= 1 ? "" : fmt::format(" on {} of {} sizes", factors.size(), told);
     notes.push_back(
         fmt::format("{} is slower than {}{} ({})", stages.first, stages.second, where, range_text(factors)));
   }

@@ -33,7 +33,7 @@ def run_with(tmp_path: Path, variants: str, fault: dict[str, Any], *arguments: o
 @pytest.mark.parametrize("fault, reason", [
     ({"call": "cudaSetDevice", "status": 46}, "cudaSetDevice: cudaErrorDevicesUnavailable"),
     ({"call": "cudaEventCreate", "from": 2, "status": 2}, "cudaEventCreate: cudaErrorMemoryAllocation"),
-    ({"call": "cudaMalloc", "from": 3, "count": 1, "status": 2}, "weights: needs 1600 bytes of device memory"),
+    ({"call": "cudaMalloc", "from": 3, "count": 1, "status": 2}, "looking at outputs: needs 4194304 bytes of device memory"),
     ({"call": "cudaEventRecord", "from": 3, "status": 400}, "cudaEventRecord after convladder::conv_global_memory"),
     ({"call": "cudaEventElapsedTime", "from": 2, "status": 600}, "cudaErrorNotReady"),
     # Verified already, and warm: in the middle of what is timed.

@@ -274,8 +274,7 @@ def gpu_of(tmp_path: Path) -> dict[str, str]:
 def test_nvml_says_how_the_gpu_is_set_up_and_does(tmp_path: Path) -> None:
     one = run_convolutions(tmp_path, "global-memory", libraries=["nvml"])["global-memory"]
     assert one["status"] == "ok"
-    assert {name: set(seen) for name, seen in one["device_state"].items()} == {
-        "clock_mhz": {1980}, "temperature_celsius": {41}, "throttle_reasons": {"software power cap"}}
+    assert one["device_state"] == {}, "by the virtual clock nothing is warm, and nothing is held down"
     facts = gpu_of(tmp_path)
     assert (facts["UUID"], facts["driver"], facts["MIG mode"]) == ("GPU-of-the-tests", "580.65.06", "on")
     assert facts["other processes on it"] == "40"
@@ -286,7 +285,6 @@ def test_nvml_says_how_the_gpu_is_set_up_and_does(tmp_path: Path) -> None:
     ("nvmlDeviceGetHandleByPciBusId", 6, {"UUID", "driver", "MIG mode", "compute mode"}),
     ("nvmlDeviceGetUUID", 15, {"UUID"}),
     ("nvmlDeviceGetComputeRunningProcesses", 4, {"other processes on it"}),
-    ("nvmlDeviceGetClockInfo", 15, set()),
 ])
 def test_an_nvml_that_fails_leaves_out_what_it_did_not_say(tmp_path: Path, call: str, status: int,
                                                            absent: set[str]) -> None:
@@ -296,8 +294,6 @@ def test_an_nvml_that_fails_leaves_out_what_it_did_not_say(tmp_path: Path, call:
     facts = gpu_of(tmp_path)
     assert facts["name"] == "NVIDIA H100 SXM (simulated)" and not absent & set(facts)
     assert ("UUID" in facts) == ("UUID" not in absent)
-    assert ("clock_mhz" in one["device_state"]) == (call not in (
-        "nvmlInit", "nvmlDeviceGetHandleByPciBusId", "nvmlDeviceGetClockInfo"))
 
 
 def profile(tmp_path: Path, *arguments: object, **settings: Any) -> subprocess.CompletedProcess[str]:

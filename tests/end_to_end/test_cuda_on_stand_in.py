@@ -59,7 +59,7 @@ def test_every_stage_runs_and_its_times_are_predicted(ladder: tuple[dict[str, An
     assert len(stages) >= 21 and {one["status"] for one in stages} == {"ok"}
     assert {one["time"]["kind"] for one in stages} == {"predicted"}
     assert {one["kind"] for one in document["ladders"]} == {"predicted"}
-    assert "batch 2, predicted" in printed and "measured" not in printed
+    assert "predicted" in printed and "measured" not in printed
 
 
 def test_a_gpu_has_a_dozen_contexts_at_most(ladder: tuple[dict[str, Any], Any, str], ladder_folder: Path) -> None:
@@ -110,7 +110,8 @@ def test_a_sample_begins_with_an_input_and_an_l2_of_its_own_and_waits_for_nothin
     for place in begins:
         assert calls[place - 2:place] == ["cudaLaunchKernel"] * 2, "the input is changed, the output poisoned"
         ahead = calls[place:calls.index("cudaEventRecord", place)]
-        assert {"cudaDeviceSetLimit", "cudaStreamSetAttribute", "cudaMemsetAsync", "cudaLaunchKernel"} <= set(ahead)
+        assert {"cudaDeviceSetLimit", "cudaStreamSetAttribute"} <= set(ahead)
+        assert ahead.count("cudaLaunchKernel") >= 2, "the L2 is flushed, and a call fills it again"
         assert not [call for call in ahead if "Synchronize" in call or call in ("cudaMemcpy", "cudaMemset")]
 
 

@@ -82,6 +82,8 @@ def test_nvml_says_who_else_is_there_and_what_an_idle_gpu_does(tmp_path: Path) -
            clock={"nvml_ms": 0, "sharing": {"every_ms": 20, "slice_ms": 1}})
     facts = next(one["facts"] for one in record(tmp_path / "out")["context"]["devices"] if one["kind"] == "cuda")
     assert facts["other processes on it"] == "1"
+    (one,) = record(tmp_path / "out")["cases"]
+    assert one["device_state"]["temperature_celsius"] and "throttle_reasons" not in one["device_state"]
 
 
 def test_a_throttled_case_says_why(tmp_path: Path) -> None:

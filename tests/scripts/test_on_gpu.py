@@ -62,7 +62,7 @@ def test_a_part_that_fails_is_named_and_the_others_are_packed(bundle: Path) -> N
     (bundle / "convladder").chmod(0o755)
     done = on_gpu(bundle, "--without-gpu", "--quick", "--output", "out")
     assert done.returncode == 1
-    assert "not done: counted: exit status 1: it is broken" in done.stdout.splitlines()
+    assert "not done: counted: exit status 1 and no record: it is broken" in done.stdout.splitlines()
     there = bundle.parent / "there"
     assert done.stdout.splitlines()[-2:] == [str(there / "out"), str(there / "out.tar.gz")]
     with tarfile.open(there / "out.tar.gz") as archive:
@@ -70,5 +70,5 @@ def test_a_part_that_fails_is_named_and_the_others_are_packed(bundle: Path) -> N
     assert {"out/README.md", "out/goals-cpu.md", "out/environment.json", "out/ladder/run.json",
             "out/log/counted.txt"} <= set(names)
     readme = (there / "out" / "README.md").read_text(encoding="utf-8")
-    assert "- counted: exit status 1: it is broken" in readme
+    assert "- counted: exit status 1 and no record: it is broken" in readme
     assert "lenet28.conv1 (1)" in readme and "not measured: lenet72.conv2" in readme

@@ -432,6 +432,15 @@ TEST_F(MeasurementTest, ReasonsThatGrewDuringASampleSpoilIt) {
   EXPECT_EQ(outcome.device_state.at("temperature_celsius").size(), 8U);
 }
 
+TEST_F(MeasurementTest, ATimeOfNothingIsRefusedAndEndsNoRun) {
+  set_gpu(script_);
+  script_.sample_ns = [](int sample) { return sample == 1 ? 0.0 : 100.0; };
+  planned_.device = "simulated";
+  const CaseOutcome outcome = run();
+  EXPECT_EQ(outcome.status, Status::refused);
+  EXPECT_NE(outcome.reason.find("took no time by the device's clock"), std::string::npos) << outcome.reason;
+}
+
 TEST_F(MeasurementTest, SamplesFromBeforeTheClockWasUpAreLeftOut) {
   set_gpu(script_);
   script_.prepare["can_be_cold"] = false;
