@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from conftest import cases, record, run
-from cuda_path import LIBRARIES, PROGRAM, lines_of, needs_program, on_stand_in, settings_of
+from cuda_path import LIBRARIES, PROGRAM, lines_of, needs_program, on_stand_in, only_with_all, settings_of
 
 pytestmark = needs_program
 
@@ -100,7 +100,7 @@ def test_cudnn_is_used_in_order_and_stands_beside_the_ladder(tmp_path: Path) -> 
         assert order.index("BackendFinalize") < order.index("ConvolutionForward") and order[-1] == "Destroy"
 
 
-@pytest.mark.parametrize("cudnn, expected", [
+CHOICES: list[tuple[dict[str, Any], dict[str, str]]] = [
     ({"algorithms": {"GEMM": {"passes": 1}}}, {"cudnn": "GEMM in FMA math", "cudnn-tf32": "GEMM in default math"}),
     ({"algorithms": {"IMPLICIT_GEMM": {"passes": 1}}}, {"cudnn": "IMPLICIT_GEMM in FMA math"}),
     # Quick only with tensor cores, or only without.
@@ -122,7 +122,11 @@ def test_cudnn_is_used_in_order_and_stands_beside_the_ladder(tmp_path: Path) -> 
     ({"engines": [{"index": 11, "passes": 1, "error": 1e-5, "notes": [FFT]}],
       "algorithms": {"WINOGRAD_NONFUSED": {"passes": 3}}},
      {"cudnn": "IMPLICIT_PRECOMP_GEMM", "cudnn-tf32": "IMPLICIT_PRECOMP_GEMM", "cudnn-any": "eng11"}),
-])
+]
+
+
+@pytest.mark.parametrize("cudnn, expected", [pytest.param(*one, marks=only_with_all) if at in (2, 3, 4, 8, 9) else one
+                                             for at, one in enumerate(CHOICES)])
 def test_cudnn_is_the_quickest_of_what_its_class_allows(tmp_path: Path, cudnn: dict[str, Any],
                                                         expected: dict[str, str]) -> None:
     found = run_convolutions(tmp_path, ",".join(expected), libraries=["cudnn"], cudnn=cudnn)

@@ -4,7 +4,6 @@ times are measured, claims are judged, and waits wait."""
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -13,11 +12,9 @@ from typing import Any
 import pytest
 
 from conftest import record
-from cuda_path import PROGRAM, needs_program, on_stand_in, settings_of
+from cuda_path import PROGRAM, needs_program, on_stand_in, only_with_all, settings_of
 
 pytestmark = needs_program
-
-only_with_all = pytest.mark.skipif("CONVLADDER_ALL_TESTS" not in os.environ, reason="scripts/test.sh --all runs it: it takes long")
 
 TINY = ["--shape", "1,10,10,3,3", "--batch", "2", "--repetitions", "1", "--benchmark_min_time=0.0005"]
 """Kernels of a microsecond or two, which are soon executed."""
@@ -67,10 +64,10 @@ def test_a_kernel_takes_the_clock_that_it_runs_at(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("clock", [
-    {"ramp_ms": 40, "fall_ms": 5},
+    pytest.param({"ramp_ms": 40, "fall_ms": 5}, marks=only_with_all),
     {"throttles": [{"after_ms": 5, "every_ms": 30, "lasts_ms": 10, "mhz": 495}]},
     {"sharing": {"every_ms": 20, "slice_ms": 5, "memory_bytes": 1 << 30}},
-    {"launch_ns": 10_000, "event_ns": 2_000},
+    pytest.param({"launch_ns": 10_000, "event_ns": 2_000}, marks=only_with_all),
 ], ids=["ramp", "throttled", "shared", "slow-launches"])
 def test_honest_stages_stand_whatever_the_device_does(tmp_path: Path, clock: dict[str, Any]) -> None:
     found = ladder(tmp_path, clock=clock)
@@ -119,6 +116,7 @@ def test_a_network_is_measured(tmp_path: Path) -> None:
     assert {step["time"]["kind"] for step in one["steps"]} == {"measured"}
 
 
+@only_with_all
 def test_fused_variants_are_measured(tmp_path: Path) -> None:
     done = unkind(tmp_path, "run", "--problem", "fused-convolution", "--device", "cuda", "--layer", "lenet28.conv1",
                   "--batch", "2", "--repetitions", "1", "--benchmark_min_time=0.0005")

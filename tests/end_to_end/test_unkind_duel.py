@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
-import pytest
-
-from cuda_path import needs_program, on_stand_in
+from cuda_path import needs_program, on_stand_in, only_with_all
 
 pytestmark = needs_program
 
 
-@pytest.mark.skipif("CONVLADDER_ALL_TESTS" not in os.environ, reason="scripts/test.sh --all runs it: it takes long")
+@only_with_all
 def test_a_duel_is_measured(tmp_path: Path) -> None:
     done = on_stand_in(tmp_path, "duel", "--base-variant", "global-memory", "--new-variant", "global-memory", "--device", "cuda",
                        "--shape", "1,10,10,3,3", "--batch", "2", "--rounds", "13", "--output", tmp_path / "duel.json", real_clock={})
