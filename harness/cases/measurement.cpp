@@ -333,9 +333,6 @@ Measurement::Sampled Measurement::sample_once(std::size_t index, int iterations)
   measured_seconds_ += std::chrono::duration<double>(Clock::now() - (has_real_clock_ ? start : asked)).count();
   const ordered_json& reply = sampled.reply;
   sampled.ns = reply.at("ns").get<double>();
-  if (planned_->device != "cpu" && !(sampled.ns > 0 && std::isfinite(sampled.ns))) {
-    throw CaseFailure(Status::refused, fmt::format("its {} took no time by the device's clock", series.of));
-  }
   last_call_ = reply.at("last_call").get<std::int64_t>();
   // Who chose it himself could compute that one only.
   const bool is_enqueued = planned_->device != "cpu" && reply.value("untimed_calls", 0) > 0;
@@ -418,6 +415,10 @@ void Measurement::take_sample(std::size_t index, bool look) {
       }
     }
     if (look) look_at_calls(sampled.reply.value("probed", std::int64_t{0}));
+    if (planned_->device != "cpu" && !(sampled.ns > 0 && std::isfinite(sampled.ns))) {
+      throw CaseFailure(Status::refused,
+                        fmt::format("its {} took no time by the device's clock", outcome_.times[index].of));
+    }
     if (has_real_clock_ && !stands(sampled.clock)) {
       std::this_thread::sleep_for(kRecovery);
       continue;
