@@ -26,7 +26,7 @@ class NvmlDevice {
   /// "power limit W", "VBIOS", "other processes on it". What it does not answer is left out.
   std::vector<DeviceFact> facts() const;
 
-  /// Of the GPU's memory, what no process has, asked without a context on it. None where NVML does not say.
+  /// The GPU's memory that no process has, asked without a context on it. None where NVML does not say.
   std::optional<double> free_memory_bytes() const;
 
   struct Library;

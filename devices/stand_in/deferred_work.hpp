@@ -78,7 +78,7 @@ class DeferredWork {
   void carry_out(const DeferredOperation& operation);
   /// Somebody has written to this allocation past this; what it holds is named when it is asked for.
   void wrote(std::uint64_t begin);
-  /// The same of all.
+  /// Somebody may have written to any allocation past this.
   void wrote_anything();
   /// Forgets what was put off: the device is lost.
   void forget() {

@@ -111,7 +111,7 @@ class Machine {
   int architecture() const;
   /// Whoever asks for it may look and write: what was put off is carried out.
   simulated::SimulatedDevice& device();
-  /// Likewise; from now on no launch is put off, since what it reads may hang on a texture.
+  /// From now on no launch is put off, since what a kernel reads may come from a texture.
   simulated::TextureTable& textures();
   /// Whether the address is one of the device, or of memory that it sees.
   bool owns(const void* address) const { return device_.allocation_at(address) != nullptr; }
@@ -248,7 +248,7 @@ class Machine {
   Machine(Settings settings, const GpuFacts& gpu);
   void open_context();
   std::uint64_t bytes_of_other() const { return settings.real_clock ? settings.real_clock->sharing.memory_bytes : 0; }
-  /// Of the allocation of the device's own memory; 0 for other addresses.
+  /// Where the allocation begins that holds the address; 0 for addresses that are not the device's own memory.
   std::uint64_t own_begin(const void* address) const;
   void execute(const KernelWork& work, const LaunchRequest& request);
   void take_over(const Function& function, const LaunchRequest& request);

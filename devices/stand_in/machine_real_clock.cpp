@@ -25,7 +25,7 @@ void add_bytes(std::vector<std::uint64_t>& words, const std::vector<std::byte>& 
   std::memcpy(words.data() + at, bytes.data(), bytes.size());
 }
 
-/// Of the same function with the same sizes, and with the same arguments as well.
+/// Names a launch by its function and its sizes, and by its arguments unless these do not matter.
 ContentName name_of_work(const KernelWork& work, bool with_arguments = true) {
   std::vector<std::uint64_t> words;
   const LaunchRequest& request = work.request;
@@ -129,7 +129,7 @@ void Machine::run_by_real_clock(const KernelWork& work, const LaunchRequest& req
   const bool is_put_off = may_be_put_off(launch);
   const bool is_large = launch.grid.x >= kCountedInPart && !launch.cooperative && !launch.cluster;
   std::optional<KernelCounters> counted;
-  // The same kernel of the same sizes on other numbers takes as long, as far as this model goes: it is put off like one
+  // A kernel takes as long on other numbers of the same sizes, as far as this model goes: it is put off like one
   // that is known.
   KernelCounters& alike = counted_by_sizes_[name_of_work(work, false)];
   if (is_put_off && !alike.values.empty()) counted = alike;
