@@ -275,11 +275,13 @@ std::optional<std::size_t> CaseSession::part_of(const std::string& of) const {
   return found == parts.end() ? std::nullopt : std::optional(static_cast<std::size_t>(found - parts.begin()));
 }
 
-/// The input of a call, and its output as nobody has written it yet. Enqueued, where the device fills by itself.
+/// The input of a call, and its output as nobody has written it yet. Enqueued, where the device fills by itself. The
+/// input comes last: until then it is another's, and whoever works ahead works for nothing.
 void CaseSession::before_call(const std::string& of, std::int64_t call) {
+  if (of == time_of::kLayer) {  // another part does not write the outputs
+    for (OutputProbe& one : probes_) one.before_call(call);
+  }
   for (ChangedInput& one : changed_) one.before_call(call);
-  if (of != time_of::kLayer) return;  // another part does not write the outputs
-  for (OutputProbe& one : probes_) one.before_call(call);
 }
 
 /// Looks at what the call has written, and nobody behind it.

@@ -53,16 +53,17 @@ class CaseVerifier {
   void set(Pokes pokes, std::int64_t looked_at = 1, FillPart part = FillPart::all);
   /// The same for this many timed calls, each of which gets as many replaced elements as possible. Where several follow
   /// each other the first alone finds the fill, and pieces of it do. A call by itself finds the same each time: what
-  /// spares itself work where its own output lies does not get away with it now and then.
-  void set_for_timing(std::int64_t calls);
+  /// spares itself work where its own output lies does not get away with it now and then. `varied`: the device changes
+  /// their inputs by itself, where that is cheap, too.
+  void set_for_timing(std::int64_t calls, bool varied);
   /// The same for one call more, which finds its output as the last call left it.
   void set_for_following_call();
   /// What changing the input between them may have taken, beside what they claim for themselves.
   double untimed_ns() const { return untimed_ns_; }
   /// Compares the output that call number `call` since `set` left. Makes no call of its own.
   Check check(std::int64_t call);
-  /// Compares what one call of the first `calls` since `set`, nobody knows which, had left of a few elements right
-  /// behind it (OutputProbe), before any other work.
+  /// Compares what some of the first `calls` since `set`, nobody knows which, had left of a few elements right behind
+  /// them (OutputProbe), before any other work.
   Check check_behind(std::int64_t calls);
 
   /// Elements of the batch's last image that hold what `set` put there; none where that may be by chance.
@@ -70,6 +71,7 @@ class CaseVerifier {
 
  private:
   double tolerance() const;
+  Check check_behind_call(std::int64_t call);
 
   OpenCase open_;
   const Workload& workload_;

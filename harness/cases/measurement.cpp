@@ -323,7 +323,7 @@ Measurement::Sampled Measurement::sample_once(std::size_t index, int iterations)
   const TimeSeries& series = outcome_.times[index];
   const auto start = Clock::now();
   warm_up(series, 0);
-  verifier_->set_for_timing(iterations);
+  verifier_->set_for_timing(iterations, series.varied);
   const auto held_before = device_state().value("held_ns", std::map<std::string, double>());
   const auto asked = Clock::now();
   Sampled sampled;

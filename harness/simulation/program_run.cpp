@@ -34,10 +34,14 @@ void hand_on(int signal, siginfo_t* information, void* /*context*/) {
 
 constexpr std::array<int, 4> kHandedOn = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
-/// As long as it lives, signals that would end this program go to the one that runs.
+/// As long as it lives, signals that would end this program go to the one that runs. Until `hand_on_to` they wait.
 class HandedOnSignals {
  public:
   HandedOnSignals() {
+    sigset_t waiting;
+    sigemptyset(&waiting);
+    for (const int signal : kHandedOn) sigaddset(&waiting, signal);
+    ::pthread_sigmask(SIG_BLOCK, &waiting, &mask_before_);
     for (std::size_t i = 0; i < kHandedOn.size(); ++i) {
       struct sigaction action {};
       action.sa_sigaction = hand_on;
@@ -48,10 +52,17 @@ class HandedOnSignals {
   }
   ~HandedOnSignals() {
     running = 0;
+    ::pthread_sigmask(SIG_SETMASK, &mask_before_, nullptr);
     for (std::size_t i = 0; i < kHandedOn.size(); ++i) ::sigaction(kHandedOn[i], &before_[i], nullptr);
   }
   HandedOnSignals(const HandedOnSignals&) = delete;
   HandedOnSignals& operator=(const HandedOnSignals&) = delete;
+
+  /// `process` may have been at work for a while: a signal that came meanwhile is handed on now.
+  void hand_on_to(pid_t process) const {
+    running = process;
+    ::pthread_sigmask(SIG_SETMASK, &mask_before_, nullptr);
+  }
 
   /// For the program: as if it had been started without us.
   void undo_in_child() const {
@@ -59,9 +70,11 @@ class HandedOnSignals {
       if (before_[i].sa_handler != SIG_IGN) ::signal(kHandedOn[i], SIG_DFL);
     }
     ::signal(SIGPIPE, SIG_DFL);
+    ::pthread_sigmask(SIG_SETMASK, &mask_before_, nullptr);
   }
 
  private:
+  sigset_t mask_before_{};
   std::array<struct sigaction, kHandedOn.size()> before_{};
 };
 
@@ -130,7 +143,7 @@ ProgramEnd run_program(const ProgramFile& program, const std::vector<std::string
     become(program, word_pointers, environment_pointers, failed[1]);
   }
   const int fork_error = errno;
-  running = process;
+  signals.hand_on_to(process);
   ::close(failed[1]);
   int error = 0;
   ssize_t count = 0;

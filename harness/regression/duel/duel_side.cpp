@@ -109,7 +109,7 @@ SlotTime DuelSide::slot(const SlotLength& length) {
   std::optional<double> clock;
   ObservedAnswer observed;
   const auto ns = attempt([&] {
-    verifier_.set_for_timing(calls_of_slot(length));
+    verifier_.set_for_timing(calls_of_slot(length), false);
     const ordered_json reply = ask_for_slot(length);
     observed = verifier_.last_answer();
     if (!on_processor_) {
