@@ -83,7 +83,7 @@ class CaseSession final : public Session {
   nlohmann::ordered_json prepare(ProblemKind kind);
   nlohmann::ordered_json set(const nlohmann::ordered_json& request);
   nlohmann::ordered_json call_once();
-  nlohmann::ordered_json warm_up(const TimedKind& kind, double least_ns);
+  nlohmann::ordered_json warm_up(const std::string& of, double least_ns);
   nlohmann::ordered_json calibrate(const TimedKind& kind, double sample_ns);
   /// Those of a sample, and what one takes.
   struct EnqueuedCalls {
