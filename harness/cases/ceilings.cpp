@@ -33,8 +33,10 @@ constexpr double kFirstWarmUpSeconds = 0.1;
 constexpr double kLeastWarmUpSeconds = 0.02;
 constexpr double kMostWarmUpSeconds = 0.3;
 constexpr double kMostWaitedSeconds = 3;  // by our clock
+constexpr double kStretchSeconds = 2.5e-3;
+constexpr double kMostCallsOfStretch = 256;
 constexpr double kSameRate = 0.01;  // of two calls in a row
-constexpr std::size_t kCallsOfMedian = 5;
+constexpr std::size_t kStretchesOfMedian = 5;
 constexpr std::array<CeilingLimit, 3> kLimits{kMultiplyAddLimit, kStoreLimit, kCopyLimit};
 
 class CeilingsHere final : public Session {
@@ -53,34 +55,46 @@ class CeilingsHere final : public Session {
   }
 
   /// Work in a nanosecond. The call before the timed one wakes threads; a device that works by itself is given work
-  /// until its clock stays, and the median of several calls counts.
+  /// until its clock stays, and the median of several stretches counts. A short call is a stretch of many: between two
+  /// that are waited for it rests.
   template <typename Call>
   double rate(const Call& call, double least_seconds = kLeastWarmUpSeconds) {
     if (!device().is_asynchronous()) {
       call();
       device().wait();
-      return timed_rate(call);
+      return timed(call).rate();
     }
-    using Clock = std::chrono::steady_clock;
-    const Clock::time_point begin = Clock::now();
-    double worked_seconds = 0;
-    double before = 0;
-    for (double now = timed_rate(call, &worked_seconds);; before = now, now = timed_rate(call, &worked_seconds)) {
-      const std::chrono::duration<double> waited = Clock::now() - begin;
+    const auto begin = CeilingClock::now();
+    Stretch now = timed(call);
+    for (double worked_seconds = now.ns * 1e-9;;) {
+      const double call_ns = std::max(now.ns / now.calls, 1.0);
+      const auto calls = static_cast<int>(std::clamp(kStretchSeconds * 1e9 / call_ns, 1.0, kMostCallsOfStretch));
+      const double before = now.rate();
+      now = timed(call, calls);
+      worked_seconds += now.ns * 1e-9;
+      const std::chrono::duration<double> waited = CeilingClock::now() - begin;
       if (worked_seconds >= kMostWarmUpSeconds || waited.count() >= kMostWaitedSeconds) break;
-      if (worked_seconds >= least_seconds && std::abs(now - before) <= kSameRate * before) break;
+      if (worked_seconds >= least_seconds && std::abs(now.rate() - before) <= kSameRate * before) break;
     }
-    std::array<double, kCallsOfMedian> rates{};
-    for (double& one : rates) one = timed_rate(call);
+    std::array<double, kStretchesOfMedian> rates{};
+    for (double& one : rates) one = timed(call, now.calls).rate();
     return median({rates.begin(), rates.end()});
   }
 
-  template <typename Call>
-  double timed_rate(const Call& call, double* seconds = nullptr) {
+  struct Stretch {
+    int calls = 1;
     double work = 0;
-    const double nanoseconds = device().time_ns([&] { work = call(); });
-    if (seconds != nullptr) *seconds += nanoseconds * 1e-9;
-    return work / nanoseconds;
+    double ns = 0;
+    double rate() const { return work / ns; }
+  };
+
+  template <typename Call>
+  Stretch timed(const Call& call, int calls = 1) {
+    Stretch stretch{.calls = calls};
+    stretch.ns = device().time_ns([&] {
+      for (int i = 0; i < calls; ++i) stretch.work += call();
+    });
+    return stretch;
   }
 
   std::unique_ptr<CeilingKernels> kernels_;
