@@ -44,6 +44,9 @@ struct DeviceKind {
   /// Whether that clock is a virtual one here: what it says is predicted, and no clock of the host agrees with it.
   /// nullptr: never.
   bool (*has_virtual_clock)() = nullptr;
+  /// Whether the device is simulated here, whatever its clock: work that is new takes the host longer than it takes the
+  /// device. nullptr: never.
+  bool (*is_simulated)() = nullptr;
 
   /// nullptr where it has the host's memory.
   DeviceCapacity (*capacity)() = nullptr;
@@ -56,6 +59,7 @@ struct DeviceKind {
   /// Empty where there is nothing to know.
   std::string what_to_know() const { return warning == nullptr ? std::string() : warning(); }
   bool clock_is_virtual() const { return has_virtual_clock != nullptr && has_virtual_clock(); }
+  bool simulates() const { return is_simulated != nullptr && is_simulated(); }
 };
 
 /// All kinds in this build, by `order`.

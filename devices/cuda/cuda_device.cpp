@@ -162,6 +162,7 @@ const DeviceRegistration registration{{.name = "cuda",
                                        .open = open_cuda_device,
                                        .facts = cuda_facts,
                                        .has_virtual_clock = has_virtual_clock,
+                                       .is_simulated = is_stand_in,
                                        .capacity = [] { return asked_of_device(capacity_of_device); },
                                        .speed = [] { return asked_of_device(speed_of_device); },
                                        .warning = why_compiled_at_first_launch}};

@@ -5,9 +5,9 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <type_traits>
 
 #include "devices/cuda/cuda_device.hpp"
+#include "devices/cuda/own_launch.hpp"
 #include "support/element_type.hpp"
 
 namespace convladder {
@@ -166,10 +166,7 @@ unsigned blocks_for(std::int64_t threads) {
 template <typename... Parameters>
 void launch(const char* what, cudaStream_t stream, void (*kernel)(Parameters...), unsigned blocks,
             std::type_identity_t<Parameters>... arguments) {
-  void* addresses[] = {&arguments...};
-  require_cuda(
-      cudaLaunchKernel(reinterpret_cast<const void*>(kernel), dim3(blocks), dim3(kThreads), addresses, 0, stream),
-      what);
+  require_cuda(launch_own(kernel, blocks, kThreads, stream, arguments...), what);
 }
 
 /// Calls `use` with a value of an unsigned type of the elements' size: where they are only moved.

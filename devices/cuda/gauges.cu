@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "devices/cuda/own_launch.hpp"
+
 namespace convladder {
 namespace {
 
@@ -41,8 +43,8 @@ constexpr double kShortestNs = 200e3;  // %globaltimer moves in steps of up to 1
 cudaError_t read_clocks(ClockReading* readings, int multiprocessors, cudaStream_t stream) {
   static_assert(sizeof(ClockReading) == sizeof(ulonglong2));
   // More blocks than one wave of them would have on each multiprocessor is not needed: what is free takes one.
-  gauge_clocks<<<static_cast<unsigned>(2 * multiprocessors), 32, 0, stream>>>(reinterpret_cast<ulonglong2*>(readings));
-  return cudaGetLastError();
+  return launch_own(gauge_clocks, static_cast<unsigned>(2 * multiprocessors), 32, stream,
+                    reinterpret_cast<ulonglong2*>(readings));
 }
 
 std::optional<double> clock_between(std::span<const ClockReading> begin, std::span<const ClockReading> end) {
@@ -59,17 +61,13 @@ std::optional<double> clock_between(std::span<const ClockReading> begin, std::sp
   return *middle;
 }
 
-cudaError_t run_nothing(cudaStream_t stream) {
-  gauge_nothing<<<1, 1, 0, stream>>>();
-  return cudaGetLastError();
-}
+cudaError_t run_nothing(cudaStream_t stream) { return launch_own(gauge_nothing, 1, 1, stream); }
 
 cudaError_t read_through(const void* buffer, std::size_t bytes, cudaStream_t stream) {
   constexpr std::size_t of_block = std::size_t{kReadThreads} * kReadsOfThread;
   const std::size_t count = bytes / sizeof(uint4);
-  gauge_read<<<static_cast<unsigned>((count + of_block - 1) / of_block), kReadThreads, 0, stream>>>(
-      static_cast<const uint4*>(buffer), count);
-  return cudaGetLastError();
+  return launch_own(gauge_read, static_cast<unsigned>((count + of_block - 1) / of_block), kReadThreads, stream,
+                    static_cast<const uint4*>(buffer), count);
 }
 
 }  // namespace convladder

@@ -403,7 +403,6 @@ double CaseSession::single_calls_ns(const TimedKind& kind, std::int64_t iteratio
 }
 
 void CaseSession::begin_varied_call(const TimedKind& kind, std::int64_t call) {
-  if (call > 1) behind_call(kind.of, call - 1);
   before_call(kind.of, call);
   last_call_ = call;
   if (kind.of == time_of::kOp) prepared_->load_input();
@@ -420,11 +419,15 @@ double CaseSession::varied_calls_ns(const TimedKind& kind, std::int64_t iteratio
     run_ahead(kind.of, iterations + 1);
     const std::vector<double> times = device().times_ns(
         static_cast<std::size_t>(calls),
-        [&](std::size_t i) { begin_varied_call(kind, first + static_cast<std::int64_t>(i)); },
+        [&](std::size_t i) {
+          const std::int64_t call = first + static_cast<std::int64_t>(i);
+          if (i > 0) behind_call(kind.of, call - 1);
+          begin_varied_call(kind, call);
+        },
         [&](std::size_t /*call*/) { timed(kind.of, std::nullopt); });
+    behind_call(kind.of, first + calls - 1);
     sum += std::accumulate(times.begin(), times.end(), 0.0);
   }
-  behind_call(kind.of, iterations);
   return sum / static_cast<double>(iterations);
 }
 

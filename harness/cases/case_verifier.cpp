@@ -19,6 +19,9 @@ constexpr int kManyImages = 64;
 constexpr double kImageNs = 100;     // of what an image gets
 constexpr double kPokeNs = 2 * 5;    // of an element that is replaced and put back
 constexpr double kRenewNs = 0.5;     // of a byte that is written anew
+constexpr double kLaunchNs = 6e3;    // of a kernel that a slow host launches
+constexpr double kGpuByteNs = 0.02;  // of a byte that a slow GPU changes
+constexpr int kLaunchesOfCall = 4;   // beside those for tensors: events, and a part of keeping the device busy
 constexpr int kLargestExponent = 2;  // of the factor of an input: 1, 2 or 4
 
 constexpr int kMostBehind = 16;  // calls of a sample that are looked at behind, as long as that takes no longer than
@@ -104,6 +107,16 @@ void CaseVerifier::set_for_timing(std::int64_t calls, bool varied) {
   const ProblemData& problem = workload_.problem(kind_);
   const std::size_t inputs = problem.shape.problem->inputs(problem.shape).size();
   untimed_ns_ = 0;
+  if (varied) {
+    // An input is changed; elements of an output are filled before a call and copied behind it.
+    const std::size_t outputs = problem.shape.problem->outputs(problem.shape).size();
+    double of_call = kLaunchNs * static_cast<double>(kLaunchesOfCall + 2 * outputs);
+    for (const InputLayout& layout : input_layouts(problem)) {
+      of_call += 2 * kLaunchNs + kGpuByteNs * static_cast<double>(layout.bytes_per_image()) * layout.batch;
+    }
+    untimed_ns_ = static_cast<double>(calls) * of_call;
+    return;
+  }
   for (const InputLayout& layout : input_layouts(problem)) {
     untimed_ns_ += convladder::untimed_ns(layout, calls, on_host_, layout.tensor >= inputs);
   }

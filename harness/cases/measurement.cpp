@@ -15,6 +15,7 @@
 #include "harness/machine/build_information.hpp"
 #include "harness/plan/device_argument.hpp"
 #include "harness/plan/shape_json.hpp"
+#include "harness/statistics/statistics.hpp"
 #include "support/json_text.hpp"
 #include "support/text_hash.hpp"
 
@@ -30,7 +31,7 @@ constexpr int kPercentLookedAt = 10;  // of the samples, beside the first ones a
 constexpr int kSurelyLookedAt = 2;    // samples: the last call of a cheat happens to be right in one case of ten
 
 constexpr double kShortCallNs = 1e6;     // below it, enqueuing a call may be a part of its time that is not small
-constexpr double kVariedCallNs = 40e3;   // what changing an input on a GPU and looking behind a call may take, at most
+constexpr double kLeastOfNothing = 0.7;  // of an empty kernel's time, that a call of work takes
 constexpr double kFirstWarmUpNs = 20e6;  // a GPU's clock is up after some milliseconds of work
 constexpr std::chrono::milliseconds kRecovery{20};  // for a device that was held down
 constexpr std::size_t kFewestUnheld = 3;            // samples that are worth more than any number of others
@@ -346,12 +347,12 @@ Measurement::Sampled Measurement::sample_once(std::size_t index, int iterations)
     // A change of layout before each call takes time that is not claimed, and so do calls that Google Benchmark is told
     // to make beside the timed ones.
     const bool all_is_timed = series.of == time_of::kLayer && options_->google_benchmark_flags.empty();
-    const double untimed_calls_ns =
-        sampled.ns * reply.value("untimed_calls", 0) + (series.varied ? kVariedCallNs * iterations : 0);
-    // No clock of the host agrees with a virtual one, and what runs in a process beside the case's has no clock.
-    if (!is_timed_elsewhere_) {
+    // No clock of the host agrees with a virtual one, or with a simulated device that executes call after call; and
+    // what runs in a process beside the case's has no clock.
+    const bool is_executed = series.varied && find_device_kind(planned_->device).simulates();
+    if (!is_timed_elsewhere_ && !is_executed) {
       claimed_.add(sampled.ns * iterations, verifier_->last_answer(), all_is_timed,
-                   verifier_->untimed_ns() + untimed_calls_ns);
+                   verifier_->untimed_ns() + sampled.ns * reply.value("untimed_calls", 0));
     }
   }
   sampled.clock.ns = sampled.ns * iterations;
@@ -464,6 +465,25 @@ void Measurement::reconsider_claims() {
   if (const std::string mismatch = claimed_.mismatch(); !mismatch.empty()) throw CaseFailure(Status::refused, mismatch);
 }
 
+/// A stage of strangers whose calls take less than an empty kernel, timed in the same way beside them, has its work
+/// somewhere else: on another stream, or nowhere.
+void Measurement::hold_against_nothing() const {
+  if (!varies_) return;
+  const auto nothing = std::ranges::find(outcome_.times, time_of::kEmptyKernel, &TimeSeries::of);
+  if (nothing == outcome_.times.end() || nothing->samples.empty()) return;
+  const double nothing_ns = median(nothing->samples);
+  for (const TimeSeries& series : outcome_.times) {
+    if (series.samples.empty() || !(series.of == time_of::kLayer || series.of == time_of::kOp)) continue;
+    const double ns = median(series.samples);
+    if (ns >= kLeastOfNothing * nothing_ns) continue;
+    throw CaseFailure(
+        Status::refused,
+        fmt::format("its {} took {:.2f} us ({}), less than an empty kernel ({:.2f} us): its work is not on "
+                    "the stream that is timed",
+                    series.of, ns * 1e-3, series.cache, nothing_ns * 1e-3));
+  }
+}
+
 void Measurement::finish() {
   if (outcome_.status == Status::ok) {
     attempt([this] {
@@ -472,6 +492,7 @@ void Measurement::finish() {
       take_look(verifier_->check(last_call_));
       look_at_following_call();
       reconsider_claims();
+      hold_against_nothing();
     });
   }
   if (outcome_.status == Status::ok) {

@@ -101,6 +101,7 @@ class Measurement {
   void take_look(const Check& check);
   void look_at_following_call();
   void reconsider_claims();
+  void hold_against_nothing() const;
 
   const PlannedCase* planned_;
   const RunOptions* options_;

@@ -1,5 +1,5 @@
 // @title Replays its output
-// expected: incorrect
+// expected: gains nothing
 //
 // From its fifth call on it copies an answer that it has kept, and computes anew only where some elements of the input
 // are others.

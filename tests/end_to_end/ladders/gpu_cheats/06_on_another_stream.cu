@@ -1,5 +1,5 @@
 // @title On another stream
-// expected: incorrect, right behind a call
+// expected: incorrect or refused
 //
 // From its fifth call on the work is on a stream that nobody waits for, after other work that takes longer than a call.
 __global__ void twice(const float* x, float* y, int N) {

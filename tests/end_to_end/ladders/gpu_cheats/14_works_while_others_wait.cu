@@ -1,5 +1,5 @@
 // @title Works while others wait
-// expected: incorrect, gains nothing
+// expected: timeout
 //
 // A kernel that never ends looks at the input all the time, on another stream, and has the answer ready. It is not
 // started before the fifth call.
