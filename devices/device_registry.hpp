@@ -18,10 +18,11 @@ struct DeviceFact {
 
 /// What a device shares among the processes that use it at a time.
 struct DeviceCapacity {
-  double memory_bytes = 0;       ///< all of it
-  double free_bytes = 0;         ///< of it, now; all of it where nobody says what others have
-  double bytes_per_process = 0;  ///< of it, that a process takes before it has allocated anything
-  bool one_process = false;      ///< a second process cannot use it meanwhile
+  double memory_bytes = 0;          ///< all of it
+  double free_bytes = 0;            ///< of it, now; all of it where nobody says what others have
+  double bytes_per_process = 0;     ///< of it, that a process takes before it has allocated anything
+  bool one_process = false;         ///< a second process cannot use it meanwhile
+  std::size_t other_processes = 0;  ///< that have it now, as far as somebody says so
 };
 
 /// How long a step may take on a device that is not the host.

@@ -86,10 +86,12 @@ DeviceCapacity capacity_of_device() {
   require_cuda(cudaGetDeviceProperties(&properties, 0), "cudaGetDeviceProperties");
   const int mode = attribute(cudaDevAttrComputeMode);
   const auto all = static_cast<double>(properties.totalGlobalMem);
+  const NvmlDevice nvml(bus_id());
   return {.memory_bytes = all,
-          .free_bytes = std::min(all, NvmlDevice(bus_id()).free_memory_bytes().value_or(all)),
+          .free_bytes = std::min(all, nvml.free_memory_bytes().value_or(all)),
           .bytes_per_process = kContextBytes,
-          .one_process = mode == cudaComputeModeExclusive || mode == cudaComputeModeExclusiveProcess};
+          .one_process = mode == cudaComputeModeExclusive || mode == cudaComputeModeExclusiveProcess,
+          .other_processes = nvml.other_processes().value_or(0)};
 }
 
 std::string why_compiled_on_device() {

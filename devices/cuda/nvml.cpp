@@ -248,7 +248,7 @@ std::vector<DeviceFact> NvmlDevice::facts() const {
   if (library_->vbios_version != nullptr && library_->vbios_version(device_, vbios.data(), text_bytes) == success) {
     facts.push_back({"VBIOS", vbios.data()});
   }
-  if (const auto others = library_->other_processes(device_)) {
+  if (const auto others = other_processes()) {
     facts.push_back({"other processes on it", std::to_string(*others)});
   }
   return facts;
@@ -259,6 +259,10 @@ std::optional<double> NvmlDevice::free_memory_bytes() const {
   if (library_ == nullptr || library_->memory_info == nullptr) return std::nullopt;
   if (library_->memory_info(device_, &memory) != success) return std::nullopt;
   return static_cast<double>(memory.free);
+}
+
+std::optional<std::size_t> NvmlDevice::other_processes() const {
+  return library_ == nullptr ? std::nullopt : library_->other_processes(device_);
 }
 
 std::string nvml_driver_version() {

@@ -84,6 +84,8 @@ std::string why_no_room_for_layouts(std::string_view device, const ProblemSize& 
   return why_not_on_device(find_device_kind(device), size, 1, case_bytes(size));
 }
 
+bool has_other_processes(std::string_view device) { return capacity_of(find_device_kind(device)).other_processes > 0; }
+
 bool takes_one_process(std::string_view device) { return capacity_of(find_device_kind(device)).one_process; }
 
 std::size_t cases_at_a_time(std::string_view device, const ProblemSize& size, std::size_t left, int processes) {

@@ -24,6 +24,9 @@ std::string why_no_room(std::string_view device, const ProblemSize& size, int pr
 /// need more than is free. Empty if that is free.
 std::string why_no_room_for_layouts(std::string_view device, const ProblemSize& size);
 
+/// Whether processes of others compute on the device now, as far as it says so.
+bool has_other_processes(std::string_view device);
+
 /// Whether only one process at a time can use the device: a GPU in exclusive mode.
 bool takes_one_process(std::string_view device);
 

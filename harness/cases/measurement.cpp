@@ -85,14 +85,16 @@ StopSettings stop_settings(const RunOptions& options) {
 
 bool TimeSeries::is_hot() const { return cache.empty() || cache == time_of::kHot; }
 
-Measurement::Measurement(const PlannedCase& planned, const Workload& workload, const RunOptions& options, OpenCase open)
+Measurement::Measurement(const PlannedCase& planned, const Workload& workload, const RunOptions& options,
+                         bool is_beside_others, OpenCase open)
     : planned_(&planned),
       options_(&options),
       stop_rule_(stop_rule(stop_settings(options))),
       random_(options.seed, text_hash(planned.id)),
       is_timed_elsewhere_(find_device_kind(planned.device).clock_is_virtual() || is_timed_by_harness(planned) ||
                           is_slower_than_the_case(planned)),
-      has_real_clock_(!find_device_kind(planned.device).clock_is_virtual()) {
+      has_real_clock_(!find_device_kind(planned.device).clock_is_virtual()),
+      claimed_(is_beside_others) {
   const double tolerance = std::min(planned.variant.variant->tolerance(), kLargestTolerance);
   verifier_.emplace(std::move(open), workload, tolerance, random_.next(), planned.device == "cpu");
   outcome_.input_kind = workload.input_kind();

@@ -52,7 +52,9 @@ struct CaseOutcome {
 
 class Measurement {
  public:
-  Measurement(const PlannedCase& planned, const Workload& workload, const RunOptions& options, OpenCase open);
+  /// `is_beside_others`: processes of others have the device as well.
+  Measurement(const PlannedCase& planned, const Workload& workload, const RunOptions& options, bool is_beside_others,
+              OpenCase open);
 
   /// Verifies on integers and on the real input and finds out how many calls make a sample. After a failure the
   /// outcome has its status and `done` is true.

@@ -28,6 +28,7 @@ void run_wave(const std::vector<PlannedCase>& cases, std::size_t first, std::siz
               const RoundEnded& round_ended, const RefuseTimes& refuse_times) {
   std::deque<Measurement> measurements;
   std::vector<Measurement*> active;
+  const bool is_beside_others = has_other_processes(cases[first].device);  // before the cases' own are there
   const auto end = [&](Measurement& measurement) {
     measurement.finish();
     if (measurement.outcome().status == Status::ok) {
@@ -39,7 +40,7 @@ void run_wave(const std::vector<PlannedCase>& cases, std::size_t first, std::siz
   for (std::size_t i = first; i < first + count; ++i) {
     phase_started(cases[i], "verifying");
     Measurement& measurement = measurements.emplace_back(
-        cases[i], workload, options,
+        cases[i], workload, options, is_beside_others,
         options.isolate
             ? start_case_process(cases[i], workload, options.google_benchmark_flags, timeout_seconds(cases[i], options))
             : start_case_here(cases[i], workload));

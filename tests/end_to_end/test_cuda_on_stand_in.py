@@ -113,6 +113,9 @@ def test_a_sample_begins_with_an_input_and_an_l2_of_its_own_and_waits_for_nothin
         assert {"cudaDeviceSetLimit", "cudaStreamSetAttribute"} <= set(ahead)
         assert ahead.count("cudaLaunchKernel") >= 2, "the L2 is flushed, and a call fills it again"
         assert not [call for call in ahead if "Synchronize" in call or call in ("cudaMemcpy", "cudaMemset")]
+    # What is written has to be written back, which a cold call would wait for: the L2 is flushed by reading.
+    processes = {line["process"] for line in lines_of(tmp_path / "trace") if "call" in line}
+    assert calls.count("cudaMemsetAsync") <= len(processes), "each fills once what it then reads"
 
 
 def test_cold_is_never_less(ladder: tuple[dict[str, Any], Any, str]) -> None:

@@ -10,13 +10,14 @@ import json
 import os
 import re
 import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from conftest import RELEASE, run
-from cuda_path import PROGRAM, needs_program, only_with_all
+from cuda_path import PROGRAM, lines_of, needs_program, only_with_all
 
 pytestmark = needs_program
 
@@ -42,13 +43,11 @@ def time_of(case: dict[str, Any], cache: str) -> float:
     return next(one["median"] for one in [case["time"], *case["other_times"]] if one["cache"] == cache)
 
 
-@pytest.mark.parametrize("stages, settings", [
-    pytest.param(CHEATS[:3], {}, id="three"),
-    pytest.param(CHEATS, {}, marks=only_with_all, id="all"),
-    pytest.param(CHEATS[:1], {"real_clock": {"ramp_ms": 0}}, id="honest-on-the-unkind-device"),
-    pytest.param(CHEATS, {"real_clock": {"ramp_ms": 0}}, marks=only_with_all, id="all-on-the-unkind-device"),
-])
-def test_cheats_of_every_kind_gain_nothing(tmp_path: Path, stages: list[Path], settings: dict[str, Any]) -> None:
+UNKIND = {"real_clock": {"ramp_ms": 0}}
+
+
+def run_stages(tmp_path: Path, stages: list[Path], *arguments: object, **settings: Any) -> subprocess.CompletedProcess[str]:
+    """Runs these stages, with these settings of the stand-in."""
     folder = tmp_path / "twice"
     folder.mkdir()
     (folder / "problem.json").write_text(json.dumps(PROBLEM), encoding="utf-8")
@@ -57,9 +56,18 @@ def test_cheats_of_every_kind_gain_nothing(tmp_path: Path, stages: list[Path], s
         shutil.copy(stage, folder)
     environment = os.environ | {"XDG_CACHE_HOME": str(tmp_path / "cache"), "LD_LIBRARY_PATH": str(RELEASE / "stand_in"),
                                 "CONVLADDER_STAND_IN": json.dumps({"host_threads": 1, **settings})}
-    done = run("run", folder, "--device", "cuda", "--output", tmp_path / "out", "--repetitions", 3, "--quiet",
-               "--timeout", 20, "--benchmark_min_time=0.0005", "--no-report", program=PROGRAM, env=environment, timeout=600)
-    assert done.returncode == (1 if len(stages) > 1 else 0), done
+    return run("run", folder, "--device", "cuda", "--output", tmp_path / "out", "--quiet", "--timeout", 20, "--no-report",
+               *arguments, program=PROGRAM, env=environment, timeout=600)
+
+
+@pytest.mark.parametrize("stages, settings", [
+    pytest.param(CHEATS[:3] + CHEATS[-1:], UNKIND, id="some-on-the-unkind-device"),
+    pytest.param(CHEATS, UNKIND, marks=only_with_all, id="all-on-the-unkind-device"),
+    pytest.param(CHEATS, {}, marks=only_with_all, id="all-by-a-virtual-clock"),
+])
+def test_cheats_of_every_kind_gain_nothing(tmp_path: Path, stages: list[Path], settings: dict[str, Any]) -> None:
+    done = run_stages(tmp_path, stages, "--repetitions", 3, "--benchmark_min_time=0.0005", **settings)
+    assert done.returncode == 1, done
     found = {one["variant"]: one for one in json.loads((tmp_path / "out/run.json").read_text(encoding="utf-8"))["cases"]}
     assert len(found) == len(stages)
     wrong = []
@@ -77,3 +85,16 @@ def test_cheats_of_every_kind_gain_nothing(tmp_path: Path, stages: list[Path], s
         elif case["status"] not in wanted.split(" or ") or says not in (case["reason"] or ""):
             wrong.append((stage.name, case["status"], case["reason"]))
     assert wrong == []
+
+
+def test_every_call_is_looked_at_before_anything_else_is_done(tmp_path: Path) -> None:
+    """In the order in which it came to the device: a call, by itself between two events, and the copy of what it left."""
+    done = run_stages(tmp_path, CHEATS[:1], "--repetitions", 1, "--benchmark_min_time=0.0005", trace=str(tmp_path / "trace"), **UNKIND)
+    assert done.returncode == 0, done
+    work = [re.sub(r"^convladder::\(anonymous namespace\)::|<.*>$", "", entry["what"]) for entry in lines_of(tmp_path / "trace")]
+    work = [what for what in work if what not in ("gauge_clocks", "[CUDA memset]")]  # of the clock that is measured beside
+    ahead = [work[at - 1] if work[at - 1] != "gauge_read" else work[at - 2] for at in range(len(work))]
+    behind = [work[at + 3] for at in range(2, len(work) - 3)
+              if ahead[at] == "replace_elements" and work[at:at + 3] == ["event", "twice", "event"]]
+    assert len(behind) > 2 * 64, "hot and cold calls, more than are timed in one bunch"
+    assert set(behind) == {"copy_chosen_elements"}

@@ -59,6 +59,16 @@ TEST(ClaimedTimes, WhatIsWrongInMostAnswersIsFoundInTheirMedian) {
   }
 }
 
+TEST(ClaimedTimes, BesideOthersTheirTurnsAreInWhatIsObserved) {
+  for (const bool is_beside_others : {false, true}) {
+    ClaimedTimes times(is_beside_others);
+    for (int i = 0; i < 3; ++i) times.add(1 * kMs, {.ns = 12 * kMs}, true);
+    EXPECT_EQ(times.mismatch().empty(), is_beside_others);
+    for (int i = 0; i < 4; ++i) times.add(1 * kMs, {.ns = 40 * kMs}, true);
+    EXPECT_NE(times.mismatch(), "");
+  }
+}
+
 TEST(ClaimedTimes, WhatIsDoneBesideTimedCallsIsNoneOfTheirClaims) {
   ClaimedTimes beside;
   beside.add(10 * kMs, {.ns = 39.5 * kMs}, true, 20 * kMs);
