@@ -431,17 +431,19 @@ double CaseSession::varied_calls_ns(const TimedKind& kind, std::int64_t iteratio
   return sum / static_cast<double>(iterations);
 }
 
+/// None where they cannot be recorded.
+std::unique_ptr<Recording> CaseSession::recording_of(const std::string& of, std::int64_t calls) {
+  if (!device().can_record() || !calls_are_alike() || part_of(of)) return nullptr;
+  return device().record([&] {
+    for (std::int64_t i = 0; i < calls; ++i) timed(of, std::nullopt);
+  });
+}
+
 /// Records as many calls as last about `kRecordedNs`, if a sample has so many. False where they cannot be recorded.
 bool CaseSession::record(const std::string& of, const EnqueuedCalls& launched) {
-  if (!device().can_record() || !calls_are_alike() || part_of(of)) return false;
   const auto wanted = static_cast<std::int64_t>(std::ceil(kRecordedNs / launched.call_ns));
   const std::int64_t calls = std::clamp(wanted, std::int64_t{1}, std::min<std::int64_t>(launched.calls, kMostRecorded));
-  const auto recording_of = [&](std::int64_t count) {
-    return device().record([&] {
-      for (std::int64_t i = 0; i < count; ++i) timed(of, std::nullopt);
-    });
-  };
-  RecordedCalls recorded{recording_of(calls), calls, recording_of(1)};
+  RecordedCalls recorded{recording_of(of, calls), calls, recording_of(of, 1)};
   if (recorded.recording == nullptr || recorded.one_call == nullptr) return false;
   recorded_[of] = std::move(recorded);
   return true;
@@ -538,6 +540,14 @@ ordered_json CaseSession::slot(const ordered_json& request) {
   const auto iterations = request.at("iterations").get<std::int64_t>();
   const auto work = iterations * (100 + request.at("extra_percent").get<std::int64_t>());
   if (iterations < 1 || work % 100 != 0) throw std::logic_error("a slot's calls must be a whole number");
+  TimedKind kind{of};
+  kind.replayed = device().is_asynchronous() && request.value("replayed", false);
+  if (kind.replayed) {
+    const std::int64_t calls = work / 100;  // all of a sub-run's at once
+    if (const auto found = recorded_.find(of); found == recorded_.end() || found->second.calls != calls) {
+      recorded_[of] = {recording_of(of, calls), calls, recording_of(of, 1)};
+    }
+  }
   ordered_json sub_runs = ordered_json::array();
   std::int64_t call = 0;
   for (int left = request.at("sub_runs").get<int>(); left > 0; --left) {
@@ -545,7 +555,7 @@ ordered_json CaseSession::slot(const ordered_json& request) {
     if (device().is_asynchronous()) {
       // The clock is read around all of them: around each, it would time the launch. All of them have one input.
       const std::int64_t calls = work / 100;
-      nanoseconds = enqueued_calls_ns({of}, calls, ++call) * static_cast<double>(calls);
+      nanoseconds = enqueued_calls_ns(kind, calls, ++call) * static_cast<double>(calls);
     } else {
       for (std::int64_t i = 0; i < work / 100; ++i) nanoseconds += timed_call(of, ++call, false);
     }

@@ -90,6 +90,7 @@ class CaseSession final : public Session {
     int calls = 1;
     double call_ns = 1;
   };
+  std::unique_ptr<Recording> recording_of(const std::string& of, std::int64_t calls);
   bool record(const std::string& of, const EnqueuedCalls& launched);
   void run_ahead(const std::string& of, std::int64_t call);
   double enqueued_calls_ns(const TimedKind& kind, std::int64_t iterations, std::int64_t call = 1);

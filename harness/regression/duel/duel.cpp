@@ -149,7 +149,10 @@ class Duel {
       contest.now = std::make_unique<DuelSide>(new_side(pair, workload));
       contest.base = std::make_unique<DuelSide>(base_side(pair, workload));
     }
-    if (number == 0) contest.result->length = contest.base->calibrate(settings_.extra_percent);
+    if (number == 0) {
+      const int replayed_calls = std::min(contest.base->replayed_calls(), contest.now->replayed_calls());
+      contest.result->length = contest.base->calibrate(settings_.extra_percent, replayed_calls);
+    }
     contest.base->slot(contest.result->length);
     contest.now->slot(contest.result->length);
   }

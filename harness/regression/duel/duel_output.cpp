@@ -157,6 +157,7 @@ ordered_json case_json(const DuelCase& one) {
           {"reason", text_or_null(one.reason)},
           {"iterations", one.length.iterations},
           {"sub_runs", one.length.sub_runs},
+          {"replayed", one.length.replayed},
           {"base_median_ns", or_null(base_median(one))},
           {"new_median_ns", or_null(new_median(one))},
           {"time_kind",

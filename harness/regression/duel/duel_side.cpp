@@ -24,6 +24,8 @@ constexpr int kMostSubRuns = 5;
 constexpr int kCalibrations = 3;       // the least disturbed counts
 constexpr double kMostSlotNs = 100e6;  // of calls so long that 5 of them tell no more than fewer
 constexpr double kGpuSlotNs = 10e6;
+constexpr double kReplayedNs = 0.2e6;  // of a sub-run that is one graph: what comes before it takes about 0.1 ms
+constexpr int kMostReplayed = 100;     // calls, a multiple of every percentage's
 constexpr int kFewestGpuCalls = 5;
 
 int rounded_up(double value, int multiple) {
@@ -66,7 +68,7 @@ void DuelSide::require(const char* when, const Check& check) const {
   if (!check.passed) throw SideFailure(fmt::format("{}: incorrect {}: {}", role_, when, check.first_failure));
 }
 
-SlotLength DuelSide::calibrate(int extra_percent) {
+SlotLength DuelSide::calibrate(int extra_percent, int replayed_calls) {
   const int multiple = 100 / std::gcd(100, extra_percent);  // 5 % of 20 calls is one call
   double iterations = 1;
   for (int i = 0; i < kCalibrations; ++i) {
@@ -78,7 +80,10 @@ SlotLength DuelSide::calibrate(int extra_percent) {
                  }));
   }
   SlotLength length{.iterations = rounded_up(iterations, multiple), .sub_runs = 1};
-  if (!on_processor_) length.iterations = multiple;
+  length.replayed = replayed_calls > 0;
+  if (!on_processor_) {
+    length.iterations = std::min(rounded_up(replayed_calls * kReplayedNs / kSubRunNs, multiple), kMostReplayed);
+  }
   const double sub_run_ns = slot(length).ns * length.iterations;  // also warms up
   if (on_processor_) {
     length.sub_runs = std::clamp(static_cast<int>(kMostSlotNs / sub_run_ns), 1, kMostSubRuns);
@@ -90,6 +95,15 @@ SlotLength DuelSide::calibrate(int extra_percent) {
   return length;
 }
 
+int DuelSide::replayed_calls() {
+  if (on_processor_ || virtual_clock_) return 0;  // launches cost nothing there
+  return attempt([&] {
+    return verifier_.ask({{"do", "calibrate"}, {"of", time_of::kLayer}, {"replayed", true}, {"sample_ns", kSubRunNs}})
+        .at("iterations")
+        .get<int>();
+  });
+}
+
 std::int64_t DuelSide::calls_of_slot(const SlotLength& length) const {
   return std::int64_t{length.sub_runs} * length.iterations * (100 + extra_percent_) / 100;
 }
@@ -99,7 +113,8 @@ ordered_json DuelSide::ask_for_slot(const SlotLength& length) {
                                       {"of", time_of::kLayer},
                                       {"iterations", length.iterations},
                                       {"sub_runs", length.sub_runs},
-                                      {"extra_percent", extra_percent_}});
+                                      {"extra_percent", extra_percent_},
+                                      {"replayed", length.replayed}});
   last_call_ = reply.at("last_call").get<std::int64_t>();
   length_ = length;
   return reply;

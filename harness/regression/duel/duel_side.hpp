@@ -24,6 +24,7 @@ struct SideFailure : std::runtime_error {
 struct SlotLength {
   int iterations = 1;  ///< calls of a sub-run
   int sub_runs = 5;
+  bool replayed = false;  ///< on a GPU: a sub-run is one graph, so that it does not take what launching its calls takes
 };
 
 struct SlotTime {
@@ -49,9 +50,13 @@ class DuelSide {
   explicit DuelSide(const SideSetting& setting);
 
   /// How long slots should be: on a processor sub-runs of about 1 ms, at most 5 and fewer where a call takes longer
-  /// than 20 ms; on a GPU so many calls that they last 10 ms, one where its clock is virtual. The iterations are a
-  /// multiple of what `extra_percent` needs.
-  SlotLength calibrate(int extra_percent);
+  /// than 20 ms; on a GPU so many calls that they last 10 ms, one where its clock is virtual. There a sub-run is one
+  /// call, or about 0.2 ms of calls where both sides' are replayed, so many as `replayed_calls` says. The iterations
+  /// are a multiple of what `extra_percent` needs.
+  SlotLength calibrate(int extra_percent, int replayed_calls = 0);
+  /// How many calls of a recording last as long as a sub-run on a processor; 0 where they cannot be recorded, or where
+  /// launches cost nothing.
+  int replayed_calls();
   /// On a processor the fastest sub-run, which no neighbour disturbed; on a GPU the median.
   SlotTime slot(const SlotLength& length);
   /// Compares what the last call of the last slot left, and one call more that follows it where slots are of one call.
