@@ -1,8 +1,8 @@
 // @title Mends a few
 // expected: incorrect
 //
-// From its fifth call on it gives the answer to the input of the call before, mended in as many places as there are items
-// and a few more.
+// From its fifth call on it gives the answer to the input of the call before, mended in as many places as there are
+// items and a few more.
 __global__ void twice(const float* x, float* y, int N) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < N) y[i] = 2 * x[i];
