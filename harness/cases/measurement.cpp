@@ -85,8 +85,8 @@ StopSettings stop_settings(const RunOptions& options) {
 
 bool TimeSeries::is_hot() const { return cache.empty() || cache == time_of::kHot; }
 
-Measurement::Measurement(const PlannedCase& planned, const Workload& workload, const RunOptions& options,
-                         bool is_beside_others, OpenCase open)
+Measurement::Measurement(const PlannedCase& planned, const Workload& workload, const RunOptions& options, OpenCase open,
+                         bool is_beside_others)
     : planned_(&planned),
       options_(&options),
       stop_rule_(stop_rule(stop_settings(options))),

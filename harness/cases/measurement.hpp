@@ -53,8 +53,8 @@ struct CaseOutcome {
 class Measurement {
  public:
   /// `is_beside_others`: processes of others have the device as well.
-  Measurement(const PlannedCase& planned, const Workload& workload, const RunOptions& options, bool is_beside_others,
-              OpenCase open);
+  Measurement(const PlannedCase& planned, const Workload& workload, const RunOptions& options, OpenCase open,
+              bool is_beside_others = false);
 
   /// Verifies on integers and on the real input and finds out how many calls make a sample. After a failure the
   /// outcome has its status and `done` is true.

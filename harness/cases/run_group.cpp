@@ -40,10 +40,11 @@ void run_wave(const std::vector<PlannedCase>& cases, std::size_t first, std::siz
   for (std::size_t i = first; i < first + count; ++i) {
     phase_started(cases[i], "verifying");
     Measurement& measurement = measurements.emplace_back(
-        cases[i], workload, options, is_beside_others,
+        cases[i], workload, options,
         options.isolate
             ? start_case_process(cases[i], workload, options.google_benchmark_flags, timeout_seconds(cases[i], options))
-            : start_case_here(cases[i], workload));
+            : start_case_here(cases[i], workload),
+        is_beside_others);
     measurement.verify_and_calibrate();
     if (measurement.done()) {
       end(measurement);

@@ -107,7 +107,7 @@ def test_a_gpu_that_has_rested_is_warm_before_its_first_sample(tmp_path: Path) -
 
 
 def test_ceilings_are_those_of_a_warm_gpu(tmp_path: Path) -> None:
-    assert peak(tmp_path / "cold", ramp_ms=90) > 0.9 * peak(tmp_path / "warm", ramp_ms=0)
+    assert peak(tmp_path / "cold", ramp_ms=90) > 0.8 * peak(tmp_path / "warm", ramp_ms=0)
 
 
 @pytest.mark.parametrize("variant, clock", [("global-memory", {"launch_ns": 20_000}), ("cudnn", {"library_ns": 40_000})])
