@@ -101,10 +101,12 @@ def test_hot_is_the_kernels_and_nothing_else(ladder: tuple[dict[str, Any], list[
 
 
 def test_a_sample_begins_with_an_input_and_an_l2_of_its_own_and_waits_for_nothing(tmp_path: Path) -> None:
-    done = on_stand_in(tmp_path, "run", "--device", "cuda", "--variant", "global-memory", *LAYER, "--output", tmp_path / "out",
-                       trace=str(tmp_path / "trace"), trace_calls=True)
+    """By the real clock: a virtual one knows nothing of what caches hold."""
+    done = on_stand_in(tmp_path, "run", "--device", "cuda", "--variant", "global-memory", *LAYER, "--benchmark_min_time=0.0005",
+                       "--output", tmp_path / "out", trace=str(tmp_path / "trace"), trace_calls=True, real_clock={})
     assert done.returncode == 0, done
-    calls = [line["call"] for line in lines_of(tmp_path / "trace") if "call" in line]
+    lines = lines_of(tmp_path / "trace")
+    calls = [line["call"] for line in lines if "call" in line]
     begins = [place for place, call in enumerate(calls) if call == "cudaCtxResetPersistingL2Cache"]
     assert len(begins) >= 6, "three samples each, hot and cold"
     for place in begins:
@@ -114,8 +116,7 @@ def test_a_sample_begins_with_an_input_and_an_l2_of_its_own_and_waits_for_nothin
         assert ahead.count("cudaLaunchKernel") >= 2, "the L2 is flushed, and a call fills it again"
         assert not [call for call in ahead if "Synchronize" in call or call in ("cudaMemcpy", "cudaMemset")]
     # What is written has to be written back, which a cold call would wait for: the L2 is flushed by reading.
-    processes = {line["process"] for line in lines_of(tmp_path / "trace") if "call" in line}
-    assert calls.count("cudaMemsetAsync") <= len(processes), "each fills once what it then reads"
+    assert sum("gauge_read" in line.get("what", "") for line in lines) >= len(begins)
 
 
 def test_cold_is_never_less(ladder: tuple[dict[str, Any], Any, str]) -> None:
