@@ -47,9 +47,11 @@ struct FillFormula {
       const auto sizes = static_cast<std::uint32_t>(most < 0x1p31 ? most : 0x1p31);
       const std::uint32_t number = bits(i) % sizes;
       if constexpr (std::is_unsigned_v<T>) {
-        return static_cast<T>((number + (opposite ? 1 : 0)) % sizes + 1);
+        const std::uint32_t other = (number + (opposite ? 1U : 0U)) % sizes + 1;
+        return static_cast<T>(other);
       } else {
-        const auto size = static_cast<T>(number + 1);
+        const std::uint32_t one_to_sizes = number + 1;
+        const auto size = static_cast<T>(one_to_sizes);
         return static_cast<T>(((bits(i) >> 31U) != 0) != opposite ? -size : size);
       }
     } else {

@@ -387,7 +387,7 @@ std::unique_ptr<Recording> CudaDevice::record(const std::function<void()>& work)
   if (recording_stream_ == nullptr) {
     require(cudaStreamCreateWithFlags(&recording_stream_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
   }
-  const cudaStream_t before = std::exchange(current_stream_, recording_stream_);
+  auto* const before = std::exchange(current_stream_, recording_stream_);
   bool is_whole = cudaStreamBeginCapture(recording_stream_, cudaStreamCaptureModeThreadLocal) == cudaSuccess;
   if (is_whole) {
     try {

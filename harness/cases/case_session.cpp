@@ -42,6 +42,7 @@ constexpr double kSameTime = 0.02;        // the same where the device does not 
 template <typename Held>
 std::vector<PlacedTensor> placed(const std::vector<Held>& tensors) {
   std::vector<PlacedTensor> all;
+  all.reserve(tensors.size());
   for (const Held& one : tensors) all.push_back({one.tensor, one.buffer.address()});
   return all;
 }
@@ -167,6 +168,7 @@ Device& CaseSession::for_variant() {
 
 std::vector<CaseSession::HeldTensor> CaseSession::hold(const std::vector<ProblemTensor>& tensors, int items) {
   std::vector<HeldTensor> held;
+  held.reserve(tensors.size());
   for (const ProblemTensor& tensor : tensors) {
     held.push_back({tensor, device().allocate(tensor.bytes() * static_cast<std::size_t>(items), tensor.name)});
   }

@@ -89,7 +89,7 @@ ordered_json CaseVerifier::prepare(ProblemKind kind) {
 CaseVerifier::Verified CaseVerifier::verify() {
   set(Pokes::one);
   const auto call_ns = ask({{"do", "call"}}).at("ns").get<double>();
-  const Verified verified{check(1), call_ns};
+  Verified verified{check(1), call_ns};
   const ProblemSize& size = workload_.problem(kind_).shape;
   const std::vector<ProblemTensor> outputs = size.problem->outputs(size);
   if (!verified.check.passed || std::ranges::none_of(outputs, OutputFill::happens, &ProblemTensor::type)) {
