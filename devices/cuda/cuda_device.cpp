@@ -365,16 +365,15 @@ std::vector<double> CudaDevice::times_ns(std::size_t calls, const std::function<
 
 void CudaDevice::flush_caches() {
   if (l2_bytes_ == 0) return;
-  if (flush_buffer_.address() == nullptr) {
-    // Memory that was never written may be all zeros without being there, and read faster than any other.
-    flush_buffer_ = allocate((2 * l2_bytes_ + (1 << 20)) / 16 * 16, "flush of the L2");
+  const bool is_new = flush_buffer_.address() == nullptr;
+  if (is_new) flush_buffer_ = allocate((2 * l2_bytes_ + (1 << 20)) / 16 * 16, "flush of the L2");
+  // A virtual clock does not know what caches hold: it only has to be busy meanwhile, and writing is simulated sooner.
+  const bool is_virtual = clock_readings_.address() == nullptr;
+  // Memory that was never written may be all zeros without being there, and read faster than any other.
+  if (is_new || is_virtual) {
     require(cudaMemsetAsync(flush_buffer_.address(), 0, flush_buffer_.bytes()), "cudaMemsetAsync");
   }
-  // A virtual clock knows nothing of what caches hold, but that the device is busy meanwhile: writing is simulated
-  // sooner.
-  if (clock_readings_.address() == nullptr) {
-    return require(cudaMemsetAsync(flush_buffer_.address(), 0, flush_buffer_.bytes()), "cudaMemsetAsync");
-  }
+  if (is_virtual) return;
   require(read_through(flush_buffer_.address(), flush_buffer_.bytes(), nullptr),
           "launch of the kernel that reads through the L2");
 }

@@ -28,7 +28,7 @@ class NvmlDevice {
 
   /// The GPU's memory that no process has, asked without a context on it. None where NVML does not say.
   std::optional<double> free_memory_bytes() const;
-  /// That compute on it now, this one aside.
+  /// How many processes compute on the GPU now, this one aside. None where NVML does not say.
   std::optional<std::size_t> other_processes() const;
 
   struct Library;

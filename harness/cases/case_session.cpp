@@ -441,14 +441,18 @@ std::unique_ptr<Recording> CaseSession::recording_of(const std::string& of, std:
   });
 }
 
-/// Records as many calls as last about `kRecordedNs`, if a sample has so many. False where they cannot be recorded.
-bool CaseSession::record(const std::string& of, const EnqueuedCalls& launched) {
-  const auto wanted = static_cast<std::int64_t>(std::ceil(kRecordedNs / launched.call_ns));
-  const std::int64_t calls = std::clamp(wanted, std::int64_t{1}, std::min<std::int64_t>(launched.calls, kMostRecorded));
+/// Records so many calls at a time, and a single one. False where they cannot be recorded.
+bool CaseSession::record(const std::string& of, std::int64_t calls) {
   RecordedCalls recorded{recording_of(of, calls), calls, recording_of(of, 1)};
   if (recorded.recording == nullptr || recorded.one_call == nullptr) return false;
   recorded_[of] = std::move(recorded);
   return true;
+}
+
+/// As many as last about `kRecordedNs`, if a sample has so many.
+bool CaseSession::record_for_samples(const std::string& of, const EnqueuedCalls& launched) {
+  const auto wanted = static_cast<std::int64_t>(std::ceil(kRecordedNs / launched.call_ns));
+  return record(of, std::clamp(wanted, std::int64_t{1}, std::min<std::int64_t>(launched.calls, kMostRecorded)));
 }
 
 /// A device that has rested is slow at first. It has come to its clock where two stretches of work in a row had the
@@ -495,7 +499,7 @@ CaseSession::EnqueuedCalls CaseSession::enqueued_calls(const TimedKind& kind, do
 }
 
 ordered_json CaseSession::calibrate(const TimedKind& kind, double sample_ns) {
-  if (kind.replayed && !record(kind.of, enqueued_calls({kind.of}, sample_ns))) return {{"iterations", 0}};
+  if (kind.replayed && !record_for_samples(kind.of, enqueued_calls({kind.of}, sample_ns))) return {{"iterations", 0}};
   if (device().is_asynchronous()) {
     const std::int64_t calls = enqueued_calls(kind, sample_ns).calls;
     const std::int64_t at_once = kind.replayed ? recorded_.at(kind.of).calls : 1;
@@ -546,9 +550,9 @@ ordered_json CaseSession::slot(const ordered_json& request) {
   kind.replayed = device().is_asynchronous() && request.value("replayed", false);
   if (kind.replayed) {
     const std::int64_t calls = work / 100;  // all of a sub-run's at once
-    if (const auto found = recorded_.find(of); found == recorded_.end() || found->second.calls != calls) {
-      recorded_[of] = {recording_of(of, calls), calls, recording_of(of, 1)};
-    }
+    const auto found = recorded_.find(of);
+    const bool is_there = found != recorded_.end() && found->second.calls == calls;
+    if (!is_there && !record(of, calls)) throw DeviceError("its calls cannot be recorded any longer");
   }
   ordered_json sub_runs = ordered_json::array();
   std::int64_t call = 0;

@@ -91,7 +91,8 @@ class CaseSession final : public Session {
     double call_ns = 1;
   };
   std::unique_ptr<Recording> recording_of(const std::string& of, std::int64_t calls);
-  bool record(const std::string& of, const EnqueuedCalls& launched);
+  bool record(const std::string& of, std::int64_t calls);
+  bool record_for_samples(const std::string& of, const EnqueuedCalls& launched);
   void run_ahead(const std::string& of, std::int64_t call);
   double enqueued_calls_ns(const TimedKind& kind, std::int64_t iterations, std::int64_t call = 1);
   double replayed_calls_ns(const std::string& of, std::int64_t iterations);

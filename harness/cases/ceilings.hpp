@@ -29,7 +29,7 @@ std::size_t last_level_cache_bytes(const DeviceKind& kind);
 /// Opens the device and answers
 ///   {"do": "sample ceilings"} -> {"choice", "buffer_bytes", "FMA peak", "streaming store", "copy"}: a rate of each, in
 ///       its unit: of one call that another one of the same kernel went before; on a device that works by itself, the
-///       median of five calls after as many as bring it to its clock.
+///       median of five stretches of calls after as many as bring it to its clock.
 std::unique_ptr<CaseClient> start_ceilings_here(const std::string& device);
 
 /// Samples of the limits of some devices, spread over a run and short: about a second in all for each device. A device

@@ -269,9 +269,7 @@ std::optional<int> Measurement::calls_of_sample(const TimeSeries& series) const 
 /// Has a device that works by itself come to its clock.
 void Measurement::warm_up(const TimeSeries& series, double least_ns) {
   if (!has_real_clock_) return;
-  ordered_json request = request_of("warm up", series);
-  request["least_ns"] = least_ns;
-  verifier_->ask(request);
+  verifier_->ask({{"do", "warm up"}, {"of", series.of}, {"least_ns", least_ns}});
 }
 
 void Measurement::take_samples() {

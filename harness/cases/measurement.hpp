@@ -86,7 +86,7 @@ class Measurement {
   std::optional<int> calls_of_sample(const TimeSeries& series) const;
   void take_sample(std::size_t series, bool look);
   /// What the case answers to one sample of so many calls, judged and looked at as it has to be.
-  struct Sampled {  // NOLINT(bugprone-exception-escape): of moving JSON, which throws where it was damaged only
+  struct Sampled {  // NOLINT(bugprone-exception-escape): moving JSON throws only if it is damaged
     nlohmann::ordered_json reply;
     double ns = 0;  ///< of a call
     ClockOfSample clock;

@@ -15,8 +15,8 @@ inline constexpr int kMostReconsidered = 12;
 class ClaimedTimes {
  public:
   ClaimedTimes() = default;
-  /// Of work on a device that other processes have as well: their turns, some milliseconds long, are in what is
-  /// observed and not in what is claimed, in every answer if they keep step with it.
+  /// `is_beside_others`: other processes use the device as well. Their turns, some milliseconds long, are in what is
+  /// observed and not in what is claimed; in every answer, if they keep step with it.
   explicit ClaimedTimes(bool is_beside_others) : is_beside_others_(is_beside_others) {}
 
   /// One answer: the nanoseconds that it claims for its timed calls, all of them together, and what it took.

@@ -52,8 +52,8 @@ class HandedOnSignals {
   }
   ~HandedOnSignals() {
     running = 0;
-    ::pthread_sigmask(SIG_SETMASK, &mask_before_, nullptr);
     for (std::size_t i = 0; i < kHandedOn.size(); ++i) ::sigaction(kHandedOn[i], &before_[i], nullptr);
+    ::pthread_sigmask(SIG_SETMASK, &mask_before_, nullptr);  // what waited for a program that never ran is this one's
   }
   HandedOnSignals(const HandedOnSignals&) = delete;
   HandedOnSignals& operator=(const HandedOnSignals&) = delete;

@@ -8,6 +8,7 @@ import re
 import shutil
 import signal
 import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
@@ -184,6 +185,16 @@ def test_a_signal_is_handed_on_and_the_report_comes(sent: int, programs: Path) -
     _, said = process.communicate(timeout=20)
     name = signal.Signals(sent).name
     assert process.returncode == 128 + sent and f"ended by {name}\n" in said and "cudaMalloc" in said
+
+
+def test_a_signal_at_any_moment_ends_the_program(programs: Path) -> None:
+    """Also between its start and the moment at which its process is known."""
+    for step in range(100):
+        process = start("simulate", "--", "/bin/sleep", "60", cwd=programs, stdout=subprocess.DEVNULL)
+        time.sleep(0.0003 * step)
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=20)
+        assert process.returncode != 0
 
 
 def test_calls_that_fail_are_named(programs: Path) -> None:
