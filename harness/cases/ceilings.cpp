@@ -31,11 +31,11 @@ constexpr double kCeilingSeconds = 1.0;  // of each device, over the whole run
 // follows finds it up.
 constexpr double kFirstWarmUpSeconds = 0.1;
 constexpr double kLeastWarmUpSeconds = 0.02;
-constexpr double kMostWarmUpSeconds = 0.3;
-constexpr double kMostWaitedSeconds = 3;  // by our clock
+constexpr double kMostWorkedSeconds = 0.3;
+constexpr double kMostWaitedSeconds = 20;  // by our clock: a simulated GPU is slow, and slower on a busy host
 constexpr double kStretchSeconds = 2.5e-3;
 constexpr double kMostCallsOfStretch = 256;
-constexpr double kSameRate = 0.01;  // of two calls in a row
+constexpr double kSameRate = 0.02;  // of the stretches whose median counts
 constexpr std::size_t kStretchesOfMedian = 5;
 constexpr std::array<CeilingLimit, 3> kLimits{kMultiplyAddLimit, kStoreLimit, kCopyLimit};
 
@@ -54,9 +54,9 @@ class CeilingsHere final : public Session {
             {kCopyLimit.name, rate([this] { return kernels_->copy(); })}};
   }
 
-  /// Work in a nanosecond. The call before the timed one wakes threads; a device that works by itself is given work
-  /// until its clock stays, and the median of several stretches counts. A short call is a stretch of many: between two
-  /// that are waited for it rests.
+  /// Work in a nanosecond. The call before the timed one wakes threads. A device that works by itself is given work
+  /// until its clock stays: until the last stretches agree, whose median counts. A short call is a stretch of many:
+  /// between two that are waited for the device rests.
   template <typename Call>
   double rate(const Call& call, double least_seconds = kLeastWarmUpSeconds) {
     if (!device().is_asynchronous()) {
@@ -66,19 +66,25 @@ class CeilingsHere final : public Session {
     }
     const auto begin = CeilingClock::now();
     Stretch now = timed(call);
-    for (double worked_seconds = now.ns * 1e-9;;) {
+    double work = now.work;
+    double best_rate = now.rate();
+    std::vector<double> last;
+    while (true) {
       const double call_ns = std::max(now.ns / now.calls, 1.0);
-      const auto calls = static_cast<int>(std::clamp(kStretchSeconds * 1e9 / call_ns, 1.0, kMostCallsOfStretch));
-      const double before = now.rate();
-      now = timed(call, calls);
-      worked_seconds += now.ns * 1e-9;
+      now = timed(call, static_cast<int>(std::clamp(kStretchSeconds * 1e9 / call_ns, 1.0, kMostCallsOfStretch)));
+      work += now.work;
+      best_rate = std::max(best_rate, now.rate());
+      if (last.size() == kStretchesOfMedian) last.erase(last.begin());
+      last.push_back(now.rate());
+      if (last.size() < kStretchesOfMedian) continue;
+      // Not the sum of the times: where the host is late, the device rests between two calls of a stretch.
+      const double worked_seconds = work / best_rate * 1e-9;
       const std::chrono::duration<double> waited = CeilingClock::now() - begin;
-      if (worked_seconds >= kMostWarmUpSeconds || waited.count() >= kMostWaitedSeconds) break;
-      if (worked_seconds >= least_seconds && std::abs(now.rate() - before) <= kSameRate * before) break;
+      if (worked_seconds >= kMostWorkedSeconds || waited.count() >= kMostWaitedSeconds) break;
+      const auto [lowest, highest] = std::ranges::minmax(last);
+      if (worked_seconds >= least_seconds && highest <= lowest * (1 + kSameRate)) break;
     }
-    std::array<double, kStretchesOfMedian> rates{};
-    for (double& one : rates) one = timed(call, now.calls).rate();
-    return median({rates.begin(), rates.end()});
+    return median(last);
   }
 
   struct Stretch {

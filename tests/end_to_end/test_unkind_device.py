@@ -7,7 +7,6 @@ import json
 import shutil
 import subprocess
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 import pytest
@@ -108,8 +107,8 @@ def test_a_gpu_that_has_rested_is_warm_before_its_first_sample(tmp_path: Path) -
 
 
 def test_ceilings_are_those_of_a_warm_gpu(tmp_path: Path) -> None:
-    """On a busy host single samples of the warm one are too high: the lowest counts."""
-    assert median(peaks(tmp_path / "cold", ramp_ms=90)) > 0.9 * min(peaks(tmp_path / "warm", ramp_ms=0))
+    """On a busy host, too."""
+    assert min(peaks(tmp_path / "cold", ramp_ms=90)) > 0.9 * min(peaks(tmp_path / "warm", ramp_ms=0))
 
 
 @pytest.mark.parametrize("variant, clock", [("global-memory", {"launch_ns": 20_000}), ("cudnn", {"library_ns": 40_000})])
