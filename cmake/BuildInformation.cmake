@@ -1,4 +1,4 @@
-# build_information.cpp: what the record says of the program itself (harness/machine/build_information.hpp). The commit is read at
+# build_information.cpp: what the record says of the program itself (harness/measure/machine/build_information.hpp). The commit is read at
 # build time, and another one compiles this file alone.
 
 set(CONVLADDER_CUDA_COMPILER "")

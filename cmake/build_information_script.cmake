@@ -15,7 +15,7 @@ if(git)
   endif()
 endif()
 
-set(content "#include \"harness/machine/build_information.hpp\"\n\nnamespace convladder::build {\n")
+set(content "#include \"harness/measure/machine/build_information.hpp\"\n\nnamespace convladder::build {\n")
 foreach(pair "version=${VERSION}" "commit=${commit}" "build_type=${BUILD_TYPE}" "compiler=${COMPILER}"
              "cxx_flags=${CXX_FLAGS}" "cpu_variant_flags=${CPU_VARIANT_FLAGS}" "cuda_compiler=${CUDA_COMPILER}"
              "cuda_architectures=${CUDA_ARCHITECTURES}" "benchmark_version=${BENCHMARK_VERSION}")

@@ -1,5 +1,5 @@
 #include "harness/commands/command_line.hpp"
-#include "harness/isolation/program_start.hpp"
+#include "harness/measure/isolation/program_start.hpp"
 
 namespace {
 

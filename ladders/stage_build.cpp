@@ -84,7 +84,7 @@ struct Place {
 fs::path ptx_file(const fs::path& library) { return fs::path(library).replace_extension(".ptx"); }
 fs::path report_file(const fs::path& library) { return fs::path(library).replace_extension(".ptxas"); }
 
-/// Those that devices/gpus asks for and that take the PTX.
+/// Those that simulator/gpus asks for and that take the PTX.
 constexpr std::array<const char*, 2> kReportedArchitectures = {"sm_80", "sm_90"};
 
 /// Has ptxas report on the PTX that nvcc has left in the folder, and keeps both beside the library.

@@ -12,8 +12,8 @@
 #include "devices/cpu/cpu_device.hpp"
 #include "devices/cuda/cuda_device.hpp"
 #include "devices/cuda/filling.hpp"
-#include "harness/verification/changed_input.hpp"
-#include "harness/verification/output_probe.hpp"
+#include "harness/measure/verification/changed_input.hpp"
+#include "harness/measure/verification/output_probe.hpp"
 
 namespace convladder {
 namespace {

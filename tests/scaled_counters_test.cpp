@@ -6,7 +6,7 @@
 #include <set>
 
 #include "devices/ptx_images.hpp"
-#include "devices/simulated/simulated_device.hpp"
+#include "simulator/device/simulated_device.hpp"
 #include "support/seeded_random.hpp"
 #include "variants/convolution/registry.hpp"
 

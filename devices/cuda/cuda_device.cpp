@@ -46,7 +46,7 @@ int attribute(cudaDeviceAttr name) {
   return value;
 }
 
-/// Whether the CUDA runtime of this process is the stand-in (devices/stand_in), which says so by this symbol.
+/// Whether the CUDA runtime of this process is the stand-in (simulator/stand_in), which says so by this symbol.
 bool is_stand_in() { return dlsym(RTLD_DEFAULT, "convladder_stand_in_version") != nullptr; }
 
 /// Whether its times are those of a virtual clock: the stand-in's are, unless its settings ask for the real one.

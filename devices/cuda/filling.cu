@@ -93,7 +93,7 @@ __device__ T unchanged_element(const ChangedTensor& tensor, std::int64_t item, s
 }
 
 /// Read by halves: an address is never read so, and as long as none comes from memory it is known what a launch may
-/// write (devices/simulated/checkers/written_allocations.hpp).
+/// write (simulator/checkers/written_allocations.hpp).
 __device__ std::int64_t number_at(const std::int64_t& place) {
   const uint2 halves = __ldcg(reinterpret_cast<const uint2*>(&place));
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(halves.y) << 32U | halves.x);

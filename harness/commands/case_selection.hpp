@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/plan/options.hpp"
+#include "harness/measure/plan/options.hpp"
 
 namespace CLI {
 class App;

@@ -9,12 +9,12 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "harness/cases/case_client.hpp"
 #include "harness/commands/command.hpp"
 #include "harness/commands/renamed.hpp"
-#include "harness/isolation/served_process.hpp"
-#include "harness/ladders/ladder_library.hpp"
-#include "harness/machine/build_information.hpp"
+#include "harness/measure/cases/case_client.hpp"
+#include "harness/measure/isolation/served_process.hpp"
+#include "harness/measure/ladders/ladder_library.hpp"
+#include "harness/measure/machine/build_information.hpp"
 #include "ladders/ladder_folder.hpp"
 #include "support/errors.hpp"
 #include "support/interruption.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "harness/commands/option_checks.hpp"
-#include "harness/plan/options.hpp"
+#include "harness/measure/plan/options.hpp"
 
 namespace convladder {
 

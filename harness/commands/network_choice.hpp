@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "harness/networks/network_plan.hpp"
-#include "harness/plan/network_options.hpp"
+#include "harness/measure/networks/network_plan.hpp"
+#include "harness/measure/plan/network_options.hpp"
 
 namespace CLI {
 class App;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "harness/commands/command.hpp"
-#include "harness/ladders/ladder_library.hpp"
+#include "harness/measure/ladders/ladder_library.hpp"
 #include "ladders/letters.hpp"
 #include "support/errors.hpp"
 #include "support/nearest_name.hpp"

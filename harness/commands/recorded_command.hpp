@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "harness/records/record.hpp"
+#include "harness/measure/records/record.hpp"
 
 namespace CLI {
 class App;

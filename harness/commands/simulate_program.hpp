@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "devices/gpus/gpu_facts.hpp"
 #include "harness/commands/command.hpp"
+#include "simulator/gpus/gpu_facts.hpp"
 
 namespace CLI {
 class App;

@@ -11,9 +11,9 @@
 
 #include "harness/commands/command.hpp"
 #include "harness/commands/option_checks.hpp"
-#include "harness/plan/estimate.hpp"
-#include "harness/plan/network_argument.hpp"
-#include "harness/statistics/statistics.hpp"
+#include "harness/measure/plan/estimate.hpp"
+#include "harness/measure/plan/network_argument.hpp"
+#include "harness/measure/statistics/statistics.hpp"
 #include "network/training/training.hpp"
 #include "network/training/training_data.hpp"
 #include "network/weights_files.hpp"

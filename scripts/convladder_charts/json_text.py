@@ -79,7 +79,7 @@ def one_line(message: object) -> str:
 def closed_record(text: str) -> str:
     """A record that was cut in its cases or behind them, closed behind the last case that is whole; else nothing.
 
-    As convladder's own reader does it (harness/records/record_file.cpp): a case begins and ends on lines of its own."""
+    As convladder's own reader does it (harness/measure/records/record_file.cpp): a case begins and ends on lines of its own."""
     cases = text.find(CASES_LINE)
     if cases < 0:
         return ""

@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "devices/device_registry.hpp"
-#include "harness/statistics/statistics.hpp"
+#include "harness/measure/statistics/statistics.hpp"
 #include "variants/convolution/registry.hpp"
 
 namespace convladder {

@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "devices/ptx_images.hpp"
-#include "devices/simulated/instructions/matrix/matrix_fragment.hpp"
-#include "devices/simulated/ptx/parser.hpp"
-#include "devices/simulated/simulated_device.hpp"
+#include "simulator/device/simulated_device.hpp"
+#include "simulator/instructions/matrix/matrix_fragment.hpp"
+#include "simulator/ptx/parser.hpp"
 #include "support/file_bytes.hpp"
 #include "support/seeded_random.hpp"
 #include "variants/convolution/registry.hpp"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "corpus/traces.hpp"
-#include "harness/statistics/statistics.hpp"
+#include "harness/measure/statistics/statistics.hpp"
 
 namespace convladder {
 

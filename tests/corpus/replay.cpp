@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "harness/regression/duel/duel_decision.hpp"
+#include "harness/judge/duel/duel_decision.hpp"
 #include "support/errors.hpp"
 
 namespace convladder {

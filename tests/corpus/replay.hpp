@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "corpus/traces.hpp"
-#include "harness/regression/compare/comparison.hpp"
-#include "harness/regression/history/history.hpp"
-#include "harness/statistics/change_verdict.hpp"
+#include "harness/judge/compare/comparison.hpp"
+#include "harness/judge/history/history.hpp"
+#include "harness/measure/statistics/change_verdict.hpp"
 
 namespace convladder {
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <fstream>
 
-#include "harness/regression/duel/duel_decision.hpp"
-#include "harness/statistics/statistics.hpp"
+#include "harness/judge/duel/duel_decision.hpp"
+#include "harness/measure/statistics/statistics.hpp"
 #include "support/errors.hpp"
 
 namespace convladder {

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "harness/regression/duel/duel_round.hpp"
+#include "harness/judge/duel/duel_round.hpp"
 
 namespace convladder {
 

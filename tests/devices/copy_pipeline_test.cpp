@@ -12,9 +12,9 @@
 #include "devices/cpu/cpu_device.hpp"
 #include "devices/device_error.hpp"
 #include "devices/ptx_images.hpp"
-#include "devices/simulated/ptx/parser.hpp"
-#include "devices/simulated/simulated_device.hpp"
 #include "expect_error.hpp"
+#include "simulator/device/simulated_device.hpp"
+#include "simulator/ptx/parser.hpp"
 
 namespace convladder {
 namespace {

@@ -54,7 +54,7 @@ def stub_library(folder: Path, name: str, functions: list[str], version: str | N
 
 def driver_functions() -> list[str]:
     """All that the driver's headers declare, as libcuda.so.1 has them."""
-    text = (REPOSITORY / "devices/stand_in/driver/documented_names.inc").read_text(encoding="utf-8")
+    text = (REPOSITORY / "simulator/stand_in/driver/documented_names.inc").read_text(encoding="utf-8")
     return re.findall(r"^CONVLADDER_NAME\(\w+, \d+, (\w+)\)$", text, re.MULTILINE)
 
 

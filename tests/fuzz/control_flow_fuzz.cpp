@@ -5,9 +5,9 @@
 #include <cstring>
 #include <span>
 
-#include "devices/lane_kernel.hpp"
-#include "devices/simulated/execution/random_programs.hpp"
 #include "ptx_fuzzing.hpp"
+#include "simulator/execution/random_programs.hpp"
+#include "simulator/lane_kernel.hpp"
 
 namespace convladder {
 namespace {

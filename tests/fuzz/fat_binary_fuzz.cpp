@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "devices/stand_in/modules/fat_binary.hpp"
-#include "devices/stand_in/modules/images.hpp"
-#include "devices/stand_in/status.hpp"
+#include "simulator/stand_in/modules/fat_binary.hpp"
+#include "simulator/stand_in/modules/images.hpp"
+#include "simulator/stand_in/status.hpp"
 #include "support/errors.hpp"
 
 namespace convladder::stand_in {

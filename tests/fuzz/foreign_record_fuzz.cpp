@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "harness/records/foreign_record.hpp"
-#include "harness/records/recorded_run.hpp"
+#include "harness/measure/records/foreign_record.hpp"
+#include "harness/measure/records/recorded_run.hpp"
 #include "support/errors.hpp"
 #include "support/json_text.hpp"
 

@@ -8,12 +8,12 @@
 #include <new>
 #include <string_view>
 
-#include "devices/simulated/execution/executor.hpp"
-#include "devices/simulated/instructions/decoder.hpp"
-#include "devices/simulated/memory/device_memory.hpp"
-#include "devices/simulated/ptx/parser.hpp"
-#include "devices/simulated/textures/texture_table.hpp"
 #include "ptx_fuzzing.hpp"
+#include "simulator/execution/executor.hpp"
+#include "simulator/instructions/decoder.hpp"
+#include "simulator/memory/device_memory.hpp"
+#include "simulator/ptx/parser.hpp"
+#include "simulator/textures/texture_table.hpp"
 
 namespace convladder {
 namespace {

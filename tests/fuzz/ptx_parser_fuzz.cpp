@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <string_view>
 
-#include "devices/simulated/instructions/decoder.hpp"
-#include "devices/simulated/ptx/parser.hpp"
-#include "devices/simulated/state/program.hpp"
 #include "ptx_fuzzing.hpp"
+#include "simulator/instructions/decoder.hpp"
+#include "simulator/ptx/parser.hpp"
+#include "simulator/state/program.hpp"
 
 namespace convladder {
 namespace {

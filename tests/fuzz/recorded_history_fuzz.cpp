@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "harness/regression/history/history_output.hpp"
+#include "harness/judge/history/history_output.hpp"
 #include "support/errors.hpp"
 
 namespace convladder {

@@ -5,9 +5,9 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "harness/records/recorded_run.hpp"
-#include "harness/regression/compare/comparison.hpp"
-#include "harness/regression/compare/comparison_output.hpp"
+#include "harness/judge/compare/comparison.hpp"
+#include "harness/judge/compare/comparison_output.hpp"
+#include "harness/measure/records/recorded_run.hpp"
 #include "support/errors.hpp"
 
 namespace convladder {

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "harness/sharding/run_plan.hpp"
+#include "harness/measure/sharding/run_plan.hpp"
 #include "support/errors.hpp"
 
 namespace convladder {

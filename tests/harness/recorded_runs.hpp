@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/records/recorded_run.hpp"
+#include "harness/measure/records/recorded_run.hpp"
 #include "support/seeded_random.hpp"
 
 namespace convladder {

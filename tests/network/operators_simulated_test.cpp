@@ -3,9 +3,9 @@
 
 #include "devices/kernel_resources.hpp"
 #include "devices/ptx_images.hpp"
-#include "devices/simulated/simulated_device.hpp"
 #include "network/operator_test_data.hpp"
 #include "sanitized.hpp"
+#include "simulator/device/simulated_device.hpp"
 
 namespace convladder {
 namespace {

@@ -1,5 +1,5 @@
 // The most that a device can do, measured with small dedicated kernels: multiply-adds in registers,
-// streaming stores, a copy. A layer's floor follows from them (harness/cases/floor.hpp).
+// streaming stores, a copy. A layer's floor follows from them (harness/measure/cases/floor.hpp).
 #pragma once
 
 #include <memory>

@@ -6,15 +6,15 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
-#include "harness/cases/google_engine.hpp"
 #include "harness/commands/case_filter.hpp"
 #include "harness/commands/command.hpp"
 #include "harness/commands/judge/duel_setup.hpp"
 #include "harness/commands/option_checks.hpp"
 #include "harness/commands/printed.hpp"
-#include "harness/plan/ladder_argument.hpp"
-#include "harness/regression/builds/commit_build.hpp"
-#include "harness/regression/duel/duel_output.hpp"
+#include "harness/judge/builds/commit_build.hpp"
+#include "harness/judge/duel/duel_output.hpp"
+#include "harness/measure/cases/google_engine.hpp"
+#include "harness/measure/plan/ladder_argument.hpp"
 #include "ladders/ladder_folder.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"

@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "harness/commands/judge/duel_setup.hpp"
-#include "harness/regression/builds/commit_build.hpp"
+#include "harness/judge/builds/commit_build.hpp"
 #include "ladders/ladder_folder.hpp"
 #include "support/errors.hpp"
 #include "support/printable.hpp"

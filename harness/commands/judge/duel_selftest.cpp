@@ -7,14 +7,14 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "harness/cases/google_engine.hpp"
 #include "harness/commands/judge/duel_setup.hpp"
 #include "harness/commands/option_checks.hpp"
 #include "harness/commands/printed.hpp"
-#include "harness/plan/shape_argument.hpp"
-#include "harness/regression/compare/change_text.hpp"
-#include "harness/regression/duel/bursty_neighbour.hpp"
-#include "harness/regression/duel/selftest.hpp"
+#include "harness/judge/compare/change_text.hpp"
+#include "harness/judge/duel/bursty_neighbour.hpp"
+#include "harness/judge/duel/selftest.hpp"
+#include "harness/measure/cases/google_engine.hpp"
+#include "harness/measure/plan/shape_argument.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
 #include "support/json_text.hpp"

@@ -8,9 +8,9 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "harness/machine/environment.hpp"
-#include "harness/plan/run_material.hpp"
-#include "harness/runs/case_json.hpp"
+#include "harness/measure/machine/environment.hpp"
+#include "harness/measure/plan/run_material.hpp"
+#include "harness/measure/runs/case_json.hpp"
 #include "support/errors.hpp"
 #include "support/printable.hpp"
 

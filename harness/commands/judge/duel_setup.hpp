@@ -8,8 +8,8 @@
 
 #include "harness/commands/case_selection.hpp"
 #include "harness/commands/command.hpp"
-#include "harness/plan/options.hpp"
-#include "harness/regression/duel/duel.hpp"
+#include "harness/judge/duel/duel.hpp"
+#include "harness/measure/plan/options.hpp"
 
 namespace convladder {
 

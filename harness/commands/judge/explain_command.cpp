@@ -8,15 +8,15 @@
 #include <string>
 #include <vector>
 
-#include "devices/gpus/gpu_facts.hpp"
 #include "harness/commands/case_filter.hpp"
 #include "harness/commands/command.hpp"
 #include "harness/commands/option_checks.hpp"
 #include "harness/commands/printed.hpp"
-#include "harness/explain/explained_steps.hpp"
-#include "harness/explain/explanation.hpp"
-#include "harness/explain/explanation_output.hpp"
-#include "harness/records/recorded_run.hpp"
+#include "harness/judge/explain/explained_steps.hpp"
+#include "harness/judge/explain/explanation.hpp"
+#include "harness/judge/explain/explanation_output.hpp"
+#include "harness/measure/records/recorded_run.hpp"
+#include "simulator/gpus/gpu_facts.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
 #include "support/json_place.hpp"

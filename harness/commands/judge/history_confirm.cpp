@@ -12,11 +12,11 @@
 #include <random>
 #include <tuple>
 
-#include "harness/cases/google_engine.hpp"
 #include "harness/commands/judge/duel_setup.hpp"
 #include "harness/commands/option_checks.hpp"
-#include "harness/regression/builds/commit_build.hpp"
-#include "harness/regression/compare/comparability.hpp"
+#include "harness/judge/builds/commit_build.hpp"
+#include "harness/judge/compare/comparability.hpp"
+#include "harness/measure/cases/google_engine.hpp"
 #include "support/errors.hpp"
 #include "support/json_place.hpp"
 #include "support/machine_fault.hpp"

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "harness/regression/duel/duel.hpp"
-#include "harness/regression/history/alarms.hpp"
+#include "harness/judge/duel/duel.hpp"
+#include "harness/judge/history/alarms.hpp"
 
 namespace CLI {
 class App;

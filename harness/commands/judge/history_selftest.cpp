@@ -11,15 +11,15 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "harness/cases/google_engine.hpp"
 #include "harness/commands/judge/duel_setup.hpp"
 #include "harness/commands/judge/history_confirm.hpp"
 #include "harness/commands/judge/measured_histories.hpp"
 #include "harness/commands/option_checks.hpp"
 #include "harness/commands/printed.hpp"
-#include "harness/regression/duel/bursty_neighbour.hpp"
-#include "harness/regression/duel/selftest.hpp"
-#include "harness/statistics/statistics.hpp"
+#include "harness/judge/duel/bursty_neighbour.hpp"
+#include "harness/judge/duel/selftest.hpp"
+#include "harness/measure/cases/google_engine.hpp"
+#include "harness/measure/statistics/statistics.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
 #include "support/json_text.hpp"

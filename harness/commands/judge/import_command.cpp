@@ -8,8 +8,8 @@
 
 #include "harness/commands/command.hpp"
 #include "harness/commands/printed.hpp"
-#include "harness/exchange/imported_run.hpp"
-#include "harness/records/recorded_run.hpp"
+#include "harness/judge/exchange/imported_run.hpp"
+#include "harness/measure/records/recorded_run.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
 #include "support/json_place.hpp"

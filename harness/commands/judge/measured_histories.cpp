@@ -8,13 +8,13 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "harness/cases/workload.hpp"
 #include "harness/commands/judge/duel_setup.hpp"
 #include "harness/commands/judge/history_confirm.hpp"
-#include "harness/isolation/one_cpu.hpp"
-#include "harness/plan/shape_argument.hpp"
-#include "harness/regression/duel/duel_side.hpp"
-#include "harness/statistics/statistics.hpp"
+#include "harness/judge/duel/duel_side.hpp"
+#include "harness/measure/cases/workload.hpp"
+#include "harness/measure/isolation/one_cpu.hpp"
+#include "harness/measure/plan/shape_argument.hpp"
+#include "harness/measure/statistics/statistics.hpp"
 #include "support/errors.hpp"
 #include "support/seeded_random.hpp"
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/regression/history/alarms.hpp"
+#include "harness/judge/history/alarms.hpp"
 
 namespace convladder {
 

@@ -14,7 +14,7 @@
 #include "harness/commands/command.hpp"
 #include "harness/commands/option_checks.hpp"
 #include "harness/commands/report_script.hpp"
-#include "harness/records/recorded_run.hpp"
+#include "harness/measure/records/recorded_run.hpp"
 #include "support/errors.hpp"
 #include "support/nearest_name.hpp"
 #include "support/own_program.hpp"

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "harness/commands/list/topics.hpp"
-#include "harness/plan/ladder_argument.hpp"
-#include "harness/plan/plan.hpp"
+#include "harness/measure/plan/ladder_argument.hpp"
+#include "harness/measure/plan/plan.hpp"
 #include "ladders/ladder_folder.hpp"
 #include "support/json_null.hpp"
 #include "support/json_text.hpp"

@@ -5,7 +5,7 @@
 
 #include "datasets/catalogue.hpp"
 #include "harness/commands/list/topics.hpp"
-#include "harness/machine/environment.hpp"
+#include "harness/measure/machine/environment.hpp"
 #include "support/json_text.hpp"
 
 namespace convladder {

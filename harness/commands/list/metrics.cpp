@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "devices/simulated/counters/metrics.hpp"
 #include "harness/commands/list/topics.hpp"
+#include "simulator/counters/metrics.hpp"
 #include "support/json_text.hpp"
 #include "support/text_table.hpp"
 

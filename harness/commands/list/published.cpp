@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "harness/commands/list/topics.hpp"
-#include "harness/profile/profile_text.hpp"
-#include "harness/records/published.hpp"
+#include "harness/measure/profile/profile_text.hpp"
+#include "harness/measure/records/published.hpp"
 #include "support/csv.hpp"
 #include "support/errors.hpp"
 #include "support/json_null.hpp"

@@ -7,8 +7,8 @@
 
 #include "devices/device_registry.hpp"
 #include "harness/commands/list/topics.hpp"
-#include "harness/plan/problem_list.hpp"
-#include "harness/runs/case_json.hpp"
+#include "harness/measure/plan/problem_list.hpp"
+#include "harness/measure/runs/case_json.hpp"
 #include "network/network.hpp"
 #include "network/whole_network.hpp"
 #include "support/json_text.hpp"

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "harness/commands/command.hpp"
-#include "harness/runs/run_record.hpp"
+#include "harness/measure/runs/run_record.hpp"
 #include "support/errors.hpp"
 #include "support/interruption.hpp"
 #include "support/standard_streams.hpp"

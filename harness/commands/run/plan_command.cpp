@@ -9,16 +9,16 @@
 #include <string>
 #include <vector>
 
-#include "harness/cases/cases_at_a_time.hpp"
-#include "harness/cases/probe.hpp"
 #include "harness/commands/command.hpp"
 #include "harness/commands/run/run_choice.hpp"
 #include "harness/commands/run/run_loop.hpp"
-#include "harness/plan/device_argument.hpp"
-#include "harness/plan/estimate.hpp"
-#include "harness/plan/run_material.hpp"
-#include "harness/records/record_file.hpp"
-#include "harness/sharding/planning.hpp"
+#include "harness/measure/cases/cases_at_a_time.hpp"
+#include "harness/measure/cases/probe.hpp"
+#include "harness/measure/plan/device_argument.hpp"
+#include "harness/measure/plan/estimate.hpp"
+#include "harness/measure/plan/run_material.hpp"
+#include "harness/measure/records/record_file.hpp"
+#include "harness/measure/sharding/planning.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
 #include "support/folder_lock.hpp"

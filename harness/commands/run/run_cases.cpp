@@ -14,14 +14,14 @@
 #include <string>
 #include <system_error>
 
-#include "harness/cases/google_engine.hpp"
-#include "harness/cases/stage_device.hpp"
 #include "harness/commands/run/end_interrupted_run.hpp"
 #include "harness/commands/run/run_loop.hpp"
-#include "harness/isolation/status.hpp"
-#include "harness/plan/run_material.hpp"
-#include "harness/runs/run_record.hpp"
-#include "harness/runs/unchanged_cases.hpp"
+#include "harness/measure/cases/google_engine.hpp"
+#include "harness/measure/cases/stage_device.hpp"
+#include "harness/measure/isolation/status.hpp"
+#include "harness/measure/plan/run_material.hpp"
+#include "harness/measure/runs/run_record.hpp"
+#include "harness/measure/runs/unchanged_cases.hpp"
 #include "support/errors.hpp"
 #include "support/interruption.hpp"
 #include "support/machine_fault.hpp"

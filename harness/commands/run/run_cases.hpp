@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "harness/commands/recorded_command.hpp"
-#include "harness/exchange/google_output.hpp"
-#include "harness/plan/options.hpp"
+#include "harness/judge/exchange/google_output.hpp"
+#include "harness/measure/plan/options.hpp"
 
 namespace convladder {
 

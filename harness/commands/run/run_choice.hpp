@@ -2,7 +2,7 @@
 #pragma once
 
 #include "harness/commands/case_selection.hpp"
-#include "harness/plan/options.hpp"
+#include "harness/measure/plan/options.hpp"
 
 namespace CLI {
 class App;

@@ -12,7 +12,7 @@
 #include "harness/commands/run/run_cases.hpp"
 #include "harness/commands/run/run_choice.hpp"
 #include "harness/commands/run/run_shard.hpp"
-#include "harness/plan/options.hpp"
+#include "harness/measure/plan/options.hpp"
 #include "support/errors.hpp"
 #include "support/whole_number.hpp"
 

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "datasets/image_set.hpp"
-#include "harness/plan/options.hpp"
-#include "harness/plan/plan.hpp"
-#include "harness/runs/run_record.hpp"
+#include "harness/measure/plan/options.hpp"
+#include "harness/measure/plan/plan.hpp"
+#include "harness/measure/runs/run_record.hpp"
 
 namespace convladder {
 

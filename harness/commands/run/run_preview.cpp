@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "harness/cases/cases_at_a_time.hpp"
-#include "harness/cases/probe.hpp"
-#include "harness/plan/estimate.hpp"
+#include "harness/measure/cases/cases_at_a_time.hpp"
+#include "harness/measure/cases/probe.hpp"
+#include "harness/measure/plan/estimate.hpp"
 #include "support/errors.hpp"
 #include "support/units.hpp"
 

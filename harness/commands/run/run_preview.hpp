@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "datasets/image_set.hpp"
-#include "harness/plan/options.hpp"
-#include "harness/plan/plan.hpp"
+#include "harness/measure/plan/options.hpp"
+#include "harness/measure/plan/plan.hpp"
 
 namespace convladder {
 

@@ -7,15 +7,15 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "harness/cases/google_engine.hpp"
-#include "harness/cases/stage_device.hpp"
 #include "harness/commands/run/run_loop.hpp"
 #include "harness/commands/run/run_preview.hpp"
-#include "harness/machine/environment.hpp"
-#include "harness/plan/run_material.hpp"
-#include "harness/runs/case_json.hpp"
-#include "harness/sharding/planning.hpp"
-#include "harness/sharding/shard.hpp"
+#include "harness/measure/cases/google_engine.hpp"
+#include "harness/measure/cases/stage_device.hpp"
+#include "harness/measure/machine/environment.hpp"
+#include "harness/measure/plan/run_material.hpp"
+#include "harness/measure/runs/case_json.hpp"
+#include "harness/measure/sharding/planning.hpp"
+#include "harness/measure/sharding/shard.hpp"
 #include "support/errors.hpp"
 #include "support/interruption.hpp"
 #include "support/printable.hpp"

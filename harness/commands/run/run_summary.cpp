@@ -7,9 +7,9 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "harness/runs/ladder_text.hpp"
-#include "harness/runs/leave_one_out.hpp"
-#include "harness/runs/story_text.hpp"
+#include "harness/measure/runs/ladder_text.hpp"
+#include "harness/measure/runs/leave_one_out.hpp"
+#include "harness/measure/runs/story_text.hpp"
 #include "support/printable.hpp"
 #include "support/terminal.hpp"
 #include "support/text_table.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/runs/run_record.hpp"
+#include "harness/measure/runs/run_record.hpp"
 
 namespace convladder {
 

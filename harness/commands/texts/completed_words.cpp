@@ -5,9 +5,9 @@
 #include <array>
 #include <string_view>
 
-#include "devices/gpus/gpu_facts.hpp"
-#include "harness/ladders/ladder_library.hpp"
+#include "harness/measure/ladders/ladder_library.hpp"
 #include "network/network.hpp"
+#include "simulator/gpus/gpu_facts.hpp"
 #include "support/nearest_name.hpp"
 #include "support/split.hpp"
 #include "variants/convolution/registry.hpp"

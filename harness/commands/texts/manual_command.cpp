@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "harness/commands/command.hpp"
-#include "harness/machine/build_information.hpp"
+#include "harness/measure/machine/build_information.hpp"
 #include "support/errors.hpp"
 #include "support/split.hpp"
 

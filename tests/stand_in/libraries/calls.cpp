@@ -12,7 +12,7 @@
 #include <string_view>
 #include <thread>
 
-#include "devices/stand_in/gpu_state.hpp"
+#include "simulator/stand_in/gpu_state.hpp"
 
 namespace library_of_tests {
 namespace {

@@ -13,7 +13,7 @@
 #include <cstring>
 
 #include "calls.hpp"
-#include "devices/stand_in/gpu_state.hpp"
+#include "simulator/stand_in/gpu_state.hpp"
 
 namespace {
 constexpr int success = 0;

@@ -8,8 +8,8 @@
 
 #include "devices/cpu/cpu_device.hpp"
 #include "devices/ptx_images.hpp"
-#include "devices/simulated/simulated_device.hpp"
 #include "expect_error.hpp"
+#include "simulator/device/simulated_device.hpp"
 #include "support/errors.hpp"
 #include "variants/vector_lanes.hpp"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "devices/ptx_images.hpp"
-#include "devices/simulated/simulated_device.hpp"
+#include "simulator/device/simulated_device.hpp"
 
 namespace convladder {
 namespace {

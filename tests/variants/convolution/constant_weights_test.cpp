@@ -11,8 +11,8 @@
 
 #include "devices/device_error.hpp"
 #include "devices/ptx_images.hpp"
-#include "devices/simulated/simulated_device.hpp"
 #include "expect_error.hpp"
+#include "simulator/device/simulated_device.hpp"
 #include "variants/convolution/reference.hpp"
 #include "variants/convolution/registry.hpp"
 

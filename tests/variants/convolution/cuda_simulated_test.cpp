@@ -9,9 +9,9 @@
 
 #include "devices/device_error.hpp"
 #include "devices/ptx_images.hpp"
-#include "devices/simulated/simulated_device.hpp"
 #include "expect_error.hpp"
 #include "sanitized.hpp"
+#include "simulator/device/simulated_device.hpp"
 #include "support/seeded_random.hpp"
 #include "variants/convolution/reference.hpp"
 #include "variants/convolution/registry.hpp"

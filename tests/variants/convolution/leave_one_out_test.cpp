@@ -8,8 +8,8 @@
 
 #include "devices/cpu/cpu_device.hpp"
 #include "devices/ptx_images.hpp"
-#include "devices/simulated/simulated_device.hpp"
 #include "sanitized.hpp"
+#include "simulator/device/simulated_device.hpp"
 #include "variants/convolution/reference.hpp"
 #include "variants/convolution/registry.hpp"
 

@@ -1,0 +1,89 @@
+// Two recorded runs, case by case: what moved, by how much, whether that is proved, and why.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "harness/measure/records/recorded_run.hpp"
+#include "harness/measure/statistics/change_verdict.hpp"
+
+namespace convladder {
+
+struct ComparisonOptions {
+  VerdictLimits limits;
+  std::string case_filter;            ///< regular expression over ids; empty: all
+  std::vector<std::string> controls;  ///< variants that are the same in both builds, beside the libraries
+};
+
+/// What is said of a case. Only the first four come from figures.
+enum class CaseVerdict {
+  pass,
+  regressed,
+  improved,
+  inconclusive,
+  incomparable,  ///< what it was measured with differs
+  failed,        ///< wrong, crashed, … in one of the records
+  missing,       ///< ok in the base, not there or not run in the new record
+  added,         ///< only the new record has it: "new"
+  skipped,       ///< neither record has run it
+};
+
+/// All of them, in the order in which they are listed.
+constexpr CaseVerdict kAllVerdicts[] = {CaseVerdict::regressed,    CaseVerdict::failed,       CaseVerdict::missing,
+                                        CaseVerdict::incomparable, CaseVerdict::inconclusive, CaseVerdict::improved,
+                                        CaseVerdict::added,        CaseVerdict::pass,         CaseVerdict::skipped};
+
+CaseVerdict case_verdict(Verdict verdict);
+
+/// "pass", …, "new", "skipped".
+std::string_view case_verdict_name(CaseVerdict verdict);
+
+/// A counter that is not what it was.
+struct MovedCounter {
+  std::string name;
+  double base = 0;
+  double now = 0;
+};
+
+struct ComparedCase {
+  std::string id;
+  std::string device;
+  std::string variant;
+  std::string group;  ///< "lenet72.conv2, batch 100, on cpu": what was measured side by side
+  CaseVerdict verdict = CaseVerdict::inconclusive;
+  std::string reason;            ///< one line; empty for a pass that needs none
+  std::string base_disturbance;  ///< "disturbed: others used 1.6 of 2 cores"; empty if the base was quiet
+  std::string new_disturbance;
+  std::string cause;  ///< by the counters beside the time: "explained: …", "latent: …", …; empty where none are there
+  std::string witness;  ///< the variant it was judged beside; empty if none
+  bool control = false;
+  std::optional<double> base_median_ns;
+  std::optional<double> new_median_ns;
+  bool is_predicted = false;           ///< the new time is a virtual clock's
+  std::optional<ChangeBounds> change;  ///< of the time itself
+  std::optional<ChangeBounds> beside;  ///< of its ratio to the witness
+  std::vector<MovedCounter> counters;  ///< of the simulated device, exact sums
+  std::vector<MovedCounter> modelled;  ///< below its model of caches; for information
+};
+
+struct Comparison {
+  const RecordedRun& base;
+  const RecordedRun& now;
+  ComparisonOptions options;
+  std::vector<ComparedCase> cases;  ///< in the order of the base, then new ones
+  std::vector<std::string> notes;
+
+  int count(CaseVerdict verdict) const;
+  /// The exit code of `convladder compare`: 1 if a case regressed or failed; otherwise 4 if one is missing or
+  /// incomparable, or none could be compared; otherwise 2 if one is inconclusive; otherwise 0.
+  int exit_code() const;
+};
+
+/// Throws UserError if the filter is no regular expression, or a control is no variant of either record. The two runs
+/// must live as long as the result.
+Comparison compare_runs(const RecordedRun& base, const RecordedRun& now, const ComparisonOptions& options);
+
+}  // namespace convladder

@@ -1,0 +1,22 @@
+// A comparison as text for a terminal, as Markdown for a review, as JSON for programs.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "harness/judge/compare/comparison.hpp"
+
+namespace convladder {
+
+/// A table for each group of timed cases, the other cases by verdict with their reasons, notes, and a last line
+/// with the numbers of verdicts. At most 100 columns, unless a name alone is wider.
+std::string comparison_text(const Comparison& comparison);
+
+/// The same as one table that shows whatever names hold as text.
+std::string comparison_markdown(const Comparison& comparison);
+
+/// {"kind": "comparison", "base", "new", "limits", "exit_code", "counts", "notes", "cases"}; changes are parts of the
+/// base, 0.1 for a time that grew by 10%. docs/compare.md describes it.
+nlohmann::ordered_json comparison_json(const Comparison& comparison);
+
+}  // namespace convladder

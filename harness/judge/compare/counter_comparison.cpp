@@ -1,0 +1,129 @@
+#include "harness/judge/compare/counter_comparison.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <string_view>
+
+#include "harness/measure/cases/counters.hpp"
+#include "simulator/counters/metrics.hpp"
+
+namespace convladder {
+namespace {
+
+struct MetricChanges {
+  std::vector<MovedCounter> moved;
+  std::vector<std::string> unmatched;  ///< that only one record has
+};
+
+/// Sums only: ratios follow from them.
+MetricChanges changes_of(const CounterValues& base, const CounterValues& now) {
+  MetricChanges changes;
+  std::map<std::string, double> today(now.begin(), now.end());
+  for (const auto& [name, value] : base) {
+    if (!name.ends_with(".sum")) continue;
+    const auto found = today.find(name);
+    if (found == today.end()) {
+      changes.unmatched.push_back(name);
+    } else if (found->second != value) {
+      changes.moved.push_back({name, value, found->second});
+    }
+    if (found != today.end()) today.erase(found);
+  }
+  for (const auto& [name, value] : today) {
+    if (name.ends_with(".sum")) changes.unmatched.push_back(name);
+  }
+  return changes;
+}
+
+/// "global load sectors" for Nsight Compute's name, which stays where this program does not know it.
+std::string title_or_name(const std::string& name) {
+  const std::string title = simulated::metric_title(name);
+  return title.empty() ? name : title;
+}
+
+double logarithmic_change(const MovedCounter& counter) {
+  return std::abs(std::log1p(counter.now) - std::log1p(counter.base));
+}
+
+bool any_up(const std::vector<MovedCounter>& moved) {
+  return std::ranges::any_of(moved, [](const MovedCounter& counter) { return counter.now > counter.base; });
+}
+
+bool any_down(const std::vector<MovedCounter>& moved) {
+  return std::ranges::any_of(moved, [](const MovedCounter& counter) { return counter.now < counter.base; });
+}
+
+/// The id of the case that the other one's code was counted in.
+std::string id_of_twin(const ComparedCase& timed) { return "simulated" + timed.id.substr(timed.device.size()); }
+
+bool was_counted(const ComparedCase& twin) {
+  return twin.verdict == CaseVerdict::pass || twin.verdict == CaseVerdict::regressed ||
+         twin.verdict == CaseVerdict::improved || twin.verdict == CaseVerdict::inconclusive;
+}
+
+void explain(ComparedCase& timed, ComparedCase& twin) {
+  const bool up = any_up(twin.counters);
+  const bool slower = timed.verdict == CaseVerdict::regressed;
+  if (slower && up) {
+    timed.cause = fmt::format("explained: {}", moved_text(twin.counters));
+  } else if (slower) {
+    timed.cause = "environment or layout, to be confirmed by a duel: no counter went up";
+  } else if (up && (timed.verdict == CaseVerdict::pass || timed.verdict == CaseVerdict::improved)) {
+    timed.cause = fmt::format("latent: not visible in the time, but {}", moved_text(twin.counters));
+    if (twin.verdict == CaseVerdict::regressed) twin.verdict = CaseVerdict::pass;
+    twin.cause = fmt::format("latent: {} is not slower", timed.id);
+  }
+}
+
+}  // namespace
+
+void compare_counters(const RecordedCounters& base, const RecordedCounters& now, ComparedCase& compared) {
+  const MetricChanges changes = changes_of(base.totals, now.totals);
+  compared.counters = changes.moved;
+  compared.modelled = changes_of(base.modelled, now.modelled).moved;
+  const bool up = any_up(compared.counters);
+  const bool down = any_down(compared.counters);
+  if (up && down) {
+    compared.verdict = CaseVerdict::inconclusive;
+  } else {
+    compared.verdict = up ? CaseVerdict::regressed : down ? CaseVerdict::improved : CaseVerdict::pass;
+  }
+  if (up || down) compared.reason = moved_text(compared.counters);
+  if (up && down) compared.reason = fmt::format("some counters went up and some down: {}", compared.reason);
+  if (!changes.unmatched.empty()) {
+    compared.reason +=
+        fmt::format("{}{} counters are in only one record, for example {}", compared.reason.empty() ? "" : "; ",
+                    changes.unmatched.size(), changes.unmatched.front());
+  }
+}
+
+void explain_by_counters(std::vector<ComparedCase>& cases) {
+  std::map<std::string_view, ComparedCase*> by_id;
+  for (ComparedCase& one : cases) by_id.emplace(one.id, &one);
+  for (ComparedCase& timed : cases) {
+    if (timed.device != "cuda") continue;
+    const auto twin = by_id.find(id_of_twin(timed));
+    if (twin != by_id.end() && was_counted(*twin->second)) explain(timed, *twin->second);
+  }
+}
+
+std::string moved_text(const std::vector<MovedCounter>& moved) {
+  std::vector<MovedCounter> sorted = moved;
+  std::ranges::stable_sort(sorted, std::greater{}, logarithmic_change);
+  constexpr std::size_t most = 3;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(most, sorted.size()); ++i) {
+    const MovedCounter& counter = sorted[i];
+    if (!text.empty()) text += ", ";
+    text += counter.base > 0
+                ? fmt::format("{} {:+.1f}%", title_or_name(counter.name), (counter.now / counter.base - 1) * 100)
+                : fmt::format("{} 0 to {}", title_or_name(counter.name), counter.now);
+  }
+  if (sorted.size() > most) text += fmt::format(" and {} more", sorted.size() - most);
+  return text;
+}
+
+}  // namespace convladder

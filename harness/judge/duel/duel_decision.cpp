@@ -1,0 +1,120 @@
+#include "harness/judge/duel/duel_decision.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "harness/measure/statistics/signed_rank.hpp"
+#include "harness/measure/statistics/statistics.hpp"
+
+namespace convladder {
+namespace {
+
+constexpr int kLooks[] = {13, 21, 31};
+
+/// Where no Walsh average is a bound at that level, nothing bounds the change.
+ChangeBounds bounds_or_none(std::span<const double> differences, double alpha) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  if (const auto bounds = signed_rank_bounds(differences, alpha)) return *bounds;
+  return {median(walsh_averages(differences)), -infinity, infinity};
+}
+
+std::vector<double> mirrored(std::span<const double> differences) {
+  std::vector<double> negated;
+  for (const double d : differences) negated.push_back(-d);
+  return negated;
+}
+
+}  // namespace
+
+std::vector<int> confirm_looks(int most_rounds) {
+  std::vector<int> looks;
+  for (const int look : kLooks) {
+    if (look < most_rounds) looks.push_back(look);
+  }
+  looks.push_back(most_rounds);
+  return looks;
+}
+
+Screened screen(std::span<const double> differences, const DuelLimits& limits) {
+  const double tau = std::log1p(limits.verdict.tau);
+  const ChangeBounds suspicion = bounds_or_none(differences, limits.screen_alpha);
+  const ChangeBounds proof = bounds_or_none(differences, limits.verdict.alpha / 2);
+  // Written so that a bound that is NaN flags the case.
+  const bool passes = suspicion.low <= tau && -suspicion.high <= tau && proof.high < std::log1p(limits.verdict.delta);
+  return {suspicion, !passes};
+}
+
+Confirmation::Confirmation(const DuelLimits& limits, std::size_t cases)
+    : limits_(limits), looks_(confirm_looks(limits.most_rounds)), cases_(cases) {}
+
+void Confirmation::look() {
+  const auto looks = static_cast<double>(looks_.size());
+  const double alpha = limits_.verdict.alpha / looks;
+  const double tau = std::log1p(limits_.verdict.tau);
+  for (Case& one : cases_) {
+    if (one.decided) continue;
+    const ChangeBounds low = bounds_or_none(one.differences, alpha);
+    const ChangeBounds high = bounds_or_none(one.differences, alpha / 2);
+    one.bounds = ChangeBounds{low.estimate, low.low, high.high};
+    one.p_slower = std::min(one.p_slower, looks * signed_rank_p_above(one.differences, tau));
+    one.p_faster = std::min(one.p_faster, looks * signed_rank_p_above(mirrored(one.differences), tau));
+  }
+  holm(&Case::p_slower, Verdict::regressed);
+  holm(&Case::p_faster, Verdict::improved);
+  for (Case& one : cases_) {
+    if (one.decided || !(one.bounds->high < std::log1p(limits_.verdict.delta))) continue;
+    one.decided = true;
+    one.verdict = Verdict::pass;
+  }
+}
+
+/// Holm, A simple sequentially rejective multiple test procedure, 1979: the smallest p has to be below alpha / m, the
+/// next one below alpha / (m - 1), and so on, until one is not. A p only falls from look to look, so what was rejected
+/// once stays rejected, and at the end it is one Holm test of p times the number of looks (Bonferroni over the looks).
+void Confirmation::holm(double Case::*p, Verdict verdict) {
+  std::vector<Case*> order;
+  for (Case& one : cases_) order.push_back(&one);
+  std::ranges::sort(order, [p](const Case* a, const Case* b) { return a->*p < b->*p; });
+  std::size_t left = order.size();
+  for (Case* const one : order) {
+    if (!(one->*p <= limits_.verdict.alpha / static_cast<double>(left))) return;
+    --left;
+    // What passed at an earlier look may prove to be a small regression after all: that goes first.
+    if (one->decided && one->verdict != Verdict::pass) continue;
+    one->decided = true;
+    one->verdict = verdict;
+  }
+}
+
+bool Confirmation::over() const { return std::ranges::all_of(cases_, &Case::decided); }
+
+bool only_the_clock(Verdict verdict, const ChangeBounds& cycles, double tau) {
+  if (verdict == Verdict::regressed) return !(cycles.low > std::log1p(tau));
+  return verdict == Verdict::improved && !(-cycles.high > std::log1p(tau));
+}
+
+std::optional<int> rounds_wanting(const ChangeBounds& bounds, int rounds, const VerdictLimits& limits) {
+  if (!std::isfinite(bounds.low) || !std::isfinite(bounds.high)) return std::nullopt;
+  const double tau = std::log1p(limits.tau);
+  const double delta = std::log1p(limits.delta);
+  const auto factor = [](double width, double room) {
+    return room > 0 ? width / room : std::numeric_limits<double>::infinity();
+  };
+  const double below = bounds.estimate - bounds.low;
+  const double above = bounds.high - bounds.estimate;
+  // The cheapest of a pass, a regression and an improvement.
+  const double closer = std::min({factor(above, delta - bounds.estimate), factor(below, bounds.estimate - tau),
+                                  factor(above, -tau - bounds.estimate)});
+  const double wanted = std::ceil(rounds * closer * closer);
+  if (!(wanted < 1e6)) return std::nullopt;
+  return std::max(1, static_cast<int>(wanted) - rounds);
+}
+
+std::optional<ControlOutcome> judge_control(std::span<const double> differences, double alpha) {
+  const auto bounds = signed_rank_bounds(differences, alpha / 2);
+  if (!bounds) return std::nullopt;
+  return ControlOutcome{*bounds, !(bounds->low <= 0 && bounds->high >= 0)};
+}
+
+}  // namespace convladder

@@ -1,0 +1,256 @@
+#include "harness/judge/duel/duel_output.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "harness/judge/compare/change_text.hpp"
+#include "harness/measure/plan/device_argument.hpp"
+#include "harness/measure/statistics/statistics.hpp"
+#include "support/errors.hpp"
+#include "support/json_null.hpp"
+#include "support/markdown.hpp"
+#include "support/printable.hpp"
+#include "support/text_table.hpp"
+
+namespace convladder {
+
+using nlohmann::ordered_json;
+
+namespace {
+
+/// The median of one side's slots.
+std::optional<double> median_ns(const std::vector<DuelRound>& rounds,
+                                std::array<double, 2> (DuelRound::*side)() const) {
+  std::vector<double> slots;
+  for (const DuelRound& round : rounds) {
+    for (const double ns : (round.*side)()) slots.push_back(ns);
+  }
+  if (slots.empty()) return std::nullopt;
+  return median(slots);
+}
+std::optional<double> base_median(const DuelCase& one) { return median_ns(one.decisive_rounds(), &DuelRound::base_ns); }
+std::optional<double> new_median(const DuelCase& one) { return median_ns(one.decisive_rounds(), &DuelRound::new_ns); }
+
+std::string side_text(const OtherProgram& program) {
+  const auto text = [&program](const char* name) { return printable(program.program.value(name, "unknown")); };
+  return fmt::format("{}, {}",
+                     program_text(program.path == kThisProgram ? "this program" : program.path, text("commit"),
+                                  program.program.value("dirty", false)),
+                     text("compiler"));
+}
+
+std::string variant_text(const DuelCase& one) {
+  return one.base_variant == one.new_variant ? one.base_variant
+                                             : fmt::format("{} .. {}", one.base_variant, one.new_variant);
+}
+
+std::string rounds_text(const DuelCase& one) {
+  return one.confirm.empty() ? fmt::format("{}", one.screen.size())
+                             : fmt::format("{} + {}", one.screen.size(), one.confirm.size());
+}
+
+/// What a table has of a case, beside its name.
+std::vector<std::string> figures_of(const DuelCase& one) {
+  return {time_or_blank(base_median(one)),
+          time_or_blank(new_median(one)),
+          one.change() ? fmt::format("{:.3f}", std::exp(one.change()->estimate)) : std::string(),
+          bounds_text(one.change()),
+          rounds_text(one),
+          std::string(case_verdict_name(one.verdict))};
+}
+
+std::vector<TextColumn> columns_of(const char* name) {
+  return {{name, "", false},     {"base", "", true},   {"new", "", true},     {"ratio", "", true},
+          {"bounds", "%", true}, {"rounds", "", true}, {"verdict", "", false}};
+}
+
+std::string group_table(const std::vector<const DuelCase*>& group) {
+  std::vector<std::vector<std::string>> rows;
+  for (const DuelCase* const one : group) {
+    rows.push_back(figures_of(*one));
+    rows.back().insert(rows.back().begin(), variant_text(*one));
+  }
+  return text_table(columns_of("variant"), rows);
+}
+
+std::string control_text(const DuelResult& result) {
+  if (!result.control_failure.empty()) {
+    return fmt::format("control: could not be measured, nothing is proved: {}", result.control_failure);
+  }
+  if (!result.control_outcome) {
+    return fmt::format("control: only {} rounds, too few to judge: nothing is proved", result.control.size());
+  }
+  const std::optional<ChangeBounds> bounds = result.control_outcome->bounds;
+  return fmt::format("control: the base against itself moved by {}%, bounds {}%, in {} rounds{}", change_text(bounds),
+                     bounds_text(bounds), result.control.size(),
+                     result.contaminated() ? ": CONTAMINATED: the results above prove nothing" : "");
+}
+
+std::string limits_text(const DuelReport& report) {
+  const VerdictLimits& limits = report.settings.limits.verdict;
+  return fmt::format(
+      "regressed: proved above +{:g}%, wrong in at most {:g}% of duels for all cases together (Holm); pass: proved "
+      "below "
+      "+{:g}%, wrong in at most {:g}% for each case",
+      limits.tau * 100, limits.alpha * 100, limits.delta * 100, limits.alpha * 100);
+}
+
+std::string exit_text(const DuelResult& result) {
+  const int code = result.exit_code();
+  const auto outcome = [&]() -> std::string_view {
+    if (result.count(CaseVerdict::failed) > 0) return "a case failed";
+    if (result.contaminated()) return "contaminated";
+    if (code == kExitOk) return "pass";
+    if (code == kExitCasesFailed) return "regressed";
+    return code == kExitInconclusive ? "inconclusive" : "the duel is incomplete";
+  };
+  return fmt::format("{} (exit code {})", outcome(), code);
+}
+
+/// Whether the times on this device are predicted.
+bool is_predicted(const std::string& device) { return find_device_kind(device).clock_is_virtual(); }
+
+std::vector<std::string> all_notes(const DuelReport& report) {
+  std::vector<std::string> notes = report.result.notes;
+  if (report.settings.extra_percent > 0) {
+    notes.push_back(
+        fmt::format("{} % of extra work was added to the new side: a trial, not a measurement of the builds",
+                    report.settings.extra_percent));
+  }
+  std::set<std::string> predicted;
+  for (const DuelCase& one : report.result.cases) {
+    if (one.screened && is_predicted(one.device)) predicted.insert(one.device);
+  }
+  for (const std::string& device : predicted) {
+    notes.push_back(
+        fmt::format("the times on {} are those of a virtual clock: predicted, nothing was measured", device));
+  }
+  return notes;
+}
+
+/// Cases of one verdict; those with the same reason together. Of skipped ones their number is enough to read; Markdown
+/// and JSON have each.
+std::string cases_of(const DuelResult& result, CaseVerdict verdict) {
+  IdsByReason ids;
+  for (const DuelCase& one : result.cases) {
+    if (one.verdict == verdict) add_id(ids, one.reason, one.id);
+  }
+  return verdict_section(verdict, ids, verdict == CaseVerdict::skipped ? 2 : result.cases.size());
+}
+
+ordered_json rounds_json(const std::vector<DuelRound>& rounds) {
+  ordered_json list = ordered_json::array();
+  for (const DuelRound& round : rounds) list.push_back(round_to_json(round));
+  return list;
+}
+
+ordered_json case_json(const DuelCase& one) {
+  return {{"id", one.id},
+          {"device", one.device},
+          {"base_variant", one.base_variant},
+          {"new_variant", one.new_variant},
+          {"verdict", case_verdict_name(one.verdict)},
+          {"reason", text_or_null(one.reason)},
+          {"iterations", one.length.iterations},
+          {"sub_runs", one.length.sub_runs},
+          {"replayed", one.length.replayed},
+          {"base_median_ns", or_null(base_median(one))},
+          {"new_median_ns", or_null(new_median(one))},
+          {"time_kind",
+           new_median(one) ? ordered_json(is_predicted(one.device) ? "predicted" : "measured") : ordered_json()},
+          {"change", change_json(one.change())},
+          {"cycles", change_json(one.cycles)},
+          {"p_slower", or_null(one.p_slower)},
+          {"p_faster", or_null(one.p_faster)},
+          {"rounds_wanting", or_null(one.rounds_wanting)},
+          {"screen", {{"change", change_json(one.screened)}, {"rounds", rounds_json(one.screen)}}},
+          {"confirm", {{"change", change_json(one.confirmed)}, {"rounds", rounds_json(one.confirm)}}}};
+}
+
+ordered_json control_json(const DuelResult& result) {
+  const std::optional<ControlOutcome>& outcome = result.control_outcome;
+  return {{"id", text_or_null(result.control_id)},
+          {"change", outcome ? change_json(outcome->bounds) : ordered_json()},
+          {"contaminated", outcome ? ordered_json(outcome->contaminated) : ordered_json()},
+          {"failure", text_or_null(result.control_failure)},
+          {"rounds", rounds_json(result.control)}};
+}
+
+ordered_json side_json(const OtherProgram& program) { return {{"path", program.path}, {"program", program.program}}; }
+
+}  // namespace
+
+std::string duel_text(const DuelReport& report) {
+  std::string text = fmt::format("base  {}\nnew   {}\n", side_text(report.base), side_text(report.now));
+  for (const auto& group :
+       by_group(report.result.cases, [](const DuelCase& one) { return one.screened.has_value(); })) {
+    text += fmt::format("\n{}, {} in turns, layer time of a call\n{}", group.front()->group,
+                        is_predicted(group.front()->device) ? "predicted" : "measured", group_table(group));
+  }
+  for (const CaseVerdict verdict : kAllVerdicts) {
+    if (verdict != CaseVerdict::pass) text += cases_of(report.result, verdict);
+  }
+  text += '\n';
+  text += indented(control_text(report.result), 0);
+  text += notes_text(all_notes(report));
+  text += indented(limits_text(report), 0);
+  text += indented(fmt::format("{}: {}", exit_text(report.result), counts_text(report.result)), 0);
+  return text;
+}
+
+std::string duel_markdown(const DuelReport& report) {
+  const DuelResult& result = report.result;
+  std::string text = fmt::format("**{}**: {}\n\n- base {}\n- new {}\n- {}\n", exit_text(result), counts_text(result),
+                                 markdown_text(side_text(report.base)), markdown_text(side_text(report.now)),
+                                 markdown_text(control_text(result)));
+  text += markdown_list(all_notes(report));
+  std::vector<std::vector<std::string>> rows;
+  for (const CaseVerdict verdict : kAllVerdicts) {
+    for (const DuelCase& one : result.cases) {
+      if (one.verdict != verdict) continue;
+      std::vector<std::string>& row = rows.emplace_back(figures_of(one));
+      row.insert(row.begin(), one.id);
+      row.push_back(one.reason);
+    }
+  }
+  std::vector<TextColumn> columns = columns_of("case");
+  columns.push_back({"why", "", false});
+  return text + fmt::format("\n{}\n{}\n", markdown_table(columns, rows), markdown_text(limits_text(report)));
+}
+
+ordered_json duel_json(const DuelReport& report) {
+  const DuelResult& result = report.result;
+  const DuelLimits& limits = report.settings.limits;
+  ordered_json cases = ordered_json::array();
+  for (const DuelCase& one : result.cases) cases.push_back(case_json(one));
+  return {{"schema_version", kDuelSchemaVersion},
+          {"kind", "duel"},
+          {"base", side_json(report.base)},
+          {"new", side_json(report.now)},
+          {"settings",
+           {{"tau", limits.verdict.tau},
+            {"delta", limits.verdict.delta},
+            {"alpha", limits.verdict.alpha},
+            {"screen_alpha", limits.screen_alpha},
+            {"screen_rounds", limits.screen_rounds},
+            {"looks", confirm_looks(limits.most_rounds)},
+            {"seed", report.settings.seed},
+            {"extra_percent", report.settings.extra_percent}}},
+          {"exit_code", result.exit_code()},
+          {"counts", counts_json(result)},
+          {"notes", all_notes(report)},
+          {"control", control_json(result)},
+          {"cases", std::move(cases)}};
+}
+
+std::vector<DuelRound> rounds_from_json(const ordered_json& json) {
+  std::vector<DuelRound> rounds;
+  for (const ordered_json& round : json) rounds.push_back(round_from_json(round));
+  return rounds;
+}
+
+}  // namespace convladder

@@ -1,0 +1,199 @@
+#include "harness/judge/duel/duel_side.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <vector>
+
+#include "harness/measure/cases/case_session.hpp"
+#include "harness/measure/plan/device_argument.hpp"
+#include "harness/measure/statistics/statistics.hpp"
+#include "support/printable.hpp"
+
+namespace convladder {
+
+using nlohmann::ordered_json;
+
+namespace {
+
+constexpr double kSubRunNs = 1e6;
+constexpr int kMostSubRuns = 5;
+constexpr int kCalibrations = 3;       // the least disturbed counts
+constexpr double kMostSlotNs = 100e6;  // of calls so long that 5 of them tell no more than fewer
+constexpr double kGpuSlotNs = 10e6;
+constexpr double kReplayedNs = 0.2e6;  // of a sub-run that is one graph: what comes before it takes about 0.1 ms
+constexpr int kMostReplayed = 100;     // calls, a multiple of every percentage's
+constexpr int kFewestGpuCalls = 5;
+
+int rounded_up(double value, int multiple) {
+  const double whole = std::ceil(std::max(value, 1.0) / multiple) * multiple;
+  return static_cast<int>(std::min(whole, 1e9));
+}
+
+}  // namespace
+
+template <typename Step>
+auto DuelSide::attempt(const Step& step) const {
+  try {
+    return step();
+  } catch (const CaseFailure& failure) {
+    throw SideFailure(fmt::format("{}: {}: {}", role_, failure.status, printable(failure.what())));
+  } catch (const ordered_json::exception& error) {
+    throw SideFailure(fmt::format("{}: crashed: its answers are invalid: {}", role_, printable(error.what())));
+  }
+}
+
+DuelSide::DuelSide(const SideSetting& setting)
+    : role_(setting.role),
+      on_processor_(setting.planned.variant.info.family == "cpu"),
+      virtual_clock_(find_device_kind(setting.planned.device).clock_is_virtual()),
+      extra_percent_(setting.extra_percent),
+      planned_(setting.planned),
+      judge_(setting.judge),
+      verifier_(start_case_process(setting.planned, setting.workload, {}, setting.timeout_seconds, setting.program),
+                setting.workload, setting.planned.variant.variant->tolerance(), setting.seed,
+                setting.planned.device == "cpu") {
+  attempt([&] {
+    verifier_.prepare(ProblemKind::integers);
+    require("on small integers", verifier_.verify().check);
+    verifier_.prepare(ProblemKind::real);
+    require("before timing", verifier_.verify().check);
+  });
+}
+
+void DuelSide::require(const char* when, const Check& check) const {
+  if (!check.passed) throw SideFailure(fmt::format("{}: incorrect {}: {}", role_, when, check.first_failure));
+}
+
+SlotLength DuelSide::calibrate(int extra_percent, int replayed_calls) {
+  const int multiple = 100 / std::gcd(100, extra_percent);  // 5 % of 20 calls is one call
+  double iterations = 1;
+  for (int i = 0; i < kCalibrations; ++i) {
+    iterations =
+        std::max(iterations, attempt([&] {
+                   return verifier_.ask({{"do", "calibrate"}, {"of", time_of::kLayer}, {"sample_ns", kSubRunNs}})
+                       .at("iterations")
+                       .get<double>();
+                 }));
+  }
+  SlotLength length{.iterations = rounded_up(iterations, multiple), .sub_runs = 1};
+  length.replayed = replayed_calls > 0;
+  if (!on_processor_) {
+    length.iterations = std::min(rounded_up(replayed_calls * kReplayedNs / kSubRunNs, multiple), kMostReplayed);
+  }
+  const double sub_run_ns = slot(length).ns * length.iterations;  // also warms up
+  if (on_processor_) {
+    length.sub_runs = std::clamp(static_cast<int>(kMostSlotNs / sub_run_ns), 1, kMostSubRuns);
+  } else if (virtual_clock_) {
+    length.sub_runs = 1;  // every call takes as long as the first
+  } else {
+    length.sub_runs = std::max(kFewestGpuCalls, rounded_up(kGpuSlotNs / sub_run_ns, 1));
+  }
+  return length;
+}
+
+int DuelSide::replayed_calls() {
+  if (on_processor_ || virtual_clock_) return 0;  // launches cost nothing there
+  return attempt([&] {
+    return verifier_.ask({{"do", "calibrate"}, {"of", time_of::kLayer}, {"replayed", true}, {"sample_ns", kSubRunNs}})
+        .at("iterations")
+        .get<int>();
+  });
+}
+
+std::int64_t DuelSide::calls_of_slot(const SlotLength& length) const {
+  return std::int64_t{length.sub_runs} * length.iterations * (100 + extra_percent_) / 100;
+}
+
+ordered_json DuelSide::ask_for_slot(const SlotLength& length) {
+  ordered_json reply = verifier_.ask({{"do", "slot"},
+                                      {"of", time_of::kLayer},
+                                      {"iterations", length.iterations},
+                                      {"sub_runs", length.sub_runs},
+                                      {"extra_percent", extra_percent_},
+                                      {"replayed", length.replayed}});
+  last_call_ = reply.at("last_call").get<std::int64_t>();
+  length_ = length;
+  return reply;
+}
+
+SlotTime DuelSide::slot(const SlotLength& length) {
+  std::optional<double> clock;
+  ObservedAnswer observed;
+  const auto ns = attempt([&] {
+    verifier_.set_for_timing(calls_of_slot(length), false);
+    const ordered_json reply = ask_for_slot(length);
+    observed = verifier_.last_answer();
+    if (!on_processor_) {
+      const ordered_json state = verifier_.ask({{"do", "state"}});
+      if (state.contains("clock_mhz")) clock = state.at("clock_mhz").get<double>();
+    }
+    return reply.at("ns").get<std::vector<double>>();
+  });
+  if (ns.empty() || !std::ranges::all_of(ns, [](double value) { return value > 0 && std::isfinite(value); })) {
+    throw SideFailure(fmt::format("{}: a slot took no time: the clock is too coarse", role_));
+  }
+  // No clock of the host agrees with a virtual one. A GPU's events are believed: both sides are builds of this program,
+  // and what a slot does beside its calls takes the longer the shorter they are.
+  if (on_processor_) {
+    claimed_.add(std::accumulate(ns.begin(), ns.end(), 0.0) * length.iterations, observed, true,
+                 verifier_.untimed_ns());
+  }
+  slots_ns_.push_back(median(ns));
+  if (on_processor_) return {std::ranges::min(ns), std::nullopt};
+  return {median(ns), clock};
+}
+
+void DuelSide::verify_after() {
+  attempt([&] {
+    require("after timing", verifier_.check(last_call_));
+    if (calls_of_slot(length_) > 1) return;
+    // One call after a fill each time: none has found what a call left.
+    verifier_.set_for_following_call();
+    ask_for_slot(length_);
+    require("after timing", verifier_.check(last_call_));
+  });
+  if (const std::string mismatch = claimed_.mismatch(); !mismatch.empty()) {
+    throw SideFailure(fmt::format("{}: refused: {}", role_, mismatch));
+  }
+  if (judge_ == nullptr || slots_ns_.empty()) return;
+  const ProblemSize& shape = planned_.work.shape;
+  const std::string why =
+      judge_->refusal(planned_.device, shape, most_saved(planned_.variant, shape), {{"layer time", median(slots_ns_)}});
+  if (!why.empty()) throw SideFailure(fmt::format("{}: refused: {}", role_, why));
+}
+
+DuelRound measure_round(DuelSide& base, DuelSide& now, bool base_outside, const SlotLength& length) {
+  DuelSide& outer = base_outside ? base : now;
+  DuelSide& inner = base_outside ? now : base;
+  DuelRound round{.base_outside = base_outside, .ns = {}, .clock_mhz = {}};
+  std::array<double, 4> clocks{};
+  bool clocks_known = true;
+  DuelSide* const order[] = {&outer, &inner, &inner, &outer};
+  for (std::size_t i = 0; i < round.ns.size(); ++i) {
+    const SlotTime slot = order[i]->slot(length);
+    round.ns[i] = slot.ns;
+    clocks[i] = slot.clock_mhz.value_or(0);
+    clocks_known = clocks_known && clocks[i] > 0;
+  }
+  if (clocks_known) round.clock_mhz = clocks;
+  return round;
+}
+
+DuelRound measure_fresh_round(const SideSetting& base, const SideSetting& now, bool base_outside,
+                              const SlotLength& length) {
+  DuelSide outer(base_outside ? base : now);
+  DuelSide inner(base_outside ? now : base);
+  outer.slot(length);
+  inner.slot(length);
+  const DuelRound round =
+      base_outside ? measure_round(outer, inner, true, length) : measure_round(inner, outer, false, length);
+  outer.verify_after();
+  inner.verify_after();
+  return round;
+}
+
+}  // namespace convladder

@@ -1,0 +1,94 @@
+// One side of a duel: a process of one build with one case, verified, and then asked for slots.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "harness/judge/duel/duel_round.hpp"
+#include "harness/measure/cases/case_verifier.hpp"
+#include "harness/measure/cases/time_judge.hpp"
+#include "harness/measure/isolation/claimed_times.hpp"
+
+namespace convladder {
+
+/// A side failed: it is wrong, crashed, … The message says which side and what.
+struct SideFailure : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// How long a slot is: the same for both sides.
+struct SlotLength {
+  int iterations = 1;  ///< calls of a sub-run
+  int sub_runs = 5;
+  bool replayed = false;  ///< on a GPU: a sub-run is one graph, so that it does not take what launching its calls takes
+};
+
+struct SlotTime {
+  double ns = 0;                    ///< of a call
+  std::optional<double> clock_mhz;  ///< of a GPU meanwhile
+};
+
+/// What a process is started for.
+struct SideSetting {
+  std::string role;     ///< "base" or "new": for messages
+  std::string program;  ///< path
+  const PlannedCase& planned;
+  const Workload& workload;
+  double timeout_seconds = 60;
+  std::uint64_t seed = 1;      ///< of what inputs and outputs look like before calls: the same for both sides
+  TimeJudge* judge = nullptr;  ///< of what its calls claim, if any
+  int extra_percent = 0;       ///< work that is added to every slot, to see whether it is found
+};
+
+class DuelSide {
+ public:
+  /// Starts the process and verifies it, on integers and on the real input. Throws SideFailure.
+  explicit DuelSide(const SideSetting& setting);
+
+  /// How long slots should be: on a processor sub-runs of about 1 ms, at most 5 and fewer where a call takes longer
+  /// than 20 ms; on a GPU so many calls that they last 10 ms, one where its clock is virtual. There a sub-run is one
+  /// call, or about 0.2 ms of calls where both sides' are replayed, so many as `replayed_calls` says. The iterations
+  /// are a multiple of what `extra_percent` needs.
+  SlotLength calibrate(int extra_percent, int replayed_calls = 0);
+  /// How many calls of a recording last as long as a sub-run on a processor; 0 where they cannot be recorded, or where
+  /// launches cost nothing.
+  int replayed_calls();
+  /// On a processor the fastest sub-run, which no neighbour disturbed; on a GPU the median.
+  SlotTime slot(const SlotLength& length);
+  /// Compares what the last call of the last slot left, and one call more that follows it where slots are of one call.
+  void verify_after();
+
+ private:
+  /// Does one step; throws SideFailure where the case fails.
+  template <typename Step>
+  auto attempt(const Step& step) const;
+  std::int64_t calls_of_slot(const SlotLength& length) const;
+  nlohmann::ordered_json ask_for_slot(const SlotLength& length);
+  void require(const char* when, const Check& check) const;
+
+  std::string role_;
+  bool on_processor_;
+  bool virtual_clock_;  ///< every call then takes the same
+  int extra_percent_;
+  PlannedCase planned_;
+  TimeJudge* judge_;
+  std::vector<double> slots_ns_;  ///< of a call, in each slot
+  std::int64_t last_call_ = 0;
+  SlotLength length_;  ///< of the last slot
+  CaseVerifier verifier_;
+  ClaimedTimes claimed_;
+};
+
+/// Four slots in the order of the coin.
+DuelRound measure_round(DuelSide& base, DuelSide& now, bool base_outside, const SlotLength& length);
+
+/// The same between two processes that are started for it, the outer one first, warmed up by a slot each, and verified
+/// again at its end. Nothing but the coin says which is which, so that two equal sides can be exchanged.
+DuelRound measure_fresh_round(const SideSetting& base, const SideSetting& now, bool base_outside,
+                              const SlotLength& length);
+
+}  // namespace convladder

@@ -1,0 +1,105 @@
+// What an export says of a record, whatever the format: its cases with their figures, and what a comparison says of
+// them.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "harness/measure/isolation/status.hpp"
+
+namespace convladder {
+
+struct Comparison;
+
+/// Where a figure comes from. Formats keep them apart.
+enum class FigureKind {
+  measured,   ///< by a clock
+  counted,    ///< on the simulated device, exactly
+  modelled,   ///< below its model of the caches
+  predicted,  ///< for a named GPU, or by a virtual clock
+  compared,   ///< against another record
+};
+std::string_view figure_kind_name(FigureKind kind);
+
+struct ExportedFigure {
+  FigureKind kind = FigureKind::measured;
+  std::string measure;  ///< "latency", "latency-op-cold", "counted-smsp__inst_executed.sum", "predicted-h100", "change"
+  std::string unit;     ///< "ns", "count", "percent"
+  double value = 0;     ///< the median; of a range the geometric middle
+  std::optional<double> low = {};
+  std::optional<double> high = {};
+  std::optional<double> level = {};  ///< of the interval; none of a range
+  std::vector<double> samples = {};  ///< in the order they were taken
+  int iterations = 1;                ///< calls of each sample
+};
+
+struct ExportedVerdict {
+  std::string verdict;  ///< "pass", "regressed", …
+  std::string reason;   ///< may be empty
+  std::string witness;  ///< likewise
+};
+
+struct ExportedCase {
+  std::string name;    ///< the case's id: unique in a record, and the same in every record
+  std::string device;  ///< what the id is made of, as far as the kind of record has it
+  std::string variant;
+  std::string network;
+  std::string layer;
+  std::string batch;
+  Status status = Status::ok;
+  std::string reason;
+  std::string quality;  ///< "disturbed: others used 1.6 of 2 cores"; empty if nobody noticed anything
+  std::vector<ExportedFigure> figures;
+  std::optional<ExportedVerdict> verdict;
+
+  /// The case's own time, measured; none where there is none, or where it is predicted.
+  const ExportedFigure* latency() const;
+};
+
+/// A cache as `context.cpu.caches` has it.
+struct ExportedCache {
+  int level = 0;
+  std::string type;
+  std::uint64_t bytes = 0;
+};
+
+/// What a record says of its making. "unknown" and 0 where it says nothing.
+struct ExportedContext {
+  std::string kind;  ///< "run", "comparison", …
+  std::string date;  ///< "2026-01-31T12:00:00Z"
+  std::string commit;
+  bool dirty = false;
+  std::string program;  ///< "convladder 0.1.0"
+  std::string compiler;
+  std::string compiler_flags;
+  std::string build_type;
+  std::string host;
+  std::string system;
+  std::string kernel;
+  std::string cpu;
+  int cores = 0;
+  int threads = 0;
+  std::uint64_t memory_bytes = 0;
+  std::vector<ExportedCache> caches;
+  std::vector<std::string> gpus;  ///< that were there
+  std::string sha256;             ///< of the record's text: the same record is the same run
+  std::string imported_from;      ///< "Google Benchmark 1.7.1"; empty of a record of ours
+};
+
+struct ExportedRecord {
+  ExportedContext context;
+  std::vector<ExportedCase> cases;
+};
+
+/// Of a run, a run of networks, a ranking, a sweep, a comparison or a duel. `file` is what messages call it. Throws
+/// UserError.
+ExportedRecord exported_record(const nlohmann::ordered_json& json, const std::string& file);
+
+/// Adds what a comparison says of the cases: verdicts, and the change as a figure of its own.
+void add_verdicts(ExportedRecord& record, const Comparison& comparison);
+
+}  // namespace convladder

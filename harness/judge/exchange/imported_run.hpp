@@ -1,0 +1,62 @@
+// A run.json made of what another program measured: as much as its file says, and "unknown" for the rest.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/measure/isolation/status.hpp"
+
+namespace convladder {
+
+struct ImportedTime {
+  std::string of = "layer";     ///< as `time.of` of a record
+  std::string cache;            ///< "hot", "cold", or empty where the file does not say
+  std::vector<double> samples;  ///< nanoseconds of a call
+  int iterations = 1;           ///< calls of each sample; 1 if the file does not say
+};
+
+struct ImportedCase {
+  std::string name;            ///< as the file has it: anything
+  std::string device = "cpu";  ///< "cpu", "cuda0"
+  std::string time_taken;      ///< "real-time": cases of one device and time are a group
+  Status status = Status::ok;
+  std::string reason;
+  nlohmann::ordered_json shape = nlohmann::ordered_json::object();  ///< names and whole numbers
+  std::vector<ImportedTime> times;                                  ///< the case's own first; empty unless it is ok
+};
+
+struct ImportedDevice {
+  std::string kind;
+  std::string family;
+  std::vector<std::pair<std::string, std::string>> facts;  ///< the first is the name
+};
+
+struct ImportedRun {
+  std::string from;          ///< "Google Benchmark"
+  std::string version = {};  ///< empty: the file does not say
+  std::string network;       ///< what stands in the ids: "google-benchmark"
+  std::string date = {};     ///< "2026-01-31T12:00:00Z"; empty: that of the file
+  std::string host = {};
+  std::string executable = {};
+  std::string commit = {};
+  std::string build_type = {};
+  std::vector<std::string> command_line = {};
+  std::optional<int> cores = {};
+  nlohmann::ordered_json caches = nlohmann::ordered_json::array();  ///< as `context.cpu.caches`
+  std::vector<ImportedDevice> devices = {};
+  std::vector<ImportedCase> cases = {};
+  std::vector<std::string> notes = {};  ///< what else to know, a line each
+};
+
+/// Throws UserError if it holds no case. Names are made printable, short enough and unique; a case whose times are no
+/// times is skipped, and says so.
+nlohmann::ordered_json imported_run_json(const ImportedRun& run, const std::string& file, std::string_view text);
+
+/// "2026-01-31T12:00:00Z" of "2026-01-31T14:00:00+02:00", of "2026-01-31T12:00:00Z", and of "2026/01/31-12:00:00",
+/// which says no zone; empty for anything else.
+std::string utc_date(std::string_view text);
+
+}  // namespace convladder

@@ -1,0 +1,239 @@
+#include "harness/judge/explain/explanation_output.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "simulator/gpus/gpu_facts.hpp"
+#include "support/json_null.hpp"
+#include "support/markdown.hpp"
+#include "support/text_table.hpp"
+#include "support/units.hpp"
+
+namespace convladder {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr std::size_t kMostChanges = 3;
+
+constexpr const char* kNote =
+    "PREDICTED from counters of PTX (docs/prediction.md), never measured: from optimistic to pessimistic, with what "
+    "limits each end. Occupancy: resident warps, and the resource that limits them.";
+
+struct TextTableParts {
+  std::vector<TextColumn> columns;
+  std::vector<std::vector<std::string>> rows;
+};
+
+std::string span(double low, double high) { return fmt::format("{} – {}", time_text(low), time_text(high)); }
+
+std::string binding(const PredictedFigure& one) {
+  return one.binding_low == one.binding_high ? one.binding_low
+                                             : fmt::format("{} – {}", one.binding_low, one.binding_high);
+}
+
+std::string changes_text(const ExplainedStage& stage) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(kMostChanges, stage.changes.size()); ++i) {
+    text += fmt::format("{}{} x{:.3g}", i == 0 ? "" : ", ", stage.changes[i].title, stage.changes[i].ratio);
+  }
+  return text;
+}
+
+const PredictedFigure* on(const ExplainedStage& stage, const std::string& gpu) {
+  const auto found = std::ranges::find(stage.predictions, gpu, &PredictedFigure::gpu);
+  return found == stage.predictions.end() ? nullptr : &*found;
+}
+
+bool has_real_gpu(const ExplainedGroup& group) { return !group.real_gpu.empty(); }
+
+TextTableParts stage_table(const ExplainedGroup& group, const std::string& gpu) {
+  TextTableParts table;
+  table.columns = {{"stage", "", false}, {"predicted", "", false}, {"of", "", false}, {"occupancy", "", false}};
+  if (has_real_gpu(group)) {
+    table.columns.push_back({"measured", "", true});
+    table.columns.push_back({"predicted/measured", "", false});
+  }
+  for (const ExplainedStage& stage : group.stages) {
+    const PredictedFigure* const one = on(stage, gpu);
+    const bool runs = one != nullptr && one->runs();
+    std::vector<std::string> row = {
+        stage.title,
+        runs             ? span(*one->low_ns, *one->high_ns)
+        : one == nullptr ? "not counted"
+                         : "cannot be launched",
+        runs ? binding(*one) : "",
+        one == nullptr ? "" : fmt::format("{:.0f}% {}", 100 * one->occupancy, one->limited_by)};
+    if (has_real_gpu(group)) {
+      row.push_back(stage.measured_ns ? fmt::format("{} ({})", time_text(*stage.measured_ns), stage.measured_of) : "");
+      row.push_back(runs && stage.measured_ns ? fmt::format("{:.2f} – {:.2f}", *one->low_ns / *stage.measured_ns,
+                                                            *one->high_ns / *stage.measured_ns)
+                                              : "");
+    }
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+/// What the counters did from stage to stage: the same for every GPU.
+TextTableParts changes_table(const ExplainedGroup& group) {
+  TextTableParts table;
+  table.columns = {{"stage", "", false}, {"counted, divided by the stage it builds on", "", false}};
+  for (const ExplainedStage& stage : group.stages) {
+    table.rows.push_back({stage.title, stage.why_not.empty() ? changes_text(stage) : stage.why_not});
+  }
+  return table;
+}
+
+/// Times faster than the row before: published, and by the middles of the ranges.
+std::string step_text(const ExplainedGroup& group, std::size_t row) {
+  if (row == 0 || group.published[row].gpu != group.published[row - 1].gpu) return "";
+  const ExplainedPublished& before = group.published[row - 1];
+  const ExplainedPublished& one = group.published[row];
+  return fmt::format("{:.3g}x / {:.3g}x", before.ns / one.ns, before.middle_ns() / one.middle_ns());
+}
+
+TextTableParts published_table(const ExplainedGroup& group) {
+  TextTableParts table;
+  table.columns = {{"published stage", "", false},
+                   {"our stage", "", false},
+                   {"published", "", true},
+                   {"predicted", "", false},
+                   {"gpu", "", false},
+                   {"ratio", "", false},
+                   {"step", "", false}};
+  for (std::size_t i = 0; i < group.published.size(); ++i) {
+    const ExplainedPublished& one = group.published[i];
+    const std::string scaled = one.batch == group.batch ? "" : fmt::format(", scaled from batch {}", one.batch);
+    table.rows.push_back({fmt::format("{} ({}, {}{})", one.stage, one.source, one.what, scaled), one.variant,
+                          time_text(one.ns), span(one.low_ns, one.high_ns), one.gpu,
+                          fmt::format("{:.2f} – {:.2f}", one.low_ns / one.ns, one.high_ns / one.ns),
+                          step_text(group, i)});
+  }
+  return table;
+}
+
+/// How the published figures came out, in a sentence.
+std::string published_sentence(const ExplainedGroup& group) {
+  const auto inside = std::ranges::count_if(
+      group.published, [](const ExplainedPublished& one) { return one.low_ns <= one.ns && one.ns <= one.high_ns; });
+  const std::vector<std::string> differences = order_differences(group.published);
+  std::string text =
+      fmt::format("published by others for their own kernels, probably on these GPUs: {} of {} within the range",
+                  inside, group.published.size());
+  if (group.published.size() > 1) {
+    text += differences.empty()
+                ? "; the order of stages agrees"
+                : fmt::format("; ordered by the middles of the ranges, these differ: {}", fmt::join(differences, ", "));
+  }
+  return text;
+}
+
+std::string heading(const ExplainedGroup& group, const std::string& gpu) {
+  const GpuFacts* const facts = find_gpu(gpu);
+  std::string text = fmt::format("{}.{}, batch {}: predicted op times on {}", group.network, group.layer, group.batch,
+                                 facts == nullptr ? gpu : facts->title);
+  if (has_real_gpu(group)) text += fmt::format("; measured on {}", group.real_gpu);
+  return text;
+}
+
+std::string markdown_table(const TextTableParts& table) { return markdown_table(table.columns, table.rows); }
+
+ordered_json prediction_of(const PredictedFigure& one) {
+  return {{"gpu", one.gpu},
+          {"kind", "predicted"},
+          {"unit", "ns"},
+          {"low", or_null(one.low_ns)},
+          {"high", or_null(one.high_ns)},
+          {"binding_low", one.binding_low},
+          {"binding_high", one.binding_high},
+          {"occupancy", one.occupancy},
+          {"limited_by", one.limited_by}};
+}
+
+ordered_json stage_json(const ExplainedStage& stage, const std::vector<std::string>& gpus) {
+  ordered_json predicted = ordered_json::array();
+  for (const std::string& gpu : gpus) {
+    if (const PredictedFigure* const one = on(stage, gpu)) predicted.push_back(prediction_of(*one));
+  }
+  ordered_json changes = ordered_json::array();
+  for (const ExplainedChange& change : stage.changes)
+    changes.push_back({{"counter", change.title}, {"ratio", change.ratio}});
+  const ordered_json none;
+  return {{"variant", stage.variant},
+          {"title", stage.title},
+          {"builds_on", text_or_null(stage.builds_on)},
+          {"predictions", std::move(predicted)},
+          {"counters_against_builds_on", std::move(changes)},
+          {"measured", stage.measured_ns ? ordered_json{{"kind", "measured"},
+                                                        {"of", stage.measured_of},
+                                                        {"unit", "ns"},
+                                                        {"median", *stage.measured_ns}}
+                                         : none},
+          {"why_not", text_or_null(stage.why_not)}};
+}
+
+}  // namespace
+
+std::string explanation_text(const std::vector<ExplainedGroup>& groups, const std::vector<std::string>& gpus) {
+  std::string text = indented(kNote, 0);
+  for (const ExplainedGroup& group : groups) {
+    for (const std::string& gpu : gpus) {
+      const TextTableParts table = stage_table(group, gpu);
+      text +=
+          fmt::format("\n{}{}", indented(heading(group, gpu), 0), text_table(table.columns, table.rows, kTextColumns));
+    }
+    const TextTableParts changes = changes_table(group);
+    text += fmt::format("\n{}", text_table(changes.columns, changes.rows, kTextColumns));
+    if (group.published.empty()) continue;
+    const TextTableParts table = published_table(group);
+    text += fmt::format("\n{}{}", indented(published_sentence(group), 0),
+                        text_table(table.columns, table.rows, kTextColumns));
+  }
+  return text;
+}
+
+std::string explanation_markdown(const std::vector<ExplainedGroup>& groups, const std::vector<std::string>& gpus) {
+  std::string text = fmt::format("{}\n", markdown_text(kNote));
+  for (const ExplainedGroup& group : groups) {
+    for (const std::string& gpu : gpus) {
+      text +=
+          fmt::format("\n### {}\n\n{}", markdown_text(heading(group, gpu)), markdown_table(stage_table(group, gpu)));
+    }
+    text += fmt::format("\n{}", markdown_table(changes_table(group)));
+    if (group.published.empty()) continue;
+    text += fmt::format("\n{}\n\n{}", markdown_text(published_sentence(group)), markdown_table(published_table(group)));
+  }
+  return text;
+}
+
+ordered_json explanation_json(const std::vector<ExplainedGroup>& groups, const std::vector<std::string>& gpus) {
+  ordered_json list = ordered_json::array();
+  for (const ExplainedGroup& group : groups) {
+    ordered_json stages = ordered_json::array();
+    for (const ExplainedStage& stage : group.stages) stages.push_back(stage_json(stage, gpus));
+    ordered_json published = ordered_json::array();
+    for (const ExplainedPublished& one : group.published) {
+      published.push_back({{"source", one.source},
+                           {"stage", one.stage},
+                           {"variant", one.variant},
+                           {"what", one.what},
+                           {"gpu", one.gpu},
+                           {"batch", one.batch},
+                           {"ns", one.ns},
+                           {"predicted_low", one.low_ns},
+                           {"predicted_high", one.high_ns}});
+    }
+    list.push_back({{"network", group.network},
+                    {"layer", group.layer},
+                    {"batch", group.batch},
+                    {"measured_on", text_or_null(group.real_gpu)},
+                    {"stages", std::move(stages)},
+                    {"published", std::move(published)}});
+  }
+  return {{"kind", "explanation"}, {"groups", std::move(list)}};
+}
+
+}  // namespace convladder

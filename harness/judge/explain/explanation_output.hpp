@@ -1,0 +1,20 @@
+// Explanations as text for the terminal, as Markdown and as JSON.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "harness/judge/explain/explanation.hpp"
+
+namespace convladder {
+
+/// Tables of at most 100 columns, for the GPUs asked for. Every table says what is predicted and what is measured.
+std::string explanation_text(const std::vector<ExplainedGroup>& groups, const std::vector<std::string>& gpus);
+std::string explanation_markdown(const std::vector<ExplainedGroup>& groups, const std::vector<std::string>& gpus);
+
+/// Everything, for all GPUs asked for.
+nlohmann::ordered_json explanation_json(const std::vector<ExplainedGroup>& groups,
+                                        const std::vector<std::string>& gpus);
+
+}  // namespace convladder

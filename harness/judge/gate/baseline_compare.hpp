@@ -1,0 +1,60 @@
+// What the simulated device counts now against what was recorded: exactly, counter by counter.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/judge/gate/baseline_count.hpp"
+#include "harness/judge/gate/baseline_file.hpp"
+
+namespace convladder {
+
+/// A counter that is not what it was.
+struct CounterMove {
+  std::string kernel;   ///< "convladder::conv_shared_memory"
+  std::string counter;  ///< the profiler's name; "launches", "grid.x", "block.x" of the launches themselves
+  bool modelled = false;
+  std::optional<double> recorded;  ///< none: it was not counted then
+  std::optional<double> now;       ///< none: it is not counted any more
+
+  /// now / recorded - 1; infinite where it was 0, or is there only once.
+  double change() const;
+};
+
+enum class BaselineVerdict {
+  moved,             ///< counters moved, or the variant no longer runs the layer
+  failed,            ///< it could not be counted: the launch failed
+  compiler_changed,  ///< recorded from other versions of the compiler only, and from other PTX
+  shape_changed,     ///< recorded for another shape or batch
+  is_new,            ///< no baseline
+  missing,           ///< a baseline, and no such case in this program
+  same,
+};
+
+/// "moved", "compiler changed", "new", …; in the order of the enumeration.
+std::string_view verdict_name(BaselineVerdict verdict);
+
+struct ComparedCounters {
+  std::string id;  ///< simulated/variant/network.layer/batch
+  std::string compiler;
+  std::string version;
+  BaselineVerdict verdict = BaselineVerdict::same;
+  bool ptx_changed = false;        ///< against the baseline that it is compared with
+  std::string reason;              ///< in one line, for every verdict but "same" and counters that moved
+  std::vector<CounterMove> moves;  ///< the greatest change first, counted before modelled
+};
+
+/// One counted case against the network's baseline, which may be empty. It is compared with the baseline of the same
+/// compiler version, or else of another version whose PTX is the same.
+ComparedCounters compare_case(const std::string& network, const CountedCase& counted,
+                              const std::vector<BaselineCase>& recorded);
+
+/// Whether a counted case is in the place of a recorded one: same compiler, version, layer and variant.
+bool same_place(const BaselineCase& a, const BaselineCase& b);
+
+/// A recorded case that this program does not have.
+ComparedCounters missing_case(const std::string& network, const BaselineCase& recorded);
+
+}  // namespace convladder

@@ -1,0 +1,197 @@
+#include "harness/judge/gate/baseline_count.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "datasets/synthetic_images.hpp"
+#include "devices/cpu/all_cores.hpp"
+#include "harness/measure/cases/case_client.hpp"
+#include "harness/measure/cases/case_session.hpp"
+#include "harness/measure/cases/counters.hpp"
+#include "harness/measure/cases/workload.hpp"
+#include "harness/measure/ladders/opened_ladder.hpp"
+#include "harness/measure/machine/ptx_hash.hpp"
+#include "harness/measure/plan/device_argument.hpp"
+#include "harness/measure/plan/network_argument.hpp"
+#include "harness/measure/plan/plan.hpp"
+#include "harness/measure/plan/step_timeout.hpp"
+#include "simulator/device/simulated_device.hpp"
+#include "support/errors.hpp"
+#include "support/nearest_name.hpp"
+#include "support/printable.hpp"
+#include "support/sha256.hpp"
+#include "variants/convolution/problem.hpp"
+
+namespace convladder {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr std::uint64_t kCountSeed = 1;  // of images and weights, which the counters do not depend on
+constexpr int kLargestCountedBatch = 8;
+constexpr double kMostFlop = 300e6;  // of a batch
+constexpr double kSlowFlop = 1e9;    // of an image
+
+/// Fills in the kernels, or why there are none.
+void count_case(CountedCase& counted, const PlannedCase& planned, const PtxImages& images, const Workload& workload) {
+  counted.baseline.ptx_sha256 = ptx_sha256(images, planned.variant.variant->launch_plan(planned.work.shape));
+  simulated::SimulatedDeviceOptions options;
+  options.host_threads = 1;  // the cases share the cores
+  options.ptx_compiler = images.compiler;
+  const SharedMemory window(1);  // no output is asked for
+  CaseSession session(planned.id, std::make_unique<simulated::SimulatedDevice>(options), planned.variant, workload,
+                      window);
+  for (const ordered_json& request : {ordered_json{{"do", "prepare"}, {"problem", "real"}}, {{"do", "count"}}}) {
+    const ordered_json reply = session.ask(request);
+    if (reply.contains("status")) {
+      counted.failure = reply.at("reason").get<std::string>();
+      return;
+    }
+    if (reply.contains("counters")) {
+      counted.baseline.kernels = read_kernels(JsonPlace(reply, planned.id).at("counters").at("kernels"));
+    }
+  }
+}
+
+/// All cases of a layer, not counted yet; `plan` says of which planned case and compiler each is.
+std::vector<CountedCase> cases_of(const CaseGroup& group, const std::vector<const PtxImages*>& compilers,
+                                  std::vector<std::pair<const PlannedCase*, const PtxImages*>>& plan) {
+  std::vector<CountedCase> cases;
+  for (const PlannedCase& planned : group.cases) {
+    if (!planned.variant.info.rung) continue;  // kernels of libraries cannot be counted
+    for (const PtxImages* const images : compilers) {
+      cases.push_back({.baseline = {.compiler = images->compiler,
+                                    .version = images->version,
+                                    .layer = group.work.layer,
+                                    .variant = std::string(planned.variant.info.name),
+                                    .shape = conv_shape(group.work.shape),
+                                    .ptx_sha256 = {},
+                                    .unsupported = planned.unsupported,
+                                    .kernels = {}},
+                       .failure = planned.skipped});
+      plan.emplace_back(&planned, images);
+    }
+  }
+  return cases;
+}
+
+/// "13.0.88", from what nvcc says in its PTX; "unknown" for another compiler's.
+std::string compiler_version(const std::string& ptx) {
+  constexpr std::string_view before = ", V";
+  const std::size_t line = ptx.find("// Cuda compilation tools");
+  const std::size_t at = line == std::string::npos ? line : ptx.find(before, line);
+  if (at == std::string::npos) return "unknown";
+  const std::size_t begin = at + before.size();
+  return ptx.substr(begin, ptx.find_first_not_of("0123456789.", begin) - begin);
+}
+
+/// Fills in the kernels, or why there are none.
+void count_stage(CountedCase& counted, const PlannedCase& planned, const Workload& workload) {
+  const double seconds = step_timeout_seconds(std::nullopt, {.flop = planned.work.shape.flop(), .bytes = 0},
+                                              find_device_kind(planned.device));
+  const OpenCase open = start_case_process(planned, workload, {}, seconds);
+  try {
+    open.ask({{"do", "prepare"}, {"problem", "real"}});
+    const ordered_json reply = open.ask({{"do", "count"}});
+    counted.baseline.kernels = read_kernels(JsonPlace(reply, planned.id).at("counters").at("kernels"));
+    if (counted.baseline.kernels.empty()) counted.failure = "it launches no kernel";
+  } catch (const CaseFailure& failure) {
+    counted.failure = failure.what();
+  }
+}
+
+CountedCase stage_case(const PlannedCase& planned) {
+  const FolderVariant& stage = *folder_variant(*planned.variant.variant);
+  const std::string ptx = stage_ptx(stage.build());
+  const std::string executed = executed_ptx(ptx);
+  CountedCase counted{.baseline = {.compiler = "nvcc",
+                                   .version = compiler_version(ptx),
+                                   .layer = planned.work.layer,
+                                   .variant = std::string(planned.variant.info.name),
+                                   .shape = std::nullopt,
+                                   .ptx_sha256 = {},
+                                   .unsupported = planned.unsupported,
+                                   .kernels = {}},
+                      .failure = planned.skipped.empty() ? planned.does_not_compile : planned.skipped};
+  if (planned.runs()) {
+    counted.baseline.ptx_sha256 = sha256_hex(executed);
+  }
+  return counted;
+}
+
+}  // namespace
+
+std::vector<CountedCase> count_folder(const RunOptions& wanted, const std::function<void(const std::string&)>& begin) {
+  RunOptions options = wanted;
+  options.families = {"cuda"};
+  options.devices = {"simulated"};
+  const auto is_cuda = [](const ProblemVariant& one) { return one.info.family == "cuda"; };
+  if (std::ranges::none_of(problem_of(options).variants(), is_cuda)) {
+    throw UserError(fmt::format("{}: no CUDA stage, and only these are counted", printable(options.ladder)));
+  }
+  std::vector<CountedCase> all;
+  for (const CaseGroup& group : make_plan(options)) {
+    begin(group.work.name());
+    const Workload workload(group.work, synthetic_images(1, kCountSeed), kCountSeed);
+    for (const PlannedCase& planned : group.cases) {
+      CountedCase& counted = all.emplace_back(stage_case(planned));
+      if (planned.runs()) count_stage(counted, planned, workload);
+    }
+  }
+  return all;
+}
+
+double convolution_flop(const Network& network) {
+  double flop = 0;
+  for (const std::size_t index : convolution_layers(network)) flop += network.layers[index].convolution.flop();
+  return flop;
+}
+
+int baseline_batch(const Network& network) {
+  int batch = kLargestCountedBatch;
+  while (batch > 1 && batch * convolution_flop(network) > kMostFlop) batch /= 2;
+  return batch;
+}
+
+bool counts_slowly(const Network& network) { return convolution_flop(network) > kSlowFlop; }
+
+std::vector<const PtxImages*> selected_compilers(const std::vector<std::string>& names) {
+  if (const std::string why = find_device_kind("simulated").unavailable(); !why.empty()) {
+    throw UserError(fmt::format("the simulated device: {}", why));
+  }
+  require_known("compiler", names, names_of(ptx_images(), &PtxImages::compiler));
+  std::vector<const PtxImages*> selected;
+  for (const PtxImages& images : ptx_images()) {
+    if (names.empty() || std::ranges::find(names, images.compiler) != names.end()) selected.push_back(&images);
+  }
+  return selected;
+}
+
+std::vector<CountedCase> count_network(const std::string& network, const std::vector<std::string>& variants,
+                                       const std::vector<const PtxImages*>& compilers,
+                                       const std::function<void(const std::string&)>& begin) {
+  RunOptions options;
+  options.families = {"cuda"};
+  options.devices = {"simulated"};
+  options.variants = variants;
+  options.networks = {network};
+  options.batches = {baseline_batch(find_network(network))};
+  std::vector<CountedCase> all;
+  for (const CaseGroup& group : make_plan(options)) {
+    begin(group.work.name());
+    std::vector<std::pair<const PlannedCase*, const PtxImages*>> plan;
+    std::vector<CountedCase> cases = cases_of(group, compilers, plan);
+    const Workload workload(group.work, synthetic_images(group.work.shape.batch, kCountSeed), kCountSeed);
+    on_all_cores(cases.size(), [&](std::size_t index) {
+      CountedCase& one = cases[index];
+      if (!one.baseline.unsupported.empty() || !one.failure.empty()) return;
+      count_case(one, *plan[index].first, *plan[index].second, workload);
+    });
+    std::ranges::move(cases, std::back_inserter(all));
+  }
+  return all;
+}
+
+}  // namespace convladder

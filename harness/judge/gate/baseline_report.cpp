@@ -1,0 +1,221 @@
+#include "harness/judge/gate/baseline_report.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "simulator/counters/metrics.hpp"
+#include "support/errors.hpp"
+#include "support/json_null.hpp"
+#include "support/json_text.hpp"
+#include "support/markdown.hpp"
+#include "support/printable.hpp"
+#include "support/text_table.hpp"
+
+namespace convladder {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr std::size_t kMostCounters =
+    8;  // of a case in the text, counted and modelled each; JSON and Markdown have all
+
+/// Our name for the profiler's: "global load sectors". What this program does not count can have any name: cut short.
+std::string title_of(const std::string& counter) {
+  std::string title = simulated::metric_title(counter);
+  if (!title.empty()) return title;
+  return printable(counter, 28);
+}
+
+/// "conv_shared_memory": the namespace of all our kernels says nothing in a table.
+std::string without_our_namespace(const std::string& kernel) {
+  constexpr std::string_view ours = "convladder::";
+  return kernel.starts_with(ours) ? kernel.substr(ours.size()) : kernel;
+}
+
+std::string number_text(const std::optional<double>& value) {
+  constexpr double exact = 0x1p53;
+  if (!value) return "-";
+  if (*value == std::floor(*value) && std::abs(*value) < exact) return fmt::format("{:.0f}", *value);
+  return fmt::format("{:.6g}", *value);
+}
+
+std::string change_text(const CounterMove& move) {
+  if (!move.recorded) return "new";
+  if (!move.now) return "gone";
+  if (!std::isfinite(move.change())) return "from 0";
+  return fmt::format("{:+.4g} %", 100 * move.change());
+}
+
+double worst_change(const ComparedCounters& one) {
+  double worst = 0;
+  for (const CounterMove& move : one.moves) worst = std::max(worst, std::abs(move.change()));
+  return worst;
+}
+
+std::string ptx_text(const ComparedCounters& one) { return one.ptx_changed ? "another PTX" : "the same PTX"; }
+
+/// The rows of counted or of modelled moves, and how many are left out.
+std::string moves_text(const ComparedCounters& one, bool modelled) {
+  std::vector<std::vector<std::string>> rows;
+  std::size_t left_out = 0;
+  for (const CounterMove& move : one.moves) {
+    if (move.modelled != modelled) continue;
+    if (rows.size() == kMostCounters) {
+      ++left_out;
+      continue;
+    }
+    rows.push_back({title_of(move.counter), number_text(move.recorded), number_text(move.now), change_text(move),
+                    without_our_namespace(move.kernel)});
+  }
+  if (rows.empty()) return {};
+  std::string text = text_table({{modelled ? "modelled" : "counter", "", false},
+                                 {"recorded", "", true},
+                                 {"now", "", true},
+                                 {"change", "", true},
+                                 {"kernel", "", false}},
+                                rows, kTextColumns);
+  if (left_out > 0) text += fmt::format("and {} more: --format json has them\n", left_out);
+  return text;
+}
+
+std::string heading(const ComparedCounters& one) {
+  return fmt::format("{} {} {} {}", verdict_name(one.verdict), one.id, one.compiler, one.version);
+}
+
+std::string case_text(const ComparedCounters& one) {
+  std::string text;
+  const std::string why = one.reason.empty() ? ptx_text(one) : one.reason;
+  text += indented(fmt::format("{}: {}", heading(one), why), 0);
+  if (one.moves.empty()) return text;
+  return text + moves_text(one, false) + moves_text(one, true) + "\n";
+}
+
+ordered_json finite(const std::optional<double>& value) {
+  return value && std::isfinite(*value) ? ordered_json(*value) : ordered_json();
+}
+
+ordered_json case_json(const ComparedCounters& one) {
+  ordered_json moves = ordered_json::array();
+  for (const CounterMove& move : one.moves) {
+    moves.push_back({{"kernel", move.kernel},
+                     {"counter", move.counter},
+                     {"title", title_of(move.counter)},
+                     {"kind", move.modelled ? "modelled" : "counted"},
+                     {"recorded", finite(move.recorded)},
+                     {"now", finite(move.now)},
+                     {"change", finite(move.change())}});
+  }
+  return {{"id", one.id},
+          {"ptx_compiler", one.compiler},
+          {"compiler_version", one.version},
+          {"verdict", verdict_name(one.verdict)},
+          {"ptx_changed", one.ptx_changed},
+          {"reason", text_or_null(one.reason)},
+          {"moves", std::move(moves)}};
+}
+
+std::string moves_markdown(const BaselineReport& report, bool modelled) {
+  std::vector<std::vector<std::string>> rows;
+  for (const ComparedCounters& one : report.cases) {
+    for (const CounterMove& move : one.moves) {
+      if (move.modelled != modelled) continue;
+      rows.push_back({one.id, fmt::format("{} {}", one.compiler, one.version), ptx_text(one), move.kernel,
+                      title_of(move.counter), number_text(move.recorded), number_text(move.now), change_text(move)});
+    }
+  }
+  if (rows.empty()) return {};
+  return fmt::format("\n### {} counters that moved\n\n{}", modelled ? "Modelled" : "Exact",
+                     markdown_table({{"case", "", false},
+                                     {"compiler", "", false},
+                                     {"PTX", "", false},
+                                     {"kernel", "", false},
+                                     {"counter", "", false},
+                                     {"recorded", "", true},
+                                     {"now", "", true},
+                                     {"change", "", true}},
+                                    rows));
+}
+
+}  // namespace
+
+std::size_t BaselineReport::count(BaselineVerdict verdict) const {
+  return static_cast<std::size_t>(std::ranges::count(cases, verdict, &ComparedCounters::verdict));
+}
+
+int BaselineReport::exit_code() const {
+  if (count(BaselineVerdict::moved) + count(BaselineVerdict::failed) > 0) return kExitCasesFailed;
+  return count(BaselineVerdict::same) == cases.size() ? kExitOk : kExitInconclusive;
+}
+
+void BaselineReport::sort() {
+  std::ranges::stable_sort(cases, [](const ComparedCounters& a, const ComparedCounters& b) {
+    return a.verdict != b.verdict ? a.verdict < b.verdict : worst_change(a) > worst_change(b);
+  });
+}
+
+std::string summary_line(const BaselineReport& report) {
+  std::vector<std::string> parts;
+  for (int index = static_cast<int>(BaselineVerdict::same); index >= 0; --index) {
+    const auto verdict = static_cast<BaselineVerdict>(index);
+    if (const std::size_t count = report.count(verdict); count > 0) {
+      parts.push_back(fmt::format("{} {}", count, verdict_name(verdict)));
+    }
+  }
+  return fmt::format("{}: {}", plural(report.cases.size(), "case"), fmt::join(parts, ", "));
+}
+
+std::string report_text(const BaselineReport& report) {
+  std::string text;
+  for (const ComparedCounters& one : report.cases) {
+    if (one.verdict != BaselineVerdict::same) text += case_text(one);
+  }
+  const auto changed = std::ranges::count_if(report.cases, [](const ComparedCounters& one) {
+    return one.verdict == BaselineVerdict::same && one.ptx_changed;
+  });
+  for (const std::string& note : report.notes) text += indented(note, 0);
+  if (changed > 0)
+    text +=
+        indented(fmt::format("{} the same from different PTX", plural(static_cast<std::size_t>(changed), "case")), 0);
+  return fmt::format("{}{}\n", text, summary_line(report));
+}
+
+std::string report_json(const BaselineReport& report) {
+  ordered_json summary = ordered_json::object();
+  for (int index = 0; index <= static_cast<int>(BaselineVerdict::same); ++index) {
+    const auto verdict = static_cast<BaselineVerdict>(index);
+    summary[std::string(verdict_name(verdict))] = report.count(verdict);
+  }
+  ordered_json cases = ordered_json::array();
+  for (const ComparedCounters& one : report.cases) cases.push_back(case_json(one));
+  const ordered_json json = {{"kind", "counter baseline comparison"},
+                             {"exit_code", report.exit_code()},
+                             {"summary", std::move(summary)},
+                             {"notes", report.notes},
+                             {"cases", std::move(cases)}};
+  return json_text(json);
+}
+
+std::string report_markdown(const BaselineReport& report) {
+  std::string text = fmt::format("## Counters of the simulated device\n\n{}.\n", summary_line(report));
+  text += moves_markdown(report, false) + moves_markdown(report, true);
+  std::vector<std::vector<std::string>> rows;
+  for (const ComparedCounters& one : report.cases) {
+    if (one.reason.empty()) continue;
+    rows.push_back(
+        {std::string(verdict_name(one.verdict)), one.id, fmt::format("{} {}", one.compiler, one.version), one.reason});
+  }
+  if (!rows.empty()) {
+    text += fmt::format(
+        "\n### Not compared by counters\n\n{}",
+        markdown_table({{"verdict", "", false}, {"case", "", false}, {"compiler", "", false}, {"why", "", false}},
+                       rows));
+  }
+  for (const std::string& note : report.notes) text += fmt::format("\n{}\n", markdown_text(note));
+  return text;
+}
+
+}  // namespace convladder

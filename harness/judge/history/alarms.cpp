@@ -1,0 +1,187 @@
+#include "harness/judge/history/alarms.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "harness/judge/compare/change_text.hpp"
+#include "support/errors.hpp"
+#include "support/json_null.hpp"
+#include "support/markdown.hpp"
+#include "support/text_table.hpp"
+
+namespace convladder {
+
+using nlohmann::ordered_json;
+
+namespace {
+
+const char* outcome_name(AlarmOutcome outcome) {
+  constexpr const char* names[] = {"confirmed", "not confirmed", "cannot be told"};
+  return names[static_cast<int>(outcome)];
+}
+
+std::string commit_of(const HistoryRun& run) { return run.commit.substr(0, 9) + (run.dirty ? "+" : ""); }
+
+/// ln(since / before) of the mark. None of what is only suspected.
+std::optional<double> mark_of(const History& history, const Alarm& alarm) {
+  if (alarm.suspected()) return std::nullopt;
+  return alarm.in(history).changes[*alarm.change].shift;
+}
+
+/// "cpu/flat-vector/lenet72.conv2/100: marked +10.2% since commit 12c0ffee0", or "...: suspected, p = 0.08".
+std::string mark_text(const History& history, const Alarm& alarm) {
+  const HistorySeries& series = alarm.in(history);
+  if (alarm.suspected()) return fmt::format("{}: suspected, p = {:.2g}", series.id, *series.p);
+  return fmt::format("{}: marked {:+.1f}% since commit {}", series.id, percent(*mark_of(history, alarm)),
+                     commit_of(history.run(series.points[series.changes[*alarm.change].first])));
+}
+
+std::string outcome_text(const History& history, const Alarm& alarm) {
+  std::string text = outcome_name(alarm.outcome);
+  if (alarm.change_again) {
+    text += fmt::format(": measured again {}%, bounds {}%, commit {} against commit {}",
+                        change_text(alarm.change_again), bounds_text(alarm.change_again),
+                        commit_of(alarm.latest(history)), commit_of(alarm.before(history)));
+  }
+  if (!alarm.reason.empty()) text += ": " + alarm.reason;
+  return text;
+}
+
+std::string rate_text(const History& history) {
+  return fmt::format(
+      "an alarm is confirmed if the build before the change and the latest one, measured in turns by fresh processes, "
+      "differ by more than {:g}%, a marked one in the same direction; of what is only suspected, it is the build of "
+      "its "
+      "first run. That is proved at {:g}% for all of them together. So if nothing changed, anything is confirmed in at "
+      "most {:g}% of histories, whatever the machine did during the runs and whatever is suspected",
+      history.options.tau * 100, kConfirmAlpha * 100, kConfirmAlpha * 100);
+}
+
+}  // namespace
+
+const HistoryRun& Alarm::before(const History& history) const {
+  const HistorySeries& one = in(history);
+  std::size_t place = 0;
+  if (suspected()) {
+    while (place + 1 < one.points.size() && !one.points[place].judged()) ++place;
+  } else {
+    place = one.changes[*change].first;
+    do --place;
+    while (place > 0 && !one.points[place].judged());
+  }
+  return history.run(one.points[place]);
+}
+
+const HistoryRun& Alarm::latest(const History& history) const {
+  const HistorySeries& one = in(history);
+  std::size_t place = one.points.size() - 1;
+  while (place > 0 && !one.points[place].ratio) --place;
+  return history.run(one.points[place]);
+}
+
+std::vector<Alarm> latest_alarms(const History& history, double suspect) {
+  std::vector<Alarm> alarms;
+  for (std::size_t i = 0; i < history.series.size(); ++i) {
+    const HistorySeries& series = history.series[i];
+    const std::vector<ChangePoint>& changes = series.changes;
+    std::size_t last = changes.size();
+    while (last > 0 && !history.marked(changes[last - 1])) --last;
+    if (last > 0) {
+      alarms.push_back(
+          {.series = i, .change = last - 1, .slower = changes[last - 1].shift > 0, .reason = {}, .change_again = {}});
+    } else if (series.p && *series.p <= suspect) {
+      alarms.push_back({.series = i, .change = std::nullopt, .reason = {}, .change_again = {}});
+    }
+  }
+  return alarms;
+}
+
+void settle_alarm(Alarm& alarm, CaseVerdict verdict, const std::optional<ChangeBounds>& change,
+                  const std::string& reason, bool contaminated) {
+  alarm.change_again = change;
+  alarm.reason = reason;
+  // What is only suspected takes its direction from what was measured again, and is then confirmed in either.
+  if (alarm.suspected()) alarm.slower = verdict == CaseVerdict::regressed;
+  const CaseVerdict same = alarm.slower ? CaseVerdict::regressed : CaseVerdict::improved;
+  const CaseVerdict other = alarm.slower ? CaseVerdict::improved : CaseVerdict::regressed;
+  if (contaminated) {
+    alarm.outcome = AlarmOutcome::open;
+    alarm.reason = "the control moved, so the measurement proves nothing: run again";
+  } else if (verdict == same) {
+    alarm.outcome = AlarmOutcome::confirmed;
+  } else if (verdict == other || verdict == CaseVerdict::pass) {
+    alarm.outcome = AlarmOutcome::not_confirmed;
+  } else {
+    alarm.outcome = AlarmOutcome::open;
+    if (alarm.reason.empty()) alarm.reason = case_verdict_name(verdict);
+  }
+}
+
+int ConfirmedAlarms::exit_code() const {
+  const auto any = [this](const auto& is) { return std::ranges::any_of(alarms, is); };
+  if (any([](const Alarm& one) { return one.outcome == AlarmOutcome::confirmed && one.slower; })) {
+    return kExitCasesFailed;
+  }
+  // What is only suspected is no alarm before it is confirmed.
+  return any([](const Alarm& one) { return one.outcome == AlarmOutcome::open && !one.suspected(); }) ? kExitInconclusive
+                                                                                                     : kExitOk;
+}
+
+std::string alarms_text(const History& history, const ConfirmedAlarms& confirmed) {
+  if (confirmed.alarms.empty()) {
+    return (confirmed.notes.empty() ? "" : '\n' + notes_text(confirmed.notes)) + "\nno alarm: nothing measured again\n";
+  }
+  std::string text = "\nalarms, measured again\n";
+  for (const Alarm& alarm : confirmed.alarms) {
+    text += indented(mark_text(history, alarm), 2) + indented(outcome_text(history, alarm), 6);
+  }
+  text += '\n' + notes_text(confirmed.notes) + indented(rate_text(history), 0);
+  return text;
+}
+
+std::string alarms_markdown(const History& history, const ConfirmedAlarms& confirmed) {
+  if (confirmed.alarms.empty()) {
+    const std::string notes = confirmed.notes.empty() ? "" : '\n' + markdown_list(confirmed.notes);
+    return notes + "\nNo alarm: nothing measured again.\n";
+  }
+  std::vector<std::vector<std::string>> rows;
+  for (const Alarm& alarm : confirmed.alarms) {
+    rows.push_back({alarm.in(history).id,
+                    alarm.suspected() ? "suspected" : fmt::format("{:+.1f}", percent(*mark_of(history, alarm))),
+                    change_text(alarm.change_again), bounds_text(alarm.change_again), outcome_name(alarm.outcome),
+                    alarm.reason});
+  }
+  return fmt::format("\n{}\n{}\n",
+                     markdown_table({{"case", "", false},
+                                     {"marked", "%", true},
+                                     {"measured again", "%", true},
+                                     {"bounds", "%", true},
+                                     {"outcome", "", false},
+                                     {"why", "", false}},
+                                    rows),
+                     markdown_text(rate_text(history)));
+}
+
+ordered_json alarms_json(const History& history, const ConfirmedAlarms& confirmed) {
+  ordered_json alarms = ordered_json::array();
+  for (const Alarm& alarm : confirmed.alarms) {
+    const HistorySeries& series = alarm.in(history);
+    alarms.push_back(
+        {{"id", series.id},
+         {"number", series.number},
+         {"slower", alarm.slower},
+         {"marked", alarm.suspected() ? ordered_json() : ordered_json(std::expm1(*mark_of(history, alarm)))},
+         {"p", alarm.suspected() ? *series.p : series.changes[*alarm.change].p},
+         {"outcome", outcome_name(alarm.outcome)},
+         {"reason", text_or_null(alarm.reason)},
+         {"measured_again", change_json(alarm.change_again)},
+         {"base_commit", alarm.before(history).commit},
+         {"new_commit", alarm.latest(history).commit}});
+  }
+  return {{"alpha", kConfirmAlpha}, {"alarms", std::move(alarms)}, {"notes", confirmed.notes}};
+}
+
+}  // namespace convladder

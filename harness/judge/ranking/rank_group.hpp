@@ -1,0 +1,58 @@
+// Groups of a ranking as they are run: a submission beside its yardstick, or the stages that a yardstick is chosen
+// from.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "datasets/image_set.hpp"
+#include "harness/judge/ranking/rank_plan.hpp"
+#include "harness/measure/cases/ceilings.hpp"
+#include "harness/measure/cases/measurement.hpp"
+#include "harness/measure/cases/time_judge.hpp"
+#include "harness/measure/cases/workload.hpp"
+#include "harness/measure/machine/machine_load.hpp"
+#include "support/progress.hpp"
+
+namespace convladder {
+
+/// What the cases of a group came to, by id.
+using GroupOutcomes = std::map<std::string, CaseOutcome>;
+
+/// An outcome that is known without a run.
+CaseOutcome ended_case(Status status, std::string reason);
+
+class RankGroups {
+ public:
+  /// All of them must outlive it.
+  RankGroups(const RankPlan& plan, const RankOptions& options, const ImageSet& images, Progress& progress);
+
+  /// The options of the ranking, with the limit on a step that its device and that size have.
+  RunOptions options_for(const RankingPlan& ranking, std::size_t size) const;
+
+  /// Runs cases of one size side by side, whatever they do. With `of_submission`, one of them, whatever looks like the
+  /// machine's fault and names it is its own, and all of it may take the options' limit; then `keep` says whether its
+  /// outcome would be the same another time. Throws MachineFault, UserError.
+  GroupOutcomes run(const std::vector<PlannedCase>& cases, const RankingPlan& ranking, std::size_t size,
+                    const RunOptions& run);
+  GroupOutcomes run(const std::vector<PlannedCase>& cases, const PlannedCase& of_submission, const RankingPlan& ranking,
+                    std::size_t size, const RunOptions& run, bool& keep);
+
+ private:
+  GroupOutcomes run_within(const std::vector<PlannedCase>& cases, const RankingPlan& ranking, std::size_t size,
+                           const RunOptions& run, const std::optional<double>& limit_seconds);
+  const Workload& workload_for(const RankingPlan& ranking, std::size_t size);
+
+  const RankOptions& options_;
+  const ImageSet& images_;
+  Progress& progress_;
+  CeilingSampler ceilings_;
+  TimeJudge judge_;
+  MachineWatch watch_;
+  std::optional<Workload> workload_;  ///< of one size, since they may be large
+  std::string workload_key_;
+};
+
+}  // namespace convladder

@@ -1,0 +1,224 @@
+#include "harness/judge/ranking/rank_output.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "support/csv.hpp"
+#include "support/text_table.hpp"
+#include "support/units.hpp"
+
+namespace convladder {
+namespace {
+
+constexpr std::size_t kLongestName = 28;
+constexpr std::size_t kBeginOfName = 16;
+constexpr std::size_t kSizesInATable = 4;
+constexpr std::size_t kMostNamed = 5;  // of what was left alone
+
+/// Where characters of UTF-8 begin.
+std::vector<std::size_t> characters(const std::string& text) {
+  std::vector<std::size_t> begins;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if ((static_cast<unsigned char>(text[i]) & 0xC0U) != 0x80) begins.push_back(i);
+  }
+  return begins;
+}
+
+/// A long name without its middle: what tells it from others is at its beginning or its end. The same short name is not
+/// given twice.
+class ShortNames {
+ public:
+  std::string of(const std::string& name) {
+    const std::vector<std::size_t> begins = characters(name);
+    std::string text = name;
+    if (begins.size() > kLongestName) {
+      text = name.substr(0, begins[kBeginOfName]) + "…" +
+             name.substr(begins[begins.size() - (kLongestName - kBeginOfName - 1)]);
+    }
+    const int number = ++given_[text];
+    return number == 1 ? text : fmt::format("{} #{}", text, number);
+  }
+
+ private:
+  std::map<std::string, int> given_;
+};
+
+std::string ratio_text(double log) {
+  const double value = std::exp(log);
+  if (value < 0.00995) return fmt::format("{:.2g}", value);
+  return fmt::format("{:.{}f}", value, value < 0.0995 ? 3 : value < 9.95 ? 2 : 1);
+}
+
+std::string figure_text(const std::optional<double>& figure, const std::string& figures) {
+  if (!figure) return "-";
+  return figures == "counted" ? fmt::format("{:.4g} cycles", *figure) : time_text(*figure);
+}
+
+std::string rank_text(const RankRow& row) {
+  if (!row.rank) return "-";
+  return fmt::format("{}{}", *row.rank, row.shares_rank ? "=" : "");
+}
+
+std::string status_text(const RankRow& row, std::size_t sizes) {
+  if (row.is_yardstick) return fmt::format("{}: the yardstick", role_name(row.entry->role));
+  if (row.status == Status::ok) {
+    return row.same_as.empty() ? "ok" : fmt::format("ok; the same source as {}", ShortNames().of(row.same_as));
+  }
+  const auto there = std::ranges::count_if(row.sizes, [](const RankedSize& one) { return one.speed.has_value(); });
+  const std::string of_sizes =
+      there > 0 && !is_failure(row.status) ? fmt::format(" ({} of {} sizes)", there, sizes) : "";
+  return fmt::format("{}{}: {}", row.status, of_sizes, row.reason);
+}
+
+std::string unit_of(const RankResult& result, const RankOptions& options) {
+  if (result.plan->has_clock) return fmt::format("{} times", result.figures);
+  return result.figures == "counted" ? "counted cycles of one multiprocessor"
+                                     : fmt::format("times predicted for {} from counters", options.gpu);
+}
+
+std::string title_of(const RankPlan& plan, const RankResult& result, const RankOptions& options) {
+  std::vector<std::string> sizes;
+  for (const LayerWork& one : result.plan->sizes) sizes.push_back(one.layer);
+  const std::size_t count = result.plan->submissions.size();
+  std::string text =
+      indented(fmt::format("{}: {} on {}, {}", plan.problem->title(), plural(count, "submission"), result.plan->device,
+                           sizes.empty() ? "no size" : fmt::format("{}", fmt::join(sizes, " "))),
+               0);
+  if (result.yardstick == nullptr) {
+    return text +
+           indented("nothing is ranked: there is no library, no stage and no submission that is right on every size",
+                    0);
+  }
+  const char* const role = result.yardstick->role == RankRole::submission ? "the first submission"
+                           : result.yardstick->role == RankRole::library  ? "the library"
+                                                                          : "the ladder's best stage";
+  text += indented(fmt::format("speed by {}, as a multiple of {} {}: geometric mean over the sizes",
+                               unit_of(result, options), role, result.yardstick->name),
+                   0);
+  return text;
+}
+
+std::string interval_text(const std::optional<LogSpeed>& speed) {
+  return speed ? fmt::format("{} to {}", ratio_text(speed->low), ratio_text(speed->high)) : "-";
+}
+
+std::string table_of(const RankResult& result) {
+  const char* const than = result.yardstick == nullptr                      ? "x"
+                           : result.yardstick->role == RankRole::submission ? "x first"
+                           : result.yardstick->role == RankRole::library    ? "x library"
+                                                                            : "x best stage";
+  const bool measured = result.figures == "measured";
+  std::vector<TextColumn> columns{{"rank", "", true}, {"name", "", false},
+                                  {than, "", true},   {measured ? "95 % interval" : "range", "", true},
+                                  {"", "", false},    {"status", "", false}};
+  ShortNames names;
+  std::vector<std::vector<std::string>> rows;
+  for (const RankRow& row : result.rows) {
+    const bool is_line = row.is_yardstick && row.entry->role != RankRole::submission;
+    rows.push_back({rank_text(row), names.of(row.entry->name), row.speed ? ratio_text(row.speed->estimate) : "-",
+                    row.is_yardstick ? "-" : interval_text(row.speed), row.speed ? result.figures : "-",
+                    is_line || row.status != Status::ok || !row.same_as.empty()
+                        ? status_text(row, result.plan->sizes.size())
+                    : row.is_yardstick ? "ok: the yardstick"
+                                       : "ok"});
+  }
+  return text_table(columns, rows);
+}
+
+/// The figures of each size, some sizes a table.
+std::string medians_of(const RankResult& result) {
+  std::string text;
+  const std::vector<LayerWork>& sizes = result.plan->sizes;
+  for (std::size_t first = 0; first < sizes.size(); first += kSizesInATable) {
+    const std::size_t end = std::min(first + kSizesInATable, sizes.size());
+    std::vector<TextColumn> columns{{"rank", "", true}, {"name", "", false}};
+    for (std::size_t i = first; i < end; ++i) columns.push_back({sizes[i].layer, result.figures, true});
+    ShortNames names;
+    std::vector<std::vector<std::string>> rows;
+    for (const RankRow& row : result.rows) {
+      std::vector<std::string> cells{rank_text(row), names.of(row.entry->name)};
+      for (std::size_t i = first; i < end; ++i) {
+        cells.push_back(i < row.sizes.size() ? figure_text(row.sizes[i].figure, result.figures) : "-");
+      }
+      rows.push_back(std::move(cells));
+    }
+    text += '\n' + text_table(columns, rows);
+  }
+  return text;
+}
+
+std::string left_alone_text(const RankPlan& plan) {
+  if (plan.left_alone.empty()) return {};
+  std::vector<std::string> named(
+      plan.left_alone.begin(),
+      plan.left_alone.begin() + static_cast<std::ptrdiff_t>(std::min(plan.left_alone.size(), kMostNamed)));
+  const std::string more = plan.left_alone.size() > kMostNamed ? ", …" : "";
+  return indented(fmt::format("left alone, neither .cpp, .cu nor a folder: {}{}", fmt::join(named, ", "), more), 0);
+}
+
+/// As a field that no spreadsheet computes.
+std::string csv_text(const std::string& text) {
+  const bool is_formula = !text.empty() && std::string_view("=+-@\t\r").find(text.front()) != std::string_view::npos;
+  return csv_quoted(is_formula ? "'" + text : text);
+}
+
+std::string csv_number(const std::optional<double>& value) { return value ? fmt::format("{:.9g}", *value) : ""; }
+
+std::optional<double> ratio_of(const std::optional<LogSpeed>& speed, double LogSpeed::*which) {
+  return speed ? std::optional(std::exp((*speed).*which)) : std::nullopt;
+}
+
+}  // namespace
+
+std::string ranking_text(const RankPlan& plan, const std::vector<RankResult>& results, const RankOptions& options,
+                         bool medians) {
+  std::string text;
+  for (const RankResult& result : results) {
+    text += (text.empty() ? "" : "\n") + title_of(plan, result, options) + '\n' + table_of(result);
+    if (std::ranges::any_of(result.rows, &RankRow::shares_rank)) {
+      text += indented(fmt::format("=: a rank is shared by those of whom nobody is surely faster by more than {:g} %",
+                                   options.tau * 100),
+                       0);
+    }
+    if (medians && result.yardstick != nullptr) text += medians_of(result);
+  }
+  return text + left_alone_text(plan);
+}
+
+std::string ranking_csv(const std::vector<RankResult>& results) {
+  std::vector<std::string> sizes;
+  for (const RankResult& result : results) {
+    for (const LayerWork& one : result.plan->sizes) {
+      if (std::ranges::find(sizes, one.layer) == sizes.end()) sizes.push_back(one.layer);
+    }
+  }
+  std::string text = "family,device,figures,yardstick,rank,shared,name,role,speed,low,high,status,reason,file,same_as";
+  for (const std::string& size : sizes)
+    text += fmt::format(",{0} figure,{0} speed", csv_text(size).substr(1, size.size()));
+  text += "\r\n";
+  for (const RankResult& result : results) {
+    for (const RankRow& row : result.rows) {
+      text += fmt::format(
+          "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", result.plan->family, result.plan->device, result.figures,
+          csv_text(result.yardstick == nullptr ? "" : result.yardstick->name),
+          row.rank ? fmt::to_string(*row.rank) : "", row.shares_rank ? "yes" : "no", csv_text(row.entry->name),
+          role_name(row.entry->role), csv_number(ratio_of(row.speed, &LogSpeed::estimate)),
+          csv_number(ratio_of(row.speed, &LogSpeed::low)), csv_number(ratio_of(row.speed, &LogSpeed::high)), row.status,
+          csv_text(row.reason), csv_text(row.entry->file), csv_text(row.same_as));
+      for (const std::string& size : sizes) {
+        const auto found = std::ranges::find(result.plan->sizes, size, &LayerWork::layer);
+        const auto at = static_cast<std::size_t>(found - result.plan->sizes.begin());
+        const RankedSize one = at < row.sizes.size() ? row.sizes[at] : RankedSize();
+        text += fmt::format(",{},{}", csv_number(one.figure), csv_number(ratio_of(one.speed, &LogSpeed::estimate)));
+      }
+      text += "\r\n";
+    }
+  }
+  return text;
+}
+
+}  // namespace convladder

@@ -1,0 +1,20 @@
+// A ranking for people and for spreadsheets.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "harness/judge/ranking/rank_plan.hpp"
+#include "harness/judge/ranking/rank_record.hpp"
+
+namespace convladder {
+
+/// Title, table and notes of each ranking, of at most 100 columns. `medians`: also the figure of each size.
+std::string ranking_text(const RankPlan& plan, const std::vector<RankResult>& results, const RankOptions& options,
+                         bool medians);
+
+/// A line for each submission and yardstick, with the figures of each size behind. Texts that a spreadsheet would take
+/// for a formula begin with an apostrophe.
+std::string ranking_csv(const std::vector<RankResult>& results);
+
+}  // namespace convladder

@@ -1,0 +1,393 @@
+#include "harness/judge/ranking/rank_run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "devices/cpu/cpu_facts.hpp"
+#include "harness/judge/ranking/rank_group.hpp"
+#include "harness/measure/cases/cases_at_a_time.hpp"
+#include "harness/measure/cases/stage_device.hpp"
+#include "harness/measure/machine/quality.hpp"
+#include "harness/measure/plan/not_run.hpp"
+#include "harness/measure/runs/case_json.hpp"
+#include "harness/measure/statistics/statistics.hpp"
+#include "support/errors.hpp"
+#include "support/progress.hpp"
+#include "support/units.hpp"
+
+namespace convladder {
+
+using nlohmann::ordered_json;
+using Clock = std::chrono::steady_clock;
+
+namespace {
+
+constexpr int kRoundsToChoose = 10;  // of stages that might be the yardstick
+
+double seconds_from(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+
+class RankRun {
+ public:
+  RankRun(const RankPlan& plan, const RankOptions& options, const ImageSet& images, Record& record, std::FILE* lines)
+      : plan_(plan),
+        options_(options),
+        record_(record),
+        progress_(lines, count_left()),
+        groups_(plan, options, images, progress_) {}
+
+  RankOutcome run() {
+    std::vector<std::optional<Yardstick>> yardsticks;
+    for (const RankingPlan& ranking : plan_.rankings) {
+      leave_out_sizes(ranking);
+      yardsticks.push_back(choose_yardstick(ranking));
+      if (yardsticks.back()) measure_submissions(ranking, *yardsticks.back());
+    }
+    const RankCases cases = rank_cases(record_);
+    RankOutcome outcome;
+    for (std::size_t i = 0; i < plan_.rankings.size(); ++i) {
+      outcome.results.push_back(result_of(plan_.rankings[i], yardsticks[i], cases, options_.tau));
+    }
+    record_.complete({{"rankings", rankings_json(outcome.results, options_)}});
+    outcome.notes = std::move(notes_);
+    for (std::string& line : not_kept_from_strangers()) outcome.notes.push_back(std::move(line));
+    if (std::string line = processors_of_strangers(); !line.empty()) outcome.notes.push_back(std::move(line));
+    std::vector<Quality> timed;
+    for (const ordered_json& one : record_.json().at("cases")) {
+      if (!one.at("quality").is_null()) timed.push_back(read_quality(JsonPlace(one.at("quality"), "quality")));
+    }
+    std::string line = quality_line(timed, usable_cores());
+    if (const std::size_t at = line.find(kRunKind.file()); at != std::string::npos) {
+      line.replace(at, kRunKind.file().size(), kRankKind.file());
+    }
+    if (!line.empty()) outcome.notes.push_back(line);
+    return outcome;
+  }
+
+ private:
+  int count_left() const {
+    int count = 0;
+    const auto add = [&](const RankEntry& entry) {
+      for (const PlannedCase& planned : entry.cases) count += record_.has(planned.id) || !planned.runs() ? 0 : 1;
+    };
+    for (const RankingPlan& ranking : plan_.rankings) {
+      const bool libraries = std::ranges::find(ranking.own, RankRole::library, &RankEntry::role) != ranking.own.end();
+      for (const RankEntry& entry : ranking.own) {
+        if ((entry.role == RankRole::library) == libraries) add(entry);
+      }
+      for (const RankEntry& entry : ranking.submissions) add(entry);
+    }
+    return count;
+  }
+
+  void add(const RankEntry& entry, std::size_t size, const RankedOutcome& ranked, const std::string& yardstick) {
+    const PlannedCase& planned = entry.cases[size];
+    const ordered_json json =
+        rank_case_json(entry, planned, ranked, made_of_json(plan_, entry, yardstick, options_), options_.gpu);
+    record_.add(json, {{"rankings", ordered_json::array()}});
+    // Why somebody is not run is said once, and stands in the table.
+    if (entry.cases[size].runs() && ranked.outcome->status != Status::skipped) {
+      progress_.finished(line_of(planned, json));
+    }
+  }
+
+  static std::string line_of(const PlannedCase& planned, const ordered_json& recorded) {
+    const RankCase one = read_rank_case(JsonPlace(recorded, planned.id));
+    const std::string begin = fmt::format("{:<16} {}", one.status, planned.id);
+    if (one.status != Status::ok) return fmt::format("{}: {}", begin, one.reason);
+    if (!one.samples.empty()) return fmt::format("{}  {} measured", begin, time_text(median(one.samples)));
+    if (one.predicted) {
+      return fmt::format("{}  {} to {} predicted", begin, time_text(one.predicted->low),
+                         time_text(one.predicted->high));
+    }
+    return fmt::format("{}  {:.4g} cycles counted", begin, one.cycles.value_or(0));
+  }
+
+  /// What is not run here, with its reason.
+  void add_without_run(const RankEntry& entry, std::size_t size, const CaseOutcome& outcome) {
+    add(entry, size, {.outcome = &outcome, .beside = nullptr, .yardstick = {}, .seconds = 0, .keep = false}, "");
+  }
+
+  bool add_if_not_run(const RankEntry& entry, std::size_t size) {
+    if (entry.cases[size].runs()) return false;
+    const NotRun not_run = why_not_run(entry.cases[size]);
+    add_without_run(entry, size, ended_case(not_run.status, entry.broken.empty() ? not_run.reason : entry.broken));
+    return true;
+  }
+
+  RankCase recorded(const PlannedCase& planned) const {
+    const ordered_json& cases = record_.json().at("cases");
+    const auto found = std::ranges::find_if(cases, [&](const ordered_json& one) { return one.at("id") == planned.id; });
+    return read_rank_case(JsonPlace(*found, planned.id));
+  }
+
+  /// Records what there is no room for, a submission and its yardstick side by side, as skipped: the other
+  /// sizes are measured. Nobody has a rank then, which takes all sizes.
+  void leave_out_sizes(const RankingPlan& ranking) {
+    without_room_.clear();
+    const bool paired = ranking.has_clock && !takes_one_process(ranking.device);
+    for (std::size_t size = 0; size < ranking.sizes.size(); ++size) {
+      const ProblemSize& shape = ranking.sizes[size].shape;
+      std::string why = why_no_room(ranking.device, shape, paired ? 2 : 1);
+      if (why.empty() && paired && cases_at_a_time(ranking.device, shape, 2) < 2) {
+        why = "a submission and its yardstick do not fit side by side";
+      }
+      if (why.empty()) continue;
+      without_room_.insert(size);
+      notes_.push_back(fmt::format("{} is left out on {}: {}", ranking.sizes[size].layer, ranking.device, why));
+      for (const auto* const entries : {&ranking.own, &ranking.submissions}) {
+        for (const RankEntry& entry : *entries) {
+          if (size >= entry.cases.size() || record_.has(entry.cases[size].id) || add_if_not_run(entry, size)) continue;
+          add_without_run(entry, size, ended_case(Status::skipped, why));
+        }
+      }
+    }
+  }
+
+  // --- the yardstick ---
+
+  /// What stands for an entry on a size when a yardstick is chosen: a time, or what is counted instead.
+  std::optional<double> choosing_figure(const RankEntry& entry, std::size_t size) const {
+    if (size >= entry.cases.size() || !record_.has(entry.cases[size].id)) return std::nullopt;
+    const RankCase one = recorded(entry.cases[size]);
+    if (one.status != Status::ok) return std::nullopt;
+    if (!one.samples.empty()) return median(one.samples);
+    if (one.predicted) return std::sqrt(one.predicted->low * one.predicted->high);
+    return one.cycles;
+  }
+
+  /// Of the ladder's own in that role, the best that is right on every size. None if there is none.
+  std::optional<Yardstick> choose_own(const RankingPlan& ranking, const std::vector<std::size_t>& candidates) {
+    for (std::size_t size = 0; size < ranking.sizes.size(); ++size) {
+      std::vector<PlannedCase> cases;
+      for (const std::size_t which : candidates) {
+        const RankEntry& entry = ranking.own[which];
+        if (size >= entry.cases.size() || record_.has(entry.cases[size].id) || add_if_not_run(entry, size)) continue;
+        cases.push_back(entry.cases[size]);
+      }
+      if (cases.empty()) continue;
+      RunOptions run = groups_.options_for(ranking, size);
+      run.max_samples = std::min(run.max_samples, kRoundsToChoose);
+      run.fewest_samples = RunOptions().fewest_samples;
+      const Clock::time_point begin = Clock::now();
+      const GroupOutcomes outcomes = groups_.run(cases, ranking, size, run);
+      for (const std::size_t which : candidates) {
+        const RankEntry& entry = ranking.own[which];
+        const auto found = size < entry.cases.size() ? outcomes.find(entry.cases[size].id) : outcomes.end();
+        if (found == outcomes.end()) continue;
+        add(entry, size,
+            {.outcome = &found->second, .beside = nullptr, .yardstick = {}, .seconds = seconds_from(begin)}, "");
+      }
+    }
+    std::vector<std::vector<std::optional<double>>> figures;
+    for (const std::size_t which : candidates) {
+      figures.emplace_back();
+      for (std::size_t size = 0; size < ranking.sizes.size(); ++size) {
+        if (without_room_.contains(size)) continue;
+        figures.back().push_back(choosing_figure(ranking.own[which], size));
+      }
+    }
+    const std::optional<std::size_t> best = best_of(figures);
+    if (!best) return std::nullopt;
+    const std::size_t which = candidates[*best];
+    return Yardstick{ranking.own[which].role, which, figures_of(ranking, ranking.own[which])};
+  }
+
+  /// The word for the ranking: what a yardstick has no prediction of is counted.
+  std::string figures_of(const RankingPlan& ranking, const RankEntry& yardstick) const {
+    if (ranking.has_clock) return ranking.figures();
+    const bool all = std::ranges::all_of(yardstick.cases, [&](const PlannedCase& planned) {
+      const RankCase one = recorded(planned);
+      return one.predicted.has_value() || one.status == Status::skipped;
+    });
+    return all ? "predicted" : "counted";
+  }
+
+  std::optional<Yardstick> choose_yardstick(const RankingPlan& ranking) {
+    if (ranking.sizes.size() == without_room_.size()) return std::nullopt;
+    // What another family has is no yardstick of this one.
+    const bool is_named = !options_.against.empty() &&
+                          std::ranges::find(ranking.own, options_.against, &RankEntry::name) != ranking.own.end();
+    for (const RankRole role : {RankRole::library, RankRole::stage}) {
+      std::vector<std::size_t> candidates;
+      for (std::size_t i = 0; i < ranking.own.size(); ++i) {
+        const RankEntry& entry = ranking.own[i];
+        if (entry.role == role && (!is_named || entry.name == options_.against)) candidates.push_back(i);
+      }
+      if (candidates.empty()) continue;
+      if (const auto chosen = choose_own(ranking, candidates)) return chosen;
+      say_why_not(ranking, candidates);
+    }
+    if (is_named) {
+      throw UserError(fmt::format("--against {}: it is not right on every size, so nothing can be measured against it",
+                                  options_.against));
+    }
+    return choose_first(ranking);
+  }
+
+  void say_why_not(const RankingPlan& ranking, const std::vector<std::size_t>& candidates) {
+    for (const std::size_t which : candidates) {
+      const RankEntry& entry = ranking.own[which];
+      std::string why = entry.broken;
+      for (const PlannedCase& planned : entry.cases) {
+        if (!why.empty() || !record_.has(planned.id)) continue;
+        const RankCase one = recorded(planned);
+        if (one.status != Status::ok) why = fmt::format("{}: {}", one.status, one.reason);
+      }
+      notes_.push_back(
+          fmt::format("{} {} is no yardstick on {}: {}", role_name(entry.role), entry.name, ranking.device, why));
+    }
+  }
+
+  /// Where the ladder has nothing: the first submission that is right on every size.
+  std::optional<Yardstick> choose_first(const RankingPlan& ranking) {
+    for (std::size_t which = 0; which < ranking.submissions.size(); ++which) {
+      const RankEntry& entry = ranking.submissions[which];
+      if (!entry.broken.empty()) continue;
+      bool good = true;
+      for (std::size_t size = 0; size < ranking.sizes.size(); ++size) {
+        if (without_room_.contains(size)) continue;
+        // What was measured beside another says nothing of it as a yardstick.
+        const std::string& id = entry.cases[size].id;
+        record_.drop([&](const ordered_json& one) {
+          return one.at("id") == id && !one.at("made_of").at("yardstick").is_null() && one.at("status") == "ok";
+        });
+        if (!record_.has(id)) good = measure_beside(ranking, entry, nullptr, size, good) && good;
+        good = good && recorded(entry.cases[size]).status == Status::ok;
+      }
+      if (good) return Yardstick{RankRole::submission, which, figures_of(ranking, entry)};
+    }
+    return std::nullopt;
+  }
+
+  // --- the submissions ---
+
+  void measure_submissions(const RankingPlan& ranking, const Yardstick& chosen) {
+    const bool is_submission = chosen.role == RankRole::submission;
+    const RankEntry& yardstick = (is_submission ? ranking.submissions : ranking.own)[chosen.entry];
+    forget_others(ranking, yardstick);
+    std::set<const RankEntry*> failed;
+    for (std::size_t size = 0; size < ranking.sizes.size(); ++size) {
+      for (const RankEntry& entry : ranking.submissions) {
+        if (size >= entry.cases.size() || &entry == &yardstick) continue;
+        const bool good = record_.has(entry.cases[size].id) ||
+                          measure_beside(ranking, entry, &yardstick, size, !failed.contains(&entry));
+        if (!good || is_failure(recorded(entry.cases[size]).status)) failed.insert(&entry);
+      }
+    }
+  }
+
+  /// What was measured beside another yardstick than today's is measured again.
+  void forget_others(const RankingPlan& ranking, const RankEntry& yardstick) {
+    if (!ranking.has_clock) return;  // each was counted alone
+    std::set<std::string> ids;
+    for (const RankEntry& entry : ranking.submissions) {
+      if (&entry == &yardstick) continue;
+      for (const PlannedCase& planned : entry.cases) ids.insert(planned.id);
+    }
+    record_.drop([&](const ordered_json& one) {
+      if (!ids.contains(one.at("id").get<std::string>())) return false;
+      const ordered_json& beside = one.at("made_of").at("yardstick");
+      return beside != yardstick.content && one.at("status") == "ok";
+    });
+  }
+
+  /// One submission on one size, recorded. `go_on`: it has not failed before, which saves its other sizes' time.
+  /// Without a yardstick, and where nothing is timed, it is measured alone. False if it failed.
+  bool measure_beside(const RankingPlan& ranking, const RankEntry& entry, const RankEntry* yardstick, std::size_t size,
+                      bool go_on) {
+    if (add_if_not_run(entry, size)) return true;
+    if (!go_on) {
+      add_without_run(entry, size, ended_case(Status::skipped, "not run: it has failed on another size"));
+      return false;
+    }
+    const PlannedCase& planned = entry.cases[size];
+    std::vector<PlannedCase> cases;
+    if (yardstick != nullptr && ranking.has_clock) {
+      cases.push_back(yardstick->cases[size]);
+      if (takes_one_process(ranking.device)) {
+        throw UserError(
+            fmt::format("{}: a submission and its yardstick cannot be measured side by side on {}, "
+                        "which takes one process at a time (exclusive mode)",
+                        planned.work.name(), ranking.device));
+      }
+    }
+    cases.push_back(planned);
+    const RunOptions run = groups_.options_for(ranking, size);
+    const Clock::time_point begin = Clock::now();
+    GroupOutcomes outcomes;
+    bool keep = true;
+    for (int attempt = 0; attempt < 2; ++attempt) {
+      outcomes = groups_.run(cases, planned, ranking, size, run, keep);
+      // One that is ill beside a good yardstick is ill; where the yardstick itself is, it gets a second chance.
+      const CaseOutcome& beside = outcomes[cases.front().id];
+      if (cases.size() == 1 || beside.status == Status::ok || outcomes[planned.id].status != Status::ok) break;
+      if (attempt == 0) continue;
+      outcomes[planned.id] = ended_case(Status::skipped, fmt::format("the yardstick {} beside it: {}: {}",
+                                                                     yardstick->name, beside.status, beside.reason));
+      keep = false;
+    }
+    const bool paired = cases.size() > 1;
+    add(entry, size,
+        {.outcome = &outcomes[planned.id],
+         .beside = paired ? &outcomes[cases.front().id] : nullptr,
+         .yardstick = paired ? yardstick->name : std::string(),
+         .seconds = seconds_from(begin),
+         .keep = keep},
+        paired ? yardstick->content : std::string());
+    return !is_failure(outcomes[planned.id].status);
+  }
+
+  const RankPlan& plan_;
+  const RankOptions& options_;
+  Record& record_;
+  Progress progress_;
+  RankGroups groups_;
+  std::vector<std::string> notes_;
+  std::set<std::size_t> without_room_;  ///< sizes of the ranking at work
+};
+
+}  // namespace
+
+RecordContent rank_content(const RankPlan& plan, const RankOptions& options,
+                           const std::vector<std::string>& command_line, const ImageSet& images) {
+  return {.command_line = command_line,
+          .options = to_json(options),
+          .seed = options.run.seed,
+          .dataset = dataset_json(images),
+          .planned = planned_ids(plan),
+          .fields = {{"problem", {{"name", plan.problem->name()}, {"title", plan.problem->title()}}},
+                     {"ladder", options.run.ladder},
+                     {"submissions", options.submissions},
+                     {"left_alone", plan.left_alone}},
+          .behind = {{"rankings", ordered_json::array()}}};
+}
+
+bool keeps(const ordered_json& one_case, const RankPlan& plan, const RankOptions& options) {
+  if (one_case.at("keep") != true) return false;
+  const std::string id = one_case.at("id").get<std::string>();
+  for (const RankingPlan& ranking : plan.rankings) {
+    for (const auto* const entries : {&ranking.own, &ranking.submissions}) {
+      for (const RankEntry& entry : *entries) {
+        if (std::ranges::find(entry.cases, id, &PlannedCase::id) == entry.cases.end()) continue;
+        ordered_json now = made_of_json(plan, entry, "", options);
+        now["yardstick"] = one_case.at("made_of").value("yardstick", ordered_json());
+        return now == one_case.at("made_of");
+      }
+    }
+  }
+  return false;
+}
+
+RankOutcome run_ranking(const RankPlan& plan, const RankOptions& options, const ImageSet& images, Record& record,
+                        std::FILE* lines) {
+  return RankRun(plan, options, images, record, lines).run();
+}
+
+}  // namespace convladder

@@ -1,0 +1,575 @@
+#include "harness/measure/cases/case_session.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <stdexcept>
+
+#include "devices/cpu/other_threads.hpp"
+#include "devices/device_error.hpp"
+#include "harness/measure/cases/counters.hpp"
+#include "harness/measure/cases/google_engine.hpp"
+#include "harness/measure/isolation/child_process.hpp"
+
+namespace convladder {
+
+using nlohmann::ordered_json;
+
+namespace {
+
+constexpr double kMostUntimed = 20;     // times a sample's length, that a sample may take with what is not timed
+constexpr int kMostEnqueued = 1 << 14;  // calls: what a device takes before it makes the host wait is about a thousand
+constexpr int kFewestCalibrated = 3;    // calls, unless they take longer than that
+
+constexpr double kRecordedNs = 500e3;            // what a recording lasts: beside it, the host's one call is nothing
+constexpr std::int64_t kMostRecorded = 1 << 10;  // calls
+constexpr std::int64_t kMostUnhindered = 256;    // calls that a device takes without making the host wait
+
+constexpr std::int64_t kVariedAtOnce = 64;  // calls, which with what is done around each fit what a device takes
+constexpr std::int64_t kVariedPerFlush =
+    3;  // of which the host enqueues so many while the device flushes its cache once
+
+constexpr double kWarmStretchNs = 2.5e6;  // of which a warm-up consists
+constexpr double kMostWarmUpNs = 500e6;   // a clock that never stays is told by its samples
+constexpr double kSameClock = 0.01;       // of two stretches in a row
+constexpr double kSameTime = 0.02;        // the same where the device does not know its clock
+
+template <typename Held>
+std::vector<PlacedTensor> placed(const std::vector<Held>& tensors) {
+  std::vector<PlacedTensor> all;
+  all.reserve(tensors.size());
+  for (const Held& one : tensors) all.push_back({one.tensor, one.buffer.address()});
+  return all;
+}
+
+ordered_json state_to_json(Device& device) {
+  const DeviceState state = device.state();
+  ordered_json json = ordered_json::object();
+  if (const std::optional<double> clock = device.timed_clock_mhz()) json["clock_mhz"] = *clock;
+  if (state.temperature_celsius) json["temperature_celsius"] = *state.temperature_celsius;
+  for (const auto& [reason, ns] : state.held_ns) json["held_ns"][reason] = ns;
+  if (!state.held_now.empty()) json["held_now"] = state.held_now;
+  return json;
+}
+
+TimedKind kind_from_json(const ordered_json& request) {
+  return {request.at("of").get<std::string>(), request.value("cold", false), request.value("replayed", false),
+          request.value("varied", false)};
+}
+
+using SteadyClock = std::chrono::steady_clock;
+
+double ns_since(SteadyClock::time_point begin) {
+  return std::chrono::duration<double, std::nano>(SteadyClock::now() - begin).count();
+}
+
+bool is_within(double one, double other, double share) { return std::abs(one - other) <= share * other; }
+
+}  // namespace
+
+CaseSession::CaseSession(std::string id, std::unique_ptr<Device> device, const ProblemVariant& variant,
+                         const Workload& workload, const SharedMemory& window)
+    : Session(id, std::move(device)),
+      id_(std::move(id)),
+      variant_(variant),
+      workload_(workload),
+      window_(window),
+      for_variant_(CaseSession::device()) {
+  pinned_window_ = CaseSession::device().pin(window_.data(), window_.bytes());
+  CaseSession::device().set_counting(false);  // but where counters are asked for
+}
+
+ordered_json CaseSession::carry_out(const std::string& what, const ordered_json& request) {
+  const struct Afterwards {
+    ~Afterwards() { OtherThreads::rest(); }  // it is another case's turn
+  } afterwards;
+  if (what == "prepare") {
+    return prepare(request.at("problem") == "integers" ? ProblemKind::integers : ProblemKind::real);
+  }
+  if (what == "set") return set(request);
+  if (what == "call") return call_once();
+  if (what == "read") {
+    return read(request.at("tensor").get<std::string>(), request.at("first").get<std::int64_t>(),
+                request.at("count").get<std::int64_t>());
+  }
+  if (what == "probed") return probed(request.at("output").get<std::size_t>(), request.at("call").get<std::int64_t>());
+  if (what == "count") return count();
+  if (what == "profile") return profile(request.at("calls").get<int>());
+  if (what == "slot") return slot(request);
+  if (what == "state") return state_to_json(device());
+  const TimedKind kind = kind_from_json(request);
+  if (what == "warm up") return warm_up(kind.of, request.at("least_ns").get<double>());
+  if (what == "calibrate") return calibrate(kind, request.at("sample_ns").get<double>());
+  if (what == "sample") return sample(kind, request.at("iterations").get<int>());
+  throw std::logic_error(fmt::format("unknown request '{}'", what));
+}
+
+ordered_json CaseSession::prepare(ProblemKind kind) {
+  problem_ = &workload_.problem(kind);
+  const int batch = kind == ProblemKind::real ? workload_.planned_batch() : problem_->shape.batch;
+  const ProblemSize shape = problem_->shape.with_batch(batch);
+  recorded_.clear();
+  prepared_.reset();
+  changed_.clear();
+  probes_.clear();
+  outputs_.clear();
+  inputs_ = hold(shape.problem->inputs(shape), batch);
+  in_outs_ = hold(shape.problem->in_outs(shape), batch);
+  outputs_ = hold(shape.problem->outputs(shape), batch);
+  const std::vector<InputLayout> layouts = input_layouts_with_ranges(*problem_);
+  for (std::size_t i = 0; i < layouts.size(); ++i) {
+    const bool is_input = i < inputs_.size();
+    const HeldTensor& held = is_input ? inputs_[i] : in_outs_[i - inputs_.size()];
+    changed_.emplace_back(device(), layouts[i], problem_->given[i].bytes.data(), held.buffer.address(), !is_input);
+    changed_.back().write_decoy();
+  }
+  if (device().filling() != nullptr) {
+    for (const HeldTensor& output : outputs_) {
+      probes_.emplace_back(device(), output.tensor.type, batch, output.tensor.elements, output.buffer.address());
+    }
+  }
+  const auto prepare_now = [&] {
+    const ProblemTensors tensors{placed(inputs_), problem_->placed_constants(), placed(outputs_), placed(in_outs_)};
+    prepared_ = variant_.variant->prepare(for_variant(), shape, tensors);
+  };
+  for_variant_.allow_copies(true);
+  prepare_now();
+  device().wait();
+  double prepare_ns = 0;
+  if (kind == ProblemKind::real) {
+    // Once more, now that libraries are loaded and memory is touched: what preparing costs, not what starting costs.
+    prepared_.reset();
+    prepare_ns = device().time_ns(prepare_now);
+  }
+  for_variant_.allow_copies(false);
+  // Of a batch that is only counted, the problem holds the first images: the others' blocks do not run.
+  device().set_grid_window(batch == problem_->shape.batch
+                               ? std::nullopt
+                               : std::optional(GridWindow{0, unsigned(problem_->shape.batch), unsigned(batch)}));
+  return {{"prepare_ns", prepare_ns},
+          {"own_layout", prepared_->has_own_layout()},
+          {"choice", prepared_->choice()},
+          {"parts", prepared_->parts()},
+          {"can_be_cold", device().can_flush_caches()},
+          {"has_clock", device().has_clock()},
+          {"is_asynchronous", device().is_asynchronous()}};
+}
+
+/// What is only counted is counted behind the variant's back.
+Device& CaseSession::for_variant() {
+  if (device().has_clock()) return device();
+  return for_variant_;
+}
+
+std::vector<CaseSession::HeldTensor> CaseSession::hold(const std::vector<ProblemTensor>& tensors, int items) {
+  std::vector<HeldTensor> held;
+  held.reserve(tensors.size());
+  for (const ProblemTensor& tensor : tensors) {
+    held.push_back({tensor, device().allocate(tensor.bytes() * static_cast<std::size_t>(items), tensor.name)});
+  }
+  return held;
+}
+
+ordered_json CaseSession::set(const ordered_json& request) {
+  const InputChange change = change_from_json(request.at("change"));
+  for (ChangedInput& one : changed_) one.set(change);
+  probed_calls_ = 0;
+  // All of the batch, of which the problem may be the first images.
+  for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    const HeldTensor& output = outputs_[i];
+    const OutputFill fill = fill_from_json(request.at("fills").at(i));
+    fill_output(device(), output.buffer.address(), output.tensor.type, output.elements(), fill);
+    if (!probes_.empty()) probes_[i].set(request.at("probe").get<std::uint64_t>(), fill);
+  }
+  return ordered_json::object();
+}
+
+ordered_json CaseSession::read(const std::string& tensor, std::int64_t first, std::int64_t count) {
+  for (const std::vector<HeldTensor>* const role : {&outputs_, &in_outs_, &inputs_}) {
+    for (const HeldTensor& held : *role) {
+      if (held.tensor.name != tensor) continue;
+      const std::size_t bytes = element_bytes(held.tensor.type);
+      if (first < 0 || count < 0 || first + count > held.elements() ||
+          static_cast<std::size_t>(count) * bytes > window_.bytes()) {
+        throw std::logic_error(fmt::format("{} elements from {} on are not in the tensor '{}'", count, first, tensor));
+      }
+      const auto* const from = static_cast<const std::byte*>(held.buffer.address());
+      device().copy_to_host(window_.data(), from + static_cast<std::size_t>(first) * bytes,
+                            static_cast<std::size_t>(count) * bytes);
+      return ordered_json::object();
+    }
+  }
+  throw std::logic_error(fmt::format("no tensor is called '{}'", tensor));
+}
+
+ordered_json CaseSession::probed(std::size_t output, std::int64_t call) {
+  if (output >= probes_.size() || call < 1 || call > probed_calls_) {
+    throw std::logic_error(fmt::format("call {} was not looked at in output {}", call, output));
+  }
+  probes_[output].read(call, window_.data());
+  return ordered_json::object();
+}
+
+ordered_json CaseSession::call_once() { return {{"ns", timed_call(time_of::kLayer, 1, false)}}; }
+
+/// The counters of the whole batch; `images` of it are executed where the others are known from them.
+std::vector<KernelCounters> CaseSession::count_images(int images, int batch) {
+  // Of the convolution alone it is known that the others do the same.
+  if (is_convolution(workload_.real().shape)) {
+    device().set_counted_items(GridWindow{0, static_cast<unsigned>(images), static_cast<unsigned>(batch)});
+  }
+  device().take_counters();  // there are devices that count always
+  device().set_counting(true);
+  prepared_->run();
+  device().wait();
+  device().set_counting(false);
+  device().set_counted_items(std::nullopt);
+  return device().take_counters();
+}
+
+/// The batch holds its first images only: they stand for the others as well.
+void CaseSession::repeat_images(int images, int batch) {
+  const std::span<const float> there = workload_.real().input();
+  const std::size_t all = there.size() / static_cast<std::size_t>(images) * static_cast<std::size_t>(batch);
+  for (std::size_t at = there.size(); at < all; at += there.size()) {
+    device().copy_to_device(inputs_[0].buffer.floats() + at, there.data(),
+                            std::min(there.size(), all - at) * sizeof(float));
+  }
+  device().set_grid_window(std::nullopt);
+  prepared_->load_input();
+}
+
+ordered_json CaseSession::count() {
+  const int images = workload_.real().shape.batch;
+  const int batch = workload_.planned_batch();
+  std::vector<KernelCounters> kernels = count_images(images, batch);
+  // What depends on images that are not there is not known exactly.
+  const bool exact =
+      images == batch || std::ranges::none_of(kernels, [](const KernelCounters& one) { return one.depends_on_data; });
+  if (!exact) {
+    repeat_images(images, batch);
+    kernels = count_images(images, batch);
+  }
+  return {{"counters", counters_json(kernels, batch, exact)}};
+}
+
+ordered_json CaseSession::profile(int calls) {
+  // The request's own NVTX range is around this: a profiler that looks at that range sees these launches and no other.
+  for (int i = 0; i < calls; ++i) prepared_->run();
+  device().wait();
+  return ordered_json::object();
+}
+
+/// The parts of the work from `first` to before `end`.
+void CaseSession::run_parts(std::size_t first, std::size_t end) {
+  for (std::size_t part = first; part < end; ++part) prepared_->run_part(part);
+}
+
+/// The number of the part that is timed; none if it is no part.
+std::optional<std::size_t> CaseSession::part_of(const std::string& of) const {
+  const std::vector<std::string> parts = prepared_->parts();
+  const auto found = std::ranges::find(parts, of, time_of::part);
+  return found == parts.end() ? std::nullopt : std::optional(static_cast<std::size_t>(found - parts.begin()));
+}
+
+/// The input of a call, and its output as nobody has written it yet. Enqueued, where the device fills by itself. The
+/// input comes last: until then it is another's, and whoever works ahead works for nothing.
+void CaseSession::before_call(const std::string& of, std::int64_t call) {
+  if (of == time_of::kLayer) {  // another part does not write the outputs
+    for (OutputProbe& one : probes_) one.before_call(call);
+  }
+  for (ChangedInput& one : changed_) one.before_call(call);
+}
+
+/// Looks at what the call has written, and nobody behind it.
+void CaseSession::behind_call(const std::string& of, std::int64_t call) {
+  if (of != time_of::kLayer || probes_.empty()) return;
+  for (OutputProbe& one : probes_) one.behind_call(call);
+  probed_calls_ = std::max(probed_calls_, call);
+}
+
+/// What has to be done for a call before the part that is timed.
+void CaseSession::before_timed(const std::string& of, std::int64_t call) {
+  // A store is short, and what it stores is not: that is made once for all of a sample's stores.
+  if (of == time_of::kStoreOutput && call > 1) return;
+  before_call(of, call);
+  last_call_ = call;
+  if (of == time_of::kOp || of == time_of::kStoreOutput) prepared_->load_input();
+  if (of == time_of::kStoreOutput) prepared_->run();
+  if (const auto part = part_of(of)) {
+    prepared_->load_input();
+    run_parts(0, *part);
+  }
+}
+
+void CaseSession::timed(const std::string& of, std::optional<std::size_t> part) {
+  if (of == time_of::kEmptyKernel) device().launch_nothing();
+  if (of == time_of::kLayer || of == time_of::kLoadInput) prepared_->load_input();
+  if (of == time_of::kLayer || of == time_of::kOp) prepared_->run();
+  if (of == time_of::kLayer || of == time_of::kStoreOutput) prepared_->store_output();
+  if (part) prepared_->run_part(*part);
+}
+
+/// What is left of the layer after the part that was timed.
+void CaseSession::after_timed(const std::string& of) {
+  if (of == time_of::kLoadInput) prepared_->run();
+  const std::optional<std::size_t> part = part_of(of);
+  if (part) run_parts(*part + 1, prepared_->parts().size());
+  if (of == time_of::kLoadInput || of == time_of::kOp || part) prepared_->store_output();
+}
+
+double CaseSession::timed_call(const std::string& of, std::int64_t call, bool cold) {
+  before_timed(of, call);
+  const std::optional<std::size_t> part = part_of(of);
+  if (cold) device().flush_caches();
+  const double nanoseconds = device().time_ns([&] { timed(of, part); });
+  behind_call(of, call);
+  return nanoseconds;
+}
+
+/// Keeps a device that works by itself busy while what follows is enqueued, so that the clock is not started on an idle
+/// device, where it would time the way of the first launch. The call that follows the flush fills the caches again.
+void CaseSession::run_ahead(const std::string& of, std::int64_t call) {
+  before_timed(of, call);
+  device().forget_persisting();
+  device().flush_caches();
+  timed(part_of(of) ? time_of::kLayer : of, std::nullopt);
+  behind_call(of, call);
+}
+
+/// Whether a call finds what the one before it found, where nobody changes it in between.
+bool CaseSession::calls_are_alike() const { return std::ranges::none_of(changed_, &ChangedInput::renewed); }
+
+/// Has a call find what goes in and out as the call before did.
+void CaseSession::renew(const std::string& of) {
+  if (calls_are_alike()) return;
+  for (ChangedInput& one : changed_) {
+    if (one.renewed()) one.before_call(last_call_);
+  }
+  if (of == time_of::kOp) prepared_->load_input();
+}
+
+/// The mean of `iterations` calls, all of them given to a device that works by itself before it has come to the first.
+/// They have one input, that of call number `call`.
+double CaseSession::enqueued_calls_ns(const TimedKind& kind, std::int64_t iterations, std::int64_t call) {
+  if (kind.varied) return varied_calls_ns(kind, iterations);
+  const bool is_empty = kind.of == time_of::kEmptyKernel;
+  run_ahead(is_empty ? time_of::kLayer : kind.of, call);
+  enqueue_ns_ = 0;
+  if (kind.replayed) return replayed_calls_ns(kind.of, iterations);
+  if (!kind.cold && !is_empty && !part_of(kind.of) && calls_are_alike()) return launched_calls_ns(kind.of, iterations);
+  return single_calls_ns(kind, iterations);
+}
+
+double CaseSession::replayed_calls_ns(const std::string& of, std::int64_t iterations) {
+  const RecordedCalls& recorded = recorded_.at(of);
+  const double all = device().time_ns([&] {
+    std::int64_t left = iterations;
+    for (; left >= recorded.calls; left -= recorded.calls) recorded.recording->replay();
+    for (; left > 0; --left) recorded.one_call->replay();
+  });
+  return all / static_cast<double>(iterations);
+}
+
+double CaseSession::launched_calls_ns(const std::string& of, std::int64_t iterations) {
+  const double all = device().time_ns([&] {
+    const auto begin = SteadyClock::now();
+    const std::int64_t unhindered = std::min(iterations, kMostUnhindered);
+    for (std::int64_t i = 0; i < unhindered; ++i) timed(of, std::nullopt);
+    enqueue_ns_ = ns_since(begin) / static_cast<double>(unhindered);
+    for (std::int64_t i = unhindered; i < iterations; ++i) timed(of, std::nullopt);
+  });
+  return all / static_cast<double>(iterations);
+}
+
+/// Each by itself, with something before it that is not timed.
+double CaseSession::single_calls_ns(const TimedKind& kind, std::int64_t iterations) {
+  const std::optional<std::size_t> part = part_of(kind.of);
+  // A part may work in place, so the parts before it make its input anew.
+  const auto before = [&](std::size_t /*call*/) {
+    renew(kind.of);
+    if (part) {
+      prepared_->load_input();
+      run_parts(0, *part);
+    }
+    if (kind.cold) device().flush_caches();
+  };
+  const std::vector<double> times = device().times_ns(static_cast<std::size_t>(iterations), before,
+                                                      [&](std::size_t /*call*/) { timed(kind.of, part); });
+  return std::accumulate(times.begin(), times.end(), 0.0) / static_cast<double>(iterations);
+}
+
+void CaseSession::begin_varied_call(const TimedKind& kind, std::int64_t call) {
+  before_call(kind.of, call);
+  last_call_ = call;
+  if (kind.of == time_of::kOp) prepared_->load_input();
+  if (kind.cold) device().flush_caches();
+}
+
+/// Calls 1 to `iterations`, each by itself on an input of its own, and looked at behind it. What is done around them
+/// takes the host longer than short calls take the device: so the device is kept busy until all of a bunch are there.
+double CaseSession::varied_calls_ns(const TimedKind& kind, std::int64_t iterations) {
+  double sum = 0;
+  for (std::int64_t first = 1; first <= iterations; first += kVariedAtOnce) {
+    const std::int64_t calls = std::min(kVariedAtOnce, iterations - first + 1);
+    for (std::int64_t i = 1; i < calls / kVariedPerFlush; ++i) device().flush_caches();
+    run_ahead(kind.of, iterations + 1);
+    const std::vector<double> times = device().times_ns(
+        static_cast<std::size_t>(calls),
+        [&](std::size_t i) {
+          const std::int64_t call = first + static_cast<std::int64_t>(i);
+          if (i > 0) behind_call(kind.of, call - 1);
+          begin_varied_call(kind, call);
+        },
+        [&](std::size_t /*call*/) { timed(kind.of, std::nullopt); });
+    behind_call(kind.of, first + calls - 1);
+    sum += std::accumulate(times.begin(), times.end(), 0.0);
+  }
+  return sum / static_cast<double>(iterations);
+}
+
+/// None where they cannot be recorded.
+std::unique_ptr<Recording> CaseSession::recording_of(const std::string& of, std::int64_t calls) {
+  if (!device().can_record() || !calls_are_alike() || part_of(of)) return nullptr;
+  return device().record([&] {
+    for (std::int64_t i = 0; i < calls; ++i) timed(of, std::nullopt);
+  });
+}
+
+/// Records so many calls at a time, and a single one. False where they cannot be recorded.
+bool CaseSession::record(const std::string& of, std::int64_t calls) {
+  RecordedCalls recorded{recording_of(of, calls), calls, recording_of(of, 1)};
+  if (recorded.recording == nullptr || recorded.one_call == nullptr) return false;
+  recorded_[of] = std::move(recorded);
+  return true;
+}
+
+/// As many as last about `kRecordedNs`, if a sample has so many.
+bool CaseSession::record_for_samples(const std::string& of, const EnqueuedCalls& launched) {
+  const auto wanted = static_cast<std::int64_t>(std::ceil(kRecordedNs / launched.call_ns));
+  return record(of, std::clamp(wanted, std::int64_t{1}, std::min<std::int64_t>(launched.calls, kMostRecorded)));
+}
+
+/// A device that has rested is slow at first. It has come to its clock where two stretches of work in a row had the
+/// same. The work is the densest that does what `of` does: no caches are flushed, and nothing is changed in between.
+ordered_json CaseSession::warm_up(const std::string& of, double least_ns) {
+  const auto begin = SteadyClock::now();
+  TimedKind kind{of == time_of::kEmptyKernel ? time_of::kLayer : of};
+  kind.replayed = recorded_.contains(kind.of);
+  std::optional<double> clock_before;
+  double time_before = 0;
+  double worked_ns = 0;
+  for (std::int64_t calls = 1;;) {
+    const double call_ns = std::max(enqueued_calls_ns(kind, calls), 1.0);
+    const double stretch_ns = call_ns * static_cast<double>(calls);
+    worked_ns += stretch_ns;
+    if (ns_since(begin) >= kMostWarmUpNs) break;
+    if (stretch_ns < kWarmStretchNs / 2 && calls < kMostEnqueued) {
+      calls = std::clamp(static_cast<std::int64_t>(kWarmStretchNs / call_ns), calls + 1, 8 * calls);
+      continue;
+    }
+    const std::optional<double> clock = device().timed_clock_mhz();
+    const bool stays = clock && clock_before ? is_within(*clock, *clock_before, kSameClock)
+                                             : !clock && is_within(call_ns, time_before, kSameTime);
+    if (stays && worked_ns >= least_ns) break;
+    clock_before = clock;
+    time_before = call_ns;
+  }
+  return ordered_json::object();
+}
+
+/// The calls that make a sample of a device that works by itself: as many as it takes for half a sample, found by
+/// doubling, since a few short calls say little.
+CaseSession::EnqueuedCalls CaseSession::enqueued_calls(const TimedKind& kind, double sample_ns) {
+  const auto begin = SteadyClock::now();
+  static_cast<void>(enqueued_calls_ns(kind, 1));  // the first is slow: code is loaded, or even compiled
+  for (int calls = 1;; calls = std::min(2 * calls, kMostEnqueued)) {
+    const double call_ns = std::max(enqueued_calls_ns(kind, calls), 1.0);
+    const double spent_ns = ns_since(begin);
+    if (call_ns * calls < sample_ns / 2 && spent_ns < kMostUntimed * sample_ns && calls < kMostEnqueued) continue;
+    if (spent_ns >= kMostUntimed * sample_ns) return {calls, call_ns};  // what is not timed takes longer than the calls
+    return {static_cast<int>(std::clamp(std::ceil(sample_ns / call_ns), 1.0, static_cast<double>(kMostEnqueued))),
+            call_ns};
+  }
+}
+
+ordered_json CaseSession::calibrate(const TimedKind& kind, double sample_ns) {
+  if (kind.replayed && !record_for_samples(kind.of, enqueued_calls({kind.of}, sample_ns))) return {{"iterations", 0}};
+  if (device().is_asynchronous()) {
+    const std::int64_t calls = enqueued_calls(kind, sample_ns).calls;
+    const std::int64_t at_once = kind.replayed ? recorded_.at(kind.of).calls : 1;
+    return {{"iterations", (calls + at_once - 1) / at_once * at_once}};
+  }
+  double total = 0;
+  double shortest_ns = std::numeric_limits<double>::max();     // the others may have been disturbed
+  double shortest_whole = std::numeric_limits<double>::max();  // with what is not timed
+  int calls = 0;
+  const auto begin = SteadyClock::now();
+  // A handful of calls also warms up caches, branch predictors and clocks.
+  for (double start = 0; calls < 1000 && start < kMostUntimed * sample_ns;) {
+    const double ns = timed_call(kind.of, ++calls, kind.cold);
+    const double end = ns_since(begin);
+    total += ns;
+    shortest_ns = std::min(shortest_ns, ns);
+    shortest_whole = std::min(shortest_whole, end - start);
+    start = end;
+    if (calls >= kFewestCalibrated && total >= sample_ns / 2) break;
+  }
+  const double per_call = std::max(shortest_ns, 1.0);
+  // What has to be done for a call and is not timed may take longer than the call: a change of layout before an op.
+  const double affordable = kMostUntimed * sample_ns / std::max(shortest_whole, 1.0);
+  return {
+      {"iterations", static_cast<int>(std::clamp(std::ceil(std::min(sample_ns / per_call, affordable)), 1.0, 1e6))}};
+}
+
+ordered_json CaseSession::sample(const TimedKind& kind, int iterations) {
+  std::int64_t call = 0;
+  const bool enqueued = device().is_asynchronous();
+  const double nanoseconds =
+      enqueued ? google_benchmark_sample(id_, 1, [&] { return enqueued_calls_ns(kind, iterations); })
+               : google_benchmark_sample(id_, iterations, [&] { return timed_call(kind.of, ++call, kind.cold); });
+  after_timed(kind.of);
+  device().wait();
+  ordered_json answer = {
+      {"ns", nanoseconds}, {"untimed_calls", enqueued ? 1 : 0}, {"last_call", last_call_}, {"probed", probed_calls_}};
+  if (enqueue_ns_ > 0) answer["enqueue_ns"] = enqueue_ns_;
+  return answer;
+}
+
+ordered_json CaseSession::slot(const ordered_json& request) {
+  const auto of = request.at("of").get<std::string>();
+  const auto iterations = request.at("iterations").get<std::int64_t>();
+  const auto work = iterations * (100 + request.at("extra_percent").get<std::int64_t>());
+  if (iterations < 1 || work % 100 != 0) throw std::logic_error("a slot's calls must be a whole number");
+  TimedKind kind{of};
+  kind.replayed = device().is_asynchronous() && request.value("replayed", false);
+  if (kind.replayed) {
+    const std::int64_t calls = work / 100;  // all of a sub-run's at once
+    const auto found = recorded_.find(of);
+    const bool is_there = found != recorded_.end() && found->second.calls == calls;
+    if (!is_there && !record(of, calls)) throw DeviceError("its calls cannot be recorded any longer");
+  }
+  ordered_json sub_runs = ordered_json::array();
+  std::int64_t call = 0;
+  for (int left = request.at("sub_runs").get<int>(); left > 0; --left) {
+    double nanoseconds = 0;
+    if (device().is_asynchronous()) {
+      // The clock is read around all of them: around each, it would time the launch. All of them have one input.
+      const std::int64_t calls = work / 100;
+      nanoseconds = enqueued_calls_ns(kind, calls, ++call) * static_cast<double>(calls);
+    } else {
+      for (std::int64_t i = 0; i < work / 100; ++i) nanoseconds += timed_call(of, ++call, false);
+    }
+    sub_runs.push_back(nanoseconds / static_cast<double>(iterations));
+  }
+  after_timed(of);
+  device().wait();
+  return {{"ns", std::move(sub_runs)}, {"last_call", last_call_}};
+}
+
+}  // namespace convladder

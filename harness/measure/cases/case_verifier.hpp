@@ -1,0 +1,88 @@
+// The harness's side of verifying a case: it sets the input of the next calls and compares their output.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+
+#include "harness/measure/cases/case_client.hpp"
+#include "harness/measure/cases/workload.hpp"
+#include "support/seeded_random.hpp"
+
+namespace convladder {
+
+/// Whether each call gets its own input: no; in one element of each image; or in the window of every output. Without,
+/// the input is the problem's: what is counted may depend on it.
+enum class Pokes { none, one, everywhere };
+
+/// The input and output contents for the next calls: different rotation, sign, size and fill each time. `whole`: a
+/// problem of integers, whose sums stay where float32 holds them exactly. `linear`: what is computed is, so the input
+/// may be larger and of another sign. `looked_at`: the calls whose outputs may be compared.
+CallSetting draw_setting(const Expectation& expected, SeededRandom& random, bool whole, bool linear, Pokes pokes,
+                         const std::array<std::int64_t, 2>& looked_at = {});
+
+/// What changing the input between so many calls may take. `on_host`: everywhere, otherwise in one element of an image.
+/// `renewed`: all of it is written anew.
+double untimed_ns(const InputLayout& shape, std::int64_t calls, bool on_host, bool renewed = false);
+
+/// {"do": "set", …} of that setting. `probe`: the seed of the elements that are looked at right behind calls.
+nlohmann::ordered_json set_request(const CallSetting& setting, std::uint64_t probe);
+
+/// The requests to a case, and checks of its output. Everything here throws CaseFailure where the case answers with a
+/// status.
+class CaseVerifier {
+ public:
+  /// `tolerance` is the variant's. `seed` decides what inputs and outputs look like before calls. `on_host`: inputs are
+  /// in the host's memory, where it is cheap to change much of them between calls.
+  CaseVerifier(OpenCase open, const Workload& workload, double tolerance, std::uint64_t seed, bool on_host);
+
+  /// The case's answer.
+  nlohmann::ordered_json ask(const nlohmann::ordered_json& request) const { return open_.ask(request); }
+  /// How long that took by our clock; 0 where it was not looked at.
+  ObservedAnswer last_answer() const { return open_.client->last_answer(); }
+
+  /// Has the case prepare for a problem, and sees it through one call.
+  nlohmann::ordered_json prepare(ProblemKind kind);
+  struct Verified {
+    Check check;
+    double call_ns = 0;
+  };
+  Verified verify();
+
+  /// Has the input changed and the output filled, both anew.
+  void set(Pokes pokes, std::int64_t looked_at = 1, FillPart part = FillPart::all);
+  /// The same for this many timed calls, each of which gets as many replaced elements as possible. Where several follow
+  /// each other the first alone finds the fill, and pieces of it do. A call by itself finds the same each time: what
+  /// spares itself work where its own output lies does not get away with it now and then. `varied`: the device changes
+  /// their inputs by itself, where that is cheap, too.
+  void set_for_timing(std::int64_t calls, bool varied);
+  /// The same for one call more, which finds its output as the last call left it.
+  void set_for_following_call();
+  /// What changing the input between them may have taken, beside what they claim for themselves.
+  double untimed_ns() const { return untimed_ns_; }
+  /// Compares the output that call number `call` since `set` left. Makes no call of its own.
+  Check check(std::int64_t call);
+  /// Compares what some of the first `calls` since `set`, nobody knows which, had left of a few elements right behind
+  /// them (OutputProbe), before any other work.
+  Check check_behind(std::int64_t calls);
+
+  /// Elements of the batch's last image that hold what `set` put there; none where that may be by chance.
+  std::int64_t left_in_last_image() const;
+
+ private:
+  double tolerance() const;
+  Check check_behind_call(std::int64_t call);
+
+  OpenCase open_;
+  const Workload& workload_;
+  double tolerance_;
+  double wanted_tolerance_;
+  bool on_host_;
+  double untimed_ns_ = 0;
+  SeededRandom random_;
+  ProblemKind kind_ = ProblemKind::real;
+  CallSetting setting_;
+  std::uint64_t probe_ = 0;
+};
+
+}  // namespace convladder

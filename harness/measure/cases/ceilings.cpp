@@ -1,0 +1,333 @@
+#include "harness/measure/cases/ceilings.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <cmath>
+
+#include "devices/cpu/cpu_facts.hpp"
+#include "harness/measure/isolation/served_process.hpp"
+#include "harness/measure/isolation/session.hpp"
+#include "harness/measure/plan/device_argument.hpp"
+#include "harness/measure/plan/step_timeout.hpp"
+#include "harness/measure/statistics/interval_json.hpp"
+#include "harness/measure/statistics/statistics.hpp"
+#include "support/errors.hpp"
+#include "support/json_null.hpp"
+#include "variants/ceilings/ceilings.hpp"
+
+namespace convladder {
+
+using nlohmann::ordered_json;
+using CeilingClock = std::chrono::steady_clock;
+
+namespace {
+
+constexpr double kCeilingSeconds = 1.0;  // of each device, over the whole run
+// Of work, for a device that works by itself: its clock goes up step by step within some tens of milliseconds. What
+// follows finds it up.
+constexpr double kFirstWarmUpSeconds = 0.1;
+constexpr double kLeastWarmUpSeconds = 0.02;
+constexpr double kMostWorkedSeconds = 0.3;
+constexpr double kMostWaitedSeconds = 20;  // by our clock: a simulated GPU is slow, and slower on a busy host
+constexpr double kStretchSeconds = 2.5e-3;
+constexpr double kMostCallsOfStretch = 256;
+constexpr double kSameRate = 0.02;  // of the stretches whose median counts
+constexpr std::size_t kStretchesOfMedian = 5;
+constexpr std::array<CeilingLimit, 3> kLimits{kMultiplyAddLimit, kStoreLimit, kCopyLimit};
+
+class CeilingsHere final : public Session {
+ public:
+  explicit CeilingsHere(const DeviceKind& kind)
+      : Session(fmt::format("ceilings of {}", kind.name), kind.open()),
+        kernels_(find_ceilings(kind.family)(device(), last_level_cache_bytes(kind))) {}
+
+ private:
+  ordered_json carry_out(const std::string& /*what*/, const ordered_json& /*request*/) override {
+    return {{"choice", kernels_->choice()},
+            {"buffer_bytes", kernels_->buffer_bytes()},
+            {kMultiplyAddLimit.name, rate([this] { return kernels_->multiply_add(); }, kFirstWarmUpSeconds)},
+            {kStoreLimit.name, rate([this] { return kernels_->store(); })},
+            {kCopyLimit.name, rate([this] { return kernels_->copy(); })}};
+  }
+
+  /// Work in a nanosecond. The call before the timed one wakes threads. A device that works by itself is given work
+  /// until its clock stays: until the last stretches agree, whose median counts. A short call is a stretch of many:
+  /// between two that are waited for the device rests.
+  template <typename Call>
+  double rate(const Call& call, double least_seconds = kLeastWarmUpSeconds) {
+    if (!device().is_asynchronous()) {
+      call();
+      device().wait();
+      return timed(call).rate();
+    }
+    const auto begin = CeilingClock::now();
+    Stretch now = timed(call);
+    double work = now.work;
+    double best_rate = now.rate();
+    std::vector<double> last;
+    while (true) {
+      const double call_ns = std::max(now.ns / now.calls, 1.0);
+      now = timed(call, static_cast<int>(std::clamp(kStretchSeconds * 1e9 / call_ns, 1.0, kMostCallsOfStretch)));
+      work += now.work;
+      best_rate = std::max(best_rate, now.rate());
+      if (last.size() == kStretchesOfMedian) last.erase(last.begin());
+      last.push_back(now.rate());
+      if (last.size() < kStretchesOfMedian) continue;
+      // Not the sum of the times: where the host is late, the device rests between two calls of a stretch.
+      const double worked_seconds = work / best_rate * 1e-9;
+      const std::chrono::duration<double> waited = CeilingClock::now() - begin;
+      if (worked_seconds >= kMostWorkedSeconds || waited.count() >= kMostWaitedSeconds) break;
+      const auto [lowest, highest] = std::ranges::minmax(last);
+      if (worked_seconds >= least_seconds && highest <= lowest * (1 + kSameRate)) break;
+    }
+    return median(last);
+  }
+
+  struct Stretch {
+    int calls = 1;
+    double work = 0;
+    double ns = 0;
+    double rate() const { return work / ns; }
+  };
+
+  template <typename Call>
+  Stretch timed(const Call& call, int calls = 1) {
+    Stretch stretch{.calls = calls};
+    stretch.ns = device().time_ns([&] {
+      for (int i = 0; i < calls; ++i) stretch.work += call();
+    });
+    return stretch;
+  }
+
+  std::unique_ptr<CeilingKernels> kernels_;
+};
+
+std::unique_ptr<CaseClient> start_ceilings(const std::string& device, const RunOptions& options) {
+  if (!options.isolate) return start_ceilings_here(device);
+  const SharedMemory nothing(1);  // a case would find its workload in it
+  return std::make_unique<ChildProcess>(
+      fmt::format("the ceilings of {}", device), "serve-ceilings", std::vector{nothing.descriptor()},
+      step_timeout_seconds(std::nullopt, {}, find_device_kind(device)), ordered_json{{"device", device}});
+}
+
+ordered_json limit_json(const CeilingLimit& limit, const std::vector<double>& samples) {
+  return {{"name", limit.name},
+          {"kind", "measured"},
+          {"unit", limit.unit},
+          {"median", median(samples)},
+          {"interval", interval_json(median_interval(samples))},
+          {"samples", samples}};
+}
+
+}  // namespace
+
+/// What is known of one device.
+struct CeilingSampler::OfDevice {
+  std::string name;
+  std::size_t cache_bytes = 0;
+  double seconds_of_group = 0;  ///< that a group may take
+  int rounds = 0;               ///< of the group's cases so far
+  int next_round = 1;           ///< after which a sample is due
+  double seconds = 0;           ///< taken in this group
+  std::string choice;
+  std::size_t buffer_bytes = 0;
+  std::string failure;
+  std::array<std::vector<double>, kLimits.size()> samples;
+  std::unique_ptr<CaseClient> client;
+  bool sampled = false;      ///< in this session
+  bool one_process = false;  ///< no case can be open while it is sampled
+
+  /// What a session before this one recorded.
+  void take_over(const ordered_json& before) {
+    cache_bytes = before.at("last_level_cache_bytes").get<std::size_t>();
+    buffer_bytes = before.at("buffer_bytes").get<std::size_t>();
+    if (before.at("choice").is_string()) choice = before.at("choice").get<std::string>();
+    for (std::size_t i = 0; i < before.at("limits").size(); ++i) {
+      samples.at(i) = before.at("limits").at(i).at("samples").get<std::vector<double>>();
+    }
+  }
+};
+
+std::size_t last_level_cache_bytes(const DeviceKind& kind) {
+  if (kind.family == "cpu") return cpu_last_level_cache_bytes();
+  for (const DeviceFact& fact : kind.facts()) {
+    std::size_t bytes = 0;
+    const char* const end = fact.value.data() + fact.value.size();
+    if (fact.name == "L2 bytes" && std::from_chars(fact.value.data(), end, bytes).ptr == end) return bytes;
+  }
+  return 0;
+}
+
+std::unique_ptr<CaseClient> start_ceilings_here(const std::string& device) {
+  return session_or_failure([&] { return std::make_unique<CeilingsHere>(find_device_kind(device)); });
+}
+
+namespace {
+
+int serve_ceilings(int socket_descriptor, int /*memory*/, int /*window*/) {
+  return serve_requests(socket_descriptor, [](const ordered_json& hello) {
+    return start_ceilings_here(hello.at("device").get<std::string>());
+  });
+}
+
+const ServedRegistration serve_ceilings_registration("serve-ceilings", serve_ceilings);
+
+}  // namespace
+
+CeilingSampler::CeilingSampler(const RunOptions& options, const std::map<std::string, int>& groups,
+                               const ordered_json& recorded)
+    : options_(options) {
+  // Under a profiler, only the kernels that were asked for.
+  if (options.profile_calls) return;
+  for (const DeviceKind& kind : device_kinds()) {
+    const auto planned = groups.find(std::string(kind.name));
+    const auto before =
+        std::ranges::find_if(recorded, [&kind](const ordered_json& one) { return one.at("device") == kind.name; });
+    // A virtual clock's limits are the model's own.
+    const bool measures =
+        planned != groups.end() && kind.has_clock && !kind.clock_is_virtual() && find_ceilings(kind.family) != nullptr;
+    if (!measures && before == recorded.end()) continue;
+    auto one = std::make_unique<OfDevice>();
+    one->name = kind.name;
+    try {
+      if (before != recorded.end()) one->take_over(*before);
+    } catch (const std::exception&) {  // another type, or more limits than there are
+      throw UserError(fmt::format("the record's ceilings of {} are invalid, so the run cannot be resumed", kind.name));
+    }
+    if (measures) {
+      one->cache_bytes = last_level_cache_bytes(kind);
+      one->one_process = kind.capacity != nullptr && kind.capacity().one_process;
+      one->seconds_of_group = kCeilingSeconds / planned->second;
+    }
+    devices_.push_back(std::move(one));
+  }
+}
+
+CeilingSampler::~CeilingSampler() = default;
+
+CeilingSampler::OfDevice* CeilingSampler::find(const std::string& device) const {
+  const auto found = std::ranges::find(devices_, device, [](const auto& one) { return one->name; });
+  return found == devices_.end() ? nullptr : found->get();
+}
+
+void CeilingSampler::sample(OfDevice& one) const {
+  if (!one.failure.empty()) return;
+  const auto start = CeilingClock::now();
+  if (one.client == nullptr) one.client = start_ceilings(one.name, options_);
+  const ordered_json reply = one.client->ask({{"do", "sample ceilings"}});
+  if (reply.contains("status")) {
+    one.failure = reply.at("reason").get<std::string>();
+    one.client.reset();
+    return;
+  }
+  one.sampled = true;
+  one.choice = reply.at("choice").get<std::string>();
+  one.buffer_bytes = reply.at("buffer_bytes").get<std::size_t>();
+  for (std::size_t i = 0; i < kLimits.size(); ++i) {
+    one.samples[i].push_back(reply.at(kLimits[i].name).get<double>());
+  }
+  if (one.one_process) one.client.reset();
+  one.seconds += std::chrono::duration<double>(CeilingClock::now() - start).count();
+}
+
+void CeilingSampler::before_group(const std::string& device) {
+  OfDevice* const one = find(device);
+  if (one == nullptr) return;
+  one->rounds = 0;
+  one->next_round = 1;
+  one->seconds = 0;
+  sample(*one);
+}
+
+void CeilingSampler::between_rounds(const std::string& device) {
+  OfDevice* const one = find(device);
+  if (one == nullptr || one->one_process) return;  // a case has it
+  if (++one->rounds < one->next_round || !(one->seconds < one->seconds_of_group)) return;
+  one->next_round = 4 * one->rounds;
+  sample(*one);
+}
+
+bool CeilingSampler::again(const std::string& device) {
+  OfDevice* const one = find(device);
+  if (one == nullptr) return false;
+  sample(*one);
+  return one->failure.empty();
+}
+
+void CeilingSampler::finish() {
+  for (const std::unique_ptr<OfDevice>& one : devices_) {
+    if (one->client != nullptr) sample(*one);
+    one->client.reset();
+  }
+}
+
+ordered_json CeilingSampler::json() const {
+  ordered_json list = ordered_json::array();
+  for (const std::unique_ptr<OfDevice>& one : devices_) {
+    if (one->samples.front().empty() && one->failure.empty()) continue;
+    ordered_json limits = ordered_json::array();
+    for (std::size_t i = 0; i < kLimits.size(); ++i) {
+      if (!one->samples[i].empty()) limits.push_back(limit_json(kLimits[i], one->samples[i]));
+    }
+    list.push_back({{"device", one->name},
+                    {"choice", text_or_null(one->choice)},
+                    {"last_level_cache_bytes", one->cache_bytes},
+                    {"buffer_bytes", one->buffer_bytes},
+                    {"reason", text_or_null(one->failure)},
+                    {"limits", std::move(limits)}});
+  }
+  return list;
+}
+
+std::vector<std::string> CeilingSampler::lines() const {
+  std::vector<std::string> lines;
+  for (const std::unique_ptr<OfDevice>& one : devices_) {
+    if (!one->failure.empty()) lines.push_back(fmt::format("{}: no ceilings: {}", one->name, one->failure));
+    if (!one->sampled) continue;
+    std::string line = fmt::format("{}:", one->name);
+    for (std::size_t i = 0; i < kLimits.size(); ++i) {
+      line +=
+          fmt::format("{} {} {:.3g} {}", i == 0 ? "" : ",", kLimits[i].name, median(one->samples[i]), kLimits[i].unit);
+    }
+    lines.push_back(fmt::format("{} (measured, {} samples)", line, one->samples.front().size()));
+  }
+  return lines;
+}
+
+ordered_json pooled_ceilings(const std::vector<JsonPlace>& of_machines) {
+  ordered_json pooled = ordered_json::array();
+  std::map<std::string, std::array<std::vector<double>, kLimits.size()>> samples;
+  for (const JsonPlace& machine : of_machines) {
+    for (const JsonPlace& one : machine.list()) {
+      const std::string device = one.at("device").name();
+      if (!samples.contains(device)) {
+        ordered_json entry = one.object();
+        entry["limits"] = ordered_json::array();
+        pooled.push_back(std::move(entry));
+      }
+      auto& of_device = samples[device];
+      const std::vector<JsonPlace> limits = one.at("limits").list();
+      for (const JsonPlace& limit : limits) {
+        const auto known = std::ranges::find(kLimits, limit.at("name").text(),
+                                             [](const CeilingLimit& l) { return std::string(l.name); });
+        if (known == kLimits.end()) limit.at("name").expected("a limit of a device");
+        std::ranges::move(limit.at("samples").numbers({.least = kAboveZero}),
+                          std::back_inserter(of_device.at(static_cast<std::size_t>(known - kLimits.begin()))));
+      }
+    }
+  }
+  for (ordered_json& entry : pooled) {
+    const auto& of_device = samples.at(entry.at("device").get<std::string>());
+    for (std::size_t i = 0; i < kLimits.size(); ++i) {
+      if (!of_device[i].empty()) entry["limits"].push_back(limit_json(kLimits[i], of_device[i]));
+    }
+    if (!of_device.front().empty()) entry["reason"] = nullptr;  // it failed on some of them at most
+  }
+  return pooled;
+}
+
+}  // namespace convladder

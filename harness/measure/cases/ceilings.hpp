@@ -1,0 +1,75 @@
+// The ceilings of the devices that a run measures on: sampled between its cases, in a process of their own.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "devices/device_registry.hpp"
+#include "harness/measure/isolation/child_process.hpp"
+#include "harness/measure/plan/options.hpp"
+#include "support/json_place.hpp"
+
+namespace convladder {
+
+/// One limit of a device, as the record names it.
+struct CeilingLimit {
+  const char* name;
+  const char* unit;
+};
+inline constexpr CeilingLimit kMultiplyAddLimit{"FMA peak", "GFLOP/s"};
+inline constexpr CeilingLimit kStoreLimit{"streaming store", "GB/s"};
+inline constexpr CeilingLimit kCopyLimit{"copy", "GB/s"};
+
+/// Bytes of the device's last-level cache; 0 where it does not say.
+std::size_t last_level_cache_bytes(const DeviceKind& kind);
+
+/// Opens the device and answers
+///   {"do": "sample ceilings"} -> {"choice", "buffer_bytes", "FMA peak", "streaming store", "copy"}: a rate of each, in
+///       its unit: of one call that another one of the same kernel went before; on a device that works by itself, the
+///       median of five stretches of calls after as many as bring it to its clock.
+std::unique_ptr<CaseClient> start_ceilings_here(const std::string& device);
+
+/// Samples of the limits of some devices, spread over a run and short: about a second in all for each device. A device
+/// that fails has a reason instead, and the run goes on.
+class CeilingSampler {
+ public:
+  /// `groups` is how many groups of cases each device will measure; a device without a clock, or whose family has no
+  /// kernels for it, has no ceilings. `recorded` is what a session before this one left, or null.
+  CeilingSampler(const RunOptions& options, const std::map<std::string, int>& groups,
+                 const nlohmann::ordered_json& recorded);
+  ~CeilingSampler();
+  CeilingSampler(const CeilingSampler&) = delete;
+  CeilingSampler& operator=(const CeilingSampler&) = delete;
+
+  /// Before the first case of a group on that device: always a sample.
+  void before_group(const std::string& device);
+  /// Between two rounds of the group's cases: a sample after the first round, the fourth, the sixteenth and so on, as
+  /// long as the group has not used up its share of the time.
+  void between_rounds(const std::string& device);
+  /// One sample more, now. False if the device has none.
+  bool again(const std::string& device);
+  /// After the last case of all: a sample of every device that has some. Ends their processes.
+  void finish();
+
+  /// `ceilings` of the record: one entry for each device that was sampled or failed.
+  nlohmann::ordered_json json() const;
+  /// For people, a line for each device that was sampled now: "cpu: FMA peak 530 GFLOP/s, …".
+  std::vector<std::string> lines() const;
+
+ private:
+  struct OfDevice;
+  OfDevice* find(const std::string& device) const;
+  void sample(OfDevice& one) const;
+
+  RunOptions options_;
+  std::vector<std::unique_ptr<OfDevice>> devices_;
+};
+
+/// The `ceilings` of several machines of a kind as one list: all their samples together. Throws UserError for what is
+/// not as this program writes it.
+nlohmann::ordered_json pooled_ceilings(const std::vector<JsonPlace>& of_machines);
+
+}  // namespace convladder

@@ -1,0 +1,51 @@
+#include "harness/measure/cases/clock_watch.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace convladder {
+namespace {
+
+constexpr const char* kLowClock = "low clock";  // for which nobody gives a reason
+
+}  // namespace
+
+/// The name of what held the clock down for more than its share of the sample.
+std::optional<std::string> ClockWatch::longest_reason(const ClockOfSample& sample) const {
+  const auto longest = std::ranges::max_element(sample.held_ns, {}, [](const auto& reason) { return reason.second; });
+  if (longest == sample.held_ns.end() || !(longest->second > kMostHeld * sample.ns)) return std::nullopt;
+  return longest->first;
+}
+
+void ClockWatch::remember(const std::string& reason) {
+  if (std::ranges::find(reasons_, reason) == reasons_.end()) reasons_.push_back(reason);
+}
+
+std::string ClockWatch::why_spoiled(const ClockOfSample& sample) {
+  if (taken_again_ >= kMostTakenAgain) {
+    level_mhz_ = 0;
+    return {};
+  }
+  const std::optional<std::string> reason = longest_reason(sample);
+  const bool is_low = sample.clock_mhz && *sample.clock_mhz < least_mhz();
+  const bool is_up = sample.clock_mhz ? *sample.clock_mhz * kSameLevel > level_mhz_ : !reason;
+  if (is_up) is_held_ = false;
+  if (!is_low && (!reason || is_held_)) {
+    in_a_row_ = 0;
+    level_mhz_ = std::max(level_mhz_, sample.clock_mhz.value_or(0));
+    return {};
+  }
+  remember(reason.value_or(kLowClock));
+  if (++in_a_row_ > kMostInARow) {
+    is_held_ = true;
+    in_a_row_ = 0;
+    level_mhz_ = sample.clock_mhz.value_or(0);
+    return {};
+  }
+  ++taken_again_;
+  if (!is_low) return fmt::format("{} for {:.0f}% of the time", *reason, 100 * sample.held_ns.at(*reason) / sample.ns);
+  return fmt::format("{:.0f} MHz, after {:.0f}{}", *sample.clock_mhz, level_mhz_, reason ? ", " + *reason : "");
+}
+
+}  // namespace convladder

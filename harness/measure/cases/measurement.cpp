@@ -1,0 +1,511 @@
+#include "harness/measure/cases/measurement.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <thread>
+
+#include "devices/kernel_resources.hpp"
+#include "harness/measure/cases/case_session.hpp"
+#include "harness/measure/cases/counters.hpp"
+#include "harness/measure/cases/stage_device.hpp"
+#include "harness/measure/ladders/opened_ladder.hpp"
+#include "harness/measure/machine/build_information.hpp"
+#include "harness/measure/plan/device_argument.hpp"
+#include "harness/measure/plan/shape_json.hpp"
+#include "harness/measure/statistics/statistics.hpp"
+#include "support/json_text.hpp"
+#include "support/text_hash.hpp"
+
+namespace convladder {
+
+using nlohmann::ordered_json;
+using Clock = std::chrono::steady_clock;
+
+namespace {
+
+constexpr int kFewestToVary = 3;      // calls of a sample
+constexpr int kPercentLookedAt = 10;  // of the samples, beside the first ones and the last
+constexpr int kSurelyLookedAt = 2;    // samples: the last call of a cheat happens to be right in one case of ten
+
+constexpr double kShortCallNs = 1e6;     // below it, enqueuing a call may be a part of its time that is not small
+constexpr double kLeastOfNothing = 0.7;  // of an empty kernel's time, that a call of work takes
+constexpr double kFirstWarmUpNs = 20e6;  // a GPU's clock is up after some milliseconds of work
+constexpr std::chrono::milliseconds kRecovery{20};  // for a device that was held down
+constexpr std::size_t kFewestUnheld = 3;            // samples that are worth more than any number of others
+
+/// Whether the code that is timed runs in a process of its own, where it can claim nothing (StageDevice).
+bool is_timed_by_harness(const PlannedCase& planned) {
+  const FolderVariant* const stage = folder_variant(*planned.variant.variant);
+  return stage != nullptr && runs_beside(*stage);
+}
+
+/// Whether sanitizers slow the harness down and not what it times: no claim would fit.
+bool is_slower_than_the_case(const PlannedCase& planned) {
+  return build::sanitized && folder_variant(*planned.variant.variant) != nullptr;
+}
+
+/// What was launched and not planned, in one line: resources and predictions go by the plan. Empty if it was as
+/// planned.
+std::string other_than_planned(const PlannedCase& planned, const ordered_json& counters) {
+  if (planned.variant.variant->launches_by_itself()) return {};
+  const std::vector<KernelLaunch> plan = planned.variant.variant->launch_plan(planned.work.shape);
+  const ordered_json& kernels = counters.at("kernels");
+  if (plan.empty()) return {};
+  if (plan.size() != kernels.size()) {
+    return fmt::format("it launches {} kernels, but its plan says {}", kernels.size(), plan.size());
+  }
+  for (std::size_t i = 0; i < plan.size(); ++i) {
+    const ordered_json& kernel = kernels.at(i);
+    const std::string name = kernel_display_name(plan[i].kernel);
+    if (kernel.at("kernel") == name && kernel.at("grid") == dim_json(plan[i].grid) &&
+        kernel.at("block") == dim_json(plan[i].block)) {
+      continue;
+    }
+    return fmt::format("it launches {} with grid {} and block {}, and its plan says {} with {} and {}",
+                       json_line(kernel.at("kernel")), json_line(kernel.at("grid")), json_line(kernel.at("block")),
+                       name, json_line(dim_json(plan[i].grid)), json_line(dim_json(plan[i].block)));
+  }
+  return {};
+}
+
+StopSettings stop_settings(const RunOptions& options) {
+  return {.repetitions = options.repetitions,
+          .target_half_width = options.target_half_width,
+          .budget_seconds = options.budget_seconds,
+          .most = static_cast<std::size_t>(options.max_samples),
+          .fewest = static_cast<std::size_t>(options.fewest_samples),
+          .repetitions_word = "samples",
+          .most_word = "samples"};
+}
+
+}  // namespace
+
+bool TimeSeries::is_hot() const { return cache.empty() || cache == time_of::kHot; }
+
+Measurement::Measurement(const PlannedCase& planned, const Workload& workload, const RunOptions& options, OpenCase open,
+                         bool is_beside_others)
+    : planned_(&planned),
+      options_(&options),
+      stop_rule_(stop_rule(stop_settings(options))),
+      random_(options.seed, text_hash(planned.id)),
+      is_timed_elsewhere_(find_device_kind(planned.device).clock_is_virtual() || is_timed_by_harness(planned) ||
+                          is_slower_than_the_case(planned)),
+      has_real_clock_(!find_device_kind(planned.device).clock_is_virtual()),
+      claimed_(is_beside_others) {
+  const double tolerance = std::min(planned.variant.variant->tolerance(), kLargestTolerance);
+  verifier_.emplace(std::move(open), workload, tolerance, random_.next(), planned.device == "cpu");
+  outcome_.input_kind = workload.input_kind();
+  outcome_.verification = {{"reference", planned.variant.problem->reference_name()},
+                           {"tolerance", tolerance},
+                           {"images_compared", 0},
+                           {"images_combined", 0},
+                           {"elements_compared", 0},
+                           {"before", nullptr},
+                           {"integers", nullptr},
+                           {"timed_calls_compared", 0},
+                           {"after", nullptr}};
+}
+
+void Measurement::attempt(const std::function<void()>& step) {
+  try {
+    step();
+  } catch (const CaseFailure& failure) {
+    end(failure.status, failure.what());
+    outcome_.out_of_device_memory = failure.out_of_device_memory;
+  } catch (const ordered_json::exception& error) {
+    end(Status::crashed, fmt::format("its answers are invalid: {}", error.what()));
+  }
+}
+
+void Measurement::end(Status status, const std::string& reason) {
+  outcome_.status = status;
+  outcome_.reason = reason;
+  std::ranges::replace(outcome_.reason, '\n', ' ');  // a variant's exception may say it in several lines
+  outcome_.times.clear();
+  outcome_.counters = nullptr;
+}
+
+void Measurement::refuse(const std::string& why) { end(Status::refused, why); }
+
+void Measurement::leave(const std::string& why) { end(Status::skipped, why); }
+
+void Measurement::take_check(const char* when, const Check& check) {
+  outcome_.verification[when] = check.to_json();
+  if (check.passed) return;
+  const std::string_view moment(when);
+  throw CaseFailure(Status::incorrect, (moment == "integers" ? "on small integers: "
+                                        : moment == "after"  ? "after timing: "
+                                                             : "") +
+                                           check.first_failure);
+}
+
+void Measurement::verify_and_calibrate() {
+  attempt([this] {
+    verifier_->prepare(ProblemKind::integers);
+    take_check("integers", verifier_->verify().check);
+    const ordered_json prepared = verifier_->prepare(ProblemKind::real);
+    outcome_.prepare_ns = prepared.at("prepare_ns").get<double>();
+    outcome_.choice = prepared.at("choice").get<std::string>();
+
+    const CaseVerifier::Verified verified = verifier_->verify();
+    outcome_.verification["elements_compared"] = verified.check.compared;
+    outcome_.verification["images_combined"] = verified.check.combined_images;
+    outcome_.verification["images_compared"] = verified.check.images;
+    take_check("before", verified.check);
+    if (!planned_->untimed.empty()) return leave("right, and not timed: " + planned_->untimed);
+    if (options_->profile_calls) verifier_->ask({{"do", "profile"}, {"calls", *options_->profile_calls}});
+    if (!prepared.value("has_clock", true)) return count();
+
+    // The first call of a GPU's program loads its code, or has it compiled, and says nothing about the next.
+    double call_ns = verified.call_ns;
+    const bool can_be_cold = prepared.at("can_be_cold").get<bool>();
+    if (can_be_cold) {
+      const CaseVerifier::Verified again = verifier_->verify();
+      take_check("before", again.check);
+      call_ns = std::min(call_ns, again.call_ns);
+    }
+    if (prepared.value("is_asynchronous", false)) return add_enqueued_series(prepared, call_ns);
+    has_real_clock_ = false;  // of a device that works by itself
+    const std::string hot = can_be_cold ? time_of::kHot : "";
+    if (prepared.at("own_layout").get<bool>()) {
+      for (const char* of : {time_of::kOp, time_of::kLayer, time_of::kLoadInput, time_of::kStoreOutput}) {
+        add_series(of, hot, of == time_of::kLayer ? call_ns : 0);
+      }
+    } else {
+      add_series(time_of::kLayer, hot, call_ns);
+    }
+    for (const auto& part : prepared.at("parts")) add_series(time_of::part(part.get<std::string>()), hot, 0);
+    if (can_be_cold) add_series(std::string(outcome_.times.front().of), time_of::kCold, call_ns);
+  });
+}
+
+/// Of a device that works by itself. Where calls are short, the hot time is that of calls that were recorded, and what
+/// they take when each is launched is another time beside it. A virtual clock has no figures of launches to tell.
+void Measurement::add_enqueued_series(const ordered_json& prepared, double call_ns) {
+  std::vector<const char*> wholes = {time_of::kLayer};
+  if (prepared.at("own_layout").get<bool>()) {
+    wholes = {time_of::kOp, time_of::kLayer, time_of::kLoadInput, time_of::kStoreOutput};
+  }
+  varies_ = folder_variant(*planned_->variant.variant) != nullptr && has_real_clock_;
+  std::vector<const char*> launched;
+  for (const char* const of : wholes) {
+    if (!varies_ && call_ns < kShortCallNs && add_replayed_series(of)) {
+      if (has_real_clock_) launched.push_back(of);
+    } else {
+      add_series(of, time_of::kHot, of == std::string(time_of::kLayer) ? call_ns : 0);
+    }
+  }
+  for (const auto& part : prepared.at("parts")) add_series(time_of::part(part.get<std::string>()), time_of::kHot, 0);
+  for (const char* const of : launched) add_series(of, time_of::kLaunched, 0);
+  if (!prepared.at("can_be_cold").get<bool>()) return;
+  add_series(std::string(outcome_.times.front().of), time_of::kCold, call_ns);
+  if (has_real_clock_) add_series(time_of::kEmptyKernel, time_of::kCold, 0);
+}
+
+void Measurement::count() {
+  verifier_->set(Pokes::none);
+  outcome_.counters = verifier_->ask({{"do", "count"}}).at("counters");
+  if (const std::string other = other_than_planned(*planned_, outcome_.counters); !other.empty()) {
+    throw CaseFailure(Status::refused, other);
+  }
+  if (outcome_.counters.at("kernels").empty()) {
+    throw CaseFailure(Status::refused, "it launched no kernel: there is nothing to count");
+  }
+  // Whatever was executed whole has to have written the images that nobody looks at, too.
+  const bool whole = outcome_.counters.at("images_executed") == outcome_.counters.at("batch");
+  if (whole && verifier_->left_in_last_image() > 0) {
+    throw CaseFailure(Status::incorrect, "when it was counted, it left parts of the batch's last image unwritten");
+  }
+  outcome_.prepare_ns.reset();
+  stopped_because_ = "counted";
+}
+
+void Measurement::add_series(const std::string& of, const std::string& cache, double call_ns) {
+  const double sample_ns = options_->sample_milliseconds * 1e6;
+  TimeSeries series{of, cache, 1, {}};
+  series.varied = varies_ && (of == time_of::kLayer || of == time_of::kOp);
+  warm_up(series, kFirstWarmUpNs);
+  // A call that took very many times a sample's length needs no calibration; one that took several may only have been
+  // disturbed.
+  if (call_ns < 40 * sample_ns) series.iterations = calls_of_sample(series).value_or(1);
+  outcome_.times.push_back(std::move(series));
+}
+
+/// False if its calls cannot be recorded.
+bool Measurement::add_replayed_series(const std::string& of) {
+  TimeSeries series{of, time_of::kHot, 1, {}};
+  warm_up(series, kFirstWarmUpNs);
+  series.replayed = true;
+  const std::optional<int> iterations = calls_of_sample(series);
+  if (!iterations) return false;
+  series.iterations = *iterations;
+  outcome_.times.push_back(std::move(series));
+  return true;
+}
+
+namespace {
+
+ordered_json request_of(const char* what, const TimeSeries& series) {
+  return {{"do", what},
+          {"of", series.of},
+          {"cold", series.cache == time_of::kCold},
+          {"replayed", series.replayed},
+          {"varied", series.varied}};
+}
+
+}  // namespace
+
+/// None where they cannot be recorded as they were to be.
+std::optional<int> Measurement::calls_of_sample(const TimeSeries& series) const {
+  ordered_json request = request_of("calibrate", series);
+  request["sample_ns"] = options_->sample_milliseconds * 1e6;
+  const int iterations = verifier_->ask(request).at("iterations").get<int>();
+  return iterations > 0 ? std::optional(iterations) : std::nullopt;
+}
+
+/// Has a device that works by itself come to its clock.
+void Measurement::warm_up(const TimeSeries& series, double least_ns) {
+  if (!has_real_clock_) return;
+  verifier_->ask({{"do", "warm up"}, {"of", series.of}, {"least_ns", least_ns}});
+}
+
+void Measurement::take_samples() {
+  if (done()) return;
+  attempt([this] {
+    // The case's own time comes last: what its last call leaves is what `finish` finds.
+    for (std::size_t i = outcome_.times.size(); i-- > 0;) {
+      const std::size_t surely = i > 0 ? 1 : kSurelyLookedAt;
+      take_sample(i, outcome_.times[i].samples.size() < surely || random_.chance(kPercentLookedAt));
+    }
+    // What was taken at another clock may have been forgotten meanwhile.
+    const bool is_whole =
+        std::ranges::none_of(outcome_.times, [](const TimeSeries& one) { return one.samples.empty(); });
+    if (held_out_) {
+      stopped_because_ = "throttled";
+    } else if (is_whole) {
+      stopped_because_ = stop_rule_->reason({outcome_.times.front().samples, measured_seconds_});
+    }
+  });
+}
+
+/// What is shorter than what a message takes on a busy machine hides what it claims; whoever found its length, amid a
+/// disturbance or to cheat, found too few calls.
+std::optional<int> Measurement::more_calls(const TimeSeries& series, double claimed_ns) const {
+  constexpr double kMostAtOnce = 16;  // times as many calls: a claim of nothing asks for very many
+  constexpr int kMostIterations = 1'000'000;
+  const double sample_ns = options_->sample_milliseconds * 1e6;
+  const bool is_judged = planned_->device == "cpu" && !is_timed_elsewhere_ && options_->google_benchmark_flags.empty();
+  const bool is_long = claimed_ns >= sample_ns / 4 || verifier_->last_answer().ns >= 4 * sample_ns;
+  if (!is_judged || is_long || series.iterations > kMostIterations) return std::nullopt;
+  const double factor = std::clamp(sample_ns / std::max(claimed_ns, 1.0), 2.0, kMostAtOnce);
+  return static_cast<int>(std::ceil(series.iterations * factor));
+}
+
+/// What the device says of itself now; empty where it says nothing. `clock_mhz` is of the sample before.
+ordered_json Measurement::device_state() {
+  if (!has_real_clock_ || !tells_state_) return ordered_json::object();
+  ordered_json state = verifier_->ask({{"do", "state"}});
+  if (state.contains("temperature_celsius")) {
+    outcome_.device_state["temperature_celsius"].push_back(state.at("temperature_celsius"));
+  }
+  // Read after the work, of a device that has no counters: only what is still so.
+  for (const ordered_json& reason : state.value("held_now", ordered_json::array())) {
+    ordered_json& seen = outcome_.device_state["throttle_reasons"];
+    if (seen.is_null()) seen = ordered_json::array();
+    if (std::ranges::find(seen, reason) == seen.end()) seen.push_back(reason);
+  }
+  return state;
+}
+
+Measurement::Sampled Measurement::sample_once(std::size_t index, int iterations) {
+  const TimeSeries& series = outcome_.times[index];
+  const auto start = Clock::now();
+  warm_up(series, 0);
+  verifier_->set_for_timing(iterations, series.varied);
+  const auto held_before = device_state().value("held_ns", std::map<std::string, double>());
+  const auto asked = Clock::now();
+  Sampled sampled;
+  ordered_json request = request_of("sample", series);
+  request["iterations"] = iterations;
+  sampled.reply = verifier_->ask(request);
+  measured_seconds_ += std::chrono::duration<double>(Clock::now() - (has_real_clock_ ? start : asked)).count();
+  const ordered_json& reply = sampled.reply;
+  sampled.ns = reply.at("ns").get<double>();
+  last_call_ = reply.at("last_call").get<std::int64_t>();
+  // Who chose it himself could compute that one only.
+  const bool is_enqueued = planned_->device != "cpu" && reply.value("untimed_calls", 0) > 0;
+  const bool has_one_input = series.of == time_of::kStoreOutput || (is_enqueued && !series.varied);
+  const bool has_foreign_code = folder_variant(*planned_->variant.variant) != nullptr && !is_timed_elsewhere_ &&
+                                options_->google_benchmark_flags.empty();
+  if (has_foreign_code && last_call_ != (has_one_input ? 1 : iterations)) {
+    throw CaseFailure(Status::refused, fmt::format("it says that its last call was number {}", last_call_));
+  }
+  if (index == 0) {
+    // A change of layout before each call takes time that is not claimed, and so do calls that Google Benchmark is told
+    // to make beside the timed ones.
+    const bool all_is_timed = series.of == time_of::kLayer && options_->google_benchmark_flags.empty();
+    // No clock of the host agrees with a virtual one, or with a simulated device that executes call after call; and
+    // what runs in a process beside the case's has no clock.
+    const bool is_executed = series.varied && find_device_kind(planned_->device).simulates();
+    if (!is_timed_elsewhere_ && !is_executed) {
+      claimed_.add(sampled.ns * iterations, verifier_->last_answer(), all_is_timed,
+                   verifier_->untimed_ns() + sampled.ns * reply.value("untimed_calls", 0));
+    }
+  }
+  sampled.clock.ns = sampled.ns * iterations;
+  const ordered_json state = device_state();
+  tells_state_ = tells_state_ && !(state.empty() && held_before.empty());
+  if (state.contains("clock_mhz")) sampled.clock.clock_mhz = state.at("clock_mhz").get<double>();
+  for (const auto& [reason, ns] : state.value("held_ns", std::map<std::string, double>())) {
+    const auto before = held_before.find(reason);
+    if (before != held_before.end()) sampled.clock.held_ns[reason] = ns - before->second;
+  }
+  return sampled;
+}
+
+void Measurement::forget_samples() {
+  for (TimeSeries& series : outcome_.times) {
+    series.samples.clear();
+    series.clock_mhz.clear();
+    series.enqueue_ns.clear();
+  }
+}
+
+/// Those that were taken before the clock was up.
+void Measurement::forget_samples_below(double clock_mhz) {
+  for (TimeSeries& series : outcome_.times) {
+    if (series.clock_mhz.size() != series.samples.size()) continue;
+    for (std::size_t i = series.samples.size(); i-- > 0;) {
+      if (series.clock_mhz[i] >= clock_mhz) continue;
+      const auto place = static_cast<std::ptrdiff_t>(i);
+      series.samples.erase(series.samples.begin() + place);
+      series.clock_mhz.erase(series.clock_mhz.begin() + place);
+      if (i < series.enqueue_ns.size()) series.enqueue_ns.erase(series.enqueue_ns.begin() + place);
+    }
+  }
+}
+
+/// Whether a sample may stand beside the others, or at their place.
+bool Measurement::stands(const ClockOfSample& sample) {
+  const bool was_held = clock_watch_.is_held();
+  if (!clock_watch_.why_spoiled(sample).empty()) return false;
+  if (was_held != clock_watch_.is_held()) {
+    // From here on the device is held down, or no longer. What was taken while it was not is worth more.
+    held_out_ = clock_watch_.is_held() && outcome_.times.front().samples.size() >= kFewestUnheld;
+    if (held_out_) return false;
+    forget_samples();
+  }
+  forget_samples_below(clock_watch_.least_mhz());
+  return true;
+}
+
+void Measurement::take_sample(std::size_t index, bool look) {
+  const int usual = outcome_.times[index].iterations;
+  while (!held_out_) {
+    // Sometimes one call more, so that a result that is wrong in every second or sixteenth call is not always right in
+    // the last one.
+    const int iterations = usual + (usual >= kFewestToVary ? random_.between(0, 1) : 0);
+    const Sampled sampled = sample_once(index, iterations);
+    if (index == 0 && outcome_.times[index].samples.empty()) {
+      if (const std::optional<int> more = more_calls(outcome_.times[index], sampled.ns * iterations)) {
+        outcome_.times[index].iterations = *more;
+        return take_sample(index, look);
+      }
+    }
+    if (look) look_at_calls(sampled.reply.value("probed", std::int64_t{0}));
+    if (planned_->device != "cpu" && !(sampled.ns > 0 && std::isfinite(sampled.ns))) {
+      throw CaseFailure(Status::refused,
+                        fmt::format("its {} took no time by the device's clock", outcome_.times[index].of));
+    }
+    if (has_real_clock_ && !stands(sampled.clock)) {
+      std::this_thread::sleep_for(kRecovery);
+      continue;
+    }
+    TimeSeries& series = outcome_.times[index];
+    series.samples.push_back(sampled.ns);
+    if (sampled.clock.clock_mhz) series.clock_mhz.push_back(*sampled.clock.clock_mhz);
+    if (has_real_clock_ && sampled.reply.contains("enqueue_ns"))
+      series.enqueue_ns.push_back(sampled.reply.at("enqueue_ns").get<double>());
+    return;
+  }
+}
+
+/// At what the last call has left, and at what was seen right behind calls up to number `probed`.
+void Measurement::look_at_calls(std::int64_t probed) {
+  take_look(verifier_->check(last_call_));
+  if (probed == 0) return;
+  const Check behind = verifier_->check_behind(probed);
+  if (!behind.passed) throw CaseFailure(Status::incorrect, "after timing: " + behind.first_failure);
+}
+
+void Measurement::take_look(const Check& check) {
+  take_check("after", check);
+  ordered_json& looked_at = outcome_.verification["timed_calls_compared"];
+  looked_at = looked_at.get<int>() + 1;
+}
+
+/// Of a sample's calls all but the first find the output that the call before left. Where a sample is one call, none of
+/// them did, and this one does.
+void Measurement::look_at_following_call() {
+  const TimeSeries& series = outcome_.times.front();
+  if (series.iterations > 1) return;
+  verifier_->set_for_following_call();
+  ordered_json request = request_of("sample", series);
+  request["iterations"] = 1;
+  take_check("after", verifier_->check(verifier_->ask(request).at("last_call").get<std::int64_t>()));
+}
+
+void Measurement::reconsider_claims() {
+  for (int more = kMostReconsidered; more > 0 && !claimed_.mismatch().empty(); --more) {
+    static_cast<void>(sample_once(0, outcome_.times.front().iterations));
+  }
+  if (const std::string mismatch = claimed_.mismatch(); !mismatch.empty()) throw CaseFailure(Status::refused, mismatch);
+}
+
+/// A stage of strangers whose calls take less than an empty kernel, timed in the same way beside them, has its work
+/// somewhere else: on another stream, or nowhere.
+void Measurement::hold_against_nothing() const {
+  if (!varies_) return;
+  const auto nothing = std::ranges::find(outcome_.times, time_of::kEmptyKernel, &TimeSeries::of);
+  if (nothing == outcome_.times.end() || nothing->samples.empty()) return;
+  const double nothing_ns = median(nothing->samples);
+  for (const TimeSeries& series : outcome_.times) {
+    if (series.samples.empty() || !(series.of == time_of::kLayer || series.of == time_of::kOp)) continue;
+    const double ns = median(series.samples);
+    if (ns >= kLeastOfNothing * nothing_ns) continue;
+    throw CaseFailure(
+        Status::refused,
+        fmt::format("its {} took {:.2f} us ({}), less than an empty kernel ({:.2f} us): its work is not on "
+                    "the stream that is timed",
+                    series.of, ns * 1e-3, series.cache, nothing_ns * 1e-3));
+  }
+}
+
+void Measurement::finish() {
+  if (outcome_.status == Status::ok) {
+    attempt([this] {
+      // What is counted may be a part of a launch: one more call, on another input, stands for it.
+      if (!outcome_.counters.is_null()) return take_look(verifier_->verify().check);
+      take_look(verifier_->check(last_call_));
+      look_at_following_call();
+      reconsider_claims();
+      hold_against_nothing();
+    });
+  }
+  if (outcome_.status == Status::ok) {
+    std::erase_if(outcome_.times, [](const TimeSeries& one) { return one.samples.empty(); });  // held out before one
+    outcome_.stopped_because = stopped_because_;
+    outcome_.clock_is_held = clock_watch_.is_held();
+    if (!outcome_.times.empty() && !outcome_.times.front().clock_mhz.empty()) {
+      outcome_.device_state["clock_mhz"] = outcome_.times.front().clock_mhz;
+    }
+    if (clock_watch_.taken_again() > 0) outcome_.device_state["samples_taken_again"] = clock_watch_.taken_again();
+    if (!clock_watch_.reasons().empty()) outcome_.device_state["throttle_reasons"] = clock_watch_.reasons();
+  }
+  verifier_.reset();
+}
+
+}  // namespace convladder

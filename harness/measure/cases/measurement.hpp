@@ -1,0 +1,126 @@
+// The life of one case: verified, sampled, verified again.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/measure/cases/case_verifier.hpp"
+#include "harness/measure/cases/clock_watch.hpp"
+#include "harness/measure/isolation/claimed_times.hpp"
+#include "harness/measure/plan/options.hpp"
+#include "harness/measure/plan/plan.hpp"
+#include "harness/measure/statistics/stop_rule.hpp"
+#include "support/seeded_random.hpp"
+
+namespace convladder {
+
+/// The samples of one kind of time, in the order they were taken.
+struct TimeSeries {
+  std::string of;                    ///< time_of::…
+  std::string cache;                 ///< "hot", "launched", "cold", or empty where the device has no such choice
+  int iterations = 1;                ///< calls per sample
+  std::vector<double> samples;       ///< nanoseconds per call
+  std::vector<double> clock_mhz{};   ///< of the device meanwhile; empty, or one for each sample
+  std::vector<double> enqueue_ns{};  ///< of the host, for enqueuing a call; likewise
+  bool replayed = false;             ///< its calls are recorded once and enqueued many at a time
+  bool varied = false;               ///< each call has an input of its own
+
+  bool is_hot() const;
+};
+
+/// Everything that is known of a case at its end.
+struct CaseOutcome {
+  Status status = Status::ok;
+  std::string reason;
+  nlohmann::ordered_json verification;  ///< as in the record; null if it was never run
+  std::vector<TimeSeries> times;        ///< the case's time first; empty unless the status is ok
+  std::string stopped_because;
+  nlohmann::ordered_json counters;  ///< as in the record; null for devices that do not count
+  std::optional<double> prepare_ns;
+  std::string choice;
+  std::string input_kind = "images";
+  nlohmann::ordered_json device_state = nlohmann::ordered_json::object();
+  bool clock_is_held = false;         ///< all samples were taken while something held the device's clock down
+  nlohmann::ordered_json quality;     ///< as in the record; null without times, and where nobody looked
+  bool out_of_device_memory = false;  ///< how it failed, if it did
+};
+
+class Measurement {
+ public:
+  /// `is_beside_others`: processes of others have the device as well.
+  Measurement(const PlannedCase& planned, const Workload& workload, const RunOptions& options, OpenCase open,
+              bool is_beside_others = false);
+
+  /// Verifies on integers and on the real input and finds out how many calls make a sample. After a failure the
+  /// outcome has its status and `done` is true.
+  void verify_and_calibrate();
+  /// Takes one sample of every time, if the case is not done, and looks at what some of their last calls left.
+  void take_samples();
+  /// Looks at what the last timed call left, and at one call more that follows it where samples are of one call. Holds
+  /// the times against our own clock and lets the case go. A case that is wrong now loses its times.
+  void finish();
+  /// Why the times are impossible, with both figures: the case is refused and loses its times.
+  void refuse(const std::string& why);
+
+  /// It is of no interest any more, and why: skipped, without times.
+  void leave(const std::string& why);
+
+  bool done() const { return !stopped_because_.empty() || outcome_.status != Status::ok; }
+  const PlannedCase& planned() const { return *planned_; }
+  const CaseOutcome& outcome() const { return outcome_; }
+
+ private:
+  /// Does one step; after a failure the outcome has the status.
+  void attempt(const std::function<void()>& step);
+  void end(Status status, const std::string& reason);
+  void take_check(const char* when, const Check& check);
+  void count();
+  void add_series(const std::string& of, const std::string& cache, double call_ns);
+  void add_enqueued_series(const nlohmann::ordered_json& prepared, double call_ns);
+  bool add_replayed_series(const std::string& of);
+  std::optional<int> calls_of_sample(const TimeSeries& series) const;
+  void take_sample(std::size_t series, bool look);
+  /// What the case answers to one sample of so many calls, judged and looked at as it has to be.
+  struct Sampled {  // NOLINT(bugprone-exception-escape): moving JSON throws only if it is damaged
+    nlohmann::ordered_json reply;
+    double ns = 0;  ///< of a call
+    ClockOfSample clock;
+  };
+  Sampled sample_once(std::size_t series, int iterations);
+  nlohmann::ordered_json device_state();
+  bool stands(const ClockOfSample& sample);
+  void forget_samples_below(double clock_mhz);
+  void forget_samples();
+  void warm_up(const TimeSeries& series, double least_ns);
+  /// How many calls the sample has to have instead; none if it is long enough.
+  std::optional<int> more_calls(const TimeSeries& series, double claimed_ns) const;
+  void look_at_calls(std::int64_t probed);
+  void take_look(const Check& check);
+  void look_at_following_call();
+  void reconsider_claims();
+  void hold_against_nothing() const;
+
+  const PlannedCase* planned_;
+  const RunOptions* options_;
+  std::unique_ptr<StopRule> stop_rule_;
+  std::optional<CaseVerifier> verifier_;
+  SeededRandom random_;  ///< which samples are looked at
+  bool is_timed_elsewhere_;
+  bool has_real_clock_;      ///< of a device that works by itself: it has to be warm, and it may be slowed down
+  bool tells_state_ = true;  ///< as far as it was asked
+  bool varies_ = false;      ///< code of a folder on a GPU: each of its calls has an input of its own
+  bool held_out_ = false;    ///< there are samples, and no others to be had
+  ClockWatch clock_watch_;
+  CaseOutcome outcome_;
+  std::string stopped_because_;
+  double measured_seconds_ = 0;
+  std::int64_t last_call_ = 0;  ///< of the sample taken last
+  ClaimedTimes claimed_;
+};
+
+}  // namespace convladder

@@ -1,0 +1,248 @@
+#include "harness/measure/cases/stage_device.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <new>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+
+#include "devices/cpu/cpu_facts.hpp"
+#include "devices/device_error.hpp"
+#include "harness/measure/isolation/case_confinement.hpp"
+#include "harness/measure/isolation/processor_split.hpp"
+#include "support/machine_fault.hpp"
+
+namespace convladder {
+
+using nlohmann::ordered_json;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr double kSecondsToStart = 60;
+// Calls up to here are waited for without sleeping: waking, some 20 us, would be in their time.
+constexpr double kShortNs = 20e6;
+// Whoever got the processor meanwhile would keep it for some milliseconds, and the end would be seen as late.
+constexpr HandoverNumber::Patience kForEnd{.spin_ns = 2 * kShortNs, .alone_ns = 2 * kShortNs};
+
+HandoverNumber::Patience patience(HandoverNumber::Patience where_apart) {
+  return processor_split().apart ? where_apart : HandoverNumber::Patience{};
+}
+
+/// Copies all of it between this process and another, or throws.
+template <typename Copy>
+void copy_all(const Copy& copy, void* here, void* there, std::size_t bytes) {
+  for (std::size_t done = 0; done < bytes;) {
+    const iovec local{static_cast<std::byte*>(here) + done, bytes - done};
+    const iovec remote{static_cast<std::byte*>(there) + done, bytes - done};
+    const ssize_t count = copy(local, remote);
+    if (count <= 0) throw DeviceError(fmt::format("its memory cannot be reached: {}", system_error_text(errno)));
+    done += static_cast<std::size_t>(count);
+  }
+}
+
+}  // namespace
+
+StageDevice::StageDevice(std::string what, std::string library) : what_(std::move(what)), library_(std::move(library)) {
+  start();
+}
+
+StageDevice::~StageDevice() { use_all_processors(); }
+
+namespace {
+
+bool wanted = false;
+std::optional<bool> known_to_be_possible;
+
+bool try_one() {
+  try {
+    StageDevice probe("a stage's process", "/usr/lib");
+    const DeviceBuffer there = probe.allocate(sizeof(int), "probe");
+    const int value = 42;
+    int read = 0;
+    probe.copy_to_device(there.address(), &value, sizeof value);
+    probe.copy_to_host(&read, there.address(), sizeof read);
+    return read == value;
+  } catch (const DeviceError&) {
+    use_all_processors();  // what did not start was on its way to others
+    return false;
+  }
+}
+
+}  // namespace
+
+bool StageDevice::is_possible() {
+  if (known_to_be_possible) return *known_to_be_possible;
+  if (!wanted) return false;  // as long as nobody asks for them
+  known_to_be_possible = try_one();
+  return *known_to_be_possible;
+}
+
+void StageDevice::trust_nobody() { wanted = true; }
+
+void StageDevice::set_possible(bool possible) { known_to_be_possible = possible; }
+
+std::vector<std::string> not_kept_from_strangers() {
+  std::vector<std::string> all = case_confinement_missing();
+  if (!StageDevice::is_possible()) {
+    all.emplace_back("clock and messages of their cases: no process may look into another here");
+  }
+  for (std::string& one : all) one.insert(0, "not kept from stages of strangers: ");
+  return all;
+}
+
+std::string processors_of_strangers() {
+  const ProcessorSplit split = processor_split();
+  if (!StageDevice::is_possible()) return {};
+  if (!split.apart)
+    return "stages of strangers share processors with who waits for them: short calls are measured too long";
+  return fmt::format("stages of strangers have {} of {} processors: the first core is that of who waits for them",
+                     split.of_called, split.all);
+}
+
+bool runs_beside(const FolderVariant& stage) { return !stage.launches_by_itself() && StageDevice::is_possible(); }
+
+Handover& StageDevice::page() const { return *std::launder(reinterpret_cast<Handover*>(memory_->data())); }
+
+void StageDevice::start() {
+  process_.reset();
+  memory_ = std::make_unique<SharedMemory>(kHandoverBytes);
+  new (memory_->data()) Handover;
+  // Whoever could make it shorter could end this process.
+  static_cast<void>(fcntl(memory_->descriptor(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL));
+  use_called_ones_processors();
+  process_ = std::make_unique<ChildProcess>(what_, "serve-stage", std::vector{memory_->descriptor()}, kSecondsToStart,
+                                            ordered_json{{"library", library_}, {"apart", processor_split().apart}},
+                                            kThisProgram, Trust::foreign);
+  use_callers_processors();
+  is_loaded_ = false;
+  is_stopped_ = true;
+  calls_ = 0;
+  usual_ns_ = 0;
+  places_.clear();
+}
+
+std::size_t StageDevice::free_bytes() const { return available_memory_bytes(); }
+
+DeviceBuffer StageDevice::allocate(std::size_t bytes, std::string_view label) {
+  if (is_loaded_) start();
+  const ordered_json reply = process_->ask({{"do", "allocate"}, {"bytes", bytes}, {"label", label}});
+  if (reply.contains("status")) throw OutOfDeviceMemory(reply.value("reason", "no memory"));
+  const auto number = reply.at("address").get<std::uintptr_t>();
+  auto* const address =
+      reinterpret_cast<std::byte*>(number);  // NOLINT(performance-no-int-to-ptr): in the other process
+  places_[address] = {guarded_at(address, bytes), std::string(label)};
+  return {*this, address, bytes};
+}
+
+void StageDevice::free(void* address, std::size_t /*bytes*/) noexcept {
+  places_.erase(address);  // the memory goes with the process
+}
+
+void StageDevice::copy_to_device(void* destination, const void* source, std::size_t bytes) {
+  const pid_t process = process_->process();
+  copy_all(
+      [process](const iovec& here, const iovec& there) { return process_vm_writev(process, &here, 1, &there, 1, 0); },
+      const_cast<void*>(source), destination, bytes);
+}
+
+void StageDevice::copy_to_host(void* destination, const void* source, std::size_t bytes) {
+  if (is_loaded_) stop();
+  const pid_t process = process_->process();
+  copy_all(
+      [process](const iovec& here, const iovec& there) { return process_vm_readv(process, &here, 1, &there, 1, 0); },
+      destination, const_cast<void*>(source), bytes);
+}
+
+void StageDevice::launch(const KernelLaunch& /*launch*/) {
+  throw DeviceError("the cpu device runs host code and cannot launch kernels");
+}
+
+std::string StageDevice::memory_violation() {
+  const auto copied = [this](std::span<const std::byte> there) {
+    std::vector<std::byte> here(there.size());
+    copy_to_host(here.data(), there.data(), here.size());
+    return here;
+  };
+  for (const auto& [address, place] : places_) {
+    std::string violation = guards_violation(copied(place.memory.before()), copied(place.memory.behind()), place.label);
+    if (!violation.empty()) return violation;
+  }
+  return {};
+}
+
+double StageDevice::time_ns(const std::function<void()>& work) {
+  timed_ns_ = 0;
+  const std::uint32_t before = calls_;
+  const auto begin = Clock::now();
+  work();
+  if (calls_ != before) return timed_ns_;
+  return std::chrono::duration<double, std::nano>(Clock::now() - begin).count();
+}
+
+void StageDevice::load(const std::string& library, const char* function, const std::vector<StageArgument>& arguments) {
+  if (is_loaded_) return;  // beside the same tensors
+  ordered_json list = ordered_json::array();
+  for (const StageArgument& one : arguments) {
+    if (one.tensor != nullptr) {
+      const auto place = places_.find(one.tensor);
+      list.push_back({{"tensor", reinterpret_cast<std::uintptr_t>(one.tensor)},
+                      {"bytes", place == places_.end() ? 0 : place->second.memory.bytes}});
+    } else {
+      std::vector<unsigned> bytes;
+      for (const std::byte byte : one.number) bytes.push_back(std::to_integer<unsigned>(byte));
+      list.push_back({{"number", std::move(bytes)}});
+    }
+  }
+  const ordered_json reply =
+      process_->ask({{"do", "load"}, {"library", library}, {"function", function}, {"arguments", std::move(list)}});
+  if (reply.contains("status")) throw DeviceError(reply.value("reason", "it cannot be loaded"));
+  is_loaded_ = true;
+  is_stopped_ = true;  // with its answer; what is loaded runs from here on
+  go_on();
+  if (!page().loaded.wait(1, patience(kForOther), [this] { return lives(); })) ended();
+  if (const std::string why = handover_text(memory_->data()); !why.empty()) {
+    throw DeviceError(fmt::format("it cannot be loaded: {}", why));
+  }
+}
+
+void StageDevice::call() {
+  const auto goes_on = [this] { return lives(); };
+  go_on();
+  ++calls_;
+  page().wanted.set(calls_);
+  if (!page().ready.wait(calls_, patience(kForOther), goes_on)) ended();
+  const auto begin = Clock::now();
+  page().begun.set(calls_);
+  const bool is_short = usual_ns_ < kShortNs;
+  if (!page().done.wait(calls_, is_short ? patience(kForEnd) : HandoverNumber::Patience{}, goes_on)) ended();
+  usual_ns_ = std::chrono::duration<double, std::nano>(Clock::now() - begin).count();
+  timed_ns_ += usual_ns_;
+  // What it has not done by now is not done.
+  stop();
+}
+
+void StageDevice::go_on() {
+  if (std::exchange(is_stopped_, false)) process_->go_on();
+}
+
+void StageDevice::stop() {
+  if (!std::exchange(is_stopped_, true)) process_->stop();
+}
+
+bool StageDevice::lives() { return !process_->has_ended(); }
+
+void StageDevice::ended() {
+  const ordered_json how = process_->end();
+  throw EndedProcess(status_from_name(how.at("status").get<std::string>()).value_or(Status::crashed),
+                     how.value("reason", "it has ended"));
+}
+
+}  // namespace convladder

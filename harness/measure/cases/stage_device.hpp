@@ -1,0 +1,83 @@
+// A CPU stage of a folder in a process of its own: its tensors are that process's memory, and nothing else of a case is
+// there: no clock that counts, no message to answer, no number of a call, no change of an input before it is made.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "devices/cpu/guards.hpp"
+#include "devices/device.hpp"
+#include "harness/measure/isolation/child_process.hpp"
+#include "harness/measure/isolation/handover.hpp"
+#include "harness/measure/isolation/shared_memory.hpp"
+#include "ladders/folder_variant.hpp"
+#include "ladders/stage_host.hpp"
+
+namespace convladder {
+
+class StageDevice final : public Device, public StageHost {
+ public:
+  /// `what` names the process in errors. `library` is all that it may read beside the system's. Throws DeviceError
+  /// where the system lets no process look into another that it has started.
+  StageDevice(std::string what, std::string library);
+  ~StageDevice() override;
+
+  std::size_t free_bytes() const override;
+  /// In a new process, if the last one has loaded its library.
+  DeviceBuffer allocate(std::size_t bytes, std::string_view label) override;
+  void copy_to_device(void* destination, const void* source, std::size_t bytes) override;
+  void copy_to_host(void* destination, const void* source, std::size_t bytes) override;
+  void launch(const KernelLaunch& launch) override;
+  void wait() override {}
+  /// Of the calls in `work`, each from where it was handed over to where its end was seen; of work without a call, all.
+  double time_ns(const std::function<void()>& work) override;
+  std::string memory_violation() override;
+
+  void load(const std::string& library, const char* function, const std::vector<StageArgument>& arguments) override;
+  void call() override;
+  /// Nothing of it runs until the next call.
+  void stop();
+
+  /// From now on stages are strangers' (run --strangers, rank). Who times his own has them in their case's process,
+  /// where a call finds in its caches what it would find in a program.
+  static void trust_nobody();
+  /// Whether stages are to have processes of their own and can: the system may let no process look into another. Tried
+  /// once, unless a case's process is told what its harness has found.
+  static bool is_possible();
+  static void set_possible(bool possible);
+
+ private:
+  struct Place {
+    GuardedMemory memory;  ///< in the stage's process
+    std::string label;
+  };
+  void free(void* address, std::size_t bytes) noexcept override;
+  void start();
+  void go_on();
+  [[noreturn]] void ended();
+  bool lives();
+  Handover& page() const;
+
+  std::string what_;
+  std::string library_;
+  std::unique_ptr<SharedMemory> memory_;
+  std::unique_ptr<ChildProcess> process_;  ///< gone before the memory
+  bool is_loaded_ = false;
+  bool is_stopped_ = false;
+  std::uint32_t calls_ = 0;
+  double usual_ns_ = 0;  ///< that the last call took
+  double timed_ns_ = 0;
+  std::map<void*, Place> places_;
+};
+
+/// Whether the stage runs in such a process; otherwise in that of its case.
+bool runs_beside(const FolderVariant& stage);
+
+/// What this system does not keep from stages of strangers though it should, a line each; none where it keeps all.
+std::vector<std::string> not_kept_from_strangers();
+/// Which processors they have, in one line: not that of who waits for them. Empty where they have all.
+std::string processors_of_strangers();
+
+}  // namespace convladder

@@ -1,0 +1,99 @@
+#include "harness/measure/cases/time_judge.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "harness/measure/statistics/statistics.hpp"
+#include "support/units.hpp"
+#include "variants/float32.hpp"
+
+namespace convladder {
+
+using nlohmann::ordered_json;
+
+namespace {
+
+constexpr double kLeastUncertainty = 1.25;
+constexpr double kMostUncertainty = 4;
+constexpr double kPatienceSeconds = 3;
+
+constexpr double kTensorCores = 16;  // fp16 on tensor cores over fp32 beside them: 15 on an H100
+
+// What slows this build down slows the kernels that the limits are measured with, and no library.
+#if defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__)
+constexpr bool kLimitsAreTheMachines = true;
+#else
+constexpr bool kLimitsAreTheMachines = false;
+#endif
+
+/// The highest rate that a limit may really have.
+std::optional<double> highest_rate(const ordered_json& of_device, const CeilingLimit& limit) {
+  for (const ordered_json& one : of_device.at("limits")) {
+    if (one.at("name") != limit.name) continue;
+    const auto samples = one.at("samples").get<std::vector<double>>();
+    if (samples.empty()) return std::nullopt;
+    const double highest = std::ranges::max(samples);
+    return highest * std::clamp(highest / median(samples), kLeastUncertainty, kMostUncertainty);
+  }
+  return std::nullopt;
+}
+
+struct Least {
+  double ns = 0;
+  std::string because;
+};
+
+std::optional<Least> least_time(const ordered_json& ceilings, const std::string& device, const ProblemSize& shape,
+                                double saved) {
+  const auto found =
+      std::ranges::find_if(ceilings, [&](const ordered_json& one) { return one.at("device") == device; });
+  if (found == ceilings.end()) return std::nullopt;
+  const std::optional<double> peak = highest_rate(*found, kMultiplyAddLimit);
+  const std::optional<double> store = highest_rate(*found, kStoreLimit);
+  const std::optional<double> copy = highest_rate(*found, kCopyLimit);
+  if (!peak || !store || !copy) return std::nullopt;
+  const double operations_ns = shape.least_flop() / saved / *peak;
+  const double written = shape.output_bytes();
+  const double all = shape.minimum_bytes();
+  const double beyond_cache = std::max(0.0, 1 - found->at("last_level_cache_bytes").get<double>() / all);
+  const double bytes_ns = beyond_cache * std::max(written / *store, all / *copy);
+  if (operations_ns >= bytes_ns) {
+    return Least{operations_ns, fmt::format("{:.3g} GFLOP at {:.0f} GFLOP/s, the highest possible FMA peak,",
+                                            shape.least_flop() / saved * 1e-9, *peak)};
+  }
+  return Least{bytes_ns, fmt::format("{:.3g} MB to and from memory at {:.0f} GB/s, the highest possible rate,",
+                                     beyond_cache * all * 1e-6, beyond_cache * all / bytes_ns)};
+}
+
+}  // namespace
+
+double most_saved(const ProblemVariant& variant, const ProblemSize& shape) {
+  const double most = shape.problem->most_saved_operations(shape);
+  const double saved = variant.info.is_library() ? most : variant.variant->saved_operations(shape);
+  const double rate = std::max(variant.variant->rate_over_fma(), 1.0);
+  return std::clamp(saved, 1.0, most) *
+         (variant.variant->tolerance() > kFloat32Tolerance ? std::max(rate, kTensorCores) : rate);
+}
+
+std::string TimeJudge::refusal(const std::string& device, const ProblemSize& shape, double saved_multiplications,
+                               const std::vector<ClaimedTime>& times) {
+  if (times.empty() || !kLimitsAreTheMachines) return {};
+  const ClaimedTime shortest = *std::ranges::min_element(times, {}, &ClaimedTime::ns);
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point end =
+      Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(kPatienceSeconds));
+  while (true) {
+    const std::optional<Least> least = least_time(ceilings_.json(), device, shape, saved_multiplications);
+    if (!least || shortest.ns >= least->ns) return {};
+    if (Clock::now() >= end || !ceilings_.again(device)) {
+      return fmt::format("its {} of {} is impossible: {} take {}", shortest.of, time_text(shortest.ns), least->because,
+                         time_text(least->ns));
+    }
+  }
+}
+
+}  // namespace convladder

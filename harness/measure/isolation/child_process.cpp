@@ -1,0 +1,381 @@
+#include "harness/measure/isolation/child_process.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/capability.h>
+#include <spawn.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <new>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "devices/device_error.hpp"
+#include "harness/measure/isolation/message_socket.hpp"
+#include "harness/measure/isolation/processor_turns.hpp"
+#include "support/confinement/left_processes.hpp"
+#include "support/errors.hpp"
+#include "support/machine_fault.hpp"
+#include "support/null_terminated.hpp"
+#include "support/printable.hpp"
+
+namespace convladder {
+
+using nlohmann::ordered_json;
+
+namespace {
+
+// Where the child finds its ends: the memory comes behind the socket.
+constexpr int kSocketDescriptor = 3;
+constexpr int kFirstMemoryDescriptor = 4;
+
+/// The environment of this process, and how long idle OpenMP threads spin: the default is many milliseconds, in which
+/// a case that has just answered would take a core from the next one.
+std::vector<std::string> child_environment() {
+  std::vector<std::string> variables;
+  for (char** variable = environ; *variable != nullptr; ++variable) variables.emplace_back(*variable);
+  if (getenv("GOMP_SPINCOUNT") == nullptr && getenv("OMP_WAIT_POLICY") == nullptr) {
+    variables.emplace_back("GOMP_SPINCOUNT=20000");
+  }
+  return variables;
+}
+constexpr auto kSettlingTime = std::chrono::milliseconds(1);  // longer than those spins
+
+constexpr off_t kMostOutput = 1 << 20;
+
+constexpr const char* kMachineFault = "machine fault";  // a status that is never recorded
+constexpr const char* kNonce = "nonce";                 // of a request, which its answer has too
+
+std::uint64_t fresh_nonce() {
+  std::random_device source;
+  return std::uint64_t{source()} << 32U | source();
+}
+
+/// Signals that a process does not raise itself: they come from a person, a limit, or the system when memory runs out.
+bool comes_from_outside(int signal) {
+  constexpr std::array<int, 6> signals{SIGKILL, SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGXCPU};
+  return std::ranges::find(signals, signal) != signals.end();
+}
+
+/// Whether a process that ended by itself did so for what the machine, not its own code, is to blame.
+bool blames_the_machine(const std::string& last_words) {
+  const auto says = [&](const char* text) { return last_words.find(text) != std::string::npos; };
+  return says("libgomp: Thread creation failed") || says("error while loading shared libraries") ||
+         (says("bad_alloc") && memory_is_limited());
+}
+
+/// Whether it is the answer to that request; without its nonce from then on.
+bool takes_nonce(ordered_json& reply, const ordered_json& request) {
+  if (!reply.is_object() || !reply.contains(kNonce) || reply.at(kNonce) != request.at(kNonce)) return false;
+  reply.erase(kNonce);
+  return true;
+}
+
+/// The end to read of a pipe that nobody writes to: an empty standard input, also where there is no /dev/null.
+int empty_input() {
+  std::array<int, 2> ends{};
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) return -1;
+  close(ends[1]);
+  return ends[0];
+}
+
+class FailedClient final : public CaseClient {
+ public:
+  explicit FailedClient(std::string reason) : reason_(std::move(reason)) {}
+  ordered_json ask(const ordered_json& /*request*/) override { return ending(Status::launch_failed, reason_); }
+
+ private:
+  std::string reason_;
+};
+
+}  // namespace
+
+void keep_to_ourselves() {
+  // Where the system refuses either, the memory is as open to others of the same user as any program's.
+  static_cast<void>(prctl(PR_SET_DUMPABLE, 0));
+  static_cast<void>(prctl(PR_CAPBSET_DROP, CAP_SYS_PTRACE));
+}
+
+std::unique_ptr<CaseClient> failed_client(const std::string& reason) { return std::make_unique<FailedClient>(reason); }
+
+ordered_json ending(Status status, const std::string& reason) { return {{"status", status}, {"reason", reason}}; }
+
+ordered_json ending_of(const std::exception& error) {
+  if (const auto* const ended = dynamic_cast<const EndedProcess*>(&error)) return ending(ended->status, error.what());
+  if (dynamic_cast<const MachineFault*>(&error) != nullptr) throw MachineFault(error.what());
+  const auto* const of_system = dynamic_cast<const std::system_error*>(&error);
+  if (of_system != nullptr && of_system->code() == std::errc::resource_unavailable_try_again) {
+    throw MachineFault(fmt::format("no thread can be started: {}", system_error_text(EAGAIN)));
+  }
+  const bool no_memory = dynamic_cast<const std::bad_alloc*>(&error) != nullptr;
+  const std::string reason = no_memory ? "out of memory" : error.what();
+  if ((no_memory || dynamic_cast<const OutOfDeviceMemory*>(&error) != nullptr) && memory_is_limited()) {
+    throw MachineFault(no_memory ? out_of_memory_text() : fmt::format("{}: {}", out_of_memory_text(), reason));
+  }
+  if (dynamic_cast<const NothingForSize*>(&error) != nullptr) return ending(Status::unsupported, reason);
+  if (no_memory || dynamic_cast<const DeviceError*>(&error) != nullptr) {
+    ordered_json reply = ending(Status::launch_failed, reason);
+    if (dynamic_cast<const OutOfDeviceMemory*>(&error) != nullptr) reply[kOutOfDeviceMemory] = true;
+    return reply;
+  }
+  return ending(Status::crashed, fmt::format("exception: {}", reason));
+}
+
+ChildProcess::ChildProcess(std::string what, const std::string& command, const std::vector<int>& memory,
+                           double timeout_seconds, const ordered_json& hello, const std::string& program, Trust trust)
+    : what_(std::move(what)),
+      timeout_seconds_(timeout_seconds),
+      trust_(trust),
+      errors_(memfd_create("stderr of a case", MFD_CLOEXEC)) {
+  keep_to_ourselves();
+  if (trust_ == Trust::foreign) adopt_orphans();
+  std::array<int, 2> ends{};
+  if (errors_ < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) cannot_start(errno);
+  socket_ = std::make_unique<MessageSocket>(ends[0]);
+  start(program, command, ends[1], memory);
+  socket_->send(hello);
+}
+
+void ChildProcess::cannot_start(int error) {
+  if (errors_ >= 0) close(errors_);
+  throw MachineFault(fmt::format("cannot start a process for {}: {}", what_, system_error_text(error)));
+}
+
+ChildProcess::~ChildProcess() {
+  socket_.reset();  // the end of the stream tells the child to end
+  close(errors_);
+  if (process_ > 0) end_process();
+}
+
+/// It has nothing left to lose: freeing gigabytes page by page would only delay the next case.
+void ChildProcess::end_process() {
+  kill(process_, SIGKILL);
+  waitpid(process_, nullptr, 0);
+  remove_own_child(process_);
+  // A case's own processes (StageDevice) end with it, and are nobody else's to answer for.
+  end_left_processes(process_);
+  process_ = -1;
+}
+
+ordered_json ChildProcess::end_refused(const std::string& reason) {
+  end_process();
+  return ending(Status::refused, reason);
+}
+
+bool ChildProcess::has_ended() const {
+  siginfo_t information{};
+  return process_ <= 0 || (waitid(P_PID, static_cast<id_t>(process_), &information, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+                           information.si_pid == process_);
+}
+
+ordered_json ChildProcess::end() {
+  if (process_ <= 0) return ending(Status::crashed, "it has ended");
+  if (trust_ == Trust::foreign && !has_ended() && end_left_processes(process_) > 0) {
+    return end_refused("it started other processes");
+  }
+  return death();
+}
+
+void ChildProcess::go_on() const {
+  if (process_ > 0) kill(process_, SIGCONT);
+}
+
+ordered_json ChildProcess::ask(const ordered_json& asked_for) {
+  ordered_json request = asked_for;
+  // Reading out a result disturbs nobody, and there is much of it; a setting is followed by what it is for.
+  const auto what = request.at("do").get<std::string>();
+  if (what != "read" && what != "set") std::this_thread::sleep_for(kSettlingTime);
+  ordered_json reply;
+  if (process_ <= 0) return ending(Status::crashed, "it has ended");
+  if (trust_ == Trust::foreign) {
+    // Stopped, it can have sent nothing since; what is there came with the last answer.
+    if (socket_->has_more()) return end_refused("it answers what it was not asked");
+    // Of two answers one may only come after the next request. It has another nonce, or none.
+    request[kNonce] = fresh_nonce();
+    kill(process_, SIGCONT);
+  }
+  const ProcessorTurns before = processor_turns(process_);
+  const ProcessorTurns ours_before = processor_turns(getpid());
+  const auto asked = std::chrono::steady_clock::now();
+  if (!socket_->send(request)) return death();
+  const MessageSocket::Received received = socket_->receive(reply, timeout_seconds_);
+  last_answer_.ns = std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - asked).count();
+  if (trust_ == Trust::foreign) stop();
+  const ProcessorTurns after = processor_turns(process_);
+  const ProcessorTurns ours_after = processor_turns(getpid());
+  last_answer_.used_ns = after.used_ns - before.used_ns;
+  last_answer_.worked_ns = after.worked_ns - before.worked_ns;
+  last_answer_.waited_ns = after.waited_ns - before.waited_ns + ours_after.waited_ns - ours_before.waited_ns;
+  switch (received) {
+    case MessageSocket::Received::message:
+      limit_output();
+      if (trust_ == Trust::foreign && !takes_nonce(reply, request)) {
+        return end_refused("it answers what it was not asked");
+      }
+      if (trust_ == Trust::foreign && end_left_processes(process_) > 0) {
+        return end_refused("it started other processes");
+      }
+      return without_machine_fault(std::move(reply));
+    case MessageSocket::Received::timed_out:
+      return ending(Status::timeout, fmt::format("no answer to '{}' within {:g} s", what, timeout_seconds_));
+    case MessageSocket::Received::closed:
+      break;
+  }
+  return death();
+}
+
+void ChildProcess::start(const std::string& program, const std::string& command, int socket_end,
+                         const std::vector<int>& memory) {
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  // Duplicated high first: a descriptor to be copied may itself be one of the child's.
+  std::vector<int> copies;
+  const auto give = [&](int descriptor, int as) {
+    copies.push_back(fcntl(descriptor, F_DUPFD_CLOEXEC, kFirstMemoryDescriptor + static_cast<int>(memory.size())));
+    posix_spawn_file_actions_adddup2(&actions, copies.back(), as);
+  };
+  std::vector<std::string> arguments{"convladder", command, std::to_string(kSocketDescriptor)};
+  give(socket_end, kSocketDescriptor);
+  for (std::size_t i = 0; i < memory.size(); ++i) {
+    const int as = kFirstMemoryDescriptor + static_cast<int>(i);
+    give(memory[i], as);
+    arguments.push_back(std::to_string(as));
+  }
+  const int input = empty_input();
+  give(input, STDIN_FILENO);
+  give(errors_, STDOUT_FILENO);
+  give(errors_, STDERR_FILENO);
+  close(socket_end);
+  if (input >= 0) close(input);
+  std::vector<std::string> environment = child_environment();
+  // Nothing but the number of descriptors can have been in the way of the copies.
+  int failed = EMFILE;
+  if (std::ranges::min(copies) >= 0) {
+    failed = posix_spawn(&process_, program.c_str(), &actions, nullptr, null_terminated(arguments).data(),
+                         null_terminated(environment).data());
+  }
+  posix_spawn_file_actions_destroy(&actions);
+  for (const int copy : copies) {
+    if (copy >= 0) close(copy);
+  }
+  if (failed == 0) return add_own_child(process_);
+  if (failed == EMFILE) cannot_start(failed);
+  close(errors_);
+  const bool no_proc = failed == ENOENT && program == kThisProgram;
+  throw MachineFault(fmt::format("cannot start {}: {}", program,
+                                 no_proc ? "it does not exist; is /proc mounted?" : system_error_text(failed)));
+}
+
+/// Returns when it is stopped, or has ended.
+void ChildProcess::stop() const {
+  kill(process_, SIGSTOP);
+  siginfo_t what{};
+  while (waitid(P_PID, static_cast<id_t>(process_), &what, WSTOPPED | WEXITED | WNOWAIT) != 0 && errno == EINTR) {
+  }
+}
+
+/// The reply. Throws for one that says that the machine is to blame.
+ordered_json ChildProcess::without_machine_fault(ordered_json reply) const {
+  if (!reply.is_object() || !reply.contains("status")) return reply;
+  const std::string reason = printable(reply.value("reason", ""));
+  if (reply.at("status") == kMachineFault && trust_ == Trust::foreign) return ending(Status::crashed, reason);
+  if (reply.at("status") == kMachineFault) throw MachineFault(fmt::format("{} cannot run here: {}", what_, reason));
+  reply["reason"] = reason;
+  return reply;
+}
+
+/// How the process ended, and the last line it said.
+ordered_json ChildProcess::death() {
+  int status = 0;
+  bool is_ended = false;  // by us
+  if (trust_ == Trust::foreign) kill(process_, SIGCONT);
+  // It may have closed its socket and go on: it gets a moment to end by itself.
+  for (int attempt = 0; attempt < 100 && waitpid(process_, &status, WNOHANG) == 0; ++attempt) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    if (attempt == 99) {
+      kill(process_, SIGKILL);
+      waitpid(process_, &status, 0);
+      is_ended = true;
+    }
+  }
+  remove_own_child(process_);
+  const int of_its_own = end_left_processes(process_);
+  const int left = trust_ == Trust::foreign ? of_its_own : 0;
+  process_ = -1;
+  if (left > 0) return ending(Status::refused, "it started other processes");
+  const std::string last = last_words();
+  const bool may_blame = trust_ == Trust::own;
+  if (!may_blame && is_ended) return ending(Status::crashed, "it shut its socket, or sent what is no message");
+  if (may_blame && WIFSIGNALED(status) && comes_from_outside(WTERMSIG(status))) {
+    const int signal = WTERMSIG(status);
+    throw MachineFault(fmt::format("the process of {} was killed from outside by signal {} ({}){}", what_, signal,
+                                   strsignal(signal), signal == SIGKILL ? "; was there enough memory?" : ""));
+  }
+  if (may_blame && blames_the_machine(last)) throw MachineFault(fmt::format("{} cannot run here: {}", what_, last));
+  std::string how = WIFSIGNALED(status)
+                        ? fmt::format("ended by signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)))
+                        : fmt::format("ended with exit code {} before it answered", WEXITSTATUS(status));
+  if (!last.empty()) how += ": " + last;
+  return ending(Status::crashed, how);
+}
+
+/// What a case prints is kept in memory, and it is called thousands of times.
+void ChildProcess::limit_output() const {
+  if (lseek(errors_, 0, SEEK_END) < kMostOutput || ftruncate(errors_, 0) != 0) return;
+  lseek(errors_, 0, SEEK_SET);  // the child writes at the same offset
+}
+
+std::string ChildProcess::last_words() const {
+  std::array<char, 4096> buffer{};
+  const off_t size = lseek(errors_, 0, SEEK_END);
+  const off_t from = std::max<off_t>(0, size - static_cast<off_t>(buffer.size()));
+  const ssize_t count = pread(errors_, buffer.data(), buffer.size(), from);
+  std::string text(buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+  text.erase(text.find_last_not_of(" \n\r\t") + 1);
+  text = text.substr(text.find_last_of('\n') + 1, 200);
+  std::erase_if(text, [](unsigned char c) { return c < 0x20 || c >= 0x7f; });
+  return text;
+}
+
+ordered_json answer_to(const ordered_json& request, ordered_json reply) {
+  if (request.contains(kNonce)) reply[kNonce] = request.at(kNonce);
+  return reply;
+}
+
+int serve_requests(int socket_descriptor,
+                   const std::function<std::unique_ptr<CaseClient>(const ordered_json& hello)>& make) {
+  // A case must not outlive a run that was killed.
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  MessageSocket socket(socket_descriptor);
+  ordered_json hello;
+  ordered_json request;
+  const auto answer = [&](ordered_json reply) { return socket.send(answer_to(request, std::move(reply))); };
+  if (socket.receive(hello, std::nullopt) != MessageSocket::Received::message) return kExitError;
+  try {
+    const std::unique_ptr<CaseClient> client = make(hello);
+    if (client == nullptr) return kExitError;
+    while (socket.receive(request, std::nullopt) == MessageSocket::Received::message) {
+      if (!answer(client->ask(request))) break;
+    }
+  } catch (const MachineFault& fault) {
+    answer({{"status", kMachineFault}, {"reason", fault.what()}});
+  } catch (const std::bad_alloc&) {
+    answer({{"status", kMachineFault}, {"reason", out_of_memory_text()}});
+  }
+  return kExitOk;
+}
+
+}  // namespace convladder

@@ -1,0 +1,201 @@
+#include "harness/measure/ladders/opened_ladder.hpp"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "devices/cpu/all_cores.hpp"
+#include "harness/measure/ladders/outside_stage.hpp"
+#include "harness/measure/ladders/reference_process.hpp"
+#include "ladders/ladder_folder.hpp"
+#include "ladders/stage_build.hpp"
+#include "ladders/stage_cache.hpp"
+#include "simulator/stand_in/libraries.hpp"
+#include "simulator/stand_in/report/libraries_without_ptx.hpp"
+#include "support/errors.hpp"
+#include "support/file_bytes.hpp"
+#include "support/printable.hpp"
+#include "support/sha256.hpp"
+#include "variants/problem_size.hpp"
+
+namespace convladder {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What is compiled: its stages, those that are added, and last the reference, if that is C++.
+std::vector<StageBuild> build_all(const LadderFolder& folder, const std::vector<AddedStage>& added,
+                                  const fs::path& cache, const BuildProgress& progress) {
+  const StageBuilder builder(cache);
+  const bool with_reference = folder.reference.ends_with(".cpp");
+  const std::size_t own = folder.stages.size();
+  const std::size_t stages = own + added.size();
+  const std::size_t count = stages + (with_reference ? 1 : 0);
+  std::vector<StageBuild> builds(count);
+  std::mutex lock;
+  int done = 0;
+  on_all_cores(count, [&](std::size_t at) {
+    // The reference first: it is needed for everything.
+    const std::size_t which = with_reference ? (at + count - 1) % count : at;
+    {
+      const std::scoped_lock locked(lock);
+      const std::string& what = which < own      ? folder.stages[which].file
+                                : which < stages ? added[which - own].source.name
+                                                 : folder.reference;
+      progress(what, done, static_cast<int>(count));
+    }
+    if (which < own) {
+      builds[which] = builder.build(folder, folder.stages[which], {});
+    } else if (which < stages) {
+      const AddedStage& one = added[which - own];
+      builds[which] = builder.build({one.folder, folder.problem, {}, {}}, one.source, {});
+    } else {
+      builds[which] = builder.build_reference(folder);
+    }
+    const std::scoped_lock locked(lock);
+    ++done;
+  });
+  return builds;
+}
+
+/// Name of the stage below, or of what the head says.
+std::string_view below(const LadderFolder& folder, std::size_t which, const std::vector<const FolderVariant*>& built) {
+  const StageSource& stage = folder.stages[which];
+  const bool is_cpp = stage.language == StageLanguage::cpp;
+  const StageSource* found = nullptr;
+  for (const FolderVariant* const one : built) {
+    const StageSource& other = one->source();
+    if ((other.language == StageLanguage::cpp) != is_cpp || other.rung == 0) continue;
+    const bool is_below = stage.builds_on.empty() ? stage.rung > 0 && other.rung < stage.rung &&
+                                                        (found == nullptr || other.rung > found->rung)
+                                                  : other.name == stage.builds_on;
+    if (is_below) found = &other;
+  }
+  return found == nullptr ? std::string_view() : std::string_view(found->name);
+}
+
+/// What would be run by default, before anything is compiled for it.
+void require_sizes(const Problem& problem, const std::vector<std::string>& sizes, const std::string& place) {
+  for (const std::string& size : sizes) {
+    try {
+      static_cast<void>(parse_size(problem, size));
+    } catch (const std::invalid_argument& error) {
+      throw UserError(fmt::format("{}: {}", place, error.what()));
+    }
+  }
+}
+
+/// What a stage takes that nobody told anything: "TILE=8,WIDTH=2".
+std::string first_values(const StageSource& stage) {
+  std::vector<Parameter> values;
+  for (const StageParameter& one : stage.parameters) values.push_back({one.name, one.values.front()});
+  return Configuration(std::move(values)).text();
+}
+
+}  // namespace
+
+namespace {
+
+const FolderProblem& open_folder(const LadderFolder& folder, const std::vector<AddedStage>& added,
+                                 const BuildProgress& progress) {
+  const fs::path& path = folder.path;
+  const std::string file = (path / "problem.json").string();
+  auto problem = std::make_unique<FolderProblem>(read_file_text(file), file);
+  require_sizes(*problem, problem->default_sizes(), printable(file) + ": sizes");
+  require_sizes(*problem, problem->counted_sizes(), printable(file) + ": counted_sizes");
+  const fs::path cache = default_stage_cache();
+  std::vector<StageBuild> builds = build_all(folder, added, cache, progress);
+
+  const fs::path reference = path / folder.reference;
+  fs::path served = fs::absolute(reference);
+  const bool has_built = builds.size() > folder.stages.size() + added.size();
+  std::string identity = has_built ? content_of(builds.back()) : sha256_hex(read_file_text(reference.string()));
+  if (has_built) {
+    const StageBuild& build = builds.back();
+    if (build.library.empty()) {
+      const std::string& why = build.missing.empty() ? build.error : build.missing;
+      throw UserError(fmt::format("{}: {}", printable(reference.string()), why));
+    }
+    served = build.library;
+  }
+  problem->set_reference(reference_process(served, printable(reference.string()), cache),
+                         fmt::format("float64, by {}", folder.reference), std::move(identity));
+
+  const auto shared = std::make_shared<const LadderFolder>(folder);
+  // Their texts are looked at as long as the program runs.
+  static std::vector<std::unique_ptr<FolderVariant>> kept;
+  std::vector<const FolderVariant*> built;
+  for (std::size_t i = 0; i < folder.stages.size(); ++i) {
+    kept.push_back(std::make_unique<FolderVariant>(*problem, folder.stages[i], std::move(builds[i]),
+                                                   first_values(folder.stages[i])));
+    kept.back()->set_builds([shared, i, cache](const StageDefinitions& definitions) {
+      return StageBuilder(cache).build(*shared, shared->stages[i], definitions);
+    });
+    built.push_back(kept.back().get());
+  }
+  std::vector<ProblemVariant> variants;
+  for (std::size_t i = 0; i < built.size(); ++i) {
+    variants.push_back({info_of(*built[i], below(folder, i, built)), problem.get(), built[i]});
+  }
+  for (std::size_t i = 0; i < added.size(); ++i) {
+    kept.push_back(
+        std::make_unique<FolderVariant>(*problem, added[i].source, std::move(builds[folder.stages.size() + i])));
+    variants.push_back({info_of(*kept.back(), {}), problem.get(), kept.back().get()});
+  }
+  problem->set_variants(std::move(variants));
+  return dynamic_cast<const FolderProblem&>(open_problem(std::move(problem)));
+}
+
+}  // namespace
+
+const FolderProblem& open_ladder(const fs::path& path, const BuildProgress& progress) {
+  return open_folder(read_ladder_folder(path), {}, progress);
+}
+
+const FolderProblem& open_ladder_with(const fs::path& path, const std::vector<AddedStage>& added,
+                                      const BuildProgress& progress) {
+  return open_folder(read_ladder_folder(path, OwnStages::optional), added, progress);
+}
+
+const FolderProblem& open_ladder_text(const std::string& text) {
+  return dynamic_cast<const FolderProblem&>(open_problem(std::make_unique<FolderProblem>(text, "problem.json")));
+}
+
+nlohmann::ordered_json stage_hello(const FolderVariant& stage) {
+  return {{"family", stage.source().language == StageLanguage::cpp ? "cpu" : "cuda"},
+          {"variant", stage.source().name},
+          {"library", stage.build().library.string()},
+          {"choice", stage.choice()}};
+}
+
+std::unique_ptr<FolderVariant> served_stage(const FolderProblem& folder, const nlohmann::ordered_json& hello) {
+  StageSource source;
+  source.name = hello.at("variant").get<std::string>();
+  source.language = hello.at("family") == "cpu" ? StageLanguage::cpp : StageLanguage::cuda;
+  return std::make_unique<FolderVariant>(folder, std::move(source),
+                                         StageBuild{.library = hello.at("library").get<std::string>()},
+                                         hello.at("choice").get<std::string>());
+}
+
+std::string why_not_executed(const FolderVariant& stage) {
+  if (stage.source().language == StageLanguage::cpp) return {};
+  for (const std::string& library : stage.source().libraries) {
+    if (!stand_in::holds_no_ptx("lib" + library)) continue;
+    return fmt::format("it uses lib{}: NVIDIA's libraries hold no PTX to execute", library);
+  }
+  return stand_in::find_libraries().empty() ? "this build has no stand-in for the CUDA runtime" : "";
+}
+
+const FolderVariant* folder_variant(const Variant& variant) {
+  if (const auto* const outside = dynamic_cast<const OutsideStage*>(&variant)) return &outside->stage();
+  return dynamic_cast<const FolderVariant*>(&variant);
+}
+
+}  // namespace convladder

@@ -1,0 +1,168 @@
+#include "harness/measure/ladders/outside_stage.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <utility>
+
+#include "ladders/launch_plan.hpp"
+#include "ladders/stage_cache.hpp"
+#include "support/errors.hpp"
+#include "support/file_bytes.hpp"
+#include "support/nearest_name.hpp"
+#include "support/printable.hpp"
+#include "variants/convolution/problem.hpp"
+#include "variants/fused/fused_variant.hpp"
+
+namespace convladder {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The convolution as a folder's problem.json would say it: its dimensions are those of the convolution, behind the
+/// batch.
+constexpr const char* kConvolution = R"json({
+ "name": "convolution-from-outside", "title": "Convolution",
+ "dimensions": {
+  "N": {"name": "batch", "to": 100000000}, "C": {"name": "in_channels", "to": 100000000},
+  "H": {"name": "height", "to": 100000000}, "W": {"name": "width", "to": 100000000},
+  "M": {"name": "out_channels", "to": 100000000}, "K": {"name": "kernel", "to": 100000000},
+  "S": {"name": "stride", "to": 100000000}, "P": {"name": "padding", "from": 0, "to": 100000000},
+  "G": {"name": "groups", "to": 100000000}},
+ "derived": {"OH": "div(H + 2 * P - K, S) + 1", "OW": "div(W + 2 * P - K, S) + 1"},
+ "tensors": [
+  {"name": "input", "role": "in", "type": "f32", "shape": ["N", "C", "H", "W"]},
+  {"name": "weights", "role": "in", "type": "f32", "shape": ["M", "div(C, G)", "K", "K"]},
+  {"name": "output", "role": "out", "type": "f32", "shape": ["N", "M", "OH", "OW"], "compare": {"tolerance": 1e-6}}],
+ "sizes": ["N1C1H72W72M12K7S1P0G1"],
+ "work": {"flop": "2 * N * M * OH * OW * div(C, G) * K * K"}})json";
+
+const FolderProblem& as_folder() {
+  static const FolderProblem problem(kConvolution, "convolution");
+  return problem;
+}
+
+ProblemSize as_folder(const ProblemSize& size) {
+  ProblemSize folder{&as_folder(), 1, {size.batch}};
+  folder.values.insert(folder.values.end(), size.values.begin(), size.values.end());
+  return folder;
+}
+
+/// A folder that holds nothing but the file.
+LadderFolder folder_of(const fs::path& file, const StageSource& source) {
+  return {file.parent_path(), as_folder().ladder(), {}, {source}};
+}
+
+StageSource source_of(const fs::path& file) {
+  const std::string name = file.filename().string();
+  const std::string as_stage = is_stage_name(name) ? name : "01_" + name;
+  const std::string shown = printable(file.string());
+  if (!is_stage_name(as_stage)) {
+    throw UserError(
+        fmt::format("--with {}: expected a file .cu, .cpp or .ptx, named by letters, digits and '_'", shown));
+  }
+  StageSource source = parse_stage(read_file_text(file.string()), as_stage, shown);
+  source.file = name;
+  for (const std::string& need : source.needs) {
+    try {
+      static_cast<void>(Expression(need, as_folder().ladder().names()));
+    } catch (const std::invalid_argument& error) {
+      throw UserError(fmt::format("{}: @requires: {}", shown, error.what()));
+    }
+  }
+  if (!source.launches.empty()) static_cast<void>(LaunchPlan(source, as_folder().ladder(), shown));
+  return source;
+}
+
+void require_other_name(const OutsideStage& outside, const VariantInfo& info, const VariantInfo& other) {
+  if (other.family != info.family || other.name != info.name) return;
+  throw UserError(fmt::format("--with {}: a variant is called '{}' already: name the file otherwise",
+                              printable(outside.stage().source().file), info.name));
+}
+
+/// On the rung above the highest of its family, where those are that came before it.
+VariantInfo info_of(const OutsideStage& outside, const std::vector<ProblemVariant>& before) {
+  VariantInfo info = info_of(outside.stage(), {});
+  std::vector<std::string> names;
+  int highest = 0;
+  const auto look_at = [&](const ProblemVariant& one) {
+    if (one.info.family != info.family) return;
+    names.emplace_back(one.info.name);
+    require_other_name(outside, info, one.info);
+    if (one.info.rung.value_or(0) <= highest) return;
+    highest = *one.info.rung;
+    info.builds_on = one.info.name;
+  };
+  for (const ProblemVariant& one : convolution_problem().variants()) look_at(one);
+  for (const RegisteredFused& one : registered_fused_variants()) require_other_name(outside, info, one.info);
+  for (const ProblemVariant& one : before) look_at(one);
+  info.rung = highest + 1;
+  if (const std::string& wanted = outside.stage().source().builds_on; !wanted.empty()) {
+    require_known("variant", wanted, names, fmt::format("{}: @builds-on: ", printable(outside.stage().source().file)));
+    info.builds_on = wanted;
+  }
+  return info;
+}
+
+}  // namespace
+
+OutsideStage::OutsideStage(StageSource source, StageBuild build, std::string choice)
+    : stage_(as_folder(), std::move(source), std::move(build), std::move(choice)) {}
+
+OutsideStage::~OutsideStage() {
+  static_cast<void>(weights_.release());  // its device is gone before, and the memory with it
+}
+
+std::string OutsideStage::unsupported_reason(const ProblemSize& size) const {
+  try {
+    return stage_.unsupported_reason(as_folder(size));
+  } catch (const std::invalid_argument& error) {  // a tensor that is too large
+    return error.what();
+  }
+}
+
+std::unique_ptr<PreparedVariant> OutsideStage::prepare(Device& device, const ProblemSize& size,
+                                                       const ProblemTensors& tensors) const {
+  const PlacedTensor& constant = tensors.constants.front();
+  const void* const beside = tensors.outputs.front().address;
+  if (weights_of_ != constant.address || weights_beside_ != beside) {
+    weights_ = std::make_unique<DeviceBuffer>(device.allocate(constant.tensor.bytes(), "weights"));
+    device.copy_to_device(weights_->address(), constant.address, weights_->bytes());
+    weights_of_ = constant.address;
+    weights_beside_ = beside;
+  }
+  return prepare_with(device, size, tensors, {constant.tensor, weights_->address()});
+}
+
+std::unique_ptr<PreparedVariant> OutsideStage::prepare_with(Device& device, const ProblemSize& size,
+                                                            ProblemTensors tensors, const PlacedTensor& weights) const {
+  tensors.inputs.push_back(weights);
+  return stage_.prepare(device, as_folder(size), tensors);
+}
+
+std::vector<ProblemVariant> outside_stages(const std::vector<std::string>& files, const BuildProgress& progress) {
+  static std::vector<std::unique_ptr<OutsideStage>> kept;  // their texts are looked at as long as the program runs
+  std::vector<ProblemVariant> stages;
+  const StageBuilder builder(default_stage_cache());
+  int done = 0;
+  for (const std::string& file : files) {
+    const fs::path path = fs::absolute(file);
+    StageSource source = source_of(path);
+    progress(source.file, done++, static_cast<int>(files.size()));
+    StageBuild build = builder.build(folder_of(path, source), source, {});
+    kept.push_back(std::make_unique<OutsideStage>(std::move(source), std::move(build)));
+    stages.push_back({info_of(*kept.back(), stages), &convolution_problem(), kept.back().get()});
+  }
+  return stages;
+}
+
+std::unique_ptr<OutsideStage> served_outside_stage(const nlohmann::ordered_json& hello) {
+  const std::unique_ptr<FolderVariant> served = served_stage(as_folder(), hello);
+  return std::make_unique<OutsideStage>(served->source(), served->build(), served->choice());
+}
+
+}  // namespace convladder

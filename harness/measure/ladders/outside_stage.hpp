@@ -1,0 +1,52 @@
+// A stage of a user's own beside the built-in ones of the convolution: a file that defines `solve`, compiled and called
+// as those of a folder are.
+//
+//   extern "C" void solve(const float* input, const float* weights, float* output, int batch, int in_channels,
+//                         int height, int width, int out_channels, int kernel, int stride, int padding, int groups)
+#pragma once
+
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "harness/measure/ladders/opened_ladder.hpp"
+
+namespace convladder {
+
+class OutsideStage final : public Variant {
+ public:
+  OutsideStage(StageSource source, StageBuild build, std::string choice = {});
+  ~OutsideStage() override;
+
+  const FolderVariant& stage() const { return stage_; }
+
+  std::string unsupported_reason(const ProblemSize& size) const override;
+  std::string not_here() const override { return stage_.not_here(); }
+  std::string does_not_compile() const override { return stage_.does_not_compile(); }
+  bool launches_by_itself() const override { return stage_.launches_by_itself(); }
+  /// The weights are copied to the device; all else is the stage's work in each call.
+  std::unique_ptr<PreparedVariant> prepare(Device& device, const ProblemSize& size,
+                                           const ProblemTensors& tensors) const override;
+  /// The same with weights that are on the device already.
+  std::unique_ptr<PreparedVariant> prepare_with(Device& device, const ProblemSize& size, ProblemTensors tensors,
+                                                const PlacedTensor& weights) const;
+
+ private:
+  FolderVariant stage_;
+  /// Of the last constants. A device that runs the stage in a process of its own allocates nothing once it is loaded,
+  /// so what is prepared again for the same tensors finds them here.
+  mutable std::unique_ptr<DeviceBuffer> weights_;
+  mutable const void* weights_of_ = nullptr;
+  mutable const void* weights_beside_ = nullptr;
+};
+
+/// Compiles the files, and puts each on the rung above its family's highest: "my_conv.cu" is `my-conv`. They last as
+/// long as the program; what does not compile is there with the reason. Throws UserError for a file that is none of a
+/// stage, and for a name that a variant has already.
+std::vector<ProblemVariant> outside_stages(const std::vector<std::string>& files, const BuildProgress& progress);
+
+/// In a case's process, from stage_hello.
+std::unique_ptr<OutsideStage> served_outside_stage(const nlohmann::ordered_json& hello);
+
+}  // namespace convladder

@@ -1,0 +1,240 @@
+#include "harness/measure/ladders/reference_process.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "harness/measure/isolation/child_process.hpp"
+#include "harness/measure/isolation/served_process.hpp"
+#include "harness/measure/isolation/shared_memory.hpp"
+#include "ladders/stage_build.hpp"
+#include "support/embedded_file.hpp"
+#include "support/errors.hpp"
+#include "support/file_bytes.hpp"
+#include "support/sha256.hpp"
+#include "support/whole_number.hpp"
+
+namespace convladder {
+
+using nlohmann::ordered_json;
+
+const std::vector<EmbeddedFile>& embedded_reference_server();
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double kUsualSeconds = 600;  // of a call: nobody waits longer for what checks one output
+constexpr int kMostSeconds = 1'000'000;
+constexpr const char* kSecondsVariable = "CONVLADDER_REFERENCE_SECONDS";
+constexpr const char* kPython = "/usr/bin/python3";
+constexpr std::size_t kAlignment = 64;
+
+std::size_t aligned(std::size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+
+double seconds_of_a_call() {
+  const char* const named = std::getenv(kSecondsVariable);
+  return named == nullptr ? kUsualSeconds : parse_whole_number(kSecondsVariable, named, 1, kMostSeconds);
+}
+
+/// Throws UserError for what no output can be compared with. Of what errors are relative to NaN says nothing.
+void require_telling(const ReferenceTensor& tensor, const std::string& reference) {
+  const auto refuse = [&](const std::string& of, std::size_t at, double value, const char* what) {
+    const double shown = std::isnan(value) ? std::abs(value) : value;
+    throw UserError(fmt::format("{}: element {} of {} is {}, {}", reference, at, of, shown, what));
+  };
+  if (is_floating(tensor.tensor->type)) {
+    const auto* const values = reinterpret_cast<const double*>(tensor.values.data());
+    for (std::size_t i = 0; i < static_cast<std::size_t>(tensor.elements); ++i) {
+      if (!std::isfinite(values[i])) refuse(tensor.tensor->name, i, values[i], "no number to compare with");
+    }
+  }
+  for (std::size_t i = 0; i < tensor.scale.size(); ++i) {
+    const bool is_good = std::isnan(tensor.scale[i]) || (tensor.scale[i] >= 0 && std::isfinite(tensor.scale[i]));
+    if (!is_good) refuse(tensor.tensor->name + "_scale", i, tensor.scale[i], "it must be a number from 0");
+  }
+}
+
+/// What is empty may be nowhere.
+void copy_bytes(void* to, const void* from, std::size_t bytes) {
+  if (bytes > 0) std::memcpy(to, from, bytes);
+}
+
+/// What serves a reference.py: a program of its own, which lies in the cache.
+fs::path python_server(const fs::path& cache) {
+  const std::string& text = embedded_reference_server().front().content;
+  const std::string hash = sha256_hex(text);
+  fs::path file = cache / (hash + ".py");
+  std::error_code error;
+  if (!fs::exists(file, error)) write_file_atomically(file, text);
+  return file;
+}
+
+/// The process, and the memory in which it gets and leaves tensors.
+class Reference {
+ public:
+  Reference(fs::path file, std::string name, fs::path cache)
+      : file_(std::move(file)), name_(std::move(name)), cache_(std::move(cache)) {}
+
+  void compute(const ProblemSize& size, std::vector<ReferenceTensor>& tensors) {
+    const std::scoped_lock locked(lock_);
+    std::vector<std::size_t> places;  // of values and scale of each tensor
+    std::size_t bytes = 0;
+    for (const ReferenceTensor& one : tensors) {
+      places.push_back(bytes);
+      bytes += aligned(one.values.size());
+      places.push_back(bytes);
+      bytes += aligned(one.scale.size() * sizeof(double));
+    }
+    start(bytes);
+    const ordered_json request = lay_out(size, tensors, places);
+    const ordered_json reply = process_->ask(request);
+    if (reply.contains("status")) {
+      throw UserError(fmt::format("{}: {}", name_, reply.value("reason", "it does not answer")));
+    }
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+      ReferenceTensor& one = tensors[i];
+      if (one.tensor->role == TensorRole::in) continue;
+      copy_bytes(one.values.data(), memory_->data() + places[2 * i], one.values.size());
+      copy_bytes(one.scale.data(), memory_->data() + places[2 * i + 1], one.scale.size() * sizeof(double));
+      require_telling(one, name_);
+    }
+  }
+
+ private:
+  void start(std::size_t bytes) {
+    if (process_ != nullptr && memory_->bytes() >= bytes) return;
+    process_.reset();
+    memory_ = std::make_unique<SharedMemory>(std::max(bytes, kAlignment));
+    const bool is_python = file_.extension() == ".py";
+    const ordered_json hello{{"file", file_.string()}, {"bytes", memory_->bytes()}};
+    process_ = std::make_unique<ChildProcess>(name_, is_python ? python_server(cache_).string() : "serve-reference",
+                                              std::vector{memory_->descriptor()}, seconds_of_a_call(), hello,
+                                              is_python ? kPython : kThisProgram);
+  }
+
+  ordered_json lay_out(const ProblemSize& size, const std::vector<ReferenceTensor>& tensors,
+                       const std::vector<std::size_t>& places) const {
+    const LadderProblem& problem = dynamic_cast<const FolderProblem&>(*size.problem).ladder();
+    const SizeValues values = problem.size_values(size.values);
+    ordered_json list = ordered_json::array();
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+      const ReferenceTensor& one = tensors[i];
+      copy_bytes(memory_->data() + places[2 * i], one.values.data(), one.values.size());
+      copy_bytes(memory_->data() + places[2 * i + 1], one.scale.data(), one.scale.size() * sizeof(double));
+      ordered_json shape = ordered_json::array();
+      for (const Expression& extent : one.tensor->shape) {
+        shape.push_back(static_cast<std::int64_t>(extent.value(values)));
+      }
+      const ElementType type = is_floating(one.tensor->type) ? ElementType::f64 : one.tensor->type;
+      list.push_back({{"name", one.tensor->name},
+                      {"role", one.tensor->role == TensorRole::in    ? "in"
+                               : one.tensor->role == TensorRole::out ? "out"
+                                                                     : "in-out"},
+                      {"type", element_name(type)},
+                      {"shape", std::move(shape)},
+                      {"at", places[2 * i]},
+                      {"scale_at", one.scale.empty() ? ordered_json() : ordered_json(places[2 * i + 1])}});
+    }
+    ordered_json scalars = ordered_json::array();
+    for (const LadderScalar& one : problem.scalars) {
+      const ElementType type = is_floating(one.type) ? ElementType::f64 : one.type;
+      // As a stage gets it: a float of 32 bits where the problem says so.
+      const double value = with_element_type(
+          one.type, [&]<typename T>(T) { return to_double(from_double<T>(one.value.value(values))); });
+      scalars.push_back({{"name", one.name}, {"type", element_name(type)}, {"value", value}});
+    }
+    ordered_json dimensions = ordered_json::object();
+    for (std::size_t i = 0; i < problem.dimensions.size(); ++i) {
+      dimensions[problem.dimensions[i].letter] = size.values[i];
+    }
+    return {{"do", "reference"},
+            {"tensors", std::move(list)},
+            {"scalars", std::move(scalars)},
+            {"dimensions", std::move(dimensions)}};
+  }
+
+  fs::path file_;
+  std::string name_;
+  fs::path cache_;
+  std::mutex lock_;
+  std::unique_ptr<SharedMemory> memory_;
+  std::unique_ptr<ChildProcess> process_;  // gone before its memory is
+};
+
+/// The other end, for a reference.cpp.
+class ReferenceServer final : public CaseClient {
+ public:
+  ReferenceServer(const std::string& library, std::byte* memory) : memory_(memory) {
+    void* const handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (handle != nullptr) call_ = reinterpret_cast<Call>(dlsym(handle, kReferenceCall));
+    if (call_ != nullptr) return;
+    const char* const error = dlerror();
+    why_not_ = error == nullptr ? "it cannot be loaded" : error;
+  }
+
+  ordered_json ask(const ordered_json& request) override {
+    if (call_ == nullptr) return ending(Status::crashed, why_not_);
+    std::vector<void*> arguments;
+    for (const ordered_json& one : request.at("tensors")) {
+      arguments.push_back(memory_ + one.at("at").get<std::size_t>());
+      if (!one.at("scale_at").is_null()) arguments.push_back(memory_ + one.at("scale_at").get<std::size_t>());
+    }
+    std::vector<std::vector<std::byte>> numbers;
+    for (const ordered_json& one : request.at("scalars")) {
+      const ElementType type = element_type_of(one.at("type").get<std::string>()).value_or(ElementType::f64);
+      with_element_type(type, [&]<typename T>(T) {
+        const T value = from_double<T>(one.at("value").get<double>());
+        const auto* const bytes = reinterpret_cast<const std::byte*>(&value);
+        numbers.emplace_back(bytes, bytes + sizeof value);
+      });
+    }
+    std::vector<int> dimensions;
+    for (const auto& [name, value] : request.at("dimensions").items()) dimensions.push_back(value.get<int>());
+    for (std::vector<std::byte>& number : numbers) arguments.push_back(number.data());
+    for (int& dimension : dimensions) arguments.push_back(&dimension);
+    try {
+      call_(arguments.data());
+    } catch (const std::exception& error) {
+      return ending(Status::crashed, fmt::format("exception: {}", error.what()));
+    }
+    return ordered_json::object();
+  }
+
+ private:
+  using Call = void (*)(void* const* arguments);
+  std::byte* memory_;
+  Call call_ = nullptr;
+  std::string why_not_;
+};
+
+int serve_reference(int socket, int memory, int /*window*/) {
+  std::unique_ptr<SharedMemory> tensors;  // outlives what answers
+  return serve_requests(socket, [&](const ordered_json& hello) {
+    tensors = std::make_unique<SharedMemory>(memory, hello.at("bytes").get<std::size_t>(), SharedMemory::Access::write);
+    return std::make_unique<ReferenceServer>(hello.at("file").get<std::string>(), tensors->data());
+  });
+}
+
+const ServedRegistration serve_reference_registration("serve-reference", serve_reference);
+
+}  // namespace
+
+LadderReference reference_process(const fs::path& file, const std::string& name, const fs::path& cache) {
+  auto reference = std::make_shared<Reference>(file, name, cache);
+  return [reference = std::move(reference)](const ProblemSize& size, std::vector<ReferenceTensor>& tensors) {
+    reference->compute(size, tensors);
+  };
+}
+
+}  // namespace convladder

@@ -1,0 +1,192 @@
+#include "harness/measure/machine/quality.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <utility>
+
+#include "harness/measure/statistics/statistics.hpp"
+#include "support/json_null.hpp"
+#include "support/printable.hpp"
+#include "support/units.hpp"
+
+namespace convladder {
+
+using nlohmann::ordered_json;
+
+namespace {
+
+/// From where on something makes a case noisy, and from where on disturbed.
+struct Limits {
+  double noisy;
+  double disturbed;
+};
+
+// In cores, not in shares: a kernel on all cores waits for the slowest of its threads, however many there are. A
+// desktop or a monitor at rest stays below the first.
+constexpr Limits kCoresMissing{0.25, 0.75};
+// A percent of it is a percent of time at least; a hypervisor's own work stays below the first.
+constexpr Limits kSteal{0.02, 0.10};
+// Clocks that settle move samples by some percent.
+constexpr Limits kDrift{0.10, 0.30};
+// Half the interval over the median. What `convladder compare` looks for is smaller.
+constexpr Limits kHalfWidth{0.05, 0.20};
+// One call each: a call that met an interrupt is 1.5 times slower on a quiet machine too.
+constexpr Limits kAnchorSpread{1.5, 2.5};
+// Of a GPU's clock, the highest of the run over the case's lowest. Samples of one case differ by less, since others are
+// taken again; what is left is a clock that differs from case to case.
+constexpr Limits kClockSpread{1.03, 1.2};
+// What enqueuing a call takes of the host over the call's time. From there on the device waits for the host.
+constexpr Limits kEnqueueShare{0.8, 0.95};
+
+struct MarkText {
+  std::string_view name;
+  std::string_view sign;
+};
+constexpr std::array<MarkText, 3> kMarks{{{"good", ""}, {"noisy", "~"}, {"disturbed", "!"}}};
+
+constexpr std::size_t kFewestForDrift = 8;  // four in each half: one outlier does not decide
+
+QualityMark mark_of(double value, const Limits& limits) {
+  if (value >= limits.disturbed) return QualityMark::disturbed;
+  return value >= limits.noisy ? QualityMark::noisy : QualityMark::good;
+}
+
+std::optional<double> half_width_of(const std::vector<double>& samples) {
+  const auto interval = median_interval(samples);
+  if (!interval) return std::nullopt;
+  return (interval->high - interval->low) / 2 / median(samples);
+}
+
+/// The limits of a device, an empty list where there are none.
+ordered_json limits_of(const ordered_json& ceilings, std::string_view device) {
+  const auto found =
+      std::ranges::find_if(ceilings, [&](const ordered_json& one) { return one.at("device") == device; });
+  return found == ceilings.end() ? ordered_json::array() : found->at("limits");
+}
+
+std::string others_text(double used, int cores, std::string_view up_to = "") {
+  return fmt::format("others used {}{:.1f} of {} cores", up_to, used, cores);
+}
+
+std::pair<QualityMark, std::string> judged_clock(const ClockSeen& clock) {
+  const QualityMark spread =
+      clock.lowest_mhz > 0 ? mark_of(clock.highest_mhz / clock.lowest_mhz, kClockSpread) : QualityMark::good;
+  std::string text = clock.lowest_mhz > 0
+                         ? fmt::format("the clock was {:.0f} of {:.0f} MHz", clock.lowest_mhz, clock.highest_mhz)
+                         : "the clock was held down";
+  if (!clock.reasons.empty()) text += fmt::format(" ({})", fmt::join(clock.reasons, ", "));
+  return {clock.is_held ? std::max(spread, QualityMark::noisy) : spread, std::move(text)};
+}
+
+}  // namespace
+
+std::string_view quality_name(QualityMark mark) { return kMarks.at(static_cast<std::size_t>(mark)).name; }
+
+std::string_view quality_sign(QualityMark mark) { return kMarks.at(static_cast<std::size_t>(mark)).sign; }
+
+std::size_t anchor_samples(const ordered_json& ceilings, std::string_view device) {
+  const ordered_json limits = limits_of(ceilings, device);
+  return limits.empty() ? 0 : limits.at(0).at("samples").size();
+}
+
+std::optional<AnchorSpread> anchor_spread(const ordered_json& ceilings, std::string_view device, std::size_t first) {
+  std::optional<AnchorSpread> worst;
+  for (const ordered_json& limit : limits_of(ceilings, device)) {
+    const auto samples = limit.at("samples").get<std::vector<double>>();
+    if (samples.size() < 2 || first >= samples.size()) continue;
+    const double lowest = std::ranges::min(std::span(samples).subspan(first));
+    const double ratio = std::ranges::max(samples) / lowest;
+    if (!std::isfinite(ratio)) continue;
+    if (!worst || ratio > worst->ratio) worst = AnchorSpread{limit.at("name").get<std::string>(), ratio};
+  }
+  return worst;
+}
+
+std::optional<double> drift_of(const std::vector<double>& samples) {
+  if (samples.size() < kFewestForDrift) return std::nullopt;
+  const std::size_t half = samples.size() / 2;
+  const std::span<const double> all(samples);
+  return median(all.last(half)) / median(all.first(half)) - 1;
+}
+
+Quality judge_quality(const SeenOfCase& seen) {
+  std::vector<std::pair<QualityMark, std::string>> found;
+  if (seen.load) {
+    const double idle = std::max(0, seen.load->cores - seen.threads);
+    found.emplace_back(mark_of(seen.load->used - idle, kCoresMissing), others_text(seen.load->used, seen.load->cores));
+    found.emplace_back(mark_of(seen.load->steal, kSteal), fmt::format("steal {:.0f}%", seen.load->steal * 100));
+  }
+  if (const auto drift = drift_of(seen.samples)) {
+    // Of the ratio, so that a fall to a third weighs as much as a rise to three times.
+    const double size = std::exp(std::abs(std::log1p(*drift))) - 1;
+    found.emplace_back(mark_of(size, kDrift), fmt::format("samples drifted by {:+.0f}%", *drift * 100));
+  }
+  if (const auto half_width = half_width_of(seen.samples)) {
+    found.emplace_back(mark_of(*half_width, kHalfWidth),
+                       fmt::format("the median is known only to ±{:.0f}%", *half_width * 100));
+  }
+  if (seen.anchors) {
+    found.emplace_back(mark_of(seen.anchors->ratio, kAnchorSpread),
+                       fmt::format("{} scattered by {:.1f}x", seen.anchors->name, seen.anchors->ratio));
+  }
+  if (seen.clock) found.push_back(judged_clock(*seen.clock));
+  if (seen.enqueue_ns > 0) {
+    const double call_ns = median(seen.samples);
+    found.emplace_back(mark_of(seen.enqueue_ns / call_ns, kEnqueueShare),
+                       fmt::format("the host needs {} to launch a call, which may take less than its {}",
+                                   time_text(seen.enqueue_ns), time_text(call_ns)));
+  }
+  std::ranges::stable_sort(found, std::ranges::greater(), &std::pair<QualityMark, std::string>::first);
+  Quality quality;
+  if (seen.load) quality.load_of_others = seen.load->used / seen.load->cores;
+  for (const auto& [mark, reason] : found) {
+    if (mark == QualityMark::good) break;
+    quality.mark = std::max(quality.mark, mark);
+    quality.reasons.push_back(reason);
+  }
+  return quality;
+}
+
+ordered_json quality_json(const SeenOfCase& seen) {
+  const Quality quality = judge_quality(seen);
+  return {{"mark", quality_name(quality.mark)},
+          {"reasons", quality.reasons},
+          {"load_of_others", or_null(quality.load_of_others)},
+          {"steal", seen.load ? ordered_json(seen.load->steal) : ordered_json()},
+          {"drift", or_null(drift_of(seen.samples))},
+          {"anchor_spread", seen.anchors ? ordered_json(seen.anchors->ratio) : ordered_json()}};
+}
+
+Quality read_quality(const JsonPlace& place) {
+  const std::string name = place.at("mark").text();
+  const auto* const mark = std::ranges::find(kMarks, name, &MarkText::name);
+  if (mark == kMarks.end()) place.at("mark").expected("good, noisy or disturbed");
+  Quality quality{.mark = static_cast<QualityMark>(mark - kMarks.begin()), .reasons = {}};
+  quality.load_of_others = place.at("load_of_others").number_or_none();
+  if (!quality.is_marked()) return quality;
+  for (const std::string& reason : place.at("reasons").texts()) quality.reasons.push_back(printable(reason));
+  if (quality.reasons.empty()) place.at("reasons").expected("at least one, because the mark is not good");
+  return quality;
+}
+
+std::string quality_line(const std::vector<Quality>& timed, int cores, std::string_view file) {
+  const auto marked = std::ranges::count_if(timed, &Quality::is_marked);
+  if (marked == 0) return {};
+  double most = 0;
+  for (const Quality& one : timed) {
+    if (one.is_marked()) most = std::max(most, one.load_of_others.value_or(0) * cores);
+  }
+  const bool busy = most >= kCoresMissing.noisy;
+  const std::string why =
+      busy ? others_text(most, cores, "up to ") : std::ranges::max_element(timed, {}, &Quality::mark)->reasons.front();
+  return fmt::format("{} of {} cases were measured while the machine was {} ({}); {} says which", marked, timed.size(),
+                     busy ? "busy" : "not steady", why, file);
+}
+
+}  // namespace convladder

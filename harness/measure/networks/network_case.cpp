@@ -1,0 +1,355 @@
+#include "harness/measure/networks/network_case.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "harness/measure/isolation/claimed_times.hpp"
+#include "harness/measure/networks/network_session.hpp"
+#include "harness/measure/plan/device_argument.hpp"
+#include "harness/measure/plan/step_timeout.hpp"
+#include "harness/measure/statistics/statistics.hpp"
+#include "harness/measure/statistics/stop_rule.hpp"
+#include "network/network_runner.hpp"
+#include "support/units.hpp"
+#include "variants/convolution/problem.hpp"
+
+namespace convladder {
+
+using nlohmann::ordered_json;
+
+namespace {
+
+constexpr std::size_t kMostPasses = 100;
+constexpr double kShortPassNs = 50e6;
+constexpr double kKeptShare = 0.25;  // of the budget of passes
+constexpr double kKeptRowNs = 20e6;  // of batches in a row
+constexpr double kMostKeptRowNs =
+    100e6;  // where others keep the processor busy: it ends with the batch that passes this
+constexpr double kMostKeptInARow = 1000;
+constexpr double kMostKeptScores = 4e6;  // of all batches in a row
+constexpr double kRepeatedNs = 20e6;  // of passes in a row: long beside a process's wait for its turn, before and after
+constexpr double kFewestRepeated = 5;
+constexpr double kMostRepeated = 1000;
+constexpr double kMostOverPass = 4;  // times what a pass claimed: a busy machine may disturb all of them
+constexpr int kFewestTurns = 3;      // a cheat that was disturbed is not told from a case that was
+
+std::unique_ptr<StopRule> pass_rule(const NetworkOptions& options) {
+  if (options.repetitions) return stop_at_number(static_cast<std::size_t>(*options.repetitions), "repetitions");
+  std::vector<std::unique_ptr<StopRule>> rules;
+  rules.push_back(stop_before_budget(options.budget_seconds));
+  rules.push_back(stop_at_number(kMostPasses, "passes"));
+  return stop_at_first(std::move(rules));
+}
+
+std::unique_ptr<StopRule> kept_rule(const NetworkOptions& options) {
+  NetworkOptions share = options;
+  share.budget_seconds *= kKeptShare;
+  return pass_rule(share);
+}
+
+class NetworkRun {
+ public:
+  NetworkRun(const NetworkCase& planned, const NetworkOptions& options, const NetworkTruth& truth,
+             const NetworkWorkload& workload, const OpenCase& open, TimeJudge& judge,
+             const std::function<void(const char*)>& phase)
+      : planned_(planned),
+        options_(options),
+        truth_(truth),
+        open_(open),
+        phase_(phase),
+        verifier_(planned, workload, truth, open, options.seed),
+        judge_(judge),
+        stop_rule_(pass_rule(options)) {}
+
+  NetworkOutcome run() {
+    try {
+      verify();
+      measure();
+      look_at_classes();
+      if (!planned_.has_clock) count();
+    } catch (const CaseFailure& failure) {
+      fail(failure);
+    } catch (const ordered_json::exception& error) {
+      fail(CaseFailure(Status::crashed, fmt::format("its answers are invalid: {}", error.what())));
+    }
+    return std::move(outcome_);
+  }
+
+ private:
+  /// What is not verified publishes no time.
+  void fail(const CaseFailure& failure) {
+    outcome_.status = failure.status;
+    outcome_.reason = failure.what();
+    std::ranges::replace(outcome_.reason, '\n', ' ');  // a variant's exception may say it in several lines
+    for (StepOutcome& step : outcome_.steps) step.samples.clear();
+    outcome_.phases.clear();
+    outcome_.totals.clear();
+    outcome_.kept = {};
+    outcome_.program = nullptr;
+    outcome_.profile = {};
+  }
+
+  void verify() {
+    phase_("verifying");
+    verifier_.verify();
+    outcome_.chunk = verifier_.chunk();
+    const std::vector<StepCheck> checks = verifier_.checks();
+    for (std::size_t i = 0; i < checks.size(); ++i) {
+      const NetworkStep& step = verifier_.steps()[i];
+      outcome_.steps.push_back({.name = step.name,
+                                .type = std::string(step.type),
+                                .implementation = std::string(step.implementation),
+                                .fused_with = step.fused_with,
+                                .verification = checks[i].to_json(),
+                                .samples = {},
+                                .counters = nullptr});
+    }
+  }
+
+  void measure() {
+    phase_(planned_.has_clock ? "measuring" : "executing");
+    double seconds = 0;
+    for (int passes = 0;; ++passes) {
+      outcome_.stopped_because = stop_reason(passes, seconds);
+      if (!outcome_.stopped_because.empty()) break;
+      take_pass();
+      seconds += pass_seconds_;
+    }
+    for (int more = kMostReconsidered; more > 0 && !(claimed_.mismatch() + claimed_layers_.mismatch()).empty();
+         --more) {
+      ask_pass();
+    }
+    refuse_impossible(claimed_, "");
+    refuse_impossible(claimed_layers_, "the layers of a pass, against its phase 'run layers': ");
+    if (planned_.has_clock) {
+      repeat_short_passes();
+      judge_convolutions();
+      measure_kept();
+    }
+    // Kernels and API calls in a pass of their own, behind all that are measured: recording takes time, and so does the
+    // profiler's library from when it is asked for the first time.
+    if (!open_.ask({{"do", "recorder"}}).at("can_record").get<bool>()) return;
+    verifier_.change_images();
+    open_.ask({{"do", "pass"}, {"record", true}});
+    outcome_.profile = make_profile(activities_from_json(open_.ask({{"do", "activities"}}).at("activities")));
+    verifier_.compare_scores();
+  }
+
+  /// Batch after batch through a network that stays ready, as many in a row as should take a while: what a message
+  /// takes, and threads that have to wake up, are not in it.
+  void measure_kept() {
+    if (options_.overlap || find_device_kind(planned_.device).clock_is_virtual()) return;
+    open_.ask({{"do", "keep"}});
+    ask_kept(1);  // the first one finds cold caches
+    const double one_ns = std::max(ask_kept(1).batch_ns, 1.0);
+    const double classes = static_cast<double>(planned_.network->layers.back().output.elements());
+    const double most = std::min(kMostKeptInARow, kMostKeptScores / classes / planned_.batch);
+    outcome_.kept.in_a_row = static_cast<int>(std::clamp(kKeptRowNs / one_ns, 1.0, std::max(1.0, most)));
+    const std::unique_ptr<StopRule> rule = kept_rule(options_);
+    double seconds = 0;
+    while (rule->reason({outcome_.kept.samples, seconds}).empty()) {
+      const KeptRow row = ask_kept(outcome_.kept.in_a_row);
+      outcome_.kept.samples.push_back(row.batch_ns);
+      outcome_.kept.compared += row.batches;
+      seconds += row.batch_ns * row.batches * 1e-9;
+    }
+    for (int more = kMostReconsidered; more > 0 && !claimed_kept_.mismatch().empty(); --more) {
+      ask_kept(outcome_.kept.in_a_row);
+    }
+    refuse_impossible(claimed_kept_, "batches through a network that is kept: ");
+    open_.ask({{"do", "let go"}});
+  }
+
+  struct KeptRow {
+    int batches = 0;
+    double batch_ns = 0;  ///< the mean
+  };
+
+  /// So many batches in a row, or fewer on a machine that is too busy for them.
+  KeptRow ask_kept(int batches) {
+    NetworkVerifier::BatchesInARow row = verifier_.choose_batches(batches);
+    const ordered_json reply = open_.ask({{"do", "kept"},
+                                          {"first", row.first},
+                                          {"step", row.step},
+                                          {"of", row.of},
+                                          {"batches", row.batches},
+                                          {"most_ns", kMostKeptRowNs}});
+    const double total_ns = reply.at("total_ns");
+    row.batches = reply.at("batches");
+    if (row.batches < 1 || row.batches > batches) {
+      throw CaseFailure(Status::crashed, "its answers are invalid: it was not asked for so many batches");
+    }
+    claimed_kept_.add(total_ns, open_.client->last_answer(), true);
+    verifier_.compare_scores(row);
+    return {row.batches, total_ns / row.batches};
+  }
+
+  static void refuse_impossible(const ClaimedTimes& times, const char* of) {
+    if (const std::string mismatch = times.mismatch(); !mismatch.empty())
+      throw CaseFailure(Status::refused, of + mismatch);
+  }
+
+  /// A short pass is lost in the time that a message takes: many of them are not. Both what they claim and what a pass
+  /// claimed before have to fit. Whoever waits for a processor amid so many passes does so while they are timed, so
+  /// that waiting excuses nothing of the former.
+  void repeat_short_passes() {
+    const double least_pass_ns = std::max(std::ranges::min(outcome_.totals), 1.0);
+    if (!passes_are_all_timed_ || !(least_pass_ns < kShortPassNs)) return;
+    const double pass_ns = median(outcome_.totals);
+    const int passes = static_cast<int>(std::clamp(kRepeatedNs / least_pass_ns, kFewestRepeated, kMostRepeated));
+    const double may_take_ns = kMostOverPass * passes * pass_ns;
+    double least_ns = std::numeric_limits<double>::infinity();
+    bool as_claimed_before = false;
+    ClaimedTimes claimed;
+    for (int turn = 0; turn < kMostReconsidered; ++turn) {
+      const double total_ns = open_.ask({{"do", "repeat"}, {"passes", passes}}).at("total_ns");
+      const ObservedAnswer answer = open_.client->last_answer();
+      claimed.add(total_ns, {.ns = answer.ns}, true);
+      as_claimed_before = as_claimed_before || answer.own_ns(may_take_ns, 0) <= may_take_ns;
+      least_ns = std::min(least_ns, answer.ns);
+      if (turn + 1 >= kFewestTurns && as_claimed_before && claimed.mismatch().empty()) return;
+    }
+    refuse_impossible(claimed, fmt::format("{} passes in a row: ", passes).c_str());
+    throw CaseFailure(Status::refused, fmt::format("it claims {} for a pass, but {} passes in a row took {}",
+                                                   time_text(pass_ns), passes, time_text(least_ns)));
+  }
+
+  /// No convolution is faster than its device lets it be.
+  void judge_convolutions() {
+    for (std::size_t i = 0; i < outcome_.steps.size(); ++i) {
+      const NetworkStep& step = verifier_.steps()[i];
+      const auto variant =
+          planned_.choice.convolutions.find(static_cast<std::size_t>(step.source - planned_.network->layers.data()));
+      if (step.convolution == nullptr || variant == planned_.choice.convolutions.end()) continue;
+      const ConvShape shape = step.source->convolution.with_batch(planned_.batch);
+      const std::string why =
+          judge_.refusal(planned_.device, shape, most_saved(as_variant(variant->second), shape),
+                         {{fmt::format("{}'s time", step.name), median(outcome_.steps[i].samples)}});
+      if (!why.empty()) throw CaseFailure(Status::refused, why);
+    }
+  }
+
+  struct AnsweredPass {
+    ordered_json pass;
+    std::vector<Activity> activities;
+  };
+
+  /// One pass, on images that the last one did not have, its scores and what it claims.
+  AnsweredPass ask_pass() {
+    verifier_.change_images();
+    AnsweredPass answer;
+    answer.pass = open_.ask({{"do", "pass"}, {"record", false}});
+    const ObservedAnswer observed = open_.client->last_answer();
+    const ordered_json of_activities = open_.ask({{"do", "activities"}});
+    verifier_.compare_scores();
+    answer.activities = activities_from_json(of_activities.at("activities"));
+    if (!planned_.has_clock) return answer;
+    const double total_ns = answer.pass.at("total_ns");
+    const bool apart = answer.pass.at("steps_apart");
+    claimed_.add(total_ns, observed, !apart);
+    passes_are_all_timed_ = !apart;
+    if (!apart) claim_layers(answer.activities, total_ns);
+    return answer;
+  }
+
+  void take_pass() {
+    const AnsweredPass answer = ask_pass();
+    ++outcome_.compared_passes;
+    const double total_ns = answer.pass.at("total_ns");
+    pass_seconds_ = total_ns * 1e-9;
+    add_pass(answer.activities, total_ns);
+    outcome_.program = answer.pass.at("program");
+  }
+
+  /// Steps that were timed one by one make up their phase but for what little is between them.
+  void claim_layers(const std::vector<Activity>& activities, double total_ns) {
+    double layers = 0;
+    for (const Activity& activity : activities) {
+      if (activity.group == activity_group::kLayers) layers += activity.duration_ns;
+    }
+    claimed_layers_.add(
+        layers, {.ns = std::min(total_ns, activity_ns(activities, activity_group::kHost, pass_phase::kLayers))}, true);
+  }
+
+  std::string_view stop_reason(int passes, double seconds) const {
+    if (!planned_.has_clock && passes > 0) return "counted";
+    return stop_rule_->reason({outcome_.totals, seconds});
+  }
+
+  void add_pass(const std::vector<Activity>& activities, double total_ns) {
+    outcome_.profile = make_profile(activities);
+    if (!planned_.has_clock) return;  // how long the simulation took says nothing of the network
+    outcome_.totals.push_back(total_ns);
+    for (StepOutcome& step : outcome_.steps) {
+      step.samples.push_back(activity_ns(activities, activity_group::kLayers, step.name));
+    }
+    for (const Activity& activity : activities) {
+      if (activity.group != activity_group::kHost) continue;
+      auto at = std::ranges::find(outcome_.phases, activity.name, &PassSamples::name);
+      if (at == outcome_.phases.end()) {
+        at = outcome_.phases.insert(outcome_.phases.end(), PassSamples{activity.name, {}});
+      }
+      // A phase of every chunk is one sample of the pass.
+      if (at->samples.size() < outcome_.totals.size()) at->samples.push_back(0);
+      at->samples.back() += activity.duration_ns;
+    }
+  }
+
+  /// Every pass gave every image the class of its verified scores, or the other one that rounding allows.
+  void look_at_classes() {
+    for (int image = 0; image < planned_.batch; ++image) {
+      const ReferencePrediction expected = verifier_.expected(image);
+      const int found = verifier_.found_class(image);
+      if (expected.within_rounding()) {
+        outcome_.close_calls.push_back({image, expected.best, expected.second, found, expected.gap, expected.rounding});
+      }
+      if (static_cast<std::size_t>(image) < truth_.labels.size()) {
+        ++outcome_.labelled;
+        outcome_.correct += found == truth_.labels[static_cast<std::size_t>(image)] ? 1 : 0;
+      }
+    }
+  }
+
+  void count() {
+    const ordered_json reply = open_.ask({{"do", "counters"}});
+    for (std::size_t i = 0; i < outcome_.steps.size(); ++i) {
+      outcome_.steps[i].counters = reply.at("counters").at(i);
+    }
+  }
+
+  const NetworkCase& planned_;
+  const NetworkOptions& options_;
+  const NetworkTruth& truth_;
+  const OpenCase& open_;
+  const std::function<void(const char*)>& phase_;
+  NetworkVerifier verifier_;
+  ClaimedTimes claimed_;
+  ClaimedTimes claimed_layers_;
+  ClaimedTimes claimed_kept_;
+  double pass_seconds_ = 0;
+  bool passes_are_all_timed_ = false;
+  TimeJudge& judge_;
+  std::unique_ptr<StopRule> stop_rule_;
+  NetworkOutcome outcome_;
+};
+
+}  // namespace
+
+NetworkOutcome run_network_case(const NetworkCase& planned, const NetworkOptions& options, const NetworkTruth& truth,
+                                const NetworkWorkload& workload, const OpenCase& open, TimeJudge& judge,
+                                const std::function<void(const char* phase)>& phase) {
+  return NetworkRun(planned, options, truth, workload, open, judge, phase).run();
+}
+
+double network_timeout_seconds(const NetworkCase& planned, const NetworkOptions& options) {
+  std::size_t elements = planned.network->input.elements();
+  for (const Layer& layer : planned.network->layers) elements += layer.output.elements();
+  const StepWork work{.flop = planned.batch * network_flop(*planned.network),
+                      .bytes = 4.0 * planned.batch * static_cast<double>(elements)};
+  return step_timeout_seconds(options.timeout_seconds, work, find_device_kind(planned.device));
+}
+
+}  // namespace convladder

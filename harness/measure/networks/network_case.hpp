@@ -1,0 +1,79 @@
+// One network case, seen by the harness: verified, then run in many passes, each compared with what was
+// verified.
+#pragma once
+
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/measure/cases/case_client.hpp"
+#include "harness/measure/cases/time_judge.hpp"
+#include "harness/measure/networks/network_plan.hpp"
+#include "harness/measure/networks/network_verifier.hpp"
+#include "harness/measure/plan/network_options.hpp"
+#include "harness/measure/profile/profile_table.hpp"
+
+namespace convladder {
+
+/// A name and what it took in each pass, in nanoseconds.
+struct PassSamples {
+  std::string name;
+  std::vector<double> samples;
+};
+
+struct StepOutcome {
+  std::string name;
+  std::string type;
+  std::string implementation;
+  std::vector<std::string> fused_with = {};  ///< layers that the step does besides its own
+  nlohmann::ordered_json verification;
+  std::vector<double> samples;      ///< nanoseconds of each pass; empty where the device has no clock
+  nlohmann::ordered_json counters;  ///< as in the record of a run; null where the device does not count
+};
+
+/// An image that the reference and the device classify differently, or that float32 may classify differently.
+struct CloseCall {
+  int image = 0;
+  int reference = 0;    ///< class
+  int alternative = 0;  ///< the reference's second class
+  int found = 0;
+  double gap = 0;       ///< between the reference's two best scores
+  double rounding = 0;  ///< how much float32 may move it
+};
+
+/// What batches take in a program that keeps its network (network/kept_network.hpp).
+struct KeptBatches {
+  std::vector<double> samples;  ///< nanoseconds of a batch, the mean of those in a row; empty where none were measured
+  int in_a_row = 0;             ///< batches of each sample; of one that took too long fewer
+  int compared = 0;             ///< of all samples, whose scores were all compared
+};
+
+struct NetworkOutcome {
+  Status status = Status::ok;
+  std::string reason;
+  int chunk = 0;
+  std::vector<StepOutcome> steps;
+  std::vector<PassSamples> phases;
+  std::vector<double> totals;  ///< of whole passes
+  int compared_passes = 0;     ///< timed or counted ones whose scores were all compared
+  KeptBatches kept;
+  nlohmann::ordered_json program;
+  ProfileTable profile;  ///< of the last pass
+  std::string stopped_because;
+  std::vector<CloseCall> close_calls;  ///< images within rounding, and no others: with another class the case is wrong
+  nlohmann::ordered_json quality;      ///< as in the record of a run; null without times
+  int correct = 0;                     ///< images whose class is their label
+  int labelled = 0;                    ///< images that count for that
+};
+
+/// Runs the case to its end. `phase` is told what begins.
+NetworkOutcome run_network_case(const NetworkCase& planned, const NetworkOptions& options, const NetworkTruth& truth,
+                                const NetworkWorkload& workload, const OpenCase& open, TimeJudge& judge,
+                                const std::function<void(const char* phase)>& phase);
+
+/// How long a pass or the verification may take (step_timeout.hpp).
+double network_timeout_seconds(const NetworkCase& planned, const NetworkOptions& options);
+
+}  // namespace convladder

@@ -1,0 +1,366 @@
+#include "harness/measure/networks/network_plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "devices/cpu/cpu_facts.hpp"
+#include "harness/measure/ladders/outside_convolution.hpp"
+#include "harness/measure/plan/device_argument.hpp"
+#include "harness/measure/plan/ladder_argument.hpp"
+#include "harness/measure/plan/network_argument.hpp"
+#include "network/layer_operators.hpp"
+#include "support/errors.hpp"
+#include "support/nearest_name.hpp"
+#include "support/units.hpp"
+#include "variants/convolution/problem.hpp"
+#include "variants/float32.hpp"
+
+namespace convladder {
+namespace {
+
+// The slowest stage of the story takes some seconds for a pass of so many floating-point operations.
+constexpr double kStoryWork = 40e9;
+constexpr double kStoryWorkOnGpu = 4e12;
+constexpr std::ptrdiff_t kStoryBatches = 2;
+
+// --variant: what suits each layer best, by what the variants say; the second one without what is fused
+constexpr const char* kBest = "best";
+constexpr const char* kBestSeparate = "best-separate";
+
+/// "conv1=a,conv2=b" as pairs; a text without '=' is one pair with an empty name. Throws UserError for half a pair.
+std::vector<std::pair<std::string, std::string>> assignments(const std::string& option, const std::string& text) {
+  if (text.find('=') == std::string::npos) return {{"", text}};
+  std::vector<std::pair<std::string, std::string>> pairs;
+  for (std::size_t from = 0; from <= text.size();) {
+    const std::size_t comma = std::min(text.find(',', from), text.size());
+    const std::string part = text.substr(from, comma - from);
+    const std::size_t equals = part.find('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == part.size()) {
+      throw UserError(fmt::format("{} {}: expected NAME=IMPLEMENTATION, found '{}'", option, text, part));
+    }
+    pairs.emplace_back(part.substr(0, equals), part.substr(equals + 1));
+    from = comma + 1;
+  }
+  return pairs;
+}
+
+/// What computes a convolution: what is built in, and stages from outside.
+class Convolutions {
+ public:
+  /// Compiles the files. Throws UserError.
+  explicit Convolutions(const std::vector<std::string>& with) : all_(registered_variants()) {
+    if (with.empty()) return;
+    for (const ProblemVariant& stage : stages_with(with)) all_.push_back(as_convolution(stage));
+  }
+
+  const std::vector<RegisteredVariant>& all() const { return all_; }
+  const RegisteredVariant* find(std::string_view family, std::string_view name) const {
+    const auto found = std::ranges::find_if(
+        all_, [&](const RegisteredVariant& one) { return one.info.family == family && one.info.name == name; });
+    return found == all_.end() ? nullptr : &*found;
+  }
+
+ private:
+  std::vector<RegisteredVariant> all_;
+};
+
+/// What computes a layer that nobody named a variant for: the highest rung in fp32 that suits it; nullptr if the family
+/// has none.
+const RegisteredVariant* default_stage(std::string_view family, const ConvShape& shape) {
+  const RegisteredVariant* last = nullptr;
+  for (const RegisteredVariant& registered : registered_variants()) {
+    const ConvVariant& variant = *registered.variant;
+    if (registered.info.family == family && registered.info.rung && variant.tolerance() <= kFloat32Tolerance &&
+        variant.suits(shape) && variant.unsupported_reason(shape).empty()) {
+      last = &registered;
+    }
+  }
+  return last;
+}
+
+/// Of the fused variants that suit the convolution `index` with what follows it, the one whose stage is on the highest
+/// rung; nullptr if none does.
+const RegisteredFused* default_fused(const Network& network, std::size_t index, std::string_view family, int batch) {
+  const std::optional<FusedLayers> layers = fused_layers(network, index);
+  if (!layers) return nullptr;
+  const FusedShape shape = layers->shape.with_batch(batch);
+  const RegisteredFused* best = nullptr;
+  int highest = 0;
+  for (const RegisteredFused& registered : registered_fused_variants()) {
+    if (registered.info.family != family || !registered.variant->suits(shape)) continue;
+    const int rung = find_variant(family, registered.info.builds_on)->info.rung.value_or(0);
+    if (rung <= highest) continue;
+    highest = rung;
+    best = &registered;
+  }
+  return best;
+}
+
+/// The assignments that give every convolution its default: one for all where they are the same.
+std::vector<std::pair<std::string, std::string>> default_choice(const Network& network, std::string_view family,
+                                                                int batch, bool fused) {
+  std::vector<std::pair<std::string, std::string>> choice;
+  for (const std::size_t index : convolution_layers(network)) {
+    const Layer& layer = network.layers[index];
+    const RegisteredVariant* const stage = default_stage(family, layer.convolution.with_batch(batch));
+    if (stage == nullptr) return {};
+    const RegisteredFused* const with_more = fused ? default_fused(network, index, family, batch) : nullptr;
+    choice.emplace_back(layer.name, with_more != nullptr ? with_more->info.name : stage->info.name);
+  }
+  const auto other = [&choice](const auto& one) { return one.second != choice.front().second; };
+  if (!choice.empty() && std::ranges::none_of(choice, other)) return {{"", choice.front().second}};
+  return choice;
+}
+
+void check_variant_name(const std::string& name, const Convolutions& convolutions) {
+  std::vector<std::string> known{"all", kBest, kBestSeparate};
+  for (const RegisteredVariant& registered : convolutions.all()) known.emplace_back(registered.info.name);
+  for (const RegisteredFused& registered : registered_fused_variants()) known.emplace_back(registered.info.name);
+  for (const RegisteredWholeNetwork& registered : registered_whole_networks()) known.emplace_back(registered.info.name);
+  require_known("variant", name, known);
+}
+
+using Choice = std::vector<std::pair<std::string, std::string>>;
+
+/// Where no variant is named: of the story its stages, what suits each layer best by what the variants say, and the
+/// libraries; of all every stage, the fused ones and the libraries; otherwise what suits each layer best.
+std::vector<Choice> unnamed_choices(const NetworkOptions& options, const Convolutions& convolutions,
+                                    const Network& network, std::string_view family, int batch) {
+  std::vector<Choice> choices;
+  std::vector<Choice> libraries;
+  const int story = convolution_problem().story_rungs();
+  for (const RegisteredVariant& registered : convolutions.all()) {
+    const VariantInfo& info = registered.info;
+    if (info.family != family || !info.leaves_out.empty() || folder_variant(*registered.variant) != nullptr) continue;
+    const bool is_library = !info.rung;
+    if (is_library && (options.all || options.story)) libraries.push_back({{"", std::string(info.name)}});
+    if (!is_library && (options.all || (options.story && *info.rung <= story)))
+      choices.push_back({{"", std::string(info.name)}});
+  }
+  Choice best = default_choice(network, family, batch, true);
+  Choice separate = default_choice(network, family, batch, false);
+  if ((options.all || options.story) && separate != best && !separate.empty()) choices.push_back(std::move(separate));
+  if (!best.empty()) choices.push_back(std::move(best));
+  for (const RegisteredFused& registered : registered_fused_variants()) {
+    if (options.all && registered.info.family == family) choices.push_back({{"", std::string(registered.info.name)}});
+  }
+  for (const RegisteredWholeNetwork& registered : registered_whole_networks()) {
+    if ((options.all || options.story) && registered.info.family == family)
+      libraries.push_back({{"", std::string(registered.info.name)}});
+  }
+  choices.insert(choices.end(), libraries.begin(), libraries.end());
+  for (const RegisteredVariant& one : convolutions.all()) {
+    if (one.info.family == family && folder_variant(*one.variant) != nullptr)
+      choices.push_back({{"", std::string(one.info.name)}});
+  }
+  return choices;
+}
+
+/// What `--variant` asks for, once for each choice: by layer name, "" for every convolution.
+std::vector<Choice> variant_choices(const NetworkOptions& options, const Convolutions& convolutions,
+                                    const Network& network, std::string_view family, int batch) {
+  std::vector<Choice> choices;
+  if (options.variants.empty()) return unnamed_choices(options, convolutions, network, family, batch);
+  for (const std::string& text : options.variants) {
+    if (text == "all") {
+      for (const RegisteredVariant& registered : convolutions.all()) {
+        if (registered.info.family != family || !registered.info.leaves_out.empty()) continue;
+        choices.push_back({{"", std::string(registered.info.name)}});
+      }
+      continue;
+    }
+    if (text == kBest || text == kBestSeparate) {
+      Choice best = default_choice(network, family, batch, text == kBest);
+      if (!best.empty()) choices.push_back(std::move(best));
+      continue;
+    }
+    choices.push_back(assignments("--variant", text));
+    for (const auto& [layer, variant] : choices.back()) check_variant_name(variant, convolutions);
+  }
+  return choices;
+}
+
+/// Fuses the convolution `index` with what follows it, where that can be. `planned.unsupported` says why not where the
+/// layer was named, or where no other is fused (`choose_convolutions` clears it).
+void choose_fused(NetworkCase& planned, std::size_t index, const RegisteredFused& fused) {
+  const std::string error = fusion_error(*planned.network, index, *fused.variant);
+  if (error.empty()) {
+    planned.choice.fused[index] = fused;
+  } else if (planned.unsupported.empty()) {
+    planned.unsupported = fmt::format("{} ({}): {}", planned.network->layers[index].name, fused.info.name, error);
+  }
+}
+
+/// Whether a library was asked for the whole network; then it is the choice. Throws UserError where it was asked for a
+/// layer.
+bool choose_whole(const Choice& wanted, NetworkChoice& choice) {
+  for (const auto& [layer, variant] : wanted) {
+    const RegisteredWholeNetwork* const found = find_whole_network(choice.family, variant);
+    if (found == nullptr) continue;
+    if (!layer.empty()) {
+      throw UserError(fmt::format("--variant {}={}: it does whole networks, and no layer of one", layer, variant));
+    }
+    choice.whole = *found;
+    return true;
+  }
+  return false;
+}
+
+/// Fills the choice's convolutions and what is fused. False if the family has not all of the variants.
+bool choose_convolutions(const Network& network, const std::vector<std::pair<std::string, std::string>>& wanted,
+                         const Convolutions& convolutions, NetworkCase& planned) {
+  NetworkChoice& choice = planned.choice;
+  std::vector<std::string> layers;
+  for (const std::size_t index : convolution_layers(network)) layers.push_back(network.layers[index].name);
+  for (const auto& [layer, variant] : wanted) {
+    if (!layer.empty()) require_known(fmt::format("convolution of {}", network.name), layer, layers, "--variant: ");
+  }
+  if (choose_whole(wanted, choice)) return true;
+  for (const std::size_t index : convolution_layers(network)) {
+    const ConvShape shape = network.layers[index].convolution.with_batch(planned.batch);
+    const RegisteredVariant* chosen = default_stage(choice.family, shape);  // of layers that are not named
+    for (const auto& [layer, variant] : wanted) {
+      if (!layer.empty() && layer != network.layers[index].name) continue;
+      const RegisteredFused* const fused = find_fused_variant(choice.family, variant);
+      if (fused != nullptr) choose_fused(planned, index, *fused);
+      // What a fused variant cannot take, the stage does that it builds on.
+      chosen = convolutions.find(choice.family, fused == nullptr ? variant : fused->info.builds_on);
+    }
+    if (chosen == nullptr) return false;
+    choice.convolutions[index] = *chosen;
+  }
+  // One name for all layers asks for those that can be.
+  if (wanted.size() == 1 && wanted.front().first.empty() && !choice.fused.empty()) planned.unsupported.clear();
+  return true;
+}
+
+void choose_operators(const NetworkOptions& options, NetworkChoice& choice) {
+  for (const std::string& text : options.operators) {
+    for (const auto& [type_name, name] : assignments("--operator", text)) {
+      std::vector<std::string> types;
+      std::vector<std::string> names;
+      bool found = false;
+      for (const RegisteredOperator& registered : registered_operators()) {
+        types.emplace_back(operator_type_name(registered.info.type));
+        if (types.back() != type_name) continue;
+        names.emplace_back(registered.info.name);
+        if (registered.info.name != name) continue;
+        found = true;
+        if (registered.info.family == choice.family) choice.operators[registered.info.type] = registered;
+      }
+      if (names.empty()) throw UserError(unknown_name_message("operator", type_name, types));
+      if (!found) throw UserError(unknown_name_message(fmt::format("{} operator", type_name), name, names));
+    }
+  }
+}
+
+std::vector<int> batches_of(const NetworkOptions& options, const Network& network, const DeviceKind& kind) {
+  std::vector<int> batches = options.batches;
+  const double flop = network_flop(network);
+  if (batches.empty() && !kind.has_clock) {
+    batches.push_back(kCountedBatch * flop <= kCountedNetworkWorkLimit ? kCountedBatch : 1);
+  }
+  if (batches.empty()) {
+    const double limit = !options.story ? kNetworkWorkLimit : kind.family == "cuda" ? kStoryWorkOnGpu : kStoryWork;
+    for (const int batch : network.batches) {
+      // A GPU does them all.
+      if (batches.empty() || (kind.family == "cuda" && !options.story) || batch * flop <= limit)
+        batches.push_back(batch);
+    }
+    // A sweep of many small batches is for those who ask for it.
+    if (options.story && batches.size() > kStoryBatches) batches.erase(batches.begin(), batches.end() - kStoryBatches);
+  }
+  std::ranges::sort(batches);
+  const auto repeated = std::ranges::unique(batches);
+  batches.erase(repeated.begin(), repeated.end());
+  return batches;
+}
+
+/// What keeps a stage from outside from being run.
+void look_at_stages(const DeviceKind& kind, NetworkCase& planned) {
+  for (const auto& [layer, registered] : planned.choice.convolutions) {
+    const FolderVariant* const stage = folder_variant(*registered.variant);
+    if (stage == nullptr) continue;
+    if (planned.skipped.empty()) planned.skipped = stage->not_here();
+    if (planned.does_not_compile.empty()) planned.does_not_compile = stage->does_not_compile();
+    if (!planned.unsupported.empty() || kind.has_clock) continue;
+    planned.unsupported = why_not_executed(*stage);
+  }
+}
+
+std::string unsupported_on(const DeviceKind& kind, const NetworkCase& planned) {
+  const std::vector<NetworkStep> steps = network_steps(*planned.network, planned.choice);
+  std::string reason = unsupported_reason(steps, planned.batch);
+  if (reason.empty() && kind.has_clock) reason = why_untimed(steps);
+  if (reason.empty() && !kind.has_clock) reason = without_own_kernels(steps, planned.batch);
+  return reason;
+}
+
+void add_cases(const NetworkOptions& options, const Convolutions& convolutions, const std::string& argument,
+               const DeviceKind& kind, std::vector<NetworkCase>& cases) {
+  const Network& network = find_network(argument);
+  const std::string unavailable = kind.unavailable();
+  for (const int batch : batches_of(options, network, kind)) {
+    for (const auto& wanted : variant_choices(options, convolutions, network, kind.family, batch)) {
+      NetworkCase planned;
+      planned.network = &network;
+      planned.network_argument = argument;
+      planned.choice.family = kind.family;
+      planned.device = kind.name;
+      planned.batch = batch;
+      planned.has_clock = kind.has_clock;
+      planned.skipped = unavailable;
+      if (!choose_convolutions(network, wanted, convolutions, planned)) continue;
+      choose_operators(options, planned.choice);
+      for (const auto& [layer, variant] : wanted) {
+        planned.variants +=
+            fmt::format("{}{}{}{}", planned.variants.empty() ? "" : ",", layer, layer.empty() ? "" : "=", variant);
+      }
+      planned.id = fmt::format("{}/{}/{}/{}", kind.name, planned.variants, network.name, batch);
+      look_at_stages(kind, planned);
+      if (!planned.skipped.empty() || !planned.does_not_compile.empty()) planned.unsupported.clear();
+      if (planned.runs()) planned.unsupported = unsupported_on(kind, planned);
+      if (std::ranges::find(cases, planned.id, &NetworkCase::id) == cases.end()) cases.push_back(std::move(planned));
+    }
+  }
+}
+
+}  // namespace
+
+std::string why_no_room(const NetworkCase& planned) {
+  // The run's own, and those that a pass gets.
+  const double of_image = 2 * sizeof(float) * static_cast<double>(planned.network->input.elements());
+  const double needed = of_image * planned.batch;
+  const auto available = static_cast<double>(available_memory_bytes());
+  if (!planned.has_clock || needed <= available) return {};
+  return fmt::format(
+      "the images of batch {} need {} of memory, {} are available; the largest batch that fits is about {}",
+      planned.batch, memory_text(needed), memory_text(available), std::max<long>(1, long(available / of_image)));
+}
+
+double network_flop(const Network& network) {
+  double flop = 0;
+  for (const Layer& layer : network.layers) {
+    if (layer.type == LayerType::convolution) flop += layer.convolution.flop();
+    if (layer.type == LayerType::fully_connected) {
+      flop += 2.0 * static_cast<double>(layer.input.elements()) * static_cast<double>(layer.output.elements());
+    }
+  }
+  return flop;
+}
+
+std::vector<NetworkCase> make_network_plan(const NetworkOptions& options) {
+  const Convolutions convolutions(options.with);
+  std::vector<NetworkCase> cases;
+  for (const std::string& argument : options.networks) {
+    for (const DeviceKind& kind : chosen_devices(options.devices, DefaultDevices::timed))
+      add_cases(options, convolutions, argument, kind, cases);
+  }
+  if (cases.empty()) {
+    throw UserError("no case remains: none of the chosen devices runs these variants (see 'convladder list')");
+  }
+  return cases;
+}
+
+}  // namespace convladder

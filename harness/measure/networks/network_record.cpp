@@ -1,0 +1,270 @@
+#include "harness/measure/networks/network_record.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "harness/measure/ladders/outside_convolution.hpp"
+#include "harness/measure/machine/quality.hpp"
+#include "harness/measure/plan/device_argument.hpp"
+#include "harness/measure/profile/program_time.hpp"
+#include "harness/measure/records/published.hpp"
+#include "harness/measure/records/recorded_run.hpp"
+#include "harness/measure/runs/case_json.hpp"
+#include "harness/measure/statistics/interval_json.hpp"
+#include "harness/measure/statistics/statistics.hpp"
+#include "support/json_null.hpp"
+#include "support/printable.hpp"
+
+namespace convladder {
+
+using nlohmann::ordered_json;
+
+namespace {
+
+ordered_json time_or_null(const char* of, const std::vector<double>& samples) {
+  return samples.empty() ? ordered_json() : measured_json(of, samples);
+}
+
+ordered_json steps_json(const NetworkCase& planned, const NetworkOutcome& outcome) {
+  const bool is_predicted = find_device_kind(planned.device).clock_is_virtual();
+  ordered_json list = ordered_json::array();
+  for (const StepOutcome& step : outcome.steps) {
+    ordered_json time = time_or_null("layer", step.samples);
+    if (is_predicted && !time.is_null()) time["kind"] = "predicted";
+    list.push_back({{"name", step.name},
+                    {"type", step.type},
+                    {"implementation", step.implementation},
+                    {"verification", step.verification},
+                    {"time", std::move(time)},
+                    {"counters", step.counters}});
+    if (!step.fused_with.empty()) list.back()["fused_with"] = step.fused_with;
+  }
+  return list;
+}
+
+ordered_json phases_json(const NetworkOutcome& outcome) {
+  ordered_json list = ordered_json::array();
+  for (const PassSamples& phase : outcome.phases) {
+    list.push_back({{"name", phase.name}, {"time", measured_json("host phase", phase.samples)}});
+  }
+  return list;
+}
+
+ordered_json kept_json(const KeptBatches& kept) {
+  if (kept.samples.empty()) return nullptr;
+  return {{"time", measured_json("kept batch", kept.samples)},
+          {"batches_in_a_row", kept.in_a_row},
+          {"compared_batches", kept.compared}};
+}
+
+ordered_json accuracy_json(const NetworkOutcome& outcome) {
+  if (outcome.labelled == 0) return nullptr;
+  const ProportionInterval interval = proportion_interval(outcome.correct, outcome.labelled);
+  return {{"correct", outcome.correct},
+          {"of", outcome.labelled},
+          {"value", static_cast<double>(outcome.correct) / outcome.labelled},
+          {"low", interval.low},
+          {"high", interval.high},
+          {"level", 0.95}};
+}
+
+ordered_json close_calls_json(const NetworkOutcome& outcome) {
+  ordered_json list = ordered_json::array();
+  for (const CloseCall& call : outcome.close_calls) {
+    list.push_back({{"image", call.image},
+                    {"reference", call.reference},
+                    {"alternative", call.alternative},
+                    {"found", call.found},
+                    {"gap", call.gap},
+                    {"rounding", call.rounding}});
+  }
+  return list;
+}
+
+ordered_json published_json(const NetworkCase& planned) {
+  ordered_json list = ordered_json::array();
+  for (const PublishedFigure& figure : published_figures(planned.network->name, planned.batch)) {
+    list.push_back({{"source", figure.source},
+                    {"device", text_or_null(figure.device)},
+                    {"batch", figure.batch ? ordered_json(*figure.batch) : ordered_json()},
+                    {"stage", text_or_null(figure.stage)},
+                    {"model", text_or_null(figure.model)},
+                    {"layer", text_or_null(figure.layer)},
+                    {"what", figure.what},
+                    {"value", figure.what == "profile" ? ordered_json() : ordered_json(figure.value)},
+                    {"unit", text_or_null(figure.unit)},
+                    {"approximate", figure.approximate},
+                    {"path", figure.path}});
+  }
+  return list;
+}
+
+/// The variants that appear in the plan, in ladder order, then the fused ones.
+ordered_json variants_json(const std::vector<NetworkCase>& plan) {
+  ordered_json list = ordered_json::array();
+  for (const RegisteredVariant& registered : registered_variants()) {
+    const auto appears = [&registered](const NetworkCase& planned) {
+      return std::ranges::any_of(planned.choice.convolutions, [&registered](const auto& chosen) {
+        return chosen.second.variant == registered.variant;
+      });
+    };
+    if (std::ranges::any_of(plan, appears)) list.push_back(variant_json(registered.info));
+  }
+  std::vector<const ConvVariant*> outside;
+  for (const NetworkCase& planned : plan) {
+    for (const auto& [layer, chosen] : planned.choice.convolutions) {
+      const bool is_new = std::ranges::find(outside, chosen.variant) == outside.end();
+      if (!is_new || folder_variant(*chosen.variant) == nullptr) continue;
+      outside.push_back(chosen.variant);
+      list.push_back(variant_json(chosen.info));
+    }
+  }
+  for (const RegisteredFused& registered : registered_fused_variants()) {
+    const auto appears = [&registered](const NetworkCase& planned) {
+      return std::ranges::any_of(planned.choice.fused, [&registered](const auto& chosen) {
+        return chosen.second.variant == registered.variant;
+      });
+    };
+    if (std::ranges::any_of(plan, appears)) list.push_back(variant_json(registered.info));
+  }
+  for (const RegisteredWholeNetwork& registered : registered_whole_networks()) {
+    const auto appears = [&registered](const NetworkCase& planned) {
+      return planned.choice.whole && planned.choice.whole->network == registered.network;
+    };
+    if (std::ranges::any_of(plan, appears)) list.push_back(variant_json(registered.info));
+  }
+  return list;
+}
+
+ordered_json shape_json(const ActivationShape& shape) { return {shape.channels, shape.height, shape.width}; }
+
+ordered_json network_json(const RecordedNetwork& recorded) {
+  const Network& network = *recorded.network;
+  ordered_json layers = ordered_json::array();
+  for (const Layer& layer : network.layers) {
+    layers.push_back({{"name", layer.name}, {"input", shape_json(layer.input)}, {"output", shape_json(layer.output)}});
+  }
+  return {{"name", network.name},
+          {"title", network.title},
+          {"input", shape_json(network.input)},
+          {"layers", std::move(layers)},
+          {"flop_per_image", network_flop(network)},
+          {"weights",
+           {{"name", recorded.weights},
+            {"sha256", text_or_null(recorded.sha256)},
+            {"dataset", text_or_null(recorded.story.dataset)},
+            {"trained_on", text_or_null(recorded.story.trained_on)},
+            {"held_out", text_or_null(recorded.story.held_out)},
+            {"from", text_or_null(recorded.story.from)},
+            {"note", text_or_null(recorded.note)}}}};
+}
+
+std::vector<double> samples_of(const JsonPlace& time) {
+  return time.is_null() ? std::vector<double>() : time.at("samples").numbers(kNotNegative);
+}
+
+StepOutcome step_of(const JsonPlace& json) {
+  StepOutcome step{.name = json.at("name").text(),
+                   .type = json.at("type").text(),
+                   .implementation = json.at("implementation").text(),
+                   .verification = json.at("verification").json(),
+                   .samples = samples_of(json.at("time")),
+                   .counters = json.at("counters").json()};
+  if (json.has("counters")) static_cast<void>(json.at("counters").at("totals").numbers_by_name());
+  return step;
+}
+
+CloseCall close_call_of(const JsonPlace& json) {
+  return {.image = json.at("image").count(),
+          .reference = json.at("reference").count(),
+          .alternative = json.at("alternative").count(),
+          .found = json.at("found").count(),
+          .gap = json.at("gap").number(),
+          .rounding = json.at("rounding").number()};
+}
+
+}  // namespace
+
+NetworkOutcome network_outcome_of(const JsonPlace& json) {
+  NetworkOutcome outcome;
+  outcome.status = read_status(json.at("status"));
+  outcome.reason = printable(json.at("reason").text_or_empty());
+  for (const JsonPlace& step : json.at("steps").list()) outcome.steps.push_back(step_of(step));
+  for (const JsonPlace& phase : json.at("phases").list()) {
+    outcome.phases.push_back({phase.at("name").text(), samples_of(phase.at("time"))});
+  }
+  outcome.totals = samples_of(json.at("total"));
+  if (json.has("kept") && !json.at("kept").is_null()) {
+    outcome.kept = {samples_of(json.at("kept").at("time")), json.at("kept").at("batches_in_a_row").count(),
+                    json.at("kept").at("compared_batches").count()};
+  }
+  if (!outcome.totals.empty()) outcome.program = to_json(read_program_time(json.at("program")));
+  if (json.has("quality") && !json.at("quality").is_null()) {
+    static_cast<void>(read_quality(json.at("quality")));
+    outcome.quality = json.at("quality").json();
+  }
+  for (const JsonPlace& call : json.at("within_rounding").list()) outcome.close_calls.push_back(close_call_of(call));
+  if (json.has("accuracy")) {
+    outcome.correct = json.at("accuracy").at("correct").count();
+    outcome.labelled = json.at("accuracy").at("of").count();
+  }
+  return outcome;
+}
+
+std::vector<NetworkResult> recorded_results(const std::vector<NetworkCase>& plan, const Record& record) {
+  const auto by_id = record.cases_by_id();
+  std::vector<NetworkResult> results;
+  for (const NetworkCase& planned : plan) {
+    if (const auto found = by_id.find(planned.id); found != by_id.end()) {
+      results.push_back({planned, network_outcome_of(JsonPlace(*found->second, planned.id))});
+    }
+  }
+  return results;
+}
+
+void check_network_record(const ordered_json& record, const std::string& file) {
+  for (const JsonPlace& one : JsonPlace(record, file).at("cases").list()) static_cast<void>(network_outcome_of(one));
+}
+
+ordered_json network_case_json(const NetworkCase& planned, const NetworkOutcome& outcome) {
+  const bool measured = !outcome.totals.empty();
+  return {{"id", planned.id},
+          {"network", planned.network->name},
+          {"device", planned.device},
+          {"variants", planned.variants},
+          {"batch", planned.batch},
+          {"status", outcome.status},
+          {"reason", text_or_null(outcome.reason)},
+          {"images_at_once", outcome.chunk},
+          {"steps", steps_json(planned, outcome)},
+          {"phases", phases_json(outcome)},
+          {"total", time_or_null("pass", outcome.totals)},
+          {"compared_passes", outcome.compared_passes},
+          {"kept", kept_json(outcome.kept)},
+          {"stopped_because", text_or_null(outcome.stopped_because)},
+          {"program", measured ? outcome.program : ordered_json()},
+          {"quality", outcome.quality},
+          {"accuracy", accuracy_json(outcome)},
+          {"within_rounding", close_calls_json(outcome)},
+          {"profile", measured ? profile_to_json(outcome.profile) : ordered_json()}};
+}
+
+Record::Fields network_fields(const std::vector<NetworkCase>& cases, const std::vector<RecordedNetwork>& networks) {
+  ordered_json published = ordered_json::object();
+  for (const NetworkCase& planned : cases) {
+    published[fmt::format("{}/{}", planned.network->name, planned.batch)] = published_json(planned);
+  }
+  ordered_json list = ordered_json::array();
+  for (const RecordedNetwork& recorded : networks) list.push_back(network_json(recorded));
+  return {{"variants", variants_json(cases)}, {"networks", std::move(list)}, {"published", std::move(published)}};
+}
+
+std::vector<std::string> planned_ids(const std::vector<NetworkCase>& plan) {
+  std::vector<std::string> ids;
+  for (const NetworkCase& planned : plan) ids.push_back(planned.id);
+  return ids;
+}
+
+}  // namespace convladder

@@ -1,0 +1,152 @@
+#include "harness/measure/networks/network_story.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <nlohmann/json.hpp>
+
+#include "harness/measure/ladders/outside_convolution.hpp"
+#include "harness/measure/plan/device_argument.hpp"
+#include "harness/measure/statistics/statistics.hpp"
+#include "support/json_null.hpp"
+#include "variants/convolution/problem.hpp"
+#include "variants/float32.hpp"
+
+namespace convladder {
+namespace {
+
+using nlohmann::ordered_json;
+
+double figure_of(const NetworkResult& result, const StepOutcome& step) {
+  if (result.planned.has_clock) return step.samples.empty() ? 0 : median(step.samples);
+  return step.counters.is_null() ? 0 : step.counters.at("totals").value("smsp__inst_executed.sum", 0.0);
+}
+
+/// The rung that does all convolutions; none for a library, a mixture, or a stage from outside.
+std::optional<int> rung_of(const NetworkCase& planned) {
+  const auto& convolutions = planned.choice.convolutions;
+  if (convolutions.empty() || !planned.choice.fused.empty()) return std::nullopt;
+  const ConvVariant* const first = convolutions.begin()->second.variant;
+  const auto same = [first](const auto& one) { return one.second.variant == first; };
+  return std::ranges::all_of(convolutions, same) ? convolutions.begin()->second.info.rung : std::nullopt;
+}
+
+bool in_float32(const NetworkCase& planned) {
+  return std::ranges::all_of(planned.choice.convolutions,
+                             [](const auto& one) { return one.second.variant->tolerance() <= kFloat32Tolerance; });
+}
+
+NetworkRow row_of(const NetworkResult& result) {
+  NetworkRow row;
+  row.of = &result;
+  const NetworkChoice& choice = result.planned.choice;
+  row.is_fused = !choice.fused.empty() || choice.whole.has_value();
+  row.is_library = choice.whole.has_value() ||
+                   (choice.fused.empty() && std::ranges::all_of(choice.convolutions, [](const auto& one) {
+                      return one.second.info.is_library() && folder_variant(*one.second.variant) == nullptr;
+                    }));
+  for (const StepOutcome& step : result.outcome.steps) {
+    const double figure = figure_of(result, step);
+    row.layers += figure;
+    if (step.type == "convolution") row.op += figure;
+  }
+  if (!result.outcome.totals.empty()) {
+    row.pass = median(result.outcome.totals);
+    if (*row.pass > 0) row.images_second = result.planned.batch / (*row.pass * 1e-9);
+  }
+  if (!result.outcome.kept.samples.empty()) {
+    row.kept = median(result.outcome.kept.samples);
+    if (*row.kept > 0) row.kept_images_second = result.planned.batch / (*row.kept * 1e-9);
+  }
+  return row;
+}
+
+const NetworkRow* fastest(const std::vector<NetworkRow>& rows, const std::function<bool(const NetworkRow&)>& which) {
+  const NetworkRow* best = nullptr;
+  for (const NetworkRow& row : rows) {
+    if (row.op > 0 && which(row) && (best == nullptr || row.op < best->op)) best = &row;
+  }
+  return best;
+}
+
+const NetworkRow* at_rung(const std::vector<NetworkRow>& rows, int rung) {
+  return fastest(rows, [rung](const NetworkRow& row) { return rung_of(row.of->planned) == rung; });
+}
+
+void compare(NetworkStory& story) {
+  story.baseline = at_rung(story.rows, 1);
+  story.mission = at_rung(story.rows, convolution_problem().story_rungs());
+  story.best = fastest(story.rows, [](const NetworkRow& row) {
+    return !row.is_library && !row.is_fused && in_float32(row.of->planned);
+  });
+  story.library = fastest(
+      story.rows, [](const NetworkRow& row) { return row.is_library && !row.is_fused && in_float32(row.of->planned); });
+  std::optional<double> library_kept;
+  for (const NetworkRow& row : story.rows) {
+    if (!row.is_library || !row.kept || !in_float32(row.of->planned)) continue;
+    library_kept = std::min(row.kept.value(), library_kept.value_or(*row.kept));
+  }
+  for (NetworkRow& row : story.rows) {
+    if (library_kept && row.kept && *row.kept > 0) row.x_library = *library_kept / *row.kept;
+    if (row.is_fused || !(row.op > 0)) continue;
+    if (story.baseline != nullptr) row.x_baseline = story.baseline->op / row.op;
+    if (story.library != nullptr) row.percent_of_library = story.library->op / row.op * 100;
+  }
+}
+
+ordered_json id_or_null(const NetworkRow* row) {
+  return row == nullptr ? ordered_json() : ordered_json(row->of->planned.id);
+}
+
+}  // namespace
+
+std::vector<NetworkStory> network_stories(const std::vector<NetworkResult>& results) {
+  std::vector<NetworkStory> stories;
+  for (const NetworkResult& result : results) {
+    if (result.outcome.status != Status::ok) continue;
+    const NetworkCase& planned = result.planned;
+    auto same = std::ranges::find_if(stories, [&planned](const NetworkStory& story) {
+      const NetworkCase& first = story.rows.front().of->planned;
+      return first.network == planned.network && first.device == planned.device && first.batch == planned.batch;
+    });
+    if (same == stories.end()) same = stories.insert(stories.end(), NetworkStory());
+    same->rows.push_back(row_of(result));
+  }
+  for (NetworkStory& story : stories) compare(story);
+  return stories;
+}
+
+ordered_json stories_json(const std::vector<NetworkStory>& stories) {
+  ordered_json list = ordered_json::array();
+  for (const NetworkStory& story : stories) {
+    const NetworkCase& first = story.rows.front().of->planned;
+    const bool is_predicted = find_device_kind(first.device).clock_is_virtual();
+    ordered_json rows = ordered_json::array();
+    for (const NetworkRow& row : story.rows) {
+      rows.push_back({{"id", row.of->planned.id},
+                      {"op", row.op},
+                      {"layers", row.layers},
+                      {"pass", or_null(row.pass)},
+                      {"images_per_second", or_null(row.images_second)},
+                      {"x_baseline", or_null(row.x_baseline)},
+                      {"percent_of_library", or_null(row.percent_of_library)},
+                      {"kept", or_null(row.kept)},
+                      {"kept_images_per_second", or_null(row.kept_images_second)},
+                      {"x_library", or_null(row.x_library)}});
+    }
+    list.push_back({{"network", first.network->name},
+                    {"device", first.device},
+                    {"batch", first.batch},
+                    {"kind", !first.has_clock ? "counted"
+                             : is_predicted   ? "predicted"
+                                              : "measured"},
+                    {"unit", first.has_clock ? "ns" : "warp instructions"},
+                    {"baseline", id_or_null(story.baseline)},
+                    {"mission", id_or_null(story.mission)},
+                    {"best", id_or_null(story.best)},
+                    {"library", id_or_null(story.library)},
+                    {"rows", std::move(rows)}});
+  }
+  return list;
+}
+
+}  // namespace convladder

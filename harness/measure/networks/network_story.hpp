@@ -1,0 +1,53 @@
+// What a network's cases of one batch on one device tell: how fast its convolutions are with each stage, against the
+// first stage and against the library, and which is best.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/measure/networks/network_record.hpp"
+
+namespace convladder {
+
+/// A case that is ok, and what follows from its figures. Times are nanoseconds; on a device without a clock they are
+/// warp instructions.
+struct NetworkRow {
+  const NetworkResult* of = nullptr;
+  double op = 0;                        ///< of all convolutions: the sum of their medians
+  double layers = 0;                    ///< of all layers
+  std::optional<double> pass;           ///< the median of the passes
+  std::optional<double> images_second;  ///< in such a pass
+  std::optional<double> kept;           ///< the median of the batches through a network that is kept
+  std::optional<double> kept_images_second;
+  bool is_library = false;           ///< no convolution is done by one of our stages
+  bool is_fused = false;             ///< `op` holds other layers as well, so that it is compared with nothing
+  std::optional<double> x_baseline;  ///< times as fast by `op`
+  std::optional<double> percent_of_library;
+  std::optional<double> x_library;  ///< times as fast as the library's fastest network by `kept`
+};
+
+struct NetworkStory {
+  NetworkStory() = default;
+  NetworkStory(NetworkStory&&) = default;  // the pointers are into its own rows
+  NetworkStory& operator=(NetworkStory&&) = default;
+  NetworkStory(const NetworkStory&) = delete;
+  NetworkStory& operator=(const NetworkStory&) = delete;
+  ~NetworkStory() = default;
+
+  std::vector<NetworkRow> rows;          ///< in the order of the plan; at least one
+  const NetworkRow* baseline = nullptr;  ///< the lowest stage of the ladder, in all convolutions
+  const NetworkRow* mission = nullptr;   ///< the last stage of the story, likewise
+  const NetworkRow* best = nullptr;      ///< the fastest by `op` in float32 accuracy; never a library, nothing fused
+  const NetworkRow* library = nullptr;   ///< the fastest one
+};
+
+/// One for each network, batch and device with a case that is ok, in the order of the plan. `results` must outlive
+/// them.
+std::vector<NetworkStory> network_stories(const std::vector<NetworkResult>& results);
+
+/// `stories` of the record.
+nlohmann::ordered_json stories_json(const std::vector<NetworkStory>& stories);
+
+}  // namespace convladder

@@ -1,0 +1,44 @@
+#include "harness/measure/networks/network_workload.hpp"
+
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "datasets/image_batch.hpp"
+#include "harness/measure/plan/network_argument.hpp"
+
+namespace convladder {
+
+using nlohmann::ordered_json;
+
+NetworkWorkload::NetworkWorkload(const Network& network, const std::string& network_argument, const ImageSet& images,
+                                 int count, const NetworkWeights& weights)
+    : network_(&network), network_argument_(network_argument), count_(count) {
+  const std::string file = weights_file_content(network, weights, {});
+  weights_bytes_ = file.size();
+  memory_ = std::make_unique<SharedMemory>(image_bytes() + weights_bytes_);
+  fill_image_batch(images, 0, count, network.input.channels, network.input.height, network.input.width,
+                   reinterpret_cast<float*>(memory_->data()));
+  std::memcpy(memory_->data() + image_bytes(), file.data(), weights_bytes_);
+  memory_->seal();
+}
+
+NetworkWorkload::NetworkWorkload(const ordered_json& header, int descriptor)
+    : network_(&find_network(header.at("network").get<std::string>())),
+      network_argument_(header.at("network")),
+      count_(header.at("images")),
+      weights_bytes_(header.at("weights_bytes")),
+      memory_(std::make_unique<SharedMemory>(descriptor, image_bytes() + weights_bytes_)) {}
+
+ordered_json NetworkWorkload::header() const {
+  return {{"network", network_argument_}, {"images", count_}, {"weights_bytes", weights_bytes_}};
+}
+
+std::span<const std::uint8_t> NetworkWorkload::weights_file() const {
+  return {reinterpret_cast<const std::uint8_t*>(memory_->data()) + image_bytes(), weights_bytes_};
+}
+
+std::size_t NetworkWorkload::image_bytes() const {
+  return static_cast<std::size_t>(count_) * network_->input.elements() * sizeof(float);
+}
+
+}  // namespace convladder

@@ -1,0 +1,213 @@
+#include "harness/measure/networks/step_comparison.hpp"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
+#include "devices/cpu/all_cores.hpp"
+#include "harness/measure/verification/combined_images.hpp"
+#include "harness/measure/verification/tanh_comparison.hpp"
+#include "variants/convolution/reference.hpp"
+#include "variants/fused/reference.hpp"
+#include "variants/operator_reference.hpp"
+
+namespace convladder {
+namespace {
+
+constexpr std::size_t kSumsAtOnce = 16;  // images whose convolution is held in float64
+
+const float* data_or_null(const std::vector<float>& values) { return values.empty() ? nullptr : values.data(); }
+
+/// A fully connected layer as a convolution of images of one pixel, with an input of 1 for the bias.
+ConvShape as_convolution(const OperatorShape& shape) {
+  return {.batch = 1,
+          .in_channels = static_cast<int>(shape.input.elements()) + (shape.has_bias ? 1 : 0),
+          .height = 1,
+          .width = 1,
+          .out_channels = shape.output.channels,
+          .kernel = 1,
+          .stride = 1,
+          .padding = 0,
+          .groups = 1};
+}
+
+/// [out][in] with a column more.
+std::vector<float> weights_with_bias(const LayerWeights& weights) {
+  const std::size_t outputs = weights.bias.size();
+  const std::size_t inputs = weights.weights.size() / outputs;
+  std::vector<float> result;
+  result.reserve(weights.weights.size() + outputs);
+  for (std::size_t o = 0; o < outputs; ++o) {
+    const float* const row = weights.weights.data() + o * inputs;
+    result.insert(result.end(), row, row + inputs);
+    result.push_back(weights.bias[o]);
+  }
+  return result;
+}
+
+/// Calls `work` for every index below `count`: with enough of them each on a core of its own, otherwise one after the
+/// other, each on all cores.
+void side_by_side(std::size_t count, const std::function<void(std::size_t)>& work) {
+  const int cores = omp_get_max_threads();
+  if (count < static_cast<std::size_t>(cores)) {
+    for (std::size_t i = 0; i < count; ++i) work(i);
+    return;
+  }
+  on_all_cores(count, [&](std::size_t i) {
+    omp_set_num_threads(1);  // of this thread
+    work(i);
+  });
+  omp_set_num_threads(cores);
+}
+
+/// What a step's tolerance comes to for the number of products in its sums.
+double granted(const NetworkStep& step) {
+  if (step.kind != StepKind::layer_operator) return granted_tolerance(step.tolerance(), step.conv_shape());
+  if (step.shape.type != OperatorType::fully_connected) return std::min(step.tolerance(), kLargestTolerance);
+  return granted_tolerance(step.tolerance(), {.in_channels = static_cast<int>(step.shape.input.elements())});
+}
+
+}  // namespace
+
+StepComparison::StepComparison(const NetworkStep& step, const LayerWeights& weights, std::uint64_t secret)
+    : step_(step),
+      weights_(weights),
+      tolerance_(granted(step)),
+      random_(secret, 0),
+      check_{.step = step.name, .failure = {}} {}
+
+bool StepComparison::linear() const {
+  return step_.kind == StepKind::convolution ||
+         (step_.kind == StepKind::layer_operator && step_.shape.type == OperatorType::fully_connected);
+}
+
+void StepComparison::compare(const StepImages& images, int by_element) {
+  if (linear()) {
+    compare_linear(images, by_element);
+  } else {
+    std::vector<int> all(static_cast<std::size_t>(images.count));
+    std::iota(all.begin(), all.end(), 0);
+    compare_by_element(images, all);
+  }
+  check_.conclude(static_cast<std::int64_t>(step_.output().elements()) * check_.compared_images);
+}
+
+void StepComparison::compare_linear(const StepImages& images, int by_element) {
+  std::vector<int> order(static_cast<std::size_t>(images.count));
+  std::iota(order.begin(), order.end(), 0);
+  const auto chosen = static_cast<std::size_t>(std::clamp(by_element, 1, images.count));
+  for (std::size_t i = 0; i < chosen && chosen < order.size(); ++i) {
+    const int other = random_.between(static_cast<int>(i), images.count - 1);
+    std::swap(order[i], order[static_cast<std::size_t>(other)]);
+  }
+  const auto middle = order.begin() + static_cast<std::ptrdiff_t>(chosen);
+  std::sort(order.begin(), middle);
+  compare_by_element(images, {order.begin(), middle});
+  std::vector<std::vector<int>> groups;
+  for (std::size_t first = chosen; first < order.size(); first += CombinedImages::kMost) {
+    const std::size_t end = std::min(order.size(), first + CombinedImages::kMost);
+    groups.emplace_back(order.begin() + static_cast<std::ptrdiff_t>(first),
+                        order.begin() + static_cast<std::ptrdiff_t>(end));
+  }
+  compare_combined(images, groups);
+}
+
+ImageCheck StepComparison::check_of(const StepImages& images, int image, const OperatorReference& expected) const {
+  const auto elements = static_cast<std::int64_t>(step_.output().elements());
+  return check_image(expected, images.output + image * elements, tolerance_, images.fill,
+                     (images.first + image) % images.chunk * elements);
+}
+
+/// `check(i)` says what is found of which[i].
+template <typename CheckImage>
+void StepComparison::check_images(const StepImages& images, const std::vector<int>& which, const CheckImage& check) {
+  std::vector<ImageCheck> found(which.size());
+  side_by_side(which.size(), [&](std::size_t i) { found[i] = check(i); });
+  for (std::size_t i = 0; i < which.size(); ++i) check_.add(images.first + which[i], found[i]);
+}
+
+ImageCheck StepComparison::check_operator(const StepImages& images, int image) const {
+  const auto at = static_cast<std::size_t>(image);
+  const float* const input = images.input + at * step_.input().elements();
+  if (step_.shape.type == OperatorType::tanh) {
+    // What is well within the tolerance is right; of anything else the reference has the last word.
+    const auto count = static_cast<std::int64_t>(step_.output().elements());
+    const double error = max_tanh_error(input, images.output + at * step_.output().elements(), count);
+    if (error < 0.999 * tolerance_) return {.compared = true, .max_scaled_error = error, .failure = {}};
+  }
+  return check_of(images, image,
+                  reference_operator(step_.shape, input, data_or_null(weights_.weights), data_or_null(weights_.bias)));
+}
+
+void StepComparison::compare_by_element(const StepImages& images, const std::vector<int>& which) {
+  const std::size_t elements = step_.input().elements();
+  const auto input = [&](int image) { return images.input + static_cast<std::size_t>(image) * elements; };
+  if (step_.kind == StepKind::layer_operator) {
+    return check_images(images, which, [&](std::size_t i) { return check_operator(images, which[i]); });
+  }
+  const ConvShape& shape = step_.conv_shape();
+  const auto sums = static_cast<std::size_t>(shape.output_elements_per_image());
+  std::vector<float> inputs;
+  std::vector<double> value(std::min(kSumsAtOnce, which.size()) * sums);
+  std::vector<float> magnitude(value.size());
+  for (std::size_t first = 0; first < which.size(); first += kSumsAtOnce) {
+    const std::vector<int> now(
+        which.begin() + static_cast<std::ptrdiff_t>(first),
+        which.begin() + static_cast<std::ptrdiff_t>(std::min(which.size(), first + kSumsAtOnce)));
+    inputs.clear();
+    for (const int image : now) inputs.insert(inputs.end(), input(image), input(image) + elements);
+    reference_batch(shape, static_cast<int>(now.size()), inputs.data(), weights_.weights.data(), value.data(),
+                    magnitude.data());
+    const auto expected = [&](std::size_t i) -> OperatorReference {
+      const auto from = static_cast<std::ptrdiff_t>(i * sums);
+      const auto to = static_cast<std::ptrdiff_t>((i + 1) * sums);
+      std::vector<double> values(value.begin() + from, value.begin() + to);
+      std::vector<double> magnitudes(magnitude.begin() + from, magnitude.begin() + to);
+      if (step_.kind != StepKind::fused) return {std::move(values), std::move(magnitudes)};
+      return reference_fused(step_.fused_shape, values, magnitudes,
+                             step_.fused_shape.has_bias ? weights_.bias.data() : nullptr);
+    };
+    check_images(images, now, [&](std::size_t i) { return check_of(images, now[i], expected(i)); });
+  }
+}
+
+/// Empty if the outputs of these images may all be right.
+std::string StepComparison::combination_failure(const StepImages& images, const std::vector<int>& which,
+                                                std::uint64_t secret) const {
+  const std::size_t elements = step_.input().elements();
+  CombinedImages combined(step_.kind == StepKind::convolution ? step_.conv_shape() : as_convolution(step_.shape),
+                          with_bias_.empty() ? weights_.weights.data() : with_bias_.data(), secret);
+  std::vector<float> with_one(with_bias_.empty() ? 0 : elements + 1, 1.0F);
+  for (const int image : which) {
+    const auto at = static_cast<std::size_t>(image);
+    const float* input = images.input + at * elements;
+    if (!with_one.empty()) {
+      std::copy_n(input, elements, with_one.begin());
+      input = with_one.data();
+    }
+    combined.begin_image(input);
+    combined.add_output(0, images.output + at * step_.output().elements(),
+                        static_cast<std::int64_t>(step_.output().elements()));
+  }
+  return combined.finish(tolerance_);
+}
+
+void StepComparison::compare_combined(const StepImages& images, const std::vector<std::vector<int>>& groups) {
+  if (groups.empty()) return;
+  if (step_.kind == StepKind::layer_operator && step_.shape.has_bias && with_bias_.empty()) {
+    with_bias_ = weights_with_bias(weights_);
+  }
+  const std::uint64_t secret = random_.next();
+  std::vector<std::string> failures(groups.size());
+  side_by_side(groups.size(), [&](std::size_t i) { failures[i] = combination_failure(images, groups[i], secret + i); });
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    check_.combined_images += static_cast<int>(groups[i].size());
+    if (failures[i].empty() || !check_.passed()) continue;
+    compare_by_element(images, groups[i]);  // says which image it is
+    if (check_.passed()) check_.failure = failures[i];
+  }
+}
+
+}  // namespace convladder

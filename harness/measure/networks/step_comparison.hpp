@@ -1,0 +1,57 @@
+// Compares a step of a network with float64, image by image, each on the input that the step really had. Runs in the
+// harness's own process.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "harness/measure/verification/step_check.hpp"
+#include "network/network_steps.hpp"
+#include "network/weights.hpp"
+#include "support/seeded_random.hpp"
+
+namespace convladder {
+
+/// Some images before and after a step, one behind the other.
+struct StepImages {
+  int first = 0;  ///< place of the first in the pass
+  int count = 0;
+  const float* input = nullptr;
+  const float* output = nullptr;
+  OutputFill fill;  ///< of the output, before, counted from each chunk's first element
+  int chunk = 1;    ///< images in a chunk
+};
+
+class StepComparison {
+ public:
+  /// `weights` are those of the step's layer, empty where it has none. `secret` is a number that no case can know.
+  /// Both outlive this.
+  StepComparison(const NetworkStep& step, const LayerWeights& weights, std::uint64_t secret);
+
+  /// Looks at every image. Convolutions and fully connected layers are linear: `by_element` images, other ones each
+  /// time, are compared element by element, the others in random combinations (combined_images.hpp). Of all other steps
+  /// every element of every image is.
+  void compare(const StepImages& images, int by_element);
+  const StepCheck& check() const { return check_; }
+
+ private:
+  bool linear() const;
+  void compare_linear(const StepImages& images, int by_element);
+  void compare_by_element(const StepImages& images, const std::vector<int>& which);
+  void compare_combined(const StepImages& images, const std::vector<std::vector<int>>& groups);
+  std::string combination_failure(const StepImages& images, const std::vector<int>& which, std::uint64_t secret) const;
+  ImageCheck check_operator(const StepImages& images, int image) const;
+  ImageCheck check_of(const StepImages& images, int image, const OperatorReference& expected) const;
+  template <typename CheckImage>
+  void check_images(const StepImages& images, const std::vector<int>& which, const CheckImage& check);
+
+  const NetworkStep& step_;
+  const LayerWeights& weights_;
+  double tolerance_;
+  SeededRandom random_;
+  std::vector<float> with_bias_;  ///< weights of a fully connected layer, its bias as those of one input more
+  StepCheck check_;
+};
+
+}  // namespace convladder

@@ -1,0 +1,53 @@
+// Hands the output of every step of a pass to the code that compares it with float64. Runs in the case's process.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "devices/device.hpp"
+#include "harness/measure/isolation/shared_memory.hpp"
+#include "harness/measure/verification/output_fill.hpp"
+#include "network/network_runner.hpp"
+
+namespace convladder {
+
+/// Images of a pass, by their places in it.
+struct PassImages {
+  int first = 0;
+  int count = 0;
+};
+
+/// Where in a record of `images` images the output of `step` begins, in elements: steps lie one after the other, and in
+/// each its images. Of the step behind the last: where the record ends.
+std::size_t record_offset(const std::vector<NetworkStep>& steps, std::size_t step, int images);
+
+/// What the output of `step` holds before, where it is not the step's input as well.
+OutputFill step_fill(std::uint32_t seed, std::size_t step);
+
+/// Observes a pass: fills every step's output before the step, counted from each chunk's first element, and keeps of
+/// some images what it holds afterwards.
+class StepRecorder final : public StepObserver {
+ public:
+  /// `steps` are those of the pass. The record goes to the beginning of `memory`.
+  StepRecorder(Device& device, const std::vector<NetworkStep>& steps, const SharedMemory& memory,
+               const PassImages& wanted, std::uint32_t seed)
+      : device_(device), steps_(steps), memory_(memory), wanted_(wanted), seed_(seed) {}
+
+  void before(const NetworkStep& step, int images, const float* input, float* output) override;
+  void after(const NetworkStep& step, int images, float* output) override;
+
+ private:
+  std::size_t index_of(const NetworkStep& step) const { return static_cast<std::size_t>(&step - steps_.data()); }
+  void keep(const float* values, std::size_t count, std::size_t at);
+
+  Device& device_;
+  const std::vector<NetworkStep>& steps_;
+  const SharedMemory& memory_;
+  PassImages wanted_;
+  std::uint32_t seed_;
+  int chunk_first_ = 0;  ///< place of the chunk's first image
+  std::vector<float> on_host_;
+};
+
+}  // namespace convladder

@@ -1,0 +1,34 @@
+// The ladder that a command is given: a folder of the user's own, or a problem by its name.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "harness/measure/plan/options.hpp"
+#include "ladders/folder_problem.hpp"
+
+namespace convladder {
+
+/// Of the argument, in every command's help.
+inline constexpr const char* kLadderHelp = "a folder of yours with a problem.json, or the name of a problem";
+
+/// What `convladder run LADDER` says, into the options: a folder with a problem.json, or the name of a problem that is
+/// built in. Throws UserError for what is neither.
+void choose_ladder(RunOptions& options, const std::string& word);
+
+/// Where the folder that the options name lies. A ladder that comes with the program is written where its files can be
+/// compiled. Throws UserError.
+std::filesystem::path ladder_folder_of(const RunOptions& options);
+
+/// The folder that the options name, opened when it is first asked for: everything in it is compiled then, with its
+/// progress on the terminal. Throws UserError.
+const FolderProblem& ladder_of(const RunOptions& options);
+
+/// The files of --with as records have them: wherever a run is resumed, they are the same.
+void make_absolute(std::vector<std::string>& files);
+
+/// The stages from outside (--with), compiled when they are first asked for. Throws UserError.
+const std::vector<ProblemVariant>& stages_with(const std::vector<std::string>& files);
+
+}  // namespace convladder

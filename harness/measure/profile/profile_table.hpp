@@ -1,0 +1,69 @@
+// Where the time went: activities summed by name, a table for each group, as profilers print them.
+//
+//   const ProfileTable table = make_profile(device.stop_activities());
+//   fmt::print("{}", profile_text(table, {.layout = ProfileLayout::nvprof}));      //
+//   harness/measure/profile/profile_text.hpp record["profile"] = profile_to_json(table);
+//
+// A published table may have fewer values than ours; missing values are empty here and printed as blanks.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "devices/activity.hpp"
+#include "support/json_place.hpp"
+
+namespace convladder {
+
+/// All activities of one name in one group. Times are nanoseconds.
+struct ProfileRow {
+  std::string name;
+  std::optional<double> time_percent = std::nullopt;  ///< of the group's time
+  std::optional<double> total_ns = std::nullopt;
+  std::optional<std::uint64_t> calls = std::nullopt;
+  std::optional<double> average_ns = std::nullopt;
+  std::optional<double> median_ns = std::nullopt;
+  std::optional<double> minimum_ns = std::nullopt;
+  std::optional<double> maximum_ns = std::nullopt;
+  std::optional<double> standard_deviation_ns =
+      std::nullopt;  ///< of the sample (divisor calls - 1); 0 for a single call
+
+  bool operator==(const ProfileRow&) const = default;
+};
+
+struct ProfileGroup {
+  std::string name;              ///< "GPU activities", "API calls", "layers", "host phases"
+  std::vector<ProfileRow> rows;  ///< by time, the longest first
+  std::size_t cut_rows = 0;      ///< how many more there were, see `cut_profile`
+  double cut_percent = 0;        ///< their share of the group's time
+
+  bool operator==(const ProfileGroup&) const = default;
+};
+
+struct ProfileTable {
+  std::vector<ProfileGroup> groups;
+
+  bool operator==(const ProfileTable&) const = default;
+};
+
+/// Sums activities. Groups in the order GPU activities, API calls, layers, host phases, then any other by its name;
+/// rows by total time, equal ones by name.
+ProfileTable make_profile(std::span<const Activity> activities);
+
+/// Of each group the rows until their shares add up to at least `percent` (above 0); what was left out is counted in
+/// the group. At 100 and above, and from a row on that says no share, nothing is left out.
+ProfileTable cut_profile(const ProfileTable& table, double percent);
+
+/// {"unit": "ns", "groups": [{"group", "rows": [{"time_percent", "total_ns", "calls", "avg_ns", "med_ns", "min_ns",
+/// "max_ns", "stddev_ns", "name"}], "cut_rows", "cut_time_percent"}]}; null for what is not known.
+nlohmann::ordered_json profile_to_json(const ProfileTable& table);
+
+/// The reverse. A field that is missing is not known. Throws UserError.
+ProfileTable read_profile(const JsonPlace& place);
+
+}  // namespace convladder

@@ -1,0 +1,31 @@
+// `resources` of a case in the record: what ptxas says of each kernel that it launches.
+#pragma once
+
+#include <cstddef>
+#include <nlohmann/json_fwd.hpp>
+#include <vector>
+
+#include "devices/device.hpp"
+#include "devices/kernel_resources.hpp"
+#include "harness/measure/plan/plan.hpp"
+#include "support/json_place.hpp"
+
+namespace convladder {
+
+/// A launch on one architecture.
+struct LaunchResources {
+  KernelResources kernel;  ///< read from a record without its mangled name
+  Dim3 grid;
+  Dim3 block;
+  std::size_t dynamic_shared_bytes = 0;
+};
+
+/// What ptxas said of every kernel that the case launches, on every architecture it was asked for.
+/// A stage of a folder launches by itself: `launched` says which kernels.
+std::vector<LaunchResources> resources_of(const PlannedCase& planned, const std::vector<KernelCounters>& launched);
+
+nlohmann::ordered_json resources_json(const std::vector<LaunchResources>& resources);
+/// The reverse, of what the prediction looks at. Throws UserError.
+std::vector<LaunchResources> read_resources(const JsonPlace& place);
+
+}  // namespace convladder

@@ -1,0 +1,146 @@
+#include "harness/measure/records/record_file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "harness/measure/machine/environment.hpp"
+#include "harness/measure/records/record_text.hpp"
+#include "support/errors.hpp"
+#include "support/file_bytes.hpp"
+#include "support/machine_fault.hpp"
+
+namespace convladder {
+
+namespace fs = std::filesystem;
+using nlohmann::ordered_json;
+
+namespace {
+
+constexpr int kMostFoldersOfASecond = 1000;
+
+UserError cannot_make(const fs::path& folder, const std::error_code& error) {
+  return UserError(fmt::format("cannot create the folder {}: {}", folder.string(), system_error_text(error.value())));
+}
+
+/// A link to nothing is there too.
+bool is_there(const fs::path& file) {
+  std::error_code ignored;
+  return fs::symlink_status(file, ignored).type() != fs::file_type::not_found;
+}
+
+/// Writes all of it at that place; 0, or the error.
+int write_all_at(int descriptor, std::string_view text, std::size_t place) {
+  while (!text.empty()) {
+    const ssize_t count = ::pwrite(descriptor, text.data(), text.size(), static_cast<off_t>(place));
+    if (count == 0) return ENOSPC;
+    if (count < 0 && errno != EINTR) return errno;
+    if (count < 0) continue;
+    text.remove_prefix(static_cast<std::size_t>(count));
+    place += static_cast<std::size_t>(count);
+  }
+  return 0;
+}
+
+}  // namespace
+
+fs::path make_default_folder() {
+  const fs::path results = "results";
+  const std::string name = fmt::format("{}-{}", host_name(), local_time_for_names());
+  std::error_code error;
+  fs::create_directories(results, error);
+  if (error) throw cannot_make(results / name, error);
+  for (int number = 1; number < kMostFoldersOfASecond; ++number) {
+    fs::path folder = results / (number == 1 ? name : fmt::format("{}-{}", name, number));
+    // Only one of several programs makes it.
+    if (fs::create_directory(folder, error)) return folder;
+    if (error && error != std::errc::file_exists) throw cannot_make(folder, error);
+  }
+  throw UserError(fmt::format("{} and the next names already exist; use --output", (results / name).string()));
+}
+
+RecordFile::RecordFile(fs::path path, bool on_disk)
+    : path_(std::move(path)), lock_(FolderLock::of_file(path_, WhileLocked::refuse)), on_disk_(on_disk) {
+  remove_unfinished_files(path_);
+}
+
+RecordFile RecordFile::create(const fs::path& file, const std::string& remedy) {
+  std::error_code error;
+  fs::create_directories(file.parent_path(), error);
+  if (error) throw cannot_make(file.parent_path(), error);
+  RecordFile record(file, false);
+  if (is_there(file)) throw UserError(fmt::format("{} already exists: {}", file.string(), remedy));
+  return record;
+}
+
+RecordFile RecordFile::open(const fs::path& file) {
+  if (!is_there(file)) throw UserError(fmt::format("cannot read {}: No such file or directory", file.string()));
+  return {file, true};
+}
+
+void RecordFile::write(const ordered_json& record) {
+  ordered_json before = ordered_json::object();
+  ordered_json behind = ordered_json::object();
+  bool reached = false;
+  for (const auto& [name, value] : record.items()) {
+    if (name == "cases") {
+      reached = true;
+    } else {
+      (reached ? behind : before)[name] = value;
+    }
+  }
+  body_ = fmt::format("{{{},{}", fields_text(before), kCasesLine);
+  cases_ = 0;
+  for (const ordered_json& one_case : record.at("cases")) body_ += (cases_++ > 0 ? "," : "") + case_text(one_case);
+  // A complete one grows no more, and is written to be read.
+  const bool complete = record.value("complete", false);
+  end_ = complete && !behind.empty() ? fmt::format("{},{}{}", kEndOfCases, fields_text(behind), kEndOfRecord)
+                                     : end_text(behind);
+  if (on_disk_) return write_file_atomically(path_, body_ + end_);
+  create_file_atomically(path_, body_ + end_);
+  on_disk_ = true;
+}
+
+void RecordFile::append(const ordered_json& one_case, const ordered_json& behind) {
+  const std::string added = (cases_ > 0 ? "," : "") + case_text(one_case);
+  const std::string end = end_text(behind);
+  const bool in_place = write_at_end(added, end);
+  body_ += added;
+  end_ = end;
+  ++cases_;
+  if (!in_place) write_file_atomically(path_, body_ + end_);
+}
+
+/// False where the file is not the one that was written last: somebody moved it away or wrote into it.
+bool RecordFile::write_at_end(const std::string& added, const std::string& end) {
+  const auto failed = [this](int error) {
+    return UserError(fmt::format("cannot write {}: {}", path_.string(), system_error_text(error)));
+  };
+  const int descriptor = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY);
+  if (descriptor < 0 && errno != ENOENT) throw failed(errno);
+  if (descriptor < 0) return false;
+  struct stat about = {};
+  const bool as_written = ::fstat(descriptor, &about) == 0 && S_ISREG(about.st_mode) &&
+                          static_cast<std::size_t>(about.st_size) == body_.size() + end_.size();
+  int error = 0;
+  if (as_written) {
+    error = write_all_at(descriptor, added + end, body_.size());
+    const auto size = static_cast<off_t>(body_.size() + added.size() + end.size());
+    if (error == 0 && about.st_size > size && ::ftruncate(descriptor, size) != 0) error = errno;
+    if (error == 0 && ::fsync(descriptor) != 0 && errno != EINVAL && errno != EROFS) error = errno;
+    if (error != 0) {  // as it was: there is room for that
+      const bool restored = ::ftruncate(descriptor, about.st_size) == 0;
+      static_cast<void>(restored && write_all_at(descriptor, end_, body_.size()) == 0);
+    }
+  }
+  ::close(descriptor);
+  if (error != 0) throw failed(error);
+  return as_written;
+}
+
+}  // namespace convladder

@@ -1,0 +1,230 @@
+#include "harness/measure/records/recorded_run.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <set>
+#include <system_error>
+
+#include "harness/measure/machine/quality.hpp"
+#include "harness/measure/records/foreign_record.hpp"
+#include "harness/measure/records/record_reader.hpp"
+#include "harness/measure/records/record_text.hpp"
+#include "harness/measure/statistics/statistics.hpp"
+#include "ladders/ladder_folder.hpp"
+#include "support/errors.hpp"
+#include "support/file_bytes.hpp"
+#include "support/json_place.hpp"
+#include "support/json_text.hpp"
+#include "support/printable.hpp"
+
+namespace convladder {
+
+using nlohmann::ordered_json;
+
+namespace {
+
+constexpr std::uintmax_t kLargeRecord = std::uintmax_t{64} << 20;  // bytes from which on it is read case by case
+constexpr NumberRange kTimes{.least = kAboveZero, .most = 1e18, .unit = "ns"};  // 30 years; sums stay finite
+
+void require_version(const JsonPlace& run) {
+  // A shard is a part of a run.
+  if (run.has("kind") && run.at("kind").text() != "run" && run.at("kind").text() != "shard") {
+    run.at("kind").expected("\"run\", a run of single layers");
+  }
+  if (run.at("schema_version").text() != kRunSchemaVersion) {
+    run.at("schema_version").expected(fmt::format("\"{}\", which this program reads", kRunSchemaVersion));
+  }
+}
+
+/// What a comparison needs of a case, and that its id is that of its other fields.
+void check_case(const JsonPlace& place, const RecordedCase& one) {
+  const std::string expected =
+      fmt::format("{}/{}/{}.{}/{}", one.device, one.variant, one.network, one.layer, one.batch);
+  if (one.id != expected) place.at("id").expected(fmt::format("\"{}\" by its other fields", expected));
+  static_cast<void>(place.at("shape").object());
+  static_cast<void>(place.at("session").count());
+  if (place.has("time") && (!one.time || one.time->samples.empty())) {
+    place.at("time").at("samples").expected("at least one");
+  }
+  if (one.ok() && !one.time && !one.counters) place.fail("expected a time or counters, because the status is \"ok\"");
+}
+
+}  // namespace
+
+ordered_json parse_record_json(std::string_view text, const std::string& file) {
+  return parse_json(text, file, "a record of convladder");
+}
+
+ordered_json device_facts(const ordered_json& context, std::string_view kind) {
+  for (const ordered_json& one : value_at(context, "/devices")) {
+    if (value_at(one, "/kind") == kind && value_at(one, "/facts").is_object()) return one.at("facts");
+  }
+  return ordered_json::object();
+}
+
+std::string device_title(const ordered_json& context, const std::string& kind) {
+  const ordered_json facts = device_facts(context, kind);
+  const std::string name = facts.value("name", kind);
+  if (facts.contains("modelled GPU")) return "simulated GPU";
+  if (!facts.contains("threads")) return name;
+  const std::string threads = facts.value("threads", "");
+  return fmt::format("{}, {} thread{}", name, threads, threads == "1" ? "" : "s");
+}
+
+std::string RecordedCase::disturbance() const {
+  if (!quality || !quality->is_marked()) return {};
+  return fmt::format("{}: {}", quality_name(quality->mark), fmt::join(quality->reasons, ", "));
+}
+
+std::optional<TimeFigure> read_time(const JsonPlace& place) {
+  if (place.is_null()) return std::nullopt;
+  TimeFigure time{.of = place.at("of").name(),
+                  .cache = place.at("cache").text_or_empty(),
+                  .median = 0,
+                  .low = std::nullopt,
+                  .high = std::nullopt,
+                  .level = std::nullopt,
+                  .samples = {}};
+  if (place.at("samples").is_there()) time.samples = place.at("samples").numbers(kTimes);
+  if (!place.has("median") && time.samples.empty()) return std::nullopt;
+  time.median = place.has("median") ? place.at("median").number() : median(time.samples);
+  if (place.has("interval")) {
+    time.low = place.at("interval").at("low").number();
+    time.high = place.at("interval").at("high").number();
+    time.level = place.at("interval").at("level").number_or_none();
+  }
+  time.is_predicted = place.at("kind").text_or_empty() == "predicted";
+  if (place.has("iterations_per_sample")) time.iterations = place.at("iterations_per_sample").count();
+  return time;
+}
+
+RecordedCase read_case(const JsonPlace& place) {
+  RecordedCase one;
+  one.id = place.at("id").name();
+  one.variant = place.at("variant").name();
+  one.device = place.at("device").name();
+  one.network = place.at("network").name();
+  one.layer = place.at("layer").name();
+  one.batch = place.at("batch").count();
+  if (place.has("rung")) one.rung = place.at("rung").count();
+  one.leaves_out = place.at("leaves_out").text_or_empty();
+  one.status = read_status(place.at("status"));
+  one.reason = printable(place.at("reason").text_or_empty());
+  one.input = place.at("input").text_or_empty();
+  one.choice = printable(place.at("choice").text_or_empty());
+  one.shape = place.at("shape").json();
+  if (place.has("session")) one.session = place.at("session").count();
+  one.time = read_time(place.at("time"));
+  if (place.has("quality")) one.quality = read_quality(place.at("quality"));
+  if (place.has("counters")) {
+    const JsonPlace counters = place.at("counters");
+    one.counters = RecordedCounters{.images_executed = counters.at("images_executed").count(),
+                                    .totals = counters.at("totals").numbers_by_name(),
+                                    .modelled = counters.at("modelled").numbers_by_name()};
+  }
+  return one;
+}
+
+Status read_status(const JsonPlace& place) {
+  const std::optional<Status> status = status_from_name(place.text());
+  if (!status) place.expected("a status of a case");
+  return *status;
+}
+
+void refuse_folder_as_record(const std::string& file) {
+  if (!is_ladder_folder(file)) return;
+  const std::string name = printable(file);
+  throw UserError(fmt::format("{}: a ladder's folder, not a record; 'convladder run {}' writes one", name, name));
+}
+
+namespace {
+
+/// Of a text that is no JSON as it stands: what the last write to it left, or what another program writes. Empty for
+/// anything else.
+ordered_json mended_record_json(const std::string& text, const std::string& file) {
+  if (const std::string closed = closed_record(text); !closed.empty() && ordered_json::accept(closed)) {
+    ordered_json json = parse_record_json(closed, file);
+    fmt::print(stderr, "convladder: {}: cut off in the middle; whole cases that are used: {}\n", printable(file),
+               json.at("cases").size());
+    return json;
+  }
+  const std::string finite = without_not_finite(text);
+  if (finite.size() == text.size() || !ordered_json::accept(finite)) return {};
+  ordered_json json = parse_record_json(finite, file);
+  return foreign_format_of(json) != nullptr ? json : ordered_json();
+}
+
+}  // namespace
+
+ordered_json read_record_json(const std::string& file) {
+  refuse_folder_as_record(file);
+  const std::string text = read_file_text(file);
+  ordered_json json;
+  try {
+    json = parse_record_json(text, file);
+  } catch (const UserError&) {
+    json = mended_record_json(text, file);
+    if (json.is_null()) throw;
+  }
+  const ForeignFormat* const foreign = foreign_format_of(json);
+  return foreign == nullptr ? json : foreign->run_of(json, file, text);
+}
+
+RecordedRun parse_recorded_run(std::string_view text, const std::string& file) {
+  return recorded_run_of(parse_record_json(text, file), file);
+}
+
+namespace {
+
+/// All but the cases.
+RecordedRun run_without_cases(const JsonPlace& place, const std::string& file) {
+  require_version(place);
+  RecordedRun run;
+  run.file = file;
+  run.complete = place.at("complete").truth();
+  run.context = place.at("context").object();
+  if (place.has("planned")) {
+    for (const JsonPlace& planned : place.at("planned").list()) run.planned.push_back(planned.name());
+  }
+  return run;
+}
+
+void add_case(RecordedRun& run, const JsonPlace& one, std::set<std::string>& ids) {
+  run.cases.push_back(read_case(one));
+  check_case(one, run.cases.back());
+  if (!ids.insert(run.cases.back().id).second) one.at("id").fail("occurs twice");
+}
+
+/// Of a file whose JSON would be many times as large in memory.
+RecordedRun read_large_run(const std::string& file) {
+  const RecordReader reader(file, {"ladders", "leave_one_out"});
+  RecordedRun run = run_without_cases(JsonPlace(reader.fields(), file), file);
+  std::set<std::string> ids;
+  for (std::size_t i = 0; i < reader.cases(); ++i) {
+    const ordered_json one = reader.case_at(i);
+    add_case(run, JsonPlace(one, fmt::format("{}: cases[{}]", file, i)), ids);
+  }
+  return run;
+}
+
+}  // namespace
+
+RecordedRun recorded_run_of(const ordered_json& json, const std::string& file) {
+  const JsonPlace place(json, file);
+  RecordedRun run = run_without_cases(place, file);
+  std::set<std::string> ids;
+  for (const JsonPlace& one : place.at("cases").list()) add_case(run, one, ids);
+  return run;
+}
+
+RecordedRun read_recorded_run(const std::string& file) {
+  std::error_code ignored;
+  const bool is_large =
+      std::filesystem::is_regular_file(file, ignored) && std::filesystem::file_size(file, ignored) > kLargeRecord;
+  return is_large ? read_large_run(file) : recorded_run_of(read_record_json(file), file);
+}
+
+}  // namespace convladder

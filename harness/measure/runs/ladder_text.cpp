@@ -1,0 +1,97 @@
+#include "harness/measure/runs/ladder_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "simulator/gpus/gpu_facts.hpp"
+#include "support/text_table.hpp"
+#include "support/units.hpp"
+#include "variants/problem.hpp"
+
+namespace convladder {
+namespace {
+
+std::string figure_or_dash(const std::optional<double>& value, int digits, std::string_view unit = "") {
+  return value ? fmt::format("{:.{}f}{}", *value, digits, unit) : "-";
+}
+
+std::string_view sign_of(const LadderRow& row) { return row.of->quality ? quality_sign(row.of->quality->mark) : ""; }
+
+/// Times of a machine that was busy carry their sign, the others a blank in its place where the table has one.
+std::string time_or_status(const LadderRow& row, bool any_signs) {
+  const std::string text = row.of->time ? time_text(row.of->time->median) : std::string(status_name(row.of->status));
+  return any_signs ? fmt::format("{} {:1}", text, sign_of(row)) : text;
+}
+
+/// A size of a problem is no layer: what is timed of it is the call.
+std::string time_name(const CaseFigures& one) {
+  const bool is_layer = !one.size || one.size->problem->name() != one.network;
+  return is_layer || one.time->of != "layer" ? one.time->of : "call";
+}
+
+std::vector<std::string> cells_of(const LadderRow& row, bool any_signs) {
+  return {row.of->rung ? fmt::format("{:>2} {}", *row.of->rung, row.title) : row.title,
+          time_or_status(row, any_signs),
+          row.of->time ? time_name(*row.of) : "",
+          figure_or_dash(row.gflop_per_s, 1),
+          figure_or_dash(row.x_previous, 2),
+          figure_or_dash(row.x_baseline, 2),
+          figure_or_dash(row.percent_of_library, 0, "%"),
+          figure_or_dash(row.percent_of_library_op, 0, "%"),
+          figure_or_dash(row.percent_of_floor, 0, "%")};
+}
+
+std::vector<std::string> counted_cells(const CaseFigures& one, const CountedLadder& ladder) {
+  const auto below = std::ranges::find(ladder.cases, ladder.builds_on(one), &CaseFigures::variant);
+  const auto predicted = std::ranges::find(one.predictions, kUsualGpu, &PredictedFigure::gpu);
+  const bool runs = predicted != one.predictions.end() && predicted->runs();
+  const std::optional<double> own = warp_instructions(one);
+  return {one.rung ? fmt::format("{:>2} {}", *one.rung, one.variant) : one.variant,
+          own ? fmt::format("{:.4g}", *own) : "-",
+          below == ladder.cases.end() ? "-" : figure_or_dash(ratio(warp_instructions(**below), own), 2),
+          figure_or_dash(ratio(warp_instructions(*ladder.cases.front()), own), 2),
+          runs ? fmt::format("{} to {}", time_text(*predicted->low_ns), time_text(*predicted->high_ns)) : "-"};
+}
+
+}  // namespace
+
+std::string ladders_text(const std::vector<Ladder>& ladders) {
+  const std::vector<TextColumn> columns = {{"stage", "", false},  {"median", "", true}, {"of", "", false},
+                                           {"GFLOP/s", "", true}, {"x prev", "", true}, {"x base", "", true},
+                                           {"% lib", "", true},   {"% op", "", true},   {"% floor", "", true}};
+  std::string text;
+  for (const Ladder& ladder : ladders) {
+    const auto is_timed = [](const LadderRow& row) { return row.of->time.has_value(); };
+    if (std::ranges::none_of(ladder.rows, is_timed)) continue;
+    const bool any_signs = std::ranges::any_of(ladder.rows, [](const LadderRow& row) { return !sign_of(row).empty(); });
+    std::vector<std::vector<std::string>> rows;
+    for (const LadderRow& row : ladder.rows) rows.push_back(cells_of(row, any_signs));
+    const CaseFigures& first = *ladder.rows.front().of;
+    text += fmt::format("\n{} {}.{}, batch {}, {}\n{}", first.device, first.network, first.layer, first.batch,
+                        kind_of(ladder), text_table(columns, rows));
+    if (any_signs)
+      text += "~ noisy, ! disturbed: the machine was not quiet during the measurement; see quality in run.json\n";
+  }
+  return text;
+}
+
+std::string counted_text(const std::vector<CountedLadder>& ladders) {
+  const std::vector<TextColumn> columns = {{"stage", "", false},
+                                           {"warp instructions", "", true},
+                                           {"prev / this", "", true},
+                                           {"first / this", "", true},
+                                           {"predicted", "", true}};
+  std::string text;
+  for (const CountedLadder& ladder : ladders) {
+    std::vector<std::vector<std::string>> rows;
+    for (const CaseFigures* one : ladder.cases) rows.push_back(counted_cells(*one, ladder));
+    const CaseFigures& first = *ladder.cases.front();
+    const GpuFacts& gpu = *find_gpu(kUsualGpu);
+    text += fmt::format("\n{} {}.{}, batch {}, counted; times predicted for an {}\n{}", first.device, first.network,
+                        first.layer, first.batch, gpu.title, text_table(columns, rows));
+  }
+  return text;
+}
+
+}  // namespace convladder

@@ -1,0 +1,242 @@
+#include "harness/measure/runs/leave_one_out.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <initializer_list>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
+
+#include "harness/measure/isolation/status.hpp"
+#include "support/json_null.hpp"
+#include "support/reasons.hpp"
+#include "support/text_table.hpp"
+#include "support/units.hpp"
+
+namespace convladder {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr double kFlopPerMultiplyAdd = 2;
+constexpr double kLanesOfWarp = 32;
+
+/// None unless all of the counters are there.
+std::optional<double> counters_over(const CounterValues& counters, std::initializer_list<const char*> names,
+                                    double divisor) {
+  return ratio(sum_of(counters, {names.begin(), names.size()}), divisor);
+}
+
+std::optional<double> median_of(const LeftOutRow& row) {
+  return row.of->time ? std::optional(row.of->time->median) : std::nullopt;
+}
+
+std::optional<double> middle_of(const LeftOutRow& row) {
+  return row.predicted ? std::optional(row.predicted->middle_ns()) : std::nullopt;
+}
+
+LeftOutRow left_out_row(const CaseFigures& one_case) {
+  const double multiply_adds = one_case.flop / kFlopPerMultiplyAdd;
+  const double of_warps = multiply_adds / kLanesOfWarp;
+  const RecordedCounters counted = one_case.counters.value_or(RecordedCounters());
+  LeftOutRow row{
+      .of = &one_case,
+      .instructions = counters_over(counted.totals, {"smsp__thread_inst_executed_pred_on.sum"}, multiply_adds),
+      .shared_wavefronts = counters_over(counted.totals,
+                                         {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
+                                          "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum"},
+                                         of_warps),
+      .load_sectors = counters_over(counted.totals, {"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"}, of_warps),
+      .dram_over_minimum =
+          counters_over(counted.modelled, {"dram__bytes_read.sum", "dram__bytes_write.sum"}, one_case.minimum_bytes),
+      .predicted = {},
+      .x_instructions = {},
+      .x_predicted = {},
+      .x_time = {}};
+  const auto found = std::ranges::find(one_case.predictions, kUsualGpu, &PredictedFigure::gpu);
+  if (found != one_case.predictions.end() && found->runs()) row.predicted = *found;
+  return row;
+}
+
+/// The case of a variant beside another case; null if it is not in the record.
+const CaseFigures* case_beside(const std::vector<CaseFigures>& cases, const CaseFigures& other,
+                               const std::string& variant) {
+  const auto found = std::ranges::find_if(
+      cases, [&](const CaseFigures& one) { return one.variant == variant && one.place() == other.place(); });
+  return found == cases.end() ? nullptr : &*found;
+}
+
+/// The view that the case belongs to, of all variants that build on `best` and leave an idea out.
+LeaveOneOut view_of(const std::vector<CaseFigures>& cases, const std::vector<VariantFigures>& variants,
+                    const CaseFigures& first, const std::string& best) {
+  LeaveOneOut view{.best = best, .rows = {}};
+  const auto add = [&](const std::string& variant) {
+    const CaseFigures* const one = case_beside(cases, first, variant);
+    if (one == nullptr) return;
+    view.counted = view.counted || one->counters.has_value();
+    view.rows.push_back(left_out_row(*one));
+  };
+  add(best);
+  for (const VariantFigures& variant : variants) {
+    if (variant.family == first.family && variant.leaves_out && variant.builds_on == best) add(variant.name);
+  }
+  const LeftOutRow& with = view.rows.front();
+  for (LeftOutRow& row : view.rows) {
+    row.x_instructions = ratio(row.instructions, with.instructions);
+    row.x_predicted = ratio(middle_of(row), middle_of(with));
+    row.x_time = ratio(median_of(row), median_of(with));
+  }
+  return view;
+}
+
+ordered_json row_json(const LeftOutRow& row) {
+  const std::optional<TimeFigure>& time = row.of->time;
+  return {{"case", row.of->id},
+          {"variant", row.of->variant},
+          {"leaves_out", text_or_null(row.of->leaves_out)},
+          {"status", row.of->status},
+          {"reason", text_or_null(row.of->reason)},
+          {"instructions_per_multiply_add", or_null(row.instructions)},
+          {"shared_wavefronts_per_32_multiply_adds", or_null(row.shared_wavefronts)},
+          {"load_sectors_per_32_multiply_adds", or_null(row.load_sectors)},
+          {"dram_over_minimum", or_null(row.dram_over_minimum)},
+          {"predicted", row.predicted ? ordered_json{{"gpu", row.predicted->gpu},
+                                                     {"low_ns", *row.predicted->low_ns},
+                                                     {"high_ns", *row.predicted->high_ns}}
+                                      : ordered_json()},
+          {"median_ns", or_null(median_of(row))},
+          {"low_ns", time ? or_null(time->low) : ordered_json()},
+          {"high_ns", time ? or_null(time->high) : ordered_json()},
+          {"x_instructions", or_null(row.x_instructions)},
+          {"x_predicted", or_null(row.x_predicted)},
+          {"x_time", or_null(row.x_time)}};
+}
+
+std::string figure_text(const std::optional<double>& value, int digits = 3) {
+  return value ? fmt::format("{:.{}f}", *value, digits) : "-";
+}
+
+std::string span_text(const std::optional<double>& low, const std::optional<double>& high) {
+  return low && high ? fmt::format("{} – {}", time_text(*low), time_text(*high)) : "-";
+}
+
+std::string idea_title(const LeftOutRow& row, const LeaveOneOut& view) {
+  return row.of->leaves_out.empty() ? fmt::format("nothing ({})", view.best) : row.of->leaves_out;
+}
+
+std::string place_text(const LeaveOneOut& view) {
+  const CaseFigures& first = *view.rows.front().of;
+  return fmt::format("{}.{}, batch {}, {}: {} without one idea at a time", first.network, first.layer, first.batch,
+                     first.device, view.best);
+}
+
+bool has_figures(const LeftOutRow& row) { return row.of->status == Status::ok; }
+
+/// Why the others have none, each reason once. Where all have the same there is nothing else to say.
+std::string reasons_text(const LeaveOneOut& view) {
+  Reasons reasons;
+  for (const LeftOutRow& row : view.rows) {
+    if (!has_figures(row)) reasons.add(fmt::format("{}: {}", row.of->status, row.of->reason), idea_title(row, view));
+  }
+  const bool none = std::ranges::none_of(view.rows, has_figures);
+  const CaseFigures& first = *view.rows.front().of;
+  if (none && reasons.lines().size() == 1) return indented(fmt::format("{}: {}", first.status, first.reason), 0);
+  return reasons.text(view.rows.size());  // every idea is named
+}
+
+/// What costs most to leave out is shown first.
+double price_of(const LeftOutRow& row, bool counted) {
+  if (!counted) return row.x_time.value_or(0);
+  return (row.x_predicted ? row.x_predicted : row.x_instructions).value_or(0);
+}
+
+std::vector<std::string> cells_of(const LeftOutRow& row, const LeaveOneOut& view) {
+  if (!view.counted) {
+    const std::optional<TimeFigure>& time = row.of->time;
+    return {idea_title(row, view), time ? time_text(time->median) : "-", time ? span_text(time->low, time->high) : "-",
+            figure_text(row.x_time, 2)};
+  }
+  return {idea_title(row, view),
+          figure_text(row.instructions),
+          figure_text(row.x_instructions, 2),
+          figure_text(row.shared_wavefronts),
+          figure_text(row.load_sectors),
+          figure_text(row.dram_over_minimum, 2),
+          row.predicted ? span_text(row.predicted->low_ns, row.predicted->high_ns) : "-",
+          figure_text(row.x_predicted, 2)};
+}
+
+std::string view_text(const LeaveOneOut& view) {
+  if (std::ranges::none_of(view.rows, has_figures)) {
+    return fmt::format("{}\n{}", place_text(view), reasons_text(view));
+  }
+  std::vector<TextColumn> columns = {{"left out", "", false}};
+  if (view.counted) {
+    columns.insert(columns.end(), {{"instructions", "per madd", true},
+                                   {"x", "", true},
+                                   {"shared", "wavefr/32", true},
+                                   {"loads", "sectors/32", true},
+                                   {"DRAM", "x least", true},
+                                   {"predicted", kUsualGpu, true},
+                                   {"x", "", true}});
+  } else {
+    columns.insert(columns.end(), {{"time", "median", true}, {"interval", "", true}, {"x", "", true}});
+  }
+  std::vector<LeftOutRow> order = view.rows;
+  std::stable_sort(order.begin() + 1, order.end(), [&view](const LeftOutRow& a, const LeftOutRow& b) {
+    return price_of(a, view.counted) > price_of(b, view.counted);
+  });
+  std::vector<std::vector<std::string>> rows;
+  for (const LeftOutRow& row : order) {
+    if (has_figures(row)) rows.push_back(cells_of(row, view));
+  }
+  const std::string note =
+      view.counted
+          ? "COUNTED in PTX per multiply-add of the layer, DRAM modelled, times PREDICTED from these counts: "
+            "never measured. x: the figure without the idea divided by the "
+            "figure with all ideas; for predictions, by their geometric middles."
+          : "MEASURED side by side in one run. x: the time without the idea divided by the time with all ideas.";
+  const std::string reasons = reasons_text(view);
+  return fmt::format("{}\n{}\n{}{}{}", place_text(view), text_table(columns, rows), reasons,
+                     reasons.empty() ? "" : "\n", indented(note, 0));
+}
+
+}  // namespace
+
+std::vector<LeaveOneOut> leave_one_out_of(const std::vector<CaseFigures>& cases,
+                                          const std::vector<VariantFigures>& variants) {
+  std::vector<LeaveOneOut> views;
+  std::set<std::pair<std::string, decltype(cases.front().place())>> seen;
+  for (const CaseFigures& one_case : cases) {
+    if (one_case.leaves_out.empty()) continue;
+    const auto description = std::ranges::find_if(variants, [&](const VariantFigures& variant) {
+      return variant.family == one_case.family && variant.name == one_case.variant;
+    });
+    if (description == variants.end()) continue;
+    const std::string& best = description->builds_on;
+    // Without the stage itself there is nothing to compare with.
+    if (case_beside(cases, one_case, best) == nullptr || !seen.emplace(best, one_case.place()).second) continue;
+    views.push_back(view_of(cases, variants, one_case, best));
+  }
+  return views;
+}
+
+ordered_json leave_one_out_json(const std::vector<LeaveOneOut>& views) {
+  ordered_json list = ordered_json::array();
+  for (const LeaveOneOut& view : views) {
+    ordered_json& json = list.emplace_back(place_json(*view.rows.front().of));
+    json["kind"] = view.counted ? "counted" : "measured";
+    json["best"] = view.best;
+    for (const LeftOutRow& row : view.rows) json["rows"].push_back(row_json(row));
+  }
+  return list;
+}
+
+std::string leave_one_out_text(const std::vector<LeaveOneOut>& views) {
+  std::string text;
+  for (const LeaveOneOut& view : views) text += fmt::format("{}{}", text.empty() ? "" : "\n", view_text(view));
+  return text;
+}
+
+}  // namespace convladder

@@ -1,0 +1,44 @@
+// What each idea of a stage is worth: the stage beside variants that are it without one of its ideas.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/measure/records/case_figures.hpp"
+
+namespace convladder {
+
+/// A stage, or the same without an idea. Figures are those of the case, per multiply-add of the layer; `x_...` is this
+/// row's over the stage's. None where there is nothing.
+struct LeftOutRow {
+  const CaseFigures* of = nullptr;
+  std::optional<double> instructions;       ///< of threads, per multiply-add
+  std::optional<double> shared_wavefronts;  ///< per 32 multiply-adds
+  std::optional<double> load_sectors;       ///< likewise
+  std::optional<double> dram_over_minimum;
+  std::optional<PredictedFigure> predicted;
+  std::optional<double> x_instructions;
+  std::optional<double> x_predicted;  ///< of the ranges' geometric middles
+  std::optional<double> x_time;
+};
+
+/// Of a layer, batch and device on which a case with `leaves_out` was run.
+struct LeaveOneOut {
+  std::string best;              ///< the stage that the others build on
+  bool counted = false;          ///< the device counted; otherwise it timed
+  std::vector<LeftOutRow> rows;  ///< the stage first, then the ideas, in the order of the variants
+};
+
+/// The cases must outlive the result.
+std::vector<LeaveOneOut> leave_one_out_of(const std::vector<CaseFigures>& cases,
+                                          const std::vector<VariantFigures>& variants);
+
+/// `leave_one_out` of the record.
+nlohmann::ordered_json leave_one_out_json(const std::vector<LeaveOneOut>& views);
+
+/// The views as tables for a terminal, the dearest idea first; empty if there are none.
+std::string leave_one_out_text(const std::vector<LeaveOneOut>& views);
+
+}  // namespace convladder

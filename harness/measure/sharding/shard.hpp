@@ -1,0 +1,36 @@
+// A shard of a plan: which one this process is to run, and its record, which any machine goes on with.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "harness/measure/plan/plan.hpp"
+#include "harness/measure/records/record.hpp"
+#include "harness/measure/sharding/run_plan.hpp"
+
+namespace convladder {
+
+/// Of "3/64", or "3"; of an empty text the number that Slurm gives an array's task, or a step's. Throws UserError for
+/// what is no shard of the plan, and where nobody says which one.
+int shard_number(const std::string& text, const RunPlan& plan);
+
+/// Throws UserError unless this is the program that the plan was made with.
+void require_planned_program(const RunPlan& plan);
+
+/// Throws UserError, naming what differs, unless this machine plans the same cases, of the same sources and data.
+void require_as_planned(const RunPlan& plan, const std::vector<CaseGroup>& now, const nlohmann::ordered_json& dataset);
+
+struct OpenedShard {
+  Record record;
+  std::vector<std::string> notes;  ///< what is measured again, and why
+};
+
+/// The record of that shard, new or gone on with. Cases stay as they are, but for those that one of `not_from` measured
+/// (names of nodes), and for the timed ones of a group that another machine left unfinished: what is compared is
+/// measured on one machine. Throws UserError: another process works on the shard, its record is of another plan, this
+/// machine is one of `not_from`.
+OpenedShard open_shard(const RunPlan& plan, int shard, const std::vector<CaseGroup>& groups, RecordContent content,
+                       const std::vector<std::string>& not_from);
+
+}  // namespace convladder

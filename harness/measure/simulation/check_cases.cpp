@@ -1,0 +1,110 @@
+#include "harness/measure/simulation/check_cases.hpp"
+
+#include <limits>
+#include <map>
+
+#include "datasets/synthetic_images.hpp"
+#include "devices/cpu/all_cores.hpp"
+#include "devices/ptx_images.hpp"
+#include "harness/measure/cases/workload.hpp"
+#include "harness/measure/ladders/opened_ladder.hpp"
+#include "harness/measure/plan/not_run.hpp"
+#include "harness/measure/simulation/stage_check.hpp"
+
+namespace convladder {
+namespace {
+
+/// Solves a problem and holds the output against what is expected. Throws DeviceError.
+Check solve(const Variant& variant, const ProblemData& data, const Expectation& expected, double tolerance,
+            simulated::SimulatedDevice& device) {
+  const Problem& problem = *data.shape.problem;
+  struct Held {
+    ProblemTensor tensor;
+    DeviceBuffer buffer;
+  };
+  std::map<std::string_view, Held> all;
+  ProblemTensors tensors;
+  tensors.constants = data.placed_constants();
+  const auto hold = [&](const ProblemTensor& tensor, std::vector<PlacedTensor>& role) -> const DeviceBuffer& {
+    const std::size_t bytes = tensor.bytes() * static_cast<std::size_t>(data.shape.batch);
+    Held& held = all[tensor.name] = {tensor, device.allocate(bytes, tensor.name)};
+    role.push_back({tensor, held.buffer.address()});
+    return held.buffer;
+  };
+  const std::size_t inputs = problem.inputs(data.shape).size();
+  for (std::size_t i = 0; i < data.given.size(); ++i) {
+    const bool is_input = i < inputs;
+    const DeviceBuffer& buffer = hold(data.given[i].tensor, is_input ? tensors.inputs : tensors.in_outs);
+    device.copy_to_device(buffer.address(), data.given[i].bytes.data(), buffer.bytes());
+    if (is_input) device.only_read(buffer);
+  }
+  // The outputs are not poisoned: the host would have written them, and initcheck is to see that the kernel does.
+  for (const ProblemTensor& tensor : problem.outputs(data.shape)) hold(tensor, tensors.outputs);
+  const auto prepared = variant.prepare(device, data.shape, tensors);
+  prepared->load_input();
+  prepared->run();
+  prepared->store_output();
+  std::vector<std::byte> found;
+  const ReadTensor read = [&](std::string_view name, std::int64_t first, std::int64_t count) {
+    const Held& held = all.at(name);
+    const std::size_t bytes = element_bytes(held.tensor.type);
+    found.resize(static_cast<std::size_t>(count) * bytes);
+    const auto* const from = static_cast<const std::byte*>(held.buffer.address());
+    device.copy_to_host(found.data(), from + static_cast<std::size_t>(first) * bytes, found.size());
+    return found.data();
+  };
+  return expected.compare(read, std::numeric_limits<std::int32_t>::max(), {}, tolerance);
+}
+
+void check_variant(CheckedCase& checked, const PlannedCase& planned, const Workload& workload,
+                   const CheckSettings& settings) {
+  if (!planned.runs()) {
+    const NotRun not_run = why_not_run(planned);
+    checked.status = not_run.status;
+    checked.reason = not_run.reason;
+    return;
+  }
+  if (folder_variant(*planned.variant.variant) != nullptr) return check_stage(checked, planned, workload, settings);
+  run_checked(checked, settings, [&](simulated::SimulatedDevice& device) {
+    const Variant& variant = *planned.variant.variant;
+    const Problem& problem = *planned.work.shape.problem;
+    const double tolerance = problem.granted_tolerance(variant.tolerance(), planned.work.shape);
+    const bool exact = problem.is_exact_on_whole_numbers(workload.integers().shape, variant.tolerance());
+    const Check real = solve(variant, workload.real(), workload.expected(ProblemKind::real), tolerance, device);
+    checked.largest_error = real.max_scaled_error;
+    checked.tolerance = tolerance;
+    if (!real.passed) return real.first_failure;
+    return solve(variant, workload.integers(), workload.expected(ProblemKind::integers), exact ? 0 : tolerance, device)
+        .first_failure;
+  });
+}
+
+}  // namespace
+
+std::vector<CheckedCase> check_group(const CaseGroup& group, const CheckSettings& settings) {
+  std::vector<CheckedCase> cases;
+  std::vector<const PlannedCase*> plan;
+  for (const PlannedCase& planned : group.cases) {
+    if (!settings.ids.matches(planned.id)) continue;
+    const auto add = [&](const std::string& compiler) {
+      cases.push_back({.id = planned.id, .compiler = compiler, .status = {}, .reason = {}, .findings = {}});
+      plan.push_back(&planned);
+    };
+    if (folder_variant(*planned.variant.variant) != nullptr) {
+      add("nvcc");
+    } else if (!planned.variant.info.is_library()) {
+      for (const PtxImages& images : ptx_images()) add(images.compiler);
+    }
+  }
+  if (cases.empty() || settings.dry_run) return cases;
+  const Workload workload(group.work, synthetic_images(group.work.shape.batch, kCheckSeed), kCheckSeed);
+  if (folder_variant(*plan.front()->variant.variant) != nullptr) {
+    // By this thread: a folder's reference is a process that ends with the thread that has started it.
+    static_cast<void>(workload.expected(ProblemKind::real));
+    static_cast<void>(workload.expected(ProblemKind::integers));
+  }
+  on_all_cores(cases.size(), [&](std::size_t index) { check_variant(cases[index], *plan[index], workload, settings); });
+  return cases;
+}
+
+}  // namespace convladder

@@ -1,0 +1,15 @@
+// Which checkers are active, as typed on the command line.
+#pragma once
+
+#include <string>
+
+#include "simulator/checkers/checker_set.hpp"
+
+namespace convladder {
+
+/// "memory,race", "all" or "none". Throws UserError for other names, with the known ones.
+simulated::CheckerSet parse_checkers(const std::string& text);
+/// As `parse_checkers` reads it.
+std::string checkers_text(const simulated::CheckerSet& checkers);
+
+}  // namespace convladder

@@ -1,0 +1,39 @@
+// What the stand-in has seen of a program and of the processes that it started: as one JSON document, and as text.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "harness/measure/simulation/program_run.hpp"
+#include "simulator/stand_in/settings.hpp"
+
+namespace convladder {
+
+/// Figures of this run on this machine, which the next run will not repeat.
+struct SimulationCost {
+  double seconds = 0;         ///< of the processes with kernels, together
+  double kernel_seconds = 0;  ///< of them in kernels
+  std::uint64_t most_resident_bytes = 0;
+};
+
+struct ProgramReport {
+  nlohmann::ordered_json document;  ///< results/simulated_program.schema.json; the same in every run
+  SimulationCost cost;
+
+  std::size_t findings() const;
+  /// Processes that made calls, or have kernels.
+  std::size_t processes() const;
+  /// Whether something was not seen that findings may hide in: a kernel that could not run, a process that ended
+  /// without a report.
+  bool is_incomplete() const;
+};
+
+/// From the lines that the processes wrote. `remarks` are of the program as such, a line each. Throws UserError for
+/// lines that are no reports.
+ProgramReport read_program_report(const std::string& lines, const std::vector<std::string>& words,
+                                  const stand_in::Settings& settings, const ProgramEnd& end,
+                                  const std::vector<std::string>& remarks);
+
+}  // namespace convladder

@@ -1,0 +1,13 @@
+// The report of a simulated program as people read it, in the order and with the tables that they know of
+// compute-sanitizer and nvprof; 100 columns wide.
+#pragma once
+
+#include <string>
+
+#include "harness/measure/simulation/program_report.hpp"
+
+namespace convladder {
+
+std::string program_report_text(const ProgramReport& report);
+
+}  // namespace convladder

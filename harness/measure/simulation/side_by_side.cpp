@@ -1,0 +1,150 @@
+#include "harness/measure/simulation/side_by_side.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+
+#include "simulator/counters/metrics.hpp"
+#include "support/printable.hpp"
+#include "support/text_table.hpp"
+
+namespace convladder {
+namespace {
+
+constexpr std::size_t kLaunchesInATable = 3;  // what fits beside the titles
+
+/// "A", …, "Z", "AA", …
+std::string letter_of(std::size_t index) {
+  std::string letters(1, static_cast<char>('A' + index % 26));
+  return index < 26 ? letters : letter_of(index / 26 - 1) + letters;
+}
+
+using CounterValues = std::map<std::string, double>;
+
+CounterValues counter_values(const SimulationReport& report) {
+  CounterValues values;
+  for (const KernelCounters& launch : report.counters) {
+    for (const auto* list : {&launch.values, &launch.modelled}) values.insert(list->begin(), list->end());
+  }
+  return values;
+}
+
+/// How many values of the results' n-th buffer are not the first launch's; "other shape" where they cannot be compared.
+std::string unlike_text(const BufferContent& first, const BufferContent& other) {
+  if (first.type != other.type || first.shape != other.shape) return "other shape";
+  const std::size_t size = element_bytes(first.type);
+  std::size_t unlike = 0;
+  for (std::size_t at = 0; at < first.bytes.size(); at += size) {
+    if (std::memcmp(first.bytes.data() + at, other.bytes.data() + at, size) != 0) ++unlike;
+  }
+  return counter_text(".sum", static_cast<double>(unlike));
+}
+
+std::vector<const BufferContent*> results_of(const SimulationReport& report) {
+  std::vector<const BufferContent*> results;
+  for (const BufferContent& buffer : report.buffers) {
+    if (buffer.is_result) results.push_back(&buffer);
+  }
+  return results;
+}
+
+std::string end_of(const SimulationReport& report) {
+  if (!report.fault.empty()) return "fault";
+  return report.stopped.empty() ? "yes" : "limit";
+}
+
+class SideBySide {
+ public:
+  explicit SideBySide(const std::vector<LabelledReport>& launches) : launches_(launches) {
+    for (const LabelledReport& launch : launches) values_.push_back(counter_values(launch.report));
+  }
+
+  /// The first launch, and those given.
+  std::string table(std::size_t begin, std::size_t end) const {
+    std::vector<std::size_t> shown = {0};
+    for (std::size_t i = begin; i < end; ++i) shown.push_back(i);
+    std::vector<TextColumn> columns = {{"", "", false}, {"A", "", true}};
+    for (std::size_t i = begin; i < end; ++i) {
+      columns.push_back({letter_of(i), "", true});
+      columns.push_back({letter_of(i) + "/A", "", true});
+    }
+    std::vector<std::vector<std::string>> rows;
+    for (const simulated::Metric& metric : simulated::metrics()) {
+      if (std::ranges::any_of(values_, [&](const CounterValues& values) { return value(values, metric.name) != 0; })) {
+        rows.push_back(counter_row(metric, shown));
+      }
+    }
+    const auto add = [&](const std::string& title, const auto& text) {
+      std::vector<std::string> row = {title};
+      for (const std::size_t i : shown) {
+        row.push_back(text(i));
+        if (i > 0) row.emplace_back();
+      }
+      rows.push_back(std::move(row));
+    };
+    if (!launches_[0].report.is_counted) add("counters", [](std::size_t) { return std::string("not counted"); });
+    const std::vector<const BufferContent*> first = results_of(launches_[0].report);
+    for (std::size_t n = 0; n < first.size(); ++n) {
+      add(fmt::format("values of {} unlike A's", printable(first[n]->name, kShortText)), [&](std::size_t i) {
+        return i == 0 ? std::string() : unlike_text(*first[n], *results_of(launches_[i].report)[n]);
+      });
+    }
+    add("findings", [&](std::size_t i) { return fmt::format("{}", launches_[i].report.findings.size()); });
+    if (!launches_[0].report.expectations.empty()) {
+      add("values not as expected", [&](std::size_t i) {
+        std::size_t wrong = 0;
+        for (const ExpectationOutcome& outcome : launches_[i].report.expectations) wrong += outcome.wrong;
+        return fmt::format("{}", wrong);
+      });
+    }
+    add("came to its end", [&](std::size_t i) { return end_of(launches_[i].report); });
+    return text_table(columns, rows);
+  }
+
+ private:
+  static double value(const CounterValues& values, const std::string& name) {
+    const auto found = values.find(name);
+    return found == values.end() ? 0 : found->second;
+  }
+
+  std::vector<std::string> counter_row(const simulated::Metric& metric, const std::vector<std::size_t>& shown) const {
+    std::vector<std::string> row = {metric.title};
+    const double first = value(values_[0], metric.name);
+    for (const std::size_t i : shown) {
+      const auto found = values_[i].find(metric.name);
+      row.push_back(found == values_[i].end() ? "-" : counter_text(metric.name, found->second));
+      if (i == 0) continue;
+      const bool is_ratio = first != 0 && found != values_[i].end();
+      row.push_back(is_ratio ? fmt::format("{:.3f}", found->second / first) : "");
+    }
+    return row;
+  }
+
+  const std::vector<LabelledReport>& launches_;
+  std::vector<CounterValues> values_;
+};
+
+}  // namespace
+
+std::string side_by_side_text(const std::vector<LabelledReport>& launches) {
+  std::string text;
+  for (std::size_t i = 0; i < launches.size(); ++i) {
+    const auto& [file, report] = launches[i];
+    text += hanging(fmt::format("{:<3}", letter_of(i)), fmt::format("{}: {}", printable(file), launch_title(report)));
+  }
+  const SideBySide tables(launches);
+  for (std::size_t begin = 1; begin < std::max<std::size_t>(launches.size(), 2); begin += kLaunchesInATable - 1) {
+    text += '\n' + tables.table(begin, std::min(begin + kLaunchesInATable - 1, launches.size()));
+  }
+  for (std::size_t i = 0; i < launches.size(); ++i) {
+    const std::string remarks = remarks_text(launches[i].report);
+    const std::string printed = printed_text(launches[i].report);
+    if (remarks.empty() && printed.empty()) continue;
+    text += fmt::format("\n{}  {}\n{}{}", letter_of(i), printable(launches[i].file), remarks, printed);
+  }
+  return text;
+}
+
+}  // namespace convladder

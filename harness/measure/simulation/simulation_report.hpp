@@ -1,0 +1,76 @@
+// What `convladder simulate` says of a launch: as text for people, as JSON, and buffers as files.
+#pragma once
+
+#include <cstddef>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "devices/device.hpp"
+#include "simulator/state/finding.hpp"
+#include "support/element_type.hpp"
+
+namespace convladder {
+
+/// A buffer as the kernel left it.
+struct BufferContent {
+  std::string name;
+  bool is_result = true;  ///< out and inout; an input is written to files only
+  ElementType type = ElementType::f32;
+  std::vector<std::size_t> shape;
+  std::vector<std::byte> bytes;
+};
+
+/// Whether a buffer or a variable holds what was expected of it.
+struct ExpectationOutcome {
+  std::string text;  ///< as written
+  std::string name;
+  std::size_t elements = 0;
+  std::size_t wrong = 0;
+  double largest_difference = 0;  ///< of all elements where it is finite
+
+  // Of the first element that is wrong.
+  std::size_t first_wrong = 0;
+  std::vector<std::size_t> first_index;  ///< along each size of the shape
+  std::string first_found;
+  std::string first_expected;
+
+  bool met() const { return wrong == 0; }
+};
+
+struct SimulationReport {
+  std::string kernel;        ///< as in the PTX
+  std::string display_name;  ///< as written in the source
+  Dim3 grid;
+  Dim3 block;
+  std::size_t dynamic_shared_bytes = 0;
+  std::vector<BufferContent> buffers;
+  std::string printed{};   ///< by the kernel
+  bool is_counted = true;  ///< otherwise there are no counters
+  std::vector<KernelCounters> counters;
+  std::vector<simulated::Finding> findings;
+  std::string fault;    ///< what ended the kernel, empty if it came to its end
+  std::string stopped;  ///< likewise, which limit: all else is how far it was then
+  std::vector<ExpectationOutcome> expectations;
+};
+
+/// Everything, with all values of the result buffers.
+nlohmann::ordered_json to_json(const SimulationReport& report);
+
+/// A counter as people read it: sums with their thousands apart, ratios with three decimals.
+std::string counter_text(std::string_view name, double value);
+/// "transpose: 2x3x1 blocks of 32x8x1 threads"
+std::string launch_title(const SimulationReport& report);
+/// With a title; empty if the kernel printed nothing.
+std::string printed_text(const SimulationReport& report);
+/// What is not as it should be, in indented lines: values, a limit, findings, a fault. Empty if all is well.
+std::string remarks_text(const SimulationReport& report);
+
+/// Result buffers by their first and last values, the counters that are not 0, and the findings.
+std::string report_text(const SimulationReport& report);
+
+/// The content of a .bin, .npy or .json file, by the ending of `file`; throws UserError for another ending.
+std::vector<std::byte> buffer_file(const BufferContent& buffer, const std::string& file);
+
+}  // namespace convladder

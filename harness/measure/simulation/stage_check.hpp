@@ -1,0 +1,14 @@
+// A stage of a folder under the checkers: its code runs in a process of its own, on the stand-in.
+#pragma once
+
+#include "harness/measure/cases/workload.hpp"
+#include "harness/measure/plan/plan.hpp"
+#include "harness/measure/simulation/checked_case.hpp"
+
+namespace convladder {
+
+/// Runs it on real numbers and on small whole ones; fills in status, reason and findings. The case is one that runs.
+void check_stage(CheckedCase& checked, const PlannedCase& planned, const Workload& workload,
+                 const CheckSettings& settings);
+
+}  // namespace convladder

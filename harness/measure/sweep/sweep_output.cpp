@@ -1,0 +1,157 @@
+#include "harness/measure/sweep/sweep_output.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "simulator/gpus/gpu_facts.hpp"
+#include "support/text_table.hpp"
+#include "support/units.hpp"
+#include "variants/convolution/problem.hpp"
+
+namespace convladder {
+
+namespace {
+
+/// What was counted for each multiply-add that the layer needs.
+struct CountedColumn {
+  const char* title;
+  std::vector<const char*> metrics;
+};
+
+/// Beside a prediction, which says more, there is room for two.
+std::vector<CountedColumn> counted_columns(ScoreKind kind) {
+  std::vector<CountedColumn> columns = {{"instr.", {"smsp__thread_inst_executed_pred_on.sum"}},
+                                        {"wavefr.",
+                                         {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
+                                          "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum"}}};
+  if (kind == ScoreKind::counted) {
+    columns.push_back(
+        {"sectors",
+         {"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"}});
+  }
+  return columns;
+}
+
+/// Of a convolution's multiply-adds, of another problem's operations.
+std::string counted_for_each(const Sweep& sweep, const SweptConfiguration& one, const CountedColumn& column) {
+  if (one.counted.empty()) return "-";
+  double sum = 0;
+  for (const char* const metric : column.metrics) sum += counter_of(one.counted, metric).value_or(0);
+  const ProblemSize& shape = sweep.planned.work.shape;
+  const double pieces = is_convolution(shape) ? shape.flop() / 2 : shape.flop();
+  return pieces > 0 ? fmt::format("{:.3g}", sum / pieces) : "-";
+}
+
+std::vector<TextColumn> columns_of(const Sweep& sweep) {
+  std::vector<TextColumn> columns = {{"", "", false}};
+  for (const Parameter& parameter : sweep.found.by_model.parameters()) columns.push_back({parameter.name, "", true});
+  const char* const kind = sweep.kind_text();
+  if (sweep.kind == ScoreKind::counted) {
+    columns.push_back({"cycles", kind, true});
+  } else {
+    columns.push_back({"time", kind, true});
+  }
+  if (sweep.kind == ScoreKind::measured) columns.push_back({"±", "", true});
+  columns.push_back({"of *", "", true});
+  if (sweep.kind == ScoreKind::measured) {
+    columns.push_back({"GFLOP/s", kind, true});
+    return columns;
+  }
+  const bool multiplies = is_convolution(sweep.planned.work.shape);
+  for (const CountedColumn& column : counted_columns(sweep.kind)) {
+    columns.push_back({column.title, multiplies ? "/FMA" : "/FLOP", true});
+  }
+  if (sweep.kind == ScoreKind::predicted) columns.push_back({"occup.", "", true});
+  return columns;
+}
+
+std::vector<std::string> row_of(const Sweep& sweep, const SweptConfiguration& one) {
+  const Score& score = *one.score;
+  const SweptConfiguration* const standard = sweep.default_result();
+  std::vector<std::string> row = {&one == standard ? "*" : &one == sweep.model_result() ? "m" : ""};
+  for (const Parameter& parameter : one.configuration.parameters()) row.push_back(std::to_string(parameter.value));
+  row.push_back(sweep.kind == ScoreKind::counted ? fmt::format("{:.4g}", score.value) : time_text(score.value));
+  if (sweep.kind == ScoreKind::measured) {
+    row.push_back(fmt::format("{:.1f}%", (score.high - score.low) / 2 / score.value * 100));
+  }
+  row.push_back(standard == nullptr ? "-" : fmt::format("{:.3f}", score.value / standard->score->value));
+  if (sweep.kind == ScoreKind::measured) {
+    row.push_back(fmt::format("{:.1f}", sweep.planned.work.shape.flop() / score.value));
+    return row;
+  }
+  for (const CountedColumn& column : counted_columns(sweep.kind)) {
+    row.push_back(counted_for_each(sweep, one, column));
+  }
+  if (sweep.kind == ScoreKind::predicted) {
+    row.push_back(one.occupancy ? fmt::format("{:.0f}%", *one.occupancy * 100) : "-");
+  }
+  return row;
+}
+
+std::string title_of(const Sweep& sweep) {
+  std::string what = fmt::format("{} times", sweep.kind_text());
+  if (sweep.kind == ScoreKind::counted) what = "cycles of one multiprocessor, from what was counted";
+  if (sweep.kind == ScoreKind::predicted) {
+    what = fmt::format("middles of the predicted op times on {}, from what was counted", find_gpu(sweep.gpu)->title);
+  }
+  return fmt::format("{}: {}. {} of {} possible configurations were tried{}.", sweep.planned.id, what,
+                     sweep.results.size(), sweep.found.possible,
+                     static_cast<long>(sweep.results.size()) >= sweep.found.possible ? ""
+                     : sweep.has_model() ? "; the variant's own model expects the others to be no better"
+                                         : "; --limit takes more");
+}
+
+std::string conclusion(const Sweep& sweep) {
+  const SweptConfiguration* const best = sweep.winner();
+  if (best == nullptr) return "no configuration passed verification\n";
+  const SweptConfiguration* const by_model = sweep.model_result();
+  const char* const untold = sweep.has_model() ? "the model's choice" : "the first values";
+  if (best == by_model) {
+    const bool by_chance = sweep.kind == ScoreKind::measured && best != sweep.ranked().front();
+    const std::string why = !by_chance ? ""
+                            : sweep.finals
+                                ? fmt::format(": in {} rounds side by side none was surely faster", Finalist::kRounds)
+                                : ": the intervals of those above overlap with its own";
+    return fmt::format("best: {}, {}{}\n", untold, best->configuration.text(), why);
+  }
+  if (by_model == nullptr) return fmt::format("best: {}\n", best->configuration.text());
+  if (!sweep.finals) {
+    return fmt::format("best: {}, {} {:.3f} of {}\n", best->configuration.text(), sweep.kind_text(),
+                       best->score->value / by_model->score->value, untold);
+  }
+  const auto one = std::ranges::find(*sweep.finals, best->configuration, &Finalist::configuration);
+  return fmt::format("best: {}, measured {:.3f} of {} in {} rounds side by side\n", best->configuration.text(),
+                     std::exp(one->change->estimate), untold, Finalist::kRounds);
+}
+
+}  // namespace
+
+std::string score_text(const Sweep& sweep, const SweptConfiguration& one) {
+  if (!one.score) return fmt::format("{}: {}", one.status.value(), one.reason);
+  if (sweep.kind == ScoreKind::counted) return fmt::format("counted {:.4g} cycles", one.score->value);
+  return fmt::format("{} {}{}", sweep.kind_text(), time_text(one.score->value),
+                     sweep.gpu.empty() ? "" : fmt::format(" ({})", sweep.gpu));
+}
+
+std::string sweep_text(const Sweep& sweep) {
+  std::vector<std::vector<std::string>> rows;
+  for (const SweptConfiguration* const one : sweep.ranked()) rows.push_back(row_of(sweep, *one));
+  std::string text = indented(title_of(sweep), 0) + "\n";
+  if (!rows.empty()) {
+    text += text_table(columns_of(sweep), rows);
+    const bool tuned = sweep.found.candidates.front() != sweep.found.by_model;
+    text += !sweep.has_model() ? "* 'run' uses this one, the first values of its @parameter\n"
+            : tuned            ? "* 'run' uses this one, from the table; m the variant's own model would use this one\n"
+                               : "* 'run' uses this one, chosen by the variant's own model\n";
+  }
+  for (const SweptConfiguration& one : sweep.results) {
+    if (!one.score && one.status) {
+      text += indented(fmt::format("not ranked: {}: {}", one.configuration.text(), score_text(sweep, one)), 0);
+    }
+  }
+  return text + indented(conclusion(sweep), 0);
+}
+
+}  // namespace convladder

@@ -1,0 +1,40 @@
+// What orders the configurations of a variant on one layer: a time where the device has a clock, otherwise what was
+// counted, or the time that follows from it on a named GPU. The smaller the better.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+
+#include "harness/measure/cases/measurement.hpp"
+
+namespace convladder {
+
+enum class ScoreKind { measured, counted, predicted };
+
+/// "measured", "counted" or "predicted", as records have it.
+const char* kind_text(ScoreKind kind);
+
+struct Score {
+  double value = 0;  ///< nanoseconds, or cycles where it is counted
+  double low = 0;    ///< the interval of a measured median, or the range of a prediction; otherwise the value
+  double high = 0;
+};
+
+/// Cycles of one multiprocessor for all that was counted, if nothing of it overlaps and nothing waits: warp
+/// instructions / 4 + wavefronts of shared memory + sectors of global memory / 4. Since Volta a multiprocessor issues
+/// for four warps a cycle, and its load/store unit moves 128 bytes a cycle: a wavefront, or four sectors
+/// (simulator/gpus/*.json: issue_per_cycle, shared_wavefronts_per_cycle, l1_bytes_per_cycle). `totals` is
+/// `counters.totals` of a case. No more than an order: it knows no tensor cores, no caches and no latency.
+double multiprocessor_cycles(const nlohmann::ordered_json& totals);
+
+/// The score of a case that has come to its end; none where it has not ended well, or `gpu`, of a prediction, cannot
+/// launch it. `recorded` is the case as case_json makes it. A measured score is that of the case's time, a predicted
+/// one the geometric middle of the range.
+std::optional<Score> score_of(ScoreKind kind, const std::string& gpu, const CaseOutcome& outcome,
+                              const nlohmann::ordered_json& recorded);
+
+/// Whether `one` is better and not by chance: of measured times the intervals are apart.
+bool surely_better(ScoreKind kind, const Score& one, const Score& other);
+
+}  // namespace convladder

@@ -1,0 +1,58 @@
+#include "harness/measure/verification/expectation.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "harness/measure/verification/expected_items.hpp"
+#include "harness/measure/verification/expected_output.hpp"
+#include "harness/measure/verification/scaled_error.hpp"
+
+namespace convladder {
+
+std::uint64_t secret_number() {
+  static std::random_device source;
+  return std::uint64_t{source()} << 32U ^ source();
+}
+
+nlohmann::ordered_json Check::to_json() const {
+  return {{"passed", passed},
+          {"max_scaled_error", max_scaled_error},  // a NaN becomes null
+          {"unwritten", unwritten},
+          {"not_finite", not_finite},
+          {"first_failure", first_failure.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(first_failure)}};
+}
+
+Check check_probed(const ProblemTensor& tensor, const ChosenElements& elements, const OutputFill& fill,
+                   const ReferenceOutput& of_item, std::int64_t item, const void* found, double tolerance) {
+  Check check;
+  check.compared = elements.count;
+  with_element_type(tensor.type, [&]<typename T>(T) {
+    for (std::int32_t i = 0; i < elements.count; ++i) {
+      const std::int64_t element = elements.element(i);
+      const auto at = static_cast<std::size_t>(element - item * tensor.elements);
+      const T value = static_cast<const T*>(found)[i];
+      if (!std::isfinite(to_double(value))) ++check.not_finite;
+      const double scaled = scaled_error(value, of_item.value.at(at), of_item.magnitude.at(at));
+      if (!std::isnan(check.max_scaled_error) && !(scaled <= check.max_scaled_error)) check.max_scaled_error = scaled;
+      if (scaled <= tolerance) continue;
+      const bool left = fill.left_at(element, value);
+      check.unwritten += left ? 1 : 0;
+      if (!check.first_failure.empty()) continue;
+      check.first_failure =
+          fmt::format("right behind a call, item {}, element {} of {} {}, expected {:.9g}", item, at, tensor.name,
+                      left ? "was not yet written" : "is " + number_text(value), of_item.value[at]);
+    }
+  });
+  check.passed = check.first_failure.empty();
+  return check;
+}
+
+std::unique_ptr<Expectation> make_expectation(const ProblemData& data) {
+  if (is_convolution(data.shape)) return std::make_unique<ExpectedOutput>(conv_problem(data));
+  return std::make_unique<ExpectedItems>(data);
+}
+
+}  // namespace convladder

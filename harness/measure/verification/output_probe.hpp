@@ -1,0 +1,62 @@
+// A few elements of an output, looked at right behind each call of a sample, whether anybody checks that call or not.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "devices/device.hpp"
+#include "devices/device_filling.hpp"
+#include "harness/measure/verification/output_fill.hpp"
+
+namespace convladder {
+
+/// Which elements a call's are: of one item, drawn by the seed and the call's number. Both sides know it from the seed.
+struct ProbedElements {
+  static constexpr std::int32_t kElements = 64;
+  static constexpr std::int64_t kCalls = 1 << 14;  ///< that are kept: those after them take the places of the first
+
+  std::uint64_t seed = 0;
+  std::int64_t items = 1;
+  std::int64_t of_item = 1;
+
+  std::int64_t item(std::int64_t call) const {
+    const std::uint64_t bits = random_bits(random_state(seed, ~static_cast<std::uint64_t>(call)), 0);
+    return bits_between(bits, 0, static_cast<std::uint64_t>(items));
+  }
+  ChosenElements of_call(std::int64_t call) const {
+    return {.seed = seed + static_cast<std::uint64_t>(call),
+            .first = item(call) * of_item,
+            .span = of_item,
+            .count = kElements};
+  }
+};
+
+/// The case's side, on a device that fills by itself. Before a call its elements get numbers of the fill, and behind it
+/// they are copied aside, both in the current stream: a call that leaves its output as it was, or has it written by
+/// others later, is seen. Like ChangedInput's, the calls enqueue a kernel each and wait for nothing. The device and the
+/// output outlive it. Everything throws DeviceError.
+class OutputProbe {
+ public:
+  /// An output of `items`, of `elements` each.
+  OutputProbe(Device& device, ElementType type, std::int64_t items, std::int64_t elements, void* output);
+
+  /// From now on these elements, and numbers of this fill. What was copied before is gone.
+  void set(std::uint64_t seed, const OutputFill& fill);
+  void before_call(std::int64_t call);
+  void behind_call(std::int64_t call);
+  /// What that call left, kElements one behind the other: waits for it, and copies it to the host.
+  void read(std::int64_t call, void* to);
+  std::size_t bytes_of_call() const { return ProbedElements::kElements * element_bytes(type_); }
+
+ private:
+  std::byte* place(std::int64_t call) const;
+
+  Device* device_;
+  ElementType type_;
+  ProbedElements elements_;
+  void* output_;
+  FillFormula fill_;
+  DeviceBuffer kept_;  ///< of kCalls calls
+};
+
+}  // namespace convladder

@@ -1,0 +1,262 @@
+// The launches of the simulated device: which of their blocks run, who looks on, and what is counted.
+#include <algorithm>
+#include <cstring>
+#include <ctime>
+
+#include "devices/cpu/cpu_facts.hpp"
+#include "devices/device_error.hpp"
+#include "devices/kernel_resources.hpp"
+#include "simulator/checkers/race_checker.hpp"
+#include "simulator/checkers/written_allocations.hpp"
+#include "simulator/counters/metrics.hpp"
+#include "simulator/device/launch_checks.hpp"
+#include "simulator/device/simulated_device.hpp"
+
+namespace convladder::simulated {
+namespace {
+
+/// Whether the grid has as many places for the items as the launch says that there are.
+bool places_of_items(const KernelLaunch& launch, unsigned items) {
+  if (!launch.items || launch.items->per_block == 0) return false;
+  const std::uint64_t per_block = launch.items->per_block;
+  return (items + per_block - 1) / per_block == extent(launch.grid, launch.items->axis);
+}
+
+/// Of the host's processor, by all threads of the process.
+double processor_seconds() {
+  std::timespec now{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
+/// To make a thread and to wait for it takes longer than what a small launch does.
+int worthwhile_threads(double seconds, int threads) {
+  constexpr double kSecondsOfThread = 200e-6;
+  return static_cast<int>(std::min<double>(threads, 1 + seconds / kSecondsOfThread));
+}
+
+/// Traffic below the caches: a straight line through `half` and `values`, which are of `part` places, up to `places`.
+/// Ratios stay those of `values`.
+void extrapolate(std::vector<std::pair<std::string, double>>& values,
+                 const std::vector<std::pair<std::string, double>>& half, unsigned part, unsigned places) {
+  for (auto& [name, value] : values) {
+    const auto found = std::ranges::find(half, name, &std::pair<std::string, double>::first);
+    if (!name.ends_with(".sum") || found == half.end()) continue;  // as Nsight Compute ends the names of sums
+    const double of_half = found->second;
+    const unsigned first_half = part / 2;
+    const double per_place = (value - of_half) / (part - first_half);
+    value = of_half + per_place * (places - first_half);
+  }
+}
+
+/// What they do is not in the kernel's own instructions.
+bool calls_functions(const ptx::Kernel& kernel) {
+  return std::ranges::any_of(
+      kernel.instructions, [](const ptx::Instruction& instruction) { return instruction.opcode.starts_with("call"); });
+}
+
+}  // namespace
+
+void SimulatedDevice::launch(const KernelLaunch& given) {
+  try {
+    const Program& program = program_of(given.kernel);
+    const KernelLaunch launch = in_blocks(*program.kernel, given);
+    check_launch(program, launch, *options_.gpu);
+    for (const VariableContent& content : launch.variables) fill(*program.module, content);
+    if (const std::string stopped = execute(program, launch); !stopped.empty()) throw LaunchEndedEarly(stopped);
+  } catch (const KernelFault& fault) {
+    throw KernelFaulted(fault);
+  } catch (const ptx::PtxError& error) {
+    throw DeviceError(error.what());
+  }
+}
+
+LaunchConfiguration SimulatedDevice::configuration_of(const Program& program, const KernelLaunch& launch) const {
+  LaunchConfiguration configuration;
+  configuration.grid = launch.grid;
+  configuration.cluster = cluster_of(*program.kernel, launch);
+  configuration.is_explicit_cluster = launch.cluster || program.kernel->cluster_size[0] > 0;
+  configuration.block = launch.block;
+  configuration.dynamic_shared_bytes = static_cast<std::uint32_t>(launch.dynamic_shared_bytes);
+  configuration.parameters.resize(program.parameter_bytes);
+  for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
+    std::ranges::copy(launch.arguments[i], configuration.parameters.begin() + program.parameter_offsets[i]);
+  }
+  configuration.gpu = options_.gpu;
+  configuration.is_counted = counts_;
+  configuration.with_caches = options_.with_caches && counts_;
+  configuration.host_threads = options_.host_threads > 0 ? options_.host_threads : usable_cores();
+  configuration.collect_findings = options_.checkers.any();
+  configuration.limits = options_.limits;
+  configuration.textures = &textures_;
+  configuration.clocks = clocks_;
+  return configuration;
+}
+
+std::vector<std::uint64_t> SimulatedDevice::may_be_written_by(const KernelLaunch& given) {
+  try {
+    const Program& program = program_of(given.kernel);
+    const KernelLaunch launch = in_blocks(*program.kernel, given);
+    check_launch(program, launch, *options_.gpu);
+    std::vector<std::uint64_t> live;
+    if (calls_functions(*program.kernel)) {
+      for (const Allocation* at = memory_.next(0); at != nullptr; at = memory_.next(at->begin)) {
+        if (!at->freed) live.push_back(at->begin);
+      }
+      return live;
+    }
+    for (const std::uint64_t begin :
+         written_allocations(program, configuration_of(program, launch).parameters, memory_)) {
+      if (memory_.find(begin) != nullptr) live.push_back(begin);
+    }
+    return live;
+  } catch (const ptx::PtxError& error) {
+    throw DeviceError(error.what());
+  }
+}
+
+bool SimulatedDevice::may_read_clock(const void* kernel) {
+  const Program& program = program_of(kernel);
+  if (calls_functions(*program.kernel)) return true;
+  return std::ranges::any_of(program.kernel->instructions, [](const ptx::Instruction& instruction) {
+    return std::ranges::any_of(instruction.operands, [](const ptx::Operand& operand) {
+      return operand.name.starts_with("%clock") || operand.name.starts_with("%globaltimer");
+    });
+  });
+}
+
+bool SimulatedDevice::runs_straight(const void* kernel) {
+  const ptx::Kernel& code = *program_of(kernel).kernel;
+  if (calls_functions(code)) return false;
+  for (std::size_t i = 0; i < code.instructions.size(); ++i) {
+    if (code.instructions[i].opcode.starts_with("brx")) return false;
+    for (const ptx::Operand& operand : code.instructions[i].operands) {
+      if (operand.kind == ptx::OperandKind::label && operand.index <= static_cast<int>(i)) return false;
+    }
+  }
+  return true;
+}
+
+LaunchResult SimulatedDevice::run(const Program& program, LaunchConfiguration configuration) {
+  if (configuration.with_caches && caches_ == nullptr) caches_ = std::make_unique<CacheHierarchy>(*options_.gpu);
+  configuration.caches = caches_.get();
+  std::optional<InitializationChecker> initialization;
+  std::optional<RaceChecker> race;
+  std::optional<InputChecker> inputs;
+  const bool inputs_are_checked = options_.checkers.memory && !inputs_.empty();
+  const MakeObservers make_observers = [&](FindingLog& findings) {
+    std::vector<AccessObserver*> observers;
+    if (options_.checkers.initialization) observers.push_back(&initialization.emplace(written_, findings));
+    if (options_.checkers.race) {
+      observers.push_back(
+          &race.emplace(program, written_allocations(program, configuration.parameters, memory_), findings));
+    }
+    if (inputs_are_checked) observers.push_back(&inputs.emplace(inputs_, findings));
+    return observers;
+  };
+  const bool looked_on = options_.checkers.initialization || options_.checkers.race || inputs_are_checked;
+  double* const of_block = &seconds_of_block_[&program];
+  if (*of_block > 0) {
+    const double expected = *of_block * static_cast<double>(configuration.grid.count());
+    configuration.host_threads = worthwhile_threads(expected, configuration.host_threads);
+  }
+  const double begin = processor_seconds();
+  LaunchResult result = simulated::execute(program, memory_, configuration, looked_on ? make_observers : nullptr);
+  const double took = (processor_seconds() - begin) / static_cast<double>(std::max<std::uint64_t>(1, result.blocks));
+  *of_block = std::max(took, *of_block / 2);  // launches with much to do come back between those with little
+  printed_ += result.printed;
+  for (Finding& finding : result.findings.findings()) {
+    if (options_.checkers.has(finding.checker)) findings_.push_back(std::move(finding));
+  }
+  return result;
+}
+
+std::string SimulatedDevice::execute(const Program& program, const KernelLaunch& launch) {
+  LaunchConfiguration configuration = configuration_of(program, launch);
+  DeviceBuffer workspace;
+  if (launch.cooperative) {
+    workspace = allocate(kGridWorkspaceBytes, "workspace of the cooperative launch");
+    configuration.grid_workspace = reinterpret_cast<std::uint64_t>(workspace.address());  // addresses are numbers here
+    std::memset(memory_.host(configuration.grid_workspace), 0, workspace.bytes());
+    written_.written(configuration.grid_workspace, workspace.bytes());
+  }
+  if (counts_ && counted_) {
+    launches_.push_back(count(program, launch, std::move(configuration)));
+    return launches_.back().result.stopped;
+  }
+  if (window_ && window_->of == 0) {
+    configuration.window = {Axis::x, window_->first, window_->count};
+  } else if (window_ && places_of_items(launch, window_->of) && alike(program, launch, configuration).period > 0) {
+    const unsigned first = window_->first / launch.items->per_block;
+    const unsigned end = (window_->first + window_->count - 1) / launch.items->per_block + 1;
+    configuration.window = {launch.items->axis, first, end - first};
+  }
+  LaunchResult result = run(program, configuration);
+  const std::string stopped = result.stopped;
+  if (counts_) launches_.push_back({&program, launch, std::move(result)});
+  return stopped;
+}
+
+AlikeBlocks SimulatedDevice::alike(const Program& program, const KernelLaunch& launch,
+                                   const LaunchConfiguration& configuration) const {
+  if (configuration.cluster.count() > 1) return {0, true, "its blocks form clusters"};
+  const BufferOfAddress buffer_of = [this](std::uint64_t address) -> std::optional<KnownBuffer> {
+    const Allocation* const allocation = memory_.find(address);
+    if (allocation == nullptr) return std::nullopt;
+    const auto filled = filled_.find(allocation->begin);
+    const std::uint64_t bytes = allocation->end - allocation->begin;
+    return KnownBuffer{allocation->begin, filled != filled_.end() && filled->second == bytes};
+  };
+  const Axis axis = launch.items ? launch.items->axis : Axis::x;
+  return alike_blocks(program, axis, launch.grid, launch.block, configuration.parameters, buffer_of);
+}
+
+RecordedLaunch SimulatedDevice::count(const Program& program, const KernelLaunch& launch,
+                                      LaunchConfiguration configuration) {
+  const Axis axis = launch.items ? launch.items->axis : Axis::x;
+  const AlikeBlocks alike_here = alike(program, launch, configuration);
+  RecordedLaunch recorded{&program, launch, {}, 0, alike_here.depends_on_data};
+  const unsigned places = extent(launch.grid, axis);
+  // At least two, so that there is a half, and a whole number of periods: places that repeat each other.
+  const std::uint64_t per_block = launch.items ? launch.items->per_block : 0;
+  const std::uint64_t wanted = per_block > 0 ? (counted_->count + per_block - 1) / per_block : 0;
+  const std::uint64_t unit = std::max(2U, alike_here.period);
+  const std::uint64_t wanted_part = (std::max<std::uint64_t>(wanted, 1) + unit - 1) / unit * unit;
+  if (!places_of_items(launch, counted_->of) || alike_here.period == 0 || wanted_part >= places) {
+    recorded.result = run(program, configuration);
+    return recorded;
+  }
+  const auto part = static_cast<unsigned>(wanted_part);
+  const auto run_places = [&](unsigned count) {
+    configuration.window = {axis, 0, count};
+    return run(program, configuration);
+  };
+  recorded.items_executed = part * launch.items->per_block;
+  recorded.half = run_places(part / 2);
+  recorded.result = run_places(part);
+  for (InstructionCounters& counters : recorded.result.counters) counters *= places / part;
+  if (const unsigned rest = places % part; rest > 0) {
+    const LaunchResult of_rest = run_places(rest);
+    for (std::size_t i = 0; i < of_rest.counters.size(); ++i) recorded.result.counters[i] += of_rest.counters[i];
+  }
+  return recorded;
+}
+
+std::vector<KernelCounters> SimulatedDevice::take_counters() {
+  std::vector<KernelCounters> counters;
+  for (const RecordedLaunch& recorded : take_launches()) {
+    MetricValues values = metric_values(*recorded.program->kernel, recorded.result);
+    if (recorded.half) {
+      const MetricValues half = metric_values(*recorded.program->kernel, *recorded.half);
+      const ItemBlocks& items = *recorded.launch.items;
+      extrapolate(values.modelled, half.modelled, recorded.items_executed / items.per_block,
+                  extent(recorded.launch.grid, items.axis));
+    }
+    counters.push_back({display_name(recorded.program->kernel->name), recorded.launch.grid, recorded.launch.block,
+                        std::move(values.counted), std::move(values.modelled), recorded.items_executed,
+                        recorded.depends_on_data});
+  }
+  return counters;
+}
+
+}  // namespace convladder::simulated

@@ -1,0 +1,179 @@
+// Runs a block on one host thread: warps in turn from barrier to barrier, lanes in lockstep.
+//
+// A warp that loops for long without a barrier ends its turn as well, so that warps may wait for each other's writes.
+// A block that waits for what other blocks have to do is left, and goes on later.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "simulator/execution/call_frames.hpp"
+#include "simulator/execution/executor.hpp"
+#include "simulator/execution/launch_limits.hpp"
+#include "simulator/execution/spin_watch.hpp"
+#include "simulator/execution/warp_paths.hpp"
+#include "simulator/state/block_barriers.hpp"
+#include "simulator/state/block_context.hpp"
+#include "simulator/state/cluster.hpp"
+#include "simulator/state/program.hpp"
+
+namespace convladder::simulated {
+
+/// How a block stands when it is left.
+enum class BlockProgress {
+  ended,
+  waits,  ///< without changes of memory from outside it would repeat itself for ever, or it waits for its cluster
+  yields  ///< it has worked for long and changed no memory that others see
+};
+
+/// When a block that others may have to wait for, or that waits for them, is left.
+struct BlockPatience {
+  std::uint64_t operations = ~std::uint64_t{0};  ///< that change no memory that others see
+};
+inline constexpr BlockPatience kRunsToItsEnd{};  // or waits for ever
+inline constexpr BlockPatience kPatience{std::uint64_t{1} << 22};
+inline constexpr BlockPatience kPatienceAmongWaiting{std::uint64_t{1} << 16};
+
+class BlockRunner {
+ public:
+  /// `launch` is what the host threads of the launch share, `totals` what the blocks of this one do.
+  BlockRunner(const Program& program, DeviceMemory& memory, const LaunchConfiguration& configuration,
+              RunningLaunch& launch, RunTotals& totals);
+  BlockRunner(const BlockRunner&) = delete;  // its warps know its context
+  BlockRunner& operator=(const BlockRunner&) = delete;
+
+  /// What the blocks run from now on report to; see BlockContext.
+  void set_observers(std::vector<AccessObserver*> observers) { context_.observers = std::move(observers); }
+  void set_findings(FindingLog* findings) { context_.findings = findings; }
+  void set_l1(L1Cache* l1) { context_.l1 = l1; }
+  /// The cluster of which this runs the block of a rank; none: each block is alone in its cluster.
+  void set_cluster(const Cluster* cluster, unsigned rank);
+  BlockContext& context() { return context_; }
+
+  /// Begins a block that runs on a multiprocessor.
+  void begin(const Dim3& block, std::uint64_t number, std::uint64_t multiprocessor);
+  /// Goes on until it ends or is left. Throws LaunchStopped where a limit ends it, KernelFault if findings are not
+  /// collected.
+  BlockProgress go_on(const BlockPatience& patience);
+  /// Of a block that has been left: whether anything has changed that it may have waited for.
+  bool can_go_on() const;
+  bool has_ended() const { return context_.has_ended; }
+  /// Reports why it waits, for ever as nobody can go on, and ends it. `others` is said behind it.
+  void give_up(const std::string& others);
+
+  /// Whether all its warps have arrived at the cluster's barrier.
+  bool is_at_cluster_barrier() const { return barriers_.is_complete(BlockBarriers::kOfCluster); }
+  /// All blocks of the cluster are there.
+  void pass_cluster_barrier();
+
+ private:
+  enum class WarpStatus { running, at_barrier, done };
+  static constexpr int kNowhere = -1;
+
+  struct Warp {
+    WarpState state;
+    WarpPaths paths;
+    CallFrames frames;  ///< of a program that calls functions
+    WarpStatus status = WarpStatus::running;
+    std::uint64_t executed = 0;  ///< operations
+    SpinWatch spin;
+    const Operation* waits_at = nullptr;  ///< of a warp at a barrier
+    LaneMask waiting = 0;                 ///< lanes that are there
+    std::uint32_t barrier = 0;
+    bool arrived_at_cluster = false;  ///< and has not waited since
+  };
+
+  LaneMask first_lanes(int warp) const;
+  void end();
+  bool any_running() const;
+  bool any_at_cluster_barrier() const;
+  std::optional<BlockProgress> look_at_patience(const BlockPatience& patience);
+  bool repeats();
+  void prepare_warps();
+  void fill_constant(Slot slot, std::uint32_t value);
+  void fill_constants(const std::array<Slot, 3>& slots, const Dim3& value);
+  void run_turn(Warp& warp);
+  /// `stop`: an operation at which the path waits for nobody, and that ends here all the same.
+  bool run_path(Warp& warp, int stop = kNowhere);
+
+  struct Abreast;
+  bool can_run_abreast() const;
+  void run_abreast();
+  void run_abreast(Abreast& abreast, int stop);
+  void run_plain_abreast(Abreast& abreast, int& at, int end);
+  void branch_abreast(Abreast& abreast, int at, const ProgramBlock& block);
+  void go_apart(Abreast& abreast, int meet, std::span<const std::size_t> depths);
+  bool carry_out_for_each(Abreast& abreast, int at, const ProgramBlock& block);
+  bool comes_alone_to(Warp& warp, int meet, std::size_t depth);
+  int run_plain(WarpState& state, LaneMask active, int at, int end);
+  /// Carries out what is neither a plain operation nor a branch; returns whether the warp's turn goes on.
+  bool execute_special(Warp& warp, const Operation& operation, int at, const ProgramBlock& block);
+  void count_guarded(const Operation& operation, LaneMask mask, int at);
+  bool branch(Warp& warp, const Operation& operation, int at, const ProgramBlock& block, LaneMask taken);
+  void part(Warp& warp, int at, int target, LaneMask taken, const ProgramBlock& block);
+  bool has_to_wait(Warp& warp, const Operation& operation, int at, LaneMask lanes);
+  void schedule(Warp& warp);
+  bool go_on_where_all_are(Warp& warp);
+  void go_on(Warp& warp, int at, int frame, LaneMask lanes);
+  LaneMask awaited(const WarpState& state, const Operation& operation, LaneMask lanes) const;
+  LaneMask waiting_with(const Warp& warp, const Path& path) const;
+  void count_again(int from, int end, int times);
+  bool release_met();
+  int round_at(int operation) const;
+  void exit_lanes(Warp& warp, LaneMask leaving);
+  bool loops(Warp& warp, const Operation& operation, LaneMask lanes);
+  bool table_branch(Warp& warp, const Operation& operation, int at, LaneMask lanes, const ProgramBlock& block);
+  void call(Warp& warp, const Operation& operation, LaneMask lanes);
+  void enter(Warp& warp, const Operation& operation, int function, int caller, LaneMask lanes);
+  void leave_function(Warp& warp, LaneMask leaving);
+  void call_fault(Warp& warp, const Operation& operation, LaneMask lanes, int kind, const std::string& problem);
+  WarpState state_in(const Warp& warp, const Path& path) const;
+  static void wait_at_barrier(Warp& warp, const Operation& operation, LaneMask lanes, std::uint32_t barrier);
+  bool arrive(Warp& warp, const Operation& operation, LaneMask lanes);
+  bool barrier_operands(const Warp& warp, const Operation& operation, LaneMask lanes,
+                        BlockBarriers::Arrival& arrival) const;
+  void check_divergence(const Warp& warp, const Operation& operation, LaneMask lanes) const;
+  bool order_at_cluster_barrier(Warp& warp, const Operation& operation, LaneMask lanes);
+  void complete_barrier(std::uint32_t barrier);
+  void pass_barrier(std::uint32_t barrier);
+  void report_deadlock(const std::string& others) const;
+  bool all_wait() const;
+  void report_spinning(const std::string& others) const;
+  std::uint64_t memory_changes() const;
+  std::uint64_t changes_for_others() const;
+  std::uint64_t executed() const;
+  void look_at_limits(const Warp& warp, const Operation& operation, LaneMask lanes);
+  void stop(const std::string& reason, const std::string& where = "");
+  void synchronization_fault(const Warp& warp, const Operation& operation, int kind, LaneMask lanes,
+                             const std::string& problem) const;
+
+  const Program& program_;
+  const LaunchConfiguration& configuration_;
+  std::uint64_t threads_;
+  std::vector<Warp> warps_;
+  std::vector<std::byte> constants_;
+  std::vector<std::byte> registers_;  // of all warps; those of a program that calls functions are in their frames
+  BlockContext context_;
+  BlockBarriers barriers_;
+  std::vector<int> storing_instructions_;  // those for this block alone come first
+  std::size_t stores_for_block_ = 0;       // how many these are
+  RunningLaunch& launch_;
+  BlockLimits limits_;
+  std::span<std::uint64_t> block_warps_;  // as in RunTotals
+  std::span<std::uint64_t> block_lanes_;
+  std::optional<std::uint64_t> waits_since_;  // changes_for_others(), of a block that waits for them
+  Repetition over_rounds_;                    // of all that the block has
+  std::uint32_t rounds_ = 0;
+  struct {
+    std::uint64_t changes = 0;  // for others, when it was looked at last
+    std::uint64_t changed = 0;  // operations executed when these were found changed, or the block went on
+    std::uint64_t looked = 0;   // operations executed at the last look
+  } patience_;
+};
+
+/// By instruction: what blocks have counted, those of whole basic blocks included.
+std::vector<InstructionCounters> counters_of(const Program& program, const RunTotals& totals);
+
+}  // namespace convladder::simulated

@@ -1,0 +1,55 @@
+// The registers of a warp's calls: each call of a function, by some of its lanes, has a frame of its own.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "simulator/execution/warp_paths.hpp"
+#include "simulator/state/program.hpp"
+
+namespace convladder::simulated {
+
+class CallFrames {
+ public:
+  /// What a call knows of where it comes from.
+  struct Call {
+    int caller = 0;     ///< frame
+    int function = -1;  ///< index into Program::functions; -1 for the kernel
+    const CallSite* site = nullptr;
+    int depth = 0;
+    std::uint64_t local_base = 0;  ///< where its local variables begin, bytes
+  };
+  /// Calls within each other that a warp can be in.
+  static constexpr int kDeepest = 1024;
+
+  /// Only the kernel's own frame is left, with what it holds.
+  void begin(const Program& program);
+  std::byte* base(int frame) {
+    return reinterpret_cast<std::byte*>(lines_.data()) + static_cast<std::size_t>(frame) * bytes_;
+  }
+  const std::byte* base(int frame) const {
+    return reinterpret_cast<const std::byte*>(lines_.data()) + static_cast<std::size_t>(frame) * bytes_;
+  }
+  const Call& call(int frame) const { return calls_[static_cast<std::size_t>(frame)]; }
+  /// A frame that none of the paths is in; -1 if there is no room for one. Frames move.
+  int take(const Call& call, std::span<const Path> paths);
+  /// Everything that the warp's registers hold.
+  std::span<const std::byte> content() const { return {base(0), calls_.size() * bytes_}; }
+
+ private:
+  struct Line {
+    alignas(64) std::byte bytes[64];
+  };
+  void collect(std::span<const Path> paths);
+
+  std::size_t bytes_ = 0;  // of a frame
+  std::vector<Line> lines_;
+  std::vector<Call> calls_;
+  std::vector<int> free_;
+  std::size_t in_use_ = 1;  // when it was last looked
+  std::size_t made_since_ = 0;
+};
+
+}  // namespace convladder::simulated

@@ -1,0 +1,87 @@
+#include "simulator/execution/cluster_runner.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "simulator/caches/cache_hierarchy.hpp"
+
+namespace convladder::simulated {
+
+ClusterRunner::ClusterRunner(const Program& program, DeviceMemory& memory, const LaunchConfiguration& configuration,
+                             RunningLaunch& launch, RunTotals& totals) {
+  cluster_.size = configuration.cluster;
+  const auto count = static_cast<unsigned>(configuration.cluster.count());
+  for (unsigned rank = 0; rank < count; ++rank) {
+    blocks_.push_back(std::make_unique<BlockRunner>(program, memory, configuration, launch, totals));
+    cluster_.blocks.push_back(&blocks_.back()->context());
+  }
+  if (count == 1) return;
+  for (unsigned rank = 0; rank < count; ++rank) blocks_[rank]->set_cluster(&cluster_, rank);
+}
+
+void ClusterRunner::set_observers(const std::vector<AccessObserver*>& observers) {
+  for (const auto& block : blocks_) block->set_observers(observers);
+}
+
+void ClusterRunner::set_findings(FindingLog* findings) {
+  for (const auto& block : blocks_) block->set_findings(findings);
+}
+
+void ClusterRunner::begin(const GridShape& grid, std::uint64_t cluster, CacheHierarchy* caches) {
+  number_ = cluster;
+  for (unsigned rank = 0; rank < blocks_.size(); ++rank) {
+    const std::uint64_t multiprocessor = grid.multiprocessor(cluster, rank);
+    blocks_[rank]->set_l1(caches == nullptr ? nullptr : &caches->l1(multiprocessor));
+    blocks_[rank]->begin(grid.block_index(cluster, rank), grid.block_number(cluster, rank), multiprocessor);
+  }
+}
+
+std::uint64_t ClusterRunner::ended() const {
+  return static_cast<std::uint64_t>(
+      std::ranges::count_if(blocks_, [](const auto& block) { return block->has_ended(); }));
+}
+
+BlockProgress ClusterRunner::go_on(const BlockPatience& patience) {
+  if (blocks_.size() == 1) return blocks_[0]->go_on(patience);
+  while (true) {
+    bool any = false;
+    bool all_yield = true;
+    for (const auto& block : blocks_) {
+      if (!block->can_go_on()) continue;
+      any = true;
+      all_yield = block->go_on(patience) == BlockProgress::yields && all_yield;
+      meet();
+    }
+    if (ended() == blocks_.size()) return BlockProgress::ended;
+    if (!any) return BlockProgress::waits;
+    if (all_yield) return BlockProgress::yields;
+  }
+}
+
+/// Blocks whose warps have all come to the cluster's barrier pass it, if those of all blocks have that have not ended.
+void ClusterRunner::meet() {
+  const auto has_come = [](const auto& block) { return block->has_ended() || block->is_at_cluster_barrier(); };
+  if (!std::ranges::all_of(blocks_, has_come) || ended() == blocks_.size()) return;
+  for (const auto& block : blocks_) {
+    if (!block->has_ended()) block->pass_cluster_barrier();
+  }
+  for (AccessObserver* const observer : cluster_.blocks[0]->observers) observer->cluster_met(cluster_);
+}
+
+bool ClusterRunner::can_go_on() const {
+  return std::ranges::any_of(blocks_, [](const auto& block) { return block->can_go_on(); });
+}
+
+void ClusterRunner::give_up(const std::string& others) {
+  if (blocks_.size() == 1) return blocks_[0]->give_up(others);
+  const auto at_barrier =
+      std::ranges::count_if(blocks_, [](const auto& block) { return block->is_at_cluster_barrier(); });
+  const std::string of_cluster = fmt::format("; of the cluster's {} blocks {} have ended, {} are at its barrier{}",
+                                             blocks_.size(), ended(), at_barrier, others);
+  for (const auto& block : blocks_) {
+    if (!block->has_ended()) block->give_up(of_cluster);
+  }
+}
+
+}  // namespace convladder::simulated

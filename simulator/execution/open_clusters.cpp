@@ -1,0 +1,44 @@
+#include "simulator/execution/open_clusters.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace convladder::simulated {
+
+bool OpenClusters::run(ClusterRunner& cluster) {
+  const BlockProgress progress = cluster.go_on(patience_);
+  // Where one works on and on without a change that others see, it may wait: then others do, too.
+  if (progress == BlockProgress::yields) patience_ = kPatienceAmongWaiting;
+  return progress == BlockProgress::ended;
+}
+
+void OpenClusters::begin(const GridShape& grid, std::uint64_t cluster, CacheHierarchy* caches) {
+  if (idle_.empty()) idle_.push_back(make_());
+  idle_.back()->begin(grid, cluster, caches);
+  if (run(*idle_.back())) return;
+  left_.push_back(std::move(idle_.back()));
+  idle_.pop_back();
+}
+
+bool OpenClusters::go_on() {
+  bool any = false;
+  if (!upwards_) std::ranges::reverse(left_);
+  for (auto& cluster : left_) {
+    if (!cluster->can_go_on()) continue;
+    any = true;
+    if (run(*cluster)) idle_.push_back(std::move(cluster));
+  }
+  std::erase(left_, nullptr);
+  if (!upwards_) std::ranges::reverse(left_);
+  upwards_ = !upwards_;
+  return any;
+}
+
+void OpenClusters::give_up(const std::string& others) {
+  for (const auto& cluster : left_) cluster->give_up(others);
+  std::ranges::move(left_, std::back_inserter(idle_));
+  left_.clear();
+}
+
+}  // namespace convladder::simulated

@@ -1,0 +1,45 @@
+// Clusters of a launch that have begun on one host thread and may wait for each other, as at a barrier of the grid.
+//
+// Each runs until it ends or is left. Those that are left go on in turns, up and down in their order, once another has
+// changed memory. If none can, they wait for ever, and each says so.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "simulator/execution/cluster_runner.hpp"
+
+namespace convladder::simulated {
+
+class OpenClusters {
+ public:
+  /// `room` is how many can have begun at a time, at least one.
+  OpenClusters(std::function<std::unique_ptr<ClusterRunner>()> make, std::uint64_t room)
+      : make_(std::move(make)), room_(room) {}
+
+  bool empty() const { return left_.empty(); }
+  bool has_room() const { return left_.size() < room_; }
+  std::uint64_t room() const { return room_; }
+  std::uint64_t count() const { return left_.size(); }
+
+  /// Begins a cluster, which runs until it ends or is left.
+  void begin(const GridShape& grid, std::uint64_t cluster, CacheHierarchy* caches);
+  /// Those that were left go on if they can; false if none could.
+  bool go_on();
+  /// All that are left wait for ever.
+  void give_up(const std::string& others);
+
+ private:
+  bool run(ClusterRunner& cluster);
+
+  std::function<std::unique_ptr<ClusterRunner>()> make_;
+  std::uint64_t room_;
+  BlockPatience patience_ = kPatience;
+  bool upwards_ = true;
+  std::vector<std::unique_ptr<ClusterRunner>> left_;  // by number
+  std::vector<std::unique_ptr<ClusterRunner>> idle_;
+};
+
+}  // namespace convladder::simulated

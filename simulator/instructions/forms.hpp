@@ -1,0 +1,81 @@
+// The instructions the simulated device knows: full opcode, operands, and what executes it.
+//
+// Each subject has its own file (integer.cpp, floating_point.cpp, …) that adds its forms; memory accesses and control
+// flow have too many spellings for a table and are decoded on their own.
+#pragma once
+
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "simulator/state/warps_abreast.hpp"
+
+namespace convladder::simulated {
+
+/// How a form uses an operand.
+enum class OperandUse : std::uint8_t {
+  write_32,  ///< a destination of up to 32 bits
+  write_64,
+  write_signed_32,  ///< the same, but the upper part of a wider register becomes the sign, not zero
+  write_predicate,
+  write_predicate_pair,    ///< "p|q", or only p: takes two slots
+  write_32_and_predicate,  ///< "d|p": takes two slots
+  read_32,
+  read_64,
+  read_predicate,
+  immediate,  ///< an integer constant: becomes Operation::offset, takes no slot
+  carry,      ///< the warp's condition code register: not in the text, but a predicate slot
+};
+
+/// One full opcode.
+struct Form {
+  std::vector<OperandUse> operands;
+  Handler handler = nullptr;
+  std::int64_t parameter = 0;        ///< what distinguishes forms of one handler: becomes Operation::offset
+  AbreastHandler abreast = nullptr;  ///< of several warps; none: each does it by itself
+};
+
+class FormTable {
+ public:
+  void add(const std::string& opcode, std::span<const OperandUse> operands, Handler handler, std::int64_t parameter = 0,
+           AbreastHandler abreast = nullptr);
+  void add(const std::string& opcode, std::initializer_list<OperandUse> operands, Handler handler,
+           std::int64_t parameter = 0, AbreastHandler abreast = nullptr) {
+    add(opcode, std::span(operands.begin(), operands.size()), handler, parameter, abreast);
+  }
+  const Form* find(std::string_view opcode) const;
+  /// Likewise with the modifiers in any order, which ptxas takes as well: "div.ftz.rn.f32". Types keep theirs.
+  const Form* find_in_any_order(std::string_view opcode) const;
+  /// All opcodes, sorted: for the documentation and the tests, which cover each of them.
+  std::vector<std::string> opcodes() const;
+
+ private:
+  std::unordered_map<std::string, Form> forms_;
+  std::unordered_map<std::string, std::string> spelling_;  ///< of a form, by `sorted_opcode`
+};
+
+/// The name of a form whose opcode stands for another one, too, with fewer operands: "min.f32 of 3".
+std::string form_of(const std::string& opcode, std::size_t sources);
+
+/// Every form there is.
+const FormTable& forms();
+
+// What the files of the subjects define.
+void add_integer_forms(FormTable& table);
+void add_integer_product_forms(FormTable& table);
+void add_bit_field_forms(FormTable& table);
+void add_extended_precision_forms(FormTable& table);
+void add_floating_point_forms(FormTable& table);
+void add_directed_rounding_forms(FormTable& table);
+void add_half_precision_forms(FormTable& table);
+void add_comparison_forms(FormTable& table);
+void add_selection_forms(FormTable& table);
+void add_conversion_forms(FormTable& table);
+void add_float_conversion_forms(FormTable& table);
+void add_narrow_conversion_forms(FormTable& table);
+void add_data_movement_forms(FormTable& table);
+
+}  // namespace convladder::simulated

@@ -1,0 +1,56 @@
+// What all bulk copies share: the write that a copy becomes, and what it does to the data that is there.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "simulator/state/block_context.hpp"
+#include "simulator/state/bulk_copies.hpp"
+#include "simulator/state/cluster.hpp"
+
+namespace convladder::simulated {
+
+/// A piece of memory that a copy reads.
+struct BulkRead {
+  std::uint64_t address = 0;
+  std::size_t bytes = 0;
+};
+
+/// Tells observers that the copy begins; it reads `sources`.
+void announce(const BulkWrite& write, ptx::Space source_space, std::span<const BulkRead> sources);
+
+/// The data goes to the mbarrier's block. Nothing is under way if the mbarrier cannot be reached.
+void begin_arrival(BulkWrite write, std::uint64_t mbarrier);
+
+/// The blocks of the cluster, each a bit by its rank.
+std::uint32_t all_of_cluster(const BlockContext& block);
+
+/// Calls body(destination, mbarrier) with the addresses for each of the blocks of a multicast, bits as
+/// all_of_cluster's: both are at the same offsets in each, those of `to` and `mbarrier`.
+template <typename Body>
+void for_each_receiver(BlockContext& block, std::uint32_t blocks, std::uint64_t to, std::uint64_t mbarrier,
+                       const Body& body) {
+  const std::uint64_t to_offset = shared_place(block, to).offset;
+  const std::uint64_t mbarrier_offset = shared_place(block, mbarrier).offset;
+  for (std::uint32_t left = blocks & 0xffffU; left != 0; left &= left - 1) {
+    const auto rank = static_cast<unsigned>(std::countr_zero(left));
+    body(cluster_address(rank, block.rank, to_offset), cluster_address(rank, block.rank, mbarrier_offset));
+  }
+}
+
+/// The number of a reduction, "add.u32", from 1 on; 0 if there is none of that name.
+int find_bulk_reduction(std::string_view name);
+/// Whether it is for global memory only.
+bool is_bulk_reduction_global(int reduction);
+/// What a reduction does, or a copy, whose number is 0.
+Combine bulk_combine(int reduction);
+
+template <typename Body>
+void for_each_lane(const WarpState& warp, const Body& body) {
+  for (LaneMask left = warp.mask; left != 0; left &= left - 1) body(std::countr_zero(left));
+}
+
+}  // namespace convladder::simulated

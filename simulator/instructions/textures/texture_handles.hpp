@@ -1,0 +1,54 @@
+// The handles in instructions on textures and surfaces: as operands, and what they stand for when they are executed.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "simulator/instructions/instruction_decoder.hpp"
+#include "simulator/state/block_context.hpp"
+#include "simulator/textures/texture_table.hpp"
+
+namespace convladder::simulated {
+
+/// Kinds of faults: what tells two findings of one instruction apart. Those of accesses are lower.
+enum TextureFault { kNoTexture = 60, kNoSampler, kOtherGeometry, kOutsideSurface };
+
+/// "[%rd1, …]", "[image, …]", or a parameter `.param .texref`: the slot of the handle in 64 bits.
+Slot decode_handle(InstructionDecoder& decoder, const ptx::Operand& operand);
+
+/// The coordinates in "[image, {%f1, %f2}]": the slots of the first `count`; more may be there.
+std::vector<Slot> decode_coordinates(InstructionDecoder& decoder, const ptx::Operand& operand, std::size_t count);
+
+/// The handle itself where it is a parameter's address.
+std::uint64_t handle_value(const WarpState& warp, std::uint64_t handle);
+
+/// What the handle stands for. If it is not what the instruction reaches (none: any geometry), that is a fault of
+/// `lanes`, and nullptr.
+const TextureObject* find_object(const WarpState& warp, const Operation& operation, LaneMask lanes,
+                                 std::uint64_t handle, bool is_surface, std::optional<Geometry> geometry);
+
+/// Calls apply(lanes, first of them) for the active lanes that have the same handles in both slots, one group after
+/// another.
+template <typename Apply>
+void for_each_handle(const WarpState& warp, Slot slot, Slot other_slot, const Apply& apply) {
+  const auto* const handles = warp.read<std::uint64_t>(slot);
+  const auto* const others = warp.read<std::uint64_t>(other_slot);
+  for (LaneMask left = warp.mask; left != 0;) {
+    const int first = std::countr_zero(left);
+    LaneMask same = 0;
+    for (int lane = first; lane < kLanes; ++lane) {
+      const bool is_same = handles[lane] == handles[first] && others[lane] == others[first];
+      same |= LaneMask{is_same} << lane;
+    }
+    same &= left;
+    left &= ~same;
+    apply(same, first);
+  }
+}
+
+template <typename Function>
+void for_each_lane_of(LaneMask lanes, const Function& function) {
+  for (LaneMask left = lanes; left != 0; left &= left - 1) function(std::countr_zero(left));
+}
+
+}  // namespace convladder::simulated

@@ -1,0 +1,148 @@
+#include "simulator/memory/warp_access.hpp"
+
+#include <bit>
+#include <functional>
+#include <utility>
+
+namespace convladder::simulated {
+namespace {
+
+/// The most words that any bank is asked for, where all words lie in kRows rows of banks from the first on: a bit map
+/// of the words, whose rows are then added up bit by bit.
+template <int kRows>
+std::uint64_t most_words_of_a_bank(const std::array<std::uint32_t, kLanes>& word_from_low) {
+  std::uint32_t ones = 0;
+  std::uint32_t twos = 0;
+  std::uint32_t fours = 0;
+  std::uint32_t eights = 0;
+  for (std::uint32_t row = 0; row < kRows; ++row) {
+    std::uint32_t banks = 0;
+    for (int lane = 0; lane < kLanes; ++lane) {
+      banks |= word_from_low[lane] / kBanks == row ? std::uint32_t{1} << (word_from_low[lane] % kBanks) : 0;
+    }
+    const std::uint32_t to_twos = ones & banks;
+    ones ^= banks;
+    const std::uint32_t to_fours = twos & to_twos;
+    twos ^= to_twos;
+    eights |= fours & to_fours;
+    fours ^= to_fours;
+  }
+  static_assert(kRows <= 8);
+  std::uint64_t most = 0;
+  std::uint32_t candidates = ~std::uint32_t{0};
+  for (const auto& [digit, value] : {std::pair{eights, 8}, {fours, 4}, {twos, 2}, {ones, 1}}) {
+    if ((candidates & digit) == 0) continue;
+    candidates &= digit;
+    most += static_cast<std::uint64_t>(value);
+  }
+  return most;
+}
+
+/// Likewise, wherever the words lie: in a round every bank that is asked serves one word, to all who want it.
+template <int kCount, int kUnits>
+std::uint64_t count_rounds(std::array<std::uint32_t, kCount> words) {
+  std::uint64_t rounds = 0;
+  for (int left = kCount; left > 0; ++rounds) {
+    std::array<std::uint32_t, kUnits> served;
+    for (int i = 0; i < left; ++i) served[words[i] % kUnits] = words[i];
+    int still_left = 0;
+    for (int i = 0; i < left; ++i) {
+      const std::uint32_t word = words[i];
+      words[still_left] = word;
+      still_left += served[word % kUnits] != word ? 1 : 0;
+    }
+    left = still_left;
+  }
+  return rounds;
+}
+
+/// Passes that an access of one word a lane needs.
+std::uint64_t count_word_passes(const Addresses& addresses, std::uint64_t low, std::uint64_t high) {
+  const std::uint64_t span = (high >> 2) - (low >> 2);
+  if (span < kBanks) return 1;  // one row of banks, wherever it begins
+  std::array<std::uint32_t, kLanes> word;
+  for (int lane = 0; lane < kLanes; ++lane) {
+    word[lane] = static_cast<std::uint32_t>((addresses[lane] >> 2) - (low >> 2));
+  }
+  if (span < 2 * kBanks) return most_words_of_a_bank<2>(word);
+  if (span < 8 * kBanks) return most_words_of_a_bank<8>(word);
+  return count_rounds<kLanes, kBanks>(word);
+}
+
+/// Whether each active lane has the address of the one whose number differs in `bit`, or that one takes no part.
+bool are_pairs(const Addresses& addresses, LaneMask mask, int bit) {
+  for (int lane = 0; lane < kLanes; ++lane) {
+    const LaneMask both = (LaneMask{1} << lane) | (LaneMask{1} << (lane ^ bit));
+    if ((mask & both) == both && addresses[lane] != addresses[lane ^ bit]) return false;
+  }
+  return true;
+}
+
+/// Passes that an access of kWords words a lane needs, in parts of kPart lanes: to a part, kWords banks are like one.
+template <int kWords, int kPart = kLanes / kWords>
+Wavefronts count_wide_passes(const Addresses& addresses, const AddressSpan& span, LaneMask mask) {
+  constexpr int kUnits = static_cast<int>(kBanks) / kWords;
+  constexpr unsigned kShift = std::countr_zero(4U * kWords);
+  Wavefronts passes;
+  for (int first = 0; first < kLanes; first += kPart) {
+    const LaneMask active = mask & (kAllLanes >> (kLanes - kPart) << first);
+    if (active == 0) continue;
+    ++passes.ideal;
+    std::array<std::uint32_t, kPart> pieces;
+    std::uint32_t last = 0;
+    for (int i = 0; i < kPart; ++i) {
+      // A lane that takes no part may carry the address of a lane of another part.
+      const int lane = ((active >> (first + i)) & 1U) != 0 ? first + i : std::countr_zero(active);
+      pieces[i] = static_cast<std::uint32_t>((addresses[lane] >> kShift) - (span.low >> kShift));
+      last = std::max(last, pieces[i] - pieces[0]);  // large if one lies before the first
+    }
+    passes.needed += last < kUnits ? 1 : count_rounds<kPart, kUnits>(pieces);
+  }
+  return passes;
+}
+
+/// Of a load, which takes two parts at a time where lanes are pairs.
+template <int kWords>
+Wavefronts count_wide_load(const Addresses& addresses, const AddressSpan& span, LaneMask mask) {
+  const bool are_merged = are_pairs(addresses, mask, 1) || are_pairs(addresses, mask, 2);
+  return are_merged ? count_wide_passes<kWords, 2 * kLanes / kWords>(addresses, span, mask)
+                    : count_wide_passes<kWords>(addresses, span, mask);
+}
+
+}  // namespace
+
+SectorSet sectors_of(const Addresses& addresses, const AddressSpan& span) {
+  SectorSet sectors;
+  sectors.first = span.low >> kSectorShift;
+  if ((span.high >> kSectorShift) - sectors.first < 64) {
+    std::uint64_t mask = 0;
+    for (int lane = 0; lane < kLanes; ++lane) {
+      mask |= std::uint64_t{1} << ((addresses[lane] >> kSectorShift) - sectors.first);
+    }
+    sectors.mask = mask;
+    return sectors;
+  }
+  sectors.list = addresses;
+  for (std::uint64_t& sector : sectors.list) sector >>= kSectorShift;
+  std::ranges::sort(sectors.list);
+  const auto end = std::unique(sectors.list.begin(), sectors.list.end());
+  sectors.list_size = static_cast<int>(end - sectors.list.begin());
+  return sectors;
+}
+
+std::uint64_t different_addresses(Addresses addresses) {
+  if (std::ranges::adjacent_find(addresses, std::not_equal_to<>()) == addresses.end()) return 1;
+  std::ranges::sort(addresses);
+  return static_cast<std::uint64_t>(std::unique(addresses.begin(), addresses.end()) - addresses.begin());
+}
+
+Wavefronts count_wavefronts(const Addresses& addresses, const AddressSpan& span, LaneMask mask, int bytes,
+                            AccessKind kind) {
+  if (bytes <= 4) return {count_word_passes(addresses, span.low, span.high), 1};
+  const bool is_load = kind == AccessKind::load;
+  if (bytes == 8) return (is_load ? count_wide_load<2> : count_wide_passes<2>)(addresses, span, mask);
+  if (bytes == 16) return (is_load ? count_wide_load<4> : count_wide_passes<4>)(addresses, span, mask);
+  return count_wide_passes<8>(addresses, span, mask);
+}
+
+}  // namespace convladder::simulated

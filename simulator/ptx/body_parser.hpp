@@ -1,0 +1,68 @@
+// The bodies of kernels and functions: registers, variables, labels and instructions.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "simulator/ptx/declarations.hpp"
+#include "simulator/ptx/module.hpp"
+#include "simulator/ptx/names.hpp"
+#include "simulator/ptx/operand_parser.hpp"
+#include "simulator/ptx/source_places.hpp"
+#include "simulator/ptx/token_reader.hpp"
+
+namespace convladder::ptx {
+
+class BodyParser {
+ public:
+  /// Reads into `kernel`. Variables of the whole device that a body declares go to `module`; `registers` counts those
+  /// of all bodies.
+  BodyParser(TokenReader& tokens, Names& names, Module& module, Kernel& kernel, std::uint64_t& registers)
+      : tokens_(tokens),
+        names_(names),
+        module_(module),
+        kernel_(kernel),
+        registers_(registers),
+        operands_(tokens, names) {}
+
+  /// Behind the '{', up to behind its '}'. `parameters` and `results` are those of the kernel or function.
+  void take(const std::vector<Parameter>& parameters, const std::vector<Parameter>& results);
+
+ private:
+  void declare_parameters(const std::vector<Parameter>& parameters);
+  void load_register_parameters(const std::vector<Parameter>& parameters);
+  void statement();
+  bool label();
+  void branch_targets(const Token& name);
+  void registers();
+  void declare_register(const std::string& name, Type type, const Token& at);
+  void declare_vector(const std::string& name, Type type, int elements, const Token& at);
+  void variables(Space space);
+  void instruction();
+  void guard(Instruction& instruction);
+  void call(Instruction& instruction);
+  std::vector<Operand> call_list();
+  void store_register_results(const Instruction& at);
+  Instruction parameter_access(const char* opcode, const Parameter& parameter, Position position) const;
+  void add(Instruction instruction);
+  void end_with_trap();
+  void resolve_labels();
+  void resolve(Operand& operand, bool in_table);
+
+  TokenReader& tokens_;
+  Names& names_;
+  Module& module_;
+  Kernel& kernel_;
+  std::uint64_t& registers_;
+  OperandParser operands_;
+  SourcePlaces places_;
+  std::vector<Parameter> register_results_;
+  std::map<std::string, int, std::less<>> used_;  // names of variables and parameters, how often
+  std::map<std::string, int, std::less<>> labels_;
+  std::map<std::string, Operand, std::less<>> tables_;  // of `.branchtargets`
+};
+
+}  // namespace convladder::ptx

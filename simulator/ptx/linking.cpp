@@ -1,0 +1,164 @@
+#include "simulator/ptx/linking.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace convladder::ptx {
+namespace {
+
+constexpr std::string_view kProvided[] = {"vprintf", "malloc", "free", "__assertfail"};
+constexpr std::size_t kMostInstructions = 1 << 24;  // of a kernel and its functions: a damaged file may name many
+
+class Linker {
+ public:
+  Linker(const Module& module, const Kernel& kernel) : module_(module), linked_{kernel, {}} {}
+
+  LinkedKernel run() {
+    look_for_calls(linked_.kernel.instructions);
+    while (true) {
+      if (wanted_.empty() && calls_pointers_) want_addressed();
+      if (wanted_.empty()) break;
+      const Kernel* const function = wanted_.back();
+      wanted_.pop_back();
+      add(*function);
+    }
+    return std::move(linked_);
+  }
+
+ private:
+  void look_for_calls(const std::vector<Instruction>& instructions) {
+    for (const Instruction& instruction : instructions) {
+      if (is_call(instruction)) {
+        if (instruction.operands.at(0).kind == OperandKind::register_) {
+          calls_pointers_ = true;
+        } else {
+          want(instruction);
+        }
+      }
+      for (const Operand& operand : instruction.operands) look_for_addresses(operand);
+    }
+  }
+
+  void look_for_addresses(const Operand& operand) {
+    if (operand.kind == OperandKind::function) addressed_.insert(operand.name);
+    for (const Operand& element : operand.elements) look_for_addresses(element);
+  }
+
+  void want(const Instruction& call) {
+    const std::string& name = call.operands[0].name;
+    const Kernel* const function = module_.find_function(name);
+    if (function == nullptr || !function->is_defined) {
+      if (is_provided(name)) return;
+      throw PtxError(module_.file, call.position, "the function '" + name + "' is called but not defined in this file");
+    }
+    if (function->refusal) {
+      throw PtxError(module_.file, function->refusal->position,
+                     function->refusal->what + " (in the function '" + name + "', which the kernel calls)");
+    }
+    if (known_.insert(function).second) wanted_.push_back(function);
+  }
+
+  /// Every function that a pointer may point to; those that are not supported are no function when they are called.
+  void want_addressed() {
+    for (const Symbol& symbol : module_.symbols) {
+      for (const InitialAddress& address : symbol.initial_addresses) addressed_.insert(address.name);
+    }
+    for (const Kernel& function : module_.functions) {
+      if (!function.is_defined || function.refusal || !is_addressed(function)) continue;
+      if (known_.insert(&function).second) wanted_.push_back(&function);
+    }
+  }
+
+  bool is_addressed(const Kernel& function) const {
+    return std::ranges::any_of(addressed_, [&](const std::string& name) {
+      return name == function.name || module_.find_function(name) == &function;
+    });
+  }
+
+  void add(const Kernel& function) {
+    Kernel& kernel = linked_.kernel;
+    LinkedFunction part;
+    part.function = &function;
+    part.first = static_cast<int>(kernel.instructions.size());
+    const auto first_register = static_cast<int>(kernel.registers.size());
+    if (kernel.instructions.size() + function.instructions.size() > kMostInstructions) {
+      throw PtxError(module_.file, function.position, "a kernel calls more functions than supported");
+    }
+    std::set<std::string, std::less<>> own;
+    const auto take = [&own, &function](const std::vector<Symbol>& symbols) {
+      std::vector<Symbol> renamed = symbols;
+      for (Symbol& symbol : renamed) {
+        own.insert(symbol.name);
+        symbol.name = function.name + ':' + symbol.name;
+      }
+      return renamed;
+    };
+    part.parameters = take(function.parameters);
+    part.results = take(function.results);
+    part.symbols = take(function.symbols);
+    kernel.registers.insert(kernel.registers.end(), function.registers.begin(), function.registers.end());
+    for (Instruction instruction : function.instructions) {
+      if (instruction.predicate >= 0) instruction.predicate += first_register;
+      for (Operand& operand : instruction.operands) {
+        move(operand, first_register, part.first, function.name + ':', own);
+      }
+      kernel.instructions.push_back(std::move(instruction));
+    }
+    linked_.functions.push_back(std::move(part));
+    look_for_calls(function.instructions);
+  }
+
+  static void move(Operand& operand, int registers, int instructions, const std::string& prefix,
+                   const std::set<std::string, std::less<>>& own) {
+    const bool has_name = operand.kind == OperandKind::symbol || operand.kind == OperandKind::address;
+    if (has_name && own.contains(operand.name)) operand.name = prefix + operand.name;
+    if (operand.index >= 0) operand.index += operand.kind == OperandKind::label ? instructions : registers;
+    for (Operand& element : operand.elements) move(element, registers, instructions, prefix, own);
+  }
+
+  const Module& module_;
+  LinkedKernel linked_;
+  std::set<const Kernel*> known_;
+  std::vector<const Kernel*> wanted_;
+  std::set<std::string> addressed_;
+  bool calls_pointers_ = false;
+};
+
+}  // namespace
+
+bool is_call(const Instruction& instruction) {
+  return instruction.opcode == "call" || instruction.opcode.starts_with("call.");
+}
+
+bool is_provided(std::string_view function) { return std::ranges::find(kProvided, function) != std::end(kProvided); }
+
+LinkedKernel link(const Module& module, const Kernel& kernel) { return Linker(module, kernel).run(); }
+
+std::vector<BasicBlock> control_flow(const LinkedKernel& linked, const Kernel& kernel, const std::string& file) {
+  std::vector<std::vector<BasicBlock>> parts{control_flow(kernel, file)};
+  for (const LinkedFunction& function : linked.functions) parts.push_back(control_flow(*function.function, file));
+  int all = 0;
+  for (const auto& part : parts) all += static_cast<int>(part.size());
+  std::vector<BasicBlock> blocks;
+  for (std::size_t p = 0; p < parts.size(); ++p) {
+    const auto first_block = static_cast<int>(blocks.size());
+    const auto end = static_cast<int>(parts[p].size());
+    const int first_instruction = p == 0 ? 0 : linked.functions[p - 1].first;
+    const auto moved = [&](int block) { return block == end ? all : block + first_block; };
+    parts[p].front().begins_function = p > 0;
+    // Of a block that only returns it is not said whether it ends the call or the thread.
+    const bool exits = p > 0 && std::ranges::any_of(linked.functions[p - 1].function->instructions,
+                                                    [](const auto& one) { return one.opcode == "exit"; });
+    for (BasicBlock& block : parts[p]) {
+      block.returns = block.returns && !exits;
+      block.first += first_instruction;
+      block.end += first_instruction;
+      for (int& successor : block.successors) successor = moved(successor);
+      block.reconvergence = moved(block.reconvergence);
+      blocks.push_back(std::move(block));
+    }
+  }
+  return blocks;
+}
+
+}  // namespace convladder::ptx

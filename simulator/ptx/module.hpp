@@ -1,0 +1,157 @@
+// A PTX module as data: its kernels with resolved registers, symbols and labels, every instruction with its place.
+//
+// This is the form between text and execution. Nothing here is specific to what the simulated device supports; what it
+// cannot execute is refused when a kernel is decoded, with the position kept here.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "simulator/ptx/ptx_error.hpp"
+
+namespace convladder::ptx {
+
+/// State spaces of variables and addresses (PTX ISA 9.0, 5.1). `param` has a kernel's parameters; `call_param` those of
+/// functions, and the variables `.param` of bodies that go to and come from functions.
+enum class Space { generic, global, constant, shared, local, param, call_param };
+
+/// Fundamental types (PTX ISA 9.0, 5.2.1). `bits` is the width; a predicate has width 1.
+enum class TypeClass { bits, unsigned_, signed_, floating, floating_pair, predicate };
+struct Type {
+  TypeClass type_class = TypeClass::bits;
+  int bits = 32;
+  bool operator==(const Type&) const = default;
+  int bytes() const { return (bits + 7) / 8; }
+};
+
+/// The type of a suffix such as ".f32", ".b64", ".pred", ".f16x2"; none for other text.
+std::optional<Type> type_of_suffix(std::string_view suffix);
+
+struct Register {
+  std::string name;  ///< as written; names of inner scopes may repeat
+  Type type;
+};
+
+/// An initial value that is the address of a variable or function, plus `addend`; the byte from bit `shift` on if
+/// `bytes` is 1.
+struct InitialAddress {
+  std::uint64_t offset = 0;  ///< in the variable, bytes
+  int bytes = 8;
+  int shift = 0;
+  std::string name{};  ///< as in Symbol::name or Kernel::name
+  std::uint64_t addend = 0;
+};
+
+/// A variable: of the module, or of a kernel or function (shared, local, call_param), or a parameter.
+struct Symbol {
+  std::string
+      name;  ///< as written; behind that ":" and a number, or before it a kernel's name and ":", where it repeats
+  Space space = Space::global;
+  int alignment = 1;        ///< bytes
+  std::uint64_t bytes = 0;  ///< 0 for `extern .shared name[]`: sized by the launch
+  bool is_extern = false;
+  bool is_managed = false;                  ///< the host reads and writes it as well
+  std::vector<std::uint8_t> initial_bytes;  ///< as many as were given; the rest is zero
+  std::vector<InitialAddress> initial_addresses;
+  std::string opaque_type;  ///< "texref", "samplerref" or "surfref": then `bytes` are a handle's
+  std::vector<std::pair<std::string, std::string>> fields;  ///< its initial values: "filter_mode" and "linear"
+  Position position;
+};
+
+enum class OperandKind {
+  register_,  ///< `index` into Kernel::registers; `negated` for !p, and for -r of a video instruction; `selector`
+  immediate,  ///< `bits` and `number`
+  symbol,     ///< the address of `symbol` plus `offset`
+  address,    ///< [register + offset] or [symbol + offset] or [offset]; what follows behind commas are `elements`
+  special,    ///< "%tid.x": `name`
+  label,      ///< a branch target: `index` is the instruction it stands before
+  function,   ///< the function `name`: to be called, or its address
+  vector,     ///< {a, b, …}: `elements`; also a vector register, the labels of `brx.idx`, and the lists of `call`
+  pair,       ///< a|b: `elements`
+  sink,       ///< _
+};
+
+enum class NumberKind { integer, single, double_ };
+
+struct Operand {
+  OperandKind kind = OperandKind::immediate;
+  int index = -1;  ///< register, or instruction behind a label; base register of an address, or -1
+  bool negated = false;
+  std::uint64_t bits = 0;  ///< of an immediate: two's complement, or the float's bits
+  NumberKind number = NumberKind::integer;
+  std::int64_t offset = 0;  ///< of an address or symbol
+  std::string name;         ///< of a symbol, function, label or special register; base symbol of an address, or empty
+  std::string selector;     ///< of a video instruction's register: "b0", "h10"
+  std::vector<Operand> elements;
+  Position position;  ///< of a label
+};
+
+/// Where an instruction came from in the source that was compiled (.loc); line 0 where nothing is known. Code inlined
+/// from another file than the kernel's counts as the line of the kernel that calls it.
+struct SourceLocation {
+  int file = 0;  ///< number in Module::source_files
+  int line = 0;
+};
+
+struct Instruction {
+  std::string opcode;             ///< in full: "ld.global.v4.f32"
+  std::vector<Operand> operands;  ///< of `call`: the callee, a vector of results, a vector of arguments
+  int predicate = -1;             ///< register that guards it, or -1
+  bool predicate_negated = false;
+  Position position;  ///< of the opcode
+  SourceLocation source;
+};
+
+/// What is not supported, and where.
+struct Refusal {
+  Position position;
+  std::string what;
+};
+
+/// A kernel, or a function that kernels call.
+struct Kernel {
+  std::string name;                ///< mangled
+  std::vector<Symbol> parameters;  ///< in order, space param, or call_param of a function
+  std::vector<Symbol> results;     ///< of a function, space call_param
+  std::vector<Register> registers;
+  std::vector<Symbol> symbols;  ///< shared and local variables of its own
+  std::vector<Instruction> instructions;
+  int max_threads_per_block = 0;                ///< product of .maxntid or .reqntid; 0 if neither is given
+  std::array<int, 3> cluster_size = {0, 0, 0};  ///< of .reqnctapercluster; 0 if it is not given
+  bool blocks_are_clusters = false;             ///< a launch's grid counts clusters: .blocksareclusters
+  bool is_defined = true;                       ///< false for a function that is only declared
+  Position position;
+  /// What of it cannot be read. Then `instructions` end before that place, and only who runs the kernel is refused.
+  std::optional<Refusal> refusal;
+};
+
+struct SourceFile {
+  int number = 0;
+  std::string name;
+};
+
+struct Module {
+  std::string file;     ///< what messages call it
+  std::string version;  ///< "9.0"
+  std::string target;   ///< "sm_75"
+  std::vector<SourceFile> source_files;
+  std::vector<Symbol> symbols;  ///< global, constant, and shared ones of the module
+  std::vector<Kernel> kernels;
+  std::vector<Kernel> functions;
+  std::map<std::string, std::string, std::less<>> aliases;  ///< of functions
+  int address_bits = 64;
+
+  /// The function of that name or alias, or nullptr.
+  const Kernel* find_function(std::string_view name) const;
+  /// The kernel of that name, or nullptr.
+  const Kernel* find_kernel(std::string_view name) const;
+  /// "conv.cu" for a file number; empty if it is not known.
+  std::string source_name(int number) const;
+};
+
+}  // namespace convladder::ptx

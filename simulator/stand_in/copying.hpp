@@ -1,0 +1,36 @@
+// Copies and fills as both APIs ask for them: boxes of bytes between any two places.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "simulator/stand_in/machine.hpp"
+
+namespace convladder::stand_in {
+
+/// As cudaMemcpyKind numbers them.
+enum class CopyKind { host_to_host = 0, host_to_device = 1, device_to_host = 2, device_to_device = 3, by_address = 4 };
+
+/// Where a box begins, and bytes from a row and a slice to the next.
+struct Rectangle {
+  void* address = nullptr;
+  std::size_t pitch = 0;
+  std::size_t slice = 0;
+};
+
+/// Bytes of a row, rows, slices.
+struct Size3 {
+  std::size_t width = 0;
+  std::size_t height = 1;
+  std::size_t depth = 1;
+};
+
+/// Throws Failure for a direction that is not that of the addresses, and for device memory that does not hold the box.
+void copy_rectangle(Machine& machine, const Rectangle& to, const Rectangle& from, const Size3& size, CopyKind kind,
+                    int stream, bool host_waits);
+
+/// Fills with the `unit` bytes at `value`; the width is a multiple of them.
+void fill_rectangle(Machine& machine, const Rectangle& to, const void* value, std::size_t unit, const Size3& size,
+                    int stream);
+
+}  // namespace convladder::stand_in

@@ -1,0 +1,18 @@
+// What programs ask about the GPU, by the numbers that both APIs have for it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "simulator/gpus/gpu_facts.hpp"
+
+namespace convladder::stand_in {
+
+/// CUDA 13.0, and its drivers: no newer than what is implemented.
+inline constexpr int kCudaVersion = 13000;
+
+/// The value for a number of cudaDeviceAttr and CUdevice_attribute: the GPU's own figure where one is known, otherwise
+/// what all GPUs of its kind have. None for a number that is no attribute.
+std::optional<int> device_attribute(const GpuFacts& gpu, int number);
+
+}  // namespace convladder::stand_in

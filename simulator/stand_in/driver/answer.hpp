@@ -1,0 +1,80 @@
+// What every function of the driver API does around its work. The driver and the runtime use the same numbers for the
+// same errors, so most functions have the runtime's do their work; what differs is what must be there before.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include "simulator/stand_in/runtime/answer.hpp"
+
+// Functions by the names that the library has them by, with no macro between: cuMemAlloc_v2.
+#define __CUDA_API_VERSION_INTERNAL  // NOLINT(bugprone-reserved-identifier): the header's own
+#include <cuda.h>
+
+namespace convladder::stand_in {
+
+/// What a call needs before it can be made.
+enum class Needs {
+  nothing,
+  initialization,  ///< cuInit
+  device,          ///< that as well, and that the process gets the device
+  context          ///< a context that is current
+};
+
+/// While it lives, functions of the runtime work for the driver's function of that name.
+class Asking {
+ public:
+  explicit Asking(const char* name) : before_(asked_by) { asked_by = name; }
+  ~Asking() { asked_by = before_; }
+  Asking(const Asking&) = delete;
+  Asking& operator=(const Asking&) = delete;
+
+ private:
+  const char* before_;
+};
+
+inline void require_ready(Machine& machine, Needs needs) {
+  if (needs == Needs::nothing) return;
+  require(machine.contexts.is_initialized, kNotInitialized);
+  if (needs == Needs::context) static_cast<void>(machine.contexts.usable());
+}
+
+/// Runs `work(machine)`, which throws Failure.
+template <typename Work>
+// NOLINTNEXTLINE(bugprone-exception-escape): `answer` catches all of them
+CUresult answer_driver(const char* name, Needs needs, const Work& work) noexcept {
+  const Asking asking(name);
+  const auto checked = [&](Machine& machine) {
+    require_ready(machine, needs);
+    work(machine);
+  };
+  const bool is_needed = needs == Needs::device || needs == Needs::context;
+  return static_cast<CUresult>(answer(name, checked, is_needed ? Context::needed : Context::not_used));
+}
+
+/// Has a function of the runtime do the work, in the current context.
+template <typename... Parameters, typename... Arguments>
+// NOLINTNEXTLINE(bugprone-exception-escape): `answer` catches all of them
+CUresult forward(const char* name, cudaError_t (*function)(Parameters...), Arguments... arguments) noexcept {
+  const Asking asking(name);
+  if (!Machine::is_lost_by_fork()) {
+    Machine& machine = Machine::get();
+    const std::scoped_lock lock(machine.mutex);
+    try {
+      require_ready(machine, Needs::context);
+    } catch (const Failure& failure) {
+      return answer_driver(name, Needs::nothing, [&](Machine&) { throw Failure(failure.status); });
+    }
+  }
+  return static_cast<CUresult>(function(static_cast<Parameters>(arguments)...));
+}
+
+/// Device addresses are numbers in the driver's functions.
+inline void* address_of(CUdeviceptr address) {
+  return reinterpret_cast<void*>(address);  // NOLINT(performance-no-int-to-ptr)
+}
+inline CUdeviceptr number_of(const void* address) { return reinterpret_cast<CUdeviceptr>(address); }
+
+/// Handles of kernels, of functions, and what the runtime hands out for either. Throws Failure for what is none.
+Function& function_of(Machine& machine, const void* handle);
+
+}  // namespace convladder::stand_in

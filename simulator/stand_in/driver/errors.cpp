@@ -1,0 +1,50 @@
+// Names and texts of the driver's errors. The texts are the runtime's where both have the error.
+#include <algorithm>
+#include <array>
+
+#include "simulator/stand_in/driver/answer.hpp"
+
+namespace {
+
+struct ErrorName {
+  CUresult status;
+  const char* name;
+};
+
+constexpr std::array kNames = {
+#define CONVLADDER_ERROR(name) ErrorName{name, #name},
+#include "simulator/stand_in/driver/error_names.inc"
+#undef CONVLADDER_ERROR
+};
+
+const char* name_of(CUresult status) {
+  const auto found = std::ranges::find(kNames, status, &ErrorName::status);
+  return found == kNames.end() ? nullptr : found->name;
+}
+
+}  // namespace
+
+extern "C" {
+
+CUresult cuGetErrorName(CUresult status, const char** name) {
+  if (name == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  *name = name_of(status);
+  return *name == nullptr ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+}
+
+CUresult cuGetErrorString(CUresult status, const char** text) {
+  if (text == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  const bool is_known = name_of(status) != nullptr;
+  if (status == CUDA_ERROR_CONTEXT_ALREADY_CURRENT) {
+    *text = "context is already current";
+    return CUDA_SUCCESS;
+  }
+  if (status == CUDA_ERROR_KEY_ROTATION) {
+    *text = "confidential computing key rotation";
+    return CUDA_SUCCESS;
+  }
+  *text = is_known ? cudaGetErrorString(static_cast<cudaError_t>(status)) : nullptr;
+  return is_known ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+}  // extern "C"

@@ -1,0 +1,113 @@
+// Graphs are carried out.
+#include <algorithm>
+#include <unordered_map>
+
+#include "simulator/stand_in/graph.hpp"
+
+namespace convladder::stand_in {
+namespace {
+
+/// The host's time stands still as long as this lives.
+class HeldHost {
+ public:
+  explicit HeldHost(Timeline& timeline) : timeline_(timeline) { timeline_.hold(true); }
+  ~HeldHost() { timeline_.hold(false); }
+  HeldHost(const HeldHost&) = delete;
+  HeldHost& operator=(const HeldHost&) = delete;
+
+ private:
+  Timeline& timeline_;
+};
+
+/// Whether every node needs the one before it and nothing else, as what is captured of one stream. By the real clock a
+/// graph of a thousand such kernels has to be enqueued sooner than a GPU has run them.
+bool is_chain(const Graph& graph) {
+  const GraphNode* before = nullptr;
+  for (const auto& node : graph.nodes()) {
+    const bool follows = before == nullptr ? node->needs.empty() : node->needs.size() == 1 && node->needs[0] == before;
+    if (!follows || std::holds_alternative<ChildWork>(node->work)) return false;
+    before = node.get();
+  }
+  return true;
+}
+
+Nanoseconds carry_out_chain(Machine& machine, const Graph& graph, Nanoseconds begin) {
+  const int own = machine.timeline.add_stream(false);
+  machine.timeline.wait_for(own, begin);
+  for (const auto& node : graph.nodes()) {
+    if (node->is_enabled) carry_out(machine, node->work, own);
+  }
+  const Nanoseconds end = machine.timeline.end_of(own);
+  machine.timeline.remove_stream(own);
+  return end;
+}
+
+/// When the last of the graph's nodes ends. What needs nothing begins at `begin`.
+Nanoseconds carry_out_nodes(Machine& machine, const Graph& graph, Nanoseconds begin) {
+  if (is_chain(graph)) return carry_out_chain(machine, graph, begin);
+  Timeline& timeline = machine.timeline;
+  std::unordered_map<const GraphNode*, Nanoseconds> ends;
+  Nanoseconds last = begin;
+  for (const GraphNode* const node : graph.in_order()) {
+    Nanoseconds from = begin;
+    for (const GraphNode* const need : node->needs) from = std::max(from, ends.at(need));
+    if (const auto* child = std::get_if<ChildWork>(&node->work)) {
+      ends[node] = node->is_enabled ? carry_out_nodes(machine, *child->graph, from) : from;
+    } else {
+      // A stream of the timeline for each: the device runs what it can at the same time.
+      const int own = timeline.add_stream(false);
+      timeline.wait_for(own, from);
+      if (node->is_enabled) carry_out(machine, node->work, own);
+      ends[node] = timeline.end_of(own);
+      timeline.remove_stream(own);
+    }
+    last = std::max(last, ends[node]);
+  }
+  return last;
+}
+
+struct CarryOut {
+  Machine& machine;
+  int stream;
+
+  void operator()(const EmptyWork& /*work*/) const {}
+  void operator()(const KernelWork& work) const {
+    machine.run(work, stream);
+    if (machine.lost() != kSuccess) throw Failure(machine.lost());
+  }
+  void operator()(const CopyWork& work) const {
+    copy_rectangle(machine, work.to, work.from, work.size, work.kind, stream, false);
+  }
+  void operator()(const FillWork& work) const {
+    fill_rectangle(machine, work.to, work.value.data(), work.unit, work.size, stream);
+  }
+  void operator()(const HostWork& work) const {
+    machine.settle();
+    work.function(work.data);
+  }
+  void operator()(const EventRecordWork& work) const {
+    work.event->at = machine.timeline.mark(stream);
+    work.event->is_recorded = true;
+  }
+  void operator()(const EventWaitWork& work) const {
+    if (work.event->is_recorded) machine.timeline.wait_for(stream, work.event->at);
+  }
+  void operator()(const AllocationWork& /*work*/) const {}
+  void operator()(const FreeWork& /*work*/) const {}
+  void operator()(const ChildWork& work) const { carry_out(machine, *work.graph, stream); }
+};
+
+}  // namespace
+
+void carry_out(Machine& machine, const Work& work, int stream) { std::visit(CarryOut{machine, stream}, work); }
+
+void carry_out(Machine& machine, const Graph& graph, int stream) {
+  Timeline& timeline = machine.timeline;
+  const FixedCosts& costs = timeline.costs();
+  timeline.host_works(costs.graph_launch + costs.graph_node * graph.nodes().size());
+  const HeldHost held(timeline);
+  const Nanoseconds begin = timeline.mark(stream);
+  timeline.wait_for(stream, carry_out_nodes(machine, graph, begin));
+}
+
+}  // namespace convladder::stand_in

@@ -1,0 +1,190 @@
+// Launches on the machine.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+
+#include "devices/kernel_resources.hpp"
+#include "simulator/counters/launch_counts.hpp"
+#include "simulator/device/launch_checks.hpp"
+#include "simulator/gpus/occupancy.hpp"
+#include "simulator/gpus/time_model.hpp"
+#include "simulator/stand_in/graph.hpp"
+#include "simulator/stand_in/machine.hpp"
+
+namespace convladder::stand_in {
+namespace {
+
+constexpr std::uint64_t kSharedBytesWithoutAsking = 48 * 1024;
+
+/// What hardware would have said, by what the fault was.
+Status status_of(const simulated::Finding& finding) {
+  if (finding.problem.starts_with("assertion")) return kAssert;
+  if (finding.problem.find("misaligned") != std::string::npos) return kMisalignedAddress;
+  if (finding.checker == simulated::Checker::memory && !finding.space.empty() && finding.space == "global") {
+    return kIllegalAddress;
+  }
+  return kLaunchFailure;
+}
+
+/// Of the launch, or of its function; no blocks if neither says anything. What it was compiled with, the device knows.
+Dim3 cluster_of(const Function& function, const LaunchRequest& request) {
+  return request.cluster.count() > 0 ? request.cluster : function.cluster;
+}
+
+/// The middle of what the model says, which has bounds and no favourite.
+Nanoseconds middle(const Range& ns) { return static_cast<Nanoseconds>(std::sqrt(ns.low * ns.high)); }
+
+}  // namespace
+
+std::uint64_t Machine::static_shared_bytes(Function& function) {
+  const ptx::Kernel& found = kernel(function);
+  std::uint64_t bytes = 0;
+  for (const auto* symbols : {&function.module->read(architecture()).symbols, &found.symbols}) {
+    for (const ptx::Symbol& symbol : *symbols) {
+      if (symbol.space == ptx::Space::shared) bytes += symbol.bytes;
+    }
+  }
+  return bytes;
+}
+
+int Machine::resident_blocks(Function& function, int threads, std::uint64_t dynamic_shared_bytes) {
+  if (threads <= 0) throw Failure(kInvalidValue);
+  const BlockNeeds needs{.threads = static_cast<std::uint64_t>(threads),
+                         .registers = assumed_registers(function),
+                         .shared_bytes = static_shared_bytes(function) + dynamic_shared_bytes};
+  return occupancy(gpu_->occupancy, needs).blocks;
+}
+
+void Machine::check_launch(Function& function, const LaunchRequest& request) {
+  const ptx::Kernel& found = kernel(function);
+  const Dim3& grid = request.grid;
+  const Dim3& block = request.block;
+  const auto most_threads = static_cast<std::uint64_t>(gpu_->occupancy.threads_per_block);
+  if (grid.count() == 0 || block.count() == 0 || block.count() > most_threads || block.x > 1024 || block.y > 1024 ||
+      block.z > 64 || grid.x > 0x7fffffffU || grid.y > 65535 || grid.z > 65535) {
+    throw Failure(kInvalidConfiguration);
+  }
+  if (found.max_threads_per_block > 0 && block.count() > static_cast<std::uint64_t>(found.max_threads_per_block)) {
+    throw Failure(kInvalidValue);
+  }
+  const std::uint64_t own = static_shared_bytes(function);
+  const auto asked = std::max<std::uint64_t>(kSharedBytesWithoutAsking,
+                                             own + static_cast<std::uint64_t>(function.most_dynamic_shared_bytes));
+  const std::uint64_t most = std::min(asked, static_cast<std::uint64_t>(gpu_->occupancy.shared_per_block));
+  if (own > most || request.dynamic_shared_bytes > most - own) throw Failure(kInvalidValue);
+  if (const Dim3 cluster = cluster_of(function, request); cluster.count() > 0) {
+    const std::uint64_t most_blocks = function.may_have_large_clusters ? 16 : 8;
+    const bool fits = grid.x % cluster.x == 0 && grid.y % cluster.y == 0 && grid.z % cluster.z == 0;
+    if (cluster.count() > most_blocks || !fits) throw Failure(kInvalidClusterSize);
+  }
+  if (!request.cooperative) return;
+  const int resident = resident_blocks(function, static_cast<int>(block.count()), request.dynamic_shared_bytes);
+  const auto together = static_cast<std::uint64_t>(resident) * static_cast<std::uint64_t>(gpu_->multiprocessors);
+  if (grid.count() > together) throw Failure(kCooperativeLaunchTooLarge);
+}
+
+void Machine::note_failed_launch(std::string_view call, const Failure& failure) {
+  const bool launches = call.find("aunch") != std::string_view::npos;
+  if (launches && failed_launch.empty() && *failure.what() != '\0') failed_launch = failure.what();
+}
+
+void Machine::launch(Function& function, const LaunchRequest& request, void* const* arguments) {
+  KernelWork work;
+  try {
+    work = kernel_work(function, request, arguments);
+  } catch (const Failure& failure) {
+    if (failed_launch.empty()) {
+      const std::string& name = function.written.empty() ? function.name : function.written;
+      failed_launch = fmt::format("the launch of {} was refused: {}{}{}", name, status_name(failure.status),
+                                  *failure.what() == '\0' ? "" : ", ", failure.what());
+    }
+    throw;
+  }
+  if (!graphs().keep(request.stream, work)) run(work, request.stream);
+}
+
+KernelWork Machine::kernel_work(Function& function, const LaunchRequest& request, void* const* arguments) {
+  const ptx::Kernel& found = kernel(function);
+  check_launch(function, request);
+  KernelWork work{&function, request, {}};
+  for (std::size_t i = 0; i < found.parameters.size(); ++i) {
+    if (arguments == nullptr || arguments[i] == nullptr) throw Failure(kInvalidValue);
+    const auto* const bytes = static_cast<const std::byte*>(arguments[i]);
+    work.arguments.emplace_back(bytes, bytes + found.parameters[i].bytes);
+  }
+  return work;
+}
+
+KernelLaunch Machine::device_launch(const KernelWork& work, const LaunchRequest& request) {
+  KernelLaunch launch;
+  launch.kernel = loaded(*work.function);
+  launch.grid = request.grid;
+  launch.block = request.block;
+  launch.dynamic_shared_bytes = request.dynamic_shared_bytes;
+  launch.arguments = work.arguments;
+  launch.cooperative = request.cooperative;
+  if (const Dim3 cluster = cluster_of(*work.function, request); cluster.count() > 0) launch.cluster = cluster;
+  return launch;
+}
+
+void Machine::run(const KernelWork& work, int stream) {
+  LaunchRequest request = work.request;
+  request.stream = stream;
+  timeline.host_works(timeline.costs().launch);
+  if (deferred_) {
+    run_by_real_clock(work, request);
+  } else {
+    execute(work, request);
+    take_over(*work.function, request);
+  }
+}
+
+/// On the simulated device, now.
+void Machine::execute(const KernelWork& work, const LaunchRequest& request) {
+  const KernelLaunch launch = device_launch(work, request);
+  std::string& name = work.function->written;
+  if (name.empty()) name = display_name(work.function->name);
+  const auto begin = std::chrono::steady_clock::now();
+  try {
+    device_.launch(launch);
+  } catch (const simulated::KernelFaulted& fault) {
+    lose(status_of(fault.finding), fault.what());
+    report.found({fault.finding}, calling_places());
+  } catch (const simulated::LaunchEndedEarly& ended) {
+    lose(kLaunchTimeout, fmt::format("{} was ended {}", name, ended.what()));
+  } catch (const simulated::CooperativeLaunchTooLarge& error) {
+    throw Failure(kCooperativeLaunchTooLarge, error.what());
+  } catch (const DeviceError& error) {
+    throw Failure(kInvalidValue, error.what());
+  }
+  report.costs.kernel_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+void Machine::take_over(const Function& function, const LaunchRequest& request) {
+  if (const std::string printed = device_.take_printed(); !printed.empty()) {
+    std::fwrite(printed.data(), 1, printed.size(), stdout);
+  }
+  if (auto findings = device_.take_findings(); !findings.empty()) report.found(std::move(findings), calling_places());
+  for (const KernelCounters& counters : device_.take_counters()) {
+    const LaunchCounts counts = simulated::launch_counts(counters, *gpu_model_);
+    const PredictedLaunch predicted = predict_launch(*gpu_, counts);
+    const Nanoseconds ns = std::max<Nanoseconds>(middle(predicted.ns), 1);
+    const double resident = std::max(1, predicted.residence.blocks) * static_cast<double>(gpu_->multiprocessors);
+    const double share = std::min(1.0, static_cast<double>(request.grid.count()) / resident);
+    trace.add(function.written, request.stream, timeline.enqueue(request.stream, Engine::kernels, ns, share));
+    report.kernel(function.name, ns, counters.values, counters.modelled);
+    if (keeps_counters) {
+      kept_counters.push_back(counters);
+      kept_counters.back().kernel = function.written;
+      if (request.dynamic_shared_bytes > 0) {
+        kept_counters.back().values.emplace_back(simulated::kDynamicSharedBytes,
+                                                 static_cast<double>(request.dynamic_shared_bytes));
+      }
+    }
+  }
+}
+
+}  // namespace convladder::stand_in

@@ -1,0 +1,281 @@
+// Memory of the machine.
+#include <execinfo.h>
+#include <fmt/format.h>
+#include <link.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <climits>
+
+#include "simulator/stand_in/graph.hpp"
+#include "simulator/stand_in/machine.hpp"
+#include "simulator/stand_in/memory_pools.hpp"
+
+namespace convladder::stand_in {
+namespace {
+
+constexpr int kMostFrames = 24;
+constexpr std::size_t kMostPlaces = 8;
+
+std::string_view name_of(MemoryKind kind) {
+  switch (kind) {
+    case MemoryKind::device:
+      return "device memory";
+    case MemoryKind::managed:
+      return "managed memory";
+    case MemoryKind::pinned:
+      return "pinned memory";
+    case MemoryKind::registered:
+      break;
+  }
+  return "registered memory";
+}
+
+/// As files are found from any folder.
+const std::string& own_program() {
+  static const std::string path = [] {
+    std::array<char, PATH_MAX> buffer{};
+    const ssize_t length = readlink("/proc/self/exe", buffer.data(), buffer.size());
+    return length < 0 ? std::string() : std::string(buffer.data(), static_cast<std::size_t>(length));
+  }();
+  return path;
+}
+
+}  // namespace
+
+std::optional<CallPlace> place_of(std::uint64_t instruction) {
+  const auto folder_of = [](const char* file) {
+    const std::string_view path = file == nullptr ? "" : file;
+    return path.substr(0, path.rfind('/') + 1);
+  };
+  Dl_info own{};
+  dladdr(reinterpret_cast<const void*>(&place_of), &own);
+  Dl_info info{};
+  const link_map* map = nullptr;
+  if (dladdr1(reinterpret_cast<const void*>(instruction), &info,
+              const_cast<void**>(reinterpret_cast<const void**>(&map)), RTLD_DL_LINKMAP) == 0 ||
+      info.dli_fbase == own.dli_fbase || folder_of(info.dli_fname) == folder_of(own.dli_fname)) {
+    return {};  // our libraries lie beside each other
+  }
+  const bool is_program = map == nullptr || map->l_name == nullptr || *map->l_name == '\0';
+  return CallPlace{is_program ? own_program() : map->l_name, instruction - (map == nullptr ? 0 : map->l_addr)};
+}
+
+CallPlaces calling_places() {
+  std::vector<void*> frames(kMostFrames);
+  frames.resize(static_cast<std::size_t>(backtrace(frames.data(), kMostFrames)));
+  // Never destroyed, like the machine: programs call until their very end.
+  static auto& known = *new std::map<std::vector<void*>, CallPlaces>;
+  static std::mutex known_mutex;
+  const std::scoped_lock lock(known_mutex);
+  CallPlaces& places = known[frames];
+  if (places != nullptr) return places;
+  std::vector<CallPlace> found;
+  for (void* const frame : frames) {
+    // The call is before the place that it returns to.
+    if (auto place = place_of(reinterpret_cast<std::uint64_t>(frame) - 1)) found.push_back(std::move(*place));
+    if (found.size() == kMostPlaces) break;
+  }
+  places = std::make_shared<const std::vector<CallPlace>>(std::move(found));
+  return places;
+}
+
+void* Machine::allocate(MemoryKind kind, std::uint64_t bytes, unsigned flags, const char* call, std::string_view name) {
+  if (kind != MemoryKind::pinned && bytes > free_bytes()) throw Failure(kOutOfMemory);
+  const std::uint64_t number = ++allocations_;
+  const std::string label = name.empty() ? fmt::format("{} {}", name_of(kind), number) : std::string(name);
+  Memory memory{kind, bytes, number, {}, flags, contexts.current()};
+  const auto allocate_now = [&] {
+    return kind == MemoryKind::device ? device_.allocate(bytes, label) : device_.allocate_visible(bytes, label);
+  };
+  try {
+    memory.buffer = allocate_now();
+  } catch (const OutOfDeviceMemory&) {
+    if (ending_.empty()) throw Failure(kOutOfMemory);
+    settle();
+    memory.buffer = allocate_now();
+  }
+  void* const address = memory.buffer.address();
+  if (kind != MemoryKind::pinned) used_ += bytes;
+  report.costs.most_device_bytes = std::max(report.costs.most_device_bytes, used_);
+  report.allocated({label, call, bytes, calling_places()});
+  memory_.emplace(reinterpret_cast<std::uint64_t>(address), std::move(memory));
+  timeline.host_works(timeline.costs().allocate);
+  return address;
+}
+
+void Machine::register_host(void* address, std::uint64_t bytes, unsigned flags) {
+  if (address == nullptr || bytes == 0) throw Failure(kInvalidValue);
+  const std::uint64_t number = ++allocations_;
+  const std::string label = fmt::format("{} {}", name_of(MemoryKind::registered), number);
+  try {
+    device_.adopt(address, bytes, label);
+  } catch (const DeviceError&) {
+    throw Failure(kAlreadyRegistered);
+  }
+  report.allocated({label, "cudaHostRegister", bytes, calling_places()});
+  memory_.emplace(reinterpret_cast<std::uint64_t>(address),
+                  Memory{MemoryKind::registered, bytes, number, {}, flags, contexts.current()});
+  timeline.host_works(timeline.costs().allocate);
+}
+
+/// memcheck reports what the call answers with an error.
+void Machine::note_freed_wrongly(const void* address, const char* call) {
+  if (!settings.checkers.memory) return;
+  simulated::Finding finding;
+  finding.address = reinterpret_cast<std::uint64_t>(address);
+  finding.count = 1;
+  finding.space = "global";
+  std::string what = "no memory of the device";
+  const simulated::Allocation* const nearest = device_.nearest_allocation(address);
+  if (nearest != nullptr && finding.address < nearest->end) {
+    finding.allocation = nearest->label;
+    if (nearest->freed) {
+      what = fmt::format("'{}', which was freed already", nearest->label);
+    } else if (finding.address > nearest->begin) {
+      what = fmt::format("byte {} of '{}', not of its begin", finding.address - nearest->begin, nearest->label);
+    } else {
+      what = fmt::format("'{}', which another call frees", nearest->label);
+    }
+  }
+  finding.problem = fmt::format("{} of {}", call, what);
+  report.found({finding}, calling_places());
+}
+
+void Machine::find_leaks() {
+  std::vector<std::string> labels;
+  std::vector<simulated::Finding> findings;
+  for (simulated::Finding& leak : device_.leaks()) {
+    labels.push_back(leak.allocation);
+    if (settings.leaks) findings.push_back(std::move(leak));
+  }
+  report.never_freed(std::move(labels));
+  report.found(std::move(findings), nullptr);
+}
+
+void Machine::free(void* address, bool host, const char* call) {
+  if (address == nullptr || graphs().is_memory(address)) return;
+  const auto found = memory_.find(reinterpret_cast<std::uint64_t>(address));
+  const bool is_host = found != memory_.end() &&
+                       (found->second.kind == MemoryKind::pinned || found->second.kind == MemoryKind::registered);
+  if (found == memory_.end() || is_host != host) {
+    note_freed_wrongly(address, call);
+    throw Failure(kInvalidValue);
+  }
+  synchronize_all();  // as cudaFree does
+  if (found->second.kind == MemoryKind::registered) {
+    device_.release(address);
+  } else if (found->second.kind != MemoryKind::pinned) {
+    used_ -= found->second.bytes;
+  }
+  pools().returned(address);
+  if (is_put_off() && found->second.kind == MemoryKind::device) ending_.push_back(std::move(found->second));
+  memory_.erase(found);
+  timeline.host_works(timeline.costs().allocate);
+}
+
+const Memory* Machine::memory_at(const void* address, std::uint64_t* begin) const {
+  const auto at = reinterpret_cast<std::uint64_t>(address);
+  auto above = memory_.upper_bound(at);
+  if (above == memory_.begin()) return nullptr;
+  --above;
+  if (at - above->first >= std::max<std::uint64_t>(above->second.bytes, 1)) return nullptr;
+  if (begin != nullptr) *begin = above->first;
+  return &above->second;
+}
+
+std::uint64_t Machine::capacity() const {
+  const std::uint64_t first = settings.real_clock ? settings.real_clock->first_memory_bytes : 0;
+  if (first == 0) return capacity_;
+  return std::min(capacity_, std::max(first, 2 * report.costs.most_device_bytes) + bytes_of_other());
+}
+
+simulated::SimulatedDevice& Machine::device() {
+  if (deferred_) {
+    settle();
+    deferred_->wrote_anything();
+  }
+  return device_;
+}
+
+void Machine::settle() {
+  if (!deferred_ || deferred_->is_settled()) return;
+  deferred_->settle();
+  ending_.clear();
+  if (lost_ != kSuccess) throw Failure(lost_);
+}
+
+simulated::TextureTable& Machine::textures() {
+  has_textures_ = true;
+  return device().textures();
+}
+
+std::uint64_t Machine::own_begin(const void* address) const {
+  const simulated::Allocation* const found = device_.allocation_at(address);
+  return found == nullptr || found->begin >= simulated::kVisibleWindow ? 0 : found->begin;
+}
+
+bool Machine::bring_to_host(const ContentName& name, const void* from, std::function<std::vector<std::byte>()> look,
+                            std::function<void(const std::vector<std::byte>&)> deliver, bool at_once) {
+  if (!is_put_off()) return false;
+  const std::uint64_t read = own_begin(from);
+  if (read == 0) return false;
+  deferred_->add(std::make_shared<const DeferredOperation>(DeferredOperation{
+      .name = name, .depends_on = std::vector{read}, .look = std::move(look), .deliver = std::move(deliver)}));
+  if (at_once) host_may_look();
+  return true;
+}
+
+void Machine::host_may_look() {
+  if (!deferred_ || !deferred_->goes_to_host()) return;
+  deferred_->deliver();
+  if (deferred_->is_settled()) ending_.clear();
+  if (lost_ != kSuccess) throw Failure(lost_);
+}
+
+void Machine::moved_by_host(const void* to) {
+  const std::uint64_t written = deferred_ ? own_begin(to) : 0;
+  if (written != 0) deferred_->wrote(written);
+}
+
+void Machine::move_bytes(const ContentName& name, const void* to, const void* from, std::uint64_t kept_bytes,
+                         std::function<void()> carry_out) {
+  const std::uint64_t written = deferred_ ? own_begin(to) : 0;
+  const std::uint64_t read = deferred_ && from != nullptr ? own_begin(from) : 0;
+  if (written == 0 || (from != nullptr && read == 0)) {
+    settle();
+    carry_out();
+    moved_by_host(to);
+    return;
+  }
+  DeferredOperation operation{.name = name,
+                              .carry_out = std::move(carry_out),
+                              .depends_on = std::vector<std::uint64_t>{written},
+                              .may_write = [written] { return std::vector<std::uint64_t>{written}; },
+                              .kept_bytes = kept_bytes};
+  if (read != 0 && read != written) operation.depends_on->push_back(read);
+  deferred_->add(std::make_shared<const DeferredOperation>(std::move(operation)));
+}
+
+std::byte* Machine::bytes_at(const void* address, std::uint64_t bytes) const {
+  const bool is_device =
+      device_.allocation_at(address) != nullptr ||
+      reinterpret_cast<std::uint64_t>(address) - simulated::kGlobalWindow < simulated::kGlobalWindowBytes;
+  if (!is_device) return static_cast<std::byte*>(const_cast<void*>(address));
+  for (const Memory& memory : ending_) {
+    const auto begin = reinterpret_cast<std::uint64_t>(memory.buffer.address());
+    if (reinterpret_cast<std::uint64_t>(address) - begin < memory.bytes) throw Failure(kInvalidValue, "it was freed");
+  }
+  try {
+    return device_.bytes_at(address, bytes, "copy");
+  } catch (const DeviceError& error) {
+    throw Failure(kInvalidValue, error.what());
+  }
+}
+
+void Machine::wrote(void* address, std::uint64_t bytes) {
+  if (bytes > 0 && device_.allocation_at(address) != nullptr) device_.host_wrote(address, bytes);
+}
+
+}  // namespace convladder::stand_in

@@ -1,0 +1,41 @@
+// Modules that a program loads while it runs. The driver calls them modules and libraries; handles of both are the
+// address of one of these, and handles of functions and kernels are the address of a Function.
+#pragma once
+
+#include <list>
+#include <map>
+#include <string>
+
+#include "simulator/stand_in/machine.hpp"
+
+namespace convladder::stand_in {
+
+struct LoadedModule {
+  Module* module = nullptr;
+  std::map<std::string, Function*, std::less<>> functions;  ///< those that were asked for
+  const DeviceContext* context = nullptr;                   ///< that ends with it; nullptr for libraries, which stay
+  bool is_library = false;
+  bool is_registered = false;  ///< by the program's own start: never unloaded
+};
+
+class LoadedModules {
+ public:
+  /// Of this process.
+  static LoadedModules& get();
+
+  /// Throws Failure for PTX that cannot be read; it says where.
+  LoadedModule& load(Machine& machine, std::string ptx, bool is_library);
+  /// The module that a kernel is of.
+  LoadedModule& of(const Function& function);
+  /// Throws Failure for what is no handle.
+  LoadedModule& at(const void* handle);
+  /// Throws Failure if there is no such kernel.
+  Function& function(Machine& machine, LoadedModule& module, std::string_view name);
+  void unload(Machine& machine, LoadedModule& module);
+  void unload_all_of(Machine& machine, const DeviceContext& context);
+
+ private:
+  std::list<LoadedModule> modules_;
+};
+
+}  // namespace convladder::stand_in

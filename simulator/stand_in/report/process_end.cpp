@@ -1,0 +1,114 @@
+#include "simulator/stand_in/report/process_end.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "simulator/stand_in/machine.hpp"
+#include "support/errors.hpp"
+#include "support/json_text.hpp"
+
+namespace convladder::stand_in {
+namespace {
+
+void (*work_at_end)() = nullptr;
+int exit_status = 0;
+
+/// A library's destructors run when nothing of the program is left to run that was linked with it.
+__attribute__((destructor)) void library_ends() {
+  if (work_at_end != nullptr) work_at_end();
+}
+
+std::string program() {
+  std::array<char, PATH_MAX> path{};
+  const ssize_t length = readlink("/proc/self/exe", path.data(), path.size());
+  return length < 0 ? "" : std::string(path.data(), static_cast<std::size_t>(length));
+}
+
+/// Whether or not there is a standard error.
+void say(const std::string& line) { std::fputs(fmt::format("convladder: {}\n", line).c_str(), stderr); }
+
+bool append_to(const std::string& file, const std::string& line) {
+  const int descriptor = open(file.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+  if (descriptor < 0) return false;
+  const bool whole = append_line(descriptor, line);
+  return close(descriptor) == 0 && whole;
+}
+
+/// As it was started.
+std::vector<std::string> arguments() {
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  std::vector<std::string> words;
+  for (std::string word; std::getline(file, word, '\0');) words.push_back(word);
+  return words;
+}
+
+nlohmann::ordered_json of_process(const Settings& settings) {
+  return {{"process", getpid()}, {"program", program()}, {"arguments", arguments()}, {"gpu", settings.gpu}};
+}
+
+void append(const Settings& settings, const nlohmann::ordered_json& json) {
+  if (append_to(settings.report, json_line(json) + '\n')) return;
+  say(fmt::format("{} cannot be written: {}", settings.report, std::strerror(errno)));
+}
+
+double seconds_of_process() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+const double begin_seconds = seconds_of_process();
+
+}  // namespace
+
+void on_process_end(void (*work)()) {
+  work_at_end = work;
+  on_exit([](int status, void* /*unused*/) { exit_status = status; }, nullptr);
+}
+
+void write_begin(const Settings& settings) {
+  if (settings.report.empty()) return;
+  nlohmann::ordered_json json = of_process(settings);
+  json["begins"] = true;
+  append(settings, json);
+}
+
+void write_report(Machine& machine, const std::string& signal) {
+  const Settings& settings = machine.settings;
+  if (!settings.report.empty()) {
+    nlohmann::ordered_json json = of_process(settings);
+    if (!signal.empty()) json["signal"] = signal;
+    json.update(machine.report.json(machine.timeline));
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    json["seconds"] = seconds_of_process() - begin_seconds;
+    json["most_resident_bytes"] = static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+    append(settings, json);
+  }
+  if (settings.print) {
+    for (const std::string& line : machine.report.lines()) say(line);
+  }
+  if (signal.empty() && exit_status == 0 && settings.error_exitcode != 0 && machine.report.has_findings()) {
+    std::fflush(nullptr);
+    _exit(settings.error_exitcode);
+  }
+}
+
+void say_and_exit(const std::string& text) {
+  say(text);
+  std::fflush(nullptr);
+  _exit(kExitError);
+}
+
+}  // namespace convladder::stand_in

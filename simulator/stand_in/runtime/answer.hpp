@@ -1,0 +1,117 @@
+// What every function of the runtime API does around its work: it locks, counts the call, and answers with a status.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <exception>
+#include <mutex>
+#include <new>
+#include <optional>
+
+#include "simulator/stand_in/machine.hpp"
+
+namespace convladder::stand_in {
+
+/// The last error of this thread, as cudaGetLastError gives it.
+inline thread_local cudaError_t last_error = cudaSuccess;
+
+/// The driver's function that has asked this one to do its work, which is the same: calls count under its name, and the
+/// runtime's last error is none of its business. nullptr: the program has called.
+inline thread_local const char* asked_by = nullptr;
+
+/// The name that the program has called.
+inline const char* called(const char* name) { return asked_by == nullptr ? name : asked_by; }
+
+inline cudaError_t remember(int status) {
+  const auto error = static_cast<cudaError_t>(status);
+  if (asked_by != nullptr) return error;
+  // Neither of these is an error to cudaGetLastError.
+  if (error != cudaSuccess && error != cudaErrorNotReady) last_error = error;
+  return error;
+}
+
+/// While it lives, a call is being answered on this thread. What calls another to do its work counts once.
+class Answering {
+ public:
+  static inline thread_local int depth = 0;
+  /// At the end of the outermost, when it may return is in `returns_at`.
+  Answering(Machine& machine, Nanoseconds& returns_at) : machine_(machine), returns_at_(returns_at) {
+    if (depth++ == 0) machine.timeline.call_begins();
+  }
+  ~Answering() {
+    if (--depth == 0) returns_at_ = machine_.timeline.now();
+  }
+  Answering(const Answering&) = delete;
+  Answering& operator=(const Answering&) = delete;
+
+ private:
+  Machine& machine_;
+  Nanoseconds& returns_at_;
+};
+
+/// By the real clock a call takes its time, and waits for the device, when it has let others call.
+struct Returning {
+  bool is_real = false;
+  Nanoseconds at = 0;
+  ~Returning() {
+    if (is_real) wait_until(at);
+  }
+};
+
+/// What a call asks of the process's context.
+enum class Context {
+  needed,   ///< it is made by the first call that needs it; once it is lost, calls answer with why
+  not_used  ///< the call is of the runtime or the device as such
+};
+
+/// Runs `work(machine)`, which throws Failure.
+template <typename Work>
+cudaError_t answer(const char* name, const Work& work, Context context = Context::needed) noexcept {
+  try {
+    if (Machine::is_lost_by_fork()) return remember(kNotInitialized);  // its locks may be held for ever
+    Machine& machine = Machine::get();
+    Returning returning{machine.timeline.is_real()};
+    const std::scoped_lock lock(machine.mutex);
+    const Answering answering(machine, returning.at);
+    name = called(name);
+    const bool needed = context == Context::needed;
+    try {
+      if (machine.lost() != kSuccess && needed) throw Failure(machine.lost());
+      std::optional<TimedCall> timed;
+      if (Answering::depth == 1) {
+        timed.emplace(machine, name);
+        machine.begin_call(name, needed);
+      }
+      if (asked_by == nullptr && needed) machine.contexts.use_primary();
+      work(machine);
+    } catch (const Failure& failure) {
+      if (failure.status != kNotReady) machine.report.failed(name, failure.status, failure.what(), calling_places);
+      machine.note_failed_launch(name, failure);
+      return remember(failure.status);
+    } catch (const std::bad_alloc&) {
+      machine.report.failed(name, kOutOfMemory, "the host is out of memory", calling_places);
+      return remember(kOutOfMemory);
+    } catch (const std::exception& error) {
+      machine.report.failed(name, kUnknown, error.what(), calling_places);
+      return remember(kUnknown);
+    }
+    return cudaSuccess;
+  } catch (...) {
+    return remember(kUnknown);  // no machine could be made: nowhere to say more
+  }
+}
+
+inline void require(bool holds, Status status = kInvalidValue) {
+  if (!holds) throw Failure(status);
+}
+
+/// There is one.
+inline void require_device(int device) { require(device == 0, kInvalidDevice); }
+
+template <typename T>
+void give(T* place, const T& value) {
+  require(place != nullptr);
+  *place = value;
+}
+
+}  // namespace convladder::stand_in

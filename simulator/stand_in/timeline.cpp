@@ -1,0 +1,113 @@
+#include "simulator/stand_in/timeline.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <thread>
+
+namespace convladder::stand_in {
+
+Nanoseconds real_now() {
+  using std::chrono::steady_clock;
+  static const steady_clock::time_point begin = steady_clock::now();
+  return static_cast<Nanoseconds>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(steady_clock::now() - begin).count());
+}
+
+void wait_until(Nanoseconds real) {
+  constexpr Nanoseconds kSpun = 100'000;  // a thread that sleeps comes back some 60 us late
+  const Nanoseconds now = real_now();
+  if (real > now + kSpun) std::this_thread::sleep_for(std::chrono::nanoseconds(real - now - kSpun));
+  while (real_now() < real) {
+  }
+}
+
+int Timeline::add_stream(bool waits_for_default) {
+  streams_[next_stream_] = {0, waits_for_default, false};
+  return next_stream_++;
+}
+
+void Timeline::remove_stream(int stream) {
+  removed_end_ = std::max(removed_end_, streams_.at(stream).end);
+  streams_.erase(stream);
+}
+
+void Timeline::host_waits_until(Nanoseconds end) {
+  if (end <= now_ || is_held_) return;
+  now_ = end + costs_.wake;
+}
+
+Nanoseconds Timeline::earliest(int stream) const {
+  const StreamTime& own = streams_.at(stream);
+  Nanoseconds from = std::max(own.end, now_ + costs_.start);
+  for (const auto& [number, other] : streams_) {
+    if (number == stream) continue;
+    // CUDA C++ programming guide: the legacy default stream and the blocking streams wait for each other.
+    const bool waits = own.is_default ? other.waits_for_default : other.is_default && own.waits_for_default;
+    if (waits) from = std::max(from, other.end);
+  }
+  return from;
+}
+
+Nanoseconds Timeline::when_there_is_room(Nanoseconds from, double share) {
+  std::erase_if(running_, [from](const Running& kernel) { return kernel.end <= from; });
+  double used = 0;
+  for (const Running& kernel : running_) used += kernel.share;
+  std::ranges::sort(running_, {}, &Running::end);
+  constexpr double kRounding = 1e-9;
+  for (auto first = running_.begin(); first != running_.end() && used + share > 1 + kRounding; ++first) {
+    used -= first->share;
+    from = std::max(from, first->end);
+  }
+  return from;
+}
+
+Timeline::Span Timeline::enqueue(int stream, Engine engine, Nanoseconds ns, double share) {
+  return enqueue(
+      stream, engine, [ns](Nanoseconds /*begin*/) { return ns; }, share);
+}
+
+Timeline::Span Timeline::enqueue(int stream, Engine engine, const NanosecondsFrom& ns_from, double share) {
+  Nanoseconds begin = earliest(stream);
+  Nanoseconds ns = 0;
+  if (engine == Engine::kernels) {
+    begin = when_there_is_room(next_kernel_begins(stream), share);
+    ns = ns_from(begin);
+    running_.push_back({begin + ns, share});
+  } else {
+    Nanoseconds& engine_end = engine_end_[static_cast<std::size_t>(engine)];
+    begin = std::max(begin, engine_end);
+    ns = ns_from(begin);
+    engine_end = begin + ns;
+  }
+  busy_[static_cast<std::size_t>(engine)] += ns;
+  streams_.at(stream).end = begin + ns;
+  return {begin, begin + ns};
+}
+
+Nanoseconds Timeline::mark(int stream) {
+  // An event on an idle stream is recorded when the device hears of it, not when the last work ended.
+  StreamTime& own = streams_.at(stream);
+  own.end = earliest(stream) + costs_.event;
+  return own.end;
+}
+
+void Timeline::wait_for(int stream, Nanoseconds end) {
+  StreamTime& own = streams_.at(stream);
+  own.end = std::max(own.end, end);
+}
+
+Nanoseconds Timeline::end_of(int stream) const { return streams_.at(stream).end; }
+
+Nanoseconds Timeline::end_of_all() const {
+  Nanoseconds end = removed_end_;
+  for (const auto& [number, stream] : streams_) end = std::max(end, stream.end);
+  return end;
+}
+
+Nanoseconds Timeline::copy_ns(std::uint64_t bytes, bool pinned) const {
+  const double gb_per_s = pinned ? costs_.copy_gb_per_s : costs_.pageable_gb_per_s;
+  return costs_.copy + static_cast<Nanoseconds>(std::llround(static_cast<double>(bytes) / gb_per_s));
+}
+
+}  // namespace convladder::stand_in

@@ -1,0 +1,34 @@
+#include "simulator/stand_in/visible_device.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+
+namespace convladder::stand_in {
+namespace {
+
+/// "GPU-636f6e76-6c61-6464-6572-2d6770752d30", as nvidia-smi writes it.
+std::string uuid_text() {
+  std::string text = "GPU-";
+  for (std::size_t i = 0; i < kDeviceUuid.size(); ++i) {
+    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
+    text += fmt::format("{:02x}", static_cast<unsigned char>(kDeviceUuid[i]));
+  }
+  return text;
+}
+
+}  // namespace
+
+bool is_device_visible(const char* list) {
+  if (list == nullptr) return true;
+  std::string_view first = list;
+  first = first.substr(0, first.find(','));
+  first.remove_prefix(std::min(first.find_first_not_of(' '), first.size()));
+  first = first.substr(0, first.find_last_not_of(' ') + 1);
+  if (first.size() > 4 && first.starts_with("GPU-")) return uuid_text().starts_with(first);
+  return !first.empty() && first.find_first_not_of('0') == std::string_view::npos;
+}
+
+}  // namespace convladder::stand_in

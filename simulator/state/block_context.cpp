@@ -1,0 +1,49 @@
+#include "simulator/state/block_context.hpp"
+
+#include <utility>
+
+namespace convladder::simulated {
+
+InstructionCounters& InstructionCounters::operator+=(const InstructionCounters& other) {
+  warps += other.warps;
+  lanes += other.lanes;
+  divergent_branches += other.divergent_branches;
+  requests += other.requests;
+  sectors += other.sectors;
+  wavefronts += other.wavefronts;
+  ideal_wavefronts += other.ideal_wavefronts;
+  bytes += other.bytes;
+  return *this;
+}
+
+InstructionCounters& InstructionCounters::operator*=(std::uint64_t times) {
+  for (std::uint64_t* const count :
+       {&warps, &lanes, &divergent_branches, &requests, &sectors, &wavefronts, &ideal_wavefronts, &bytes}) {
+    *count *= times;
+  }
+  return *this;
+}
+
+Finding BlockContext::finding_at(const WarpState& warp, const Operation& operation, int lane, Checker checker,
+                                 std::string problem) const {
+  const ptx::Instruction& instruction = program->kernel->instructions[operation.instruction];
+  const unsigned thread = static_cast<unsigned>(warp.index) * kLanes + static_cast<unsigned>(lane);
+  Finding finding;
+  finding.checker = checker;
+  finding.problem = std::move(problem);
+  finding.kernel = program->kernel->name;
+  finding.opcode = instruction.opcode;
+  finding.ptx_line = instruction.position.line;
+  if (instruction.source.line > 0) {
+    const std::string path = program->module->source_name(instruction.source.file);
+    finding.source_file = path.substr(path.find_last_of('/') + 1);
+    finding.source_line = instruction.source.line;
+  }
+  finding.block = block_index;
+  finding.thread = {thread % block_size.x, thread / block_size.x % block_size.y,
+                    thread / (block_size.x * block_size.y)};
+  finding.count = 1;
+  return finding;
+}
+
+}  // namespace convladder::simulated

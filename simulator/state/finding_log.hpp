@@ -1,0 +1,60 @@
+// Findings as they are collected: once for each place, with a count, the same for every number of host threads.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <tuple>
+#include <vector>
+
+#include "simulator/state/finding.hpp"
+
+namespace convladder::simulated {
+
+/// What makes two findings the same one.
+struct FindingSite {
+  Checker checker = Checker::memory;
+  int instruction = 0;                                   ///< of the kernel
+  int kind = 0;                                          ///< the checker's own: what is wrong there
+  auto operator<=>(const FindingSite&) const = default;  // NOLINT(modernize-use-nullptr): a false alarm
+};
+
+class FindingLog {
+ public:
+  /// `describe()` makes the finding; it is called for the first of a site in the order of blocks only.
+  template <typename Describe>
+  void add(const FindingSite& site, std::uint64_t block, std::uint64_t count, const Describe& describe) {
+    Entry& entry = entries_[site];
+    entry.count += count;
+    if (block >= entry.block) return;
+    entry.block = block;
+    entry.finding = describe();
+  }
+
+  void merge(const FindingLog& other) {
+    for (const auto& [site, entry] : other.entries_) {
+      add(site, entry.block, entry.count, [&entry = entry] { return entry.finding; });
+    }
+  }
+
+  bool empty() const { return entries_.empty(); }
+
+  /// In the order of instructions within each checker.
+  std::vector<Finding> findings() const {
+    std::vector<Finding> list;
+    for (const auto& [site, entry] : entries_) {
+      list.push_back(entry.finding);
+      list.back().count = entry.count;
+    }
+    return list;
+  }
+
+ private:
+  struct Entry {
+    std::uint64_t block = ~std::uint64_t{0};
+    std::uint64_t count = 0;
+    Finding finding;
+  };
+  std::map<FindingSite, Entry> entries_;
+};
+
+}  // namespace convladder::simulated

@@ -1,0 +1,59 @@
+// The quick way for what nearly all accesses are: an instruction reaches memory in the pattern in which it did before.
+// What that costs is known then, without a look at each lane.
+#pragma once
+
+#include "simulator/caches/l1_cache.hpp"
+#include "simulator/state/block_context.hpp"
+
+namespace convladder::simulated {
+
+/// Where the data of the first lane of the pattern lies, with the access checked as `reach` does; nullptr if `reach`
+/// has to see to it, because something is wrong with it. `first` is that lane's address.
+template <ptx::Space kSpace>
+inline std::byte* known_place(const BlockContext& block, const Operation& operation, const LanePattern& pattern,
+                              std::uint64_t first, int bytes, AccessKind kind) {
+  if (low_bits_of(first, bytes) != pattern.low_bits || first < pattern.below) return nullptr;
+  const std::uint64_t behind = pattern.above + static_cast<std::uint64_t>(bytes);  // both are small
+  const auto is_below = [&](std::uint64_t size) { return behind <= size && first <= size - behind; };
+  if constexpr (kSpace == ptx::Space::shared) {
+    if (!is_below(block.shared.size())) return nullptr;
+    return const_cast<std::byte*>(block.shared.data()) + first;
+  } else if constexpr (kSpace == ptx::Space::param) {
+    if (kind != AccessKind::load || !is_below(block.program->parameter_bytes)) return nullptr;
+    return const_cast<std::byte*>(block.parameters) + first;  // only loads come here
+  } else {
+    static_assert(kSpace == ptx::Space::global || kSpace == ptx::Space::constant);
+    const CachedRange& range = block.ranges[operation.instruction];
+    if (first - pattern.below < range.begin || !is_below(range.end)) return nullptr;
+    return block.memory->host(first);
+  }
+}
+
+/// Likewise, and counted as `reach` does.
+template <ptx::Space kSpace>
+inline std::byte* reach_known(const WarpState& warp, const Operation& operation, KnownPattern& known,
+                              std::uint64_t first, int bytes, AccessKind kind) {
+  BlockContext& block = *warp.block;
+  LanePattern& pattern = *known.pattern;
+  std::byte* const at = known_place<kSpace>(block, operation, pattern, first, bytes, kind);
+  if (at == nullptr || kSpace == ptx::Space::param) return at;
+  InstructionCounters& counters = block.counters[operation.instruction];
+  ++counters.requests;
+  ++known.uses;
+  if constexpr (kSpace == ptx::Space::global) {
+    if (!block.is_counted) return at;
+    __builtin_prefetch(at);  // it comes while the caches are looked at
+    const LanePattern::Sectors& known_sectors = pattern.sectors[(first >> 2) % pattern.sectors.size()];
+    if (known_sectors.mask == 0) [[unlikely]] {
+      find_sectors(pattern, first);
+    }
+    SectorSet sectors;
+    sectors.first = (first >> kSectorShift) + static_cast<std::uint64_t>(known_sectors.first);
+    sectors.mask = known_sectors.mask;
+    counters.sectors += static_cast<std::uint64_t>(std::popcount(sectors.mask));
+    if (block.l1 != nullptr) block.l1->access(sectors, kind);
+  }
+  return at;
+}
+
+}  // namespace convladder::simulated

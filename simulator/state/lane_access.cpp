@@ -1,0 +1,346 @@
+#include "simulator/state/lane_access.hpp"
+
+#include <fmt/format.h>
+
+#include "simulator/caches/l1_cache.hpp"
+#include "simulator/state/cluster.hpp"
+
+namespace convladder::simulated {
+namespace {
+
+/// Kinds of faults: what tells two findings of one instruction apart.
+enum Fault { kMisaligned, kOutOfBounds, kReadOnly };
+
+const char* verb(AccessKind kind) {
+  return kind == AccessKind::load ? "read" : kind == AccessKind::store ? "write" : "atomic access";
+}
+
+constexpr const char* name_of(ptx::Space space) {
+  switch (space) {
+    case ptx::Space::shared:
+      return "shared";
+    case ptx::Space::local:
+      return "local";
+    case ptx::Space::constant:
+      return "constant";
+    case ptx::Space::param:
+      return "parameter";
+    default:
+      return "global";
+  }
+}
+
+template <typename Wrong>
+LaneMask lanes_where(LaneMask mask, const Wrong& wrong) {
+  LaneMask result = 0;
+  for (LaneMask left = mask; left != 0; left &= left - 1) {
+    const int lane = std::countr_zero(left);
+    if (wrong(lane)) result |= LaneMask{1} << lane;
+  }
+  return result;
+}
+
+/// The access while it is checked: faulty lanes are taken out of it.
+struct Checked {
+  Addresses& addresses;
+  LaneMask mask;
+  AddressSpan span;
+
+  /// Returns whether any lane is left.
+  bool drop(LaneMask faulty) {
+    mask &= ~faulty;
+    if (mask == 0) return false;
+    fill_inactive(addresses, mask);
+    span = address_span(addresses);
+    return true;
+  }
+};
+
+bool check_alignment(const WarpState& warp, const Operation& operation, Checked& access, int bytes, AccessKind kind,
+                     const char* space) {
+  const std::uint64_t wrong_bits = std::bit_ceil(static_cast<std::uint64_t>(bytes)) - 1;  // cp.async reads any number
+  if ((access.span.bits & wrong_bits) == 0) return true;
+  const Addresses& addresses = access.addresses;
+  const LaneMask faulty = lanes_where(access.mask, [&](int lane) { return (addresses[lane] & wrong_bits) != 0; });
+  warp.block->fault(warp, operation, Checker::memory, kMisaligned, faulty, [&](int lane) {
+    Finding finding = warp.block->finding_at(
+        warp, operation, lane, Checker::memory,
+        fmt::format("misaligned {} of {} bytes at {}0x{:x}", verb(kind), bytes,
+                    space == name_of(ptx::Space::global) ? "" : fmt::format("{} offset ", space), addresses[lane]));
+    finding.space = space;
+    finding.address = addresses[lane];
+    return finding;
+  });
+  return access.drop(faulty);
+}
+
+/// Of an address that is far from all memory of the device.
+std::string nobodys_place(std::uint64_t address) {
+  constexpr std::uint64_t kNearNull = std::uint64_t{1} << 16;
+  if (address == 0) return "a null pointer";
+  if (address < kNearNull) return fmt::format("{} bytes behind a null pointer", address);
+  if (address - kSharedWindow < kLocalWindow - kSharedWindow) return "an address of shared memory";
+  if (address - kLocalWindow < kParameterWindow - kLocalWindow) return "an address of local memory";
+  const bool may_be_of_host = address >> 47 == 0;
+  return fmt::format("which is no memory of the device{}", may_be_of_host ? " (a pointer of the host?)" : "");
+}
+
+std::string place_in_memory(const DeviceMemory& memory, std::uint64_t address, std::string& label) {
+  const Allocation* const below = memory.nearest(address);
+  const Allocation* const above = memory.next(address);
+  if (below != nullptr && address < below->end) {
+    label = below->label;
+    if (below->freed) return fmt::format("inside '{}', which was freed", below->label);
+    return fmt::format("that begins inside '{}' and ends after it", below->label);
+  }
+  constexpr std::uint64_t kNear = std::uint64_t{1} << 20;
+  const auto is_far = [&] {
+    return (below == nullptr || address - below->end > kNear) && (above == nullptr || above->begin - address > kNear);
+  };
+  if (address - kGlobalWindow >= kGlobalWindowBytes && is_far()) return nobodys_place(address);
+  // What lies nearer is more likely what was meant.
+  if (above != nullptr && (below == nullptr || above->begin - address < address - below->end)) {
+    label = above->label;
+    return fmt::format("{} bytes before the start of '{}' ({} bytes{})", above->begin - address, above->label,
+                       above->end - above->begin, above->freed ? ", freed" : "");
+  }
+  if (below == nullptr) return "outside all allocations";
+  label = below->label;
+  return fmt::format("{} bytes past the end of '{}' ({} bytes{})", address - below->end, below->label,
+                     below->end - below->begin, below->freed ? ", freed" : "");
+}
+
+/// Whether accesses of `length` bytes that begin from `low` to `high` stay between `begin` and `end`. An address is any
+/// 64 bits: no sum of one and a length is made, it could wrap.
+bool is_inside(std::uint64_t begin, std::uint64_t end, std::uint64_t low, std::uint64_t high, std::uint64_t length) {
+  return begin <= low && high <= end && length <= end - high;
+}
+
+bool check_global(const WarpState& warp, const Operation& operation, Checked& access, int bytes, AccessKind kind) {
+  CachedRange& cached = warp.block->ranges[operation.instruction];
+  const std::uint64_t low = access.span.low;
+  const std::uint64_t high = access.span.high;
+  const auto length = static_cast<std::uint64_t>(bytes);
+  if (is_inside(cached.begin, cached.end, low, high, length)) return true;
+  const Addresses& addresses = access.addresses;
+  const DeviceMemory& memory = *warp.block->memory;
+  const LaneMask faulty = lanes_where(access.mask, [&](int lane) {
+    const std::uint64_t address = addresses[lane];
+    const Allocation* const allocation = memory.find(address);
+    if (allocation == nullptr || !is_inside(allocation->begin, allocation->end, address, address, length)) return true;
+    if (is_inside(allocation->begin, allocation->end, low, high, length)) cached = {allocation->begin, allocation->end};
+    return false;
+  });
+  if (faulty == 0) return true;
+  warp.block->fault(warp, operation, Checker::memory, kOutOfBounds, faulty, [&](int lane) {
+    std::string label;
+    const std::string place = place_in_memory(memory, addresses[lane], label);
+    Finding finding =
+        warp.block->finding_at(warp, operation, lane, Checker::memory,
+                               fmt::format("{} of {} bytes at 0x{:x}, {}", verb(kind), bytes, addresses[lane], place));
+    finding.space = "global";
+    finding.address = addresses[lane];
+    finding.allocation = label;
+    return finding;
+  });
+  return access.drop(faulty);
+}
+
+/// An offset as a message shows it: those of 32 bits may be negative as well.
+std::int64_t shown_offset(std::uint64_t offset) {
+  return offset >> 32 == 0 ? static_cast<std::int32_t>(offset) : static_cast<std::int64_t>(offset);
+}
+
+/// Parameters are only read.
+bool check_read_only(const WarpState& warp, const Operation& operation, Checked& access, AccessKind kind) {
+  if (kind == AccessKind::load) return true;
+  warp.block->fault(warp, operation, Checker::memory, kReadOnly, access.mask, [&](int lane) {
+    return warp.block->finding_at(warp, operation, lane, Checker::memory,
+                                  fmt::format("{} to the kernel's parameters", verb(kind)));
+  });
+  return access.drop(access.mask);
+}
+
+/// Offsets from 0 to before `size`.
+bool check_bounds(const WarpState& warp, const Operation& operation, Checked& access, int bytes, std::size_t size,
+                  AccessKind kind, const char* space) {
+  const auto length = static_cast<std::uint64_t>(bytes);
+  if (access.span.high <= size && length <= size - access.span.high) return true;
+  const Addresses& addresses = access.addresses;
+  const LaneMask faulty =
+      lanes_where(access.mask, [&](int lane) { return addresses[lane] > size || length > size - addresses[lane]; });
+  warp.block->fault(warp, operation, Checker::memory, kOutOfBounds, faulty, [&](int lane) {
+    Finding finding =
+        warp.block->finding_at(warp, operation, lane, Checker::memory,
+                               fmt::format("{} of {} bytes at offset {} of {} bytes of {} memory", verb(kind), bytes,
+                                           shown_offset(addresses[lane]), size, space));
+    finding.space = space;
+    finding.address = addresses[lane];
+    return finding;
+  });
+  return access.drop(faulty);
+}
+
+}  // namespace
+
+template <ptx::Space kSpace>
+LanePlaces reach(const WarpState& warp, const Operation& operation, Addresses addresses, int bytes, AccessKind kind) {
+  BlockContext& block = *warp.block;
+  LanePlaces places;
+  Checked access{addresses, warp.mask, address_span(addresses)};
+  const bool beyond_block =
+      kSpace == ptx::Space::shared && block.cluster != nullptr && access.span.high >> kRankShift != 0;
+  const auto is_right = [&] {
+    if (!check_alignment(warp, operation, access, bytes, kind, name_of(kSpace))) return false;
+    if constexpr (kSpace == ptx::Space::shared) {
+      if (beyond_block) {
+        access.mask = reach_cluster(warp, operation, addresses, access.mask, bytes, kind, places.at);
+        return access.mask != 0;
+      }
+      return check_bounds(warp, operation, access, bytes, block.shared.size(), kind, name_of(kSpace));
+    } else if constexpr (kSpace == ptx::Space::local) {
+      return check_bounds(warp, operation, access, bytes, block.program->local_bytes, kind, name_of(kSpace));
+    } else if constexpr (kSpace == ptx::Space::param) {
+      return check_read_only(warp, operation, access, kind) &&
+             check_bounds(warp, operation, access, bytes, block.program->parameter_bytes, kind, name_of(kSpace));
+    } else {
+      return check_global(warp, operation, access, bytes, kind);
+    }
+  };
+  const bool any_left = is_right();
+  places.mask = access.mask;
+  if (!any_left) return places;
+
+  InstructionCounters& counters = block.counters[operation.instruction];
+  if constexpr (kSpace == ptx::Space::shared) {
+    for (int lane = 0; lane < kLanes && !beyond_block; ++lane) places.at[lane] = block.shared.data() + addresses[lane];
+    if (block.is_counted) {
+      const Wavefronts wavefronts = count_wavefronts(addresses, access.span, places.mask, bytes, kind);
+      counters.wavefronts += wavefronts.needed;
+      counters.ideal_wavefronts += wavefronts.ideal;
+    }
+  } else if constexpr (kSpace == ptx::Space::local) {
+    const std::uint64_t size = block.program->local_bytes;
+    std::byte* const of_warp = block.local.data() + static_cast<std::uint64_t>(warp.index) * kLanes * size;
+    for (int lane = 0; lane < kLanes; ++lane) {
+      places.at[lane] = of_warp + static_cast<std::uint64_t>(lane) * size + addresses[lane];
+    }
+  } else if constexpr (kSpace == ptx::Space::param) {
+    auto* const parameters = const_cast<std::byte*>(block.parameters);  // only loads come here
+    for (int lane = 0; lane < kLanes; ++lane) places.at[lane] = parameters + addresses[lane];
+    return places;
+  } else if constexpr (kSpace == ptx::Space::constant) {
+    for (int lane = 0; lane < kLanes; ++lane) places.at[lane] = block.memory->host(addresses[lane]);
+    if (block.is_counted) counters.wavefronts += different_addresses(addresses);
+  } else {
+    for (int lane = 0; lane < kLanes; ++lane) places.at[lane] = block.memory->host(addresses[lane]);
+    if (block.is_counted) {
+      const SectorSet sectors = sectors_of(addresses, access.span);
+      counters.sectors += static_cast<std::uint64_t>(sectors.count());
+      if (block.l1 != nullptr) block.l1->access(sectors, kind);
+    }
+  }
+  ++counters.requests;
+  counters.bytes += static_cast<std::uint64_t>(bytes) * static_cast<std::uint64_t>(std::popcount(places.mask));
+  if (beyond_block) return places;  // observers have been told
+  for (AccessObserver* const observer : block.observers) {
+    observer->access({&operation, &warp, kSpace, &addresses, places.mask, bytes, kind});
+  }
+  return places;
+}
+
+std::byte* find_region(const WarpState& warp, const Operation& operation, int lane, const Region& region,
+                       AccessKind kind) {
+  BlockContext& block = *warp.block;
+  Addresses addresses;
+  addresses.fill(region.address);
+  Checked access{addresses, LaneMask{1} << lane, address_span(addresses)};
+  const auto bytes = static_cast<int>(region.bytes);
+  const char* const space = name_of(region.space);
+  if (!check_alignment(warp, operation, access, static_cast<int>(region.unit), kind, space)) return nullptr;
+  if (region.space == ptx::Space::shared) {
+    if (block.cluster != nullptr && region.address >> kRankShift != 0) {
+      return reach_in_cluster(warp, operation, lane, region.address, region.bytes, kind);
+    }
+    const bool is_there = check_bounds(warp, operation, access, bytes, block.shared.size(), kind, space);
+    return is_there ? block.shared.data() + region.address : nullptr;
+  }
+  if (region.space == ptx::Space::param) {
+    const bool is_there = check_read_only(warp, operation, access, kind) &&
+                          check_bounds(warp, operation, access, bytes, block.program->parameter_bytes, kind, space);
+    return is_there ? const_cast<std::byte*>(block.parameters) + region.address : nullptr;  // loads only come here
+  }
+  return check_global(warp, operation, access, bytes, kind) ? block.memory->host(region.address) : nullptr;
+}
+
+std::byte* reach_region(const WarpState& warp, const Operation& operation, int lane, const Region& region,
+                        AccessKind kind) {
+  std::byte* const place = find_region(warp, operation, lane, region, kind);
+  if (place == nullptr) return nullptr;
+  BlockContext& block = *warp.block;
+  InstructionCounters& counters = block.counters[operation.instruction];
+  if (region.space == ptx::Space::shared) {
+    counters.wavefronts += (region.bytes + 127) / 128;
+    counters.ideal_wavefronts += (region.bytes + 127) / 128;
+    return place;
+  }
+  const std::uint64_t first = region.address >> kSectorShift;
+  const std::uint64_t last = (region.address + region.bytes - 1) >> kSectorShift;  // inside of an allocation: no wrap
+  counters.sectors += last - first + 1;
+  for (std::uint64_t sector = first; block.l1 != nullptr && sector <= last; sector += 64) {
+    SectorSet sectors;
+    sectors.first = sector;
+    sectors.mask = last - sector >= 63 ? ~std::uint64_t{0} : (std::uint64_t{1} << (last - sector + 1)) - 1;
+    kind == AccessKind::load ? block.l1->load_past(sectors) : block.l1->access(sectors, kind);
+  }
+  return place;
+}
+
+LanePlaces reach_texels(const WarpState& warp, const Operation& operation, Addresses addresses, LaneMask mask,
+                        int bytes, AccessKind kind, TouchedSectors& sectors) {
+  LanePlaces places;
+  if (mask == 0) return places;
+  fill_inactive(addresses, mask);
+  Checked access{addresses, mask, address_span(addresses)};
+  const bool any_left = check_alignment(warp, operation, access, bytes, kind, name_of(ptx::Space::global)) &&
+                        check_global(warp, operation, access, bytes, kind);
+  places.mask = access.mask;
+  if (!any_left) return places;
+  BlockContext& block = *warp.block;
+  for (int lane = 0; lane < kLanes; ++lane) places.at[lane] = block.memory->host(addresses[lane]);
+  for (const std::uint64_t address : addresses) sectors.push_back(address >> kSectorShift);
+  block.counters[operation.instruction].bytes +=
+      static_cast<std::uint64_t>(bytes) * static_cast<std::uint64_t>(std::popcount(places.mask));
+  for (AccessObserver* const observer : block.observers) {
+    observer->access({&operation, &warp, ptx::Space::global, &addresses, places.mask, bytes, kind});
+  }
+  return places;
+}
+
+void count_texels(const WarpState& warp, const Operation& operation, TouchedSectors& sectors, AccessKind kind,
+                  bool is_texture) {
+  BlockContext& block = *warp.block;
+  std::ranges::sort(sectors);
+  sectors.erase(std::unique(sectors.begin(), sectors.end()), sectors.end());
+  InstructionCounters& counters = block.counters[operation.instruction];
+  ++counters.requests;
+  counters.sectors += sectors.size();
+  for (std::size_t first = 0; block.l1 != nullptr && first < sectors.size(); first += kLanes) {
+    SectorSet part;
+    part.list_size = static_cast<int>(std::min<std::size_t>(kLanes, sectors.size() - first));
+    std::copy_n(sectors.begin() + static_cast<std::ptrdiff_t>(first), part.list_size, part.list.begin());
+    if (kind != AccessKind::load) {
+      block.l1->access(part, kind);
+    } else if (const std::uint64_t hits = block.l1->load_texels(part); is_texture) {
+      block.l1->add_texture_hits(hits);
+    }
+  }
+}
+
+template LanePlaces reach<ptx::Space::global>(const WarpState&, const Operation&, Addresses, int, AccessKind);
+template LanePlaces reach<ptx::Space::shared>(const WarpState&, const Operation&, Addresses, int, AccessKind);
+template LanePlaces reach<ptx::Space::local>(const WarpState&, const Operation&, Addresses, int, AccessKind);
+template LanePlaces reach<ptx::Space::constant>(const WarpState&, const Operation&, Addresses, int, AccessKind);
+template LanePlaces reach<ptx::Space::param>(const WarpState&, const Operation&, Addresses, int, AccessKind);
+
+}  // namespace convladder::simulated

@@ -1,0 +1,50 @@
+// Warps of a block that carry out the same operations side by side, each operation for all of them before the next: to
+// find out what an operation is and where its operands lie then takes its time once for all.
+//
+// That is another order than a warp after another, and only for launches of which nothing is counted and that nobody
+// looks at: see BlockRunner::run_abreast.
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+#include "simulator/state/operation.hpp"
+
+namespace convladder::simulated {
+
+struct WarpsAbreast {
+  static constexpr int kMost = 8;  ///< their registers should fit into the host's first cache
+
+  int count = 0;
+  std::array<WarpState*, kMost> warps;        ///< each with the mask of its active lanes
+  std::array<LaneMask, kMost> active{};       ///< these masks
+  std::array<std::ptrdiff_t, kMost> apart{};  ///< bytes from the first one's registers to those of each
+};
+
+/// Where an operand lies in each of several warps.
+template <typename T>
+class OperandAbreast {
+ public:
+  OperandAbreast(const WarpsAbreast& abreast, Slot slot)
+      : first_(reinterpret_cast<std::uintptr_t>(abreast.warps[0]->read<T>(slot))),
+        mask_(slot.is_constant() ? 0 : ~std::uintptr_t{0}) {}
+  /// `apart` is that warp's.
+  T* of(std::ptrdiff_t apart) const {
+    return reinterpret_cast<T*>(first_ + (static_cast<std::uintptr_t>(apart) & mask_));
+  }
+
+ private:
+  std::uintptr_t first_;
+  std::uintptr_t mask_;
+};
+
+/// Carries out a plain operation without a guard for all.
+using AbreastHandler = void (*)(const WarpsAbreast& abreast, const Operation& operation);
+
+/// One made of the handler for one warp.
+template <Handler kHandler>
+void for_each_abreast(const WarpsAbreast& abreast, const Operation& operation) {
+  for (int i = 0; i < abreast.count; ++i) kHandler(*abreast.warps[static_cast<std::size_t>(i)], operation);
+}
+
+}  // namespace convladder::simulated

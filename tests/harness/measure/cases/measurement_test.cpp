@@ -1,0 +1,713 @@
+// The course of a case, against a case that answers by script.
+#include "harness/measure/cases/measurement.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <set>
+
+#include "expect_error.hpp"
+#include "harness/measure/cases/case_session.hpp"
+#include "harness/measure/cases/contenders.hpp"
+#include "harness/measure/cases/small_problem.hpp"
+#include "harness/measure/verification/changed_input.hpp"
+#include "harness/measure/verification/output_probe.hpp"
+
+namespace convladder {
+namespace {
+
+using nlohmann::ordered_json;
+
+/// What the case answers, what it was asked, and whether it is still there.
+struct Script {
+  ordered_json prepare = {{"prepare_ns", 1234.0},
+                          {"own_layout", false},
+                          {"choice", "algorithm 7"},
+                          {"parts", ordered_json::array()},
+                          {"can_be_cold", false}};
+  double call_ns = 100;
+  int iterations = 5;
+  std::function<ordered_json(int)> state = [](int) { return ordered_json::object(); };  ///< at the n-th question
+  std::function<double(int)> clock_mhz;  ///< during the n-th sample; none: the device does not know
+  bool records = true;                   ///< whether calls can be recorded
+  std::function<double(int)> sample_ns = [](int) { return 100.0; };  ///< of the n-th sample, from 0
+  std::function<ordered_json(const std::string&, int)> instead;      ///< of the n-th request of its kind
+  std::function<bool(int)> wrong = [](int) { return false; };        ///< the output that the n-th reading finds
+  bool looks_behind_calls = false;                                   ///< as a device does that fills by itself
+  std::function<bool(std::int64_t)> late = [](std::int64_t) { return false; };  ///< written when others had looked
+  double observed_ns = 0;                                                       ///< how long each answer takes
+  std::vector<ordered_json> asked;
+  bool alive = false;
+
+  int count(const std::string& what) const {
+    return static_cast<int>(
+        std::ranges::count_if(asked, [&](const ordered_json& request) { return request.at("do") == what; }));
+  }
+};
+
+/// Computes what is asked for, for once in the process of the test, or something else.
+class ScriptedCase final : public CaseClient {
+ public:
+  ScriptedCase(Script& script, const Workload& workload, const SharedMemory& window)
+      : script_(script), workload_(workload), window_(window) {
+    script_.alive = true;
+  }
+  ~ScriptedCase() override { script_.alive = false; }
+
+  ordered_json ask(const ordered_json& request) override {
+    const auto what = request.at("do").get<std::string>();
+    const int nth = script_.count(what);
+    script_.asked.push_back(request);
+    if (script_.instead) {
+      if (ordered_json reply = script_.instead(what, nth); !reply.is_null()) return reply;
+    }
+    if (what == "prepare") {
+      problem_ = &workload_.problem(request.at("problem") == "integers" ? ProblemKind::integers : ProblemKind::real);
+      return script_.prepare;
+    }
+    if (what == "set") {
+      change_ = change_from_json(request.at("change"));
+      fill_ = fill_from_json(request.at("fills").at(0));
+      probe_ = request.at("probe").get<std::uint64_t>();
+      return ordered_json::object();
+    }
+    if (what == "probed") {
+      probed(request.at("call").get<std::int64_t>());
+      return ordered_json::object();
+    }
+    if (what == "call") {
+      call_ = 1;
+      return {{"ns", script_.call_ns}};
+    }
+    if (what == "warm up") return ordered_json::object();
+    if (what == "state") {
+      ordered_json state = script_.state(nth);
+      if (script_.clock_mhz && script_.count("sample") > 0)
+        state["clock_mhz"] = script_.clock_mhz(script_.count("sample") - 1);
+      return state;
+    }
+    if (what == "calibrate") {
+      return {{"iterations", request.at("replayed") && !script_.records ? 0 : script_.iterations}};
+    }
+    if (what == "read") {
+      read(request, script_.wrong(nth));
+      return ordered_json::object();
+    }
+    if (what == "profile") return ordered_json::object();
+    call_ = request.at("iterations").get<int>();
+    const auto samples = script_.count("sample");
+    return {{"ns", script_.sample_ns(samples - 1)},
+            {"last_call", call_},
+            {"probed", script_.looks_behind_calls ? call_ : 0}};
+  }
+  ObservedAnswer last_answer() const override { return {.ns = script_.observed_ns}; }
+
+ private:
+  std::vector<float> output_of(std::int64_t call) const {
+    const ConvShape shape = conv_shape(problem_->shape);
+    const std::int64_t elements = shape.input_elements_per_image();
+    std::vector<float> input(problem_->input().size());
+    for (int image = 0; image < shape.batch; ++image) {
+      write_changed_image(input.data() + image * elements, change_, shape, problem_->input().data(), image);
+      poke_image(input.data() + image * elements, change_, shape, problem_->input().data(), image, call);
+    }
+    std::vector<float> output(static_cast<std::size_t>(shape.output_elements()));
+    reference_forward(shape, shape.batch, input.data(), problem_->constants[0].values().data(), output.data());
+    return output;
+  }
+
+  void read(const ordered_json& request, bool wrong) const {
+    std::vector<float> output = output_of(call_);
+    if (wrong) output[0] += 1000.0F;
+    const auto first = request.at("first").get<std::ptrdiff_t>();
+    std::copy_n(output.begin() + first, request.at("count").get<std::ptrdiff_t>(),
+                reinterpret_cast<float*>(window_.data()));
+  }
+
+  void probed(std::int64_t call) const {
+    const ConvShape shape = conv_shape(problem_->shape);
+    const std::vector<float> output = output_of(call);
+    const ChosenElements elements =
+        ProbedElements{.seed = probe_, .items = shape.batch, .of_item = shape.output_elements_per_image()}.of_call(
+            call);
+    for (std::int32_t i = 0; i < elements.count; ++i) {
+      const std::int64_t element = elements.element(i);
+      reinterpret_cast<float*>(window_.data())[i] =
+          script_.late(call) ? fill_.at(element) : output.at(static_cast<std::size_t>(element));
+    }
+  }
+
+  Script& script_;
+  const Workload& workload_;
+  const SharedMemory& window_;
+  const ProblemData* problem_ = nullptr;
+  InputChange change_;
+  OutputFill fill_;
+  std::uint64_t probe_ = 0;
+  std::int64_t call_ = 0;
+};
+
+OpenCase scripted_case(Script& script, const Workload& workload) {
+  std::unique_ptr<SharedMemory> window = output_window(1);
+  auto client = std::make_unique<ScriptedCase>(script, workload, *window);
+  return {std::move(window), std::move(client)};
+}
+
+class MeasurementTest : public testing::Test {
+ protected:
+  MeasurementTest()
+      : work_(own_shape({2, 1, 8, 8, 2, 3})),
+        workload_(work_, synthetic_images(2, 1), 1),
+        planned_(planned_case(work_, "local-accumulation")) {
+    options_.budget_seconds = 1e9;
+    options_.sample_milliseconds = 1e-5;  // 10 ns: no sample is too short
+    options_.target_half_width = 0;
+    options_.max_samples = 1000;
+  }
+
+  /// The whole course: verified, sampled until it is done, verified again.
+  CaseOutcome run() {
+    Measurement measurement(planned_, workload_, options_, scripted_case(script_, workload_));
+    measurement.verify_and_calibrate();
+    for (int rounds = 0; !measurement.done() && rounds < 5000; ++rounds) measurement.take_samples();
+    EXPECT_TRUE(measurement.done());
+    measurement.finish();
+    EXPECT_FALSE(script_.alive) << "the case is let go at the end";
+    return measurement.outcome();
+  }
+
+  LayerWork work_;
+  Workload workload_;
+  PlannedCase planned_;
+  RunOptions options_;
+  Script script_;
+};
+
+double rising(int nth) { return 100.0 + nth; }
+
+TEST_F(MeasurementTest, VerifiesBeforeAndAfterSampling) {
+  options_.repetitions = 4;
+  const CaseOutcome outcome = run();
+  EXPECT_EQ(outcome.status, Status::ok);
+  EXPECT_EQ(outcome.reason, "");
+  std::vector<std::string> asked;
+  for (const ordered_json& request : script_.asked) asked.push_back(request.at("do"));
+  const std::vector<std::string> before{"prepare", "set",  "call", "read",     "prepare",
+                                        "set",     "call", "read", "calibrate"};
+  ASSERT_GT(asked.size(), before.size());
+  EXPECT_EQ(std::vector(asked.begin(), asked.begin() + 9), before);
+  EXPECT_EQ(script_.asked[0].at("problem"), "integers");
+  EXPECT_EQ(script_.asked[4].at("problem"), "real");
+  EXPECT_EQ(asked.back(), "read") << "what the last timed call left";
+  for (std::size_t i = 9; i < asked.size(); ++i) {
+    if (asked[i] == "sample") {
+      EXPECT_EQ(asked[i - 1], "set") << "another input for every sample";
+    }
+  }
+  for (const char* when : {"integers", "before", "after"}) {
+    EXPECT_EQ(outcome.verification.at(when).at("passed"), true) << when;
+  }
+  EXPECT_EQ(outcome.verification.at("elements_compared"), 2 * 2 * 6 * 6);
+  EXPECT_EQ(outcome.verification.at("tolerance"), 1e-6);
+  EXPECT_EQ(outcome.verification.at("images_compared"), 2);
+  EXPECT_EQ(outcome.verification.at("images_combined"), 0);
+  EXPECT_EQ(outcome.verification.at("timed_calls_compared"), script_.count("read") - 2);
+  EXPECT_EQ(outcome.prepare_ns, 1234.0);
+  EXPECT_EQ(outcome.choice, "algorithm 7");
+  EXPECT_EQ(outcome.input_kind, "images");
+}
+
+TEST_F(MeasurementTest, KeepsTheSamplesInTheirOrder) {
+  options_.repetitions = 4;
+  script_.sample_ns = [](int nth) { return std::vector{9.0, 3.0, 7.0, 1.0}.at(static_cast<std::size_t>(nth)); };
+  const CaseOutcome outcome = run();
+  ASSERT_EQ(outcome.times.size(), 1U);
+  EXPECT_EQ(outcome.times[0].of, time_of::kLayer);
+  EXPECT_EQ(outcome.times[0].cache, "");
+  EXPECT_EQ(outcome.times[0].iterations, 5);
+  EXPECT_EQ(outcome.times[0].samples, (std::vector{9.0, 3.0, 7.0, 1.0}));
+  for (const ordered_json& request : script_.asked) {
+    if (request.at("do") == "sample") {
+      EXPECT_GE(request.at("iterations"), 5);
+      EXPECT_LE(request.at("iterations"), 6) << "one more now and then";
+    }
+  }
+}
+
+TEST_F(MeasurementTest, StopsAtTheFirstIntervalThatIsNarrowEnough) {
+  options_.target_half_width = 0.01;
+  const CaseOutcome outcome = run();
+  EXPECT_EQ(outcome.stopped_because, "interval");
+  EXPECT_EQ(outcome.times[0].samples.size(), 6U) << "fewer have no interval of 95%";
+}
+
+TEST_F(MeasurementTest, TheTargetIsTheHalfWidthAsPartOfTheMedian) {
+  script_.sample_ns = [](int nth) { return nth % 2 == 0 ? 99.0 : 101.0; };
+  options_.max_samples = 8;
+  options_.target_half_width = 0.01;
+  EXPECT_EQ(run().stopped_because, "interval");
+  script_ = {};
+  script_.sample_ns = [](int nth) { return nth % 2 == 0 ? 99.0 : 101.0; };
+  options_.target_half_width = 0.0099;
+  EXPECT_EQ(run().stopped_because, "samples");
+}
+
+TEST_F(MeasurementTest, StopsAtTheMostSamples) {
+  script_.sample_ns = rising;
+  for (const int most : {1, 2, 10}) {
+    script_.asked.clear();
+    options_.max_samples = most;
+    const CaseOutcome outcome = run();
+    EXPECT_EQ(outcome.stopped_because, "samples");
+    EXPECT_EQ(outcome.times[0].samples.size(), static_cast<std::size_t>(most));
+  }
+}
+
+TEST_F(MeasurementTest, StopsWhenTheBudgetIsSpentButNotBeforeThreeSamples) {
+  script_.sample_ns = rising;
+  options_.budget_seconds = 0;
+  const CaseOutcome outcome = run();
+  EXPECT_EQ(outcome.stopped_because, "budget");
+  EXPECT_EQ(outcome.times[0].samples.size(), 3U);
+}
+
+TEST_F(MeasurementTest, TakesExactlyTheRepetitionsAskedFor) {
+  options_.budget_seconds = 0;
+  options_.target_half_width = 1;
+  options_.max_samples = 2;
+  for (const int repetitions : {1, 5, 12}) {
+    script_.asked.clear();
+    options_.repetitions = repetitions;
+    const CaseOutcome outcome = run();
+    EXPECT_EQ(outcome.stopped_because, "samples");
+    EXPECT_EQ(outcome.times[0].samples.size(), static_cast<std::size_t>(repetitions));
+  }
+}
+
+TEST_F(MeasurementTest, ALongCallNeedsNoCalibration) {
+  options_.sample_milliseconds = 1;
+  options_.repetitions = 2;
+  script_.call_ns = 40e6;
+  script_.sample_ns = [](int) { return 40e6; };
+  const CaseOutcome outcome = run();
+  EXPECT_EQ(script_.count("calibrate"), 0);
+  EXPECT_EQ(outcome.times[0].iterations, 1);
+}
+
+TEST_F(MeasurementTest, ACallThatMayOnlyHaveBeenDisturbedIsNoCalibration) {
+  options_.sample_milliseconds = 1;
+  options_.repetitions = 2;
+  script_.call_ns = 39e6;
+  run();
+  EXPECT_EQ(script_.count("calibrate"), 1);
+}
+
+TEST_F(MeasurementTest, CalibratesToTheLengthOfASampleAskedFor) {
+  options_.sample_milliseconds = 2.5;
+  options_.repetitions = 1;
+  run();
+  const auto request = std::ranges::find_if(script_.asked, [](const auto& r) { return r.at("do") == "calibrate"; });
+  ASSERT_NE(request, script_.asked.end());
+  EXPECT_EQ(request->at("sample_ns"), 2.5e6);
+  EXPECT_EQ(request->at("of"), time_of::kLayer);
+}
+
+TEST_F(MeasurementTest, AnOwnLayoutHasItsOpTimeFirstAndThreeMore) {
+  script_.prepare["own_layout"] = true;
+  script_.sample_ns = rising;
+  options_.repetitions = 2;
+  const CaseOutcome outcome = run();
+  ASSERT_EQ(outcome.times.size(), 4U);
+  const char* const order[] = {time_of::kOp, time_of::kLayer, time_of::kLoadInput, time_of::kStoreOutput};
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(outcome.times[i].of, order[i]);
+    // Interleaved: one sample of each, then the next of each; the case's time comes last.
+    EXPECT_EQ(outcome.times[i].samples, (std::vector{103.0 - static_cast<double>(i), 107.0 - static_cast<double>(i)}));
+  }
+  EXPECT_EQ(script_.count("calibrate"), 4);
+}
+
+TEST_F(MeasurementTest, PartsAreTimedBesideTheWhole) {
+  script_.prepare["parts"] = {"convolution", "tanh"};
+  options_.repetitions = 2;
+  const CaseOutcome outcome = run();
+  ASSERT_EQ(outcome.times.size(), 3U);
+  EXPECT_EQ(outcome.times[0].of, time_of::kLayer);
+  EXPECT_EQ(outcome.times[1].of, "part convolution");
+  EXPECT_EQ(outcome.times[2].of, "part tanh");
+  for (const TimeSeries& series : outcome.times) EXPECT_EQ(series.samples.size(), 2U);
+}
+
+/// Of a GPU: calls are enqueued, caches can be flushed.
+void set_gpu(Script& script) {
+  script.prepare["can_be_cold"] = true;
+  script.prepare["is_asynchronous"] = true;
+}
+
+std::vector<std::string> kinds_of(const CaseOutcome& outcome) {
+  std::vector<std::string> kinds;
+  for (const TimeSeries& series : outcome.times) {
+    kinds.push_back(series.of + ", " + series.cache + (series.replayed ? ", replayed" : ""));
+  }
+  return kinds;
+}
+
+TEST_F(MeasurementTest, ShortCallsOfAGpuAreRecordedAndLaunchedAndCold) {
+  set_gpu(script_);
+  script_.prepare["own_layout"] = true;
+  options_.repetitions = 3;
+  const CaseOutcome outcome = run();
+  EXPECT_EQ(kinds_of(outcome), (std::vector<std::string>{"op, hot, replayed", "layer, hot, replayed",
+                                                         "load input, hot, replayed", "store output, hot, replayed",
+                                                         "op, launched", "layer, launched", "load input, launched",
+                                                         "store output, launched", "op, cold", "empty kernel, cold"}));
+  for (const TimeSeries& series : outcome.times) EXPECT_EQ(series.samples.size(), 3U) << series.of;
+}
+
+TEST_F(MeasurementTest, WhatCannotBeRecordedOrIsLongIsLaunched) {
+  set_gpu(script_);
+  script_.records = false;
+  options_.repetitions = 2;
+  const std::vector<std::string> launched = {"layer, hot", "layer, cold", "empty kernel, cold"};
+  EXPECT_EQ(kinds_of(run()), launched);
+  script_.records = true;
+  script_.call_ns = 1e6;
+  EXPECT_EQ(kinds_of(run()), launched);
+}
+
+TEST_F(MeasurementTest, AGpuIsWarmedUpBeforeItsCallsAreCountedAndBeforeEachSample) {
+  set_gpu(script_);
+  options_.repetitions = 2;
+  run();
+  std::string before;
+  int samples = 0;
+  for (const ordered_json& request : script_.asked) {
+    const auto what = request.at("do").get<std::string>();
+    if (what == "calibrate") {
+      EXPECT_EQ(before, "warm up") << request;
+    }
+    if (what == "sample") ++samples;
+    if (what != "set" && what != "state") before = what;
+  }
+  EXPECT_EQ(script_.count("warm up"), script_.count("calibrate") + samples);
+}
+
+TEST_F(MeasurementTest, AProcessorIsNotWarmedUp) {
+  options_.repetitions = 2;
+  run();
+  EXPECT_EQ(script_.count("warm up") + script_.count("state"), 0);
+}
+
+TEST_F(MeasurementTest, ASampleThatWasHeldDownIsTakenAgainAndNeverInTheMedian) {
+  set_gpu(script_);
+  script_.prepare["can_be_cold"] = false;
+  script_.records = false;
+  options_.repetitions = 4;
+  // Samples 1 and 3 (of the calls, from 0) are throttled: slower, at a lower clock.
+  const auto is_throttled = [](int sample) { return sample == 1 || sample == 3; };
+  script_.sample_ns = [&](int sample) { return is_throttled(sample) ? 140.0 : 100.0; };
+  script_.clock_mhz = [&](int sample) { return is_throttled(sample) ? 1410.0 : 1980.0; };
+  const CaseOutcome outcome = run();
+  EXPECT_EQ(outcome.times.front().samples, (std::vector<double>{100, 100, 100, 100}));
+  EXPECT_EQ(outcome.device_state.at("samples_taken_again"), 2);
+  EXPECT_EQ(outcome.device_state.at("clock_mhz"), ordered_json::parse("[1980.0, 1980.0, 1980.0, 1980.0]"));
+  EXPECT_FALSE(outcome.clock_is_held);
+}
+
+TEST_F(MeasurementTest, ReasonsThatGrewDuringASampleSpoilIt) {
+  set_gpu(script_);
+  script_.prepare["can_be_cold"] = false;
+  script_.records = false;
+  options_.repetitions = 3;
+  // Two questions a sample: the power cap worked during the second one.
+  script_.state = [](int nth) {
+    return ordered_json{{"temperature_celsius", 60}, {"held_ns", {{"software power cap", nth < 3 ? 1e9 : 1.1e9}}}};
+  };
+  script_.sample_ns = [](int sample) { return sample == 1 ? 500.0 : 100.0; };
+  const CaseOutcome outcome = run();
+  EXPECT_EQ(outcome.times.front().samples, (std::vector<double>{100, 100, 100}));
+  EXPECT_EQ(outcome.device_state.at("throttle_reasons"), ordered_json::parse(R"(["software power cap"])"));
+  EXPECT_EQ(outcome.device_state.at("temperature_celsius").size(), 8U);
+}
+
+TEST_F(MeasurementTest, ATimeOfNothingIsRefusedAndEndsNoRun) {
+  set_gpu(script_);
+  script_.sample_ns = [](int sample) { return sample == 1 ? 0.0 : 100.0; };
+  planned_.device = "simulated";
+  const CaseOutcome outcome = run();
+  EXPECT_EQ(outcome.status, Status::refused);
+  EXPECT_NE(outcome.reason.find("took no time by the device's clock"), std::string::npos) << outcome.reason;
+}
+
+TEST_F(MeasurementTest, SamplesFromBeforeTheClockWasUpAreLeftOut) {
+  set_gpu(script_);
+  script_.prepare["can_be_cold"] = false;
+  script_.records = false;
+  options_.repetitions = 3;
+  script_.sample_ns = [](int sample) { return sample < 2 ? 300.0 : 100.0; };
+  script_.clock_mhz = [](int sample) { return sample < 2 ? 345.0 : 1980.0; };
+  EXPECT_EQ(run().times.front().samples, (std::vector<double>{100, 100, 100}));
+}
+
+TEST_F(MeasurementTest, AGpuThatStaysHeldDownHasTimesThatSaySo) {
+  set_gpu(script_);
+  script_.prepare["can_be_cold"] = false;
+  script_.records = false;
+  options_.repetitions = 3;
+  int asked = 0;
+  script_.state = [&](int) { return ordered_json{{"held_ns", {{"software power cap", 1e9 * ++asked}}}}; };
+  const CaseOutcome outcome = run();
+  EXPECT_TRUE(outcome.clock_is_held);
+  EXPECT_EQ(outcome.times.front().samples.size(), 3U);
+  EXPECT_EQ(outcome.device_state.at("samples_taken_again"), ClockWatch::kMostInARow);
+}
+
+TEST_F(MeasurementTest, WhereThereAreEnoughSamplesFromBeforeThatTheyCount) {
+  set_gpu(script_);
+  script_.prepare["can_be_cold"] = false;
+  script_.records = false;
+  options_.repetitions = 50;
+  script_.sample_ns = [](int sample) { return sample < 4 ? 100.0 : 140.0; };
+  script_.clock_mhz = [](int sample) { return sample < 4 ? 1980.0 : 1410.0; };
+  const CaseOutcome outcome = run();
+  EXPECT_EQ(outcome.times.front().samples, (std::vector<double>{100, 100, 100, 100}));
+  EXPECT_EQ(outcome.stopped_because, "throttled");
+}
+
+struct Failure {
+  const char* step;
+  int nth;
+};
+
+TEST_F(MeasurementTest, AFailureInAnyStepGetsItsStatusAndLosesTheTimes) {
+  const Failure failures[] = {{"prepare", 0}, {"call", 0},   {"read", 0},   {"prepare", 1},   {"set", 1},
+                              {"call", 1},    {"read", 1},   {"set", 2},    {"calibrate", 0}, {"calibrate", 2},
+                              {"sample", 0},  {"sample", 5}, {"sample", 7}, {"read", 2}};
+  for (const Failure& failure : failures) {
+    for (const Status status : {Status::crashed, Status::timeout, Status::launch_failed, Status::incorrect}) {
+      SCOPED_TRACE(std::string(failure.step) + " " + std::to_string(failure.nth) + " " +
+                   std::string(status_name(status)));
+      script_ = {};
+      script_.prepare["own_layout"] = true;
+      options_.repetitions = 2;
+      script_.instead = [&](const std::string& what, int nth) -> ordered_json {
+        if (what != failure.step || nth != failure.nth) return nullptr;
+        return {{"status", status}, {"reason", "ended by signal 6"}};
+      };
+      const CaseOutcome outcome = run();
+      EXPECT_EQ(outcome.status, status);
+      EXPECT_EQ(outcome.reason, "ended by signal 6");
+      EXPECT_TRUE(outcome.times.empty());
+      EXPECT_EQ(outcome.stopped_because, "");
+      EXPECT_EQ(script_.asked.back().at("do"), failure.step) << "nothing more is asked of a case that is gone";
+    }
+  }
+}
+
+TEST_F(MeasurementTest, AReasonOfSeveralLinesBecomesOne) {
+  script_.instead = [](const std::string&, int) -> ordered_json {
+    return {{"status", Status::crashed}, {"reason", "first\nsecond"}};
+  };
+  expect_one_line(run().reason, {"first", "second"});
+}
+
+TEST_F(MeasurementTest, ACheckThatFailsMakesTheCaseIncorrectAndSaysWhich) {
+  struct Wrong {
+    int from;  ///< the reading that is the first wrong one
+    const char* when;
+    const char* reason;
+  };
+  const Wrong cases[] = {{0, "integers", "on small integers: image 0, map 0, row 0, column 0 is "},
+                         {1, "before", "image 0, map 0, row 0, column 0 is "},
+                         {2, "after", "after timing: image 0, map 0, row 0, column 0 is "}};
+  for (const Wrong& wrong : cases) {
+    SCOPED_TRACE(wrong.when);
+    script_ = {};
+    options_.repetitions = 2;
+    script_.wrong = [&](int nth) { return nth >= wrong.from; };
+    const CaseOutcome outcome = run();
+    EXPECT_EQ(outcome.status, Status::incorrect);
+    EXPECT_EQ(outcome.reason.rfind(wrong.reason, 0), 0U) << outcome.reason;
+    EXPECT_TRUE(outcome.times.empty());
+    EXPECT_EQ(outcome.stopped_because, "");
+    EXPECT_EQ(outcome.verification.at(wrong.when).at("passed"), false);
+  }
+}
+
+TEST_F(MeasurementTest, TheLastTimedCallIsAlwaysLookedAtAndSomeOthersAre) {
+  options_.repetitions = 40;
+  const CaseOutcome right = run();
+  const int looks = script_.count("read") - 2;
+  EXPECT_GT(looks, 2);
+  EXPECT_LT(looks, 30);
+  script_ = {};
+  script_.wrong = [&](int nth) { return nth == looks + 1; };  // the last of the same looks: the seed is the same
+  const CaseOutcome outcome = run();
+  EXPECT_EQ(outcome.status, Status::incorrect);
+  EXPECT_EQ(script_.count("sample"), 40);
+}
+
+TEST_F(MeasurementTest, WhatACallHadLeftRightBehindItIsComparedWhereverADeviceLooks) {
+  options_.repetitions = 30;
+  EXPECT_EQ(run().status, Status::ok);
+  EXPECT_EQ(script_.count("probed"), 0) << "a device that does not look";
+  script_ = {};
+  script_.looks_behind_calls = true;
+  EXPECT_EQ(run().status, Status::ok);
+  EXPECT_GE(script_.count("probed"), 2);
+  std::set<std::int64_t> calls;
+  for (const ordered_json& request : script_.asked) {
+    if (request.at("do") == "probed") calls.insert(request.at("call").get<std::int64_t>());
+  }
+  EXPECT_GE(calls.size(), 2U) << "nobody knows which";
+
+  script_ = {};
+  script_.looks_behind_calls = true;
+  script_.late = [](std::int64_t) { return true; };
+  const CaseOutcome late = run();
+  EXPECT_EQ(late.status, Status::incorrect);
+  EXPECT_THAT(late.reason, testing::StartsWith("after timing: right behind a call, item "));
+  EXPECT_THAT(late.reason, testing::HasSubstr("of output was not yet written, expected "));
+}
+
+TEST_F(MeasurementTest, SamplesOfOneCallAreFollowedByOneThatFindsWhatItLeft) {
+  options_.repetitions = 4;
+  script_.iterations = 1;
+  script_.sample_ns = rising;
+  const CaseOutcome outcome = run();
+  EXPECT_EQ(outcome.times[0].samples, (std::vector{100.0, 101.0, 102.0, 103.0})) << "its time is none of the case's";
+  EXPECT_EQ(script_.count("sample"), 5);
+  EXPECT_EQ(script_.asked.back().at("do"), "read");
+  std::vector<OutputFill> fills;
+  for (const ordered_json& request : script_.asked) {
+    if (request.at("do") == "set") fills.push_back(fill_from_json(request.at("fills").at(0)));
+  }
+  ASSERT_EQ(fills.size(), 7U);
+  for (std::size_t i = 0; i < fills.size(); ++i) {
+    EXPECT_EQ(fills[i].part, i + 1 < fills.size() ? FillPart::all : FillPart::nothing) << i;
+  }
+  const int reads = script_.count("read");
+  script_ = {};
+  script_.iterations = 1;
+  script_.wrong = [reads](int nth) { return nth == reads - 1; };
+  const CaseOutcome wrong = run();
+  EXPECT_EQ(wrong.status, Status::incorrect);
+  expect_one_line(wrong.reason, {"after timing: image 0, map 0, row 0, column 0 is "});
+  EXPECT_TRUE(wrong.times.empty());
+}
+
+TEST_F(MeasurementTest, OfSeveralCallsAllButTheFirstFindWhatACallLeft) {
+  options_.repetitions = 4;
+  script_.iterations = 2;
+  run();
+  EXPECT_EQ(script_.count("sample"), 4) << "none has to follow";
+  int sets = 0;
+  for (const ordered_json& request : script_.asked) {
+    if (request.at("do") != "set") continue;
+    const FillPart part = fill_from_json(request.at("fills").at(0)).part;
+    EXPECT_EQ(part, sets++ < 2 ? FillPart::all : FillPart::pieces) << "of a verification all";
+  }
+}
+
+TEST_F(MeasurementTest, EverySampleHasAnotherInputAndAnotherFill) {
+  options_.repetitions = 20;
+  run();
+  std::set<std::string> changes;
+  std::set<std::string> fills;
+  for (const ordered_json& request : script_.asked) {
+    if (request.at("do") != "set") continue;
+    changes.insert(request.at("change").dump());
+    fills.insert(request.at("fills").dump());
+  }
+  EXPECT_EQ(changes.size(), 22U);
+  EXPECT_EQ(fills.size(), 22U);
+}
+
+TEST_F(MeasurementTest, ClaimsThatOurClockContradictsAreRefused) {
+  options_.repetitions = 5;
+  script_.sample_ns = [](int) { return 1e6; };  // two of them: 2 ms
+  script_.iterations = 2;
+  for (const double observed : {1.9e6, 60e6}) {
+    script_.asked.clear();
+    script_.observed_ns = observed;
+    const CaseOutcome outcome = run();
+    EXPECT_EQ(outcome.status, Status::refused);
+    expect_one_line(outcome.reason, {"2.00 ms", observed > 5e6 ? "60.0 ms" : "1.90 ms", "medians of 17"});
+    EXPECT_TRUE(outcome.times.empty());
+  }
+  script_.observed_ns = 3e6;
+  EXPECT_EQ(run().status, Status::ok);
+}
+
+TEST_F(MeasurementTest, ASampleThatIsTooShortGetsMoreCalls) {
+  options_.repetitions = 4;
+  options_.sample_milliseconds = 5;
+  script_.iterations = 5;  // of 100 ns: far too short, whoever said so
+  const CaseOutcome outcome = run();
+  ASSERT_EQ(outcome.status, Status::ok) << outcome.reason;
+  const TimeSeries& series = outcome.times.front();
+  EXPECT_GE(series.iterations * 100.0, 5e6 / 4);
+  EXPECT_LE(series.iterations * 100.0, 16 * 5e6);
+  EXPECT_EQ(series.samples.size(), 4U) << "the short ones do not count";
+}
+
+TEST_F(MeasurementTest, WhatClaimsNothingIsAskedUntilItTakesItsTime) {
+  options_.repetitions = 1;
+  options_.sample_milliseconds = 5;
+  script_.sample_ns = [](int nth) { return nth < 3 ? 1e-3 : 5e6; };
+  EXPECT_EQ(run().status, Status::ok);
+  EXPECT_GT(script_.count("sample"), 3);
+  script_.asked.clear();
+  script_.sample_ns = [](int) { return 1e-3; };
+  script_.observed_ns = 30e6;  // as long as several samples: there is nothing to lengthen
+  static_cast<void>(run());
+  EXPECT_EQ(script_.asked.back().at("iterations"), 5);
+}
+
+TEST_F(MeasurementTest, AContenderLeavesWhenAnotherIsSurelyFaster) {
+  planned_.contends = true;
+  Script slow;
+  slow.sample_ns = [](int) { return 120.0; };
+  std::deque<Measurement> both;
+  both.emplace_back(planned_, workload_, options_, scripted_case(script_, workload_));
+  both.emplace_back(planned_, workload_, options_, scripted_case(slow, workload_));
+  for (Measurement& one : both) one.verify_and_calibrate();
+  for (std::size_t samples = 1; samples <= kFirstLook; ++samples) {
+    EXPECT_EQ(why_beaten(both[1], both), "") << "too few samples";
+    for (Measurement& one : both) one.take_samples();
+  }
+  EXPECT_EQ(why_beaten(both[0], both), "");
+  expect_one_line(why_beaten(both[1], both), {"--all"});
+
+  PlannedCase above = planned_case(work_, "cached-tile");  // builds on the slow one
+  above.contends = true;
+  Script script;
+  both.emplace_back(above, workload_, options_, scripted_case(script, workload_));
+  both.back().verify_and_calibrate();
+  EXPECT_EQ(why_beaten(both[1], both), "") << "what another that is still there builds on stays";
+  both.back().leave("it is not the best");
+  expect_one_line(why_beaten(both[1], both), {"--all"});
+  both[1].leave(why_beaten(both[1], both));
+  EXPECT_EQ(both[1].outcome().status, Status::skipped);
+  EXPECT_TRUE(both[1].outcome().times.empty());
+
+  planned_.contends = false;
+  EXPECT_EQ(why_beaten(both[1], both), "") << "who does not contend stays";
+}
+
+TEST_F(MeasurementTest, ACaseThatIsDoneTakesNoMoreSamples) {
+  script_.instead = [](const std::string& what, int) -> ordered_json {
+    return what == "prepare" ? ordered_json{{"status", Status::crashed}, {"reason", "gone"}} : ordered_json();
+  };
+  Measurement measurement(planned_, workload_, options_, scripted_case(script_, workload_));
+  measurement.verify_and_calibrate();
+  ASSERT_TRUE(measurement.done());
+  measurement.take_samples();
+  EXPECT_EQ(script_.count("sample"), 0);
+  EXPECT_TRUE(measurement.outcome().times.empty());
+}
+
+}  // namespace
+}  // namespace convladder

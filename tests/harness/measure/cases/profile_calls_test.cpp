@@ -1,0 +1,118 @@
+// `--profile-calls`: what a profiler that looks at the NVTX range "profile" sees.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "devices/device_registry.hpp"
+#include "harness/measure/cases/case_session.hpp"
+#include "harness/measure/cases/measurement.hpp"
+#include "harness/measure/cases/run_group.hpp"
+#include "harness/measure/cases/small_problem.hpp"
+
+namespace convladder {
+namespace {
+
+using nlohmann::ordered_json;
+
+/// How often each part of a prepared convolution was called.
+struct Calls {
+  int load_input = 0;
+  int convolve = 0;
+  int store_output = 0;
+};
+
+/// A right convolution in a layout of its own, which counts.
+class CountedConv final : public PreparedConv {
+ public:
+  CountedConv(Calls& calls, std::unique_ptr<PreparedConv> inner) : calls_(calls), inner_(std::move(inner)) {}
+  bool has_own_layout() const override { return true; }
+  void load_input() override { ++calls_.load_input; }
+  void convolve() override {
+    ++calls_.convolve;
+    inner_->convolve();
+  }
+  void store_output() override { ++calls_.store_output; }
+
+ private:
+  Calls& calls_;
+  std::unique_ptr<PreparedConv> inner_;
+};
+
+class CountedVariant final : public ConvVariant {
+ public:
+  explicit CountedVariant(Calls& calls) : calls_(calls) {}
+  std::unique_ptr<PreparedConv> prepare(Device& device, const ConvShape& shape, const float* weights,
+                                        ConvTensors tensors) const override {
+    const ConvVariant& right = *find_variant("cpu", "local-accumulation")->variant;
+    return std::make_unique<CountedConv>(calls_, right.prepare(device, shape, weights, tensors));
+  }
+
+ private:
+  Calls& calls_;
+};
+
+DeviceKind cpu_kind() {
+  const std::vector<DeviceKind> kinds = device_kinds();
+  return *std::ranges::find(kinds, "cpu", &DeviceKind::name);
+}
+
+TEST(ProfileCalls, TheRangeHoldsTheCallsAndNothingElse) {
+  Calls calls;
+  const CountedVariant variant(calls);
+  const Workload workload(own_shape({2, 1, 8, 8, 2, 3}), synthetic_images(2, 1), 1);
+  const DeviceKind kind = cpu_kind();
+  const std::unique_ptr<SharedMemory> window = output_window(1);
+  CaseSession session("counted", kind.open(), as_variant(RegisteredVariant{{}, &variant}), workload, *window);
+  ASSERT_FALSE(session.ask({{"do", "prepare"}, {"problem", "real"}}).contains("status"));
+  for (const int wanted : {1, 7}) {
+    calls = {};
+    EXPECT_EQ(session.ask({{"do", "profile"}, {"calls", wanted}}), ordered_json::object());
+    EXPECT_EQ(calls.convolve, wanted);
+    EXPECT_EQ(calls.load_input, 0);
+    EXPECT_EQ(calls.store_output, 0);
+  }
+}
+
+/// Passes requests on and writes them down.
+class Watched final : public CaseClient {
+ public:
+  Watched(std::unique_ptr<CaseClient> inner, std::vector<ordered_json>& asked)
+      : inner_(std::move(inner)), asked_(asked) {}
+  ordered_json ask(const ordered_json& request) override {
+    asked_.push_back(request);
+    return inner_->ask(request);
+  }
+
+ private:
+  std::unique_ptr<CaseClient> inner_;
+  std::vector<ordered_json>& asked_;
+};
+
+TEST(ProfileCalls, AreAskedForOnceAfterVerifyingAndOnlyIfWanted) {
+  const LayerWork work = own_shape({2, 1, 8, 8, 2, 3});
+  const Workload workload(work, synthetic_images(2, 1), 1);
+  const PlannedCase planned = planned_case(work, "local-accumulation");
+  for (const bool wanted : {false, true}) {
+    RunOptions options;
+    options.repetitions = 2;
+    options.sample_milliseconds = 0.001;
+    if (wanted) options.profile_calls = 3;
+    std::vector<ordered_json> asked;
+    OpenCase open = start_case_here(planned, workload);
+    open.client = std::make_unique<Watched>(std::move(open.client), asked);
+    Measurement measurement(planned, workload, options, std::move(open));
+    measurement.verify_and_calibrate();
+    while (!measurement.done()) measurement.take_samples();
+    measurement.finish();
+    EXPECT_EQ(measurement.outcome().status, Status::ok) << measurement.outcome().reason;
+    const ordered_json profile = {{"do", "profile"}, {"calls", 3}};
+    EXPECT_EQ(std::ranges::count(asked, profile), wanted ? 1 : 0);
+    if (wanted) {
+      EXPECT_EQ(asked.at(8), profile) << "after both problems are prepared and verified";
+    }
+  }
+}
+
+}  // namespace
+}  // namespace convladder

@@ -1,0 +1,152 @@
+// A case of a network whose stages and answers a test has a hand in.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "datasets/synthetic_images.hpp"
+#include "harness/measure/networks/network_case.hpp"
+#include "harness/measure/networks/network_session.hpp"
+#include "network/weights.hpp"
+
+namespace convladder {
+
+/// A real case whose answers, or the memory that they come in, somebody has a hand in.
+class ChangedClient final : public CaseClient {
+ public:
+  /// Called with a request and what the case answers, which it may change. Returns what the answer took, in
+  /// nanoseconds; 0 where that is not looked at.
+  using Change = std::function<double(const nlohmann::ordered_json& request, nlohmann::ordered_json& reply)>;
+
+  /// `looks_at_kept`: what batches of a kept network take is looked at as well.
+  ChangedClient(std::unique_ptr<CaseClient> real, Change change, bool looks_at_kept)
+      : real_(std::move(real)), change_(std::move(change)), looks_at_kept_(looks_at_kept) {}
+  nlohmann::ordered_json ask(const nlohmann::ordered_json& request) override {
+    // Many passes in a row would only take their time.
+    nlohmann::ordered_json reply =
+        request.at("do") == "repeat" ? nlohmann::ordered_json{{"total_ns", 0.0}} : real_->ask(request);
+    last_answer_ns_ = change_(request, reply);
+    if (request.at("do") == "kept" && !looks_at_kept_) last_answer_ns_ = 0;
+    return reply;
+  }
+  ObservedAnswer last_answer() const override { return {.ns = last_answer_ns_}; }
+
+ private:
+  std::unique_ptr<CaseClient> real_;
+  Change change_;
+  bool looks_at_kept_;
+  double last_answer_ns_ = 0;
+};
+
+/// What a variant's calls do beside what the stage does that it is made of.
+struct SpyHooks {
+  std::function<void(const ConvShape& shape, ConvTensors tensors)> in_prepare = [](auto&&...) {};
+  std::function<bool()> is_idle = [] { return false; };
+};
+
+class SpyVariant final : public ConvVariant {
+ public:
+  SpyVariant(const ConvVariant& real, SpyHooks hooks) : real_(real), hooks_(std::move(hooks)) {}
+  std::unique_ptr<PreparedConv> prepare(Device& device, const ConvShape& shape, const float* weights,
+                                        ConvTensors tensors) const override {
+    hooks_.in_prepare(shape, tensors);
+    return std::make_unique<Prepared>(real_.prepare(device, shape, weights, tensors), hooks_);
+  }
+
+ private:
+  class Prepared final : public PreparedConv {
+   public:
+    Prepared(std::unique_ptr<PreparedConv> real, const SpyHooks& hooks) : real_(std::move(real)), hooks_(hooks) {}
+    void convolve() override {
+      if (hooks_.is_idle()) return;
+      real_->load_input();
+      real_->convolve();
+      real_->store_output();
+    }
+
+   private:
+    std::unique_ptr<PreparedConv> real_;
+    const SpyHooks& hooks_;
+  };
+
+  const ConvVariant& real_;
+  SpyHooks hooks_;
+};
+
+/// A network of two layers, its images and what the reference says of them.
+class NetworkCaseTest : public testing::Test {
+ protected:
+  static constexpr int kImages = 6;
+
+  NetworkCaseTest() {
+    options_.networks = {"lenet28"};
+    options_.devices = {"cpu"};
+    options_.repetitions = 2;
+    options_.variants = {"best-separate"};  // every layer is a step
+    weights_ = initial_weights(built_in("lenet28"), 1);
+    use_batch(kImages);
+  }
+
+  static const Network& built_in(const std::string& name) {
+    return *std::ranges::find(built_in_networks(), name, &Network::name);
+  }
+
+  void use_batch(int batch) {
+    options_.batches = {batch};
+    planned_ = make_network_plan(options_).front();
+    const int images = images_in_turn(planned_);
+    workload_.emplace(*planned_.network, "lenet28", synthetic_images(images, 1), images, weights_);
+    predictions_ = ReferenceNetwork(*planned_.network, weights_).predictions(images, workload_->images());
+    labels_.clear();
+    for (const ReferencePrediction& prediction : predictions_) {
+      labels_.push_back(static_cast<std::uint8_t>(prediction.best));
+    }
+  }
+
+  /// The first convolution is done so from now on.
+  void spy(SpyHooks hooks) {
+    RegisteredVariant& registered = planned_.choice.convolutions.at(0);
+    spy_ = std::make_unique<SpyVariant>(*registered.variant, std::move(hooks));
+    registered.variant = spy_.get();
+  }
+
+  NetworkOutcome run(const OpenCase& open) {
+    CeilingSampler no_limits({}, {}, nlohmann::ordered_json::array());
+    TimeJudge judge(no_limits);
+    return run_network_case(planned_, options_, {predictions_, labels_, &weights_}, *workload_, open, judge,
+                            [](const char*) {});
+  }
+  NetworkOutcome run() { return run(start_network_here(planned_, *workload_, {})); }
+
+  /// With a hand in the answers, or in the window's floats.
+  using Change =
+      std::function<double(const nlohmann::ordered_json& request, nlohmann::ordered_json& reply, float* window)>;
+  NetworkOutcome run_changed(const Change& change) {
+    OpenCase open = start_network_here(planned_, *workload_, {});
+    auto* const window = reinterpret_cast<float*>(open.window->data());
+    open.client = std::make_unique<ChangedClient>(
+        std::move(open.client),
+        [=](const nlohmann::ordered_json& request, nlohmann::ordered_json& reply) {
+          return change(request, reply, window);
+        },
+        looks_at_kept_);
+    return run(open);
+  }
+
+  bool looks_at_kept_ = false;
+  NetworkOptions options_;
+  NetworkCase planned_;
+  NetworkWeights weights_;
+  std::unique_ptr<SpyVariant> spy_;
+  std::optional<NetworkWorkload> workload_;
+  std::vector<ReferencePrediction> predictions_;
+  std::vector<std::uint8_t> labels_;
+};
+
+}  // namespace convladder

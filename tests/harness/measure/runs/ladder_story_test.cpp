@@ -1,0 +1,171 @@
+#include "harness/measure/runs/ladder_story.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "harness/measure/runs/story_text.hpp"
+
+namespace convladder {
+namespace {
+
+using nlohmann::ordered_json;
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+const ordered_json kVariants = [] {
+  const auto variant = [](const char* name, ordered_json rung, ordered_json builds_on) {
+    return ordered_json{{"family", "cpu"},
+                        {"rung", std::move(rung)},
+                        {"name", name},
+                        {"title", name},
+                        {"builds_on", std::move(builds_on)}};
+  };
+  return ordered_json{variant("first", 1, nullptr), variant("sixth", 6, "first"), variant("seventh", 7, "sixth"),
+                      variant("half", 8, "sixth"), variant("library", nullptr, nullptr)};
+}();
+
+ordered_json own_rung(const std::string& name) {
+  for (const ordered_json& one : kVariants) {
+    if (one.at("name") == name) return one.at("rung");
+  }
+  return nullptr;
+}
+
+/// A case of the convolution, its interval 5 % to each side.
+ordered_json timed(const std::string& name, double median, int batch = 10, double tolerance = 1e-6) {
+  return {{"id", "cpu/" + name + "/" + std::to_string(batch)},
+          {"variant", name},
+          {"family", "cpu"},
+          {"rung", own_rung(name)},
+          {"device", "cpu"},
+          {"network", "lenet28"},
+          {"layer", "conv1"},
+          {"shape",
+           {{"in_channels", 1},
+            {"height", 28},
+            {"width", 28},
+            {"out_channels", 50},
+            {"kernel", 5},
+            {"stride", 1},
+            {"padding", 0},
+            {"groups", 1}}},
+          {"batch", batch},
+          {"status", "ok"},
+          {"work", {{"flop", 1000.0}, {"minimum_bytes", 10.0}}},
+          {"verification", {{"tolerance", tolerance}}},
+          {"time",
+           {{"of", "layer"},
+            {"median", median},
+            {"samples", {median}},
+            {"interval", {{"low", 0.95 * median}, {"high", 1.05 * median}}}}},
+          {"other_times", ordered_json::array()}};
+}
+
+/// Keeps what ladders point into.
+struct ToldLadder {
+  explicit ToldLadder(const ordered_json& json)
+      : cases(case_figures(JsonPlace(json, "cases"))),
+        ladders(ladders_of(cases, variant_figures(JsonPlace(kVariants, "variants")), ordered_json::array())) {}
+
+  ordered_json story() const { return story_json(story_of(ladders.at(0))); }
+  std::string text(std::size_t columns) const {
+    return story_text(
+        ladders, {}, [](const std::string& device) { return "a " + device; }, columns);
+  }
+  std::vector<std::string> notes() const { return story_notes(ladders, {}); }
+
+  std::vector<CaseFigures> cases;
+  std::vector<Ladder> ladders;
+};
+
+TEST(LadderStory, TheBestIsTheFastestStageAndNeverALibrary) {
+  const ordered_json story =
+      ToldLadder({timed("first", 800), timed("sixth", 200), timed("seventh", 100), timed("library", 50)}).story();
+  EXPECT_EQ(story.at("baseline"), "first");
+  EXPECT_EQ(story.at("mission"), "sixth");
+  EXPECT_EQ(story.at("best"), "seventh");
+  EXPECT_EQ(story.at("best_by"), "measured");
+  EXPECT_EQ(story.at("library"), "library");
+  EXPECT_EQ(story.at("mission_x_baseline"), 4.0);
+  EXPECT_EQ(story.at("best_x_baseline"), 8.0);
+  EXPECT_EQ(story.at("best_x_mission"), 2.0);
+  EXPECT_EQ(story.at("best_percent_of_library"), 50.0);
+  EXPECT_TRUE(story.at("loses").empty());
+  EXPECT_TRUE(story.at("overlaps_best").empty());
+}
+
+TEST(LadderStory, ALastRungThatLosesIsNotTheBest) {
+  const ToldLadder told({timed("first", 800), timed("sixth", 200), timed("seventh", 400)});
+  EXPECT_EQ(told.story().at("best"), "sixth");
+  EXPECT_EQ(told.story().at("loses"),
+            ordered_json::array({{{"variant", "seventh"}, {"builds_on", "sixth"}, {"x", 0.5}}}));
+  EXPECT_THAT(told.notes(), Contains(HasSubstr("seventh is slower than sixth (0.50x)")));
+}
+
+TEST(LadderStory, WhatCannotBeToldFromTheBestIsNamedAndDoesNotLose) {
+  const ToldLadder told({timed("first", 800), timed("sixth", 200), timed("seventh", 205)});
+  EXPECT_EQ(told.story().at("overlaps_best"), ordered_json::array({"seventh"}));
+  EXPECT_TRUE(told.story().at("loses").empty());
+  EXPECT_THAT(told.notes(), Contains("on 1 of 1 size the best stage cannot be told from seventh"));
+}
+
+TEST(LadderStory, WhatIsFasterAndLessAccurateIsNotTheBest) {
+  const ToldLadder told(
+      {timed("first", 800), timed("sixth", 200), timed("half", 50, 10, 1e-3), timed("library", 150, 10, 1e-3)});
+  EXPECT_EQ(told.story().at("best"), "sixth");
+  EXPECT_EQ(told.story().at("faster_less_accurate"), ordered_json::array({"half"}));
+  EXPECT_TRUE(told.story().at("library").is_null()) << "it is no ceiling of what is more accurate";
+}
+
+TEST(LadderStory, WithoutItsFirstStagesItTellsWhatItCan) {
+  ordered_json failed = timed("first", 800);
+  failed["status"] = "crashed";
+  failed["time"] = nullptr;
+  const ordered_json story = ToldLadder({failed, timed("seventh", 100)}).story();
+  EXPECT_TRUE(story.at("baseline").is_null());
+  EXPECT_TRUE(story.at("mission").is_null());
+  EXPECT_TRUE(story.at("best_x_baseline").is_null());
+  EXPECT_EQ(story.at("best"), "seventh");
+  EXPECT_TRUE(ToldLadder(ordered_json::array({failed})).story().at("best").is_null());
+  EXPECT_EQ(ToldLadder(ordered_json::array({failed})).text(100), "");
+  EXPECT_TRUE(ToldLadder(ordered_json::array({timed("library", 50)})).story().at("best").is_null());
+}
+
+std::vector<std::string> shown_lines(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+TEST(LadderStory, ATableFitsTheTerminalItIsFor) {
+  const ToldLadder told(
+      {timed("first", 800e3), timed("sixth", 200e3), timed("seventh", 100e3), timed("library", 50e3)});
+  EXPECT_THAT(shown_lines(told.text(100)).at(2),
+              AllOf(HasSubstr("stage 1"), HasSubstr("stage 6"), HasSubstr("library")));
+  EXPECT_THAT(shown_lines(told.text(100)).at(3),
+              AllOf(HasSubstr("80.0"), HasSubstr("10.0  seventh"), HasSubstr("8.00"), HasSubstr("50%")));
+  EXPECT_THAT(shown_lines(told.text(60)).at(2), Not(HasSubstr("stage 1"))) << "factors say the same";
+  for (const std::size_t columns : {60U, 80U, 100U}) {
+    EXPECT_THAT(shown_lines(told.text(columns)), Each(testing::SizeIs(testing::Le(columns + 4)))) << "µ has two bytes";
+  }
+}
+
+TEST(LadderStory, OfVeryManyRowsOnlyTheLargestBatchesAreShown) {
+  ordered_json cases = ordered_json::array();
+  for (int batch = 1; batch <= 13; ++batch) cases.push_back(timed("first", 100.0 * batch, batch));
+  EXPECT_THAT(shown_lines(ToldLadder(cases).text(100)),
+              ElementsAre("", HasSubstr("a cpu"), HasSubstr("layer"), HasSubstr(" 13 "), HasSubstr("12 rows more")));
+  cases.erase(0);
+  EXPECT_EQ(shown_lines(ToldLadder(cases).text(100)).size(), 3U + 12);
+}
+
+}  // namespace
+}  // namespace convladder

@@ -1,0 +1,170 @@
+// The checkers on kernels with seeded bugs (tests/seeded_kernels/*.cu): each is found at the line that is marked, and
+// nothing else is.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <ostream>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "simulator/checkers/initialization_checker.hpp"
+#include "simulator/checkers/race_checker.hpp"
+#include "simulator/checkers/written_allocations.hpp"
+#include "simulator/instructions/decoder.hpp"
+#include "simulator/ptx_kernels.hpp"
+
+namespace convladder::simulated {
+namespace {
+
+/// A kernel of one of the files, and where its bug is marked.
+struct SeededKernel {
+  std::string file;  ///< "racecheck", also the checker that is to find it
+  std::string name;
+  std::set<std::pair<std::string, int>> marked;  ///< checker, line
+};
+
+std::string read_file(const std::filesystem::path& path) {
+  std::ifstream stream(path);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+std::vector<SeededKernel> seeded_kernels() {
+  std::vector<SeededKernel> kernels;
+  for (const char* file : {"memcheck", "initcheck", "racecheck", "synccheck"}) {
+    std::istringstream source(
+        read_file(std::filesystem::path(CONVLADDER_SOURCE_DIR) / "tests/seeded_kernels" / (std::string(file) + ".cu")));
+    std::string line;
+    const std::regex kernel(R"(__global__ void (\w+)\()");
+    for (int number = 1; std::getline(source, line); ++number) {
+      std::smatch match;
+      if (std::regex_search(line, match, kernel)) kernels.push_back({file, match[1], {}});
+      const std::size_t mark = line.find("// <- ");
+      if (mark == std::string::npos) continue;
+      std::istringstream checkers(line.substr(mark + 6));
+      for (std::string checker; checkers >> checker;) kernels.back().marked.emplace(checker, number);
+    }
+  }
+  return kernels;
+}
+
+constexpr int kElements = 512;
+
+std::vector<float> input() {
+  std::vector<float> values(kElements);
+  for (int i = 0; i < kElements; ++i) values[static_cast<std::size_t>(i)] = static_cast<float>(i % 5);
+  return values;
+}
+
+/// What all checkers find in a launch of 4 blocks of 128 threads.
+std::vector<Finding> findings_of(const SeededKernel& seeded, const ptx::Module& module) {
+  const auto kernel = std::ranges::find_if(module.kernels, [&](const ptx::Kernel& candidate) {
+    return candidate.name.find(std::to_string(seeded.name.size()) + seeded.name) != std::string::npos;
+  });
+  EXPECT_NE(kernel, module.kernels.end());
+  DeviceMemory memory(1 << 24);
+  WrittenMemory written;
+  const Program program = decode(module, *kernel, [](const ptx::Symbol&) { return std::uint64_t{0}; });
+  const std::uint64_t bytes = kElements * sizeof(float);
+  const std::uint64_t in = memory.allocate(bytes, "in");
+  const std::uint64_t out = memory.allocate(bytes, "out");
+  const std::vector<float> values = input();
+  std::memcpy(memory.host(in), values.data(), bytes);
+  written.allocated(in, bytes);
+  written.allocated(out, bytes);
+  written.written(in, bytes);
+  if (seeded.file == "racecheck") written.written(out, bytes);
+
+  LaunchConfiguration configuration;
+  configuration.grid = {4};
+  configuration.block = {128};
+  configuration.collect_findings = true;
+  configuration.parameters.resize(program.parameter_bytes);
+  std::memcpy(configuration.parameters.data(), &in, 8);
+  std::memcpy(configuration.parameters.data() + 8, &out, 8);
+  std::memcpy(configuration.parameters.data() + 16, &kElements, 4);
+  std::optional<InitializationChecker> initialization;
+  std::optional<RaceChecker> race;
+  const LaunchResult result = execute(program, memory, configuration, [&](FindingLog& findings) {
+    return std::vector<AccessObserver*>{
+        &initialization.emplace(written, findings),
+        &race.emplace(program, written_allocations(program, configuration.parameters, memory), findings)};
+  });
+  return result.findings.findings();
+}
+
+std::ostream& operator<<(std::ostream& stream, const SeededKernel& kernel) { return stream << kernel.name; }
+
+class SeededBug : public testing::TestWithParam<SeededKernel> {};
+
+TEST_P(SeededBug, IsFoundAtItsLineAndNothingElseIs) {
+  int compilers = 0;
+  for (const char* compiler : {CONVLADDER_SEEDED_PTX_NVCC, CONVLADDER_SEEDED_PTX_CLANG}) {
+    const std::filesystem::path file = std::filesystem::path(compiler) / (GetParam().file + ".ptx");
+    if (!std::filesystem::exists(file)) continue;
+    ++compilers;
+    SCOPED_TRACE(compiler);
+    const ptx::Module module = ptx::parse_module(read_file(file), file.filename());
+    const std::vector<Finding> findings = findings_of(GetParam(), module);
+    bool found = false;
+    for (const Finding& finding : findings) {
+      const std::string checker(checker_name(finding.checker));
+      EXPECT_TRUE(GetParam().marked.contains({checker, finding.source_line})) << to_text(finding);
+      EXPECT_EQ(finding.source_file, GetParam().file + ".cu") << to_text(finding);
+      found = found || checker == GetParam().file;
+    }
+    EXPECT_TRUE(found) << "the bug itself";
+  }
+  if (compilers == 0) GTEST_SKIP() << "no compiler for CUDA in this build";
+}
+
+INSTANTIATE_TEST_SUITE_P(Kernels, SeededBug, testing::ValuesIn(seeded_kernels()),
+                         [](const testing::TestParamInfo<SeededKernel>& info) {
+                           return info.param.file + "_" + info.param.name;
+                         });
+
+TEST(InitializationChecker, AVariableBehindABufferIsNotTheBuffer) {
+  KernelRun kernel(kernel_text(".param .u64 p, .param .u64 q",
+                               ".reg .b64 %d<3>; .reg .b32 %r;\nld.param.u64 %d1, [p]; ld.param.u64 %d2, [q];\n"
+                               "ld.global.u32 %r, [%d2]; st.global.u32 [%d1], %r; ret;"));
+  const std::uint64_t buffer = kernel.array(std::vector<std::uint32_t>(4), "buffer");
+  const std::uint64_t variable = kernel.array(std::vector<std::uint32_t>(4), "variable");
+  kernel.set(0, buffer);
+  WrittenMemory written;
+  written.allocated(buffer, 16);
+  EXPECT_NE(written.find(buffer + 15), nullptr);
+  EXPECT_EQ(written.find(buffer + 16), nullptr);
+  EXPECT_EQ(written.find(variable), nullptr);
+  const auto findings_reading = [&](std::uint64_t address) {
+    kernel.set(1, address);
+    LaunchConfiguration configuration;
+    configuration.collect_findings = true;
+    std::optional<InitializationChecker> checker;
+    return kernel
+        .launch(configuration,
+                [&](FindingLog& findings) { return std::vector<AccessObserver*>{&checker.emplace(written, findings)}; })
+        .findings.findings()
+        .size();
+  };
+  EXPECT_EQ(findings_reading(buffer + 4), 1U);
+  EXPECT_EQ(findings_reading(variable), 0U);
+}
+
+TEST(SeededBugs, AreEightForEachCheckerAndAllMarked) {
+  std::map<std::string, int> of_checker;
+  for (const SeededKernel& kernel : seeded_kernels()) {
+    ++of_checker[kernel.file];
+    const auto is_own = [&kernel](const auto& mark) { return mark.first == kernel.file; };
+    EXPECT_TRUE(std::ranges::any_of(kernel.marked, is_own)) << kernel.name;
+  }
+  EXPECT_EQ(of_checker,
+            (std::map<std::string, int>{{"initcheck", 8}, {"memcheck", 8}, {"racecheck", 8}, {"synccheck", 8}}));
+}
+
+}  // namespace
+}  // namespace convladder::simulated

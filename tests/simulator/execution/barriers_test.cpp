@@ -1,0 +1,96 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "simulator/lane_kernel.hpp"
+
+namespace convladder::simulated {
+namespace {
+
+using testing::HasSubstr;
+
+const std::string kStore = "st.global.u32 [%rd4], %r3; ret;";
+const std::string kWarp = "shr.u32 %r2, %r1, 5;\n";  // number of the warp
+
+TEST(SimulatedBarriers, ReduceOverTheBlock) {
+  const auto reduce = [](const std::string& below, const std::string& text) {
+    LaneKernel kernel("setp.lt.u32 %p1, %r1, " + below + "; " + text + kStore, Words(80), 80);
+    return kernel.results(80);
+  };
+  EXPECT_EQ(reduce("50", "bar.red.popc.u32 %r3, 0, %p1; "), Words(80, 50));
+  EXPECT_EQ(reduce("50", "barrier.cta.red.popc.aligned.u32 %r3, 0, !%p1; "), Words(80, 30));
+  EXPECT_EQ(reduce("80", "bar.red.and.pred %p2, 0, %p1; selp.u32 %r3, 1, 0, %p2; "), Words(80, 1));
+  EXPECT_EQ(reduce("79", "bar.red.and.pred %p2, 0, %p1; selp.u32 %r3, 1, 0, %p2; "), Words(80, 0));
+  EXPECT_EQ(reduce("1", "bar.red.or.pred %p2, 0, %p1; selp.u32 %r3, 1, 0, %p2; "), Words(80, 1));
+  EXPECT_EQ(reduce("0", "bar.red.or.pred %p2, 0, %p1; selp.u32 %r3, 1, 0, %p2; "), Words(80, 0));
+}
+
+TEST(SimulatedBarriers, ANamedBarrierHoldsThoseItCounts) {
+  // Warp 1 writes for warp 0, which waits at barrier 5 for both of them; warp 2 takes no part. The number is a
+  // register.
+  LaneKernel kernel(kWarp +
+                        "mov.u32 %r3, 0; mov.u32 %r5, 5; setp.eq.u32 %p1, %r2, 0; setp.eq.u32 %p2, %r2, 1;\n"
+                        "@%p1 bar.sync %r5, 64; @%p1 ld.shared.u32 %r3, [0];\n"
+                        "mov.u32 %r4, 42; @%p2 st.shared.u32 [0], %r4; @%p2 bar.arrive 5, 64; " +
+                        kStore,
+                    Words(96), 96);
+  const Words out = kernel.results(96, 4);
+  EXPECT_EQ(out[0], 42U);
+  EXPECT_EQ(out[95], 0U);
+}
+
+TEST(SimulatedBarriers, WaitingForEverIsAFaultThatSaysWhoWaits) {
+  LaneKernel kernel(kWarp + "setp.eq.u32 %p1, %r2, 0; @%p1 bar.sync 1, 64; @!%p1 bar.sync 2, 96; ret;", Words(64), 64);
+  const std::string fault = kernel.fault(64);
+  EXPECT_THAT(fault, HasSubstr("deadlock: waits forever at barrier 1, where 32 of 64 threads have arrived"));
+  EXPECT_THAT(fault, HasSubstr("warp 1 waits at barrier 2, where 32 of 96 threads have arrived"));
+  EXPECT_EQ(kernel.findings(64).size(), 1U);
+}
+
+TEST(SimulatedBarriers, WrongOperandsAreFaults) {
+  LaneKernel number("mov.u32 %r5, 16; bar.sync %r5; ret;", Words(32), 32);
+  EXPECT_THAT(number.fault(), HasSubstr("barrier 16; they are numbered from 0 to 15"));
+  LaneKernel odd("mov.u32 %r5, 33; bar.sync 1, %r5; ret;", Words(32), 32);
+  EXPECT_THAT(odd.fault(), HasSubstr("a barrier for 33 threads; a multiple of 32 is expected"));
+  LaneKernel mixed(kWarp + "setp.eq.u32 %p1, %r2, 0; @%p1 bar.sync 1, 64; @!%p1 bar.sync 1, 96; ret;", Words(64), 64);
+  EXPECT_THAT(mixed.fault(64), HasSubstr("barrier 1 for 96 threads, while others wait for 64 threads"));
+  EXPECT_THROW(LaneKernel("bar.sync 16; ret;", Words(32), 32), ptx::PtxError);
+  EXPECT_THROW(LaneKernel("barrier.cluster.leave; ret;", Words(32), 32), ptx::PtxError);
+}
+
+TEST(SimulatedBarriers, DivergentCodeIsFoundAndDoesNotHang) {
+  LaneKernel kernel(
+      "mov.u32 %r3, 1; setp.lt.u32 %p1, %r1, 5; @%p1 bra other; bar.sync 0; bra meet;\n"
+      "other: bar.sync 0;\nmeet: " +
+          kStore,
+      Words(64), 64);
+  EXPECT_FALSE(kernel.findings(64).empty());
+  EXPECT_EQ(kernel.result(), Words(64, 1));
+}
+
+TEST(SimulatedBarriers, AWarpsBarrierNeedsItsLanesHere) {
+  LaneKernel partial("bar.warp.sync -1; mov.u32 %r3, 1; " + kStore, Words(40), 40);
+  EXPECT_EQ(partial.results(40), Words(40, 1));  // the last warp has 8 threads
+  LaneKernel not_named("bar.warp.sync 1; ret;", Words(32), 32);
+  EXPECT_THAT(not_named.fault(), HasSubstr("the mask 0x00000001 does not name 31 threads that execute this"));
+}
+
+TEST(SimulatedBarriers, ATrapEndsTheLaunch) {
+  LaneKernel kernel("setp.eq.u32 %p1, %r1, 3; @%p1 trap; membar.gl; fence.acq_rel.sys; nanosleep.u32 20; ret;",
+                    Words(32), 32);
+  EXPECT_THAT(kernel.fault(), HasSubstr("a trap was executed: 'trap' in test"));
+  // There is no debugger that a breakpoint could wake.
+  LaneKernel breakpoint("setp.eq.u32 %p1, %r1, 5; @%p1 brkpt; st.global.u32 [%rd4], %r1; ret;", Words(32), 32);
+  EXPECT_THAT(breakpoint.fault(), HasSubstr("a trap was executed: 'brkpt' in test"));
+}
+
+TEST(SimulatedHints, ChangeNothing) {
+  LaneKernel kernel(
+      "griddepcontrol.wait; setmaxnreg.inc.sync.aligned.u32 64; setmaxnreg.dec.sync.aligned.u32 40; pmevent 7;\n"
+      "pmevent.mask 3; griddepcontrol.launch_dependents; st.global.u32 [%rd4], %r1; ret;",
+      Words(32), 32);
+  const Words out = kernel.results();
+  for (std::uint32_t lane = 0; lane < 32; ++lane) EXPECT_EQ(out[lane], lane);
+}
+
+}  // namespace
+}  // namespace convladder::simulated
