@@ -10,7 +10,6 @@
 #include <stdexcept>
 
 #include "harness/commands/command.hpp"
-#include "harness/commands/renamed.hpp"
 #include "harness/measure/cases/case_client.hpp"
 #include "harness/measure/isolation/served_process.hpp"
 #include "harness/measure/ladders/ladder_library.hpp"
@@ -120,7 +119,6 @@ void refuse_extra_words(const KnownCommand& command, const CommandLine& words) {
     if (word == "--") continue;  // the words after it are no options
     if (command.info.takes_word != nullptr && command.info.takes_word(word)) continue;
     const std::string name = word.substr(0, word.find('='));
-    if (const std::string now = renamed_option(command.info.name, name); !now.empty()) throw UserError(now);
     if (const CLI::Option* const list = list_before(command, words, word)) refuse_without_comma(*list, word);
     std::vector<std::string> known;
     for (const CLI::Option* option : command.app->get_options()) known.push_back(option->get_name());
@@ -149,12 +147,11 @@ void refuse_empty_paths(const CLI::App& command) {
   }
 }
 
-/// The command that the words name. Throws UserError for a name that is none, or is no more.
+/// Throws UserError for a name that is no command's.
 void refuse_unknown_command(const std::vector<KnownCommand>& commands, const std::string& name) {
   std::vector<std::string> known = names_of(commands);
   known.emplace_back("help");
   if (std::ranges::find(known, name) != known.end()) return;
-  if (const std::string now = renamed_command(name); !now.empty()) throw UserError(now);
   throw UserError(fmt::format("{} (see 'convladder --help')", unknown_name_message("command", name, known)));
 }
 

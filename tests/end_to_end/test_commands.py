@@ -1,4 +1,4 @@
-"""The command line as a whole: help, old names, exit codes, --format, --output, --case and --dry-run alike everywhere."""
+"""The command line as a whole: help, exit codes, --format, --output, --case and --dry-run alike everywhere."""
 
 from __future__ import annotations
 
@@ -14,18 +14,6 @@ import pytest
 
 from conftest import PROGRAM, SEEDED, SMALL, assert_refused, run, start
 
-OLD_COMMANDS = {"env": "list --machine", "launches": "list --launches", "published": "list --published",
-                "leave-one-out": "run --leave-one-out", "selftest": "duel --selftest",
-                "fused": "run --problem fused-convolution"}
-OLD_OPTIONS = {
-    "list": [("--json", "--format json"), ("--csv", "--format csv"), ("--count", "--format json")],
-    "check": [("--json", "--format json"), ("--operator", "--problem")],
-    "duel": [("--json", "--output FILE"), ("--markdown", "--format markdown")],
-    "history": [("--json", "--format json --output FILE"), ("--markdown", "--format markdown --output FILE")],
-    "profile": [("--record", "NETWORK.json")],
-    "report": [("--markdown", "--format markdown"), ("--pdf", "--format pdf")],
-    "simulate": [("--check", "--checkers"), ("--json", "--output FILE")],
-}
 TINY = ["--shape", "1,8,8,2,3", "--batch", "2"]
 
 
@@ -49,20 +37,6 @@ def test_help_without_a_word_and_of_each_command() -> None:
         assert done.stdout == run(command, "--help").stdout
         assert f"convladder {command}" in done.stdout
     assert_refused(run("help", "rnu"), "unknown command 'rnu'; known: rank, run,")
-    assert_refused(run("help", "env"), "'env' is now 'list --machine'")
-
-
-@pytest.mark.parametrize("before", OLD_COMMANDS)
-def test_an_old_command_answers_with_the_new_one(before: str) -> None:
-    line = assert_refused(run(before, "--anything"), f"'{before}' is now '{OLD_COMMANDS[before]}'")
-    assert run(*OLD_COMMANDS[before].split(), "--help").returncode == 0, line
-
-
-@pytest.mark.parametrize("command, before, now", [(command, *pair) for command, pairs in OLD_OPTIONS.items()
-                                                  for pair in pairs])
-def test_an_old_option_answers_with_the_new_one(command: str, before: str, now: str) -> None:
-    assert_refused(run(command, before), f"{before} of '{command}' is now {now}")
-    assert_refused(run(command, f"{before}=x.json"), f"{before} of '{command}' is now {now}")
 
 
 def test_a_buffer_of_simulate_is_saved(tmp_path: Path) -> None:
