@@ -128,8 +128,7 @@ if [[ -n ${CONVLADDER_NO_SETUP:-} ]] || "$root/scripts/report_library.sh"; then
   library="$root/build/report-library/library.js"
   [[ ! -f $library ]] || install -D -m 644 -- "$library" "$bundle/lib/report/library.js"
 fi
-cp -- "$root/results/run.schema.json" "$root/results/network.schema.json" "$root/results/fused.schema.json" \
-  "$bundle/results/"
+cp -- "$root"/results/*.schema.json "$bundle/results/"
 cp -- "$root/LICENSE" "$bundle/"
 cp -- "$root/scripts/bundle/run.sh" "$root/scripts/bundle/on_gpu.sh" "$root/scripts/bundle/program.sh" \
   "$root/scripts/bundle/parts.sh" "$root/scripts/bundle/run_parts.sh" "$bundle/"

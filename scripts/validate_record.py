@@ -1,5 +1,5 @@
 #!/usr/bin/python3 -B
-"""Checks run.json, network.json, fused.json, sweep.json or rank.json against its schema, and the rules a schema cannot say."""
+"""Checks run.json, network.json, sweep.json or rank.json against its schema, and the rules a schema cannot say."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, epilog=EXAMPLES, allow_abbrev=False,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("runs", type=Path, nargs="+", metavar="RECORD.json",
-                        help="a run.json, a network.json, a fused.json, a sweep.json or a rank.json")
+                        help="a run.json, a network.json, a a sweep.json or a rank.json")
     sys.stdout.reconfigure(errors="replace")
     lines = [line for path in parser.parse_args(arguments).runs for line in complaints(path)]
     for line in lines:
@@ -57,15 +57,13 @@ def problems(document: Any) -> list[Problem]:
 
 
 def _kind(document: Any) -> str:
-    """What a document says of itself; older records of layers say nothing."""
+    """What a document says of itself."""
     kind = document.get("kind") if isinstance(document, dict) else None
     return kind if isinstance(kind, str) else ""
 
 
 def _against_rules(document: Any) -> Iterator[Problem]:
     yield from _not_finite(document, "$")
-    if "cases" not in document:  # a sweep of schema version 1.0
-        return
     yield from _ids(document)
     yield from _sessions(document)
     if _kind(document) == "sweep":
@@ -75,10 +73,6 @@ def _against_rules(document: Any) -> Iterator[Problem]:
         return
     if is_of_networks(document):
         yield from networks.problems(document)
-        return
-    if _kind(document) == "fused":
-        for index, case in enumerate(document["cases"]):
-            yield from _fused_status(case, f"$.cases[{index}]")
         return
     rungs: dict[tuple[str, str], list[Optional[int]]] = {}
     for one in document["variants"]:
@@ -112,11 +106,8 @@ def _ids(document: Any) -> Iterator[Problem]:
         first = seen.setdefault(case["id"], index)
         if first != index:
             yield f"$.cases[{index}].id", f"\"{case['id']}\" is already the id of $.cases[{first}]"
-    planned = document.get("planned")
-    if planned is None:
-        return
     listed: set[str] = set()
-    for index, one in enumerate(planned):
+    for index, one in enumerate(document["planned"]):
         if one in listed:
             yield f"$.planned[{index}]", f"\"{one}\" is planned twice"
         listed.add(one)
@@ -128,10 +119,9 @@ def _ids(document: Any) -> Iterator[Problem]:
 
 
 def _sessions(document: Any) -> Iterator[Problem]:
-    """Older networks and sweeps could not be resumed, and say no session."""
-    sessions = len(document["context"].get("sessions", []))
+    sessions = len(document["context"]["sessions"])
     for index, case in enumerate(outlines(document["cases"])):
-        if "session" in case and not 0 <= case["session"] < sessions:
+        if not 0 <= case["session"] < sessions:
             yield f"$.cases[{index}].session", f"expected an index below {sessions}, found {case['session']}"
 
 
@@ -166,16 +156,6 @@ def _status(case: Any, place: str) -> Iterator[Problem]:
             yield f"{place}.time", "expected a time, because the status is \"ok\""
     elif case["time"]["median"] is None:
         yield f"{place}.time.median", "expected a number, because the status is \"ok\""
-
-
-def _fused_status(case: Any, place: str) -> Iterator[Problem]:
-    """A case that is ok has a ratio or counters, and no other has either or lacks a reason."""
-    figures = case["ratio"] is not None or case["fused"]["counters"] is not None
-    if figures != (case["status"] == "ok"):
-        yield f"{place}.ratio", f"expected {'a ratio or counters' if not figures else 'neither ratio nor counters'}, " \
-                                f"because the status is \"{case['status']}\""
-    if (case["reason"] is None) != (case["status"] == "ok"):
-        yield f"{place}.reason", f"expected why the status is \"{case['status']}\", and null where it is ok"
 
 
 def _times(case: Any, place: str) -> Iterator[tuple[str, Any]]:
@@ -232,8 +212,8 @@ class _Ladder:
         yield from self._steps()
 
     def _steps(self) -> Iterator[Problem]:
-        """Older records have none. Measured factors follow from the rows."""
-        for index, step in enumerate(self.ladder.get("steps", [])):
+        """Measured factors follow from the rows."""
+        for index, step in enumerate(self.ladder["steps"]):
             place = f"{self.place}.steps[{index}]"
             for name in ("variant", "builds_on"):
                 if step[name] is not None and step[name] not in self.builds_on:

@@ -95,9 +95,7 @@ TitledProfile profile_of(const NetworkCase& planned, const NetworkOptions& optio
 /// The record in a file. Throws UserError for what is no record of networks.
 ordered_json network_record(const std::string& file) {
   ordered_json record = read_record_json(file);
-  // Older records say no kind.
-  const std::string unsaid = record.contains("ladders") ? "run" : "network";
-  const std::string kind = record.is_object() ? record.value("kind", unsaid) : "";
+  const std::string kind = record.is_object() ? record.value("kind", "") : "";
   if (kind == "network" && record.contains("cases") && record.at("cases").is_array()) return record;
   throw UserError(fmt::format("{}: not a record of 'convladder network'{}", file,
                               kind.empty() || kind == "network" ? "" : fmt::format(" but of 'convladder {}'", kind)));

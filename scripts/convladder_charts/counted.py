@@ -75,16 +75,10 @@ class CountedLadder:
     rows: tuple[CountedRow, ...]
     is_size: bool = False
     """Of a problem, and no layer of a network."""
-    told: Optional[Story] = None
-    """None in records of older versions."""
+    story: Story = Story()
+    """Empty in a run that was cut off."""
     more_stages: int = 0
     """That it has in the record and not here (shown.py)."""
-
-    @property
-    def story(self) -> Story:
-        """The record's, or of an older one where its ladder begins."""
-        first = next((row.stage.name for row in self.counted if not row.stage.is_library), None)
-        return self.told or Story(baseline=first)
 
     @property
     def layer_name(self) -> str:
@@ -198,7 +192,7 @@ def groups_of(cases: Cases, stages: Mapping[tuple[str, str], Stage],
     """The devices that counted; `fact` is what the record says of a device under a key."""
     groups = []
     for (device, family), ladders in cases.on_ladders().items():
-        read = tuple(_ladder(key, [cases.at(index) for index in members], stages, told.get((device, family, *key)))
+        read = tuple(_ladder(key, [cases.at(index) for index in members], stages, told.get((device, family, *key), Story()))
                      for key, members in ladders.items()
                      if any(_has_counters(cases.outlines[index]) for index in members))
         if read:
@@ -209,11 +203,11 @@ def groups_of(cases: Cases, stages: Mapping[tuple[str, str], Stage],
 
 
 def _has_counters(case: Node) -> bool:
-    return "counters" in case.value and not case.field("counters").is_null()
+    return not case.field("counters").is_null()
 
 
 def _ladder(key: tuple[str, str, int], cases: list[Node],
-            stages: Mapping[tuple[str, str], Stage], told: Optional[Story]) -> CountedLadder:
+            stages: Mapping[tuple[str, str], Stage], told: Story) -> CountedLadder:
     """In ladder order: a record holds its cases in the order in which they ended."""
     network, layer, batch = key
     order = {stage: index for index, stage in enumerate(stages.values())}

@@ -125,7 +125,7 @@ def _point(node: Node, runs: int) -> Point:
     ratio_low, ratio_high = _interval(node.field("ratio_interval"))
     return Point(_index(node.field("run"), runs), _positive(node.field("median_ns")), low, high,
                  node.field("samples").positive(), optional(node.field("ratio"), _positive), ratio_low, ratio_high,
-                 "quiet" not in node.value or node.field("quiet").boolean())
+                 node.field("quiet").boolean())
 
 
 def _change(node: Node, runs: int) -> Change:

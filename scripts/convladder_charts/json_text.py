@@ -51,7 +51,7 @@ def cut_off(document: dict[str, Any], path: Path) -> dict[str, Any]:
     """The record of the whole cases of one that was cut, which is said: it is not complete, and nothing is derived."""
     if document.get("complete") is True:
         document["complete"] = False
-    derived = {"run": "ladders", "sweep": "sweeps", "rank": "rankings"}.get(document.get("kind", "run"))
+    derived = {"run": "ladders", "sweep": "sweeps", "rank": "rankings"}.get(document.get("kind", ""))
     if derived:
         document[derived] = []
     print(f"{path}: cut off in the middle; whole cases that are used: {len(document['cases'])}", file=sys.stderr)

@@ -26,10 +26,8 @@ def chosen_ladders(group: Group, batch: Optional[int]) -> list[Ladder]:
 
 
 def _told(ladder: Ladder) -> int:
-    """How many of the story's stages have a time; in records of older versions, which tell none, of all stages."""
-    story = ladder.told
-    if story is None:
-        return len(ladder.timed)
+    """How many of the stages that a story names there are."""
+    story = ladder.story
     return sum(name is not None for name in (story.baseline, story.mission, story.best, story.library))
 
 

@@ -90,19 +90,18 @@ def ceilings_of(node: Node) -> Ceilings:
 
 
 def floor_of(ladder: Node) -> Optional[Floor]:
-    """None where the device has no ceilings, and in records of older versions."""
-    if "floor" not in ladder.value or ladder.field("floor").is_null():
+    """None where the device has no ceilings."""
+    if ladder.field("floor").is_null():
         return None
     floor = ladder.field("floor")
-    moved = sum(floor.field(name).number() for name in ("bytes_read", "bytes_written") if name in floor.value)
+    moved = sum(floor.field(name).number() for name in ("bytes_read", "bytes_written"))
     return Floor(floor.field("value").number(), printable(floor.field("bound").text()),
-                 floor.field("flop").number() if "flop" in floor.value else 0.0, moved,
-                 "bytes" in floor.value and not floor.field("bytes").is_null())
+                 floor.field("flop").number(), moved, not floor.field("bytes").is_null())
 
 
 def roofline_of(row: Node) -> Optional[CaseRoofline]:
-    """None without ceilings or a time, and in records of older versions."""
-    if "roofline" not in row.value or row.field("roofline").is_null():
+    """None without ceilings or a time."""
+    if row.field("roofline").is_null():
         return None
     roofline = row.field("roofline")
     numbers = [roofline.field(name).number() for name in ("flop_per_byte", "gflop_per_s", "roof_gflop_per_s")]

@@ -66,8 +66,6 @@ class PredictedRow:
     level_bytes: Mapping[str, Optional[float]]
     gpus: tuple[OnGpu, ...]
     place: str
-    tolerance: Optional[float] = None
-    """Of its verification; a stage with a larger one than the first is less accurate."""
 
     def middle(self, gpu: str) -> Optional[float]:
         """The geometric middle of its range on that GPU."""
@@ -102,8 +100,8 @@ class PredictedLadder:
     shape: str
     batch: int
     rows: tuple[PredictedRow, ...]
-    told: Optional[Story] = None
-    """None in records of older versions."""
+    story: Story = Story()
+    """Empty in a run that was cut off."""
     more_stages: int = 0
     """That it has in the record and not here (shown.py)."""
 
@@ -111,15 +109,6 @@ class PredictedLadder:
     def layer_name(self) -> str:
         """As the command line spells it."""
         return f"{self.network}.{self.layer}"
-
-    def story(self, gpu: str) -> Story:
-        """The record's, or of an older one which stage's range lies lowest on that GPU."""
-        if self.told is not None or not self.rows:
-            return self.told or Story()
-        stages = [row for row in self.rows if not row.stage.is_library]
-        as_good = [row for row in stages if row.middle(gpu) and (row.tolerance or 0) <= (stages[0].tolerance or 0)]
-        best = min(as_good, key=lambda row: row.middle(gpu) or 0.0, default=None)
-        return Story(stages[0].stage.name if stages else None, None, best.stage.name if best else None)
 
 
 def heaviest(ladders: Sequence[PredictedLadder]) -> PredictedLadder:
@@ -163,7 +152,7 @@ class PredictedGroup:
 
 
 def _has_prediction(case: Node) -> bool:
-    return "prediction" in case.value and not case.field("prediction").is_null()
+    return not case.field("prediction").is_null()
 
 
 def on_default_gpu(case: Node) -> Optional[OnGpu]:
@@ -183,13 +172,13 @@ def groups_of(cases: Cases, stages: Mapping[tuple[str, str], Stage],
               ) -> tuple[PredictedGroup, ...]:
     """The devices whose cases have predictions; `hardware` is what the record says of a device."""
     return tuple(PredictedGroup(printable(device), printable(family), hardware(device), tuple(
-        _ladder(key, [cases.at(index) for index in members], stages, told.get((device, family, *key)))
+        _ladder(key, [cases.at(index) for index in members], stages, told.get((device, family, *key), Story()))
         for key, members in ladders.items()))
         for (device, family), ladders in cases.on_ladders(_has_prediction).items())
 
 
 def _ladder(key: tuple[str, str, int], cases: list[Node],
-            stages: Mapping[tuple[str, str], Stage], told: Optional[Story]) -> PredictedLadder:
+            stages: Mapping[tuple[str, str], Stage], told: Story) -> PredictedLadder:
     network, layer, batch = key
     order = {stage: index for index, stage in enumerate(stages.values())}
     rows = sorted((_row(case, stages) for case in cases), key=lambda row: order.get(row.stage, len(order)))
@@ -204,13 +193,8 @@ def _row(case: Node, stages: Mapping[tuple[str, str], Stage]) -> PredictedRow:
     roofline = prediction.field("roofline")
     return PredictedRow(stage, roofline.field("flop").number(),
                         {level: optional(roofline.field(f"{level}_bytes"), Node.number) for level, _, _ in LEVELS},
-                        tuple(_on_gpu(one) for one in prediction.field("gpus").items()), case.place, _tolerance(case))
+                        tuple(_on_gpu(one) for one in prediction.field("gpus").items()), case.place)
 
-
-def _tolerance(case: Node) -> Optional[float]:
-    if "verification" not in case.value or case.field("verification").is_null():
-        return None
-    return case.field("verification").field("tolerance").number()
 
 
 def _on_gpu(node: Node) -> OnGpu:

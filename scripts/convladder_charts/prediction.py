@@ -38,7 +38,7 @@ def draw(record: Record, group: PredictedGroup, batch: Optional[int]) -> tuple[P
     ladder = heaviest(ladders)
     gpus, others = drawn_gpus(group, ladder)
     newest = gpus[0][0]
-    story = ladder.story(group.drawn_gpu)
+    story = ladder.story
     choice = stories.chosen([row.stage for row in ladder.rows if any(one.has_time for one in row.gpus)] or
                             [row.stage for row in ladder.rows], story, _gains(ladder, newest), more=ladder.more_stages)
     rows = [row for row in ladder.rows if row.stage in choice.stages]
@@ -86,7 +86,7 @@ def _gains(ladder: PredictedLadder, gpu: str) -> dict[str, Optional[float]]:
 
 
 def _title(ladder: PredictedLadder, rows: Sequence[PredictedRow], group: PredictedGroup, gpus: Gpus) -> str:
-    story = ladder.story(group.drawn_gpu)
+    story = ladder.story
     gpu = story.gpu or group.drawn_gpu
     best = next((row for row in rows if row.stage.name == story.best), None)
     one = best.on(gpu) if best else None

@@ -89,8 +89,7 @@ class Ladder:
     place: str = ""
     """Where it stands in the document."""
     floor: Optional[Floor] = None
-    told: Optional[Story] = None
-    """None in records of older versions."""
+    story: Story = Story()
     steps: Mapping[str, str] = field(default_factory=dict, hash=False, compare=False)
     """By the stage's name what its idea relieved and what binds now, in the record's sentences."""
     more_stages: int = 0
@@ -100,27 +99,6 @@ class Ladder:
     def layer_name(self) -> str:
         """As the command line spells it."""
         return f"{self.network}.{self.layer}"
-
-    @property
-    def story(self) -> Story:
-        """The record's, or what the rows of an older one say themselves."""
-        return self.told or self._from_rows()
-
-    def _from_rows(self) -> Story:
-        stages = [row for row in self.timed if not row.stage.is_library and row.layer_median]
-        libraries = [row for row in self.timed if row.stage.is_library and row.layer_median]
-        base = next((row for row in stages if row.x_baseline == 1.0), None)
-        as_good = [row for row in stages if not base or row.tolerance <= base.tolerance]
-        best = min(as_good, key=lambda row: row.layer_median or 0.0, default=None)
-        as_accurate = [row for row in libraries if best is None or row.tolerance <= best.tolerance]
-        library = min(as_accurate, key=lambda row: row.layer_median or 0.0, default=None)
-        if best is None:
-            return Story(library=library.stage.name if library else None)
-        near = [row.stage.name for row in as_good if row is not best and row.of == best.of and row.of in ("layer", "call")
-                and row.low is not None and best.high is not None and row.low <= best.high]
-        return Story(base.stage.name if base else None, None, best.stage.name, library.stage.name if library else None,
-                     best.x_baseline, None, best.percent_of_library, best.percent_of_floor, overlaps=tuple(near),
-                     place=f"{self.place}.rows[{self.rows.index(best)}]")
 
     @property
     def timed(self) -> tuple[Row, ...]:
@@ -322,7 +300,7 @@ def _ladder(node: Node, family: str, stages: dict[tuple[str, str], Stage], cases
         shape=next((shape_text(case) for case in (cases.get(row.field("case").text()) for row in rows) if case), ""),
         batch=node.field("batch").positive(),
         rows=tuple(_row(row, family, kind, stages, cases) for row in rows),
-        place=node.place, floor=floor_of(node), told=story.of_ladder(node), steps={step.variant: step.sentence for step in story.steps_of(node)})
+        place=node.place, floor=floor_of(node), story=story.of_ladder(node), steps={step.variant: step.sentence for step in story.steps_of(node)})
 
 
 def _row(row: Node, family: str, kind: str, stages: dict[tuple[str, str], Stage], cases: Cases) -> Row:
@@ -347,8 +325,7 @@ def _row(row: Node, family: str, kind: str, stages: dict[tuple[str, str], Stage]
         tolerance=_tolerance(case) if case else FP32_TOLERANCE,
         quality=_quality(case) if case else "",
         roofline=roofline_of(row),
-        **{name: optional(row.field(name), Node.number) for name in ("percent_of_library_op", "percent_of_floor")
-           if name in row.value})
+        **{name: optional(row.field(name), Node.number) for name in ("percent_of_library_op", "percent_of_floor")})
 
 
 def _time_name(row: Node, case: Optional[Node]) -> Optional[str]:
@@ -358,14 +335,14 @@ def _time_name(row: Node, case: Optional[Node]) -> Optional[str]:
 
 
 def _tolerance(case: Node) -> float:
-    if "verification" not in case.value or case.field("verification").is_null():
+    if case.field("verification").is_null():
         return FP32_TOLERANCE
     return case.field("verification").field("tolerance").number()
 
 
 def _quality(case: Node) -> str:
-    """Empty for a good case, and in records of older versions."""
-    if "quality" not in case.value or case.field("quality").is_null():
+    """Empty for a good case."""
+    if case.field("quality").is_null():
         return ""
     mark = case.field("quality").field("mark").text()
     return mark if mark in QUALITY_SIGNS else ""

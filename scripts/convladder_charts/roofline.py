@@ -60,12 +60,12 @@ def draw(record: Record, group: PredictedGroup, batch: Optional[int]) -> tuple[P
 
 def _roles(ladder: PredictedLadder, gpu: str) -> dict[Stage, str]:
     """The few that are named."""
-    named = stories.named([row.stage for row in ladder.rows], ladder.story(gpu))
+    named = stories.named([row.stage for row in ladder.rows], ladder.story)
     return {stage: role for role, stage in named.items()}
 
 
 def _title(ladder: PredictedLadder, gpu: str, gpu_title: str) -> str:
-    best = next((row for row in ladder.rows if row.stage.name == ladder.story(gpu).best), None)
+    best = next((row for row in ladder.rows if row.stage.name == ladder.story.best), None)
     rates, ceilings = best.rates(gpu) if best else None, _ceilings(ladder, gpu)
     peak = ceilings.get("fp32_gflop_per_s")
     if best is None or rates is None or not peak:

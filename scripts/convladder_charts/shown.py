@@ -10,7 +10,7 @@ from typing import Any, Union
 from convladder_charts.counted import CountedLadder
 from convladder_charts.predicted import PredictedLadder
 from convladder_charts.record import Extent, Group, Ladder, Record
-from convladder_charts.story import Story, path_to
+from convladder_charts.story import path_to
 
 MOST_SIZES = 100
 """Layers times their batches, up to which a record is drawn whole."""
@@ -109,7 +109,7 @@ def _few_batches(batches: Sequence[int], told: Mapping[int, int]) -> set[int]:
 
 
 def _few_of(group: Any, kept: set[tuple[str, int]]) -> Any:
-    ladders = tuple(_few_stages(one, group) for one in group.ladders if (one.layer_name, one.batch) in kept)
+    ladders = tuple(_few_stages(one) for one in group.ladders if (one.layer_name, one.batch) in kept)
     layers = {one.layer_name for one in group.ladders}
     more = {"more_layers": len(layers) - len({one.layer_name for one in ladders})}
     if isinstance(group, Group):
@@ -117,11 +117,11 @@ def _few_of(group: Any, kept: set[tuple[str, int]]) -> Any:
     return replace(group, ladders=ladders, **more)
 
 
-def _few_stages(ladder: AnyLadder, group: Any) -> AnyLadder:
+def _few_stages(ladder: AnyLadder) -> AnyLadder:
     """Those that the story names with what they build on, and then the first ones, in the ladder's order."""
     if len(ladder.rows) <= MOST_STAGES:
         return ladder
-    story: Story = ladder.story(group.gpu) if isinstance(ladder, PredictedLadder) else ladder.story
+    story = ladder.story
     by_name = {row.stage.name: row.stage for row in ladder.rows}
     names = [story.baseline, story.mission, story.best, story.library, *path_to(by_name, story.best),
              *story.overlaps[:1], *(one.variant for one in story.loses[:MOST_STAGES // 4])]

@@ -1,7 +1,4 @@
-"""What a ladder tells in a few names and factors, as the record holds it, and which of its stages a picture shows.
-
-Of older records, which lack it, only what the rows say themselves is told: which stage is fastest, and its factors.
-"""
+"""What a ladder tells in a few names and factors, as the record holds it, and which of its stages a picture shows."""
 
 from __future__ import annotations
 
@@ -72,10 +69,8 @@ class Story:
         return roles.get(stage.name, "") if stage.name else ""
 
 
-def of_ladder(ladder: Node) -> Optional[Story]:
-    """None in records of older versions."""
-    if ladder.value.get("story") is None:
-        return None
+def of_ladder(ladder: Node) -> Story:
+    """As the record tells it."""
     story = ladder.field("story")
 
     def several(name: str) -> tuple[str, ...]:
@@ -97,23 +92,19 @@ Place = tuple[str, str, str, str, int]
 
 
 def by_place(root: Node) -> dict[Place, Story]:
-    """All of a record's, also of what a device counted; empty in records of older versions."""
+    """All of a record's, also of what a device counted; empty in a run that was cut off."""
     found = {}
     for ladder in root.field("ladders").items():
-        told = of_ladder(ladder)
-        if told is not None:
-            texts = (ladder.field(name).text() for name in ("device", "family", "network", "layer"))
-            found[(*texts, ladder.field("batch").integer())] = told
+        texts = (ladder.field(name).text() for name in ("device", "family", "network", "layer"))
+        found[(*texts, ladder.field("batch").integer())] = of_ladder(ladder)
     return found  # type: ignore[return-value]
 
 
 def steps_of(ladder: Node) -> tuple[Step, ...]:
-    """In ladder order; empty in records of older versions."""
+    """In ladder order."""
     def sentence(step: Node, name: str) -> str:
         return printable(optional(step.field(name), Node.text) or "", _LONGEST_SENTENCE)
 
-    if ladder.value.get("steps") is None:
-        return ()
     return tuple(Step(step.field("variant").text(), optional(step.field("builds_on"), Node.text),
                       optional(step.field("x"), Node.number), printable(step.field("kind").text()),
                       sentence(step, "relieved"), sentence(step, "binds"), step.place)

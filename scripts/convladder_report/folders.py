@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Iterator, Sequence
 
 from convladder_charts.json_text import RecordError
+from convladder_charts.kinds.members import is_kind
 from convladder_charts.record_file import read_json
 from convladder_charts.stage import printable
 from convladder_report.build import KINDS
@@ -30,10 +31,8 @@ class Found:
 
 
 def is_record(document: Any) -> bool:
-    """Whether it is one of the kinds, or a run, which older versions did not name."""
-    if isinstance(document, dict) and (document.get("kind") == "run" or {"schema_version", "cases", "ladders"} <= set(document)):
-        return True
-    return any(kind.is_of(document) for kind in KINDS[:-1])
+    """Whether it is one of the kinds, a run, or a part of one."""
+    return is_kind(document, "run") or is_kind(document, "shard") or any(kind.is_of(document) for kind in KINDS[:-1])
 
 
 def found_in(folder: Path, depth: bool) -> tuple[list[Found], list[str]]:

@@ -57,8 +57,8 @@ def make_bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
     clone = tmp_path_factory.mktemp("clone")
     shutil.copytree(SCRIPTS, clone / "scripts", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copytree(REPOSITORY / "results/published", clone / "results/published")
-    for name in ("run", "network", "fused"):
-        shutil.copy(REPOSITORY / f"results/{name}.schema.json", clone / "results")
+    for schema in REPOSITORY.glob("results/*.schema.json"):
+        shutil.copy(schema, clone / "results")
     shutil.copy(REPOSITORY / "LICENSE", clone)
     (clone / "tools").mkdir()
     (clone / "tools/cmake").write_text("#!/bin/sh\n", encoding="utf-8")

@@ -45,14 +45,6 @@ def test_every_counted_case_is_predicted_for_every_gpu(folder: Path) -> None:
         assert one["prediction"]["roofline"]["flop"] >= one["work"]["flop"]
 
 
-def test_an_older_record_is_predicted_when_it_is_explained(folder: Path, tmp_path: Path) -> None:
-    document = record(folder)
-    for one in document["cases"]:
-        one["prediction"] = None
-    (tmp_path / "run.json").write_text(json.dumps(document), encoding="utf-8")
-    assert explained(tmp_path, "--gpu", "all") == explained(folder, "--gpu", "all")
-
-
 def test_the_order_of_the_published_kepler_ladder(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     group = explained(folder, "--gpu", "k80")["groups"][0]
     published = {one["variant"]: one for one in group["published"] if one["gpu"] == "k80"}

@@ -432,7 +432,7 @@ def test_the_profile_of_a_record_is_the_records(lenet: dict[str, Any], tmp_path:
 
 @pytest.mark.parametrize("content, words", [
     (None, ["cannot be read"]), ("{", ["byte 2: not valid JSON"]), ("{}", ["not a record of 'convladder network'"]),
-    ('{"cases": []}', ["no case has a profile"])])
+    ('{"cases": []}', ["not a record of 'convladder network'"]), ('{"kind": "network", "cases": []}', ["no case has a profile"])])
 def test_a_record_that_is_none_is_one_line(content: str | None, words: list[str], tmp_path: Path) -> None:
     path = tmp_path / "network.json"
     if content is not None:

@@ -188,7 +188,7 @@ def test_the_record_of_another_command_is_named(tmp_path: Path, whole: dict[str,
         assert_refused(run(command, "--resume", tmp_path), f"holds no {command}.json but a sweep.json",
                        f"'convladder sweep --resume {tmp_path}'")
     put(tmp_path / "renamed", "network", whole["sweep"])
-    assert_refused(run("network", "--resume", tmp_path / "renamed"), "network.json: ", "expected \"1.0\"")
+    assert_refused(run("network", "--resume", tmp_path / "renamed"), "network.json: ", "not a network of convladder")
     assert_refused(run("network", "--resume", tmp_path / "nowhere"), "nowhere/network.json: No such file")
 
 

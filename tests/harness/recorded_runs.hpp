@@ -60,7 +60,8 @@ inline nlohmann::ordered_json counted_case_json(const std::string& variant, int 
                        {{"smsp__inst_executed.sum", instructions},
                         {"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", sectors},
                         {"smsp__thread_inst_executed_pred_on_per_inst_executed.ratio", 31.5}}},
-                      {"modelled", {{"dram__bytes_read.sum", 1000}}}};
+                      {"modelled", {{"dram__bytes_read.sum", 1000}}},
+                      {"kernels", nlohmann::ordered_json::array()}};
   return json;
 }
 
@@ -72,6 +73,7 @@ inline nlohmann::ordered_json recorded_run_json(std::vector<nlohmann::ordered_js
         {{{"compiler", "nvcc"}, {"version", version}, {"sha256", std::string(64, 'a')}}});
   };
   return {{"schema_version", "1.0"},
+          {"kind", "run"},
           {"complete", true},
           {"context",
            {{"program",

@@ -37,6 +37,21 @@ def story(**told: Any) -> dict[str, Any]:
             "best_x_mission": None, "best_percent_of_library": None, "best_percent_of_floor": None, "loses": []} | told
 
 
+def story_of(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """Of a ladder with times; no stage is the mission's last."""
+    timed = [row for row in rows if row["layer_median_ns"]]
+    stages = [row for row in timed if row["rung"] is not None]
+    libraries = [row for row in timed if row["rung"] is None]
+    if not stages:
+        return story()
+    best = min(stages, key=lambda row: row["layer_median_ns"])
+    near = [row["variant"] for row in stages if row is not best and row["low_ns"] <= best["high_ns"]]
+    return story(baseline=next((row["variant"] for row in stages if row["x_baseline"] == 1.0), None), best=best["variant"],
+                 library=min(libraries, key=lambda row: row["layer_median_ns"])["variant"] if libraries else None,
+                 overlaps_best=near, best_x_baseline=best["x_baseline"],
+                 best_percent_of_library=best["percent_of_library"], best_percent_of_floor=best["percent_of_floor"])
+
+
 class RecordMaker:
     """Builds a whole run: `RecordMaker().add_cpu().add_skipped_cuda().record()`."""
 
@@ -99,7 +114,7 @@ class RecordMaker:
 
     def record(self) -> dict[str, Any]:
         """The document."""
-        return {"schema_version": "1.0", "complete": True, "context": context(), "variants": self.variants,
+        return {"schema_version": "1.0", "kind": "run", "complete": True, "context": context(), "variants": self.variants,
                 "planned": [case["id"] for case in self.cases], "ceilings": self.ceilings, "cases": self.cases,
                 "ladders": self.ladders}
 
@@ -112,7 +127,7 @@ class RecordMaker:
                 "device": device, "network": network, "layer": layer, "shape": shape, "batch": batch, "status": "ok",
                 "reason": None, "input": "images", "work": {"flop": flop, "minimum_bytes": 4.0 * batch * outputs},
                 "verification": None, "time": None, "other_times": [], "counters": None, "resources": [],
-                "prediction": None, "choice": None, "device_state": {}, "session": 0}
+                "prediction": None, "choice": None, "device_state": {}, "quality": None, "session": 0}
         self.cases.append(case)
         return case
 
@@ -156,9 +171,10 @@ class RecordMaker:
                 "x_baseline": over(first, own), "percent_of_library": over(library, own, 100.0),
                 "percent_of_library_op": over(op, own, 100.0),
                 "percent_of_floor": over(floor and floor["value"], own, 100.0),
-                "roofline": roofline_of(floor, own, self.ceilings) if floor and own else None})
+                "roofline": roofline_of(floor, own, self.ceilings) if floor and own else None,
+                "quality": None})
         self.ladders.append({"device": device, "family": family, "network": network, "layer": layer, "batch": batch,
-                             "kind": kind, "floor": floor, "rows": rows})
+                             "kind": kind, "floor": floor, "rows": rows, "story": story_of(rows), "steps": []})
 
 
 def roofline_of(floor: dict[str, Any], layer: float, of_devices: list[dict[str, Any]]) -> dict[str, Any]:

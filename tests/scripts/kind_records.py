@@ -24,19 +24,11 @@ def sweep(kind: str = "measured") -> dict[str, Any]:
               "score": {"value": score, "low": score * 0.9, "high": score * 1.1}} for text, score in scores.items()]
     cases.append({"id": f"{name}/maps=1,channels=1", "sweep": name, "text": "maps=1,channels=1", "status": "incorrect",
                   "reason": "off by 3", "configuration": {"maps": 1, "channels": 1}, "score": None})
-    return {"schema_version": "2.0", "kind": "sweep", "complete": True, "context": context(),
+    return {"schema_version": "1.0", "kind": "sweep", "complete": True, "context": context(),
             "planned": [case["id"] for case in cases], "cases": cases, "sweeps": [
                 {"id": name, "device": "cpu", "scoring": {"kind": kind, "of": "time", "unit": "ns", "gpu": None},
                  "possible": 100, "tried": 4, "default": "maps=8,channels=2", "by_model": "maps=8,channels=2",
                  "best": "maps=4,channels=2", "of_default": {text: score / 2.0e6 for text, score in scores.items()}}]}
-
-
-def old_sweep() -> dict[str, Any]:
-    """Of schema version 1.0: the configurations are in the sweep, and there are no cases."""
-    record = sweep()
-    record["sweeps"][0]["configurations"] = [
-        {key: value for key, value in case.items() if key not in ("id", "sweep")} for case in record.pop("cases")]
-    return record | {"schema_version": "1.0"}
 
 
 def _counts(**counts: int) -> dict[str, int]:
@@ -91,7 +83,7 @@ def history() -> dict[str, Any]:
     """A case that got slower, beside its anchor."""
     def series(variant: str, anchor: str, factor: float, changes: list[Any]) -> dict[str, Any]:
         points = [{"run": at, "median_ns": 1.0e6 * factor, "interval_ns": None, "samples": 25,
-                   "ratio": None if variant == anchor else factor, "ratio_interval": None} for at in range(8)]
+                   "ratio": None if variant == anchor else factor, "ratio_interval": None, "quiet": True} for at in range(8)]
         return {"id": f"cpu/{variant}/lenet28.conv1/10", "number": 1, "variant": variant, "rung": 4, "device": "cpu",
                 "network": "lenet28", "layer": "conv1", "batch": 10, "of": "layer", "hardware": "Example CPU",
                 "host": "bench", "anchor": anchor, "split": [], "not_judged": None, "points": points, "changes": changes}
@@ -202,18 +194,7 @@ def profile() -> list[Any]:
         {"group": "layers", "rows": [row, row | {"name": "fc1", "time_percent": 40.0, "total_ns": 4.0e6}]}]}}]
 
 
-def fused() -> dict[str, Any]:
-    """A fused variant beside three operators."""
-    case = {"id": "cpu/fused/lenet28.conv1/2", "network": "lenet28", "layer": "conv1", "device": "cpu", "batch": 2,
-            "variant": "fused-register-tile", "status": "ok", "reason": None,
-            "separate": [{"name": "conv1", "implementation": "register-tile"}, {"name": "pool1", "implementation": "rows"}],
-            "sum": _time(3.0e6), "fused": {"choice": "x", "time": _time(1.0e6), "counters": None}, "ratio": _time(3.0)}
-    return {"schema_version": "1.0", "kind": "fused", "complete": True, "context": context(), "variants": [],
-            "planned": [case["id"]], "cases": [case, case | {"status": "crashed", "reason": "signal 11", "fused": None,
-                                                             "sum": None, "ratio": None}]}
-
-
-ALL = {"sweep": sweep, "old_sweep": old_sweep, "duel": duel, "selftest": selftest, "comparison": comparison,
+ALL = {"sweep": sweep, "duel": duel, "selftest": selftest, "comparison": comparison,
        "history": history, "baseline": baseline, "baseline_check": baseline_check, "program": program, "kernel": kernel,
-       "kernels": kernels, "checked": checked, "explanation": explanation, "profile": profile, "fused": fused}
+       "kernels": kernels, "checked": checked, "explanation": explanation, "profile": profile}
 """Each kind by a name of its own."""

@@ -74,9 +74,7 @@ class NetworkRecordMaker:
 
     def record(self) -> dict[str, Any]:
         """The document."""
-        about = context()
-        del about["sessions"]
-        return {"schema_version": "1.0", "kind": "network", "complete": True, "context": about,
+        return {"schema_version": "1.0", "kind": "network", "complete": True, "context": context(),
                 "variants": [variant(family, rung, name, title, None) for family in ("cuda", "cpu")
                              for rung, name, title, _ in STAGES],
                 "networks": self.networks, "published": self.published,
@@ -88,7 +86,8 @@ class NetworkRecordMaker:
         layers = [{"name": step, "input": [1, 8, 8], "output": [1, 8, 8]} for step, _, _ in NETWORKS[name]]
         self.networks.append({"name": name, "title": f"The network {name}", "input": [1, 8, 8], "layers": layers,
                               "flop_per_image": sum(flop for _, _, flop in NETWORKS[name]),
-                              "weights": {"name": f"{name} synthetic high", "sha256": "00" * 32}})
+                              "weights": {"name": f"{name} synthetic high", "sha256": "00" * 32, "dataset": None,
+                                          "trained_on": None, "held_out": None, "from": None, "note": None}})
 
     def _case(self, network: str, device: str, name: str, batch: int) -> dict[str, Any]:
         self.published.setdefault(f"{network}/{batch}", published(network, batch))
@@ -98,8 +97,8 @@ class NetworkRecordMaker:
                  for step, kind, _ in NETWORKS[network]]
         case = {"id": f"{device}/{name}/{network}/{batch}", "network": network, "device": device, "variants": name,
                 "batch": batch, "status": "ok", "reason": None, "images_at_once": batch, "steps": steps, "phases": [],
-                "total": None, "compared_passes": 1, "stopped_because": "budget", "program": None, "accuracy": None,
-                "within_rounding": [], "profile": None}
+                "total": None, "compared_passes": 1, "kept": None, "stopped_because": "budget", "program": None,
+                "quality": None, "accuracy": None, "within_rounding": [], "profile": None, "session": 0}
         self.cases.append(case)
         return case
 

@@ -21,8 +21,8 @@ def clone(tmp_path: Path) -> Path:
         pytest.skip("ninja is not in /usr/bin")
     shutil.copytree(SCRIPTS, tmp_path / "scripts", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copytree(REPOSITORY / "results/published", tmp_path / "results/published")
-    for name in ("run", "network", "fused"):
-        shutil.copy(REPOSITORY / f"results/{name}.schema.json", tmp_path / "results")
+    for schema in REPOSITORY.glob("results/*.schema.json"):
+        shutil.copy(schema, tmp_path / "results")
     shutil.copy(REPOSITORY / "LICENSE", tmp_path)
     (tmp_path / "tools").mkdir()
     (tmp_path / "tools/cmake").write_text('#!/bin/sh\necho "$*" >>"$CALLS"\n', encoding="utf-8")

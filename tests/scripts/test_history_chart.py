@@ -35,7 +35,7 @@ def series(variant: str, rung: Optional[int], runs: range, number: int = 1, chan
     for run in runs:
         ratio = (rung or 1) * noise.lognormvariate(0, 0.01) * (1.1 if changed is not None and run >= changed else 1)
         interval = {"low": ratio * 0.99, "high": ratio * 1.01, "level": 0.96}
-        point = {"run": run, "median_ns": 1e6 * ratio, "samples": 15, "ratio": ratio, "ratio_interval": interval,
+        point = {"run": run, "median_ns": 1e6 * ratio, "samples": 15, "quiet": True, "ratio": ratio, "ratio_interval": interval,
                  "interval_ns": {"low": 0.99e6 * ratio, "high": 1.01e6 * ratio, "level": 0.96}}
         points.append(point | {"ratio": None, "ratio_interval": None} if variant == "onednn" else point)
     changes = [] if changed is None else [{"point": changed, "run": changed, "change": 0.1, "p": 0.001, "marked": True}]

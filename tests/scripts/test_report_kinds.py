@@ -16,7 +16,6 @@ from reports import report
 
 ANSWERS = {
     "sweep": ("the best of 4 configurations has maps 4", "2.00× as fast as the default"),
-    "old_sweep": ("the best of 4 configurations has maps 4",),
     "duel": ("Of 2 cases: 1 got slower, 1 skipped.", "flat-vector on lenet28.conv1, batch 10 (cpu): regressed, +30.0 %"),
     "selftest": ("0 of 4 duels of equal sides reported a regression", "Every duel with 10 % of extra work found it"),
     "comparison": ("Of 2 cases: 1 got faster, 1 cannot be told.", "flat-vector on lenet28.conv1, batch 10 (cpu): improved, -40.0 %"),
@@ -31,8 +30,7 @@ ANSWERS = {
     "checked": ("1 of 2 cases have findings or are wrong: shared-memory, lenet28.conv1.",),
     "explanation": ("on h100 stage 2 Shared memory is predicted to be fastest, 1.00 µs to 4.00 µs",
                     "the greatest step is shared-memory, 2.50× as fast as global-memory (counted). Fewer sectors."),
-    "profile": ("conv1 takes longest, 6.00 ms or 60 % (measured)",),
-    "fused": ("fused-register-tile on lenet28.conv1, batch 2 is 3.00× as fast as the separate operators",)}
+    "profile": ("conv1 takes longest, 6.00 ms or 60 % (measured)",)}
 
 
 def written(folder: Path, document: Any, name: str = "record.json") -> Path:
@@ -72,7 +70,7 @@ def _bad(kind: str, *path: Any, value: Any = "nonsense") -> tuple[str, Any, str]
     _bad("baseline", "cases", 0, "kernels", 0, "values"), _bad("baseline_check", "cases", 0, "verdict"),
     _bad("program", "processes", 0, "kernels", 0, "predicted", "total_ns", value=-1), _bad("kernel", "grid", 0),
     _bad("checked", 0, "status", value=None), _bad("explanation", "groups", 0, "batch", value=0),
-    _bad("profile", 0, "profile", "groups"), _bad("fused", "cases", 0, "sum", "median", value=0)],
+    _bad("profile", 0, "profile", "groups")],
     ids=lambda one: one if isinstance(one, str) else "")
 def test_what_cannot_be_read_is_one_line_and_nothing_is_written(kind: str, document: Any, place: str, tmp_path: Path) -> None:
     path = written(tmp_path, document)

@@ -97,7 +97,7 @@ void append_device_differences(const ordered_json& base, const ordered_json& now
   }
 }
 
-/// The PTX that runs first: its compiler and its checksum. Records of older versions have no checksum.
+/// The PTX that runs first: its compiler and its checksum. Imported runs have neither.
 struct ExecutedPtx {
   std::string compiler;
   std::string sha256;
@@ -105,11 +105,7 @@ struct ExecutedPtx {
 
 ExecutedPtx executed_ptx_of(const RecordedRun& run) {
   const auto text = [&run](const char* pointer) { return text_at(run.context, pointer); };
-  if (!text("/program/ptx/0/sha256").empty()) {
-    return {text("/program/ptx/0/compiler") + ' ' + text("/program/ptx/0/version"), text("/program/ptx/0/sha256")};
-  }
-  const std::string all = text_at(device_facts(run.context, "simulated"), "/kernels compiled by");
-  return {all.substr(0, all.find(',')), {}};
+  return {text("/program/ptx/0/compiler") + ' ' + text("/program/ptx/0/version"), text("/program/ptx/0/sha256")};
 }
 
 bool same_ptx(const ExecutedPtx& a, const ExecutedPtx& b) { return !a.sha256.empty() && a.sha256 == b.sha256; }

@@ -314,7 +314,7 @@ const ExportedFigure* ExportedCase::latency() const {
 
 ExportedRecord exported_record(const ordered_json& json, const std::string& file) {
   const JsonPlace place(json, file);
-  const std::string kind = place.has("kind") ? place.at("kind").text() : "run";
+  const std::string kind = place.at("kind").text();
   ExportedRecord record{context_of(json, kind), {}};
   if (kind == "run") {
     record.cases = of_run(json, file);

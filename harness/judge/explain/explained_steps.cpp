@@ -119,7 +119,7 @@ std::string machine_text(const ExplainedLadder& one) {
 ExplainedRun::ExplainedRun(const ordered_json& record, const std::string& file, const std::string& gpu)
     : ladders_(JsonPlace(record, file).at("ladders")), gpu_(gpu) {
   const JsonPlace run(record, file);
-  if (run.at("schema_version").text() != kRunSchemaVersion || (run.has("kind") && run.at("kind").text() != "run")) {
+  if (run.at("schema_version").text() != kRunSchemaVersion || run.at("kind").text() != "run") {
     run.fail(fmt::format("expected a run of single layers of schema version \"{}\"", kRunSchemaVersion));
   }
   cases_ = case_figures(run.at("cases"));

@@ -188,7 +188,7 @@ class Explainer {
 std::vector<ExplainedGroup> explain_run(const ordered_json& record, const std::string& file,
                                         const std::string& filter) {
   const JsonPlace run(record, file);
-  if (run.at("schema_version").text() != kRunSchemaVersion || (run.has("kind") && run.at("kind").text() != "run")) {
+  if (run.at("schema_version").text() != kRunSchemaVersion || run.at("kind").text() != "run") {
     run.fail(fmt::format("expected a run of single layers of schema version \"{}\"", kRunSchemaVersion));
   }
   return Explainer(run, filter).groups();

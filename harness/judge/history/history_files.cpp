@@ -120,6 +120,7 @@ ordered_json shortened_record(const RecordedRun& run) {
     if (!one.ok() || one.time) cases.push_back(shortened_case(one));
   }
   return {{"schema_version", kRunSchemaVersion},
+          {"kind", "run"},
           {"complete", run.complete},
           {"context", comparable_context(run)},
           {"cases", std::move(cases)}};

@@ -196,12 +196,12 @@ NetworkOutcome network_outcome_of(const JsonPlace& json) {
     outcome.phases.push_back({phase.at("name").text(), samples_of(phase.at("time"))});
   }
   outcome.totals = samples_of(json.at("total"));
-  if (json.has("kept") && !json.at("kept").is_null()) {
+  if (json.has("kept")) {
     outcome.kept = {samples_of(json.at("kept").at("time")), json.at("kept").at("batches_in_a_row").count(),
                     json.at("kept").at("compared_batches").count()};
   }
   if (!outcome.totals.empty()) outcome.program = to_json(read_program_time(json.at("program")));
-  if (json.has("quality") && !json.at("quality").is_null()) {
+  if (json.has("quality")) {
     static_cast<void>(read_quality(json.at("quality")));
     outcome.quality = json.at("quality").json();
   }

@@ -44,7 +44,7 @@ ordered_json options_to_json(const RunOptions& o) {
                        {"isolate", o.isolate},
                        {"profile_calls", or_null(o.profile_calls)},
                        {"google_benchmark_flags", o.google_benchmark_flags}};
-  // Where they are as they always were, records stay as they are.
+  // Of these, what was chosen.
   if (o.problem != RunOptions().problem) json["problem"] = o.problem;
   if (!o.ladder.empty()) json["ladder"] = o.ladder;
   if (o.story) json["story"] = true;

@@ -9,8 +9,6 @@
 
 #include "harness/measure/cases/counters.hpp"
 #include "harness/measure/plan/shape_json.hpp"
-#include "harness/measure/records/launch_resources.hpp"
-#include "harness/measure/records/prediction.hpp"
 #include "support/printable.hpp"
 #include "variants/float32.hpp"
 
@@ -25,7 +23,6 @@ constexpr NumberRange kPredictedTimes{.least = kAboveZero, .unit = "ns"};
 void add_terms(const JsonPlace& recorded, std::array<Range, kTimeTerms>& terms) {
   for (std::size_t i = 0; i < kTimeTerms; ++i) {
     const JsonPlace term = recorded.at(kTimeTermNames[i]);
-    if (term.is_null()) continue;  // of an older model
     terms[i].low += term.at("low").number(kNotNegative);
     terms[i].high += term.at("high").number(kNotNegative);
   }
@@ -58,26 +55,18 @@ PredictedFigure read_prediction(const JsonPlace& place) {
 namespace {
 
 std::vector<PredictedFigure> predicted_figures(const JsonPlace& one) {
-  ordered_json computed;
-  if (!one.has("prediction") && one.has("counters") && one.has("resources")) {
-    computed = prediction_json(predict(read_counters(one.at("counters")), read_resources(one.at("resources"))));
-  }
-  const JsonPlace prediction = computed.is_null() ? one.at("prediction") : JsonPlace(computed, "prediction");
   std::vector<PredictedFigure> figures;
-  if (prediction.is_null()) return figures;
-  for (const JsonPlace& gpu : prediction.at("gpus").list()) figures.push_back(read_prediction(gpu));
+  if (!one.has("prediction")) return figures;
+  for (const JsonPlace& gpu : one.at("prediction").at("gpus").list()) figures.push_back(read_prediction(gpu));
   return figures;
 }
 
-/// Of the largest launch; 0 where the record does not say.
+/// Of the largest launch.
 double most_blocks(const JsonPlace& counters) {
   double most = 0;
-  if (!counters.has("kernels")) return most;
   for (const JsonPlace& kernel : counters.at("kernels").list()) {
-    double blocks = kernel.has("grid") ? 1 : 0;
-    if (blocks > 0) {
-      for (const double along : kernel.at("grid").numbers(kNotNegative)) blocks *= along;
-    }
+    double blocks = 1;
+    for (const double along : kernel.at("grid").numbers(kNotNegative)) blocks *= along;
     most = std::max(most, blocks);
   }
   return most;

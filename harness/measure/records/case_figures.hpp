@@ -45,7 +45,7 @@ struct CaseFigures : RecordedCase {
   double tolerance = 0;  ///< of the error that its verification allows; fp32's where it was not verified
   double blocks = 0;     ///< of its largest counted launch; 0 if nothing was counted
   std::vector<TimeFigure> other_times;
-  std::vector<PredictedFigure> predictions;  ///< computed where there are counters and no prediction
+  std::vector<PredictedFigure> predictions;
 
   /// What it can be compared on: device, family, network, layer, batch.
   auto place() const { return std::tie(device, family, network, layer, batch); }

@@ -113,9 +113,7 @@ Record Record::open(const std::filesystem::path& folder, const RecordKind& kind,
   if (json.at("schema_version").text() != kind.schema_version) {
     json.at("schema_version").expected(fmt::format("\"{}\"", kind.schema_version));
   }
-  // Older runs do not say what they are.
-  const std::string its_kind = json.has("kind") ? json.at("kind").text() : kRunKind.kind;
-  if (its_kind != kind.kind) json.fail(fmt::format("not a {} of convladder", kind.kind));
+  if (json.at("kind").text() != kind.kind) json.fail(fmt::format("not a {} of convladder", kind.kind));
   static_cast<void>(json.at("complete").truth());
   if (check) check(record.json_, name);
   const std::vector<std::string> planned = json.at("planned").texts();

@@ -25,7 +25,7 @@ struct RecordKind {
 };
 inline constexpr RecordKind kRunKind{"run", "1.0"};
 inline constexpr RecordKind kNetworkKind{"network", "1.0"};
-inline constexpr RecordKind kSweepKind{"sweep", "2.0"};
+inline constexpr RecordKind kSweepKind{"sweep", "1.0"};
 inline constexpr RecordKind kRankKind{"rank", "1.0"};
 inline constexpr RecordKind kShardKind{"shard", "1.0", false};
 

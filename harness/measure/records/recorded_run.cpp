@@ -30,12 +30,12 @@ constexpr std::uintmax_t kLargeRecord = std::uintmax_t{64} << 20;  // bytes from
 constexpr NumberRange kTimes{.least = kAboveZero, .most = 1e18, .unit = "ns"};  // 30 years; sums stay finite
 
 void require_version(const JsonPlace& run) {
-  // A shard is a part of a run.
-  if (run.has("kind") && run.at("kind").text() != "run" && run.at("kind").text() != "shard") {
-    run.at("kind").expected("\"run\", a run of single layers");
-  }
   if (run.at("schema_version").text() != kRunSchemaVersion) {
     run.at("schema_version").expected(fmt::format("\"{}\", which this program reads", kRunSchemaVersion));
+  }
+  // A shard is a part of a run.
+  if (run.at("kind").text() != "run" && run.at("kind").text() != "shard") {
+    run.at("kind").expected("\"run\", a run of single layers");
   }
 }
 
@@ -186,7 +186,7 @@ RecordedRun run_without_cases(const JsonPlace& place, const std::string& file) {
   run.file = file;
   run.complete = place.at("complete").truth();
   run.context = place.at("context").object();
-  if (place.has("planned")) {
+  if (place.has("planned")) {  // a history's own copies have none
     for (const JsonPlace& planned : place.at("planned").list()) run.planned.push_back(planned.name());
   }
   return run;

@@ -38,7 +38,7 @@ class RunRecord {
   explicit RunRecord(Record record);
 
   bool has(const std::string& id) const { return record_.has(id); }
-  /// What was measured of the devices' ceilings so far; empty in records of older versions.
+  /// What was measured of the devices' ceilings so far.
   const nlohmann::ordered_json& ceilings() const { return ceilings_; }
   /// From now on, in the file as soon as a case is added or the run is complete.
   void set_ceilings(nlohmann::ordered_json ceilings) { ceilings_ = std::move(ceilings); }

@@ -7,8 +7,8 @@ from typing import Any, Callable, Optional, Sequence
 from convladder_charts import comparison, forest, history, history_record
 from convladder_charts.drawable import Drawing, Drawn, Kind, Options
 from convladder_charts.json_text import Node, RecordError
-from convladder_charts.kinds import (baseline, checked, comparing, duel, explanation, fused, imported, kernels, profile,
-                                     program, rank, row_chart, sweep)
+from convladder_charts.kinds import (baseline, checked, comparing, duel, explanation, imported, kernels, profile, program,
+                                     rank, row_chart, sweep)
 from convladder_charts.kinds.findings import findings_table
 from convladder_charts.kinds.members import is_kind
 from convladder_charts.kinds.row_chart import RowChart
@@ -119,11 +119,6 @@ def _profile(root: Node) -> Parts:
             [table for one in record.cases for table in profile.tables(one)])
 
 
-def _fused(root: Node) -> Parts:
-    record = fused.read(root)
-    return "Fused variants", [("fused", fused.chart(record))], [fused.table(record)]
-
-
 def _imported(root: Node) -> Parts:
     record = imported.read(root)
     return (imported.sentence(record), _numbered("times", [imported.chart(record, one) for one in record.groups]),
@@ -166,6 +161,5 @@ KINDS: tuple[Kind, ...] = (
     _kind(checked.KIND, checked.is_of, _checked),
     _kind(explanation.KIND, explanation.is_of, _explanation),
     _kind(profile.KIND, profile.is_of, _profile),
-    _kind(fused.KIND, fused.is_of, _fused),
     _kind(imported.KIND, imported.is_of, _imported))
 """In the order in which they are asked whether a document is theirs."""

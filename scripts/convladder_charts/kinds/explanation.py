@@ -88,8 +88,7 @@ class Explanation:
     """All of them."""
 
     groups: tuple[Group, ...]
-    ladders: tuple[Steps, ...] = ()
-    """Older documents have none."""
+    ladders: tuple[Steps, ...]
     warnings: tuple[str, ...] = ()
 
 
@@ -100,9 +99,8 @@ def is_of(document: Any) -> bool:
 
 def read(root: Node) -> Explanation:
     """Raises RecordError."""
-    ladders = member(root, "ladders")
     return Explanation(tuple(_group(node) for node in root.field("groups").items()),
-                       tuple(_steps(node) for node in ladders.items()) if ladders else ())
+                       tuple(_steps(node) for node in root.field("ladders").items()))
 
 
 def _steps(node: Node) -> Steps:

@@ -7,7 +7,7 @@ from typing import Any, Mapping, Optional
 
 from convladder_charts.json_text import Node
 from convladder_charts.kinds.findings import Finding, finding
-from convladder_charts.kinds.members import LONGEST_TEXT, is_kind, member, several, text_of, thousands
+from convladder_charts.kinds.members import LONGEST_TEXT, member, several, text_of, thousands
 from convladder_charts.kinds.row_chart import Mark, Panel, RowChart
 from convladder_charts.stage import printable
 from convladder_charts.table_text import Table
@@ -52,10 +52,9 @@ class Kernels:
 
 
 def is_of(document: Any) -> bool:
-    """Whether it is one; older ones do not say so of themselves."""
-    if not isinstance(document, dict) or ("kind" in document and not is_kind(document, KIND)):
-        return False
-    return "simulations" in document or {"kernel", "grid", "block", "counters", "findings"} <= set(document)
+    """Whether it is one: they do not say so of themselves."""
+    return isinstance(document, dict) and "kind" not in document and (
+        "simulations" in document or {"kernel", "grid", "block", "counters", "findings"} <= set(document))
 
 
 def read(root: Node) -> Kernels:

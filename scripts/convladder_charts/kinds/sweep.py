@@ -14,6 +14,7 @@ from convladder_charts.table_text import Table
 from convladder_charts.units import NONE, count, duration, ratio, significant
 
 KIND = "sweep"
+SCHEMA_VERSION = "1.0"
 _LONGEST_REASON = 200
 
 
@@ -111,14 +112,14 @@ def is_of(document: Any) -> bool:
 
 def read(root: Node) -> SweepRecord:
     """Raises RecordError."""
-    if root.field("schema_version").value not in ("1.0", "2.0"):
-        raise root.field("schema_version").wrong("schema version \"1.0\" or \"2.0\"")
-    cases = root.field("cases").items() if "cases" in root.value else []
+    if root.field("schema_version").value != SCHEMA_VERSION:
+        raise root.field("schema_version").wrong(f"schema version \"{SCHEMA_VERSION}\"")
+    cases = root.field("cases").items()
     members: dict[str, list[Node]] = {}
     for case in cases:
         members.setdefault(case.field("sweep").text(), []).append(case)
     sweeps = tuple(_sweep(node, members) for node in root.field("sweeps").items())
-    return SweepRecord(origin(root), sweeps, len(cases) or sum(len(one.configurations) for one in sweeps))
+    return SweepRecord(origin(root), sweeps, len(cases))
 
 
 def _sweep(node: Node, members: dict[str, list[Node]]) -> Sweep:
@@ -126,8 +127,6 @@ def _sweep(node: Node, members: dict[str, list[Node]]) -> Sweep:
     own = member(node, "of_default")
     of_default = own.numbers() if own else {}
     cases = members.get(node.field("id").text(), [])
-    if "configurations" in node.value:  # schema version 1.0
-        cases = node.field("configurations").items()
     unit = scoring.field("unit").text()
     if unit not in ("ns", "cycles"):
         raise scoring.field("unit").wrong("\"ns\" or \"cycles\"")

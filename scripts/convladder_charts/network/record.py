@@ -182,7 +182,7 @@ class NetworkGroup:
             return case.total if name == WHOLE_PASS else step.time if step else None
         def ladder(batch: int) -> Ladder:
             rows = tuple(_row(case, time_of(case)) for case in self.cases if case.batch == batch)
-            return Ladder(self.network, name, "", batch, rows, told=_story(rows))
+            return Ladder(self.network, name, "", batch, rows, story=_story(rows))
         return Group(self.device, self.family, "measured" if name == WHOLE_PASS else self.kind, self.hardware,
                      tuple(map(ladder, self.batches)))
 

@@ -9,7 +9,7 @@ from convladder_charts.rules.problem import Problem, agrees
 
 
 def problems(document: Any) -> Iterator[Problem]:
-    """Of a run whose record holds ceilings; older records hold none."""
+    """Of a run. One that was cut off before its first case, or imported, holds no ceilings."""
     limits: dict[tuple[Optional[int], str], dict[str, float]] = {}
     for index, one in enumerate(document.get("ceilings", [])):
         place = f"$.ceilings[{index}]"
@@ -23,13 +23,12 @@ def problems(document: Any) -> Iterator[Problem]:
                        f"{limit['median']} lies outside its samples, {min(samples)} to {max(samples)}")
     cases = Rows(document["cases"])
     for index, ladder in enumerate(document["ladders"]):
-        if ladder.get("floor") is not None:
+        if ladder["floor"] is not None:
             yield from _floor(ladder["floor"], f"$.ladders[{index}].floor", limits.get(of_machines(ladder), {}))
         yield from _rows(ladder, f"$.ladders[{index}]", cases.of(ladder))
         for number, row in enumerate(ladder["rows"]):
-            if "roofline" in row:
-                yield from _roofline(row, ladder.get("floor"), f"$.ladders[{index}].rows[{number}].roofline",
-                                     limits.get(of_machines(ladder), {}))
+            yield from _roofline(row, ladder["floor"], f"$.ladders[{index}].rows[{number}].roofline",
+                                 limits.get(of_machines(ladder), {}))
 
 
 def of_machines(one: Any) -> tuple[Optional[int], str]:
@@ -79,13 +78,12 @@ def _roofline(row: Any, floor: Any, place: str, limits: dict[str, float]) -> Ite
 
 
 def _rows(ladder: Any, place: str, cases: Mapping[str, Any]) -> Iterator[Problem]:
-    floor = ladder.get("floor")
+    floor = ladder["floor"]
     op_of = least_of_libraries(ladder, cases, lambda one: one["median_ns"] if one["of"] == "op" else None)
     for index, row in enumerate(ladder["rows"]):
         expected = {"percent_of_library_op": (op_of(row), "100 * the fastest library's op time over the layer time"),
                     "percent_of_floor": (floor and floor["value"], "100 * the floor over the layer time")}
         for name, (dividend, what) in expected.items():
-            if name in row:
-                own = row["layer_median_ns"]
-                value = None if dividend is None or not own else 100 * dividend / own
-                yield from agrees(row[name], value, f"{place}.rows[{index}].{name}", what)
+            own = row["layer_median_ns"]
+            value = None if dividend is None or not own else 100 * dividend / own
+            yield from agrees(row[name], value, f"{place}.rows[{index}].{name}", what)

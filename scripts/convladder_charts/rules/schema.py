@@ -17,8 +17,7 @@ SCHEMAS = Path(__file__).resolve().parents[3] / "results"
 MOST = 100_000
 """Problems that are told of one record."""
 _OF_LAYERS = "run.schema.json"
-_OF_KINDS = {"network": "network.schema.json", "fused": "fused.schema.json", "sweep": "sweep.schema.json",
-             "rank": "rank.schema.json"}
+_OF_KINDS = {"network": "network.schema.json", "sweep": "sweep.schema.json", "rank": "rank.schema.json"}
 
 
 def problems(document: Any, kind: str) -> Iterator[Problem]:

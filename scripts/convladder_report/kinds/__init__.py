@@ -7,5 +7,5 @@ from convladder_report.kinds import baseline, comparison, history, imported, pri
 
 KINDS: tuple[Kind, ...] = (sweep.KIND, comparison.DUEL, comparison.SELFTEST, comparison.KIND, history.KIND,
                            baseline.KIND, baseline.CHECK, simulated.PROGRAM, simulated.KERNELS, simulated.CHECK,
-                           printed.EXPLANATION, printed.PROFILE, printed.FUSED, imported.KIND)
+                           printed.EXPLANATION, printed.PROFILE, imported.KIND)
 """In the order in which they are asked whether a document is theirs."""

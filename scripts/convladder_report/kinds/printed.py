@@ -1,10 +1,10 @@
-"""What other commands print as JSON, in a report: explanations and profiles; and old records of fused variants."""
+"""What other commands print as JSON, in a report: explanations and profiles."""
 
 from __future__ import annotations
 
 from typing import Iterator
 
-from convladder_charts.kinds import explanation, fused, profile
+from convladder_charts.kinds import explanation, profile
 from convladder_report.document import Answer, Front, Section, TableBlock
 from convladder_report.kind import Input, Kind
 from convladder_report.kinds import shared
@@ -52,18 +52,5 @@ def _profile_chapters(one: Input, prefix: str) -> Iterator[Section]:
             TableBlock(table, one.source) for table in profile.tables(case))))
 
 
-def _fused_front(one: Input, prefix: str) -> Front:
-    record: fused.Fused = one.record
-    hero = shared.rows_figure(fused.chart(record), f"{prefix}-hero", one.source, "$.cases[…]", ())
-    return shared.front("Fused variants", "What is fusing worth?",
-                        [Answer("", fused.sentence(record), "$.cases[…].ratio")], record.origin.line, hero)
-
-
-def _fused_chapters(one: Input, prefix: str) -> Iterator[Section]:
-    yield Section(f"{prefix}-cases", "All cases", (TableBlock(fused.table(one.record), one.source),))
-    yield from shared.environment(one, prefix)
-
-
 EXPLANATION = Kind(explanation.KIND, explanation.is_of, explanation.read, _explanation_front, _explanation_chapters)
 PROFILE = Kind(profile.KIND, profile.is_of, profile.read, _profile_front, _profile_chapters)
-FUSED = Kind(fused.KIND, fused.is_of, fused.read, _fused_front, _fused_chapters)

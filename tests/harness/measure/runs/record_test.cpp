@@ -421,7 +421,8 @@ TEST_F(Record, ThatIsNoneIsRefused) {
     write_file(folder_ / "run.json", text);
     expect_error<UserError>([&] { opened(); }, {"run.json: ", "expected"});
   }
-  write_file(folder_ / "run.json", R"({"schema_version": "1.0", "context": {}, "variants": [], "planned": [],
+  write_file(folder_ / "run.json",
+             R"({"schema_version": "1.0", "kind": "run", "context": {}, "variants": [], "planned": [],
                                        "cases": [3], "complete": false})");
   expect_error<UserError>([&] { opened(); }, {"run.json: cases[0]: expected an object"});
   fs::remove(folder_ / "run.json");

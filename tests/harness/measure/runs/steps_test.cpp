@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "harness/measure/cases/counters.hpp"
+#include "harness/measure/records/prediction.hpp"
 #include "harness/measure/runs/step_words.hpp"
 #include "simulator/gpus/gpu_facts.hpp"
 
@@ -87,7 +89,7 @@ ordered_json counted_stage(const std::string& name, const Counted& counted) {
                         {"block", {256, 1, 1}},
                         {"values", totals},
                         {"modelled", modelled}}}}};
-  one["resources"] = ordered_json::array();
+  one["prediction"] = prediction_json(predict(read_counters(JsonPlace(one["counters"], "counters")), {}));
   return one;
 }
 
