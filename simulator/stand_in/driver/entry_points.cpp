@@ -3,7 +3,7 @@
 
 extern "C" {
 #define CONVLADDER_NAME(name, version, symbol) int symbol();
-#include "simulator/stand_in/driver/documented_names.inc"
+#include "driver_names.inc"
 #undef CONVLADDER_NAME
 }
 
@@ -19,7 +19,7 @@ struct Row {
 /// By name, then by version.
 constexpr Row kRows[] = {
 #define CONVLADDER_NAME(name, version, symbol) Row{#name, version, &(symbol)},
-#include "simulator/stand_in/driver/documented_names.inc"
+#include "driver_names.inc"
 #undef CONVLADDER_NAME
 };
 

@@ -13,7 +13,7 @@ struct ErrorName {
 
 constexpr std::array kNames = {
 #define CONVLADDER_ERROR(name) ErrorName{name, #name},
-#include "simulator/stand_in/driver/error_names.inc"
+#include "driver_errors.inc"
 #undef CONVLADDER_ERROR
 };
 
