@@ -44,6 +44,23 @@ void require_inside(const fs::path& folder, const fs::path& file) {
   }
 }
 
+std::vector<fs::path> include_folders_of(const fs::path& folder, const LadderProblem& problem) {
+  const fs::path root = fs::canonical(folder);
+  std::vector<fs::path> folders;
+  for (const std::string& name : problem.include_folders) {
+    std::error_code error;
+    const fs::path real = fs::canonical(root / name, error);
+    const auto refuse = [&](const char* why) {
+      throw UserError(fmt::format("{}: include_folders: '{}' {}", shown(folder / kProblem), name, why));
+    };
+    if (error || !fs::is_directory(real, error)) refuse("is no folder beside this one");
+    if (real != (root / name).lexically_normal())
+      refuse("is a link, which may lead anywhere: expected the folder itself");
+    folders.push_back(real);
+  }
+  return folders;
+}
+
 std::vector<std::string> stage_names(const fs::path& folder) {
   std::vector<std::string> names;
   std::error_code error;
@@ -137,6 +154,7 @@ LadderProblem read_ladder_problem(const fs::path& path) {
 
 LadderFolder read_ladder_folder(const fs::path& path, OwnStages own) {
   LadderFolder folder{path, read_ladder_problem(path), reference_of(path), {}};
+  folder.include_folders = include_folders_of(path, folder.problem);
   for (const std::string& name : stage_names(path)) {
     const fs::path file = path / name;
     require_inside(path, file);

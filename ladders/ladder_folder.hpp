@@ -20,8 +20,9 @@ namespace convladder {
 struct LadderFolder {
   std::filesystem::path path;
   LadderProblem problem;
-  std::string reference;            ///< the file's name
-  std::vector<StageSource> stages;  ///< by language, then rung; libraries last
+  std::string reference;                                    ///< the file's name
+  std::vector<StageSource> stages;                          ///< by language, then rung; libraries last
+  std::vector<std::filesystem::path> include_folders = {};  ///< the problem's, absolute
 };
 
 /// Whether there is a problem.json, whatever it is.
@@ -34,7 +35,8 @@ LadderProblem read_ladder_problem(const std::filesystem::path& path);
 enum class OwnStages { required, optional };
 
 /// Reads all of it; nothing is compiled. Other files are the user's own and are left alone. Throws UserError, one line
-/// that names the file, for what is missing, contradicts itself or lies outside of the folder.
+/// that names the file, for what is missing, contradicts itself or lies outside of the folder. Only its include folders
+/// do: they lie beside it.
 LadderFolder read_ladder_folder(const std::filesystem::path& path, OwnStages own = OwnStages::required);
 
 }  // namespace convladder

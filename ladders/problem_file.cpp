@@ -25,6 +25,7 @@ constexpr std::size_t kMostDimensions = 26;
 constexpr std::size_t kMostTensors = 64;
 constexpr std::size_t kMostRanks = 8;
 constexpr std::size_t kMostSizes = 1000;
+constexpr std::size_t kMostIncludeFolders = 16;
 constexpr double kMostElements = 2147483648.0;  // of a tensor: kernels index inside it with 32 bits
 
 /// The words that C++, CUDA and Python keep for themselves, as far as somebody would call a tensor so.
@@ -129,6 +130,7 @@ class Reader {
     work.refuse_others();
     std::vector<std::string> sizes = read_sizes("sizes");
     std::vector<std::string> counted = fields_.has("counted_sizes") ? read_sizes("counted_sizes") : sizes;
+    std::vector<std::string> include_folders = read_include_folders();
     static_cast<void>(fields_.at("comment"));
     static_cast<void>(fields_.at("$schema"));
     fields_.refuse_others();
@@ -141,7 +143,8 @@ class Reader {
             .sizes = std::move(sizes),
             .counted_sizes = std::move(counted),
             .flop = std::move(flop),
-            .least_bytes = std::move(least_bytes)};
+            .least_bytes = std::move(least_bytes),
+            .include_folders = std::move(include_folders)};
   }
 
  private:
@@ -164,6 +167,22 @@ class Reader {
     for (const JsonPlace& size : fields_.at(field).list()) sizes.push_back(size.name());
     if (sizes.empty() || sizes.size() > kMostSizes) fields_.at(field).expected("1 to 1000 sizes");
     return sizes;
+  }
+
+  /// Of one name only: a folder that comes from somebody shall not have compilers read anything further away.
+  std::vector<std::string> read_include_folders() const {
+    std::vector<std::string> folders;
+    if (!fields_.has("include_folders")) return folders;
+    for (const JsonPlace& place : fields_.at("include_folders").list()) {
+      if (folders.size() == kMostIncludeFolders) fields_.at("include_folders").expected("at most 16 folders");
+      std::string folder = place.name();
+      const bool is_beside =
+          folder.starts_with("../") && folder.size() > 3 &&
+          std::all_of(folder.begin() + 3, folder.end(), [](char one) { return is_of_identifier(one) || one == '-'; });
+      if (!is_beside) place.expected("a folder beside this one, \"../NAME\" of letters, digits, '_' and '-'");
+      folders.push_back(std::move(folder));
+    }
+    return folders;
   }
 
   void read_dimensions() {

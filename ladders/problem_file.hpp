@@ -80,10 +80,11 @@ struct LadderProblem {
   std::vector<DerivedValue> derived;
   std::vector<LadderTensor> tensors;
   std::vector<LadderScalar> scalars;
-  std::vector<std::string> sizes;          ///< what is run where nobody names any: "M64N64K64"
-  std::vector<std::string> counted_sizes;  ///< likewise on a device that counts, which takes its time
-  Expression flop;                         ///< operations by the definition
-  std::optional<Expression> least_bytes;   ///< where not all of the tensors have to be moved once
+  std::vector<std::string> sizes;                 ///< what is run where nobody names any: "M64N64K64"
+  std::vector<std::string> counted_sizes;         ///< likewise on a device that counts, which takes its time
+  Expression flop;                                ///< operations by the definition
+  std::optional<Expression> least_bytes;          ///< where not all of the tensors have to be moved once
+  std::vector<std::string> include_folders = {};  ///< with headers, beside the ladder's folder: "../tiles"
 
   /// The values of a size, checked: dimensions within their limits, shapes that are whole and not too large. Throws
   /// std::invalid_argument, one line that says what is expected.

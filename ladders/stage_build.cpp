@@ -172,6 +172,7 @@ struct StageBuilder::Order {
   std::vector<std::string> words;  ///< the compiler and its options
   fs::path source;
   std::vector<std::string> libraries;  ///< "-ldnnl": behind the source
+  std::vector<fs::path> includes;      ///< folders with headers, beside the source's own
   std::string header;                  ///< included before the source: what it has to define, and how that is called
   std::string signature;               ///< for who does not define it
   std::string generated = {};          ///< what is compiled instead of the source, which it includes or holds
@@ -196,6 +197,7 @@ StageBuild StageBuilder::build(const LadderFolder& folder, const StageSource& st
                                 : cpp_words(compiler),
               .source = source,
               .libraries = {},
+              .includes = folder.include_folders,
               .header = kIncludes,
               .signature = folder.problem.signature(is_cuda)};
   if (is_cuda) order.header += "#include <cuda_bf16.h>\n#include <cuda_fp16.h>\n";
@@ -244,15 +246,17 @@ StageBuild StageBuilder::build_reference(const LadderFolder& folder) const {
       {.words = reference_words(compiler),
        .source = fs::absolute(folder.path / folder.reference),
        .libraries = {},
+       .includes = folder.include_folders,
        .header = fmt::format("{}{};\n{}\n", kIncludes, signature, folder.problem.reference_call(kReferenceCall)),
        .signature = signature});
 }
 
 StageBuild StageBuilder::carry_out(const Order& order) const {
   std::vector<std::string> words = order.words;
+  for (const fs::path& folder : order.includes) words.push_back("-I" + folder.string());
   std::string made_of = stamp(fs::canonical(words.front())) + '\n' + order.header + '\n' + order.source.string() +
                         '\n' + order.generated + '\n';
-  for (const auto* const list : {&order.words, &order.libraries}) {
+  for (const auto* const list : {static_cast<const std::vector<std::string>*>(&words), &order.libraries}) {
     for (const std::string& word : *list) made_of += word + '\n';
   }
   made_of += read_file_text(order.source.string());
@@ -275,8 +279,9 @@ StageBuild StageBuilder::carry_out(const Order& order) const {
   words.insert(words.end(), order.libraries.begin(), order.libraries.end());
   const bool keeps_ptx = std::ranges::find(words, "--keep") != words.end();
   if (keeps_ptx) words.insert(words.end(), {"--keep-dir", scratch.string()});
-  const ProgramOutput output = run_program(
-      words, compiler_settings(order.words.front(), {order.source.parent_path(), order.source, place.header}, scratch));
+  std::vector<fs::path> readable = order.includes;
+  readable.insert(readable.end(), {order.source.parent_path(), order.source, place.header});
+  const ProgramOutput output = run_program(words, compiler_settings(words.front(), readable, scratch));
   std::error_code error;
   StageBuild build;
   if (!output.succeeded() || !fs::exists(fresh, error)) {

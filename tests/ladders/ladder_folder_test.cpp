@@ -126,6 +126,24 @@ TEST_F(LadderFolderTest, LinksMayNotLeaveTheFolder) {
   EXPECT_THAT(error(), HasSubstr("03_nowhere.cu: cannot be read"));
 }
 
+TEST_F(LadderFolderTest, IncludeFoldersLieBesideIt) {
+  const std::filesystem::path beside = path_.parent_path() / (path_.filename().string() + "-tiles");
+  const std::string name = "../" + beside.filename().string();
+  std::filesystem::remove_all(beside);
+  std::string problem = kSmallProblem;
+  write("problem.json", problem.insert(problem.find('{') + 1, "\"include_folders\": [\"" + name + "\"], "));
+  EXPECT_THAT(error(), HasSubstr("problem.json: include_folders: '" + name + "' is no folder beside this one"));
+  std::ofstream(beside) << "a file";
+  EXPECT_THAT(error(), HasSubstr("is no folder beside this one"));
+  std::filesystem::remove(beside);
+  std::filesystem::create_symlink("/etc", beside);
+  EXPECT_THAT(error(), HasSubstr("is a link, which may lead anywhere"));
+  std::filesystem::remove(beside);
+  std::filesystem::create_directory(beside);
+  EXPECT_THAT(read_ladder_folder(path_).include_folders, testing::ElementsAre(std::filesystem::canonical(beside)));
+  std::filesystem::remove_all(beside);
+}
+
 TEST_F(LadderFolderTest, ThousandsOfStagesAreNoLadder) {
   for (int i = 2; i <= 1100; ++i) write(std::to_string(i) + "_stage" + std::to_string(i) + ".cpp", "");
   EXPECT_THAT(error(), HasSubstr("more than 1000 stages"));

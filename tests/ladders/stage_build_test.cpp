@@ -70,6 +70,29 @@ TEST_F(StageBuildTest, OnlyWhatChangedIsBuiltAgain) {
   EXPECT_EQ(result(edited), 1200);
 }
 
+TEST_F(StageBuildTest, HeadersOfAnIncludeFolderAreFoundAndWatched) {
+  std::string problem = kSmallProblem;
+  write("problem.json", problem.insert(problem.find('{') + 1, "\"include_folders\": [\"../tiles\"], "));
+  std::filesystem::create_directory(path_ / "tiles");
+  const std::string text = std::string("#include \"tile.hpp\"\n") + kSolve;
+  std::ofstream(path_ / "tiles/tile.hpp") << "#define FACTOR 7\n";
+  const StageBuild first = build("01_plain.cpp", text);
+  ASSERT_EQ(first.error, "");
+  EXPECT_EQ(result(first), 21);
+  EXPECT_TRUE(build("01_plain.cpp", text).was_built_before);
+  std::ofstream(path_ / "tiles/tile.hpp") << "#define FACTOR 700\n";
+  const StageBuild edited = build("01_plain.cpp", text);
+  EXPECT_FALSE(edited.was_built_before);
+  EXPECT_EQ(result(edited), 2100);
+  if (find_nvcc().empty()) GTEST_SKIP() << "of the rest: nvcc was not found";
+  EXPECT_EQ(build("01_kernel.cu",
+                  "#include \"tile.hpp\"\n"
+                  "__global__ void scale(const float* x, float* y) { *y = FACTOR * *x; }\n"
+                  "extern \"C\" void solve(const float* x, float* y, int) { scale<<<1, 1>>>(x, y); }")
+                .error,
+            "");
+}
+
 TEST_F(StageBuildTest, WhatDoesNotCompileSaysWhyInOneLine) {
   EXPECT_THAT(build("01_plain.cpp", "#include \"factor.hpp\"\nint broken = \n").error, HasSubstr("01_plain.cpp:"));
   EXPECT_THAT(build("01_plain.cpp", "extern \"C\" void solve(float*, float*, int) {}").error, HasSubstr("solve"));

@@ -30,6 +30,19 @@ struct Library {
   LibraryLadder first;
 };
 
+/// Headers of the folders beside it are its own from now on: nothing stands beside a folder that is written for a user.
+void take_in_headers(LibraryLadder& ladder, const LadderProblem& problem,
+                     const std::map<std::string, std::vector<EmbeddedFile>>& folders) {
+  if (problem.include_folders.empty()) return;
+  for (const std::string& folder : problem.include_folders) {
+    const std::vector<EmbeddedFile>& shared = folders.at(fs::path(folder).filename().string());
+    ladder.files.insert(ladder.files.end(), shared.begin(), shared.end());
+  }
+  std::string& text = std::ranges::find(ladder.files, "problem.json", &EmbeddedFile::name)->content;
+  const std::size_t line = text.rfind('\n', text.find("\"include_folders\""));
+  text.erase(line, text.find('\n', line + 1) - line);
+}
+
 Library read_library() {
   std::map<std::string, std::vector<EmbeddedFile>> folders;
   for (const EmbeddedFile& file : embedded_ladders()) {
@@ -37,11 +50,12 @@ Library read_library() {
     folders[path.parent_path().filename().string()].push_back({path.filename().string(), file.content});
   }
   Library library;
-  for (auto& [folder, files] : folders) {
+  for (const auto& [folder, files] : folders) {
     const auto problem = std::ranges::find(files, "problem.json", &EmbeddedFile::name);
-    if (problem == files.end()) throw std::logic_error(fmt::format("the ladder {} has no problem.json", folder));
+    if (problem == files.end()) continue;  // headers of others
     const LadderProblem read = parse_problem(problem->content, folder + "/problem.json");
-    LibraryLadder ladder{read.name, read.title, std::move(files)};
+    LibraryLadder ladder{read.name, read.title, files};
+    take_in_headers(ladder, read, folders);
     if (folder == kTemplate) {
       library.first = std::move(ladder);
     } else {

@@ -100,6 +100,8 @@ def test_ten_thousand_stages(folder: Path) -> None:
 
 @pytest.mark.parametrize("place, value, words", [
     ("/name", "a/b", "name: expected a name of small letters"),
+    ("/include_folders", ["../../tiles"], 'include_folders[0]: expected a folder beside this one, "../NAME"'),
+    ("/include_folders", ["../tiles"], "include_folders: '../tiles' is no folder beside this one"),
     ("/tensors/0/name", "a/b", "tensors[0]: name: expected a name of letters"),
     ("/tensors/0/shape", ["N / 3"], "the shape of x: 'N / 3' is 333.3"),
     ("/tensors/0/shape", ["N - 1000"], "the shape of x: 'N - 1000' is 0, it must be a whole number above 0"),

@@ -3,6 +3,7 @@ stage, break one, and run again."""
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import Any, Iterator
 
 import pytest
-from conftest import PROGRAM, cases, record, run
+from conftest import PROGRAM, REPOSITORY, cases, record, run
 
 SIZE = "R48C96"
 QUICK = ["--size", SIZE, "--repetitions", "3", "--benchmark_min_time=0.0005"]
@@ -83,6 +84,20 @@ def test_the_first_run_shows_everything(softmax: tuple[Path, Path, str]) -> None
         assert (explained.returncode, explained.stderr) == (0, "") and f"softmax.{SIZE}" in explained.stdout
     title = document["variants"][0]["title"]
     assert title in printed and title in (out / "report.html").read_text(encoding="utf-8")
+
+
+def test_a_copy_of_a_ladder_holds_the_headers_that_it_shares(tmp_path: Path) -> None:
+    """Nothing stands beside a folder of one's own, so the copy names no folder beside it."""
+    sharing = [path for path in REPOSITORY.glob("variants/*/problem.json") if "include_folders" in path.read_text(encoding="utf-8")]
+    assert len(sharing) >= 3
+    for path in sharing:
+        problem = json.loads(path.read_text(encoding="utf-8"))
+        made = run("new", problem["name"], "--from", problem["name"], cwd=tmp_path)
+        assert (made.returncode, made.stderr) == (0, "")
+        copy = tmp_path / problem["name"]
+        shared = [file for folder in problem.pop("include_folders") for file in (path.parent / folder).iterdir()]
+        assert json.loads((copy / "problem.json").read_text(encoding="utf-8")) == problem
+        assert shared and all((copy / file.name).read_bytes() == file.read_bytes() for file in shared)
 
 
 def test_only_what_has_changed_is_built(softmax: tuple[Path, Path, str], installed: Path) -> None:

@@ -23,6 +23,9 @@ Y = "/tensors/1"
 BAD: list[tuple[str, Any]] = [
     ("/name", MISSING), ("/name", ""), ("/name", "Doubled"), ("/name", "9x"), ("/name", "a-"), ("/name", "a_b"),
     ("/name", "a" * 61), ("/name", 7), ("/title", 5), ("/title", "t" * 257),
+    ("/include_folders", "../tiles"), ("/include_folders", ["tiles"]), ("/include_folders", ["../"]),
+    ("/include_folders", ["../.."]), ("/include_folders", ["../a/b"]), ("/include_folders", ["../../tiles"]),
+    ("/include_folders", ["/usr/include"]), ("/include_folders", ["../.ssh"]), ("/include_folders", ["../tiles"] * 17),
     ("/dimensions", MISSING), ("/dimensions", {}), ("/dimensions", []), ("/dimensions/n", {"name": "small"}),
     ("/dimensions/N", {}), ("/dimensions/N/name", ""), ("/dimensions/N/from", -1), ("/dimensions/N/from", 1.5),
     ("/dimensions/N/to", 2**31), ("/dimensions/N/to", "7"), ("/dimensions/N/usual", -1), ("/dimensions/N/most", 7),

@@ -1,5 +1,4 @@
 // The inner product of the upper CPU stages: a tile of C in vector registers, whatever vectors the compiler may use.
-// A ladder's folder stands for itself, so each ladder of products has its own copy of this and of packed_blocks.hpp.
 #pragma once
 
 #include <cstddef>
