@@ -61,17 +61,16 @@ std::string number(double value) {
 }
 
 std::string counters_text(const std::vector<std::pair<std::string, double>>& counters) {
-  std::vector<std::string> lines;
-  lines.reserve(counters.size());
-  for (const auto& [name, value] : counters)
-    lines.push_back(fmt::format("\n     {}: {}", json_line(name), number(value)));
-  return fmt::format("{{{}}}", fmt::join(lines, ","));
+  std::vector<std::string> texts;
+  texts.reserve(counters.size());
+  for (const auto& [name, value] : counters) texts.push_back(fmt::format("{}: {}", json_line(name), number(value)));
+  return fmt::format("{{{}}}", fmt::join(texts, ", "));
 }
 
+/// On one line, with spaces between its counters: a diff by words shows which of them moved.
 std::string kernel_text(const KernelCounters& kernel) {
   return fmt::format(
-      "\n    {{\"kernel\": {}, \"grid\": [{}, {}, {}], \"block\": [{}, {}, {}],\n    \"values\": {},\n    "
-      "\"modelled\": {}}}",
+      "\n    {{\"kernel\": {}, \"grid\": [{}, {}, {}], \"block\": [{}, {}, {}], \"values\": {}, \"modelled\": {}}}",
       json_line(kernel.kernel), kernel.grid.x, kernel.grid.y, kernel.grid.z, kernel.block.x, kernel.block.y,
       kernel.block.z, counters_text(kernel.values), counters_text(kernel.modelled));
 }

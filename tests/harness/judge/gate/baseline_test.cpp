@@ -45,6 +45,20 @@ TEST(BaselineFile, WhatIsWrittenIsReadToTheLastBit) {
   EXPECT_EQ(read.cases, baseline.cases);  // by compiler, version, layer, variant
 }
 
+TEST(BaselineFile, AKernelIsALineWithSpacesBetweenItsCounters) {
+  BaselineCase two = one_case();
+  two.kernels.push_back(two.kernels.front());
+  const std::string text = baseline_text({"n", {two}});
+  const std::string line =
+      "\n    {\"kernel\": \"convladder::f<1, \\\"2\\\">\", \"grid\": [2, 3, 4], \"block\": [16, 16, 1], \"values\": "
+      "{\"" +
+      std::string(kLoads) +
+      "\": 12345678901234, \"a.ratio\": 0.3333333333333333}, \"modelled\": {\"dram__bytes_read.sum\": 64}}";
+  const std::size_t first = text.find(line + ",\n");
+  ASSERT_NE(first, std::string::npos) << text;
+  EXPECT_NE(text.find(line + "]}\n", first + 1), std::string::npos) << text;
+}
+
 TEST(BaselineFile, TheBytesDoNotDependOnTheOrderOfCases) {
   EXPECT_EQ(baseline_text({"n", {unsupported_case(), one_case()}}),
             baseline_text({"n", {one_case(), unsupported_case()}}));
