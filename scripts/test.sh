@@ -10,9 +10,10 @@ usage: scripts/test.sh [--asan | --no-asan] [--all] [--fuzz SECONDS] [options of
        scripts/test.sh -k EXPRESSION [--asan | --no-asan] [options of ctest]
 
 Installs the Debian packages that are missing and runs every test: in the release build, in a build with
-AddressSanitizer and UndefinedBehaviorSanitizer, and the layout of the code if clang-format 14 is there. The tests of
-what is never measured (harness/, ladders/, datasets/, support/) run in the sanitized build only; with --no-asan, in the
-release build. The last line gives the totals. Takes 25 to 29 minutes on two cores (docs/ci.md).
+AddressSanitizer and UndefinedBehaviorSanitizer; who uses whom, by layers.txt; and the layout of the code if clang-format
+14 is there. The tests of what is never measured (harness/, ladders/, datasets/, support/) run in the sanitized build
+only; with --no-asan, in the release build. The last line gives the totals. Takes 25 to 29 minutes on two cores
+(docs/ci.md).
 
 In the sanitized build the GoogleTests of a folder run in one process. To ctest they are one test: -R googletest.devices
 
@@ -142,13 +143,12 @@ if [[ -n $names ]]; then
   pattern=$(IFS='|' && echo "^(${chosen[*]//./\\.})\$")
   export CONVLADDER_PYTEST_NAMES=$names
   targets=(convladder_pytest_programs)
-  if "$root/scripts/lint.sh" --layers; then checks+=(--check "layers=passed"); else checks+=(--check "layers=failed"); fi
-
-if $release; then run_ctest release release --tests-regex "$pattern"; fi
+  if $release; then run_ctest release release --tests-regex "$pattern"; fi
   if $asan; then run_ctest sanitized asan-ubsan --tests-regex "$pattern" --exclude-regex '^pytest\.scripts\.'; fi
   exec /usr/bin/python3 "$root/scripts/test_summary.py" "${reports[@]}"
 fi
 
+if "$root/scripts/lint.sh" --layers; then checks+=(--check "layers=passed"); else checks+=(--check "layers=failed"); fi
 status=0
 "$root/scripts/lint.sh" --format || status=$?
 case $status in
