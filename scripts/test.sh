@@ -12,7 +12,7 @@ usage: scripts/test.sh [--asan | --no-asan] [--all] [--fuzz SECONDS] [options of
 Installs the Debian packages that are missing and runs every test: in the release build, in a build with
 AddressSanitizer and UndefinedBehaviorSanitizer; who uses whom, by layers.txt; and the layout of the code if clang-format
 14 is there. The tests of what is never measured (harness/, ladders/, datasets/, support/) run in the sanitized build
-only; with --no-asan, in the release build. The last line gives the totals. Takes 25 to 29 minutes on two cores
+only; with --no-asan, in the release build. The slowest 30 are listed, and the last line gives the totals. Takes 25 to 29 minutes on two cores
 (docs/ci.md).
 
 In the sanitized build the GoogleTests of a folder run in one process. To ctest they are one test: -R googletest.devices
@@ -177,4 +177,4 @@ if $asan; then
   run_ctest sanitized asan-ubsan "${sanitized_options[@]}"
 fi
 if ((fuzz_seconds > 0)); then run_fuzz; fi
-/usr/bin/python3 "$root/scripts/test_summary.py" "${checks[@]}" "${reports[@]}"
+/usr/bin/python3 "$root/scripts/test_summary.py" --slowest 30 "${checks[@]}" "${reports[@]}"

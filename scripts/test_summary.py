@@ -18,9 +18,18 @@ _PYTEST_SKIPPED = re.compile(r"^SKIPPED \[\d+\] \S+?: (.+)$", re.MULTILINE)
 _PYTEST_WORDS = {"passed": "passed", "xfailed": "passed", "failed": "failed", "error": "failed", "errors": "failed",
                  "xpassed": "failed", "skipped": "skipped"}
 _GOOGLE_TEST_SKIPPED = re.compile(r"^.*: Skipped\n(?:\s*\n)*(.+)$", re.MULTILINE)
-_GOOGLE_TEST_RESULT = re.compile(r"\[ +(OK|FAILED|SKIPPED) +\] ([^\s,]+).* \(\d+ ms\)$", re.MULTILINE)
+_GOOGLE_TEST_RESULT = re.compile(r"\[ +(OK|FAILED|SKIPPED) +\] ([^\s,]+).* \((\d+) ms\)$", re.MULTILINE)
 _GOOGLE_TEST_WORDS = {"OK": "passed", "FAILED": "failed", "SKIPPED": "skipped"}
 _SKIP_LINE = re.compile(r"^skipped: (.+)$", re.MULTILINE)
+
+
+class Duration(NamedTuple):
+    """How long a test of ctest took: a file of pytest, a program of GoogleTest, or a test by itself."""
+
+    seconds: float
+    name: str
+    longest: str = ""
+    """Of a program of GoogleTest, its longest test and how long that took."""
 
 
 class Result(NamedTuple):
@@ -33,15 +42,22 @@ class Result(NamedTuple):
 
 
 def main(arguments: Optional[Sequence[str]] = None) -> int:
-    """Prints the failed and the skipped tests and, last, 'N passed, N failed, N skipped'; 1 if any failed."""
+    """Prints the slowest, the failed and the skipped tests and, last, 'N passed, N failed, N skipped'; 1 if any failed."""
     parser = argparse.ArgumentParser(description=__doc__, allow_abbrev=False)
     parser.add_argument("--check", action="append", default=[], metavar="NAME=STATUS[:REASON]",
                         help="a test that ctest does not know; the status is passed, failed or skipped")
+    parser.add_argument("--slowest", type=int, default=0, metavar="N", help="list the N that took longest")
     parser.add_argument("reports", nargs="*", type=Path, metavar="[NAME=]JUNIT.xml",
                         help="reports of ctest --output-junit; the name stands before its tests'")
     options = parser.parse_args(arguments)
     results = [result for report in options.reports for result in _read(str(report))]
     results += [_check(text) for text in options.check]
+
+    if options.slowest:
+        durations = sorted(duration for report in options.reports for duration in _durations(str(report)))
+        print(f"the slowest {options.slowest} tests:")
+        for duration in reversed(durations[-options.slowest:]):
+            print(f"{duration.seconds:8.1f} s  {duration.name}{duration.longest}")
 
     counts: Counter[str] = Counter()
     for result in results:
@@ -62,6 +78,19 @@ def _check(text: str) -> Result:
     name, _, status = text.partition("=")
     status, _, reason = status.partition(":")
     return Result(name, status, 1, reason)
+
+
+def _durations(argument: str) -> Iterator[Duration]:
+    prefix, _, path = argument.rpartition("=")
+    try:
+        suite = ElementTree.parse(path).getroot()
+    except (OSError, ElementTree.ParseError):
+        return  # _read says so
+    for case in suite.iter("testcase"):
+        inner = [(int(found[3]) / 1000, found[2])
+                 for found in _GOOGLE_TEST_RESULT.finditer(case.findtext("system-out") or "")]
+        longest = f", {max(inner)[0]:.1f} s of it {max(inner)[1]}" if len(inner) > 1 else ""
+        yield Duration(float(case.get("time") or 0), f"{prefix}: {case.get('name')}", longest)
 
 
 def _read(argument: str) -> Iterator[Result]:
