@@ -26,6 +26,10 @@ PROGRAM = Path(os.environ.get("CONVLADDER_PROGRAM", RELEASE / "convladder")).res
 SEEDED = Path(os.environ.get("CONVLADDER_SEEDED_PROGRAM", RELEASE / "tests/convladder_seeded")).resolve()
 DATASETS = Path(os.environ.get("CONVLADDER_DATASETS", REPOSITORY.parent / "shared/datasets"))
 
+ALL = "CONVLADDER_ALL_TESTS" in os.environ
+"""Whether what is rare is tested as well, or what other tests prove in less time: scripts/test.sh --all."""
+only_with_all = pytest.mark.skipif(not ALL, reason="takes long; scripts/test.sh --all runs it")
+
 SMALL = ["--shape", "1,8,8,2,3", "--repetitions", "3", "--benchmark_min_time=0.0005"]
 """A case of a few milliseconds."""
 

@@ -19,9 +19,6 @@ LIBRARIES = PROGRAM.parent / "libraries"
 needs_program = pytest.mark.skipif(not os.access(PROGRAM, os.X_OK),
                                    reason="no program on the stand-in: it needs nvcc, zstd and lz4")
 
-only_with_all = pytest.mark.skipif("CONVLADDER_ALL_TESTS" not in os.environ,
-                                   reason="scripts/test.sh --all runs it: it takes long")
-
 LAYER = ["--shape", "2,24,24,8,5", "--batch", "2", "--repetitions", "3"]
 """Kernels of some microseconds, which are soon executed."""
 

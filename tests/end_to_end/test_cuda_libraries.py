@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from conftest import cases, record, run
-from cuda_path import LIBRARIES, PROGRAM, lines_of, needs_program, on_stand_in, only_with_all, settings_of
+from conftest import cases, only_with_all, record, run
+from cuda_path import LIBRARIES, PROGRAM, lines_of, needs_program, on_stand_in, settings_of
 
 pytestmark = needs_program
 

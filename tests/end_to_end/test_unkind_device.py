@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from conftest import record
-from cuda_path import PROGRAM, needs_program, on_stand_in, only_with_all, settings_of
+from conftest import only_with_all, record
+from cuda_path import PROGRAM, needs_program, on_stand_in, settings_of
 
 pytestmark = needs_program
 

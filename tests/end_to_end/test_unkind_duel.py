@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from cuda_path import needs_program, on_stand_in, only_with_all
+from conftest import only_with_all
+from cuda_path import needs_program, on_stand_in
 
 pytestmark = needs_program
 

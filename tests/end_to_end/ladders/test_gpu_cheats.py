@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
-from conftest import RELEASE, run
-from cuda_path import PROGRAM, lines_of, needs_program, only_with_all
+from conftest import RELEASE, only_with_all, run
+from cuda_path import PROGRAM, lines_of, needs_program
 
 pytestmark = needs_program
 

@@ -2,6 +2,10 @@
 
 The variants are those of tests/seeded_variants; the head of each file says what is wrong with it. A case is left out
 where its variant is right: image 5 of a batch of one, say.
+
+Two batches are run, of some and of very many images, and one is run in networks and fused. The others differ in how many
+images there are to look at, and in nothing that finds a cheat: scripts/test.sh --all runs them too, and the cheats with a
+run of their own in networks.
 """
 
 from __future__ import annotations
@@ -17,12 +21,14 @@ from typing import Any
 
 import pytest
 
-from conftest import SEEDED, complaints, is_sanitized, run
+from conftest import ALL, SEEDED, complaints, is_sanitized, run
 
 FAILED = {"incorrect", "crashed", "timeout", "launch failed", "refused"}
 CONTROLS = ["memory-accumulation", "compile-time", "register-tile", "seeded-correct", "seeded-tunable"]
-BATCHES = (8,) if is_sanitized() else (1, 8, 1000)
+BATCHES = (8,) if is_sanitized() else (1, 8, 1000) if ALL else (8, 1000)
 """Sanitizers see in one batch what they see in all."""
+NETWORK_BATCHES = BATCHES if ALL else (8,)
+"""And those of fused variants."""
 MANY = tuple(batch for batch in BATCHES if batch >= 8)
 MORE_THAN_EIGHT = tuple(batch for batch in BATCHES if batch > 8)
 NEVER: tuple[int, ...] = ()
@@ -142,9 +148,14 @@ NETWORK = {
                {"name": "softmax", "type": "softmax"}], "batches": [8]}
 
 
-def of(table: dict[str, Wrong], attribute: str) -> list[tuple[str, int]]:
+def of(table: dict[str, Wrong], attribute: str, among: tuple[int, ...] = BATCHES) -> list[tuple[str, int]]:
     """Every name with each of its batches."""
-    return [(name, batch) for name, wrong in table.items() for batch in getattr(wrong, attribute) if batch in BATCHES]
+    return [(name, batch) for name, wrong in table.items() for batch in getattr(wrong, attribute) if batch in among]
+
+
+def in_networks(table: dict[str, Wrong]) -> list[tuple[str, int]]:
+    """Every name with each of its batches in networks, but for what has a run of its own there."""
+    return [(name, batch) for name, batch in of(table, "network", NETWORK_BATCHES) if ALL or not table[name].alone]
 
 
 @pytest.fixture(scope="module")
@@ -292,7 +303,7 @@ def test_duel_control_stands(tmp_path: Path) -> None:
     assert duel(tmp_path, "memory-accumulation", 1000)["verdict"] != "failed"
 
 
-@pytest.mark.parametrize("name, batch", of(IN_NETWORK, "network"))
+@pytest.mark.parametrize("name, batch", in_networks(IN_NETWORK))
 def test_network(folder: Path, network_file: Path, name: str, batch: int) -> None:
     of_run = network_of(folder, network_file, name, batch)
     assert_refused_case(of_run, f"seeded-{name}", IN_NETWORK[name].reason, "total", "phases")
@@ -300,34 +311,34 @@ def test_network(folder: Path, network_file: Path, name: str, batch: int) -> Non
         assert step["time"] is None
 
 
-@pytest.mark.parametrize("beside, batch", [("in-prepare", batch) for batch in BATCHES] + of(ALONE, "network"))
+@pytest.mark.parametrize("beside, batch", [("in-prepare", batch) for batch in NETWORK_BATCHES] + in_networks(ALONE))
 def test_network_controls_stand(folder: Path, network_file: Path, beside: str, batch: int) -> None:
     of_run = network_of(folder, network_file, beside, batch)
     for control in [*CONTROLS, "seeded-fused-correct"]:
         assert_stands(of_run, control)
 
 
-@pytest.mark.parametrize("name, batch", of(OPERATORS, "network"))
+@pytest.mark.parametrize("name, batch", in_networks(OPERATORS))
 def test_network_with_an_operator(folder: Path, network_file: Path, name: str, batch: int) -> None:
     of_run = recorded(folder, "network", ("seeded-correct",), batch, "--network", network_file, "--device", "cpu",
                       "--weights", "random", "--repetitions", 3, "--operator", f"max_pool=seeded-{name}")
     assert_refused_case(of_run, "seeded-correct", OPERATORS[name].reason, "total", "phases")
 
 
-@pytest.mark.parametrize("batch", BATCHES)
+@pytest.mark.parametrize("batch", NETWORK_BATCHES)
 def test_network_with_an_operator_that_is_right(folder: Path, network_file: Path, batch: int) -> None:
     of_run = recorded(folder, "network", ("seeded-correct",), batch, "--network", network_file, "--device", "cpu",
                       "--weights", "random", "--repetitions", 3, "--operator", "max_pool=seeded-correct")
     assert_stands(of_run, "seeded-correct")
 
 
-@pytest.mark.parametrize("name, batch", of(FUSED, "batches"))
+@pytest.mark.parametrize("name, batch", of(FUSED, "batches", NETWORK_BATCHES))
 def test_fused(folder: Path, network_file: Path, name: str, batch: int) -> None:
     of_run = fused_of(folder, network_file, batch)
     assert_refused_case(of_run, f"seeded-{name}", FUSED[name].reason, "time", "other_times")
 
 
-@pytest.mark.parametrize("batch", BATCHES)
+@pytest.mark.parametrize("batch", NETWORK_BATCHES)
 def test_fused_controls_stand_and_a_cheat_among_the_separate_ones_does_not(
         folder: Path, network_file: Path, batch: int) -> None:
     of_run = fused_of(folder, network_file, batch)
