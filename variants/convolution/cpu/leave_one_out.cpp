@@ -63,9 +63,9 @@ struct UnpackedTile {
   }
 };
 
-/// Sums that go to the output after every few taps, and come back.
-template <int kMaps, int kVectors, TileStores kStores>
-struct ReturningTile {
+/// Sums that go to the output after every few taps, and come back. They are always stored plainly.
+template <int kMaps, int kVectors>
+struct PlainReturningTile {
   static constexpr int kTapsInRegisters = 7;  // a column of the largest filters of the LeNets
 
   template <typename Set>
@@ -85,6 +85,10 @@ struct ReturningTile {
     }
   }
 };
+
+/// One code for all ways to store: three would be compiled and one used.
+template <int kMaps, int kVectors, TileStores>
+using ReturningTile = PlainReturningTile<kMaps, kVectors>;
 
 /// A number that the compiler does not know.
 [[gnu::always_inline]] inline int unknown(int value) {

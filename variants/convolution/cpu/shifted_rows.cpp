@@ -285,4 +285,7 @@ Configurations ShiftedRowsConvolution::configurations(const ConvShape& shape, co
   return {candidates_of(all, wanted, most), by_model, possible, {"rows"}};
 }
 
+template void ShiftedRows::convolve_with<ShiftedRowsTile>(float*, const float*, float*, int, TileStores,
+                                                          BandPart) const;
+
 }  // namespace convladder

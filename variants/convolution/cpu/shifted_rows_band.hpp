@@ -276,4 +276,8 @@ void ShiftedRows::convolve_with(float* copies, const float* input, float* output
                                   ShiftedRowsBand<Tile>{*this, copies, first_row, input, all, stores, part});
 }
 
+/// In shifted_rows.cpp, for whoever else calls it.
+extern template void ShiftedRows::convolve_with<ShiftedRowsTile>(float*, const float*, float*, int, TileStores,
+                                                                 BandPart) const;
+
 }  // namespace convladder
