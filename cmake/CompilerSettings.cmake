@@ -37,14 +37,18 @@ if(CONVLADDER_SANITIZE)
     list(APPEND sanitizer_flags --param=asan-instrumentation-with-call-threshold=0 -fno-pie)
     list(APPEND sanitizer_link_flags -no-pie)
   endif()
-  find_program(CONVLADDER_LLD ld.lld)  # three times as quick with so much debug information
-  if(CONVLADDER_LLD)
-    list(APPEND sanitizer_link_flags -fuse-ld=lld)
-  endif()
   foreach(flag IN LISTS sanitizer_flags)
     target_compile_options(convladder_settings INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${flag}>")
   endforeach()
   target_link_options(convladder_settings INTERFACE ${sanitizer_link_flags})
+endif()
+
+# Several times as quick as the system's linker, for some fifty programs of 35 MB. The libraries, which others' programs
+# load, are linked by the system's.
+find_program(CONVLADDER_LLD ld.lld)
+if(CONVLADDER_LLD)
+  target_link_options(convladder_settings INTERFACE
+    $<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:-fuse-ld=lld>)
 endif()
 
 # The measured code is optimised for the machine it runs on; the record says for which. Nothing is measured where every
