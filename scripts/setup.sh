@@ -48,7 +48,7 @@ if none is. Needs root or sudo only where something is missing.
 
   --rivals  also XNNPACK, for a library more beside the CPU ladder (docs/cpu.md has two more)
   --charts  also the packages for the charts
-  --tests   also the packages for the charts and the tests
+  --tests   also the packages for the charts and the tests, and lld, which links their programs in less time
   --lint    also the packages for scripts/lint.sh
   --fuzz    also the packages for scripts/test.sh --fuzz
   --package also the packages for scripts/package.sh
@@ -109,11 +109,12 @@ missing() {
 }
 
 # give_up REASON: names every package that is missing and what it is for.
-# Where only clang is missing that is no failure.
+# Where only clang or lld is missing that is no failure.
 give_up() {
   echo "setup.sh: $1" >&2
   if ((${#needed[@]} == 0)); then
-    echo "setup.sh: without nvcc and clang the CUDA variants are left out" >&2
+    echo "setup.sh: still missing, and not needed: ${optional[*]}" >&2
+    [[ ${optional[*]} != *clang* ]] || echo "setup.sh: without nvcc and clang the CUDA variants are left out" >&2
     exit 0
   fi
   echo "setup.sh: still missing:" >&2
@@ -125,20 +126,20 @@ give_up() {
   exit 1
 }
 
-# Without nvcc, clang compiles the kernels. It is optional as well: a machine where it cannot be installed does without.
-optional=false
-if ! $slurm && ! command -v nvcc >/dev/null && [[ ! -x /usr/local/cuda/bin/nvcc ]]; then
-  optional=true
-  $list || command -v clang++ >/dev/null ||
-    echo "setup.sh: nvcc not found: clang will compile the CUDA variants, for the simulated device only" >&2
+# A machine where these cannot be installed does without. Without nvcc, clang compiles the kernels; lld is quicker than the
+# linker that comes with the compiler.
+optional=()
+if ! $slurm && ! command -v nvcc >/dev/null && [[ ! -x /usr/local/cuda/bin/nvcc ]] && ! command -v clang++ >/dev/null; then
+  optional+=(clang)
+  $list || echo "setup.sh: nvcc not found: clang will compile the CUDA variants, for the simulated device only" >&2
 fi
+if [[ " ${groups[*]} " == *" tests "* ]] && ! command -v ld.lld >/dev/null; then optional+=(lld); fi
 if ! command -v dpkg-query >/dev/null; then
   give_up "this is not a Debian system: install these yourself, then set CONVLADDER_NO_SETUP=1"
 fi
 
 mapfile -t needed < <(missing)
-wanted=("${needed[@]}")
-if $optional && ! command -v clang++ >/dev/null; then wanted+=(clang); fi
+wanted=("${needed[@]}" "${optional[@]}")
 if ((${#wanted[@]} == 0)); then finish; fi
 if $list; then
   printf '%s\n' "${wanted[@]}" | sort -u
@@ -169,6 +170,6 @@ if ((${#needed[@]} > 0)); then
   mapfile -t needed < <(missing)
   ((${#needed[@]} == 0)) || give_up "apt-get succeeded, and yet"
 fi
-# On its own, so that nothing else depends on it.
-if $optional && ! command -v clang++ >/dev/null; then install clang; fi
+# On their own, so that nothing else depends on them.
+if ((${#optional[@]} > 0)); then install "${optional[@]}"; fi
 finish
