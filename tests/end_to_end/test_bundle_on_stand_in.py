@@ -16,7 +16,7 @@ from typing import Any, Iterator
 
 import pytest
 
-from conftest import REPOSITORY, SCRIPTS, complaints, left_behind
+from conftest import REPOSITORY, SCRIPTS, complaints, left_behind, only_with_all
 from cuda_path import LIBRARIES, PROGRAM, needs_program
 
 pytestmark = [needs_program, pytest.mark.skipif(not shutil.which("strip"), reason="strip is not installed")]
@@ -145,6 +145,7 @@ def test_a_bundle_measures_on_a_machine_that_has_only_libraries(machine: Machine
     assert "lenet28.conv1" in goals and "not measured" in goals
 
 
+@only_with_all
 def test_a_hang_up_leaves_an_archive_and_resume_completes_it(machine: Machine) -> None:
     process = machine.start("--quick", "--only", "ladder,fused", "--output", "out")
     record = machine.there / "out/fused/run.json"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import DATASETS, assert_refused, idx_images, idx_labels, run
+from conftest import DATASETS, assert_refused, idx_images, idx_labels, only_with_all, run
 
 SOME_IMAGES = ["--network", "lenet28", "--images", "200", "--test-images", "0:50"]
 TINY = [*SOME_IMAGES, "--epochs", "1"]
@@ -72,6 +72,7 @@ def test_low_stops_early(tmp_path: Path) -> None:
     assert int(re.search(r"(\d+) updates", done.stdout).group(1)) < 300
 
 
+@only_with_all
 def test_nine_hundred_garments(tmp_path: Path, sanitized: bool) -> None:
     """Real Fashion-MNIST images, trained on 600, tested on the other 300."""
     folder = DATASETS / "fashion-mnist-sample"

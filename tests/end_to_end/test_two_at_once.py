@@ -1,6 +1,7 @@
 """Two or three programs at once, and kills in between: nothing is lost, and nothing is measured beside another one.
 
-CONVLADDER_TEST_PAIRS says how many pairs of each kind (default 2), CONVLADDER_TEST_SEED at which moments."""
+CONVLADDER_TEST_PAIRS says how many pairs of each kind (default 1, and 5 with scripts/test.sh --all), CONVLADDER_TEST_SEED at
+which moments."""
 
 from __future__ import annotations
 
@@ -17,10 +18,10 @@ from typing import Any, Iterator
 
 import pytest
 
-from conftest import SMALL, cases, left_behind, record, run, start, wait_for
+from conftest import ALL, SMALL, cases, left_behind, record, run, start, wait_for
 from validate_record import complaints
 
-PAIRS = int(os.environ.get("CONVLADDER_TEST_PAIRS", "2"))
+PAIRS = int(os.environ.get("CONVLADDER_TEST_PAIRS", "5" if ALL else "1"))
 SEED = int(os.environ.get("CONVLADDER_TEST_SEED", random.SystemRandom().randrange(2**32)))
 NETWORK = Path(__file__).with_name("tiny_network.json")
 FEW = ["--family", "cpu", "--variant", "local-accumulation,flat-vector", *SMALL, "--batch", "2,3"]

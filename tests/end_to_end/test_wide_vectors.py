@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import PROGRAM, REPOSITORY, is_sanitized
+from conftest import PROGRAM, REPOSITORY, is_sanitized, only_with_all
 
 FILES = Path(__file__).parent / "wide_vectors"
 SHORT_OF_AVX512 = "x86-64-v3"  # of the presets `bundle` and `package`
@@ -65,6 +65,7 @@ def test_the_build_refuses_what_cannot_be_carried(file: str, complaint: str, tmp
         assert (done.returncode, errors) == (0, []), done.stderr
 
 
+@only_with_all  # beside the bundle, which is compiled so
 def test_stage_16_compiles_for_less_as_optimised_as_it_is_carried(tmp_path: Path) -> None:
     """It names vectors in an asm, and which lambdas become functions of their own depends on how much is optimised."""
     if is_sanitized():
