@@ -6,25 +6,28 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 usage() {
   cat <<'USAGE'
-usage: scripts/test.sh [--asan | --no-asan] [--all] [--fuzz SECONDS] [options of ctest]
+usage: scripts/test.sh [--quick | --all] [--asan | --no-asan] [--fuzz SECONDS] [options of ctest]
        scripts/test.sh -k EXPRESSION [--asan | --no-asan] [options of ctest]
 
-Installs the Debian packages that are missing and runs every test: in the release build, in a build with
-AddressSanitizer and UndefinedBehaviorSanitizer; who uses whom, by layers.txt; and the layout of the code if clang-format
-14 is there. The tests of what is never measured (harness/, ladders/, datasets/, support/) run in the sanitized build
-only; with --no-asan, in the release build. The slowest 30 are listed, and the last line gives the totals. Takes 25 to 29 minutes on two cores
-(docs/ci.md).
+Installs the Debian packages that are missing and runs the tests: in the release build, in a build with AddressSanitizer
+and UndefinedBehaviorSanitizer; who uses whom, by layers.txt; and the layout of the code if clang-format 14 is there. The
+tests of what is never measured (harness/, ladders/, datasets/, support/) run in the sanitized build only; with --no-asan
+or --quick, in the release build. The slowest 30 are listed, and the last line gives the totals. How long it takes:
+docs/ci.md.
 
-In the sanitized build the GoogleTests of a folder run in one process. To ctest they are one test: -R googletest.devices
+The GoogleTests of a folder run in one process. To ctest they are one test: -R googletest.devices
 
+  --quick         what every change passes: only the release build, without what takes longest (the label `slow`)
+  --all           for the night: also what takes minutes and is rare (the label `long`); with sanitizers everything; and
+                  builds, links and runs the bundle and the package
   --asan          only the sanitized build
   --no-asan       without the sanitized build
-  --all           also run the tests that take minutes with sanitizers, and build, link and run the bundle and the package
   --fuzz SECONDS  also run each libFuzzer target for SECONDS (needs clang)
   -k EXPRESSION   only the tests of pytest whose names match, as with pytest's own -k, and nothing else; builds only the
                   programs that they run. The sanitized build leaves out those of the scripts
 
 examples:
+  scripts/test.sh --quick
   scripts/test.sh
   scripts/test.sh --no-asan -R harness    only tests whose name matches
   scripts/test.sh --no-asan -k "hostile_names and not charts"
@@ -40,6 +43,7 @@ USAGE
 release=true
 asan=true
 all=false
+quick=false
 fuzz_seconds=0
 names=
 ctest_options=()
@@ -48,6 +52,7 @@ while (($#)); do
     --asan) release=false ;;
     --no-asan) asan=false ;;
     --all) all=true ;;
+    --quick) quick=true ;;
     --fuzz)
       [[ ${2:-} =~ ^[1-9][0-9]*$ ]] || fail "--fuzz needs a number of seconds"
       fuzz_seconds="$2"
@@ -64,8 +69,14 @@ while (($#)); do
   shift
 done
 $release || $asan || fail "--asan and --no-asan leave no test"
+if $quick; then
+  ! $all || fail "--quick and --all are two speeds: leave out one of them"
+  $release || fail "--quick has no sanitized build: leave out --asan"
+  asan=false
+fi
 if [[ -n $names ]]; then
   ((fuzz_seconds == 0)) || fail "-k runs tests of pytest only: leave out --fuzz"
+  ! $quick || fail "-k chooses the tests: leave out --quick"
   for option in "${ctest_options[@]}"; do
     [[ $option != -R* && $option != --tests-regex* ]] || fail "-k chooses the tests: leave out $option"
   done
@@ -157,24 +168,29 @@ case $status in
   *) checks+=(--check "clang-format=failed") ;;
 esac
 
+left_out=(long)  # labels
+! $all || left_out=()
+! $quick || left_out+=(slow)
+
+# without LABEL...: ctest's option that leaves tests out by their labels and its value, a line each; nothing without labels.
+without() { (($# == 0)) || (IFS='|' && printf '%s\n' --label-exclude "^($*)\$"); }
+
 if $release; then
   # The tests of what is never measured run in one build where both run: the one with sanitizers.
-  release_options=()
+  labels=("${left_out[@]}")
   if $asan && ((${#ctest_options[@]} == 0)); then
     targets=(convladder convladder_optimised_tests)
-    release_options=(--label-exclude '^unmeasured$')
+    labels+=(unmeasured)
   fi
-  run_ctest release release "${release_options[@]}"
+  mapfile -t options < <(without "${labels[@]}")
+  run_ctest release release "${options[@]}"
   targets=()
 fi
 # The scripts are Python: sanitizers see nothing of them.
 if $asan; then
-  sanitized_options=(--exclude-regex '^pytest\.scripts\.')
-  if ! $all; then
-    targets=(convladder convladder_short_tests)
-    sanitized_options+=(--label-exclude '^long$')
-  fi
-  run_ctest sanitized asan-ubsan "${sanitized_options[@]}"
+  $all || targets=(convladder convladder_short_tests)
+  mapfile -t options < <(without "${left_out[@]}")
+  run_ctest sanitized asan-ubsan --exclude-regex '^pytest\.scripts\.' "${options[@]}"
 fi
 if ((fuzz_seconds > 0)); then run_fuzz; fi
 /usr/bin/python3 "$root/scripts/test_summary.py" --slowest 30 "${checks[@]}" "${reports[@]}"
