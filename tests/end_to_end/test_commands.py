@@ -172,7 +172,7 @@ def on_a_terminal(*arguments: object, until: str) -> str:
 
 
 @pytest.mark.parametrize("arguments", [
-    ["network", "--network", "lenet72", "--device", "cpu", "--batch", "100,200", "--variant", "best"],
+    ["network", "--network", "lenet72", "--device", "cpu", "--batch", "20,40", "--variant", "best"],
     ["check", "--variant", "shared-memory", "--layer", "lenet72.conv1"],
     ["baseline", "check", "--network", "lenet28", "--folder", "."]], ids=["network", "check", "baseline"])
 def test_no_time_left_is_shown_before_any_is_known(arguments: list[str], tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from conftest import assert_refused, cases, record, run
+from conftest import ALL, assert_refused, cases, record, run
 
 GPUS = ["k80", "v100", "a100", "h100", "h200"]
 K80_LADDER = ["global-memory", "local-accumulation", "block-remap", "loop-unrolling", "compile-time"]
@@ -17,11 +17,11 @@ K80_LADDER = ["global-memory", "local-accumulation", "block-remap", "loop-unroll
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory, sanitized: bool) -> Path:
-    """A run at the batch of the published ladder; the simulated device executes 8 images of it. With sanitizers only
-    the stages of that ladder."""
+    """A run at the batch of the published ladder; the simulated device executes 8 images of it. All stages, which take half a
+    minute, with scripts/test.sh --all."""
     path = tmp_path_factory.mktemp("explained") / "run"
     done = run("run", "--device", "simulated", "--network", "lenet28", "--batch", "10000", "--output", path, "--quiet",
-               *(["--variant", ",".join(K80_LADDER)] if sanitized else []))
+               *(["--variant", ",".join(K80_LADDER)] if sanitized or not ALL else []))
     if done.returncode != 0 and "simulated" in done.stderr:
         pytest.skip(f"no simulated device: {done.stderr.strip()}")
     if not any(one["counters"] for one in cases(record(path)).values()):
