@@ -256,7 +256,7 @@ def test_a_stage_without_a_time_is_named_with_its_status(run: dict[str, Any], wr
     run["complete"] = False
     del run["cases"][-1]
     path = written(run)
-    assert charts(path).returncode == 0
+    assert charts(path, "--format", "svg").returncode == 0
     shown = texts(path.parent / "ladder.svg")
     assert shown.count("crashed: signal 11") == len(LAYERS)
     assert "incomplete run: 134 of 135 cases recorded" in shown
@@ -312,7 +312,7 @@ def test_many_stages_layers_and_batches_are_drawn(written: Callable[[Any], Path]
     stages = [(f"stage-{rung}", f"Stage number {rung}", 100.0 * 0.8**rung) for rung in range(20)]
     layers = [(f"net{index}", "conv1", (1, 28 + index, 28, 8, 5)) for index in range(6)]
     path = written(RecordMaker(layers, [2**power for power in range(11)]).add_cpu(stages).record())
-    assert charts(path).returncode == 0
+    assert charts(path, "--format", "svg").returncode == 0
     shown = texts(path.parent / "ladder.svg")
     assert shown.count("Stage number 19") == 3 and "and 3 more layers, in table.md" in words(path.parent / "ladder.svg")
     table = (path.parent / "table.md").read_text(encoding="utf-8")
@@ -344,7 +344,7 @@ def test_hostile_names_do_no_harm(run: dict[str, Any], written: Callable[[Any], 
     for one in run["ladders"]:
         one["layer"] = hostile
     path = written(run)
-    done = charts(path, "--table")
+    done = charts(path, "--table", "--format", "svg")
     assert (done.returncode, done.stderr) == (0, "")
     assert "\x1b" not in done.stdout and "\u202e" not in done.stdout and "\x00" not in done.stdout
     assert "$\\frac{1}$ <script>&|`]]>" in texts(path.parent / "ladder.svg")

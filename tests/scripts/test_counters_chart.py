@@ -133,7 +133,7 @@ def test_devices_and_batches_that_were_only_counted_can_be_asked_for(written: Wr
     done = charts(path, "--format", "svg", "--device", "other", "--output", path.parent / "only")
     assert done.returncode == 0
     assert "COUNTED" in texts(path.parent / "only" / "counters.svg")
-    assert charts(path, "--device", "cpu", "--output", path.parent / "cpu").returncode == 0
+    assert charts(path, "--format", "svg", "--device", "cpu", "--output", path.parent / "cpu").returncode == 0
     assert not list((path.parent / "cpu").glob("counters*"))
     assert charts(path, "--device", "tpu").stderr.endswith("it holds cpu, other, simulated\n")
 

@@ -75,7 +75,7 @@ def test_each_network_has_its_files(drawn: Path) -> None:
 
 
 def test_the_same_record_gives_the_same_bytes(drawn: Path, tmp_path: Path) -> None:
-    assert call_process("charts.py", drawn / "network.json", "--output", tmp_path).returncode == 0
+    assert call_process("charts.py", drawn / "network.json", "--output", tmp_path, "--format", "svg").returncode == 0
     for path in tmp_path.iterdir():
         assert path.read_bytes() == (drawn / path.name).read_bytes(), path.name
 
@@ -256,7 +256,7 @@ def test_a_run_in_which_nothing_worked_is_a_table(tmp_path: Path) -> None:
     document = NetworkRecordMaker().add_failed("lenet72", 10, "tile", "timeout", "no answer").record()
     document["complete"] = False
     (tmp_path / "network.json").write_text(json.dumps(document))
-    done = charts(tmp_path / "network.json", "--table")
+    done = charts(tmp_path / "network.json", "--table", "--format", "svg")
     assert (done.returncode, done.stderr) == (0, "")
     assert "incomplete run: 1 of 1 cases recorded" in done.stdout and "timeout: no answer" in done.stdout
 
