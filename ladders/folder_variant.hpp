@@ -22,6 +22,7 @@ class FolderVariant final : public Variant {
   /// `choice` is what was compiled in: "TILE=8".
   FolderVariant(const FolderProblem& problem, StageSource source, StageBuild build, std::string choice = {});
 
+  const FolderVariant* compiled_stage() const override { return this; }
   const FolderProblem& problem() const { return problem_; }
   const StageSource& source() const { return source_; }
   const StageBuild& build() const { return build_; }

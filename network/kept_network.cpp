@@ -12,7 +12,6 @@ KeptNetwork::KeptNetwork(Device& device, const Network& network, const std::vect
       batch_(batch),
       chunk_(std::min(chunk, batch)),
       memory_(device, network, chunk_) {
-  memory_.copy_weights(device, weights);
   const NetworkEnds ends{memory_.activations(0), nullptr};
   whole_ = prepare_network(device, steps, weights, memory_, chunk_, ends);
   if (const int rest = batch % chunk_; rest > 0) {

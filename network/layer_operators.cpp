@@ -1,61 +1,91 @@
 #include "network/layer_operators.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
 #include "variants/convolution/problem.hpp"
 #include "variants/fused/problem.hpp"
-#include "variants/operator_problem.hpp"
 
 namespace convladder {
 namespace {
 
-OperatorType operator_type(LayerType type) {
+/// As network files and steps call them, and as problems are called.
+constexpr std::pair<std::string_view, std::string_view> kLayerProblems[] = {{"max_pool", "max-pooling"},
+                                                                            {"tanh", "tanh"},
+                                                                            {"relu", "relu"},
+                                                                            {"bias", "bias"},
+                                                                            {"fully_connected", "fully-connected"},
+                                                                            {"softmax", "softmax"}};
+
+const Problem& problem_of(LayerType type) {
   switch (type) {
     case LayerType::tanh:
-      return OperatorType::tanh;
+      return *find_problem("tanh");
     case LayerType::relu:
-      return OperatorType::relu;
+      return *find_problem("relu");
     case LayerType::max_pool:
-      return OperatorType::max_pool;
+      return *find_problem("max-pooling");
     case LayerType::fully_connected:
-      return OperatorType::fully_connected;
+      return *find_problem("fully-connected");
     case LayerType::softmax:
-      return OperatorType::softmax;
+      return *find_problem("softmax");
     case LayerType::convolution:
       break;
   }
-  return OperatorType::bias;  // of a convolution: all that it needs beside its variant
+  return *find_problem("bias");  // of a convolution: all that it needs beside its variant
 }
 
 }  // namespace
 
-std::vector<OperatorShape> layer_operators(const Layer& layer, int batch) {
-  if (layer.type == LayerType::convolution) {
-    if (!layer.bias) return {};
-    return {{.type = OperatorType::bias, .batch = batch, .input = layer.output, .output = layer.output}};
+std::string_view layer_type_of(const Problem& problem) {
+  const auto* const found =
+      std::ranges::find(kLayerProblems, problem.name(), [](const auto& one) { return one.second; });
+  if (found != std::end(kLayerProblems)) return found->first;
+  throw std::logic_error(fmt::format("{} is no layer of a network", problem.name()));
+}
+
+std::vector<const Problem*> layer_problems() {
+  std::vector<const Problem*> problems;
+  for (const auto& [type, name] : kLayerProblems) problems.push_back(find_problem(name));
+  return problems;
+}
+
+std::vector<ProblemSize> layer_operators(const Layer& layer) {
+  const bool is_convolution = layer.type == LayerType::convolution;
+  if (is_convolution && !layer.bias) return {};
+  const ActivationShape& image = is_convolution ? layer.output : layer.input;
+  ProblemSize size{&problem_of(layer.type), 1, {image.channels, image.height, image.width}};
+  if (layer.type == LayerType::max_pool) size.values.insert(size.values.end(), {layer.pool_size, layer.pool_stride});
+  if (layer.type == LayerType::fully_connected) {
+    size.values.insert(size.values.end(), {layer.output.channels, layer.bias ? 1 : 0});
   }
-  return {{.type = operator_type(layer.type),
-           .batch = batch,
-           .input = layer.input,
-           .output = layer.output,
-           .pool_size = layer.pool_size,
-           .pool_stride = layer.pool_stride,
-           .has_bias = layer.bias}};
+  return {size};
+}
+
+std::optional<ConvShape> convolution_in(const ProblemSize& size) {
+  if (size.problem == &convolution_problem()) return conv_shape(size);
+  if (size.problem == &fused_problem()) return fused_shape(size).convolution;
+  return std::nullopt;
 }
 
 namespace {
 
 /// The activation behind `layer`, if one is.
-std::optional<OperatorType> activation_behind(const Network& network, std::size_t layer) {
+std::optional<Activation> activation_behind(const Network& network, std::size_t layer) {
   if (layer + 1 >= network.layers.size()) return std::nullopt;
   const LayerType type = network.layers[layer + 1].type;
   if (type != LayerType::tanh && type != LayerType::relu) return std::nullopt;
-  return type == LayerType::tanh ? OperatorType::tanh : OperatorType::relu;
+  return type == LayerType::tanh ? Activation::tanh : Activation::relu;
 }
 
 }  // namespace
 
 std::optional<FusedLayers> fused_layers(const Network& network, std::size_t layer) {
   const Layer& convolution = network.layers[layer];
-  const std::optional<OperatorType> activation = activation_behind(network, layer);
+  const std::optional<Activation> activation = activation_behind(network, layer);
   if (convolution.type != LayerType::convolution || !activation) return std::nullopt;
   FusedLayers fused{{.convolution = convolution.convolution.with_batch(1),
                      .has_bias = convolution.bias,
@@ -73,7 +103,7 @@ std::optional<FusedLayers> fused_layers(const Network& network, std::size_t laye
 
 std::optional<FusedLayers> fused_fully_connected(const Network& network, std::size_t layer) {
   const Layer& connected = network.layers[layer];
-  const std::optional<OperatorType> activation = activation_behind(network, layer);
+  const std::optional<Activation> activation = activation_behind(network, layer);
   const ActivationShape& input = connected.input;
   if (connected.type != LayerType::fully_connected || !activation || input.height != input.width) return std::nullopt;
   return FusedLayers{{.convolution = {.batch = 1,
@@ -97,10 +127,9 @@ std::vector<ProblemLayer> problem_layers(const Network& network, const Problem& 
       layers.push_back({index, layer.convolution});
     }
     const std::optional<FusedLayers> fused = fused_layers(network, index);
-    if (fused && &problem == &fused_problem()) layers.push_back({index, fused_size(fused->shape)});
-    for (const OperatorShape& shape : layer_operators(layer, 1)) {
-      const OperatorProblem& of_operator = operator_problem(shape.type);
-      if (&problem == &of_operator) layers.push_back({index, of_operator.size_of(shape)});
+    if (fused && &problem == &fused_problem()) layers.push_back({index, fused->shape});
+    for (const ProblemSize& size : layer_operators(layer)) {
+      if (size.problem == &problem) layers.push_back({index, size});
     }
   }
   return layers;

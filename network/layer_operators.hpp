@@ -5,14 +5,21 @@
 #include <vector>
 
 #include "network/network.hpp"
-#include "variants/fused/fused_variant.hpp"
-#include "variants/layer_operator.hpp"
+#include "variants/fused/problem.hpp"
 #include "variants/problem.hpp"
 
 namespace convladder {
 
-/// What a layer needs beside its convolution: one operator, or none for a convolution without bias.
-std::vector<OperatorShape> layer_operators(const Layer& layer, int batch);
+/// What networks call the problem of a layer around the convolutions: "max_pool", "bias".
+std::string_view layer_type_of(const Problem& problem);
+/// The problems of such layers, in the order in which they are listed.
+std::vector<const Problem*> layer_problems();
+
+/// What a layer needs beside its convolution, for a batch of 1: one size, or none for a convolution without bias.
+std::vector<ProblemSize> layer_operators(const Layer& layer);
+
+/// The convolution that a size is of, alone or with more; none of another problem.
+std::optional<ConvShape> convolution_in(const ProblemSize& size);
 
 /// Layers that one step can do.
 struct FusedLayers {

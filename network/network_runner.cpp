@@ -69,7 +69,6 @@ class Pass {
   void run_in_turn(const float* images, int count, int chunk) {
     const int rest = count % chunk;
     log_.phase(pass_phase::kAllocate, [&] { memory_.emplace(device_, network_, chunk); });
-    log_.phase(pass_phase::kCopyWeights, [&] { memory_->copy_weights(device_, weights_); });
     log_.phase(pass_phase::kPrepare, [&] {
       const NetworkEnds ends{memory_->activations(0), nullptr};
       whole_[0] = prepare_network(for_steps(), steps_, weights_, *memory_, chunk, ends);
@@ -101,7 +100,6 @@ class Pass {
       pinned_images = device_.allocate_pinned(image_bytes * static_cast<std::size_t>(count), "pinned images");
       pinned_scores = device_.allocate_pinned(score_bytes * static_cast<std::size_t>(count), "pinned scores");
     });
-    log_.phase(pass_phase::kCopyWeights, [&] { memory_->copy_weights(device_, weights_); });
     std::array<PipelineSlot, 2> slots;
     log_.phase(pass_phase::kPrepare, [&] {
       for (std::size_t slot = 0; slot < 2; ++slot) {
@@ -207,7 +205,7 @@ class Pass {
       return options_.observer->before(step, images_now, prepared.input, prepared.output);
     }
     if (step.in_place()) return;
-    observed_.resize(step.output().elements() * static_cast<std::size_t>(images_now));
+    observed_.resize(step.output.elements() * static_cast<std::size_t>(images_now));
     options_.observer->before(step, images_now, nullptr, observed_.data());
     prepared.whole->write_output(prepared.index, observed_.data());
   }
@@ -216,7 +214,7 @@ class Pass {
   void observe_after(const PreparedStep& prepared, int images_now) {
     const NetworkStep& step = *prepared.step;
     if (prepared.whole == nullptr) return options_.observer->after(step, images_now, prepared.output);
-    observed_.resize(step.output().elements() * static_cast<std::size_t>(images_now));
+    observed_.resize(step.output.elements() * static_cast<std::size_t>(images_now));
     prepared.whole->read_output(prepared.index, observed_.data());
     options_.observer->after(step, images_now, observed_.data());
   }

@@ -1,10 +1,10 @@
 // A pass of images through a network on a device, with the same steps as in the published reports.
 //
-//   allocate -> copy weights -> prepare -> for each chunk: copy images, every step, copy scores -> free
+//   allocate -> prepare -> for each chunk: copy images, every step, copy scores -> free
 //
 // Or, where the device can, with the copies of one chunk beside the steps of another (devices/copy_pipeline.hpp):
 //
-//   allocate -> copy weights -> prepare -> pin images -> run layers and copies of all chunks -> synchronise -> free
+//   allocate -> prepare -> pin images -> run layers and copies of all chunks -> synchronise -> free
 //
 // Everything a pass does is recorded as an activity, by the host's clock for its phases and by the device's for the
 // steps, so that every table of where the time goes is a sum over one list.
@@ -26,7 +26,6 @@ namespace convladder {
 /// The names of a pass's host phases.
 namespace pass_phase {
 inline constexpr std::string_view kAllocate = "allocate";
-inline constexpr std::string_view kCopyWeights = "copy weights to device";
 inline constexpr std::string_view kPrepare = "prepare weights";
 inline constexpr std::string_view kPinImages = "copy images to pinned memory";
 inline constexpr std::string_view kCopyImages = "copy images to device";

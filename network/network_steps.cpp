@@ -4,37 +4,32 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "network/layer_operators.hpp"
 #include "network/weights.hpp"
 
 namespace convladder {
 
-double NetworkStep::tolerance() const {
-  if (whole != nullptr) return whole->tolerance(*this);
-  if (fused != nullptr) return fused->tolerance();
-  return convolution != nullptr ? convolution->tolerance() : layer_operator->tolerance();
+double NetworkStep::tolerance() const { return whole != nullptr ? whole->tolerance(*this) : variant->tolerance(); }
+
+ConvShape NetworkStep::conv_shape() const {
+  return kind == StepKind::fused ? fused_shape(size).convolution : convladder::conv_shape(size);
 }
 
-ActivationShape NetworkStep::input() const { return kind == StepKind::layer_operator ? shape.input : source->input; }
-
-ActivationShape NetworkStep::output() const {
-  if (kind == StepKind::fused) return fused_shape.output();
-  return kind == StepKind::convolution ? source->output : shape.output;
+ProblemTensors step_tensors(const ProblemSize& size, const LayerWeights& weights, const float* input, float* output) {
+  const Problem& problem = *size.problem;
+  ProblemTensors tensors;
+  tensors.inputs = {{problem.inputs(size).front(), const_cast<float*>(input)}};  // only read, as constants are
+  tensors.outputs = {{problem.outputs(size).front(), output}};
+  for (const ProblemTensor& constant : problem.constants(size)) {
+    const std::vector<float>& values = constant.name == "bias" ? weights.bias : weights.weights;
+    tensors.constants.push_back({constant, const_cast<float*>(values.data())});
+  }
+  return tensors;
 }
 
-bool NetworkStep::launches_by_itself() const { return convolution != nullptr && convolution->launches_by_itself(); }
-
-bool NetworkStep::in_place() const {
-  return kind == StepKind::layer_operator && shape.type != OperatorType::max_pool &&
-         shape.type != OperatorType::fully_connected;
-}
-
-const ConvShape& NetworkStep::conv_shape() const {
-  return kind == StepKind::fused ? fused_shape.convolution : source->convolution;
-}
-
-std::string fusion_error(const Network& network, std::size_t layer, const FusedVariant& variant) {
+std::string fusion_error(const Network& network, std::size_t layer, const Variant& variant) {
   const std::optional<FusedLayers> fused = fused_layers(network, layer);
   return fused ? variant.unsupported_reason(fused->shape) : "it is not followed by tanh or relu";
 }
@@ -58,12 +53,27 @@ class StepList {
     step.layer = layer;
     step.kind = kind;
     step.source = &network_.layers[layer];
+    step.output = step.source->output;
     return step;
+  }
+
+  static void take(NetworkStep& step, const ProblemVariant& variant) {
+    step.implementation = variant.info.name;
+    step.variant = variant.variant;
+  }
+
+  const ProblemVariant& operator_for(const ProblemSize& size) const {
+    const auto chosen = choice_.operators.find(std::string(layer_type_of(*size.problem)));
+    if (chosen != choice_.operators.end()) return chosen->second;
+    const ProblemVariant* const usual = default_variant(choice_.family, size);
+    if (usual != nullptr) return *usual;
+    throw std::logic_error(fmt::format("this build has no {} of family {}", size.problem->name(), choice_.family));
   }
 
   NetworkStep& add_fused(std::size_t layer, const FusedLayers& fused) {
     NetworkStep& step = add(layer, StepKind::fused);
-    step.fused_shape = fused.shape;
+    step.size = fused.shape;
+    step.output = fused.shape.output();
     for (std::size_t with = 1; with < fused.layers; ++with) {
       step.fused_with.push_back(network_.layers[layer + with].name);
     }
@@ -76,26 +86,21 @@ class StepList {
     if (const auto chosen = choice_.fused.find(i); chosen != choice_.fused.end()) {
       const FusedLayers fused = fused_layers(network_, i).value();
       NetworkStep& step = add_fused(i, fused);
-      step.implementation = chosen->second.info.name;
-      step.fused = chosen->second.variant;
+      take(step, chosen->second);
       return fused.layers;
     }
     if (layer.type == LayerType::convolution) {
-      const RegisteredVariant& variant = choice_.convolutions.at(i);
+      const ProblemVariant& variant = choice_.convolutions.at(i);
       NetworkStep& step = add(i, StepKind::convolution);
-      step.implementation = variant.info.name;
-      step.convolution = variant.variant;
+      step.size = layer.convolution;
+      take(step, variant);
     }
-    for (const OperatorShape& shape : layer_operators(layer, 1)) {
-      const auto chosen = choice_.operators.find(shape.type);
-      const RegisteredOperator& registered =
-          chosen != choice_.operators.end() ? chosen->second : default_operator(choice_.family, shape.type);
+    for (const ProblemSize& size : layer_operators(layer)) {
       NetworkStep& step = add(i, StepKind::layer_operator);
       if (layer.type == LayerType::convolution) step.name += " bias";
-      step.type = operator_type_name(shape.type);
-      step.implementation = registered.info.name;
-      step.layer_operator = registered.implementation;
-      step.shape = shape;
+      step.type = layer_type_of(*size.problem);
+      step.size = size;
+      take(step, operator_for(size));
     }
     return 1;
   }
@@ -107,15 +112,14 @@ class StepList {
     const std::optional<FusedLayers> fused = connected ? fused_fully_connected(network_, i) : fused_layers(network_, i);
     std::size_t layers = 1;
     if (fused) {
-      if (NetworkStep& step = add_fused(i, *fused); connected)
-        step.type = operator_type_name(OperatorType::fully_connected);
+      if (NetworkStep& step = add_fused(i, *fused); connected) step.type = "fully_connected";
       layers = fused->layers;
     } else if (layer.type == LayerType::convolution) {
-      add(i, StepKind::convolution);
+      add(i, StepKind::convolution).size = layer.convolution;
     } else {
       NetworkStep& step = add(i, StepKind::layer_operator);
-      step.shape = layer_operators(layer, 1).front();
-      step.type = operator_type_name(step.shape.type);
+      step.size = layer_operators(layer).front();
+      step.type = layer_type_of(*step.size.problem);
     }
     steps_.back().implementation = choice_.whole->info.name;
     steps_.back().whole = choice_.whole->network;
@@ -138,22 +142,12 @@ namespace {
 /// What the step's implementation says of the step at this batch.
 std::string unsupported_reason_of(const NetworkStep& step, int batch) {
   if (step.whole != nullptr) return step.whole->unsupported_reason(step);
-  if (step.fused != nullptr) return step.fused->unsupported_reason(step.fused_shape.with_batch(batch));
-  if (step.convolution != nullptr) {
-    return step.convolution->unsupported_reason(step.source->convolution.with_batch(batch));
-  }
-  OperatorShape shape = step.shape;
-  shape.batch = batch;
-  return step.layer_operator->unsupported_reason(shape);
+  return step.variant->unsupported_reason(step.size.with_batch(batch));
 }
 
 std::vector<KernelLaunch> launch_plan_of(const NetworkStep& step, int batch) {
   if (step.whole != nullptr) return {};
-  if (step.fused != nullptr) return step.fused->launch_plan(step.fused_shape.with_batch(batch));
-  if (step.convolution != nullptr) return step.convolution->launch_plan(step.source->convolution.with_batch(batch));
-  OperatorShape shape = step.shape;
-  shape.batch = batch;
-  return step.layer_operator->launch_plan(shape);
+  return step.variant->launch_plan(step.size.with_batch(batch));
 }
 
 }  // namespace
@@ -168,7 +162,7 @@ std::string unsupported_reason(const std::vector<NetworkStep>& steps, int batch)
 
 std::string why_untimed(const std::vector<NetworkStep>& steps) {
   for (const NetworkStep& step : steps) {
-    const std::string reason = step.convolution != nullptr ? step.convolution->why_untimed() : "";
+    const std::string reason = step.variant != nullptr ? step.variant->why_untimed() : "";
     if (!reason.empty()) return fmt::format("{} ({}): not timed: {}", step.name, step.implementation, reason);
   }
   return {};
@@ -214,7 +208,7 @@ int chunk_for_caches(const std::vector<NetworkStep>& steps, int batch) {
   constexpr int kFewest = 128;
   constexpr int kWholeVectors = 32;
   std::size_t most = 1;
-  for (const NetworkStep& step : steps) most = std::max({most, step.input().elements(), step.output().elements()});
+  for (const NetworkStep& step : steps) most = std::max({most, step.input().elements(), step.output.elements()});
   const std::size_t bytes = static_cast<std::size_t>(omp_get_max_threads()) * kBytesOfCore;
   const auto near = static_cast<int>(std::min<std::size_t>(bytes / (2 * most * sizeof(float)), 1 << 20));
   const int chunk = near / kWholeVectors * kWholeVectors;

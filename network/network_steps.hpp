@@ -9,20 +9,21 @@
 #include <vector>
 
 #include "network/network.hpp"
+#include "network/weights.hpp"
 #include "network/whole_network.hpp"
-#include "variants/convolution/registry.hpp"
-#include "variants/fused/fused_variant.hpp"
-#include "variants/layer_operator.hpp"
+#include "variants/convolution/problem.hpp"
+#include "variants/fused/problem.hpp"
+#include "variants/layer_problem.hpp"
 
 namespace convladder {
 
-/// Which implementations a network is run with, all of one family. Operators that are not named are the family's
-/// default ones.
+/// Which variants a network is run with, all of one family. Layers around the convolutions that are not named take the
+/// family's default ones.
 struct NetworkChoice {
   std::string family;
-  std::map<std::size_t, RegisteredVariant> convolutions;  ///< by the layer's index; every convolution has one
-  std::map<OperatorType, RegisteredOperator> operators;
-  std::map<std::size_t, RegisteredFused> fused =
+  std::map<std::size_t, ProblemVariant> convolutions;  ///< by the layer's index; every convolution has one
+  std::map<std::string, ProblemVariant> operators;     ///< by the step's type: "max_pool"
+  std::map<std::size_t, ProblemVariant> fused =
       {};  ///< instead of the convolution and the layers that it is fused with
   /// A library does all of it, and nothing above is used.
   std::optional<RegisteredWholeNetwork> whole = std::nullopt;
@@ -37,32 +38,33 @@ enum class StepKind {
 
 struct NetworkStep {
   std::string name;                 ///< "conv1", "conv1 bias", "pool1"
-  std::string_view type;            ///< "convolution", or the operator's
-  std::string_view implementation;  ///< the variant's or operator's name
+  std::string_view type;            ///< "convolution", "bias", or the layer's
+  std::string_view implementation;  ///< the variant's name
   std::size_t layer = 0;            ///< index in the network's layers
   StepKind kind = StepKind::convolution;
-  const ConvVariant* convolution = nullptr;  ///< of a convolution, as the next two of a step of their kind
-  const LayerOperator* layer_operator = nullptr;
-  const FusedVariant* fused = nullptr;
-  const WholeNetwork* whole = nullptr;  ///< that the step is a part of, whatever its kind; the three are null
-  OperatorShape shape;                  ///< of a layer_operator, with batch 1
-  FusedShape fused_shape;               ///< of a fused step, with batch 1
-  std::vector<std::string> fused_with;  ///< the layers that such a step does besides its own
-  double tolerance() const;
-  ActivationShape input() const;
-  ActivationShape output() const;
-  /// Whether its kernels are launched through the CUDA runtime, and not through the device.
-  bool launches_by_itself() const;
-  /// Whether it can write its output over its input.
-  bool in_place() const;
-  /// What is convolved, with batch 1: of a convolution or a fused step.
-  const ConvShape& conv_shape() const;
+  ProblemSize size;                     ///< with batch 1
+  const Variant* variant = nullptr;     ///< null within a whole network
+  const WholeNetwork* whole = nullptr;  ///< that the step is a part of
+  ActivationShape output;               ///< of one image
+  std::vector<std::string> fused_with;  ///< the layers that a fused step does besides its own
+  const Layer* source = nullptr;        ///< the layer itself
 
-  const Layer* source = nullptr;  ///< the layer itself
+  double tolerance() const;
+  ActivationShape input() const { return kind == StepKind::layer_operator ? image_of(size) : source->input; }
+  /// Whether its kernels are launched through the CUDA runtime, and not through the device.
+  bool launches_by_itself() const { return variant != nullptr && variant->launches_by_itself(); }
+  /// Whether it can write its output over its input.
+  bool in_place() const { return size.problem->works_in_place(); }
+  bool is_fully_connected() const { return source->type == LayerType::fully_connected; }
+  /// What is convolved, with batch 1: of a convolution or a fused step.
+  ConvShape conv_shape() const;
 };
 
+/// The tensors of a call; the layer's weights are on the host.
+ProblemTensors step_tensors(const ProblemSize& size, const LayerWeights& weights, const float* input, float* output);
+
 /// Empty if the fused variant can do the convolution `layer` and the layers behind it, otherwise why not, in one line.
-std::string fusion_error(const Network& network, std::size_t layer, const FusedVariant& variant);
+std::string fusion_error(const Network& network, std::size_t layer, const Variant& variant);
 
 /// The network's steps in order. The network must outlive them. Throws std::out_of_range for a convolution without a
 /// variant. What the choice fuses must have no fusion_error.

@@ -1,9 +1,8 @@
-// What a pass, or a program that keeps its network, holds on the device: memory, weights, and every step bound to them.
+// What a pass, or a program that keeps its network, holds on the device: memory, and every step with its weights bound
+// to them.
 #pragma once
 
-#include <map>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "devices/device.hpp"
@@ -13,34 +12,23 @@
 
 namespace convladder {
 
-/// A layer's weights on the device. A convolution's are the variant's own affair: it takes them from the host.
-struct DeviceWeights {
-  DeviceBuffer weights;
-  DeviceBuffer bias;
-};
-
-/// Two buffers for the activations of `chunk` images, and the weights.
+/// Two buffers for the activations of `chunk` images.
 class NetworkMemory {
  public:
   NetworkMemory(Device& device, const Network& network, int chunk);
-
-  void copy_weights(Device& device, const NetworkWeights& weights);
   float* activations(int which) const { return activations_[which].floats(); }
-  const DeviceWeights& of_layer(const std::string& name) const { return weights_.at(name); }
 
  private:
   DeviceBuffer activations_[2];
-  std::map<std::string, DeviceWeights> weights_;
 };
 
 /// A step bound to its tensors.
 struct PreparedStep {
   const NetworkStep* step = nullptr;
-  const float* input = nullptr;  ///< null within a whole network
-  float* output = nullptr;       ///< likewise
-  std::unique_ptr<PreparedConv> convolution;
-  std::unique_ptr<PreparedOperator> layer_operator;
-  PreparedWholeNetwork* whole = nullptr;  ///< a library's network, of which this is the step `index`
+  const float* input = nullptr;               ///< null within a whole network
+  float* output = nullptr;                    ///< likewise
+  std::unique_ptr<PreparedVariant> prepared;  ///< likewise
+  PreparedWholeNetwork* whole = nullptr;      ///< a library's network, of which this is the step `index`
   std::size_t index = 0;
 
   void run() const;

@@ -6,7 +6,8 @@
 #include <tuple>
 
 #include "support/registry.hpp"
-#include "variants/fused/fused_variant.hpp"
+#include "variants/convolution/problem.hpp"
+#include "variants/fused/problem.hpp"
 
 namespace convladder {
 namespace {
@@ -14,7 +15,8 @@ namespace {
 void check(const std::vector<RegisteredWholeNetwork>& networks) {
   for (const RegisteredWholeNetwork& one : networks) {
     const VariantInfo& info = one.info;
-    if (find_variant(info.family, info.name) != nullptr || find_fused_variant(info.family, info.name) != nullptr) {
+    if (find_variant(convolution_problem(), info.family, info.name) != nullptr ||
+        find_variant(fused_problem(), info.family, info.name) != nullptr) {
       throw std::logic_error(fmt::format("there are two: variant '{}' of family {}", info.name, info.family));
     }
   }

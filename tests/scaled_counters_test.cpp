@@ -8,7 +8,7 @@
 #include "devices/ptx_images.hpp"
 #include "simulator/device/simulated_device.hpp"
 #include "support/seeded_random.hpp"
-#include "variants/convolution/registry.hpp"
+#include "variants/convolution/problem.hpp"
 
 namespace convladder {
 namespace {
@@ -20,7 +20,7 @@ struct Counted {
   std::vector<float> output;
 };
 
-Counted counted(const RegisteredVariant& registered, const ConvShape& shape, const std::string& compiler,
+Counted counted(const ProblemVariant& registered, const ConvShape& shape, const std::string& compiler,
                 std::optional<GridWindow> items, std::optional<GridWindow> window = std::nullopt) {
   simulated::SimulatedDeviceOptions options;
   options.ptx_compiler = compiler;
@@ -36,18 +36,19 @@ Counted counted(const RegisteredVariant& registered, const ConvShape& shape, con
   const DeviceBuffer y = device.allocate(result.output.size() * sizeof(float), "output");
   device.copy_to_device(x.address(), input.data(), x.bytes());
   device.copy_to_device(y.address(), result.output.data(), y.bytes());
-  const auto prepared = registered.variant->prepare(device, shape, weights.data(), {x.floats(), y.floats()});
+  const auto prepared =
+      registered.variant->prepare(device, shape, conv_tensors(shape, x.floats(), weights.data(), y.floats()));
   device.set_counted_items(items);
   device.set_grid_window(window);
-  prepared->convolve();
+  prepared->run();
   device.copy_to_host(result.output.data(), y.address(), y.bytes());
   result.kernels = device.take_counters();
   return result;
 }
 
-std::vector<const RegisteredVariant*> variants_for(const ConvShape& shape) {
-  std::vector<const RegisteredVariant*> found;
-  for (const RegisteredVariant& registered : registered_variants()) {
+std::vector<const ProblemVariant*> variants_for(const ConvShape& shape) {
+  std::vector<const ProblemVariant*> found;
+  for (const ProblemVariant& registered : convolution_problem().variants()) {
     if (registered.info.family == "cuda" && registered.variant->unsupported_reason(shape).empty() &&
         !registered.variant->launch_plan(shape).empty()) {
       found.push_back(&registered);
@@ -64,7 +65,7 @@ TEST(ScaledCounters, AreThoseOfTheBatchExecutedWhole) {
   std::set<std::string> scaled;
   for (const ConvShape& shape : kShapes) {
     const GridWindow items{0, kWanted, static_cast<unsigned>(shape.batch)};
-    for (const RegisteredVariant* const registered : variants_for(shape)) {
+    for (const ProblemVariant* const registered : variants_for(shape)) {
       for (const PtxImages& images : ptx_images()) {
         SCOPED_TRACE(std::string(registered->info.name) + ", " + images.compiler);
         const std::vector<KernelCounters> whole = counted(*registered, shape, images.compiler, std::nullopt).kernels;
@@ -82,7 +83,7 @@ TEST(ScaledCounters, AreThoseOfTheBatchExecutedWhole) {
       }
     }
   }
-  for (const RegisteredVariant* const registered : variants_for(kShapes[0])) {
+  for (const ProblemVariant* const registered : variants_for(kShapes[0])) {
     const std::string name(registered->info.name);
     if (name.starts_with("seeded")) continue;
     EXPECT_TRUE(scaled.contains(name)) << name << " is executed whole";
@@ -101,7 +102,7 @@ TEST(ScaledCounters, AreThoseOfTheBatchExecutedWhole) {
 TEST(ScaledCounters, SayWhereTheyDependOnTheImages) {
   if (ptx_images().empty()) GTEST_SKIP() << "no PTX in this build";
   const GridWindow items{0, kWanted, static_cast<unsigned>(kShapes[1].batch)};
-  for (const RegisteredVariant* const registered : variants_for(kShapes[1])) {
+  for (const ProblemVariant* const registered : variants_for(kShapes[1])) {
     const std::vector<KernelCounters> kernels = counted(*registered, kShapes[1], "", items).kernels;
     const bool any = std::ranges::any_of(kernels, &KernelCounters::depends_on_data);
     EXPECT_EQ(any, registered->info.name == "seeded-images-skip-zeros") << registered->info.name;
@@ -115,7 +116,7 @@ TEST(ScaledCounters, AWindowLeavesOutNoBlockThatItsImagesNeed) {
   const ConvShape& shape = kShapes[1];
   const GridWindow window{0, kWanted, static_cast<unsigned>(shape.batch)};
   const auto written = static_cast<std::ptrdiff_t>(kWanted * shape.output_elements_per_image());
-  for (const RegisteredVariant* const registered : variants_for(shape)) {
+  for (const ProblemVariant* const registered : variants_for(shape)) {
     SCOPED_TRACE(registered->info.name);
     const std::vector<float> whole = counted(*registered, shape, "", std::nullopt).output;
     const std::vector<float> part = counted(*registered, shape, "", std::nullopt, window).output;

@@ -9,11 +9,15 @@ namespace convladder {
 
 class DeviceConstants {
  public:
-  /// Copies those of `tensors`, which are on the host. Throws DeviceError.
-  DeviceConstants(Device& device, const ProblemTensors& tensors) : tensors_(tensors) {
+  /// Copies those of `tensors`, which are on the host; the first one as `packed` has it, unless that is empty. Throws
+  /// DeviceError.
+  DeviceConstants(Device& device, const ProblemTensors& tensors, const std::vector<float>& packed = {})
+      : tensors_(tensors) {
     for (PlacedTensor& one : tensors_.constants) {
-      const DeviceBuffer& buffer = buffers_.emplace_back(device.allocate(one.tensor.bytes(), one.tensor.name));
-      device.copy_to_device(buffer.address(), one.address, buffer.bytes());
+      const bool is_packed = buffers_.empty() && !packed.empty();
+      const std::size_t bytes = is_packed ? packed.size() * sizeof(float) : one.tensor.bytes();
+      const DeviceBuffer& buffer = buffers_.emplace_back(device.allocate(bytes, one.tensor.name));
+      device.copy_to_device(buffer.address(), is_packed ? packed.data() : one.address, bytes);
       one.address = buffer.address();
     }
   }

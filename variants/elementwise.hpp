@@ -1,15 +1,13 @@
 // One function of every element, over all cores: what the operators without neighbours share.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 
 namespace convladder {
 
 /// output[i] = function(input[i]); output == input is allowed.
 template <typename Function>
-void for_each_element(std::size_t elements, const float* input, float* output, const Function& function) {
-  const auto count = static_cast<std::int64_t>(elements);
+void for_each_element(std::int64_t count, const float* input, float* output, const Function& function) {
 #pragma omp parallel for simd schedule(static)
   for (std::int64_t i = 0; i < count; ++i) output[i] = function(input[i]);
 }

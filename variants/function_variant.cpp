@@ -9,40 +9,45 @@ namespace {
 
 class PreparedFunction final : public PreparedVariant {
  public:
-  PreparedFunction(VariantFunction function, Device& device, const ProblemSize& size, const ProblemTensors& tensors)
-      : function_(function), size_(size), constants_(device, tensors) {}
-  void run() override { function_(size_, constants_.tensors()); }
+  PreparedFunction(const FunctionParts& parts, Device& device, const ProblemSize& size, const ProblemTensors& tensors)
+      : constants_(device, tensors), call_(parts.ready(size, constants_.tensors())) {}
+  void run() override { call_(); }
 
  private:
-  VariantFunction function_;
-  ProblemSize size_;
   DeviceConstants constants_;
+  ReadyCall call_;
 };
 
 class FunctionVariant final : public Variant {
  public:
-  FunctionVariant(VariantFunction function, double tolerance, UnsupportedSize unsupported)
-      : function_(function), tolerance_(tolerance), unsupported_(unsupported) {}
+  explicit FunctionVariant(FunctionParts parts) : parts_(std::move(parts)) {}
 
   std::string unsupported_reason(const ProblemSize& size) const override {
-    return unsupported_ == nullptr ? std::string() : unsupported_(size);
+    return parts_.unsupported ? parts_.unsupported(size) : std::string();
   }
+  bool suits(const ProblemSize& /*size*/) const override { return parts_.suits; }
   std::unique_ptr<PreparedVariant> prepare(Device& device, const ProblemSize& size,
                                            const ProblemTensors& tensors) const override {
-    return std::make_unique<PreparedFunction>(function_, device, size, tensors);
+    return std::make_unique<PreparedFunction>(parts_, device, size, tensors);
   }
-  double tolerance() const override { return tolerance_; }
+  double tolerance() const override { return parts_.tolerance; }
 
  private:
-  VariantFunction function_;
-  double tolerance_;
-  UnsupportedSize unsupported_;
+  FunctionParts parts_;
 };
 
 }  // namespace
 
-std::unique_ptr<Variant> function_variant(VariantFunction function, double tolerance, UnsupportedSize unsupported) {
-  return std::make_unique<FunctionVariant>(function, tolerance, unsupported);
+const Variant& function_variant(FunctionParts parts) {
+  return keep_variant(std::make_unique<FunctionVariant>(std::move(parts)));
+}
+
+const Variant& function_variant(VariantFunction function, double tolerance, UnsupportedSize unsupported) {
+  return function_variant(
+      {.ready = [function](const ProblemSize& size,
+                           const ProblemTensors& tensors) { return [=] { function(size, tensors); }; },
+       .tolerance = tolerance,
+       .unsupported = unsupported});
 }
 
 }  // namespace convladder

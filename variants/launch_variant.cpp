@@ -12,17 +12,24 @@ namespace {
 
 class PreparedLaunches final : public PreparedVariant {
  public:
-  PreparedLaunches(VariantLaunches launches, Device& device, const ProblemSize& size, const ProblemTensors& tensors)
-      : device_(device), constants_(device, tensors), launches_(launches(size, constants_.tensors())) {}
+  PreparedLaunches(const LaunchParts& parts, Device& device, const ProblemSize& size, const ProblemTensors& tensors)
+      : device_(device),
+        constants_(device, tensors, parts.pack ? parts.pack(size, tensors.constant()) : std::vector<float>()) {
+    if (parts.workspace) workspace_ = device.allocate(parts.workspace(size), "workspace");
+    launches_ = parts.plan(size, constants_.tensors(), workspace_.floats());
+    choice_ = parts.choice ? parts.choice(size) : kernel_display_names(launches_);
+  }
   void run() override {
     for (const KernelLaunch& launch : launches_) device_.launch(launch);
   }
-  std::string choice() const override { return kernel_display_names(launches_); }
+  std::string choice() const override { return choice_; }
 
  private:
   Device& device_;
   DeviceConstants constants_;
+  DeviceBuffer workspace_;
   std::vector<KernelLaunch> launches_;
+  std::string choice_;
 };
 
 std::vector<PlacedTensor> nowhere(const std::vector<ProblemTensor>& tensors) {
@@ -39,37 +46,102 @@ ProblemTensors tensors_nowhere(const ProblemSize& size) {
 
 class LaunchVariant final : public Variant {
  public:
-  LaunchVariant(VariantLaunches launches, double tolerance, std::string (*unsupported)(const ProblemSize& size))
-      : launches_(launches), tolerance_(tolerance), unsupported_(unsupported) {}
+  explicit LaunchVariant(LaunchParts parts) : parts_(std::move(parts)) {}
 
   std::string unsupported_reason(const ProblemSize& size) const override {
-    std::string reason = unsupported_ == nullptr ? std::string() : unsupported_(size);
-    if (!reason.empty()) return reason;
-    for (const KernelLaunch& launch : launch_plan(size)) {
-      if (reason = grid_error(launch.grid); !reason.empty()) break;
-    }
-    return reason;
+    return parts_.unsupported ? parts_.unsupported(size) : std::string();
   }
+  bool suits(const ProblemSize& size) const override { return !parts_.suits || parts_.suits(size); }
   std::unique_ptr<PreparedVariant> prepare(Device& device, const ProblemSize& size,
                                            const ProblemTensors& tensors) const override {
-    return std::make_unique<PreparedLaunches>(launches_, device, size, tensors);
+    return std::make_unique<PreparedLaunches>(parts_, device, size, tensors);
   }
   std::vector<KernelLaunch> launch_plan(const ProblemSize& size) const override {
-    return launches_(size, tensors_nowhere(size));
+    return parts_.plan(size, tensors_nowhere(size), nullptr);
   }
-  double tolerance() const override { return tolerance_; }
+  double tolerance() const override { return parts_.tolerance; }
 
  private:
-  VariantLaunches launches_;
-  double tolerance_;
-  std::string (*unsupported_)(const ProblemSize& size);
+  LaunchParts parts_;
+};
+
+/// The parts with a configuration, and who wanted it in their choice's text.
+LaunchParts configured_parts(const TunableLaunchParts& parts, const Configuration& wanted, ChosenBy chosen_by) {
+  LaunchParts configured = parts.parts(wanted);
+  configured.choice = [choice = configured.choice, chosen_by](const ProblemSize& size) {
+    return choice(size) + chosen_by_text(chosen_by);
+  };
+  return configured;
+}
+
+class TunableLaunchVariant final : public Variant {
+ public:
+  explicit TunableLaunchVariant(TunableLaunchParts parts)
+      : parts_(std::move(parts)), by_model_(configured_parts(parts_, {}, ChosenBy::model)) {}
+
+  std::string unsupported_reason(const ProblemSize& size) const override { return by_model_.unsupported_reason(size); }
+  bool suits(const ProblemSize& size) const override { return by_model_.suits(size); }
+  std::unique_ptr<PreparedVariant> prepare(Device& device, const ProblemSize& size,
+                                           const ProblemTensors& tensors) const override {
+    return by_model_.prepare(device, size, tensors);
+  }
+  std::vector<KernelLaunch> launch_plan(const ProblemSize& size) const override { return by_model_.launch_plan(size); }
+  double tolerance() const override { return by_model_.tolerance(); }
+
+  Configurations configurations(const ProblemSize& size, const Configuration& wanted, int most) const override {
+    require_possible(size, wanted);
+    return parts_.configurations(size, wanted, most);
+  }
+  std::unique_ptr<Variant> configured(const ProblemSize& size, const Configuration& wanted,
+                                      ChosenBy chosen_by) const override {
+    require_possible(size, wanted);
+    return std::make_unique<LaunchVariant>(configured_parts(parts_, wanted, chosen_by));
+  }
+
+ private:
+  void require_possible(const ProblemSize& size, const Configuration& wanted) const {
+    std::string reason = unsupported_reason(size);
+    if (reason.empty()) reason = parts_.impossible(size, wanted);
+    if (!reason.empty()) throw std::invalid_argument(reason);
+  }
+
+  TunableLaunchParts parts_;
+  LaunchVariant by_model_;
 };
 
 }  // namespace
 
-std::unique_ptr<Variant> launch_variant(VariantLaunches launches, double tolerance,
-                                        std::string (*unsupported)(const ProblemSize& size)) {
-  return std::make_unique<LaunchVariant>(launches, tolerance, unsupported);
+const Variant& launch_variant(LaunchParts parts) {
+  return keep_variant(std::make_unique<LaunchVariant>(std::move(parts)));
 }
+
+const Variant& launch_variant(TunableLaunchParts parts) {
+  return keep_variant(std::make_unique<TunableLaunchVariant>(std::move(parts)));
+}
+
+const Variant& launch_variant(VariantLaunches launches, double tolerance,
+                              std::string (*unsupported)(const ProblemSize& size)) {
+  const auto refused = [launches, unsupported](const ProblemSize& size) {
+    std::string reason = unsupported == nullptr ? std::string() : unsupported(size);
+    if (!reason.empty()) return reason;
+    for (const KernelLaunch& launch : launches(size, tensors_nowhere(size))) {
+      if (reason = grid_error(launch.grid); !reason.empty()) break;
+    }
+    return reason;
+  };
+  return launch_variant(LaunchParts{.plan = [launches](const ProblemSize& size, const ProblemTensors& tensors,
+                                                       float* /*workspace*/) { return launches(size, tensors); },
+                                    .unsupported = refused,
+                                    .tolerance = tolerance});
+}
+
+// Every block has at least one element of a tensor in memory: fewer than 2^31 of them on any GPU there is.
+Dim3 element_grid(std::size_t elements) { return {static_cast<unsigned>((elements - 1) / kElementThreads + 1), 1, 1}; }
+
+Dim3 item_grid(int items, std::size_t elements) {
+  return {static_cast<unsigned>(items) * static_cast<unsigned>(blocks_per_item(elements)), 1, 1};
+}
+
+int blocks_per_item(std::size_t elements) { return ceil_div(static_cast<int>(elements), kElementThreads); }
 
 }  // namespace convladder

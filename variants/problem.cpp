@@ -10,6 +10,8 @@
 #include <tuple>
 
 #include "support/registry.hpp"
+#include "variants/tuned_variant.hpp"
+#include "variants/tuning_table.hpp"
 #include "variants/variant.hpp"
 
 namespace convladder {
@@ -17,6 +19,7 @@ namespace {
 
 constexpr int kLargestWhole = 8;  // sums of their products stay where float32 holds them exactly
 constexpr int kLargestInteger = 1000;
+constexpr double kMostOfFloat32 = 1e-5;  // that long sums ask for; tf32 asks for 1e-3
 
 std::vector<ProblemTensor> both(std::vector<ProblemTensor> first, const std::vector<ProblemTensor>& second) {
   first.insert(first.end(), second.begin(), second.end());
@@ -54,30 +57,57 @@ struct VariantEntry {
 };
 
 auto place_in_order(const VariantEntry& one) {
-  return std::tuple(one.problem, one.info.family, one.info.rung.value_or(std::numeric_limits<int>::max()),
-                    one.info.name);
+  return std::tuple(one.problem, one.info.family, !one.info.leaves_out.empty(),
+                    one.info.rung.value_or(std::numeric_limits<int>::max()), one.info.name);
 }
 
-void check_variants(const std::vector<VariantEntry>& variants) {
-  for (std::size_t i = 0; i < variants.size(); ++i) {
-    const auto& [problem, info, variant] = variants[i];
-    if (find_problem(problem) == nullptr) {
-      throw std::logic_error(fmt::format("variant '{}' is of '{}', which is not a problem", info.name, problem));
-    }
-    if (i == 0 || !info.rung) continue;
-    const VariantEntry& before = variants[i - 1];
-    if (before.problem == problem && before.info.family == info.family && before.info.rung == info.rung) {
-      throw std::logic_error(fmt::format("variants '{}' and '{}' of {}, family {}, share a rung", before.info.name,
-                                         info.name, problem, info.family));
+bool are_beside(const VariantEntry& a, const VariantEntry& b) {
+  return a.problem == b.problem && a.info.family == b.info.family;
+}
+
+/// What is wrong with one among all of its problem and family; empty if nothing is.
+std::string registration_error(const VariantEntry& one, const std::vector<VariantEntry>& all) {
+  const VariantInfo& info = one.info;
+  if (find_problem(one.problem) == nullptr) {
+    return fmt::format("variant '{}' is of '{}', which is not a problem", info.name, one.problem);
+  }
+  for (const VariantEntry& other : all) {
+    if (&other != &one && are_beside(one, other) && info.rung && info.rung == other.info.rung) {
+      return fmt::format("variants '{}' and '{}' of {}, family {}, share a rung", info.name, other.info.name,
+                         one.problem, info.family);
     }
   }
+  const auto base = std::ranges::find_if(
+      all, [&](const VariantEntry& other) { return are_beside(one, other) && other.info.name == info.builds_on; });
+  if (!info.leaves_out.empty() && (info.rung || base == all.end() || !base->info.rung)) {
+    return fmt::format(
+        "variant '{}' of family {} leaves an idea out, so it needs a stage to build on and no rung of its own",
+        info.name, info.family);
+  }
+  if (info.builds_on.empty() || base != all.end()) return {};
+  return fmt::format("variant '{}' builds on '{}', which is not a variant of {}, family {}", info.name, info.builds_on,
+                     one.problem, info.family);
+}
+
+void check_variants(const std::vector<VariantEntry>& all) {
+  for (const VariantEntry& one : all) {
+    if (const std::string error = registration_error(one, all); !error.empty()) throw std::logic_error(error);
+  }
+}
+
+/// A problem's tuning tables are of variants by their names; only the convolution has any.
+void take_tuning_table(VariantEntry& one) {
+  if (one.problem != kDefaultProblem) return;
+  const TuningTable* const table = tuning_table(one.info.family, one.info.name);
+  if (table != nullptr) one.variant = &keep_variant(tuned_variant(*one.variant, *table));
 }
 
 using Variants = Registry<VariantEntry>;
 
 Variants& variants_of_problems() {
   static Variants all(
-      {.before = [](const VariantEntry& a, const VariantEntry& b) { return place_in_order(a) < place_in_order(b); },
+      {.complete = take_tuning_table,
+       .before = [](const VariantEntry& a, const VariantEntry& b) { return place_in_order(a) < place_in_order(b); },
        .identity =
            [](const VariantEntry& one) {
              return fmt::format("variant '{}' of {}, family {}", one.info.name, one.problem, one.info.family);
@@ -180,10 +210,23 @@ const ProblemVariant* find_variant(const Problem& problem, std::string_view fami
   return nullptr;
 }
 
-ProblemVariantRegistration::ProblemVariantRegistration(std::string_view problem, const VariantInfo& info,
-                                                       std::unique_ptr<Variant> variant) {
-  const Variant* const itself = variant.get();
-  variants_of_problems().add({problem, info, itself}, std::move(variant));
+const ProblemVariant* default_variant(std::string_view family, const ProblemSize& size) {
+  const ProblemVariant* highest = nullptr;
+  for (const ProblemVariant& one : size.problem->variants()) {
+    const Variant& variant = *one.variant;
+    const bool is_stage = one.info.family == family && one.info.rung && variant.tolerance() <= kMostOfFloat32;
+    if (is_stage && variant.suits(size) && variant.unsupported_reason(size).empty()) highest = &one;
+  }
+  return highest;
+}
+
+VariantRegistration::VariantRegistration(std::string_view problem, const VariantInfo& info, const Variant& variant) {
+  variants_of_problems().add({problem, info, &variant});
+}
+
+const Variant& keep_variant(std::unique_ptr<const Variant> variant) {
+  static std::vector<std::unique_ptr<const Variant>> kept;
+  return *kept.emplace_back(std::move(variant));
 }
 
 }  // namespace convladder

@@ -3,7 +3,7 @@
 // A problem is a folder below variants/: a source file that says what is computed and registers it, and its variants in
 // cpu/ and cuda/. A batch holds items, each with inputs and outputs of its own; what they share, weights for example,
 // are constants. Plan, inputs, verification, measurement, counters, checkers and records are derived from this. See
-// docs/adding_a_problem.md.
+// docs/adding.md.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "support/seeded_random.hpp"
@@ -21,6 +22,8 @@
 namespace convladder {
 
 struct ProblemVariant;
+
+inline constexpr std::string_view kDefaultProblem = "convolution";
 
 /// One dimension of a problem's sizes.
 struct Dimension {
@@ -86,6 +89,9 @@ class Problem {
   std::vector<ProblemTensor> given(const ProblemSize& size) const;
   std::vector<ProblemTensor> results(const ProblemSize& size) const;
 
+  /// Whether every variant may be given the same memory for the first input and the first output.
+  virtual bool works_in_place() const { return false; }
+
   /// Elements of one item that a variant may hold beside these tensors, between its steps.
   virtual std::int64_t intermediate_elements(const ProblemSize& size) const {
     static_cast<void>(size);
@@ -111,6 +117,20 @@ class Problem {
   /// variants meet them. Unless told: -8 to 8; -1 to 1, all values of an 8-bit integer, or -1000 to 1000; of unsigned
   /// integers none below 0. Between calls elements are replaced by others between the smallest and the largest.
   virtual void fill(const ProblemSize& size, const PlacedTensor& tensor, SeededRandom& random, bool whole) const;
+
+  /// Whether outputs are sums of products of an item's input with the constants and nothing else, over sizes as the
+  /// convolution has them: then many items are held against the reference at once.
+  virtual bool is_linear() const { return false; }
+  /// Whether all items of a batch take the same work, whatever they hold: then what is counted of a few is known of
+  /// all, and a batch on a device that counts is looked at in part.
+  virtual bool items_are_alike() const { return false; }
+  /// What follows from the dimensions, where records show it beside them: ("out_height", 66).
+  virtual std::vector<std::pair<std::string_view, int>> derived_values(const ProblemSize& size) const {
+    static_cast<void>(size);
+    return {};
+  }
+  /// Whether it is what is run where nobody names a problem; records leave its name out.
+  bool is_default() const { return name() == kDefaultProblem; }
 
   /// What one item's results must come to, in the order of `results`: exact enough, with the scale of its errors,
   /// computed by the definition in float64, in a fixed order. `item` has no outputs, and its in-outs are as a call

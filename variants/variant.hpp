@@ -1,7 +1,8 @@
-// The contract: what a variant of any problem is to the harness, and what it promises.
+// The contract: what a variant of any problem is, and what it promises.
 //
-// `function_variant.hpp` and `launch_variant.hpp` make most of them a few lines long. A problem may have a contract of
-// its own for its variants, as the convolution has (convolution/conv_variant.hpp); to the harness they are these.
+// A variant is one source file: a head comment that says what this stage changes, the kernel, and one registration
+// (registration.hpp). Command line, record, charts and tests are derived from the registration. `function_variant.hpp`,
+// `ready_variant.hpp` and `launch_variant.hpp` make most variants a few lines long. See docs/adding.md.
 #pragma once
 
 #include <memory>
@@ -15,9 +16,11 @@
 #include "variants/float32.hpp"
 #include "variants/problem_size.hpp"
 #include "variants/problem_tensors.hpp"
-#include "variants/variant_info.hpp"
+#include "variants/registration.hpp"
 
 namespace convladder {
+
+class FolderVariant;
 
 /// Work made ready for one size, one set of constants and one set of tensors: nothing left to do but the work itself.
 /// Calls enqueue on the device; the caller waits.
@@ -55,6 +58,15 @@ class Variant {
     static_cast<void>(size);
     return {};
   }
+  /// Whether it is a good choice for a size that it can run. False if a lower stage is known to be faster, as for
+  /// stages that are there to be learned from. Where nobody names a variant, the highest rung that suits is taken.
+  virtual bool suits(const ProblemSize& size) const {
+    static_cast<void>(size);
+    return true;
+  }
+  /// The stage that it is, of a folder or from outside: compiled when it is run, and loaded by a case's process only.
+  /// nullptr for what is part of the program.
+  virtual const FolderVariant* compiled_stage() const { return nullptr; }
   /// Why there is no code of it, in one line: this machine lacks something; its compiler's first. Empty for what is
   /// built in.
   virtual std::string not_here() const { return {}; }
@@ -71,7 +83,9 @@ class Variant {
     static_cast<void>(size);
     return {};
   }
-  /// The largest |error| / magnitude that its arithmetic needs; the problem may grant more or less.
+  /// The largest |error| / magnitude that its arithmetic needs; the problem may grant more or less. 1e-6 stands for
+  /// float32 arithmetic in any order of summation; tf32 and fp16 inputs with float32 accumulation need 1e-3, which is
+  /// the most that is granted. 0 asks for the very values.
   virtual double tolerance() const { return kFloat32Tolerance; }
   /// How many times fewer operations than `ProblemSize::least_flop` it makes: 1 unless its algorithm saves some.
   virtual double saved_operations(const ProblemSize& size) const {
@@ -112,10 +126,11 @@ struct ProblemVariant {
 /// The variant of that problem, family and name, or nullptr.
 const ProblemVariant* find_variant(const Problem& problem, std::string_view family, std::string_view name);
 
-/// A static object of this type in a variant's source file registers it for the problem of that name. Throws
-/// std::logic_error, when the variants are first asked for, if two of a problem and family share a name or a rung.
-struct ProblemVariantRegistration {
-  ProblemVariantRegistration(std::string_view problem, const VariantInfo& info, std::unique_ptr<Variant> variant);
-};
+/// What is taken for the size where nobody names a variant of the family: of the stages in float32 that can run it and
+/// suit it, the one on the highest rung; nullptr if there is none.
+const ProblemVariant* default_variant(std::string_view family, const ProblemSize& size);
+
+/// Keeps a variant as long as the program, for its registration.
+const Variant& keep_variant(std::unique_ptr<const Variant> variant);
 
 }  // namespace convladder

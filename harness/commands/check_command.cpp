@@ -254,7 +254,7 @@ int check_command(CheckArguments& arguments, const CommandLine& /*command_line*/
                                .dry_run = arguments.dry_run};
   check_printed(arguments.printed);
   const std::vector<CaseGroup> groups = groups_of(arguments);
-  const bool is_folder = folder_variant(*groups.front().cases.front().variant.variant) != nullptr;
+  const bool is_folder = groups.front().cases.front().variant.variant->compiled_stage() != nullptr;
   const std::string why =
       is_folder ? groups.front().cases.front().skipped : find_device_kind("simulated").unavailable();
   if (!why.empty()) throw UserError(fmt::format("the simulated device: {}", why));

@@ -65,7 +65,7 @@ be launched (the other results are kept) - 3 bad input, or nothing could be writ
 /// Layers of many kinds: whether a variant has anything to choose cannot depend on the layer alone.
 std::vector<std::string> variants_with_a_choice() {
   std::vector<std::string> names;
-  for (const RegisteredVariant& registered : registered_variants()) {
+  for (const ProblemVariant& registered : convolution_problem().variants()) {
     const ConvShape shape{8, 4, 28, 28, 16, 5};
     if (!registered.variant->unsupported_reason(shape).empty()) continue;
     if (registered.variant->configurations(shape, {}, 1).candidates.empty()) continue;
@@ -78,7 +78,7 @@ std::vector<std::string> variants_with_a_choice() {
 std::vector<std::string> stages_with_parameters(const RunOptions& options) {
   std::vector<std::string> names;
   for (const ProblemVariant& one : problem_of(options).variants()) {
-    const FolderVariant* const stage = folder_variant(*one.variant);
+    const FolderVariant* const stage = one.variant->compiled_stage();
     if (stage != nullptr && !stage->source().parameters.empty()) names.emplace_back(one.info.name);
   }
   if (!names.empty()) return names;

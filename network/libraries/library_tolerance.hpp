@@ -11,9 +11,9 @@ namespace convladder {
 inline double library_tolerance(const NetworkStep& step) {
   constexpr double kProduct = 5e-6;
   constexpr double kElementwise = 2e-6;
-  if (step.source->type == LayerType::fully_connected) return kProduct;
+  if (step.is_fully_connected()) return kProduct;
   if (step.kind != StepKind::layer_operator) return kFloat32Tolerance;
-  const bool exact = step.shape.type == OperatorType::max_pool || step.shape.type == OperatorType::relu;
+  const bool exact = step.source->type == LayerType::max_pool || step.source->type == LayerType::relu;
   return exact ? 0 : kElementwise;
 }
 

@@ -38,11 +38,11 @@ memory::desc plain_layout(const memory::dims& dimensions) {
 
 memory::desc vector_of(int elements) { return {{elements}, memory::data_type::f32, memory::format_tag::x}; }
 
-dnnl::algorithm algorithm_of(OperatorType activation) {
-  return activation == OperatorType::tanh ? dnnl::algorithm::eltwise_tanh : dnnl::algorithm::eltwise_relu;
+dnnl::algorithm algorithm_of(Activation activation) {
+  return activation == Activation::tanh ? dnnl::algorithm::eltwise_tanh : dnnl::algorithm::eltwise_relu;
 }
 
-dnnl::primitive_attr with_activation(std::optional<OperatorType> activation) {
+dnnl::primitive_attr with_activation(std::optional<Activation> activation) {
   dnnl::primitive_attr attributes;
   if (!activation) return attributes;
   dnnl::post_ops operations;
@@ -106,21 +106,21 @@ class OnednnForward final : public PreparedWholeNetwork {
   memory::dims sizes() const { return onednn_sizes(current_.get_desc()); }
 
   void add(const NetworkStep& step, const NetworkWeights& weights) {
-    if (step.source->type == LayerType::fully_connected) {
-      std::optional<OperatorType> activation;
-      if (step.kind == StepKind::fused) activation = step.fused_shape.activation;
+    if (step.is_fully_connected()) {
+      std::optional<Activation> activation;
+      if (step.kind == StepKind::fused) activation = fused_shape(step.size).activation;
       return add_inner_product(*step.source, weights.layers.at(step.source->name), activation);
     }
-    if (step.kind == StepKind::layer_operator) return add_operator(step.shape);
+    if (step.kind == StepKind::layer_operator) return add_operator(*step.source);
     const LayerWeights& of_layer = weights.layers.at(step.source->name);
     if (step.kind == StepKind::convolution) return add_convolution(step.conv_shape(), of_layer, false, std::nullopt);
-    const FusedShape& shape = step.fused_shape;
+    const FusedShape shape = fused_shape(step.size);
     add_convolution(shape.convolution, of_layer, shape.has_bias, shape.activation);
     if (shape.pools()) add_max_pool(shape.output(), shape.pool_size, shape.pool_stride);
   }
 
   void add_convolution(const ConvShape& one, const LayerWeights& weights, bool has_bias,
-                       std::optional<OperatorType> activation) {
+                       std::optional<Activation> activation) {
     const ConvShape s = one.with_batch(images_);
     const memory::desc plain = plain_weights(s);
     const memory::desc source = any_layout(sizes());
@@ -136,7 +136,7 @@ class OnednnForward final : public PreparedWholeNetwork {
     add_weighted<dnnl::convolution_forward>(description, plain, weights, has_bias);
   }
 
-  void add_inner_product(const Layer& layer, const LayerWeights& weights, std::optional<OperatorType> activation) {
+  void add_inner_product(const Layer& layer, const LayerWeights& weights, std::optional<Activation> activation) {
     memory::dims filter = sizes();
     filter[0] = layer.output.channels;
     const memory::desc plain = plain_layout(filter);
@@ -179,11 +179,11 @@ class OnednnForward final : public PreparedWholeNetwork {
   }
 
   /// tanh, ReLU and softmax work in place, as the program's own steps do.
-  void add_operator(const OperatorShape& shape) {
-    if (shape.type == OperatorType::max_pool) return add_max_pool(shape.output, shape.pool_size, shape.pool_stride);
+  void add_operator(const Layer& layer) {
+    if (layer.type == LayerType::max_pool) return add_max_pool(layer.output, layer.pool_size, layer.pool_stride);
     const memory::desc description = current_.get_desc();
     const Arguments arguments{{DNNL_ARG_SRC, current_}, {DNNL_ARG_DST, current_}};
-    if (shape.type == OperatorType::softmax) {
+    if (layer.type == LayerType::softmax) {
       // Over the channels: there is one row and one column.
 #if DNNL_VERSION_MAJOR < 3
       const std::tuple softmax_of(kInference, description, 1);
@@ -193,10 +193,11 @@ class OnednnForward final : public PreparedWholeNetwork {
       const auto softmax = onednn_description<dnnl::softmax_forward>(engine_, softmax_of);
       return add(dnnl::softmax_forward(softmax), arguments);
     }
+    const dnnl::algorithm algorithm = algorithm_of(layer.type == LayerType::tanh ? Activation::tanh : Activation::relu);
 #if DNNL_VERSION_MAJOR < 3
-    const std::tuple elementwise_of(kInference, algorithm_of(shape.type), description, 0.0F, 0.0F);
+    const std::tuple elementwise_of(kInference, algorithm, description, 0.0F, 0.0F);
 #else
-    const std::tuple elementwise_of(kInference, algorithm_of(shape.type), description, description, 0.0F, 0.0F);
+    const std::tuple elementwise_of(kInference, algorithm, description, description, 0.0F, 0.0F);
 #endif
     const auto elementwise = onednn_description<dnnl::eltwise_forward>(engine_, elementwise_of);
     add(dnnl::eltwise_forward(elementwise), arguments);
@@ -244,8 +245,8 @@ class OnednnNetworkForward final : public WholeNetwork {
  public:
   std::string unsupported_reason(const NetworkStep& step) const override {
     if (step.kind == StepKind::convolution && step.source->bias) return "a convolution with a bias and no activation";
-    if (step.kind != StepKind::layer_operator || step.shape.type != OperatorType::softmax) return {};
-    const ActivationShape& of = step.shape.input;
+    if (step.kind != StepKind::layer_operator || step.source->type != LayerType::softmax) return {};
+    const ActivationShape& of = step.input();
     return of.height * of.width == 1 ? std::string() : "a softmax over more than channels";
   }
   double tolerance(const NetworkStep& step) const override { return library_tolerance(step); }

@@ -7,6 +7,7 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -28,12 +29,10 @@ using Sizes = std::vector<std::int64_t>;
 
 Sizes sizes_of(const ActivationShape& shape, int images) { return {images, shape.channels, shape.height, shape.width}; }
 
-bool is_fully_connected(const NetworkStep& step) { return step.source->type == LayerType::fully_connected; }
-
 /// [image][feature] behind a fully connected layer, NCHW elsewhere.
 Sizes output_sizes(const NetworkStep& step, int images) {
-  if (is_fully_connected(step)) return {images, static_cast<std::int64_t>(step.output().elements())};
-  return sizes_of(step.output(), images);
+  if (step.is_fully_connected()) return {images, static_cast<std::int64_t>(step.output.elements())};
+  return sizes_of(step.output, images);
 }
 
 /// Writes the nodes of steps that follow one another.
@@ -42,17 +41,18 @@ class ModelOfSteps {
   explicit ModelOfSteps(const NetworkWeights& weights) : weights_(weights) {}
 
   void add(const NetworkStep& step) {
-    if (is_fully_connected(step)) {
+    if (step.is_fully_connected()) {
       add_fully_connected(*step.source);
-      if (step.kind == StepKind::fused) add_elementwise(step.fused_shape.activation);
+      if (step.kind == StepKind::fused) add_elementwise(fused_shape(step.size).activation);
     } else if (step.kind == StepKind::layer_operator) {
       add_operator(step);
     } else {
       const bool is_fused = step.kind == StepKind::fused;
-      add_convolution(step.conv_shape(), step.source->name, is_fused && step.fused_shape.has_bias);
+      add_convolution(step.conv_shape(), step.source->name, is_fused && step.source->bias);
       if (!is_fused) return;
-      add_elementwise(step.fused_shape.activation);
-      if (step.fused_shape.pools()) add_max_pool(step.fused_shape.pool_size, step.fused_shape.pool_stride);
+      const FusedShape shape = fused_shape(step.size);
+      add_elementwise(shape.activation);
+      if (shape.pools()) add_max_pool(shape.pool_size, shape.pool_stride);
     }
   }
 
@@ -107,8 +107,8 @@ class ModelOfSteps {
     nodes_.push_back(std::move(node));
   }
 
-  void add_elementwise(OperatorType activation) {
-    nodes_.push_back({.operation = activation == OperatorType::tanh ? "Tanh" : "Relu"});
+  void add_elementwise(Activation activation) {
+    nodes_.push_back({.operation = activation == Activation::tanh ? "Tanh" : "Relu"});
   }
 
   void add_max_pool(std::int64_t size, std::int64_t stride) {
@@ -117,20 +117,22 @@ class ModelOfSteps {
   }
 
   void add_operator(const NetworkStep& step) {
-    switch (step.shape.type) {
-      case OperatorType::max_pool:
-        return add_max_pool(step.shape.pool_size, step.shape.pool_stride);
-      case OperatorType::tanh:
-      case OperatorType::relu:
-        return add_elementwise(step.shape.type);
-      case OperatorType::softmax:  // over all that is behind the images
+    const Layer& layer = *step.source;
+    switch (layer.type) {
+      case LayerType::max_pool:
+        return add_max_pool(layer.pool_size, layer.pool_stride);
+      case LayerType::tanh:
+        return add_elementwise(Activation::tanh);
+      case LayerType::relu:
+        return add_elementwise(Activation::relu);
+      case LayerType::softmax:  // over all that is behind the images
         return nodes_.push_back({.operation = "Softmax", .numbers = {{"axis", 1}}});
-      case OperatorType::bias:
+      case LayerType::convolution:  // its bias
         return nodes_.push_back(
             {.operation = "Add",
-             .constants = {constant({step.shape.output.channels, 1, 1}, weights_.layers.at(step.source->name).bias)}});
-      case OperatorType::fully_connected:
-        return add_fully_connected(*step.source);
+             .constants = {constant({layer.output.channels, 1, 1}, weights_.layers.at(layer.name).bias)}});
+      case LayerType::fully_connected:
+        return add_fully_connected(layer);
     }
   }
 
@@ -146,7 +148,7 @@ class OnnxRuntimeForward final : public PreparedWholeNetwork {
                      const WholeNetworkTensors& tensors)
       : steps_(steps), weights_(weights), images_(images), tensors_(tensors) {
     for (std::size_t i = 0; i + 1 < steps.size(); ++i) {
-      between_.emplace_back(steps[i].output().elements() * static_cast<std::size_t>(images));
+      between_.emplace_back(steps[i].output.elements() * static_cast<std::size_t>(images));
     }
     for (std::size_t i = 0; i < steps.size(); ++i) sessions_.push_back(session(i, i + 1));
   }
@@ -161,7 +163,7 @@ class OnnxRuntimeForward final : public PreparedWholeNetwork {
 
  private:
   std::size_t elements(std::size_t step) const {
-    return steps_[step].output().elements() * static_cast<std::size_t>(images_);
+    return steps_[step].output.elements() * static_cast<std::size_t>(images_);
   }
   float* output(std::size_t step) { return step + 1 == steps_.size() ? tensors_.scores : between_[step].data(); }
 
@@ -172,9 +174,10 @@ class OnnxRuntimeForward final : public PreparedWholeNetwork {
     const Sizes from = sizes_of(steps_[first].input(), images_);
     Sizes to = output_sizes(steps_[end - 1], images_);
     // A softmax behind a fully connected layer of the same model has rows of features.
-    const bool is_flat = std::any_of(steps_.begin() + static_cast<std::ptrdiff_t>(first),
-                                     steps_.begin() + static_cast<std::ptrdiff_t>(end), is_fully_connected);
-    if (is_flat) to = {images_, static_cast<std::int64_t>(steps_[end - 1].output().elements())};
+    const bool is_flat =
+        std::any_of(steps_.begin() + static_cast<std::ptrdiff_t>(first),
+                    steps_.begin() + static_cast<std::ptrdiff_t>(end), std::mem_fn(&NetworkStep::is_fully_connected));
+    if (is_flat) to = {images_, static_cast<std::int64_t>(steps_[end - 1].output.elements())};
     // The library takes its input as void*, but only reads it.
     float* const input = first == 0 ? const_cast<float*>(tensors_.input) : output(first - 1);
     return std::make_unique<OnnxRuntimeSession>(model.bytes(from, to), omp_get_max_threads(),

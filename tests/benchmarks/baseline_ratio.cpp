@@ -20,7 +20,7 @@
 
 #include "devices/device_registry.hpp"
 #include "harness/measure/statistics/statistics.hpp"
-#include "variants/convolution/registry.hpp"
+#include "variants/convolution/problem.hpp"
 
 namespace convladder {
 namespace {
@@ -87,22 +87,24 @@ void compare(const char* title, const ConvShape& shape) {
   const std::vector<float> empty(static_cast<std::size_t>(shape.output_elements()), NAN);
   std::array<std::vector<float>, 3> outputs{empty, empty, empty};
 
-  std::vector<const RegisteredVariant*> stages;
-  for (const RegisteredVariant& one : registered_variants()) {
+  std::vector<const ProblemVariant*> stages;
+  for (const ProblemVariant& one : convolution_problem().variants()) {
     if (one.info.family == "cpu" && one.info.rung) stages.push_back(&one);
   }
   std::unique_ptr<Device> device;
   for (const DeviceKind& kind : device_kinds()) {
     if (kind.name == "cpu") device = kind.open();
   }
-  const auto first = stages.front()->variant->prepare(*device, shape, w.data(), {x.data(), outputs[1].data()});
-  const auto last = stages.back()->variant->prepare(*device, shape, w.data(), {x.data(), outputs[2].data()});
+  const auto first =
+      stages.front()->variant->prepare(*device, shape, conv_tensors(shape, x.data(), w.data(), outputs[1].data()));
+  const auto last =
+      stages.back()->variant->prepare(*device, shape, conv_tensors(shape, x.data(), w.data(), outputs[2].data()));
   const std::array<std::function<void()>, 3> work{[&] {
                                                     six_loops(shape.batch, shape.in_channels, shape.height, shape.width,
                                                               shape.out_channels, shape.kernel, x.data(), w.data(),
                                                               outputs[0].data());
                                                   },
-                                                  [&] { first->convolve(); }, [&] { last->convolve(); }};
+                                                  [&] { first->run(); }, [&] { last->run(); }};
 
   for (const auto& one : work) one();
   require_same("the first stage", outputs[1], outputs[0]);

@@ -20,7 +20,7 @@
 #include "simulator/ptx/parser.hpp"
 #include "support/file_bytes.hpp"
 #include "support/seeded_random.hpp"
-#include "variants/convolution/registry.hpp"
+#include "variants/convolution/problem.hpp"
 
 namespace convladder {
 namespace {
@@ -103,7 +103,7 @@ double speed_of(const Configuration& configuration, Work& work, simulated::Simul
   return static_cast<double>(work.instructions) / elapsed / 1e9;
 }
 
-double speed_of(const RegisteredVariant& registered, const Configuration& configuration, Work& work) {
+double speed_of(const ProblemVariant& registered, const Configuration& configuration, Work& work) {
   simulated::SimulatedDevice device(configuration.options);
   SeededRandom random(1, 0);
   std::vector<float> input(static_cast<std::size_t>(kShape.input_elements()));
@@ -113,8 +113,9 @@ double speed_of(const RegisteredVariant& registered, const Configuration& config
   const DeviceBuffer x = device.allocate(input.size() * sizeof(float), "input");
   const DeviceBuffer y = device.allocate(static_cast<std::size_t>(kShape.output_elements()) * sizeof(float), "output");
   device.copy_to_device(x.address(), input.data(), x.bytes());
-  const auto prepared = registered.variant->prepare(device, kShape, weights.data(), {x.floats(), y.floats()});
-  return speed_of(configuration, work, device, [&] { prepared->convolve(); });
+  const auto prepared =
+      registered.variant->prepare(device, kShape, conv_tensors(kShape, x.floats(), weights.data(), y.floats()));
+  return speed_of(configuration, work, device, [&] { prepared->run(); });
 }
 
 #ifdef CONVLADDER_EVERYDAY_PTX
@@ -209,7 +210,7 @@ int run(std::span<const std::string_view> names) {
     fmt::print("{:>14}{:>19}{:>18}", "2 / 1 threads", "uncounted/1 thread", "1 thread/checked");
   }
   fmt::print("\n");
-  for (const RegisteredVariant& registered : registered_variants()) {
+  for (const ProblemVariant& registered : convolution_problem().variants()) {
     if (registered.info.family != "cuda" || !registered.info.rung || !is_asked_for(registered.info.name)) continue;
     print_speeds(registered.info.name, measured, [&](const Configuration& configuration, Work& work) {
       return speed_of(registered, configuration, work);

@@ -7,6 +7,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdlib>
+#include <iterator>
 
 #include "devices/cpu/cpu_device.hpp"
 #include "devices/cpu/tile_unit.hpp"
@@ -18,7 +19,7 @@
 #include "simulator/device/simulated_device.hpp"
 #include "support/seeded_random.hpp"
 #include "variants/convolution/conv_test_data.hpp"
-#include "variants/fused/fused_variant.hpp"
+#include "variants/fused/problem.hpp"
 #include "variants/fused/reference.hpp"
 
 namespace convladder {
@@ -28,17 +29,24 @@ const Network& known_network(std::string_view name) {
   return *std::ranges::find(built_in_networks(), name, &Network::name);
 }
 
+/// Those that do it in one.
+std::vector<ProblemVariant> fusing_variants() {
+  std::vector<ProblemVariant> all;
+  std::ranges::copy_if(fused_problem().variants(), std::back_inserter(all), fuses);
+  return all;
+}
+
 FusedShape layer_shape(std::string_view network, std::size_t layer, int batch) {
   return fused_layers(known_network(network), layer).value().shape.with_batch(batch);
 }
 
-FusedShape pooled_convolution(const ConvShape& convolution, OperatorType activation, int size, int stride,
+FusedShape pooled_convolution(const ConvShape& convolution, Activation activation, int size, int stride,
                               bool has_bias) {
   return {convolution, has_bias, activation, size, stride};
 }
 
 std::string trace_of(const FusedShape& shape) {
-  return fmt::format("{} batch {}", fused_shape_name(shape), shape.convolution.batch);
+  return fmt::format("{} batch {}", size_name(shape), shape.convolution.batch);
 }
 
 struct FusedTestData {
@@ -57,7 +65,7 @@ FusedTestData test_data(const FusedShape& shape, bool whole) {
 }
 
 /// What the variant makes of the data; `poisoned`: the output holds a NaN before, which the host has written.
-std::vector<float> fused_output(Device& device, const FusedVariant& variant, const FusedShape& shape,
+std::vector<float> fused_output(Device& device, const Variant& variant, const FusedShape& shape,
                                 const FusedTestData& data, bool poisoned) {
   const std::vector<float>& pixels = data.convolution.input;
   const DeviceBuffer input = device.allocate(pixels.size() * sizeof(float), "input");
@@ -65,9 +73,8 @@ std::vector<float> fused_output(Device& device, const FusedVariant& variant, con
   std::vector<float> result(shape.output_elements(), kOperatorPoison);
   const DeviceBuffer output = device.allocate(result.size() * sizeof(float), "output");
   if (poisoned) device.copy_to_device(output.address(), result.data(), output.bytes());
-  const auto prepared = variant.prepare(device, shape,
-                                        {input.floats(), data.convolution.weights.data(),
-                                         data.bias.empty() ? nullptr : data.bias.data(), output.floats()});
+  const LayerWeights weights{data.convolution.weights, data.bias};
+  const auto prepared = variant.prepare(device, shape, step_tensors(shape, weights, input.floats(), output.floats()));
   EXPECT_NE(prepared->choice(), "");
   for (int call = 0; call < 2; ++call) prepared->run();
   device.wait();
@@ -78,20 +85,20 @@ std::vector<float> fused_output(Device& device, const FusedVariant& variant, con
 void expect_as_reference(const FusedShape& shape, const FusedTestData& data, const std::vector<float>& output,
                          double tolerance) {
   for (int image = 0; image < shape.convolution.batch; ++image) {
-    const OperatorReference expected =
+    const ReferenceOutput expected =
         reference_fused(shape, data.convolution.input.data() + image * shape.convolution.input_elements_per_image(),
                         data.convolution.weights.data(), data.bias.empty() ? nullptr : data.bias.data());
     const float* const of_image = output.data() + image * shape.output().elements();
-    EXPECT_EQ(operator_mismatch(expected, of_image, tolerance), "") << "image " << image;
+    EXPECT_EQ(output_mismatch(expected, of_image, tolerance), "") << "image " << image;
   }
 }
 
 void expect_right_on_cpu(const FusedShape& shape, const FusedTestData& data, bool exact) {
   SCOPED_TRACE(trace_of(shape));
-  for (const RegisteredFused& registered : registered_fused_variants()) {
+  for (const ProblemVariant& registered : fusing_variants()) {
     if (registered.info.family != "cpu") continue;
     // What the stage that it builds on refuses, it refuses.
-    const ConvVariant& stage = *find_variant("cpu", registered.info.builds_on)->variant;
+    const Variant& stage = *convolution_of(registered).variant;
     ASSERT_EQ(registered.variant->unsupported_reason(shape), stage.unsupported_reason(shape.convolution));
     if (!registered.variant->unsupported_reason(shape).empty()) continue;
     SCOPED_TRACE(registered.info.name);
@@ -104,7 +111,7 @@ void expect_right_on_cpu(const FusedShape& shape, const FusedTestData& data, boo
 
 void expect_right_on_cpu(FusedShape shape) {
   expect_right_on_cpu(shape, test_data(shape, false), false);
-  shape.activation = OperatorType::relu;
+  shape.activation = Activation::relu;
   expect_right_on_cpu(shape, test_data(shape, true), true);
 }
 
@@ -115,16 +122,16 @@ TEST(FusedVariants, AreRightOnTheCpu) {
   expect_right_on_cpu(layer_shape("lenet72", 0, 3));
   expect_right_on_cpu(layer_shape("lenet86", 3, 1));
   expect_right_on_cpu(layer_shape("lenet64", 0, 3));
-  expect_right_on_cpu(pooled_convolution({3, 2, 55, 61, 19, 4}, OperatorType::relu, 2, 2, true));
-  expect_right_on_cpu(pooled_convolution({1, 3, 70, 41, 5, 3, 1, 1}, OperatorType::tanh, 3, 3, true));
-  expect_right_on_cpu(pooled_convolution({5, 9, 17, 19, 21, 3, 1, 1}, OperatorType::relu, 1, 1, true));
-  expect_right_on_cpu(pooled_convolution({18, 8, 15, 14, 9, 5}, OperatorType::tanh, 2, 2, true));
-  expect_right_on_cpu(pooled_convolution({3, 8, 15, 14, 9, 3, 1, 1}, OperatorType::relu, 3, 2, false));
-  expect_right_on_cpu(pooled_convolution({1, 3, 31, 45, 7, 5, 3, 2}, OperatorType::tanh, 3, 2, true));
-  expect_right_on_cpu(pooled_convolution({2, 8, 20, 23, 12, 3, 1, 1, 2}, OperatorType::relu, 2, 3, true));
-  expect_right_on_cpu(pooled_convolution({1, 40, 70, 66, 9, 3}, OperatorType::tanh, 2, 2, false));
-  expect_right_on_cpu(pooled_convolution({2, 1, 9, 11, 1, 3}, OperatorType::tanh, 7, 7, true));
-  expect_right_on_cpu(pooled_convolution({1, 1, 3, 3, 1, 3}, OperatorType::relu, 1, 1, false));
+  expect_right_on_cpu(pooled_convolution({3, 2, 55, 61, 19, 4}, Activation::relu, 2, 2, true));
+  expect_right_on_cpu(pooled_convolution({1, 3, 70, 41, 5, 3, 1, 1}, Activation::tanh, 3, 3, true));
+  expect_right_on_cpu(pooled_convolution({5, 9, 17, 19, 21, 3, 1, 1}, Activation::relu, 1, 1, true));
+  expect_right_on_cpu(pooled_convolution({18, 8, 15, 14, 9, 5}, Activation::tanh, 2, 2, true));
+  expect_right_on_cpu(pooled_convolution({3, 8, 15, 14, 9, 3, 1, 1}, Activation::relu, 3, 2, false));
+  expect_right_on_cpu(pooled_convolution({1, 3, 31, 45, 7, 5, 3, 2}, Activation::tanh, 3, 2, true));
+  expect_right_on_cpu(pooled_convolution({2, 8, 20, 23, 12, 3, 1, 1, 2}, Activation::relu, 2, 3, true));
+  expect_right_on_cpu(pooled_convolution({1, 40, 70, 66, 9, 3}, Activation::tanh, 2, 2, false));
+  expect_right_on_cpu(pooled_convolution({2, 1, 9, 11, 1, 3}, Activation::tanh, 7, 7, true));
+  expect_right_on_cpu(pooled_convolution({1, 1, 3, 3, 1, 3}, Activation::relu, 1, 1, false));
 }
 
 /// Threads that share an image by its rows or by its maps, of windows that overlap and that begin with odd rows.
@@ -133,17 +140,17 @@ TEST(FusedVariants, AreRightOverAnyThreads) {
   for (const int threads : {1, 3, 16}) {
     SCOPED_TRACE(fmt::format("{} threads", threads));
     omp_set_num_threads(threads);
-    expect_right_on_cpu(pooled_convolution({1, 12, 24, 19, 24, 7}, OperatorType::tanh, 3, 2, true));
-    expect_right_on_cpu(pooled_convolution({2, 12, 24, 19, 24, 7}, OperatorType::relu, 3, 1, true));
-    expect_right_on_cpu(pooled_convolution({1, 36, 21, 9, 150, 3, 1, 1, 2}, OperatorType::tanh, 3, 3, true));
-    expect_right_on_cpu(pooled_convolution({4, 8, 11, 12, 70, 5, 1, 2}, OperatorType::relu, 1, 1, false));
+    expect_right_on_cpu(pooled_convolution({1, 12, 24, 19, 24, 7}, Activation::tanh, 3, 2, true));
+    expect_right_on_cpu(pooled_convolution({2, 12, 24, 19, 24, 7}, Activation::relu, 3, 1, true));
+    expect_right_on_cpu(pooled_convolution({1, 36, 21, 9, 150, 3, 1, 1, 2}, Activation::tanh, 3, 3, true));
+    expect_right_on_cpu(pooled_convolution({4, 8, 11, 12, 70, 5, 1, 2}, Activation::relu, 1, 1, false));
   }
   omp_set_num_threads(before);
 }
 
 TEST(FusedVariants, AreExactInEveryInstructionSet) {
-  const FusedShape few = pooled_convolution({1, 2, 21, 30, 11, 3, 1, 1}, OperatorType::relu, 2, 2, true);
-  const FusedShape many = pooled_convolution({3, 9, 21, 30, 43, 3, 1, 1}, OperatorType::relu, 2, 2, true);
+  const FusedShape few = pooled_convolution({1, 2, 21, 30, 11, 3, 1, 1}, Activation::relu, 2, 2, true);
+  const FusedShape many = pooled_convolution({3, 9, 21, 30, 43, 3, 1, 1}, Activation::relu, 2, 2, true);
   for (const char* set : {"baseline", "avx2", "avx512"}) {
     SCOPED_TRACE(set);
     setenv("CONVLADDER_INSTRUCTION_SET", set, 1);
@@ -163,7 +170,7 @@ FusedTestData data_with_a_nan(const FusedShape& shape) {
 }
 
 TEST(FusedVariants, HideNoNaN) {
-  for (const OperatorType activation : {OperatorType::tanh, OperatorType::relu}) {
+  for (const Activation activation : {Activation::tanh, Activation::relu}) {
     for (const ConvShape& convolution : {ConvShape{1, 1, 16, 22, 5, 3}, {1, 9, 16, 22, 25, 3}}) {
       const FusedShape shape = pooled_convolution(convolution, activation, 2, 2, false);
       expect_right_on_cpu(shape, data_with_a_nan(shape), false);
@@ -172,18 +179,19 @@ TEST(FusedVariants, HideNoNaN) {
 }
 
 TEST(FusedVariants, HaveTheLayersThatFollowEachOther) {
-  EXPECT_EQ(fused_shape_name(layer_shape("lenet86", 3, 1)), "C4H40W40M16K7 + relu + max_pool 4/4");
-  EXPECT_EQ(fused_shape_name(layer_shape("alexnet", 0, 1)), "C3H227W227M96K11S4 + bias + relu + max_pool 3/2");
+  EXPECT_EQ(size_name(layer_shape("lenet86", 3, 1)), "C4H40W40M16K7Q4R4");
+  EXPECT_EQ(size_name(layer_shape("alexnet", 0, 1)), "C3H227W227M96K11S4B1Q3");
   EXPECT_EQ(layer_shape("lenet86", 3, 2).output(), (ActivationShape{16, 8, 8}));
-  EXPECT_EQ(layer_shape("lenet86", 3, 2).minimum_bytes(), 4.0 * (2 * 4 * 40 * 40 + 16 * 4 * 49 + 2 * 16 * 8 * 8));
-  EXPECT_EQ(fused_shape_name(layer_shape("alexnet", 6, 1)), "C256H13W13M384K3P1 + bias + relu");
+  EXPECT_EQ(ProblemSize(layer_shape("lenet86", 3, 2)).minimum_bytes(),
+            4.0 * (2 * 4 * 40 * 40 + 16 * 4 * 49 + 2 * 16 * 8 * 8));
+  EXPECT_EQ(size_name(layer_shape("alexnet", 6, 1)), "C256H13W13M384K3P1B1Q1R1");
   EXPECT_FALSE(fused_layers(known_network("lenet72"), 3).has_value()) << "no activation follows its second convolution";
   EXPECT_FALSE(fused_layers(known_network("lenet72"), known_network("lenet72").layers.size() - 1).has_value());
 }
 
 TEST(FusedVariants, AFullyConnectedLayerIsAConvolutionOfAllOfItsInput) {
   const FusedLayers fused = fused_fully_connected(known_network("lenet72"), 4).value();
-  EXPECT_EQ(fused_shape_name(fused.shape), "C24H27W27M160K27 + tanh");
+  EXPECT_EQ(size_name(fused.shape), "C24H27W27M160K27T1Q1R1");
   EXPECT_EQ(fused.layers, 2U);
   EXPECT_EQ(fused.shape.output(), (ActivationShape{160, 1, 1}));
   EXPECT_FALSE(fused_fully_connected(known_network("lenet72"), 6).has_value()) << "softmax is no activation";
@@ -199,7 +207,7 @@ class FusedOnTheSimulatedDevice : public testing::Test {
 
 void expect_right_when_simulated(const FusedShape& shape, const FusedTestData& data, bool exact) {
   SCOPED_TRACE(trace_of(shape));
-  for (const RegisteredFused& registered : registered_fused_variants()) {
+  for (const ProblemVariant& registered : fusing_variants()) {
     if (registered.info.family != "cuda") continue;
     ASSERT_EQ(registered.variant->unsupported_reason(shape), "");
     for (const PtxImages& images : ptx_images()) {
@@ -220,7 +228,7 @@ void expect_right_when_simulated(const FusedShape& shape, const FusedTestData& d
 
 void expect_right_when_simulated(FusedShape shape) {
   expect_right_when_simulated(shape, test_data(shape, false), false);
-  shape.activation = OperatorType::relu;
+  shape.activation = Activation::relu;
   expect_right_when_simulated(shape, test_data(shape, true), true);
 }
 
@@ -229,33 +237,33 @@ void expect_right_when_simulated(FusedShape shape) {
 TEST_F(FusedOnTheSimulatedDevice, AreRight) {
   expect_right_when_simulated(layer_shape("lenet28", 0, 3));
   expect_right_when_simulated(layer_shape("lenet86", 3, 1));
-  expect_right_when_simulated(pooled_convolution({1, 1, 25, 40, 4, 7}, OperatorType::tanh, 2, 2, true));
-  expect_right_when_simulated(pooled_convolution({2, 3, 15, 14, 7, 3, 1, 1}, OperatorType::tanh, 2, 2, true));
-  expect_right_when_simulated(pooled_convolution({1, 6, 15, 21, 10, 7, 1, 2, 2}, OperatorType::tanh, 4, 4, false));
+  expect_right_when_simulated(pooled_convolution({1, 1, 25, 40, 4, 7}, Activation::tanh, 2, 2, true));
+  expect_right_when_simulated(pooled_convolution({2, 3, 15, 14, 7, 3, 1, 1}, Activation::tanh, 2, 2, true));
+  expect_right_when_simulated(pooled_convolution({1, 6, 15, 21, 10, 7, 1, 2, 2}, Activation::tanh, 4, 4, false));
 }
 
 TEST_F(FusedOnTheSimulatedDevice, HideNoNaN) {
-  for (const OperatorType activation : {OperatorType::tanh, OperatorType::relu}) {
+  for (const Activation activation : {Activation::tanh, Activation::relu}) {
     const FusedShape shape = pooled_convolution({1, 1, 12, 14, 4, 5}, activation, 2, 2, false);
     expect_right_when_simulated(shape, data_with_a_nan(shape), false);
   }
 }
 
 TEST_F(FusedOnTheSimulatedDevice, SayWhatTheyCannotDo) {
-  const FusedVariant& variant = *find_fused_variant("cuda", "fused-register-tile")->variant;
+  const Variant& variant = *find_variant(fused_problem(), "cuda", "fused-register-tile")->variant;
   EXPECT_EQ(variant.unsupported_reason(layer_shape("alexnet", 0, 1)),
             "windows of pooling 3/2 overlap: they would need sums of other threads");
-  EXPECT_EQ(variant.unsupported_reason(pooled_convolution({1, 1, 20, 20, 1, 5}, OperatorType::relu, 3, 3, false)),
+  EXPECT_EQ(variant.unsupported_reason(pooled_convolution({1, 1, 20, 20, 1, 5}, Activation::relu, 3, 3, false)),
             "pooling 3/3 is not among the compiled ones");
-  EXPECT_EQ(variant.unsupported_reason(pooled_convolution({1, 1, 20, 20, 1, 5}, OperatorType::relu, 2, 3, false)),
+  EXPECT_EQ(variant.unsupported_reason(pooled_convolution({1, 1, 20, 20, 1, 5}, Activation::relu, 2, 3, false)),
             "windows of pooling 2/3 leave pixels between them");
-  EXPECT_EQ(variant.unsupported_reason(pooled_convolution({1, 1, 20, 20, 1, 9}, OperatorType::relu, 2, 2, false)),
+  EXPECT_EQ(variant.unsupported_reason(pooled_convolution({1, 1, 20, 20, 1, 9}, Activation::relu, 2, 2, false)),
             "kernel 9 with stride 1 is not among the compiled ones (kernel/stride): 3/1, 5/1, 7/1");
 }
 
 /// The tile of a thread stays in its registers.
 TEST_F(FusedOnTheSimulatedDevice, SpillNothing) {
-  const FusedVariant& variant = *find_fused_variant("cuda", "fused-register-tile")->variant;
+  const Variant& variant = *find_variant(fused_problem(), "cuda", "fused-register-tile")->variant;
   for (const FusedShape& shape :
        {layer_shape("lenet28", 0, 1), layer_shape("lenet48", 0, 1), layer_shape("lenet72", 0, 1),
         layer_shape("lenet86", 0, 1), layer_shape("lenet86", 3, 1)}) {
@@ -272,12 +280,12 @@ TEST_F(FusedOnTheSimulatedDevice, SpillNothing) {
 }
 
 /// Logits of a network with its convolutions fused, against those of separate operators.
-void expect_the_same_scores(Device& device, const Network& network, const RegisteredFused& fused, int count) {
+void expect_the_same_scores(Device& device, const Network& network, const ProblemVariant& fused, int count) {
   SCOPED_TRACE(fmt::format("{} with {}", network.name, fused.info.name));
   const std::string_view family = fused.info.family;
   NetworkChoice choice{.family = std::string(family), .convolutions = {}, .operators = {}};
   for (const std::size_t index : convolution_layers(network)) {
-    choice.convolutions[index] = *find_variant(family, fused.info.builds_on);
+    choice.convolutions[index] = convolution_of(fused);
   }
   NetworkWeights weights = initial_weights(network, 5);
   for (auto& [name, layer] : weights.layers) std::ranges::fill(layer.bias, 0.05F);
@@ -306,10 +314,10 @@ void expect_the_same_scores(Device& device, const Network& network, const Regist
 
 TEST(FusedVariants, ChangeNoScoresOfANetwork) {
   CpuDevice device;
-  for (const RegisteredFused& fused : registered_fused_variants()) {
+  for (const ProblemVariant& fused : fusing_variants()) {
     if (fused.info.family != "cpu") continue;
     for (const char* name : {"lenet28", "lenet72", "lenet86"}) {
-      const ConvVariant& stage = *find_variant("cpu", fused.info.builds_on)->variant;
+      const Variant& stage = *convolution_of(fused).variant;
       if (!stage.unsupported_reason(known_network(name).layers.front().convolution).empty()) continue;
       expect_the_same_scores(device, known_network(name), fused, 2);
     }
@@ -327,17 +335,17 @@ TEST_F(FusedOnTheSimulatedDevice, ChangeNoScoresOfANetwork) {
       {"name": "softmax", "type": "softmax"}]})",
       "small.json");
   simulated::SimulatedDevice device(simulated::SimulatedDeviceOptions{});
-  for (const RegisteredFused& fused : registered_fused_variants()) {
+  for (const ProblemVariant& fused : fusing_variants()) {
     if (fused.info.family == "cuda") expect_the_same_scores(device, network, fused, 2);
   }
 }
 
 // Of few maps adding and subtracting costs more than the products that are saved, fused or not.
 TEST(FusedVariants, WinogradSuitsNoLayerOfFewMaps) {
-  const RegisteredFused* const winograd = find_fused_variant("cpu", "fused-winograd");
+  const ProblemVariant* const winograd = find_variant(fused_problem(), "cpu", "fused-winograd");
   ASSERT_NE(winograd, nullptr);
   const auto suits = [&](int maps) {
-    return winograd->variant->suits({.convolution = {100, 12, 40, 40, maps, 7}, .pool_size = 2, .pool_stride = 2});
+    return winograd->variant->suits(FusedShape{.convolution = {100, 12, 40, 40, maps, 7}});
   };
   EXPECT_FALSE(suits(4));
   EXPECT_FALSE(suits(16));

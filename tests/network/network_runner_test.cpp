@@ -28,7 +28,7 @@ std::unique_ptr<Device> open_device(std::string_view name) {
 NetworkChoice choice_of(const Network& network, const char* family, const char* variant) {
   NetworkChoice choice{.family = family, .convolutions = {}, .operators = {}};
   for (const std::size_t index : convolution_layers(network)) {
-    choice.convolutions[index] = *find_variant(family, variant);
+    choice.convolutions[index] = *find_variant(convolution_problem(), family, variant);
   }
   return choice;
 }
@@ -202,7 +202,7 @@ TEST(NetworkRunner, RecordsEveryPhaseAndEveryStep) {
        {pass_phase::kCopyImages, pass_phase::kLayers, pass_phase::kSynchronize, pass_phase::kCopyScores}) {
     EXPECT_EQ(calls(activity_group::kHost, phase), 3) << phase;
   }
-  for (const auto phase : {pass_phase::kAllocate, pass_phase::kCopyWeights, pass_phase::kPrepare, pass_phase::kFree}) {
+  for (const auto phase : {pass_phase::kAllocate, pass_phase::kPrepare, pass_phase::kFree}) {
     EXPECT_EQ(calls(activity_group::kHost, phase), 1) << phase;
   }
   double phases = 0;
@@ -224,11 +224,11 @@ class WritingObserver final : public StepObserver {
   void before(const NetworkStep& step, int images, const float* input, float* output) override {
     EXPECT_TRUE(step.whole != nullptr || step.in_place() == (input == output)) << step.name;
     if (step.in_place()) return;
-    const std::vector<float> poison(step.output().elements() * images, NAN);
+    const std::vector<float> poison(step.output.elements() * images, NAN);
     device_.copy_to_device(output, poison.data(), poison.size() * sizeof(float));
   }
   void after(const NetworkStep& step, int images, float* output) override {
-    std::vector<float> values(step.output().elements() * images);
+    std::vector<float> values(step.output.elements() * images);
     device_.copy_to_host(values.data(), output, values.size() * sizeof(float));
     EXPECT_TRUE(std::ranges::none_of(values, [](float value) { return std::isnan(value); })) << step.name;
     seen.push_back(step.name + " x" + std::to_string(images));

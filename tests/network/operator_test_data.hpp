@@ -11,9 +11,11 @@
 #include <vector>
 
 #include "devices/device.hpp"
+#include "network/network_steps.hpp"
+#include "network/weights.hpp"
 #include "support/seeded_random.hpp"
-#include "variants/layer_operator.hpp"
-#include "variants/operator_reference.hpp"
+#include "variants/layer_problem.hpp"
+#include "variants/reference_output.hpp"
 
 namespace convladder {
 
@@ -21,6 +23,8 @@ struct OperatorTestData {
   std::vector<float> input;
   std::vector<float> weights;
   std::vector<float> bias;
+
+  LayerWeights constants() const { return {weights, bias}; }
 };
 
 enum class OperatorNumbers {
@@ -29,15 +33,17 @@ enum class OperatorNumbers {
   positive,  ///< 0 to 8: sums grow, and with them what is rounded
 };
 
-inline OperatorTestData operator_test_data(const OperatorShape& shape, OperatorNumbers numbers) {
+inline OperatorTestData operator_test_data(const ProblemSize& size, OperatorNumbers numbers) {
   SeededRandom random(11, 3);
   const auto value = [&] {
     const int number = random.between(numbers == OperatorNumbers::positive ? 0 : -800, 800);
     return numbers == OperatorNumbers::integers ? static_cast<float>(number / 100)
                                                 : static_cast<float>(number) / 100.0F;
   };
-  OperatorTestData data{std::vector<float>(shape.input_elements()), std::vector<float>(shape.weight_elements()),
-                        std::vector<float>(shape.bias_elements())};
+  OperatorTestData data{std::vector<float>(static_cast<std::size_t>(size.input_elements())), {}, {}};
+  for (const ProblemTensor& constant : size.problem->constants(size)) {
+    (constant.name == "bias" ? data.bias : data.weights).resize(static_cast<std::size_t>(constant.elements));
+  }
   for (std::vector<float>* values : {&data.input, &data.weights, &data.bias}) {
     for (float& element : *values) element = value();
   }
@@ -48,23 +54,16 @@ inline constexpr float kOperatorPoison = std::bit_cast<float>(0x7fd1e5a1U);
 
 /// What the operator makes of the data in two calls, the output poisoned before each, or in place. `poisoned`: not
 /// under a checker that is to see whether the kernel itself writes every element.
-inline std::vector<float> operator_output(Device& device, const LayerOperator& implementation,
-                                          const OperatorShape& shape, const OperatorTestData& data, bool in_place,
-                                          bool poisoned = true) {
-  const auto uploaded = [&](const std::vector<float>& values, const char* label) {
-    if (values.empty()) return DeviceBuffer();
-    DeviceBuffer buffer = device.allocate(values.size() * sizeof(float), label);
-    device.copy_to_device(buffer.address(), values.data(), buffer.bytes());
-    return buffer;
-  };
-  const DeviceBuffer input = uploaded(data.input, "input");
-  const DeviceBuffer weights = uploaded(data.weights, "weights");
-  const DeviceBuffer bias = uploaded(data.bias, "bias");
-  std::vector<float> result(shape.output_elements(), kOperatorPoison);
+inline std::vector<float> operator_output(Device& device, const Variant& variant, const ProblemSize& size,
+                                          const OperatorTestData& data, bool in_place, bool poisoned = true) {
+  const DeviceBuffer input = device.allocate(data.input.size() * sizeof(float), "input");
+  device.copy_to_device(input.address(), data.input.data(), input.bytes());
+  std::vector<float> result(static_cast<std::size_t>(size.output_elements()), kOperatorPoison);
   const DeviceBuffer output = in_place ? DeviceBuffer() : device.allocate(result.size() * sizeof(float), "output");
   float* const destination = in_place ? input.floats() : output.floats();
-  const auto prepared =
-      implementation.prepare(device, shape, {input.floats(), weights.floats(), bias.floats(), destination});
+  LayerWeights passing = data.constants();  // only valid during `prepare`
+  const auto prepared = variant.prepare(device, size, step_tensors(size, passing, input.floats(), destination));
+  passing = {};
   for (int call = 0; call < 2; ++call) {  // a call must not depend on what the one before left behind
     if (in_place) {
       device.copy_to_device(destination, data.input.data(), input.bytes());
@@ -79,48 +78,39 @@ inline std::vector<float> operator_output(Device& device, const LayerOperator& i
 }
 
 /// Empty if every image of the output is right, otherwise the first that is not.
-inline std::string operator_failure(const OperatorShape& shape, const OperatorTestData& data,
+inline std::string operator_failure(const ProblemSize& size, const OperatorTestData& data,
                                     const std::vector<float>& output, double tolerance) {
-  for (int image = 0; image < shape.batch; ++image) {
-    const OperatorReference expected = reference_operator(shape, data.input.data() + image * shape.input.elements(),
-                                                          data.weights.data(), data.bias.data());
+  const LayerWeights constants = data.constants();
+  for (int image = 0; image < size.batch; ++image) {
+    const float* const input = data.input.data() + image * size.input_elements_per_item();
+    const ReferenceOutput expected =
+        size.problem->reference(size, step_tensors(size, constants, input, nullptr)).front();
     const std::string mismatch =
-        operator_mismatch(expected, output.data() + image * shape.output.elements(), tolerance);
+        output_mismatch(expected, output.data() + image * size.output_elements_per_item(), tolerance);
     if (!mismatch.empty()) return fmt::format("image {}: {}", image, mismatch);
   }
   return {};
 }
 
-inline bool is_elementwise(OperatorType type) {
-  return type != OperatorType::max_pool && type != OperatorType::fully_connected;
+inline ProblemSize same_shape(std::string_view problem, int batch, ActivationShape input) {
+  return {find_problem(problem), batch, {input.channels, input.height, input.width}};
 }
 
-inline OperatorShape same_shape(OperatorType type, int batch, ActivationShape input) {
-  return {.type = type, .batch = batch, .input = input, .output = input};
+inline ProblemSize pool_shape(int batch, ActivationShape input, int size, int stride) {
+  return {find_problem("max-pooling"), batch, {input.channels, input.height, input.width, size, stride}};
 }
 
-inline OperatorShape pool_shape(int batch, ActivationShape input, int size, int stride) {
-  const ActivationShape output{input.channels, (input.height - size) / stride + 1, (input.width - size) / stride + 1};
-  return {.type = OperatorType::max_pool,
-          .batch = batch,
-          .input = input,
-          .output = output,
-          .pool_size = size,
-          .pool_stride = stride};
+inline ProblemSize fully_connected_shape(int batch, ActivationShape input, int outputs, bool has_bias) {
+  return {
+      find_problem("fully-connected"), batch, {input.channels, input.height, input.width, outputs, has_bias ? 1 : 0}};
 }
 
-inline OperatorShape fully_connected_shape(int batch, ActivationShape input, int outputs, bool has_bias) {
-  return {.type = OperatorType::fully_connected,
-          .batch = batch,
-          .input = input,
-          .output = {outputs, 1, 1},
-          .has_bias = has_bias};
-}
+inline bool is_fully_connected(const ProblemSize& size) { return size.problem->name() == "fully-connected"; }
 
 /// Sizes of the networks' layers and sizes that fit no tile, vector or warp.
-inline std::vector<OperatorShape> operator_test_shapes(int batch) {
-  std::vector<OperatorShape> shapes;
-  for (const OperatorType type : {OperatorType::tanh, OperatorType::relu, OperatorType::bias}) {
+inline std::vector<ProblemSize> operator_test_shapes(int batch) {
+  std::vector<ProblemSize> shapes;
+  for (const char* const type : {"tanh", "relu", "bias"}) {
     for (const ActivationShape& input : {ActivationShape{50, 24, 24},
                                          {24, 27, 27},
                                          {4, 80, 80},
@@ -133,9 +123,9 @@ inline std::vector<OperatorShape> operator_test_shapes(int batch) {
     }
   }
   for (const int classes : {1, 2, 10, 31, 32, 33, 255, 257, 1000}) {
-    shapes.push_back(same_shape(OperatorType::softmax, batch, {classes, 1, 1}));
+    shapes.push_back(same_shape("softmax", batch, {classes, 1, 1}));
   }
-  shapes.push_back(same_shape(OperatorType::softmax, batch, {3, 5, 7}));
+  shapes.push_back(same_shape("softmax", batch, {3, 5, 7}));
   shapes.push_back(pool_shape(batch, {50, 24, 24}, 2, 2));
   shapes.push_back(pool_shape(batch, {12, 66, 66}, 2, 2));
   shapes.push_back(pool_shape(batch, {16, 34, 34}, 4, 4));  // two columns are left over

@@ -49,7 +49,7 @@ TEST(FusedProblem, TakesReluForWholeNumbers) {
   EXPECT_EQ(size_name(whole), "C1H24W20M5K5");
   EXPECT_FALSE(fused_problem().is_exact_on_whole_numbers(size, kFloat32Tolerance));
   EXPECT_TRUE(fused_problem().is_exact_on_whole_numbers(whole, kFloat32Tolerance));
-  EXPECT_EQ(fused_size(fused_shape(size)), size);
+  EXPECT_EQ(ProblemSize(fused_shape(size)), size);
 }
 
 TEST(FusedProblem, HasEachStagesSeparateOperatorsBelowWhatFusesThem) {

@@ -13,9 +13,9 @@
 #include "sanitized.hpp"
 #include "simulator/device/simulated_device.hpp"
 #include "variants/convolution/conv_test_data.hpp"
+#include "variants/convolution/problem.hpp"
 #include "variants/convolution/reference.hpp"
-#include "variants/convolution/registry.hpp"
-#include "variants/convolution/tuned_variant.hpp"
+#include "variants/tuned_variant.hpp"
 
 namespace convladder {
 namespace {
@@ -31,7 +31,7 @@ std::optional<ConvShape> layer_of(const std::string& shape, int batch) {
   return std::nullopt;
 }
 
-void expect_right(const ConvVariant& variant, std::unique_ptr<Device> device, const ConvShape& shape) {
+void expect_right(const Variant& variant, std::unique_ptr<Device> device, const ConvShape& shape) {
   const ConvTestData data = integer_data(shape, 5);
   std::vector<float> expected(static_cast<std::size_t>(shape.output_elements()));
   reference_forward(shape, shape.batch, data.input.data(), data.weights.data(), expected.data());
@@ -40,9 +40,10 @@ void expect_right(const ConvVariant& variant, std::unique_ptr<Device> device, co
   const DeviceBuffer y = device->allocate(output.size() * sizeof(float), "output");
   device->copy_to_device(x.address(), data.input.data(), x.bytes());
   device->copy_to_device(y.address(), output.data(), y.bytes());
-  const auto prepared = variant.prepare(*device, shape, data.weights.data(), {x.floats(), y.floats()});
+  const auto prepared =
+      variant.prepare(*device, shape, conv_tensors(shape, x.floats(), data.weights.data(), y.floats()));
   EXPECT_TRUE(prepared->choice().ends_with(", from the table")) << prepared->choice();
-  prepared->convolve();
+  prepared->run();
   device->copy_to_host(output.data(), y.address(), y.bytes());
   EXPECT_EQ(output, expected);
 }
@@ -52,7 +53,7 @@ TEST(TuningTable, EveryEntryIsOfABuiltInLayerAndPossibleAndRight) {
   constexpr double kMostFlop = kSanitized ? 2e6 : 100e6;
   const double most_flop = std::getenv("CONVLADDER_SLOW_TESTS") != nullptr ? 1e12 : kMostFlop;
   int entries = 0;
-  for (const RegisteredVariant& registered : registered_variants()) {
+  for (const ProblemVariant& registered : convolution_problem().variants()) {
     const TuningTable* const table = tuning_table(registered.info.family, registered.info.name);
     if (table == nullptr) continue;
     for (const TuningEntry& entry : table->entries) {

@@ -186,6 +186,7 @@ const std::vector<VariantRegistration>& registrations() {
     int rung = 150;
     for (const Seeded& one : all_seeded()) {
       list.emplace_back(
+          "convolution",
           VariantInfo{.family = "cuda",
                       .rung = rung++,
                       .name = one.name,

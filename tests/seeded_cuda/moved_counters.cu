@@ -50,7 +50,8 @@ std::vector<KernelLaunch> plan(const ConvShape& shape, const CudaTensors& tensor
                                  tensors.input, tensors.weights, tensors.output, layer_sizes(shape)))};
 }
 
-const VariantRegistration as_it_was{{.family = "cuda",
+const VariantRegistration as_it_was{"convolution",
+                                    {.family = "cuda",
                                      .rung = 130,
                                      .name = "seeded-nothing-moved",
                                      .title = "As the first stage",
@@ -59,6 +60,7 @@ const VariantRegistration as_it_was{{.family = "cuda",
                                     cuda_variant(plan<0, false>, unsupported)};
 
 const VariantRegistration shifted_row{
+    "convolution",
     {.family = "cuda",
      .rung = 131,
      .name = "seeded-shifted-row",
@@ -67,7 +69,8 @@ const VariantRegistration shifted_row{
      .hypothesis = "Counts fewer multiply-adds: the last row of taps falls off the image."},
     cuda_variant(plan<1, false>, unsupported)};
 
-const VariantRegistration stores_again{{.family = "cuda",
+const VariantRegistration stores_again{"convolution",
+                                       {.family = "cuda",
                                         .rung = 132,
                                         .name = "seeded-extra-store",
                                         .title = "One store more",

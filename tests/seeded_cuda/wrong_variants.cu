@@ -11,7 +11,7 @@
 
 #include "tests/seeded_variants/plain_convolution.hpp"
 #include "variants/convolution/cuda/layer_sizes.hpp"
-#include "variants/convolution/registry.hpp"
+#include "variants/convolution/problem.hpp"
 
 namespace convladder {
 
@@ -63,8 +63,14 @@ KernelLaunch conv_launch(const ConvShape& shape, const float* x, const float* w,
                      Dim3{wrong_variants_tile, wrong_variants_tile, 1}, 0, x, w, y, layer_sizes(shape), wrong_image);
 }
 
+/// Where a call reads and writes.
+struct ConvTensors {
+  const float* input = nullptr;
+  float* output = nullptr;
+};
+
 /// What all of them have: the weights on both sides, and a launch that is right.
-class SeededCudaConv : public PreparedConv {
+class SeededCudaConv : public PreparedVariant {
  public:
   SeededCudaConv(Device& device, const ConvShape& shape, const float* weights, ConvTensors tensors)
       : device_(device), shape_(shape), host_weights_(weights, weights + shape.weight_elements()), tensors_(tensors) {
@@ -102,21 +108,21 @@ class SeededCudaConv : public PreparedConv {
 class Correct final : public SeededCudaConv {
  public:
   using SeededCudaConv::SeededCudaConv;
-  void convolve() override { launch_conv(); }
+  void run() override { launch_conv(); }
 };
 
 /// A bug: the launch that matters is missing.
 class IdleLaunch final : public SeededCudaConv {
  public:
   using SeededCudaConv::SeededCudaConv;
-  void convolve() override { launch_nothing(); }
+  void run() override { launch_nothing(); }
 };
 
 /// A cheat: after its first call there is nothing left to count.
 class IdleAfterFirst final : public SeededCudaConv {
  public:
   using SeededCudaConv::SeededCudaConv;
-  void convolve() override {
+  void run() override {
     if (std::exchange(called_, true)) return launch_nothing();
     launch_conv();
   }
@@ -129,14 +135,14 @@ class IdleAfterFirst final : public SeededCudaConv {
 class ImageFive final : public SeededCudaConv {
  public:
   using SeededCudaConv::SeededCudaConv;
-  void convolve() override { device().launch(launch_to(tensors().output, 5)); }
+  void run() override { device().launch(launch_to(tensors().output, 5)); }
 };
 
 /// A cheat: the first answer is kept on the host, and copied from then on.
 class FirstAnswer final : public SeededCudaConv {
  public:
   using SeededCudaConv::SeededCudaConv;
-  void convolve() override {
+  void run() override {
     static std::map<std::pair<std::string, float>, std::vector<float>> kept;
     std::vector<float>& answer =
         kept[{shape_name(shape()) + "/" + std::to_string(shape().batch), host_weights().front()}];
@@ -159,7 +165,7 @@ class InPrepare final : public SeededCudaConv {
     device.launch(launch_to(answer_.floats()));
     device.wait();
   }
-  void convolve() override {
+  void run() override {
     device().launch(make_launch(copy_floats, Dim3{static_cast<unsigned>(shape().batch), 1, 1},
                                 Dim3{wrong_variants_threads, 1, 1}, 0, answer_.floats(), tensors().output,
                                 static_cast<int>(shape().output_elements_per_image())));
@@ -173,7 +179,7 @@ class InPrepare final : public SeededCudaConv {
 class FirstImages final : public SeededCudaConv {
  public:
   using SeededCudaConv::SeededCudaConv;
-  void convolve() override {
+  void run() override {
     KernelLaunch launch = launch_to(tensors().output);
     launch.grid.x = std::min(launch.grid.x, 8U);
     device().launch(launch);
@@ -184,7 +190,7 @@ class FirstImages final : public SeededCudaConv {
 class HostWork final : public SeededCudaConv {
  public:
   using SeededCudaConv::SeededCudaConv;
-  void convolve() override {
+  void run() override {
     const std::vector<float> input = on_host(tensors().input, shape().input_elements());
     std::vector<float> output(static_cast<std::size_t>(shape().output_elements()));
     plain_convolution(shape(), input.data(), host_weights().data(), output.data());
@@ -197,7 +203,7 @@ class HostWork final : public SeededCudaConv {
 class TakesCounters final : public SeededCudaConv {
  public:
   using SeededCudaConv::SeededCudaConv;
-  void convolve() override {
+  void run() override {
     launch_conv();
     device().wait();
     device().take_counters();
@@ -209,7 +215,7 @@ class TakesCounters final : public SeededCudaConv {
 class NarrowWindow final : public SeededCudaConv {
  public:
   using SeededCudaConv::SeededCudaConv;
-  void convolve() override {
+  void run() override {
     if (std::exchange(called_, true)) device().set_grid_window(GridWindow{0, 1});
     launch_conv();
   }
@@ -219,17 +225,20 @@ class NarrowWindow final : public SeededCudaConv {
 };
 
 template <typename Conv>
-class SeededCudaVariant : public ConvVariant {
+class SeededCudaVariant : public Variant {
  public:
-  std::string unsupported_reason(const ConvShape& shape) const override {
+  std::string unsupported_reason(const ProblemSize& size) const override {
+    const ConvShape shape = conv_shape(size);
     return grid_error(tiled_grid(shape, wrong_variants_tile));
   }
-  bool suits(const ConvShape& /*shape*/) const override { return false; }
-  std::unique_ptr<PreparedConv> prepare(Device& device, const ConvShape& shape, const float* weights,
-                                        ConvTensors tensors) const override {
-    return std::make_unique<Conv>(device, shape, weights, tensors);
+  bool suits(const ProblemSize& /*size*/) const override { return false; }
+  std::unique_ptr<PreparedVariant> prepare(Device& device, const ProblemSize& size,
+                                           const ProblemTensors& tensors) const override {
+    return std::make_unique<Conv>(device, conv_shape(size), tensors.constant(),
+                                  ConvTensors{tensors.input(), tensors.output()});
   }
-  std::vector<KernelLaunch> launch_plan(const ConvShape& shape) const override {
+  std::vector<KernelLaunch> launch_plan(const ProblemSize& size) const override {
+    const ConvShape shape = conv_shape(size);
     return {conv_launch(shape, nullptr, nullptr, nullptr, -1)};
   }
 };
@@ -237,7 +246,7 @@ class SeededCudaVariant : public ConvVariant {
 /// A cheat: it does the work, and plans a launch of one thread.
 class LyingPlan final : public SeededCudaVariant<Correct> {
  public:
-  std::vector<KernelLaunch> launch_plan(const ConvShape& /*shape*/) const override { return {nothing_launch()}; }
+  std::vector<KernelLaunch> launch_plan(const ProblemSize& /*size*/) const override { return {nothing_launch()}; }
 };
 
 VariantInfo info(int rung, const char* name, const char* title) {
@@ -250,26 +259,28 @@ VariantInfo info(int rung, const char* name, const char* title) {
 }
 
 const VariantRegistration registrations[] = {
-    {info(140, "seeded-correct", "Correct"), keep_variant(std::make_unique<SeededCudaVariant<Correct>>())},
-    {info(141, "seeded-idle-launch", "Launches nothing"),
+    {"convolution", info(140, "seeded-correct", "Correct"),
+     keep_variant(std::make_unique<SeededCudaVariant<Correct>>())},
+    {"convolution", info(141, "seeded-idle-launch", "Launches nothing"),
      keep_variant(std::make_unique<SeededCudaVariant<IdleLaunch>>())},
-    {info(142, "seeded-idle-after-first", "Idle after its first call"),
+    {"convolution", info(142, "seeded-idle-after-first", "Idle after its first call"),
      keep_variant(std::make_unique<SeededCudaVariant<IdleAfterFirst>>())},
-    {info(143, "seeded-image-five", "Image 5 is wrong"),
+    {"convolution", info(143, "seeded-image-five", "Image 5 is wrong"),
      keep_variant(std::make_unique<SeededCudaVariant<ImageFive>>())},
-    {info(144, "seeded-first-answer", "The first answer is kept"),
+    {"convolution", info(144, "seeded-first-answer", "The first answer is kept"),
      keep_variant(std::make_unique<SeededCudaVariant<FirstAnswer>>())},
-    {info(145, "seeded-in-prepare", "The work is done in prepare"),
+    {"convolution", info(145, "seeded-in-prepare", "The work is done in prepare"),
      keep_variant(std::make_unique<SeededCudaVariant<InPrepare>>())},
-    {info(146, "seeded-first-images", "Eight images of the batch"),
+    {"convolution", info(146, "seeded-first-images", "Eight images of the batch"),
      keep_variant(std::make_unique<SeededCudaVariant<FirstImages>>())},
-    {info(147, "seeded-host-work", "The work is done on the host"),
+    {"convolution", info(147, "seeded-host-work", "The work is done on the host"),
      keep_variant(std::make_unique<SeededCudaVariant<HostWork>>())},
-    {info(148, "seeded-takes-counters", "Takes its counters"),
+    {"convolution", info(148, "seeded-takes-counters", "Takes its counters"),
      keep_variant(std::make_unique<SeededCudaVariant<TakesCounters>>())},
-    {info(149, "seeded-narrow-window", "Runs one image's blocks"),
+    {"convolution", info(149, "seeded-narrow-window", "Runs one image's blocks"),
      keep_variant(std::make_unique<SeededCudaVariant<NarrowWindow>>())},
-    {info(150, "seeded-lying-plan", "Plans another launch"), keep_variant(std::make_unique<LyingPlan>())}};
+    {"convolution", info(150, "seeded-lying-plan", "Plans another launch"),
+     keep_variant(std::make_unique<LyingPlan>())}};
 
 }  // namespace
 }  // namespace convladder

@@ -6,7 +6,8 @@
 namespace convladder {
 namespace {
 
-const VariantRegistration correct_registration{{.family = "cpu",
+const VariantRegistration correct_registration{"convolution",
+                                               {.family = "cpu",
                                                 .rung = 120,
                                                 .name = "seeded-correct",
                                                 .title = "Seeded: correct",

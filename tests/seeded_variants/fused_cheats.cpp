@@ -1,6 +1,7 @@
 // Fused variants, for their problem and for networks: one is right, and the others cheat or are wrong as the
 // variants here are. Idle after the first call; image 5 of the batch wrong, a bug; the first answer kept; half of the
-// batch where outputs are not poisoned; and one that is right and stands beside a convolution that cheats.
+// batch where outputs are not poisoned; one that is right and stands beside a convolution that
+// cheats; and what they build on.
 
 #include <algorithm>
 #include <bit>
@@ -28,7 +29,7 @@ class SeededFused {
   /// Right, the first images of the batch.
   void run_images(const float* input, float* output, int images) const {
     for (int image = 0; image < images; ++image) {
-      const OperatorReference right =
+      const ReferenceOutput right =
           reference_fused(shape_, input + image * shape_.convolution.input_elements_per_image(), weights_.data(),
                           bias_.empty() ? nullptr : bias_.data());
       output = std::ranges::transform(right.value, output, [](double value) { return static_cast<float>(value); }).out;
@@ -85,23 +86,34 @@ class HalfFused : public SeededFused {
   }
 };
 
-VariantInfo info(const char* name, const char* title, const char* builds_on, const char* hypothesis) {
-  return {.family = "cpu", .rung = {}, .name = name, .title = title, .builds_on = builds_on, .hypothesis = hypothesis};
+VariantInfo info(int rung, const char* name, const char* title, const char* builds_on, const char* hypothesis) {
+  return {
+      .family = "cpu", .rung = rung, .name = name, .title = title, .builds_on = builds_on, .hypothesis = hypothesis};
 }
 
-const FusedRegistration registrations[] = {
-    {info("seeded-fused-correct", "Seeded: correct", "seeded-correct", "It stands."),
-     std::make_unique<CpuFusedVariant<SeededFused>>()},
-    {info("seeded-fused-idle", "Seeded: idle after its first call", "seeded-correct", "It is looked at again."),
-     std::make_unique<CpuFusedVariant<IdleFused>>()},
-    {info("seeded-fused-image-five", "Seeded: image 5 is wrong", "seeded-correct", "Every image is compared."),
-     std::make_unique<CpuFusedVariant<ImageFiveFused>>()},
-    {info("seeded-fused-first-answer", "Seeded: the first answer is kept", "seeded-correct", "The input changes."),
-     std::make_unique<CpuFusedVariant<FirstAnswerFused>>()},
-    {info("seeded-fused-half", "Seeded: half the batch unless poisoned", "seeded-correct", "All of it is timed."),
-     std::make_unique<CpuFusedVariant<HalfFused>>()},
-    {info("seeded-fused-on-cheat", "Seeded: beside a cheat", "seeded-first-answer", "Both sides are looked at again."),
-     std::make_unique<CpuFusedVariant<SeededFused>>()}};
+constexpr const char* kProblem = "fused-convolution";
+constexpr const char* kBase = "separate-seeded-correct";
+
+const VariantRegistration registrations[] = {
+    {kProblem, info(101, kBase, "Separate: Seeded: correct", "", "It stands."),
+     separate_variant("cpu", "seeded-correct")},
+    {kProblem,
+     info(102, "separate-seeded-first-answer", "Separate: Seeded: the first answer", "", "The input changes."),
+     separate_variant("cpu", "seeded-first-answer")},
+    {kProblem, info(103, "seeded-fused-correct", "Seeded: correct", kBase, "It stands."),
+     cpu_fused_variant<SeededFused>()},
+    {kProblem, info(104, "seeded-fused-idle", "Seeded: idle after its first call", kBase, "It is looked at again."),
+     cpu_fused_variant<IdleFused>()},
+    {kProblem, info(105, "seeded-fused-image-five", "Seeded: image 5 is wrong", kBase, "Every image is compared."),
+     cpu_fused_variant<ImageFiveFused>()},
+    {kProblem, info(106, "seeded-fused-first-answer", "Seeded: the first answer is kept", kBase, "The input changes."),
+     cpu_fused_variant<FirstAnswerFused>()},
+    {kProblem, info(107, "seeded-fused-half", "Seeded: half the batch unless poisoned", kBase, "All of it is timed."),
+     cpu_fused_variant<HalfFused>()},
+    {kProblem,
+     info(108, "seeded-fused-on-cheat", "Seeded: beside a cheat", "separate-seeded-first-answer",
+          "Both sides are looked at again."),
+     cpu_fused_variant<SeededFused>()}};
 
 }  // namespace
 }  // namespace convladder

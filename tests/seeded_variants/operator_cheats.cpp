@@ -6,62 +6,72 @@
 #include <utility>
 #include <vector>
 
-#include "variants/cpu_operator.hpp"
-#include "variants/operator_reference.hpp"
+#include "variants/function_variant.hpp"
+#include "variants/problem.hpp"
 
 namespace convladder {
 namespace {
 
 constexpr int kWrongImageOfOperatorCheats = 5;
 
-void pool(const OperatorShape& shape, const OperatorTensors& tensors) {
-  float* output = tensors.output;
-  for (int image = 0; image < shape.batch; ++image) {
-    const OperatorReference right = reference_operator(
-        shape, tensors.input + static_cast<std::size_t>(image) * shape.input.elements(), nullptr, nullptr);
+void pool(const ProblemSize& size, const ProblemTensors& tensors) {
+  float* output = tensors.output();
+  for (int image = 0; image < size.batch; ++image) {
+    ProblemTensors item = tensors;
+    item.inputs.front().address =
+        const_cast<float*>(tensors.input()) + image * size.input_elements_per_item();  // it is only read
+    const ReferenceOutput right = size.problem->reference(size, item).front();
     output = std::ranges::transform(right.value, output, [](double value) { return static_cast<float>(value); }).out;
   }
 }
 
 /// Of a shape and batch, empty at first.
-std::vector<float>& kept_for(const OperatorShape& shape) {
+std::vector<float>& kept_for(const ProblemSize& size) {
   static std::map<std::pair<std::string, int>, std::vector<float>> kept;
-  return kept[{operator_shape_name(shape), shape.batch}];
+  return kept[{size_name(size), size.batch}];
 }
 
-void idle(const OperatorShape& shape, const OperatorTensors& tensors) {
+void idle(const ProblemSize& size, const ProblemTensors& tensors) {
   static std::map<std::pair<std::string, int>, bool> called;
-  if (!std::exchange(called[{operator_shape_name(shape), shape.batch}], true)) pool(shape, tensors);
+  if (!std::exchange(called[{size_name(size), size.batch}], true)) pool(size, tensors);
 }
 
-void image_five(const OperatorShape& shape, const OperatorTensors& tensors) {
-  pool(shape, tensors);
-  if (shape.batch <= kWrongImageOfOperatorCheats) return;
-  const std::size_t elements = shape.output.elements();
-  std::for_each_n(tensors.output + kWrongImageOfOperatorCheats * elements, elements,
+void image_five(const ProblemSize& size, const ProblemTensors& tensors) {
+  pool(size, tensors);
+  if (size.batch <= kWrongImageOfOperatorCheats) return;
+  const std::int64_t elements = size.output_elements_per_item();
+  std::for_each_n(tensors.output() + kWrongImageOfOperatorCheats * elements, elements,
                   [](float& value) { value = 1000.0F - value; });
 }
 
-void first_answer(const OperatorShape& shape, const OperatorTensors& tensors) {
-  std::vector<float>& answer = kept_for(shape);
+void first_answer(const ProblemSize& size, const ProblemTensors& tensors) {
+  std::vector<float>& answer = kept_for(size);
   if (answer.empty()) {
-    pool(shape, tensors);
-    answer.assign(tensors.output, tensors.output + shape.output_elements());
+    pool(size, tensors);
+    answer.assign(tensors.output(), tensors.output() + size.output_elements());
   }
-  std::ranges::copy(answer, tensors.output);
+  std::ranges::copy(answer, tensors.output());
 }
 
-// Their names come after that of the real one, which stays what networks use.
-OperatorInfo info(const char* name, const char* title, const char* description) {
-  return {.family = "cpu", .type = OperatorType::max_pool, .name = name, .title = title, .description = description};
-}
+/// No network takes it unless it is named.
+struct Cheat {
+  Cheat(int rung, const char* name, const char* title, const char* hypothesis, VariantFunction function)
+      : registration(
+            "max-pooling",
+            {.family = "cpu", .rung = rung, .name = name, .title = title, .builds_on = "", .hypothesis = hypothesis},
+            function_variant(
+                {.ready = [function](const ProblemSize& size,
+                                     const ProblemTensors& tensors) { return [=] { function(size, tensors); }; },
+                 .tolerance = 0,
+                 .suits = false})) {}
+  VariantRegistration registration;
+};
 
-const OperatorRegistration operator_registrations[] = {
-    {info("seeded-correct", "Seeded: correct", "It stands."), cpu_operator(pool)},
-    {info("seeded-idle", "Seeded: idle after its first call", "Its output changes."), cpu_operator(idle)},
-    {info("seeded-image-five", "Seeded: image 5 is wrong", "Every image is compared."), cpu_operator(image_five)},
-    {info("seeded-first-answer", "Seeded: the first answer is kept", "Its input changes."),
-     cpu_operator(first_answer)}};
+const Cheat cheats[] = {
+    {101, "seeded-correct", "Seeded: correct", "It stands.", pool},
+    {102, "seeded-idle", "Seeded: idle after its first call", "Its output changes.", idle},
+    {103, "seeded-image-five", "Seeded: image 5 is wrong", "Every image is compared.", image_five},
+    {104, "seeded-first-answer", "Seeded: the first answer is kept", "Its input changes.", first_answer}};
 
 }  // namespace
 }  // namespace convladder

@@ -12,11 +12,17 @@
 #include <vector>
 
 #include "tests/seeded_variants/plain_convolution.hpp"
-#include "variants/convolution/registry.hpp"
+#include "variants/convolution/problem.hpp"
 
 namespace convladder {
 
-class SeededConv : public PreparedConv {
+/// Where a call reads and writes.
+struct ConvTensors {
+  const float* input = nullptr;
+  float* output = nullptr;
+};
+
+class SeededConv : public PreparedVariant {
  public:
   SeededConv(const ConvShape& shape, const float* weights, ConvTensors tensors)
       : shape_(shape), weights_(weights, weights + shape.weight_elements()), tensors_(tensors) {}
@@ -59,17 +65,17 @@ class SeededConv : public PreparedConv {
 
 /// Prepares a `Conv(shape, weights, tensors)`. No network takes it unless it is named.
 template <typename Conv>
-class SeededVariant : public ConvVariant {
+class SeededVariant : public Variant {
  public:
-  bool suits(const ConvShape& /*shape*/) const override { return false; }
-  std::unique_ptr<PreparedConv> prepare(Device& /*device*/, const ConvShape& shape, const float* weights,
-                                        ConvTensors tensors) const override {
-    return std::make_unique<Conv>(shape, weights, tensors);
+  bool suits(const ProblemSize& /*size*/) const override { return false; }
+  std::unique_ptr<PreparedVariant> prepare(Device& /*device*/, const ProblemSize& size,
+                                           const ProblemTensors& tensors) const override {
+    return std::make_unique<Conv>(conv_shape(size), tensors.constant(), ConvTensors{tensors.input(), tensors.output()});
   }
 };
 
 template <typename Conv>
-const ConvVariant& seeded_variant() {
+const Variant& seeded_variant() {
   return keep_variant(std::make_unique<SeededVariant<Conv>>());
 }
 

@@ -59,6 +59,7 @@ class Cheater {
 };
 
 const VariantRegistration tunable_cheats_registration{
+    "convolution",
     {.family = "cpu",
      .rung = 170,
      .name = "seeded-tunable",

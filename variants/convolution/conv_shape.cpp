@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
+
+#include "variants/float32.hpp"
 
 namespace convladder {
 
@@ -57,6 +60,11 @@ std::string shape_name(const ConvShape& shape) {
   if (shape.padding != 0) name += fmt::format("P{}", shape.padding);
   if (shape.groups != 1) name += fmt::format("G{}", shape.groups);
   return name;
+}
+
+double granted_tolerance(double wanted, const ConvShape& shape) {
+  const double products = 1.0 * shape.channels_per_group() * shape.kernel * shape.kernel;
+  return std::max(std::min(wanted, kLargestTolerance), 3 * 0x1p-24 * std::sqrt(products));
 }
 
 }  // namespace convladder

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "variants/convolution/registry.hpp"
+#include "variants/convolution/problem.hpp"
 
 namespace convladder {
 
@@ -14,45 +14,48 @@ namespace convladder {
 using CpuConvolution = void (*)(const ConvShape& shape, const float* input, const float* weights, float* output);
 /// Empty if the shape can be run, otherwise why not.
 using UnsupportedReason = std::string (*)(const ConvShape& shape);
-/// `ConvVariant::suits`.
+/// `Variant::suits`.
 using Suits = bool (*)(const ConvShape& shape);
 
 /// Wraps a function into a variant that keeps its own copy of the weights, and lives as long as the program.
-const ConvVariant& cpu_variant(CpuConvolution convolution, UnsupportedReason unsupported = nullptr);
+const Variant& cpu_variant(CpuConvolution convolution, UnsupportedReason unsupported = nullptr);
 
 /// A convolution that `Ready` has made ready: packed weights, workspaces.
 template <typename Ready>
-class ReadyCpuConv final : public PreparedConv {
+class ReadyCpuConv final : public PreparedVariant {
  public:
   template <typename... Arguments>
-  ReadyCpuConv(ConvTensors tensors, const char* chosen_by, const Arguments&... arguments)
-      : ready_(arguments...), tensors_(tensors), chosen_by_(chosen_by) {}
-  void convolve() override { ready_.convolve(tensors_.input, tensors_.output); }
+  ReadyCpuConv(const ProblemTensors& tensors, const char* chosen_by, const Arguments&... arguments)
+      : ready_(arguments...), input_(tensors.input()), output_(tensors.output()), chosen_by_(chosen_by) {}
+  void run() override { ready_.convolve(input_, output_); }
   std::string choice() const override { return ready_.choice() + chosen_by_; }
 
  private:
   Ready ready_;
-  ConvTensors tensors_;
+  const float* input_;
+  float* output_;
   const char* chosen_by_;  ///< `chosen_by_text`, or empty
 };
 
-/// What the two below share. `Ready` may have, as ConvVariant's,
-///   static double saved_multiplications(const ConvShape& shape)
+/// What the two below share. `Ready` may have, as Variant's,
+///   static double saved_operations(const ConvShape& shape)
 ///   static double tolerance()
 ///   static double rate_over_fma()
 ///   static std::string why_untimed()
 template <typename Ready>
-class CpuVariantOf : public ConvVariant {
+class CpuVariantOf : public Variant {
  public:
   explicit CpuVariantOf(UnsupportedReason unsupported = nullptr, Suits suits = nullptr)
       : unsupported_(unsupported), suits_(suits) {}
 
-  std::string unsupported_reason(const ConvShape& shape) const override {
-    return unsupported_ == nullptr ? std::string() : unsupported_(shape);
+  std::string unsupported_reason(const ProblemSize& size) const override {
+    return unsupported_ == nullptr ? std::string() : unsupported_(conv_shape(size));
   }
-  bool suits(const ConvShape& shape) const override { return suits_ == nullptr || suits_(shape); }
-  double saved_multiplications(const ConvShape& shape) const override {
-    if constexpr (requires { Ready::saved_multiplications(shape); }) return Ready::saved_multiplications(shape);
+  bool suits(const ProblemSize& size) const override { return suits_ == nullptr || suits_(conv_shape(size)); }
+  double saved_operations(const ProblemSize& size) const override {
+    if constexpr (requires { Ready::saved_operations(conv_shape(size)); }) {
+      return Ready::saved_operations(conv_shape(size));
+    }
     return 1;
   }
   double tolerance() const override {
@@ -76,15 +79,15 @@ class CpuVariantOf : public ConvVariant {
 /// A variant that makes something ready in `prepare`: packed weights, workspaces. `Ready` has
 ///   Ready(const ConvShape& shape, const float* weights)     what `prepare` does; weights OIHW
 ///   void convolve(const float* input, float* output)        as CpuConvolution
-///   std::string choice() const                              as PreparedConv::choice
+///   std::string choice() const                              as PreparedVariant::choice
 template <typename Ready>
 class PreparingCpuVariant final : public CpuVariantOf<Ready> {
  public:
   using CpuVariantOf<Ready>::CpuVariantOf;
 
-  std::unique_ptr<PreparedConv> prepare(Device& /*device*/, const ConvShape& shape, const float* weights,
-                                        ConvTensors tensors) const override {
-    return std::make_unique<ReadyCpuConv<Ready>>(tensors, "", shape, weights);
+  std::unique_ptr<PreparedVariant> prepare(Device& /*device*/, const ProblemSize& size,
+                                           const ProblemTensors& tensors) const override {
+    return std::make_unique<ReadyCpuConv<Ready>>(tensors, "", conv_shape(size), tensors.constant());
   }
 };
 
@@ -99,23 +102,26 @@ class TunableCpuVariant final : public CpuVariantOf<Ready> {
                              ChosenBy chosen_by = ChosenBy::model)
       : CpuVariantOf<Ready>(unsupported, suits), wanted_(std::move(wanted)), chosen_by_(chosen_by) {}
 
-  std::unique_ptr<PreparedConv> prepare(Device& /*device*/, const ConvShape& shape, const float* weights,
-                                        ConvTensors tensors) const override {
-    return std::make_unique<ReadyCpuConv<Ready>>(tensors, chosen_by_text(chosen_by_), shape, weights, wanted_);
+  std::unique_ptr<PreparedVariant> prepare(Device& /*device*/, const ProblemSize& size,
+                                           const ProblemTensors& tensors) const override {
+    return std::make_unique<ReadyCpuConv<Ready>>(tensors, chosen_by_text(chosen_by_), conv_shape(size),
+                                                 tensors.constant(), wanted_);
   }
-  Configurations configurations(const ConvShape& shape, const Configuration& wanted, int most) const override {
-    require_possible(shape, wanted);
-    return Ready::configurations(shape, wanted, most);
+  Configurations configurations(const ProblemSize& size, const Configuration& wanted, int most) const override {
+    require_possible(size, wanted);
+    return Ready::configurations(conv_shape(size), wanted, most);
   }
-  std::unique_ptr<ConvVariant> configured(const ConvShape& shape, const Configuration& wanted,
-                                          ChosenBy chosen_by) const override {
-    require_possible(shape, wanted);
+  std::unique_ptr<Variant> configured(const ProblemSize& size, const Configuration& wanted,
+                                      ChosenBy chosen_by) const override {
+    require_possible(size, wanted);
     return std::make_unique<TunableCpuVariant>(this->unsupported_, this->suits_, wanted, chosen_by);
   }
 
  private:
-  static void require_possible(const ConvShape& shape, const Configuration& wanted) {
-    if (std::string reason = Ready::impossible(shape, wanted); !reason.empty()) throw std::invalid_argument(reason);
+  static void require_possible(const ProblemSize& size, const Configuration& wanted) {
+    if (std::string reason = Ready::impossible(conv_shape(size), wanted); !reason.empty()) {
+      throw std::invalid_argument(reason);
+    }
   }
 
   Configuration wanted_;

@@ -9,8 +9,8 @@
 
 #include "devices/kernel_launch.hpp"
 #include "variants/convolution/conv_shape.hpp"
-#include "variants/convolution/registration.hpp"
 #include "variants/float32.hpp"
+#include "variants/registration.hpp"
 
 namespace convladder {
 
@@ -40,13 +40,13 @@ struct CudaVariantParts {
   WeightPacking pack = nullptr;             ///< none: the weights stay OIHW
   ChoiceText choice = nullptr;
   WorkspaceBytes workspace = nullptr;
-  double tolerance = kFloat32Tolerance;  ///< `ConvVariant::tolerance`
-  bool suits = true;  ///< `ConvVariant::suits`, of any shape: false for a stage that is there to be learned from
+  double tolerance = kFloat32Tolerance;  ///< `Variant::tolerance`
+  bool suits = true;  ///< `Variant::suits`, of any shape: false for a stage that is there to be learned from
 };
 
 /// Wraps a launch plan into a variant that packs the weights and copies them to the device in `prepare`. It lives as
 /// long as the program.
-const ConvVariant& cuda_variant(const CudaVariantParts& parts);
-const ConvVariant& cuda_variant(LaunchPlan plan, UnsupportedReason unsupported = nullptr);
+const Variant& cuda_variant(const CudaVariantParts& parts);
+const Variant& cuda_variant(LaunchPlan plan, UnsupportedReason unsupported = nullptr);
 
 }  // namespace convladder

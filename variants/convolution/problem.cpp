@@ -4,64 +4,12 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
-#include <mutex>
 #include <stdexcept>
-#include <utility>
 
 #include "variants/convolution/reference.hpp"
 
 namespace convladder {
 namespace {
-
-class PreparedConvolution final : public PreparedVariant {
- public:
-  explicit PreparedConvolution(std::unique_ptr<PreparedConv> prepared) : prepared_(std::move(prepared)) {}
-
-  bool has_own_layout() const override { return prepared_->has_own_layout(); }
-  void load_input() override { prepared_->load_input(); }
-  void run() override { prepared_->convolve(); }
-  void store_output() override { prepared_->store_output(); }
-  std::string choice() const override { return prepared_->choice(); }
-
- private:
-  std::unique_ptr<PreparedConv> prepared_;
-};
-
-class ConvolutionVariant final : public Variant {
- public:
-  explicit ConvolutionVariant(const ConvVariant& variant) : variant_(variant) {}
-  explicit ConvolutionVariant(std::unique_ptr<ConvVariant> own) : own_(std::move(own)), variant_(*own_) {}
-
-  std::string unsupported_reason(const ProblemSize& size) const override {
-    return variant_.unsupported_reason(conv_shape(size));
-  }
-  std::unique_ptr<PreparedVariant> prepare(Device& device, const ProblemSize& size,
-                                           const ProblemTensors& tensors) const override {
-    return std::make_unique<PreparedConvolution>(
-        variant_.prepare(device, conv_shape(size), tensors.constant(), {tensors.input(), tensors.output()}));
-  }
-  std::vector<KernelLaunch> launch_plan(const ProblemSize& size) const override {
-    return variant_.launch_plan(conv_shape(size));
-  }
-  double tolerance() const override { return variant_.tolerance(); }
-  double saved_operations(const ProblemSize& size) const override {
-    return variant_.saved_multiplications(conv_shape(size));
-  }
-  double rate_over_fma() const override { return variant_.rate_over_fma(); }
-  std::string why_untimed() const override { return variant_.why_untimed(); }
-  Configurations configurations(const ProblemSize& size, const Configuration& wanted, int most) const override {
-    return variant_.configurations(conv_shape(size), wanted, most);
-  }
-  std::unique_ptr<Variant> configured(const ProblemSize& size, const Configuration& wanted,
-                                      ChosenBy chosen_by) const override {
-    return std::make_unique<ConvolutionVariant>(variant_.configured(conv_shape(size), wanted, chosen_by));
-  }
-
- private:
-  std::unique_ptr<ConvVariant> own_;
-  const ConvVariant& variant_;
-};
 
 /// Pairs of an output and a tap along one side of the image, where the tap is on the image.
 double taps_inside(int size, int outputs, const ConvShape& shape) {
@@ -103,6 +51,12 @@ class Convolution final : public Problem {
   std::vector<ProblemTensor> constants(const ProblemSize& size) const override {
     return {{"weights", conv_shape(size).weight_elements()}};
   }
+  bool is_linear() const override { return true; }
+  bool items_are_alike() const override { return true; }
+  std::vector<std::pair<std::string_view, int>> derived_values(const ProblemSize& size) const override {
+    const ConvShape shape = conv_shape(size);
+    return {{"out_height", shape.out_height()}, {"out_width", shape.out_width()}};
+  }
   double flop(const ProblemSize& size) const override { return conv_shape(size).with_batch(1).flop(); }
   /// Taps that fall on padding are left out.
   double least_flop(const ProblemSize& size) const override {
@@ -129,15 +83,6 @@ class Convolution final : public Problem {
     return tolerance <= kFloat32Tolerance;
   }
   std::string size_text(const ProblemSize& size) const override { return shape_name(conv_shape(size)); }
-
-  const std::vector<ProblemVariant>& variants() const override {
-    static const std::vector<ProblemVariant> all = [] {
-      std::vector<ProblemVariant> list;
-      for (const RegisteredVariant& one : registered_variants()) list.push_back(as_variant(one));
-      return list;
-    }();
-    return all;
-  }
 };
 
 const ProblemRegistration registration(std::make_unique<Convolution>());
@@ -153,27 +98,22 @@ const Problem& convolution_problem() {
   return problem;
 }
 
-bool is_convolution(const ProblemSize& size) { return size.problem == &convolution_problem(); }
-
 ConvShape conv_shape(const ProblemSize& size) {
-  if (!is_convolution(size)) {
+  if (size.problem != &convolution_problem()) {
     throw std::logic_error(fmt::format("a size of {} is no shape of a convolution", size.problem->name()));
   }
   const std::vector<int>& v = size.values;
   return {size.batch, v.at(0), v.at(1), v.at(2), v.at(3), v.at(4), v.at(5), v.at(6), v.at(7)};
 }
 
-std::unique_ptr<Variant> as_variant(const ConvVariant& variant) {
-  return std::make_unique<ConvolutionVariant>(variant);
-}
-
-ProblemVariant as_variant(const RegisteredVariant& registered) {
-  static std::map<const ConvVariant*, std::unique_ptr<Variant>> known;
-  static std::mutex lock;
-  const std::scoped_lock locked(lock);
-  std::unique_ptr<Variant>& variant = known[registered.variant];
-  if (variant == nullptr) variant = as_variant(*registered.variant);
-  return {registered.info, &convolution_problem(), variant.get()};
+ProblemTensors conv_tensors(const ConvShape& shape, const float* input, const float* weights, float* output) {
+  const auto placed = [](std::string_view name, std::int64_t elements, const float* address) {
+    return PlacedTensor{{name, elements}, const_cast<float*>(address)};  // inputs and constants are only read
+  };
+  return {{placed("input", shape.input_elements_per_image(), input)},
+          {placed("weights", shape.weight_elements(), weights)},
+          {placed("output", shape.output_elements_per_image(), output)},
+          {}};
 }
 
 }  // namespace convladder

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "variants/convolution/conv_variant.hpp"
 #include "variants/convolution/cuda_variant.hpp"
+#include "variants/convolution/problem.hpp"
 
 namespace convladder {
 
@@ -25,13 +25,13 @@ struct ConfiguredCudaParts {
 struct TunableCudaParts {
   /// The parts with a configuration, which may be empty or leave something out; `choice` is required.
   std::function<ConfiguredCudaParts(const Configuration& wanted)> parts;
-  /// `ConvVariant::configurations`
+  /// `Variant::configurations`
   std::function<Configurations(const ConvShape& shape, const Configuration& wanted, int most)> configurations;
   /// Empty if the shape, which the variant supports, can be run so, otherwise why not and what can, in one line.
   std::function<std::string(const ConvShape& shape, const Configuration& wanted)> impossible;
 };
 
 /// It lives as long as the program.
-const ConvVariant& tunable_cuda_variant(const TunableCudaParts& parts);
+const Variant& tunable_cuda_variant(const TunableCudaParts& parts);
 
 }  // namespace convladder

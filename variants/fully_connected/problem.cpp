@@ -1,17 +1,15 @@
 // output[o] = sum over i of weights[o][i] * input[i], plus bias[o]. The magnitude is the sum of |w * x|, plus |bias|:
 // float32 errs by a small multiple of 2^-24 times this in any order.
-#include <fmt/format.h>
-
 #include <cmath>
 
-#include "variants/operator_problem.hpp"
+#include "variants/fully_connected/layer.hpp"
+#include "variants/layer_problem.hpp"
 
 namespace convladder {
 namespace {
 
-class FullyConnected final : public OperatorProblem {
+class FullyConnected final : public LayerProblem {
  public:
-  FullyConnected() : OperatorProblem(OperatorType::fully_connected) {}
   std::string_view name() const override { return "fully-connected"; }
   std::string_view title() const override { return "fully connected"; }
   std::vector<std::string> default_sizes() const override { return {"C24H12W12M160B1"}; }
@@ -21,33 +19,28 @@ class FullyConnected final : public OperatorProblem {
     all.push_back({"B", "bias", 0, 0, 1});
     return all;
   }
-  OperatorShape operator_shape(const ProblemSize& size) const override {
-    return {.type = type(),
-            .batch = size.batch,
-            .input = image_of(size),
-            .output = {size.at("M"), 1, 1},
-            .has_bias = size.at("B") != 0};
-  }
-  std::vector<int> other_values(const OperatorShape& shape) const override {
-    return {shape.output.channels, shape.has_bias ? 1 : 0};
-  }
-  std::string own_shape_error(const OperatorShape& shape) const override {
-    if (shape.output.height == 1 && shape.output.width == 1) return {};
-    return fmt::format("the output of a fully_connected is Cx1x1, not C{}H{}W{}", shape.output.channels,
-                       shape.output.height, shape.output.width);
+  ActivationShape output_of(const ProblemSize& size) const override { return {size.values.at(3), 1, 1}; }
+  std::vector<ProblemTensor> constants(const ProblemSize& size) const override {
+    const std::int64_t outputs = output_elements(size);
+    std::vector<ProblemTensor> tensors{{"weights", input_elements(size) * outputs}};
+    if (fully_connected_layer(size).has_bias) tensors.push_back({"bias", outputs});
+    return tensors;
   }
   double flop(const ProblemSize& size) const override {
     return 2.0 * static_cast<double>(input_elements(size)) * static_cast<double>(output_elements(size));
   }
 
-  ReferenceOutput own_reference(const OperatorShape& shape, const float* input, const float* weights,
-                                const float* bias) const override {
-    const std::size_t inputs = shape.input.elements();
-    const int outputs = shape.output.channels;
+  std::vector<ReferenceOutput> reference(const ProblemSize& size, const ProblemTensors& item) const override {
+    const FullyConnectedLayer layer = fully_connected_layer(size);
+    const float* const input = item.input();
+    const float* const weights = item.constant();
+    const float* const bias = bias_of(layer, item);
+    const auto inputs = static_cast<std::size_t>(layer.inputs);
+    const int outputs = layer.outputs;
     ReferenceOutput result{std::vector<double>(outputs), std::vector<double>(outputs)};
 #pragma omp parallel for schedule(static)
     for (int o = 0; o < outputs; ++o) {
-      double sum = shape.has_bias ? bias[o] : 0.0;
+      double sum = layer.has_bias ? bias[o] : 0.0;
       double magnitude = std::abs(sum);
       for (std::size_t i = 0; i < inputs; ++i) {
         const double product = double{weights[o * inputs + i]} * input[i];
@@ -57,7 +50,7 @@ class FullyConnected final : public OperatorProblem {
       result.value[o] = sum;
       result.magnitude[o] = magnitude;
     }
-    return result;
+    return {result};
   }
 };
 

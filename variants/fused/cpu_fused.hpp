@@ -1,47 +1,51 @@
-// A CPU fused variant is a class; this makes it a registered fused variant.
+// A CPU fused variant is a class; this makes it a registered variant.
 #pragma once
 
 #include <memory>
 #include <string>
 
-#include "variants/fused/fused_variant.hpp"
+#include "variants/fused/problem.hpp"
 
 namespace convladder {
 
 /// A fused variant that takes any shape, unless `unsupported` says otherwise. `Ready` has
-///   Ready(const FusedShape& shape, const float* weights, const float* bias)  what `prepare` does; see there
+///   Ready(const FusedShape& shape, const float* weights, const float* bias)  what `prepare` does: OIHW; null without
 ///   void run(const float* input, float* output)                              all cores used; writes every element
-///   std::string choice() const                                               as PreparedOperator::choice
-///   static double saved_multiplications(const FusedShape& shape)             as FusedVariant's; may be left out
+///   std::string choice() const                                               as PreparedVariant::choice
+///   static double saved_operations(const FusedShape& shape)                  as Variant's; may be left out
 template <typename Ready>
-class CpuFusedVariant final : public FusedVariant {
+class CpuFusedVariant final : public Variant {
  public:
   using Unsupported = std::string (*)(const FusedShape& shape);
   using Suits = bool (*)(const FusedShape& shape);
-  /// As the functions of FusedVariant; null: it takes everything, and suits nothing.
+  /// As the functions of Variant; null: it takes everything, and suits nothing.
   explicit CpuFusedVariant(Unsupported unsupported = nullptr, Suits suits = nullptr)
       : unsupported_(unsupported), suits_(suits) {}
 
-  std::string unsupported_reason(const FusedShape& shape) const override {
-    return unsupported_ == nullptr ? std::string() : unsupported_(shape);
+  std::string unsupported_reason(const ProblemSize& size) const override {
+    return unsupported_ == nullptr ? std::string() : unsupported_(fused_shape(size));
   }
-  bool suits(const FusedShape& shape) const override {
-    return suits_ != nullptr && unsupported_reason(shape).empty() && suits_(shape);
+  bool suits(const ProblemSize& size) const override {
+    return suits_ != nullptr && unsupported_reason(size).empty() && suits_(fused_shape(size));
   }
-  double saved_multiplications(const FusedShape& shape) const override {
-    if constexpr (requires { Ready::saved_multiplications(shape); }) return Ready::saved_multiplications(shape);
+  double saved_operations(const ProblemSize& size) const override {
+    if constexpr (requires { Ready::saved_operations(fused_shape(size)); }) {
+      return Ready::saved_operations(fused_shape(size));
+    }
     return 1;
   }
-  std::unique_ptr<PreparedOperator> prepare(Device& /*device*/, const FusedShape& shape,
-                                            const OperatorTensors& tensors) const override {
-    return std::make_unique<Prepared>(shape, tensors);
+  std::unique_ptr<PreparedVariant> prepare(Device& /*device*/, const ProblemSize& size,
+                                           const ProblemTensors& tensors) const override {
+    return std::make_unique<Prepared>(fused_shape(size), tensors);
   }
 
  private:
-  class Prepared final : public PreparedOperator {
+  class Prepared final : public PreparedVariant {
    public:
-    Prepared(const FusedShape& shape, const OperatorTensors& tensors)
-        : ready_(shape, tensors.weights, tensors.bias), input_(tensors.input), output_(tensors.output) {}
+    Prepared(const FusedShape& shape, const ProblemTensors& tensors)
+        : ready_(shape, tensors.constant(), shape.has_bias ? tensors.constant(1) : nullptr),
+          input_(tensors.input()),
+          output_(tensors.output()) {}
     void run() override { ready_.run(input_, output_); }
     std::string choice() const override { return ready_.choice(); }
 
@@ -54,5 +58,12 @@ class CpuFusedVariant final : public FusedVariant {
   Unsupported unsupported_;
   Suits suits_;
 };
+
+/// It lives as long as the program.
+template <typename Ready>
+const Variant& cpu_fused_variant(typename CpuFusedVariant<Ready>::Unsupported unsupported = nullptr,
+                                 typename CpuFusedVariant<Ready>::Suits suits = nullptr) {
+  return keep_variant(std::make_unique<CpuFusedVariant<Ready>>(unsupported, suits));
+}
 
 }  // namespace convladder

@@ -1,54 +1,24 @@
 #include "variants/fused/cuda_fused.hpp"
 
+#include "variants/fused/problem.hpp"
+#include "variants/launch_variant.hpp"
+
 namespace convladder {
-namespace {
 
-class PreparedCudaFused final : public PreparedOperator {
- public:
-  PreparedCudaFused(const CudaFusedParts& parts, Device& device, const FusedShape& shape,
-                    const OperatorTensors& tensors)
-      : device_(device), choice_(parts.choice(shape)) {
-    const std::vector<float> packed = parts.pack(shape, tensors.weights);
-    weights_ = device.allocate(packed.size() * sizeof(float), "weights");
-    device.copy_to_device(weights_.address(), packed.data(), weights_.bytes());
-    if (shape.has_bias) {
-      bias_ = device.allocate(static_cast<std::size_t>(shape.convolution.out_channels) * sizeof(float), "bias");
-      device.copy_to_device(bias_.address(), tensors.bias, bias_.bytes());
-    }
-    launches_ = parts.plan(shape, {tensors.input, weights_.floats(), bias_.floats(), tensors.output});
-  }
-  void run() override {
-    for (const KernelLaunch& launch : launches_) device_.launch(launch);
-  }
-  std::string choice() const override { return choice_; }
-
- private:
-  Device& device_;
-  std::string choice_;
-  DeviceBuffer weights_;
-  DeviceBuffer bias_;
-  std::vector<KernelLaunch> launches_;
-};
-
-class CudaFusedVariant final : public FusedVariant {
- public:
-  explicit CudaFusedVariant(const CudaFusedParts& parts) : parts_(parts) {}
-
-  std::string unsupported_reason(const FusedShape& shape) const override { return parts_.unsupported(shape); }
-  std::unique_ptr<PreparedOperator> prepare(Device& device, const FusedShape& shape,
-                                            const OperatorTensors& tensors) const override {
-    return std::make_unique<PreparedCudaFused>(parts_, device, shape, tensors);
-  }
-  std::vector<KernelLaunch> launch_plan(const FusedShape& shape) const override { return parts_.plan(shape, {}); }
-
- private:
-  CudaFusedParts parts_;
-};
-
-}  // namespace
-
-std::unique_ptr<FusedVariant> cuda_fused_variant(const CudaFusedParts& parts) {
-  return std::make_unique<CudaFusedVariant>(parts);
+const Variant& cuda_fused_variant(const CudaFusedParts& parts) {
+  const auto plan = [parts](const ProblemSize& size, const ProblemTensors& tensors, float* /*workspace*/) {
+    const FusedShape shape = fused_shape(size);
+    if (!parts.unsupported(shape).empty()) return std::vector<KernelLaunch>();
+    const float* const bias = shape.has_bias ? tensors.constant(1) : nullptr;
+    return parts.plan(shape, {tensors.input(), tensors.constant(), bias, tensors.output()});
+  };
+  return launch_variant(LaunchParts{
+      .plan = plan,
+      .unsupported = [parts](const ProblemSize& size) { return parts.unsupported(fused_shape(size)); },
+      .pack = [parts](const ProblemSize& size, const float* weights) { return parts.pack(fused_shape(size), weights); },
+      .choice = [parts](const ProblemSize& size) { return parts.choice(fused_shape(size)); },
+      .workspace = {},
+      .suits = [](const ProblemSize& /*size*/) { return false; }});
 }
 
 }  // namespace convladder

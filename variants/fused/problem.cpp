@@ -1,104 +1,14 @@
 // A convolution, a bias, an activation and a max pooling as one problem.
 #include "variants/fused/problem.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <deque>
-#include <optional>
 #include <stdexcept>
-#include <utility>
 
 #include "variants/convolution/problem.hpp"
 #include "variants/fused/reference.hpp"
-#include "variants/fused/separate.hpp"
 
 namespace convladder {
 namespace {
-
-class PreparedFused final : public PreparedVariant {
- public:
-  explicit PreparedFused(std::unique_ptr<PreparedOperator> prepared) : prepared_(std::move(prepared)) {}
-  void run() override { prepared_->run(); }
-  std::string choice() const override { return prepared_->choice(); }
-
- private:
-  std::unique_ptr<PreparedOperator> prepared_;
-};
-
-class AsVariant final : public Variant {
- public:
-  explicit AsVariant(const FusedVariant& variant) : variant_(variant) {}
-  std::string unsupported_reason(const ProblemSize& size) const override {
-    return variant_.unsupported_reason(fused_shape(size));
-  }
-  std::unique_ptr<PreparedVariant> prepare(Device& device, const ProblemSize& size,
-                                           const ProblemTensors& tensors) const override {
-    const FusedShape shape = fused_shape(size);
-    return std::make_unique<PreparedFused>(variant_.prepare(
-        device, shape,
-        {tensors.input(), tensors.constant(), shape.has_bias ? tensors.constant(1) : nullptr, tensors.output()}));
-  }
-  std::vector<KernelLaunch> launch_plan(const ProblemSize& size) const override {
-    const FusedShape shape = fused_shape(size);
-    return variant_.unsupported_reason(shape).empty() ? variant_.launch_plan(shape) : std::vector<KernelLaunch>();
-  }
-  double tolerance() const override { return variant_.tolerance(); }
-  double saved_operations(const ProblemSize& size) const override {
-    return variant_.saved_multiplications(fused_shape(size));
-  }
-
- private:
-  const FusedVariant& variant_;
-};
-
-/// A rung for each stage's separate operators, and above it the variants that fuse them.
-class FusedLadders {
- public:
-  explicit FusedLadders(const Problem& problem) : problem_(problem) {
-    for (const RegisteredFused& fused : registered_fused_variants()) {
-      if (is_new_stage(fused.info)) add_separate(*find_variant(fused.info.family, fused.info.builds_on));
-    }
-  }
-  const std::vector<ProblemVariant>& variants() const { return variants_; }
-
- private:
-  bool is_new_stage(const VariantInfo& info) {
-    const std::pair stage(info.family, info.builds_on);
-    if (std::ranges::find(stages_, stage) != stages_.end()) return false;
-    stages_.push_back(stage);
-    return true;
-  }
-  std::string_view text(std::string words) { return texts_.emplace_back(std::move(words)); }
-  void add(VariantInfo info, std::unique_ptr<Variant> variant) {
-    info.rung =
-        1 + std::ranges::count(variants_, info.family, [](const ProblemVariant& one) { return one.info.family; });
-    owned_.push_back(std::move(variant));
-    variants_.push_back({info, &problem_, owned_.back().get()});
-  }
-  void add_separate(const RegisteredVariant& stage) {
-    const std::string_view name = text(fmt::format("separate-{}", stage.info.name));
-    add({.family = stage.info.family,
-         .rung = {},
-         .name = name,
-         .title = text(fmt::format("Separate: {}", stage.info.title)),
-         .builds_on = {},
-         .hypothesis = "The stage and the operators of a network, one after the other: all that fusing saves is here."},
-        separate_operators(stage));
-    for (const RegisteredFused& fused : registered_fused_variants()) {
-      if (fused.info.family != stage.info.family || fused.info.builds_on != stage.info.name) continue;
-      VariantInfo info = fused.info;
-      info.builds_on = name;
-      add(info, std::make_unique<AsVariant>(*fused.variant));
-    }
-  }
-
-  const Problem& problem_;
-  std::vector<std::pair<std::string_view, std::string_view>> stages_;  ///< family and name
-  std::deque<std::string> texts_;                                      ///< that the variants' infos point to
-  std::vector<std::unique_ptr<Variant>> owned_;
-  std::vector<ProblemVariant> variants_;
-};
 
 class FusedConvolution final : public Problem {
  public:
@@ -163,24 +73,19 @@ class FusedConvolution final : public Problem {
     return convladder::granted_tolerance(wanted, fused_shape(size).convolution);
   }
   bool is_exact_on_whole_numbers(const ProblemSize& size, double tolerance) const override {
-    return fused_shape(size).activation == OperatorType::relu && tolerance <= kFloat32Tolerance;
+    return fused_shape(size).activation == Activation::relu && tolerance <= kFloat32Tolerance;
   }
 
   ProblemSize whole_number_size(const ProblemSize& size) const override {
     FusedShape shape = fused_shape(size);
-    shape.activation = OperatorType::relu;
-    return fused_size(shape);
+    shape.activation = Activation::relu;
+    return shape;
   }
 
   /// Winograd or FFT, as of the convolution: at most a filter's taps.
   double most_saved_operations(const ProblemSize& size) const override {
     const double kernel = fused_shape(size).convolution.kernel;
     return kernel * kernel;
-  }
-
-  const std::vector<ProblemVariant>& variants() const override {
-    static const FusedLadders ladders(*this);
-    return ladders.variants();
   }
 };
 
@@ -193,24 +98,22 @@ const Problem& fused_problem() {
   return problem;
 }
 
-bool is_fused(const ProblemSize& size) { return size.problem == &fused_problem(); }
-
 FusedShape fused_shape(const ProblemSize& size) {
-  if (!is_fused(size)) throw std::logic_error("a size of another problem than the fused convolution");
-  return {.convolution = {size.batch, size.at("C"), size.at("H"), size.at("W"), size.at("M"), size.at("K"),
-                          size.at("S"), size.at("P"), size.at("G")},
-          .has_bias = size.at("B") != 0,
-          .activation = size.at("T") != 0 ? OperatorType::tanh : OperatorType::relu,
-          .pool_size = size.at("Q"),
-          .pool_stride = size.at("R")};
+  if (size.problem != &fused_problem()) throw std::logic_error("a size of another problem than the fused convolution");
+  const std::vector<int>& v = size.values;
+  return {.convolution = {size.batch, v.at(0), v.at(1), v.at(2), v.at(3), v.at(4), v.at(5), v.at(6), v.at(7)},
+          .has_bias = v.at(8) != 0,
+          .activation = v.at(9) != 0 ? Activation::tanh : Activation::relu,
+          .pool_size = v.at(10),
+          .pool_stride = v.at(11)};
 }
 
-ProblemSize fused_size(const FusedShape& shape) {
-  const ConvShape& s = shape.convolution;
+FusedShape::operator ProblemSize() const {
+  const ConvShape& s = convolution;
   return {&fused_problem(),
           s.batch,
-          {s.in_channels, s.height, s.width, s.out_channels, s.kernel, s.stride, s.padding, s.groups,
-           shape.has_bias ? 1 : 0, shape.activation == OperatorType::tanh ? 1 : 0, shape.pool_size, shape.pool_stride}};
+          {s.in_channels, s.height, s.width, s.out_channels, s.kernel, s.stride, s.padding, s.groups, has_bias ? 1 : 0,
+           activation == Activation::tanh ? 1 : 0, pool_size, pool_stride}};
 }
 
 }  // namespace convladder

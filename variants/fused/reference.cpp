@@ -10,19 +10,19 @@
 namespace convladder {
 namespace {
 
-double activated(OperatorType activation, double x) {
-  if (activation == OperatorType::tanh) return std::tanh(x);
+double activated(Activation activation, double x) {
+  if (activation == Activation::tanh) return std::tanh(x);
   return x < 0 ? 0 : x;  // a NaN stays
 }
 
 }  // namespace
 
-OperatorReference reference_fused(const FusedShape& shape, std::span<const double> value,
-                                  std::span<const double> magnitude, const float* bias) {
+ReferenceOutput reference_fused(const FusedShape& shape, std::span<const double> value,
+                                std::span<const double> magnitude, const float* bias) {
   const int height = shape.convolution.out_height();
   const int width = shape.convolution.out_width();
-  const double own_error = shape.activation == OperatorType::tanh ? double{tolerance::tanh} / kFloat32Tolerance : 0.0;
-  OperatorReference result;
+  const double own_error = shape.activation == Activation::tanh ? double{tolerance::tanh} / kFloat32Tolerance : 0.0;
+  ReferenceOutput result;
   for (int map = 0; map < shape.convolution.out_channels; ++map) {
     const double added = shape.has_bias ? bias[map] : 0.0;
     for (int row = 0; row < shape.pooled_height(); ++row) {
@@ -46,8 +46,7 @@ OperatorReference reference_fused(const FusedShape& shape, std::span<const doubl
   return result;
 }
 
-OperatorReference reference_fused(const FusedShape& shape, const float* input, const float* weights,
-                                  const float* bias) {
+ReferenceOutput reference_fused(const FusedShape& shape, const float* input, const float* weights, const float* bias) {
   const ReferenceOutput output = reference_convolution(shape.convolution, input, weights);
   return reference_fused(shape, output.value, output.magnitude, bias);
 }

@@ -3,8 +3,8 @@
 
 #include <span>
 
-#include "variants/fused/fused_variant.hpp"
-#include "variants/operator_reference.hpp"
+#include "variants/fused/problem.hpp"
+#include "variants/reference_output.hpp"
 
 namespace convladder {
 
@@ -17,10 +17,10 @@ namespace convladder {
 /// largest of a window errs by at most the largest error in it, |max a - max b| <= max |a - b|; tanh and ReLU have a
 /// slope of at most 1, so they pass an error on and do not magnify it; and tanh's own error is at most 5e-7 of the
 /// value (variants/operator_tolerances.hpp), which is 1e-6 of its half.
-OperatorReference reference_fused(const FusedShape& shape, std::span<const double> value,
-                                  std::span<const double> magnitude, const float* bias);
+ReferenceOutput reference_fused(const FusedShape& shape, std::span<const double> value,
+                                std::span<const double> magnitude, const float* bias);
 
 /// The same from one image (CHW) and the weights (OIHW).
-OperatorReference reference_fused(const FusedShape& shape, const float* input, const float* weights, const float* bias);
+ReferenceOutput reference_fused(const FusedShape& shape, const float* input, const float* weights, const float* bias);
 
 }  // namespace convladder

@@ -1,6 +1,8 @@
 // `convladder list`: what there is to run.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <vector>
@@ -9,40 +11,63 @@
 #include "harness/commands/list/topics.hpp"
 #include "harness/measure/plan/problem_list.hpp"
 #include "harness/measure/runs/case_json.hpp"
+#include "network/layer_operators.hpp"
 #include "network/network.hpp"
 #include "network/whole_network.hpp"
 #include "support/json_text.hpp"
-#include "variants/convolution/registry.hpp"
-#include "variants/fused/fused_variant.hpp"
-#include "variants/layer_operator.hpp"
+#include "variants/convolution/problem.hpp"
+#include "variants/fused/problem.hpp"
 
 namespace convladder {
 namespace {
 
 using nlohmann::ordered_json;
 
-bool is_default(const OperatorInfo& info) { return default_operator(info.family, info.type).info.name == info.name; }
+/// Whether networks take it where nobody names another.
+bool is_default(const ProblemVariant& one) {
+  const Problem& problem = *one.problem;
+  const ProblemVariant* const usual =
+      default_variant(one.info.family, parse_size(problem, problem.default_sizes().front()));
+  return usual != nullptr && usual->variant == one.variant;
+}
+
+/// Of the layers around the convolutions, one family after the other.
+std::vector<ProblemVariant> layer_variants() {
+  std::vector<ProblemVariant> all;
+  for (const Problem* problem : layer_problems()) {
+    all.insert(all.end(), problem->variants().begin(), problem->variants().end());
+  }
+  std::ranges::stable_sort(all, {}, [](const ProblemVariant& one) { return one.info.family; });
+  return all;
+}
+
+/// Those that do in one what the stages and operators do one after the other.
+std::vector<ProblemVariant> fused_variants() {
+  std::vector<ProblemVariant> all;
+  std::ranges::copy_if(fused_problem().variants(), std::back_inserter(all), fuses);
+  return all;
+}
 
 ordered_json operators_json() {
   ordered_json list = ordered_json::array();
-  for (const RegisteredOperator& registered : registered_operators()) {
-    const OperatorInfo& info = registered.info;
-    list.push_back({{"family", info.family},
-                    {"type", operator_type_name(info.type)},
-                    {"name", info.name},
-                    {"title", info.title},
-                    {"library", info.library},
-                    {"default", is_default(info)},
-                    {"description", info.description}});
+  for (const ProblemVariant& one : layer_variants()) {
+    list.push_back({{"family", one.info.family},
+                    {"type", layer_type_of(*one.problem)},
+                    {"name", one.info.name},
+                    {"title", one.info.title},
+                    {"library", one.info.is_library()},
+                    {"default", is_default(one)},
+                    {"description", one.info.hypothesis}});
   }
   return list;
 }
 
 ordered_json list_json() {
   ordered_json variants = ordered_json::array();
-  for (const RegisteredVariant& registered : registered_variants()) variants.push_back(variant_json(registered.info));
+  for (const ProblemVariant& registered : convolution_problem().variants())
+    variants.push_back(variant_json(registered.info));
   ordered_json fused = ordered_json::array();
-  for (const RegisteredFused& registered : registered_fused_variants()) fused.push_back(variant_json(registered.info));
+  for (const ProblemVariant& registered : fused_variants()) fused.push_back(variant_json(registered.info));
   ordered_json whole = ordered_json::array();
   for (const RegisteredWholeNetwork& registered : registered_whole_networks())
     whole.push_back(variant_json(registered.info));
@@ -68,7 +93,7 @@ ordered_json list_json() {
 std::string variants_text() {
   std::string text;
   std::string_view family;
-  for (const RegisteredVariant& registered : registered_variants()) {
+  for (const ProblemVariant& registered : convolution_problem().variants()) {
     const VariantInfo& info = registered.info;
     if (!info.leaves_out.empty()) continue;
     if (info.family != family)
@@ -83,7 +108,7 @@ std::string variants_text() {
 std::string fused_variants_text() {
   std::string text;
   std::string_view family;
-  for (const RegisteredFused& registered : registered_fused_variants()) {
+  for (const ProblemVariant& registered : fused_variants()) {
     const VariantInfo& info = registered.info;
     if (info.family != family) {
       text += fmt::format("\nfused variants of family {}: convolution, activation and pooling in one\n", info.family);
@@ -110,7 +135,7 @@ std::string whole_networks_text() {
 std::string left_out_text() {
   std::string text;
   std::string_view stage;
-  for (const RegisteredVariant& registered : registered_variants()) {
+  for (const ProblemVariant& registered : convolution_problem().variants()) {
     const VariantInfo& info = registered.info;
     if (info.leaves_out.empty()) continue;
     if (info.builds_on != stage) {
@@ -126,12 +151,13 @@ std::string left_out_text() {
 std::string operators_text() {
   std::string text;
   std::string_view family;
-  for (const RegisteredOperator& registered : registered_operators()) {
-    const OperatorInfo& info = registered.info;
-    if (info.family != family) text += fmt::format("\noperators of family {} (* used by networks)\n", info.family);
-    family = info.family;
-    const std::string_view type = operator_type_name(info.type);
-    text += fmt::format("   {} {:<22} {:<22} {}\n", is_default(info) ? '*' : ' ', type, info.name, info.description);
+  for (const ProblemVariant& one : layer_variants()) {
+    if (one.info.family != family) {
+      text += fmt::format("\noperators of family {} (* used by networks)\n", one.info.family);
+    }
+    family = one.info.family;
+    text += fmt::format("   {} {:<22} {:<22} {}\n", is_default(one) ? '*' : ' ', layer_type_of(*one.problem),
+                        one.info.name, one.info.hypothesis);
   }
   return text;
 }

@@ -10,7 +10,7 @@
 #include "simulator/gpus/gpu_facts.hpp"
 #include "support/nearest_name.hpp"
 #include "support/split.hpp"
-#include "variants/convolution/registry.hpp"
+#include "variants/convolution/problem.hpp"
 #include "variants/problem.hpp"
 
 namespace convladder {
@@ -31,7 +31,7 @@ Names layers() {
 }
 
 Names variants() {
-  return names_of(registered_variants(), [](const RegisteredVariant& one) { return one.info.name; });
+  return names_of(convolution_problem().variants(), [](const ProblemVariant& one) { return one.info.name; });
 }
 
 Names problems() {

@@ -27,7 +27,7 @@ void settle(DuelPair& pair, const OtherProgram& base, const OtherProgram& now) {
     pair.verdict = CaseVerdict::skipped;
     pair.reason = why_not_run(*one).reason;
   }
-  if (!pair.runs() || folder_variant(*pair.now.variant.variant) != nullptr) return;  // stages are in no build
+  if (!pair.runs() || pair.now.variant.variant->compiled_stage() != nullptr) return;  // stages are in no build
   const bool in_base = base.has(pair.base.variant);
   const bool in_new = now.has(pair.now.variant);
   if (!in_base && !in_new) {
@@ -90,12 +90,12 @@ DuelGroup folder_group(const CaseGroup& group, const FolderProblem& base, const 
 /// Cases that the base has but neither the new build nor this program: they are reported as missing.
 void add_lost(DuelGroup& duel, const CaseGroup& group, const RunOptions& options, const OtherProgram& base,
               const OtherProgram& now) {
-  if (!options.variants.empty() || !options.case_filter.empty() || !is_convolution(group.work.shape)) return;
+  if (!options.variants.empty() || !options.case_filter.empty() || !group.work.shape.problem->is_default()) return;
   const std::string family(find_device_kind(group.device).family);
   for (const std::string& name : base.variants) {
     const std::string variant = name.substr(name.find('/') + 1);
     if (!name.starts_with(family + "/") || now.has(family, variant)) continue;
-    if (find_variant(family, variant) != nullptr) continue;  // it is among the cases already
+    if (find_variant(*group.work.shape.problem, family, variant) != nullptr) continue;  // it is among the cases already
     DuelPair pair{fmt::format("{}/{}/{}/{}", group.device, variant, group.work.name(), group.work.shape.batch),
                   variant,
                   variant,

@@ -103,7 +103,7 @@ void count_stage(CountedCase& counted, const PlannedCase& planned, const Workloa
 }
 
 CountedCase stage_case(const PlannedCase& planned) {
-  const FolderVariant& stage = *folder_variant(*planned.variant.variant);
+  const FolderVariant& stage = *planned.variant.variant->compiled_stage();
   const std::string ptx = stage_ptx(stage.build());
   const std::string executed = executed_ptx(ptx);
   CountedCase counted{.baseline = {.compiler = "nvcc",

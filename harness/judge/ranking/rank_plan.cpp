@@ -100,7 +100,7 @@ class Rankings {
     for (std::size_t i = 0; i < own; ++i) {
       if (variants[i].info.family != family) continue;
       places_[variants[i].variant] = {plan_.rankings.size(), false, ranking.own.size()};
-      ranking.own.push_back(entry_of(ladder_, *folder_variant(*variants[i].variant), nullptr));
+      ranking.own.push_back(entry_of(ladder_, *variants[i].variant->compiled_stage(), nullptr));
     }
     for (const Submission& one : submissions_) {
       const Variant* const variant = one.broken.empty() ? variants[own + built++].variant : nullptr;
@@ -110,7 +110,7 @@ class Rankings {
         continue;
       }
       places_[variant] = {plan_.rankings.size(), true, ranking.submissions.size()};
-      ranking.submissions.push_back(entry_of(ladder_, *folder_variant(*variant), &one));
+      ranking.submissions.push_back(entry_of(ladder_, *variant->compiled_stage(), &one));
     }
     plan_.rankings.push_back(std::move(ranking));
   }

@@ -27,7 +27,7 @@ namespace {
 
 std::unique_ptr<Device> open_device(const PlannedCase& planned) {
   const DeviceKind& kind = find_device_kind(planned.device);
-  const FolderVariant* const stage = folder_variant(*planned.variant.variant);
+  const FolderVariant* const stage = planned.variant.variant->compiled_stage();
   if (stage == nullptr) return kind.open();
   if (runs_beside(*stage)) return std::make_unique<StageDevice>(planned.id, stage->build().library.string());
   return open_for_stages(kind, {stage});
@@ -91,9 +91,9 @@ OpenCase start_case_process(const PlannedCase& planned, const Workload& workload
                      {"family", planned.variant.info.family},
                      {"variant", planned.variant.info.name},
                      {"google_benchmark_flags", google_benchmark_flags}};
-  if (!is_convolution(workload.real().shape)) hello["problem"] = planned.variant.problem->name();
+  if (!planned.variant.problem->is_default()) hello["problem"] = planned.variant.problem->name();
   Trust trust = Trust::own;
-  if (const FolderVariant* const stage = folder_variant(*planned.variant.variant)) {
+  if (const FolderVariant* const stage = planned.variant.variant->compiled_stage()) {
     hello.update(stage_hello(*stage));
     hello["beside"] = runs_beside(*stage);
     if (!runs_beside(*stage)) trust = Trust::foreign;
@@ -127,7 +127,7 @@ int serve_case(int socket_descriptor, int workload_descriptor, int window_descri
   const auto make = [&](const ordered_json& hello, const Workload& workload,
                         const SharedMemory& window) -> std::unique_ptr<CaseClient> {
     initialize_google_benchmark(hello.at("google_benchmark_flags").get<std::vector<std::string>>());
-    const Problem* const problem = find_problem(hello.value("problem", "convolution"));
+    const Problem* const problem = find_problem(hello.value("problem", std::string(kDefaultProblem)));
     if (problem == nullptr) return nullptr;
     if (const auto* const folder = dynamic_cast<const FolderProblem*>(problem)) {
       stage = served_stage(*folder, hello);

@@ -22,10 +22,10 @@ namespace {
 
 constexpr double kMostSeconds = 20;  // a start, on a machine that is busy
 
-/// Of the convolution without its problem, as always.
+/// Without the name of the default problem.
 std::string full_name(const ProblemVariant& variant) {
-  const bool convolves = variant.problem == &convolution_problem();
-  return fmt::format("{}{}{}/{}", convolves ? "" : variant.problem->name(), convolves ? "" : ":", variant.info.family,
+  const bool is_default = variant.problem->is_default();
+  return fmt::format("{}{}{}/{}", is_default ? "" : variant.problem->name(), is_default ? "" : ":", variant.info.family,
                      variant.info.name);
 }
 

@@ -219,8 +219,7 @@ ordered_json CaseSession::call_once() { return {{"ns", timed_call(time_of::kLaye
 
 /// The counters of the whole batch; `images` of it are executed where the others are known from them.
 std::vector<KernelCounters> CaseSession::count_images(int images, int batch) {
-  // Of the convolution alone it is known that the others do the same.
-  if (is_convolution(workload_.real().shape)) {
+  if (workload_.real().shape.problem->items_are_alike()) {
     device().set_counted_items(GridWindow{0, static_cast<unsigned>(images), static_cast<unsigned>(batch)});
   }
   device().take_counters();  // there are devices that count always

@@ -38,13 +38,13 @@ constexpr std::size_t kFewestUnheld = 3;            // samples that are worth mo
 
 /// Whether the code that is timed runs in a process of its own, where it can claim nothing (StageDevice).
 bool is_timed_by_harness(const PlannedCase& planned) {
-  const FolderVariant* const stage = folder_variant(*planned.variant.variant);
+  const FolderVariant* const stage = planned.variant.variant->compiled_stage();
   return stage != nullptr && runs_beside(*stage);
 }
 
 /// Whether sanitizers slow the harness down and not what it times: no claim would fit.
 bool is_slower_than_the_case(const PlannedCase& planned) {
-  return build::sanitized && folder_variant(*planned.variant.variant) != nullptr;
+  return build::sanitized && planned.variant.variant->compiled_stage() != nullptr;
 }
 
 /// What was launched and not planned, in one line: resources and predictions go by the plan. Empty if it was as
@@ -189,7 +189,7 @@ void Measurement::add_enqueued_series(const ordered_json& prepared, double call_
   if (prepared.at("own_layout").get<bool>()) {
     wholes = {time_of::kOp, time_of::kLayer, time_of::kLoadInput, time_of::kStoreOutput};
   }
-  varies_ = folder_variant(*planned_->variant.variant) != nullptr && has_real_clock_;
+  varies_ = planned_->variant.variant->compiled_stage() != nullptr && has_real_clock_;
   std::vector<const char*> launched;
   for (const char* const of : wholes) {
     if (!varies_ && call_ns < kShortCallNs && add_replayed_series(of)) {
@@ -338,7 +338,7 @@ Measurement::Sampled Measurement::sample_once(std::size_t index, int iterations)
   // Who chose it himself could compute that one only.
   const bool is_enqueued = planned_->device != "cpu" && reply.value("untimed_calls", 0) > 0;
   const bool has_one_input = series.of == time_of::kStoreOutput || (is_enqueued && !series.varied);
-  const bool has_foreign_code = folder_variant(*planned_->variant.variant) != nullptr && !is_timed_elsewhere_ &&
+  const bool has_foreign_code = planned_->variant.variant->compiled_stage() != nullptr && !is_timed_elsewhere_ &&
                                 options_->google_benchmark_flags.empty();
   if (has_foreign_code && last_call_ != (has_one_input ? 1 : iterations)) {
     throw CaseFailure(Status::refused, fmt::format("it says that its last call was number {}", last_call_));

@@ -127,11 +127,18 @@ void StageDevice::start() {
   calls_ = 0;
   usual_ns_ = 0;
   places_.clear();
+  freed_.clear();
 }
 
 std::size_t StageDevice::free_bytes() const { return available_memory_bytes(); }
 
 DeviceBuffer StageDevice::allocate(std::size_t bytes, std::string_view label) {
+  if (const auto freed = freed_.find(bytes); freed != freed_.end()) {
+    auto* const again = static_cast<std::byte*>(freed->second);
+    freed_.erase(freed);
+    places_[again] = {guarded_at(again, bytes), std::string(label)};
+    return {*this, again, bytes};
+  }
   if (is_loaded_) start();
   const ordered_json reply = process_->ask({{"do", "allocate"}, {"bytes", bytes}, {"label", label}});
   if (reply.contains("status")) throw OutOfDeviceMemory(reply.value("reason", "no memory"));
@@ -142,8 +149,9 @@ DeviceBuffer StageDevice::allocate(std::size_t bytes, std::string_view label) {
   return {*this, address, bytes};
 }
 
-void StageDevice::free(void* address, std::size_t /*bytes*/) noexcept {
-  places_.erase(address);  // the memory goes with the process
+/// What is prepared again beside the same tensors finds its memory where it was.
+void StageDevice::free(void* address, std::size_t bytes) noexcept {
+  if (places_.erase(address) > 0) freed_.emplace(bytes, address);
 }
 
 void StageDevice::copy_to_device(void* destination, const void* source, std::size_t bytes) {

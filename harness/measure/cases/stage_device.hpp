@@ -25,7 +25,7 @@ class StageDevice final : public Device, public StageHost {
   ~StageDevice() override;
 
   std::size_t free_bytes() const override;
-  /// In a new process, if the last one has loaded its library.
+  /// In a new process, if the last one has loaded its library and nothing of that size was freed since.
   DeviceBuffer allocate(std::size_t bytes, std::string_view label) override;
   void copy_to_device(void* destination, const void* source, std::size_t bytes) override;
   void copy_to_host(void* destination, const void* source, std::size_t bytes) override;
@@ -70,6 +70,7 @@ class StageDevice final : public Device, public StageHost {
   double usual_ns_ = 0;  ///< that the last call took
   double timed_ns_ = 0;
   std::map<void*, Place> places_;
+  std::multimap<std::size_t, void*> freed_;  ///< by bytes: memory of the process, which goes with it
 };
 
 /// Whether the stage runs in such a process; otherwise in that of its case.

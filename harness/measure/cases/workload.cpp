@@ -113,7 +113,7 @@ void Workload::attach() { attach_problem(integers_, attach_problem(real_, memory
 Workload::Workload(const LayerWork& planned_work, const ImageSet& images, std::uint64_t seed, int most_images)
     : planned_batch_(planned_work.shape.batch) {
   LayerWork work = planned_work;
-  if (is_convolution(work.shape)) work.shape.batch = std::min(work.shape.batch, most_images);
+  if (work.shape.problem->items_are_alike()) work.shape.batch = std::min(work.shape.batch, most_images);
   real_.shape = work.shape;
   integers_.shape =
       work.shape.problem->whole_number_size(work.shape).with_batch(std::min(work.shape.batch, kIntegerImages));
@@ -121,14 +121,14 @@ Workload::Workload(const LayerWork& planned_work, const ImageSet& images, std::u
   attach();
 
   input_kind_ = convladder::input_kind(work);
-  if (is_convolution(work.shape)) {
+  if (work.shape.problem->is_linear()) {
     fill_integers(integers_.given[0], seed, 1);
     fill_integers(integers_.constants[0], seed, 2);
   } else {
     fill_problem(real_, seed, false);
     fill_problem(integers_, seed, true);
   }
-  if (const std::optional<ConvShape> convolution = layer_convolution(work)) {
+  if (const std::optional<ConvShape> convolution = convolution_in(work)) {
     fill_layer_input(work, *convolution, images, seed, writable(real_.given[0]));
     std::ranges::copy(layer_weights(work, *convolution, seed), writable(real_.constants[0]));
   }
@@ -150,7 +150,7 @@ ordered_json Workload::header() const {
                          {"real", size_to_list(real_.shape)},
                          {"integers", size_to_list(integers_.shape)}};
   // Other builds of the same protocol may know no other problem.
-  if (!is_convolution(real_.shape)) header["problem"] = real_.shape.problem->name();
+  if (!real_.shape.problem->is_default()) header["problem"] = real_.shape.problem->name();
   if (const auto* const folder = dynamic_cast<const FolderProblem*>(real_.shape.problem)) {
     header["definition"] = folder->text();
   }
@@ -163,7 +163,7 @@ Workload::Workload(const ordered_json& header, int descriptor)
       planned_batch_(header.at("planned_batch").get<int>()) {
   const Problem* const problem = header.contains("definition")
                                      ? &open_ladder_text(header.at("definition").get<std::string>())
-                                     : find_problem(header.value("problem", "convolution"));
+                                     : find_problem(header.value("problem", std::string(kDefaultProblem)));
   if (problem == nullptr) throw std::invalid_argument("this build does not have the problem");
   real_.shape = size_from_list(*problem, header.at("real"));
   integers_.shape = size_from_list(*problem, header.at("integers"));

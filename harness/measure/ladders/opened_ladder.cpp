@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "devices/cpu/all_cores.hpp"
-#include "harness/measure/ladders/outside_stage.hpp"
 #include "harness/measure/ladders/reference_process.hpp"
 #include "ladders/ladder_folder.hpp"
 #include "ladders/stage_build.hpp"
@@ -191,11 +190,6 @@ std::string why_not_executed(const FolderVariant& stage) {
     return fmt::format("it uses lib{}: NVIDIA's libraries hold no PTX to execute", library);
   }
   return stand_in::find_libraries().empty() ? "this build has no stand-in for the CUDA runtime" : "";
-}
-
-const FolderVariant* folder_variant(const Variant& variant) {
-  if (const auto* const outside = dynamic_cast<const OutsideStage*>(&variant)) return &outside->stage();
-  return dynamic_cast<const FolderVariant*>(&variant);
 }
 
 }  // namespace convladder

@@ -41,7 +41,4 @@ std::unique_ptr<FolderVariant> served_stage(const FolderProblem& folder, const n
 /// Why a device that executes PTX cannot run the stage, in one line; empty if it can.
 std::string why_not_executed(const FolderVariant& stage);
 
-/// The stage that a planned variant is, of a folder or from outside; nullptr for what is built in.
-const FolderVariant* folder_variant(const Variant& variant);
-
 }  // namespace convladder

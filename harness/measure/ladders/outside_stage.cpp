@@ -16,7 +16,8 @@
 #include "support/nearest_name.hpp"
 #include "support/printable.hpp"
 #include "variants/convolution/problem.hpp"
-#include "variants/fused/fused_variant.hpp"
+#include "variants/device_constants.hpp"
+#include "variants/fused/problem.hpp"
 
 namespace convladder {
 namespace {
@@ -98,7 +99,7 @@ VariantInfo info_of(const OutsideStage& outside, const std::vector<ProblemVarian
     info.builds_on = one.info.name;
   };
   for (const ProblemVariant& one : convolution_problem().variants()) look_at(one);
-  for (const RegisteredFused& one : registered_fused_variants()) require_other_name(outside, info, one.info);
+  for (const ProblemVariant& one : fused_problem().variants()) require_other_name(outside, info, one.info);
   for (const ProblemVariant& one : before) look_at(one);
   info.rung = highest + 1;
   if (const std::string& wanted = outside.stage().source().builds_on; !wanted.empty()) {
@@ -108,14 +109,28 @@ VariantInfo info_of(const OutsideStage& outside, const std::vector<ProblemVarian
   return info;
 }
 
+/// With the weights on the device, where the stage finds them behind the input.
+class PreparedOutside final : public PreparedVariant {
+ public:
+  template <typename Prepare>
+  PreparedOutside(Device& device, const ProblemTensors& tensors, const Prepare& prepare) : weights_(device, tensors) {
+    ProblemTensors placed = weights_.tensors();
+    placed.inputs.push_back(placed.constants.front());
+    placed.constants.clear();
+    call_ = prepare(placed);
+  }
+  void run() override { call_->run(); }
+  std::string choice() const override { return call_->choice(); }
+
+ private:
+  DeviceConstants weights_;
+  std::unique_ptr<PreparedVariant> call_;
+};
+
 }  // namespace
 
 OutsideStage::OutsideStage(StageSource source, StageBuild build, std::string choice)
     : stage_(as_folder(), std::move(source), std::move(build), std::move(choice)) {}
-
-OutsideStage::~OutsideStage() {
-  static_cast<void>(weights_.release());  // its device is gone before, and the memory with it
-}
 
 std::string OutsideStage::unsupported_reason(const ProblemSize& size) const {
   try {
@@ -127,21 +142,9 @@ std::string OutsideStage::unsupported_reason(const ProblemSize& size) const {
 
 std::unique_ptr<PreparedVariant> OutsideStage::prepare(Device& device, const ProblemSize& size,
                                                        const ProblemTensors& tensors) const {
-  const PlacedTensor& constant = tensors.constants.front();
-  const void* const beside = tensors.outputs.front().address;
-  if (weights_of_ != constant.address || weights_beside_ != beside) {
-    weights_ = std::make_unique<DeviceBuffer>(device.allocate(constant.tensor.bytes(), "weights"));
-    device.copy_to_device(weights_->address(), constant.address, weights_->bytes());
-    weights_of_ = constant.address;
-    weights_beside_ = beside;
-  }
-  return prepare_with(device, size, tensors, {constant.tensor, weights_->address()});
-}
-
-std::unique_ptr<PreparedVariant> OutsideStage::prepare_with(Device& device, const ProblemSize& size,
-                                                            ProblemTensors tensors, const PlacedTensor& weights) const {
-  tensors.inputs.push_back(weights);
-  return stage_.prepare(device, as_folder(size), tensors);
+  return std::make_unique<PreparedOutside>(device, tensors, [&](const ProblemTensors& with_weights) {
+    return stage_.prepare(device, as_folder(size), with_weights);
+  });
 }
 
 std::vector<ProblemVariant> outside_stages(const std::vector<std::string>& files, const BuildProgress& progress) {

@@ -17,9 +17,9 @@ namespace convladder {
 class OutsideStage final : public Variant {
  public:
   OutsideStage(StageSource source, StageBuild build, std::string choice = {});
-  ~OutsideStage() override;
 
   const FolderVariant& stage() const { return stage_; }
+  const FolderVariant* compiled_stage() const override { return &stage_; }
 
   std::string unsupported_reason(const ProblemSize& size) const override;
   std::string not_here() const override { return stage_.not_here(); }
@@ -28,17 +28,10 @@ class OutsideStage final : public Variant {
   /// The weights are copied to the device; all else is the stage's work in each call.
   std::unique_ptr<PreparedVariant> prepare(Device& device, const ProblemSize& size,
                                            const ProblemTensors& tensors) const override;
-  /// The same with weights that are on the device already.
-  std::unique_ptr<PreparedVariant> prepare_with(Device& device, const ProblemSize& size, ProblemTensors tensors,
-                                                const PlacedTensor& weights) const;
+  double tolerance() const override { return stage_.tolerance(); }
 
  private:
   FolderVariant stage_;
-  /// Of the last constants. A device that runs the stage in a process of its own allocates nothing once it is loaded,
-  /// so what is prepared again for the same tensors finds them here.
-  mutable std::unique_ptr<DeviceBuffer> weights_;
-  mutable const void* weights_of_ = nullptr;
-  mutable const void* weights_beside_ = nullptr;
 };
 
 /// Compiles the files, and puts each on the rung above its family's highest: "my_conv.cu" is `my-conv`. They last as

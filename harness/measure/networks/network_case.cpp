@@ -223,10 +223,11 @@ class NetworkRun {
       const NetworkStep& step = verifier_.steps()[i];
       const auto variant =
           planned_.choice.convolutions.find(static_cast<std::size_t>(step.source - planned_.network->layers.data()));
-      if (step.convolution == nullptr || variant == planned_.choice.convolutions.end()) continue;
+      if (step.kind != StepKind::convolution || step.whole != nullptr || variant == planned_.choice.convolutions.end())
+        continue;
       const ConvShape shape = step.source->convolution.with_batch(planned_.batch);
       const std::string why =
-          judge_.refusal(planned_.device, shape, most_saved(as_variant(variant->second), shape),
+          judge_.refusal(planned_.device, shape, most_saved(variant->second, shape),
                          {{fmt::format("{}'s time", step.name), median(outcome_.steps[i].samples)}});
       if (!why.empty()) throw CaseFailure(Status::refused, why);
     }

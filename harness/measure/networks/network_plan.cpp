@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "devices/cpu/cpu_facts.hpp"
-#include "harness/measure/ladders/outside_convolution.hpp"
+#include "harness/measure/ladders/opened_ladder.hpp"
 #include "harness/measure/plan/device_argument.hpp"
 #include "harness/measure/plan/ladder_argument.hpp"
 #include "harness/measure/plan/network_argument.hpp"
@@ -49,52 +49,33 @@ std::vector<std::pair<std::string, std::string>> assignments(const std::string& 
 class Convolutions {
  public:
   /// Compiles the files. Throws UserError.
-  explicit Convolutions(const std::vector<std::string>& with) : all_(registered_variants()) {
+  explicit Convolutions(const std::vector<std::string>& with) : all_(convolution_problem().variants()) {
     if (with.empty()) return;
-    for (const ProblemVariant& stage : stages_with(with)) all_.push_back(as_convolution(stage));
+    const std::vector<ProblemVariant>& stages = stages_with(with);
+    all_.insert(all_.end(), stages.begin(), stages.end());
   }
 
-  const std::vector<RegisteredVariant>& all() const { return all_; }
-  const RegisteredVariant* find(std::string_view family, std::string_view name) const {
+  const std::vector<ProblemVariant>& all() const { return all_; }
+  const ProblemVariant* find(std::string_view family, std::string_view name) const {
     const auto found = std::ranges::find_if(
-        all_, [&](const RegisteredVariant& one) { return one.info.family == family && one.info.name == name; });
+        all_, [&](const ProblemVariant& one) { return one.info.family == family && one.info.name == name; });
     return found == all_.end() ? nullptr : &*found;
   }
 
  private:
-  std::vector<RegisteredVariant> all_;
+  std::vector<ProblemVariant> all_;
 };
 
-/// What computes a layer that nobody named a variant for: the highest rung in fp32 that suits it; nullptr if the family
-/// has none.
-const RegisteredVariant* default_stage(std::string_view family, const ConvShape& shape) {
-  const RegisteredVariant* last = nullptr;
-  for (const RegisteredVariant& registered : registered_variants()) {
-    const ConvVariant& variant = *registered.variant;
-    if (registered.info.family == family && registered.info.rung && variant.tolerance() <= kFloat32Tolerance &&
-        variant.suits(shape) && variant.unsupported_reason(shape).empty()) {
-      last = &registered;
-    }
-  }
-  return last;
+/// What does the convolution `index` with what follows it, where nobody named a variant; nullptr if nothing suits it.
+const ProblemVariant* default_fused(const Network& network, std::size_t index, std::string_view family, int batch) {
+  const std::optional<FusedLayers> layers = fused_layers(network, index);
+  return layers ? default_variant(family, layers->shape.with_batch(batch)) : nullptr;
 }
 
-/// Of the fused variants that suit the convolution `index` with what follows it, the one whose stage is on the highest
-/// rung; nullptr if none does.
-const RegisteredFused* default_fused(const Network& network, std::size_t index, std::string_view family, int batch) {
-  const std::optional<FusedLayers> layers = fused_layers(network, index);
-  if (!layers) return nullptr;
-  const FusedShape shape = layers->shape.with_batch(batch);
-  const RegisteredFused* best = nullptr;
-  int highest = 0;
-  for (const RegisteredFused& registered : registered_fused_variants()) {
-    if (registered.info.family != family || !registered.variant->suits(shape)) continue;
-    const int rung = find_variant(family, registered.info.builds_on)->info.rung.value_or(0);
-    if (rung <= highest) continue;
-    highest = rung;
-    best = &registered;
-  }
-  return best;
+/// A fused variant of the family by its name; nullptr if there is none.
+const ProblemVariant* find_fused(std::string_view family, std::string_view name) {
+  const ProblemVariant* const found = find_variant(fused_problem(), family, name);
+  return found != nullptr && fuses(*found) ? found : nullptr;
 }
 
 /// The assignments that give every convolution its default: one for all where they are the same.
@@ -103,9 +84,9 @@ std::vector<std::pair<std::string, std::string>> default_choice(const Network& n
   std::vector<std::pair<std::string, std::string>> choice;
   for (const std::size_t index : convolution_layers(network)) {
     const Layer& layer = network.layers[index];
-    const RegisteredVariant* const stage = default_stage(family, layer.convolution.with_batch(batch));
+    const ProblemVariant* const stage = default_variant(family, layer.convolution.with_batch(batch));
     if (stage == nullptr) return {};
-    const RegisteredFused* const with_more = fused ? default_fused(network, index, family, batch) : nullptr;
+    const ProblemVariant* const with_more = fused ? default_fused(network, index, family, batch) : nullptr;
     choice.emplace_back(layer.name, with_more != nullptr ? with_more->info.name : stage->info.name);
   }
   const auto other = [&choice](const auto& one) { return one.second != choice.front().second; };
@@ -115,8 +96,10 @@ std::vector<std::pair<std::string, std::string>> default_choice(const Network& n
 
 void check_variant_name(const std::string& name, const Convolutions& convolutions) {
   std::vector<std::string> known{"all", kBest, kBestSeparate};
-  for (const RegisteredVariant& registered : convolutions.all()) known.emplace_back(registered.info.name);
-  for (const RegisteredFused& registered : registered_fused_variants()) known.emplace_back(registered.info.name);
+  for (const ProblemVariant& registered : convolutions.all()) known.emplace_back(registered.info.name);
+  for (const ProblemVariant& registered : fused_problem().variants()) {
+    if (fuses(registered)) known.emplace_back(registered.info.name);
+  }
   for (const RegisteredWholeNetwork& registered : registered_whole_networks()) known.emplace_back(registered.info.name);
   require_known("variant", name, known);
 }
@@ -130,9 +113,9 @@ std::vector<Choice> unnamed_choices(const NetworkOptions& options, const Convolu
   std::vector<Choice> choices;
   std::vector<Choice> libraries;
   const int story = convolution_problem().story_rungs();
-  for (const RegisteredVariant& registered : convolutions.all()) {
+  for (const ProblemVariant& registered : convolutions.all()) {
     const VariantInfo& info = registered.info;
-    if (info.family != family || !info.leaves_out.empty() || folder_variant(*registered.variant) != nullptr) continue;
+    if (info.family != family || !info.leaves_out.empty() || registered.variant->compiled_stage() != nullptr) continue;
     const bool is_library = !info.rung;
     if (is_library && (options.all || options.story)) libraries.push_back({{"", std::string(info.name)}});
     if (!is_library && (options.all || (options.story && *info.rung <= story)))
@@ -142,16 +125,17 @@ std::vector<Choice> unnamed_choices(const NetworkOptions& options, const Convolu
   Choice separate = default_choice(network, family, batch, false);
   if ((options.all || options.story) && separate != best && !separate.empty()) choices.push_back(std::move(separate));
   if (!best.empty()) choices.push_back(std::move(best));
-  for (const RegisteredFused& registered : registered_fused_variants()) {
-    if (options.all && registered.info.family == family) choices.push_back({{"", std::string(registered.info.name)}});
+  for (const ProblemVariant& registered : fused_problem().variants()) {
+    if (options.all && registered.info.family == family && fuses(registered))
+      choices.push_back({{"", std::string(registered.info.name)}});
   }
   for (const RegisteredWholeNetwork& registered : registered_whole_networks()) {
     if ((options.all || options.story) && registered.info.family == family)
       libraries.push_back({{"", std::string(registered.info.name)}});
   }
   choices.insert(choices.end(), libraries.begin(), libraries.end());
-  for (const RegisteredVariant& one : convolutions.all()) {
-    if (one.info.family == family && folder_variant(*one.variant) != nullptr)
+  for (const ProblemVariant& one : convolutions.all()) {
+    if (one.info.family == family && one.variant->compiled_stage() != nullptr)
       choices.push_back({{"", std::string(one.info.name)}});
   }
   return choices;
@@ -164,7 +148,7 @@ std::vector<Choice> variant_choices(const NetworkOptions& options, const Convolu
   if (options.variants.empty()) return unnamed_choices(options, convolutions, network, family, batch);
   for (const std::string& text : options.variants) {
     if (text == "all") {
-      for (const RegisteredVariant& registered : convolutions.all()) {
+      for (const ProblemVariant& registered : convolutions.all()) {
         if (registered.info.family != family || !registered.info.leaves_out.empty()) continue;
         choices.push_back({{"", std::string(registered.info.name)}});
       }
@@ -183,7 +167,7 @@ std::vector<Choice> variant_choices(const NetworkOptions& options, const Convolu
 
 /// Fuses the convolution `index` with what follows it, where that can be. `planned.unsupported` says why not where the
 /// layer was named, or where no other is fused (`choose_convolutions` clears it).
-void choose_fused(NetworkCase& planned, std::size_t index, const RegisteredFused& fused) {
+void choose_fused(NetworkCase& planned, std::size_t index, const ProblemVariant& fused) {
   const std::string error = fusion_error(*planned.network, index, *fused.variant);
   if (error.empty()) {
     planned.choice.fused[index] = fused;
@@ -219,13 +203,13 @@ bool choose_convolutions(const Network& network, const std::vector<std::pair<std
   if (choose_whole(wanted, choice)) return true;
   for (const std::size_t index : convolution_layers(network)) {
     const ConvShape shape = network.layers[index].convolution.with_batch(planned.batch);
-    const RegisteredVariant* chosen = default_stage(choice.family, shape);  // of layers that are not named
+    const ProblemVariant* chosen = default_variant(choice.family, shape);  // of layers that are not named
     for (const auto& [layer, variant] : wanted) {
       if (!layer.empty() && layer != network.layers[index].name) continue;
-      const RegisteredFused* const fused = find_fused_variant(choice.family, variant);
+      const ProblemVariant* const fused = find_fused(choice.family, variant);
       if (fused != nullptr) choose_fused(planned, index, *fused);
       // What a fused variant cannot take, the stage does that it builds on.
-      chosen = convolutions.find(choice.family, fused == nullptr ? variant : fused->info.builds_on);
+      chosen = convolutions.find(choice.family, fused == nullptr ? variant : convolution_of(*fused).info.name);
     }
     if (chosen == nullptr) return false;
     choice.convolutions[index] = *chosen;
@@ -241,13 +225,15 @@ void choose_operators(const NetworkOptions& options, NetworkChoice& choice) {
       std::vector<std::string> types;
       std::vector<std::string> names;
       bool found = false;
-      for (const RegisteredOperator& registered : registered_operators()) {
-        types.emplace_back(operator_type_name(registered.info.type));
+      for (const Problem* problem : layer_problems()) {
+        types.emplace_back(layer_type_of(*problem));
         if (types.back() != type_name) continue;
-        names.emplace_back(registered.info.name);
-        if (registered.info.name != name) continue;
-        found = true;
-        if (registered.info.family == choice.family) choice.operators[registered.info.type] = registered;
+        for (const ProblemVariant& one : problem->variants()) {
+          names.emplace_back(one.info.name);
+          if (one.info.name != name) continue;
+          found = true;
+          if (one.info.family == choice.family) choice.operators[type_name] = one;
+        }
       }
       if (names.empty()) throw UserError(unknown_name_message("operator", type_name, types));
       if (!found) throw UserError(unknown_name_message(fmt::format("{} operator", type_name), name, names));
@@ -280,7 +266,7 @@ std::vector<int> batches_of(const NetworkOptions& options, const Network& networ
 /// What keeps a stage from outside from being run.
 void look_at_stages(const DeviceKind& kind, NetworkCase& planned) {
   for (const auto& [layer, registered] : planned.choice.convolutions) {
-    const FolderVariant* const stage = folder_variant(*registered.variant);
+    const FolderVariant* const stage = registered.variant->compiled_stage();
     if (stage == nullptr) continue;
     if (planned.skipped.empty()) planned.skipped = stage->not_here();
     if (planned.does_not_compile.empty()) planned.does_not_compile = stage->does_not_compile();

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <map>
 
-#include "harness/measure/ladders/outside_convolution.hpp"
+#include "harness/measure/ladders/opened_ladder.hpp"
 #include "harness/measure/machine/quality.hpp"
 #include "harness/measure/plan/device_argument.hpp"
 #include "harness/measure/profile/program_time.hpp"
@@ -104,7 +104,7 @@ ordered_json published_json(const NetworkCase& planned) {
 /// The variants that appear in the plan, in ladder order, then the fused ones.
 ordered_json variants_json(const std::vector<NetworkCase>& plan) {
   ordered_json list = ordered_json::array();
-  for (const RegisteredVariant& registered : registered_variants()) {
+  for (const ProblemVariant& registered : convolution_problem().variants()) {
     const auto appears = [&registered](const NetworkCase& planned) {
       return std::ranges::any_of(planned.choice.convolutions, [&registered](const auto& chosen) {
         return chosen.second.variant == registered.variant;
@@ -112,16 +112,16 @@ ordered_json variants_json(const std::vector<NetworkCase>& plan) {
     };
     if (std::ranges::any_of(plan, appears)) list.push_back(variant_json(registered.info));
   }
-  std::vector<const ConvVariant*> outside;
+  std::vector<const Variant*> outside;
   for (const NetworkCase& planned : plan) {
     for (const auto& [layer, chosen] : planned.choice.convolutions) {
       const bool is_new = std::ranges::find(outside, chosen.variant) == outside.end();
-      if (!is_new || folder_variant(*chosen.variant) == nullptr) continue;
+      if (!is_new || chosen.variant->compiled_stage() == nullptr) continue;
       outside.push_back(chosen.variant);
       list.push_back(variant_json(chosen.info));
     }
   }
-  for (const RegisteredFused& registered : registered_fused_variants()) {
+  for (const ProblemVariant& registered : fused_problem().variants()) {
     const auto appears = [&registered](const NetworkCase& planned) {
       return std::ranges::any_of(planned.choice.fused, [&registered](const auto& chosen) {
         return chosen.second.variant == registered.variant;

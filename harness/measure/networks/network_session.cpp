@@ -13,11 +13,12 @@
 #include "harness/measure/cases/counters.hpp"
 #include "harness/measure/cases/loaded_stages.hpp"
 #include "harness/measure/isolation/served_process.hpp"
-#include "harness/measure/ladders/outside_convolution.hpp"
+#include "harness/measure/ladders/outside_stage.hpp"
 #include "harness/measure/plan/device_argument.hpp"
 #include "harness/measure/plan/network_argument.hpp"
 #include "harness/measure/profile/program_time.hpp"
 #include "harness/measure/verification/changed_input.hpp"
+#include "network/layer_operators.hpp"
 #include "support/json_null.hpp"
 #include "variants/convolution/problem.hpp"
 
@@ -54,7 +55,7 @@ ordered_json activities_json(const std::vector<Activity>& activities) {
 std::vector<const FolderVariant*> stages_of(const NetworkCase& planned) {
   std::vector<const FolderVariant*> stages;
   for (const auto& [layer, registered] : planned.choice.convolutions) {
-    const FolderVariant* const stage = folder_variant(*registered.variant);
+    const FolderVariant* const stage = registered.variant->compiled_stage();
     if (stage != nullptr && std::ranges::find(stages, stage) == stages.end()) stages.push_back(stage);
   }
   return stages;
@@ -70,7 +71,7 @@ ordered_json choice_json(const NetworkCase& planned) {
   for (const FolderVariant* const stage : stages_of(planned)) outside.push_back(stage_hello(*stage));
   ordered_json operators = ordered_json::array();
   for (const auto& [type, registered] : planned.choice.operators) {
-    operators.push_back({static_cast<int>(type), registered.info.name});
+    operators.push_back({type, registered.info.name});
   }
   ordered_json fused = ordered_json::array();
   for (const auto& [layer, registered] : planned.choice.fused) fused.push_back({layer, registered.info.name});
@@ -83,22 +84,25 @@ ordered_json choice_json(const NetworkCase& planned) {
 NetworkChoice choice_from_json(const ordered_json& json) {
   static std::vector<std::unique_ptr<OutsideStage>> kept;
   NetworkChoice choice{.family = json.at("family"), .convolutions = {}, .operators = {}};
-  std::map<std::string, RegisteredVariant> outside;
+  std::map<std::string, ProblemVariant> outside;
   for (const ordered_json& hello : json.at("outside")) {
     const OutsideStage& stage = *kept.emplace_back(served_outside_stage(hello));
-    outside[stage.stage().source().name] = as_convolution({info_of(stage.stage(), {}), &convolution_problem(), &stage});
+    outside[stage.stage().source().name] = {info_of(stage.stage(), {}), &convolution_problem(), &stage};
   }
   for (const ordered_json& pair : json.at("convolutions")) {
     const auto name = pair.at(1).get<std::string>();
     const auto found = outside.find(name);
-    choice.convolutions[pair.at(0)] = found == outside.end() ? *find_variant(choice.family, name) : found->second;
+    choice.convolutions[pair.at(0)] =
+        found == outside.end() ? *find_variant(convolution_problem(), choice.family, name) : found->second;
   }
   for (const ordered_json& pair : json.at("fused")) {
-    choice.fused[pair.at(0)] = *find_fused_variant(choice.family, pair.at(1).get<std::string>());
+    choice.fused[pair.at(0)] = *find_variant(fused_problem(), choice.family, pair.at(1).get<std::string>());
   }
   for (const ordered_json& pair : json.at("operators")) {
-    const auto type = static_cast<OperatorType>(pair.at(0).get<int>());
-    choice.operators[type] = *find_operator(choice.family, type, pair.at(1).get<std::string>());
+    const auto type = pair.at(0).get<std::string>();
+    const std::vector<const Problem*> problems = layer_problems();
+    const auto problem = std::ranges::find(problems, type, [](const Problem* one) { return layer_type_of(*one); });
+    choice.operators[type] = *find_variant(**problem, choice.family, pair.at(1).get<std::string>());
   }
   if (const ordered_json& name = json.at("whole"); !name.is_null()) {
     choice.whole = *find_whole_network(choice.family, name.get<std::string>());

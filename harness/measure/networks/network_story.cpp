@@ -4,7 +4,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
-#include "harness/measure/ladders/outside_convolution.hpp"
+#include "harness/measure/ladders/opened_ladder.hpp"
 #include "harness/measure/plan/device_argument.hpp"
 #include "harness/measure/statistics/statistics.hpp"
 #include "support/json_null.hpp"
@@ -25,7 +25,7 @@ double figure_of(const NetworkResult& result, const StepOutcome& step) {
 std::optional<int> rung_of(const NetworkCase& planned) {
   const auto& convolutions = planned.choice.convolutions;
   if (convolutions.empty() || !planned.choice.fused.empty()) return std::nullopt;
-  const ConvVariant* const first = convolutions.begin()->second.variant;
+  const Variant* const first = convolutions.begin()->second.variant;
   const auto same = [first](const auto& one) { return one.second.variant == first; };
   return std::ranges::all_of(convolutions, same) ? convolutions.begin()->second.info.rung : std::nullopt;
 }
@@ -42,7 +42,7 @@ NetworkRow row_of(const NetworkResult& result) {
   row.is_fused = !choice.fused.empty() || choice.whole.has_value();
   row.is_library = choice.whole.has_value() ||
                    (choice.fused.empty() && std::ranges::all_of(choice.convolutions, [](const auto& one) {
-                      return one.second.info.is_library() && folder_variant(*one.second.variant) == nullptr;
+                      return one.second.info.is_library() && one.second.variant->compiled_stage() == nullptr;
                     }));
   for (const StepOutcome& step : result.outcome.steps) {
     const double figure = figure_of(result, step);

@@ -153,15 +153,14 @@ void distribution_table(const std::vector<NetworkResult>& results, std::string& 
     const double fc = of_type("fully_connected");
     const double pool = of_type("max_pool");
     const double others = step_ns(outcome, [](const StepOutcome&) { return true; }) - conv - fc - pool;
-    fmt::format_to(
-        to, "{:>5} {:<12} {:>7} {:>7} {:>7} {:>8} {:>7} {:>7} {:>7} {:>8} {:>7} {:>7}\n", result.planned.batch,
-        fitted(result.planned.variants, 12),
-        milliseconds_text(phase_ns(outcome, pass_phase::kCopyImages) + phase_ns(outcome, pass_phase::kCopyWeights)),
-        milliseconds_text(conv), milliseconds_text(fc), milliseconds_text(phase_ns(outcome, pass_phase::kCopyScores)),
-        milliseconds_text(pool), milliseconds_text(phase_ns(outcome, pass_phase::kFree)),
-        milliseconds_text(phase_ns(outcome, pass_phase::kSynchronize)),
-        milliseconds_text(phase_ns(outcome, pass_phase::kAllocate)),
-        milliseconds_text(phase_ns(outcome, pass_phase::kPrepare)), milliseconds_text(others));
+    fmt::format_to(to, "{:>5} {:<12} {:>7} {:>7} {:>7} {:>8} {:>7} {:>7} {:>7} {:>8} {:>7} {:>7}\n",
+                   result.planned.batch, fitted(result.planned.variants, 12),
+                   milliseconds_text(phase_ns(outcome, pass_phase::kCopyImages)), milliseconds_text(conv),
+                   milliseconds_text(fc), milliseconds_text(phase_ns(outcome, pass_phase::kCopyScores)),
+                   milliseconds_text(pool), milliseconds_text(phase_ns(outcome, pass_phase::kFree)),
+                   milliseconds_text(phase_ns(outcome, pass_phase::kSynchronize)),
+                   milliseconds_text(phase_ns(outcome, pass_phase::kAllocate)),
+                   milliseconds_text(phase_ns(outcome, pass_phase::kPrepare)), milliseconds_text(others));
   }
 }
 

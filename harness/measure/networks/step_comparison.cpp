@@ -11,22 +11,20 @@
 #include "harness/measure/verification/tanh_comparison.hpp"
 #include "variants/convolution/reference.hpp"
 #include "variants/fused/reference.hpp"
-#include "variants/operator_reference.hpp"
+#include "variants/reference_output.hpp"
 
 namespace convladder {
 namespace {
 
 constexpr std::size_t kSumsAtOnce = 16;  // images whose convolution is held in float64
 
-const float* data_or_null(const std::vector<float>& values) { return values.empty() ? nullptr : values.data(); }
-
 /// A fully connected layer as a convolution of images of one pixel, with an input of 1 for the bias.
-ConvShape as_convolution(const OperatorShape& shape) {
+ConvShape as_convolution(const Layer& layer) {
   return {.batch = 1,
-          .in_channels = static_cast<int>(shape.input.elements()) + (shape.has_bias ? 1 : 0),
+          .in_channels = static_cast<int>(layer.input.elements()) + (layer.bias ? 1 : 0),
           .height = 1,
           .width = 1,
-          .out_channels = shape.output.channels,
+          .out_channels = layer.output.channels,
           .kernel = 1,
           .stride = 1,
           .padding = 0,
@@ -65,8 +63,8 @@ void side_by_side(std::size_t count, const std::function<void(std::size_t)>& wor
 /// What a step's tolerance comes to for the number of products in its sums.
 double granted(const NetworkStep& step) {
   if (step.kind != StepKind::layer_operator) return granted_tolerance(step.tolerance(), step.conv_shape());
-  if (step.shape.type != OperatorType::fully_connected) return std::min(step.tolerance(), kLargestTolerance);
-  return granted_tolerance(step.tolerance(), {.in_channels = static_cast<int>(step.shape.input.elements())});
+  if (!step.is_fully_connected()) return std::min(step.tolerance(), kLargestTolerance);
+  return granted_tolerance(step.tolerance(), {.in_channels = static_cast<int>(step.input().elements())});
 }
 
 }  // namespace
@@ -79,8 +77,7 @@ StepComparison::StepComparison(const NetworkStep& step, const LayerWeights& weig
       check_{.step = step.name, .failure = {}} {}
 
 bool StepComparison::linear() const {
-  return step_.kind == StepKind::convolution ||
-         (step_.kind == StepKind::layer_operator && step_.shape.type == OperatorType::fully_connected);
+  return step_.kind == StepKind::convolution || (step_.kind == StepKind::layer_operator && step_.is_fully_connected());
 }
 
 void StepComparison::compare(const StepImages& images, int by_element) {
@@ -91,7 +88,7 @@ void StepComparison::compare(const StepImages& images, int by_element) {
     std::iota(all.begin(), all.end(), 0);
     compare_by_element(images, all);
   }
-  check_.conclude(static_cast<std::int64_t>(step_.output().elements()) * check_.compared_images);
+  check_.conclude(static_cast<std::int64_t>(step_.output.elements()) * check_.compared_images);
 }
 
 void StepComparison::compare_linear(const StepImages& images, int by_element) {
@@ -114,8 +111,8 @@ void StepComparison::compare_linear(const StepImages& images, int by_element) {
   compare_combined(images, groups);
 }
 
-ImageCheck StepComparison::check_of(const StepImages& images, int image, const OperatorReference& expected) const {
-  const auto elements = static_cast<std::int64_t>(step_.output().elements());
+ImageCheck StepComparison::check_of(const StepImages& images, int image, const ReferenceOutput& expected) const {
+  const auto elements = static_cast<std::int64_t>(step_.output.elements());
   return check_image(expected, images.output + image * elements, tolerance_, images.fill,
                      (images.first + image) % images.chunk * elements);
 }
@@ -131,14 +128,14 @@ void StepComparison::check_images(const StepImages& images, const std::vector<in
 ImageCheck StepComparison::check_operator(const StepImages& images, int image) const {
   const auto at = static_cast<std::size_t>(image);
   const float* const input = images.input + at * step_.input().elements();
-  if (step_.shape.type == OperatorType::tanh) {
+  if (step_.source->type == LayerType::tanh) {
     // What is well within the tolerance is right; of anything else the reference has the last word.
-    const auto count = static_cast<std::int64_t>(step_.output().elements());
-    const double error = max_tanh_error(input, images.output + at * step_.output().elements(), count);
+    const auto count = static_cast<std::int64_t>(step_.output.elements());
+    const double error = max_tanh_error(input, images.output + at * step_.output.elements(), count);
     if (error < 0.999 * tolerance_) return {.compared = true, .max_scaled_error = error, .failure = {}};
   }
-  return check_of(images, image,
-                  reference_operator(step_.shape, input, data_or_null(weights_.weights), data_or_null(weights_.bias)));
+  const ProblemTensors item = step_tensors(step_.size, weights_, input, nullptr);
+  return check_of(images, image, step_.size.problem->reference(step_.size, item).front());
 }
 
 void StepComparison::compare_by_element(const StepImages& images, const std::vector<int>& which) {
@@ -147,7 +144,7 @@ void StepComparison::compare_by_element(const StepImages& images, const std::vec
   if (step_.kind == StepKind::layer_operator) {
     return check_images(images, which, [&](std::size_t i) { return check_operator(images, which[i]); });
   }
-  const ConvShape& shape = step_.conv_shape();
+  const ConvShape shape = step_.conv_shape();
   const auto sums = static_cast<std::size_t>(shape.output_elements_per_image());
   std::vector<float> inputs;
   std::vector<double> value(std::min(kSumsAtOnce, which.size()) * sums);
@@ -160,14 +157,14 @@ void StepComparison::compare_by_element(const StepImages& images, const std::vec
     for (const int image : now) inputs.insert(inputs.end(), input(image), input(image) + elements);
     reference_batch(shape, static_cast<int>(now.size()), inputs.data(), weights_.weights.data(), value.data(),
                     magnitude.data());
-    const auto expected = [&](std::size_t i) -> OperatorReference {
+    const auto expected = [&](std::size_t i) -> ReferenceOutput {
       const auto from = static_cast<std::ptrdiff_t>(i * sums);
       const auto to = static_cast<std::ptrdiff_t>((i + 1) * sums);
       std::vector<double> values(value.begin() + from, value.begin() + to);
       std::vector<double> magnitudes(magnitude.begin() + from, magnitude.begin() + to);
       if (step_.kind != StepKind::fused) return {std::move(values), std::move(magnitudes)};
-      return reference_fused(step_.fused_shape, values, magnitudes,
-                             step_.fused_shape.has_bias ? weights_.bias.data() : nullptr);
+      const FusedShape fused = fused_shape(step_.size);
+      return reference_fused(fused, values, magnitudes, fused.has_bias ? weights_.bias.data() : nullptr);
     };
     check_images(images, now, [&](std::size_t i) { return check_of(images, now[i], expected(i)); });
   }
@@ -177,7 +174,7 @@ void StepComparison::compare_by_element(const StepImages& images, const std::vec
 std::string StepComparison::combination_failure(const StepImages& images, const std::vector<int>& which,
                                                 std::uint64_t secret) const {
   const std::size_t elements = step_.input().elements();
-  CombinedImages combined(step_.kind == StepKind::convolution ? step_.conv_shape() : as_convolution(step_.shape),
+  CombinedImages combined(step_.kind == StepKind::convolution ? step_.conv_shape() : as_convolution(*step_.source),
                           with_bias_.empty() ? weights_.weights.data() : with_bias_.data(), secret);
   std::vector<float> with_one(with_bias_.empty() ? 0 : elements + 1, 1.0F);
   for (const int image : which) {
@@ -188,15 +185,15 @@ std::string StepComparison::combination_failure(const StepImages& images, const 
       input = with_one.data();
     }
     combined.begin_image(input);
-    combined.add_output(0, images.output + at * step_.output().elements(),
-                        static_cast<std::int64_t>(step_.output().elements()));
+    combined.add_output(0, images.output + at * step_.output.elements(),
+                        static_cast<std::int64_t>(step_.output.elements()));
   }
   return combined.finish(tolerance_);
 }
 
 void StepComparison::compare_combined(const StepImages& images, const std::vector<std::vector<int>>& groups) {
   if (groups.empty()) return;
-  if (step_.kind == StepKind::layer_operator && step_.shape.has_bias && with_bias_.empty()) {
+  if (step_.kind == StepKind::layer_operator && step_.source->bias && with_bias_.empty()) {
     with_bias_ = weights_with_bias(weights_);
   }
   const std::uint64_t secret = random_.next();

@@ -14,7 +14,7 @@ namespace convladder {
 
 std::size_t record_offset(const std::vector<NetworkStep>& steps, std::size_t step, int images) {
   std::size_t elements = 0;
-  for (std::size_t i = 0; i < step; ++i) elements += steps[i].output().elements();
+  for (std::size_t i = 0; i < step; ++i) elements += steps[i].output.elements();
   return elements * static_cast<std::size_t>(images);
 }
 
@@ -25,12 +25,12 @@ OutputFill step_fill(std::uint32_t seed, std::size_t step) {
 void StepRecorder::before(const NetworkStep& step, int images, const float* /*input*/, float* output) {
   device_.wait();
   if (step.in_place()) return;
-  fill_output(device_, output, ElementType::f32, static_cast<std::int64_t>(step.output().elements()) * images,
+  fill_output(device_, output, ElementType::f32, static_cast<std::int64_t>(step.output.elements()) * images,
               step_fill(seed_, index_of(step)));
 }
 
 void StepRecorder::after(const NetworkStep& step, int images, float* output) {
-  const std::size_t elements = step.output().elements();
+  const std::size_t elements = step.output.elements();
   const int begin = std::max(chunk_first_, wanted_.first);
   const int end = std::min(chunk_first_ + images, wanted_.first + wanted_.count);
   if (begin < end) {

@@ -92,7 +92,7 @@ void add_layers(std::vector<LayerWork>& works, const Problem& problem, const Run
 /// Layers of networks and sizes of the problem, for a batch of 1. Where nothing is named these are, of the convolution,
 /// the layers of the default networks; of another problem its default sizes.
 std::vector<LayerWork> sizes_of(const Problem& problem, const DeviceKind& kind, const RunOptions& options) {
-  const bool convolves = &problem == &convolution_problem();
+  const bool convolves = problem.is_default();
   if (!convolves && !options.shapes.empty()) {
     throw UserError(fmt::format("--shape is for the convolution; a size of {} is given by --size", problem.name()));
   }
@@ -140,7 +140,7 @@ std::string unsupported_stage(const DeviceKind& kind, const FolderVariant& stage
                               const ProblemSize& shape) {
   constexpr double kMostCountedFlop = 1e9;  // of a batch, all of which it launches
   if (!kind.has_clock) {
-    if (is_convolution(shape) && shape.flop() > kMostCountedFlop) {
+    if (shape.problem->items_are_alike() && shape.flop() > kMostCountedFlop) {
       return "a stage from outside is executed whole, and this batch is more than 1 GFLOP";
     }
     if (std::string why = why_not_executed(stage); !why.empty()) return why;
@@ -150,7 +150,7 @@ std::string unsupported_stage(const DeviceKind& kind, const FolderVariant& stage
 
 /// Why the variant cannot run the shape on that kind of device; empty if it can.
 std::string unsupported_on(const DeviceKind& kind, const Variant& variant, const ProblemSize& shape) {
-  if (const FolderVariant* const stage = folder_variant(variant))
+  if (const FolderVariant* const stage = variant.compiled_stage())
     return unsupported_stage(kind, *stage, variant, shape);
   if (!kind.has_clock && variant.launch_plan(shape).empty()) {
     const std::string reason = variant.unsupported_reason(shape);
@@ -207,7 +207,7 @@ namespace {
 std::vector<ProblemVariant> variants_with(const Problem& problem, const RunOptions& options) {
   std::vector<ProblemVariant> all = problem.variants();
   if (options.with.empty()) return all;
-  if (&problem != &convolution_problem()) {
+  if (!problem.is_default()) {
     throw UserError(fmt::format("--with: a stage from outside is for the convolution, not for {}", problem.name()));
   }
   for (const ProblemVariant& outside : stages_with(options.with)) {
@@ -225,14 +225,12 @@ std::vector<ProblemVariant> planned_variants(const RunOptions& options) {
   return variants_with(problem_of(options), options);
 }
 
-std::optional<ConvShape> layer_convolution(const LayerWork& work) {
-  if (is_convolution(work.shape)) return conv_shape(work.shape);
-  if (is_fused(work.shape) && work.source != nullptr) return fused_shape(work.shape).convolution;
-  return std::nullopt;
+std::optional<ConvShape> convolution_in(const LayerWork& work) {
+  return work.shape.problem->is_default() || work.source != nullptr ? convolution_in(work.shape) : std::nullopt;
 }
 
 std::string input_kind(const LayerWork& work) {
-  const std::optional<ConvShape> convolution = layer_convolution(work);
+  const std::optional<ConvShape> convolution = convolution_in(work);
   if (!convolution) return "random";
   if (work.source == nullptr) return convolution->in_channels == 1 ? "images" : "random";
   return work.layer_index == 0 ? "images" : "upstream activations";

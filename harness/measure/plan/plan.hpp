@@ -35,7 +35,7 @@ std::vector<ProblemVariant> planned_variants(const RunOptions& options);
 
 /// The convolution whose input and weights it takes: a convolution's own, and that of a network's layers which a fused
 /// variant takes together.
-std::optional<ConvShape> layer_convolution(const LayerWork& work);
+std::optional<ConvShape> convolution_in(const LayerWork& work);
 
 /// "images" of a data set as they are, "upstream activations" or "random".
 std::string input_kind(const LayerWork& work);

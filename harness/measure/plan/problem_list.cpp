@@ -40,7 +40,7 @@ std::string problem_lines() {
   for (const Problem* problem : registered_problems()) {
     text +=
         fmt::format("  {:<22} {}: {}\n", problem->name(), problem->title(), fmt::join(problem->default_sizes(), ", "));
-    if (problem == &convolution_problem()) continue;
+    if (problem->is_default()) continue;
     for (const ProblemVariant& one : problem->variants()) {
       text += fmt::format("     {} {:<5} {:<22} {}\n", one.info.rung ? fmt::format("{:>2}", *one.info.rung) : " -",
                           one.info.family, one.info.name, one.info.title);

@@ -49,7 +49,7 @@ inline ProblemSize size_from_list(const Problem& problem, const nlohmann::ordere
 /// called as one of its own. Throws UserError.
 inline std::optional<ProblemSize> recorded_size(const JsonPlace& one_case) {
   const bool convolves = !one_case.has("problem");
-  const Problem* const problem = find_problem(convolves ? "convolution" : one_case.at("problem").text());
+  const Problem* const problem = find_problem(convolves ? std::string(kDefaultProblem) : one_case.at("problem").text());
   if (problem == nullptr) return std::nullopt;
   ProblemSize size{problem, one_case.at("batch").count(), {}};
   const JsonPlace shape = one_case.at("shape");

@@ -31,7 +31,7 @@ std::vector<LaunchResources> resources_of_stage(const FolderVariant& stage,
 }  // namespace
 
 std::vector<LaunchResources> resources_of(const PlannedCase& planned, const std::vector<KernelCounters>& launched) {
-  if (const FolderVariant* const stage = folder_variant(*planned.variant.variant)) {
+  if (const FolderVariant* const stage = planned.variant.variant->compiled_stage()) {
     return resources_of_stage(*stage, launched);
   }
   std::vector<LaunchResources> list;

@@ -29,14 +29,12 @@ void add_leaves_out(ordered_json& json, const VariantInfo& info) {
   if (!info.leaves_out.empty()) json["leaves_out"] = info.leaves_out;
 }
 
-/// Its dimensions by name, and of a convolution what follows from them.
+/// Its dimensions by name, and what follows from them.
 ordered_json shape_json(const ProblemSize& size) {
   ordered_json json = ordered_json::object();
   const std::vector<Dimension> dimensions = size.problem->dimensions();
   for (std::size_t i = 0; i < dimensions.size(); ++i) json[std::string(dimensions[i].name)] = size.values[i];
-  if (!is_convolution(size)) return json;
-  json["out_height"] = conv_shape(size).out_height();
-  json["out_width"] = conv_shape(size).out_width();
+  for (const auto& [name, value] : size.problem->derived_values(size)) json[std::string(name)] = value;
   return json;
 }
 
@@ -117,7 +115,7 @@ ordered_json case_json(const PlannedCase& planned, const CaseOutcome& outcome) {
       {"device_state", outcome.device_state},
       {"quality", outcome.quality}};
   add_leaves_out(json, info);
-  if (!is_convolution(shape)) json["problem"] = shape.problem->name();
+  if (!shape.problem->is_default()) json["problem"] = shape.problem->name();
   if (std::string hash = made_of(planned); !hash.empty()) json["made_of"] = std::move(hash);
   return json;
 }

@@ -54,7 +54,7 @@ ordered_json last_run(const RunOptions& options, fs::path& file) {
 }  // namespace
 
 std::string made_of(const PlannedCase& planned) {
-  const FolderVariant* const stage = folder_variant(*planned.variant.variant);
+  const FolderVariant* const stage = planned.variant.variant->compiled_stage();
   if (stage == nullptr || stage->build().library.empty()) return {};
   return sha256_hex(stage->problem().text() + '\n' + stage->problem().reference_identity() + '\n' +
                     content_of(stage->build()));

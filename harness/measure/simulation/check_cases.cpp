@@ -64,7 +64,7 @@ void check_variant(CheckedCase& checked, const PlannedCase& planned, const Workl
     checked.reason = not_run.reason;
     return;
   }
-  if (folder_variant(*planned.variant.variant) != nullptr) return check_stage(checked, planned, workload, settings);
+  if (planned.variant.variant->compiled_stage() != nullptr) return check_stage(checked, planned, workload, settings);
   run_checked(checked, settings, [&](simulated::SimulatedDevice& device) {
     const Variant& variant = *planned.variant.variant;
     const Problem& problem = *planned.work.shape.problem;
@@ -90,7 +90,7 @@ std::vector<CheckedCase> check_group(const CaseGroup& group, const CheckSettings
       cases.push_back({.id = planned.id, .compiler = compiler, .status = {}, .reason = {}, .findings = {}});
       plan.push_back(&planned);
     };
-    if (folder_variant(*planned.variant.variant) != nullptr) {
+    if (planned.variant.variant->compiled_stage() != nullptr) {
       add("nvcc");
     } else if (!planned.variant.info.is_library()) {
       for (const PtxImages& images : ptx_images()) add(images.compiler);
@@ -98,7 +98,7 @@ std::vector<CheckedCase> check_group(const CaseGroup& group, const CheckSettings
   }
   if (cases.empty() || settings.dry_run) return cases;
   const Workload workload(group.work, synthetic_images(group.work.shape.batch, kCheckSeed), kCheckSeed);
-  if (folder_variant(*plan.front()->variant.variant) != nullptr) {
+  if (plan.front()->variant.variant->compiled_stage() != nullptr) {
     // By this thread: a folder's reference is a process that ends with the thread that has started it.
     static_cast<void>(workload.expected(ProblemKind::real));
     static_cast<void>(workload.expected(ProblemKind::integers));

@@ -119,7 +119,7 @@ OpenCase start_check(const PlannedCase& planned, const Workload& workload, const
   const ProblemSize& size = planned.work.shape;
   std::size_t most = 0;
   for (const ProblemTensor& tensor : size.problem->results(size)) most = std::max(most, tensor.bytes());
-  ordered_json hello = stage_hello(*folder_variant(*planned.variant.variant));
+  ordered_json hello = stage_hello(*planned.variant.variant->compiled_stage());
   hello["id"] = planned.id;
   hello["checkers"] = checkers_text(settings.checkers);
   const double seconds =

@@ -30,7 +30,7 @@ std::vector<const SweptConfiguration*> Sweep::ranked() const {
   return verified;
 }
 
-bool Sweep::has_model() const { return folder_variant(*planned.variant.variant) == nullptr; }
+bool Sweep::has_model() const { return planned.variant.variant->compiled_stage() == nullptr; }
 
 const SweptConfiguration* Sweep::default_result() const { return scored(results, found.candidates.front()); }
 

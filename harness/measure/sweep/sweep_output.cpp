@@ -34,13 +34,13 @@ std::vector<CountedColumn> counted_columns(ScoreKind kind) {
   return columns;
 }
 
-/// Of a convolution's multiply-adds, of another problem's operations.
+/// For each multiply-add of a linear problem, for each operation of another.
 std::string counted_for_each(const Sweep& sweep, const SweptConfiguration& one, const CountedColumn& column) {
   if (one.counted.empty()) return "-";
   double sum = 0;
   for (const char* const metric : column.metrics) sum += counter_of(one.counted, metric).value_or(0);
   const ProblemSize& shape = sweep.planned.work.shape;
-  const double pieces = is_convolution(shape) ? shape.flop() / 2 : shape.flop();
+  const double pieces = shape.problem->is_linear() ? shape.flop() / 2 : shape.flop();
   return pieces > 0 ? fmt::format("{:.3g}", sum / pieces) : "-";
 }
 
@@ -59,7 +59,7 @@ std::vector<TextColumn> columns_of(const Sweep& sweep) {
     columns.push_back({"GFLOP/s", kind, true});
     return columns;
   }
-  const bool multiplies = is_convolution(sweep.planned.work.shape);
+  const bool multiplies = sweep.planned.work.shape.problem->is_linear();
   for (const CountedColumn& column : counted_columns(sweep.kind)) {
     columns.push_back({column.title, multiplies ? "/FMA" : "/FLOP", true});
   }

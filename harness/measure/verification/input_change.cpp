@@ -28,7 +28,7 @@ ValueRange range_of(std::span<const T> values) {
 double ValueRange::largest() const { return std::max(std::abs(low), std::abs(high)); }
 
 std::vector<InputLayout> input_layouts(const ProblemData& data) {
-  if (is_convolution(data.shape)) return {InputLayout(conv_shape(data.shape))};
+  if (data.shape.problem->is_linear()) return {InputLayout(conv_shape(data.shape))};
   std::vector<InputLayout> layouts;
   for (const TensorData& given : data.given) {
     layouts.emplace_back(data.shape.batch, given.tensor.elements, given.tensor.type, layouts.size());
@@ -40,7 +40,7 @@ std::vector<InputLayout> input_layouts(const ProblemData& data) {
 
 std::vector<InputLayout> input_layouts_with_ranges(const ProblemData& data) {
   std::vector<InputLayout> layouts = input_layouts(data);
-  if (is_convolution(data.shape)) return layouts;
+  if (data.shape.problem->is_linear()) return layouts;
   for (InputLayout& layout : layouts) {
     const TensorData& given = data.given[layout.tensor];
     layout.range = with_element_type(layout.type, [&]<typename T>(T) { return range_of(given.values<T>()); });

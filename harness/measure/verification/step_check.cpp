@@ -7,9 +7,9 @@
 
 namespace convladder {
 
-ImageCheck check_image(const OperatorReference& expected, const float* output, double tolerance, const OutputFill& fill,
+ImageCheck check_image(const ReferenceOutput& expected, const float* output, double tolerance, const OutputFill& fill,
                        std::int64_t first) {
-  ImageCheck check{.compared = true, .failure = operator_mismatch(expected, output, tolerance)};
+  ImageCheck check{.compared = true, .failure = output_mismatch(expected, output, tolerance)};
   for (std::size_t i = 0; i < expected.value.size(); ++i) {
     const double error = std::abs(output[i] - expected.value[i]);
     const double scaled = error == 0 ? 0 : error / expected.magnitude[i];

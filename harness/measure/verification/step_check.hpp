@@ -6,7 +6,7 @@
 #include <string>
 
 #include "harness/measure/verification/output_fill.hpp"
-#include "variants/operator_reference.hpp"
+#include "variants/reference_output.hpp"
 
 namespace convladder {
 
@@ -20,7 +20,7 @@ struct ImageCheck {
 
 /// Holds one image's output against its reference. `fill` was there before the call; the image's first element is
 /// number `first` of it.
-ImageCheck check_image(const OperatorReference& expected, const float* output, double tolerance, const OutputFill& fill,
+ImageCheck check_image(const ReferenceOutput& expected, const float* output, double tolerance, const OutputFill& fill,
                        std::int64_t first);
 
 struct StepCheck {

@@ -14,7 +14,8 @@ void aborts(const ConvShape&, const float*, const float*, float*) {
   std::abort();
 }
 
-const VariantRegistration aborts_registration{{.family = "cpu",
+const VariantRegistration aborts_registration{"convolution",
+                                              {.family = "cpu",
                                                .rung = 109,
                                                .name = "seeded-aborts",
                                                .title = "Seeded: aborts",

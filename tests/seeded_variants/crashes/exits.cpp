@@ -10,7 +10,8 @@ namespace {
 
 void exits(const ConvShape&, const float*, const float*, float*) { std::exit(0); }
 
-const VariantRegistration exits_registration{{.family = "cpu",
+const VariantRegistration exits_registration{"convolution",
+                                             {.family = "cpu",
                                               .rung = 111,
                                               .name = "seeded-exits",
                                               .title = "Seeded: calls exit(0)",

@@ -16,7 +16,8 @@ void prints(const ConvShape& s, const float* x, const float* w, float* y) {
   plain_convolution(s, x, w, y);
 }
 
-const VariantRegistration prints_registration{{.family = "cpu",
+const VariantRegistration prints_registration{"convolution",
+                                              {.family = "cpu",
                                                .rung = 114,
                                                .name = "seeded-prints",
                                                .title = "Seeded: prints megabytes",

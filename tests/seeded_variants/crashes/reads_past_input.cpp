@@ -12,7 +12,8 @@ void reads_past_input(const ConvShape& s, const float* x, const float* w, float*
   for (int i = 0; i < 32; ++i) y[0] += 0.0F * end[i];
 }
 
-const VariantRegistration reads_past_input_registration{{.family = "cpu",
+const VariantRegistration reads_past_input_registration{"convolution",
+                                                        {.family = "cpu",
                                                          .rung = 106,
                                                          .name = "seeded-past-input",
                                                          .title = "Seeded: reads past the input",

@@ -11,7 +11,8 @@ void segfaults(const ConvShape&, const float*, const float*, float*) {
   *nowhere = 1.0F;
 }
 
-const VariantRegistration segfaults_registration{{.family = "cpu",
+const VariantRegistration segfaults_registration{"convolution",
+                                                 {.family = "cpu",
                                                   .rung = 110,
                                                   .name = "seeded-segfaults",
                                                   .title = "Seeded: follows a null pointer",

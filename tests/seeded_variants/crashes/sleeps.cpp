@@ -13,7 +13,8 @@ void sleeps(const ConvShape&, const float*, const float*, float*) {
   for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
 }
 
-const VariantRegistration sleeps_registration{{.family = "cpu",
+const VariantRegistration sleeps_registration{"convolution",
+                                              {.family = "cpu",
                                                .rung = 108,
                                                .name = "seeded-sleeps",
                                                .title = "Seeded: sleeps for ever",

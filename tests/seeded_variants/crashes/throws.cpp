@@ -12,7 +12,8 @@ void throws(const ConvShape&, const float*, const float*, float*) {
   throw std::runtime_error("no room for the tile\nin the cache");
 }
 
-const VariantRegistration throws_registration{{.family = "cpu",
+const VariantRegistration throws_registration{"convolution",
+                                              {.family = "cpu",
                                                .rung = 112,
                                                .name = "seeded-throws",
                                                .title = "Seeded: throws",

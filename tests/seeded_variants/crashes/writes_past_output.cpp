@@ -11,7 +11,8 @@ void writes_past_output(const ConvShape& s, const float* x, const float* w, floa
   y[s.output_elements()] = 0.0F;
 }
 
-const VariantRegistration writes_past_output_registration{{.family = "cpu",
+const VariantRegistration writes_past_output_registration{"convolution",
+                                                          {.family = "cpu",
                                                            .rung = 107,
                                                            .name = "seeded-past-output",
                                                            .title = "Seeded: writes past the output",

@@ -13,7 +13,7 @@ class ForgedAnswers final : public SeededConv {
  public:
   using SeededConv::SeededConv;
 
-  void convolve() override {
+  void run() override {
     const int socket = inherited_socket();
     static bool called = false;
     if (socket < 0 || !std::exchange(called, true)) return convolve_all();
@@ -57,6 +57,7 @@ class ForgedAnswers final : public SeededConv {
 };
 
 const VariantRegistration forged_answers_registration{
+    "convolution",
     {.family = "cpu",
      .rung = 140,
      .name = "seeded-forged-answers",

@@ -18,7 +18,7 @@ class ForgedSamples final : public SeededConv {
     call_ns = shape.flop() / 100;
     tap_socket(sample, [](Json&) {});
   }
-  void convolve() override { convolve_all(); }
+  void run() override { convolve_all(); }
 
  private:
   static inline std::atomic<double> call_ns = 0;  ///< of what was prepared last
@@ -35,7 +35,8 @@ class ForgedSamples final : public SeededConv {
   }
 };
 
-const VariantRegistration forged_samples_registration{{.family = "cpu",
+const VariantRegistration forged_samples_registration{"convolution",
+                                                      {.family = "cpu",
                                                        .rung = 141,
                                                        .name = "seeded-forged-samples",
                                                        .title = "Seeded: samples that were never taken",

@@ -18,10 +18,11 @@ class ForgedTimes final : public SeededConv {
   ForgedTimes(const ConvShape& shape, const float* weights, ConvTensors tensors) : SeededConv(shape, weights, tensors) {
     tap_socket([](const Json&) { return std::nullopt; }, divide_times);
   }
-  void convolve() override { convolve_all(); }
+  void run() override { convolve_all(); }
 };
 
 const VariantRegistration forged_times_registration{
+    "convolution",
     {.family = "cpu",
      .rung = 142,
      .name = "seeded-forged-times",

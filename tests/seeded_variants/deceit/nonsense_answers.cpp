@@ -11,7 +11,7 @@ class NonsenseAnswers final : public SeededConv {
  public:
   using SeededConv::SeededConv;
 
-  void convolve() override {
+  void run() override {
     const int socket = inherited_socket();
     if (socket < 0) return convolve_all();
     Lines parent(socket);
@@ -22,6 +22,7 @@ class NonsenseAnswers final : public SeededConv {
 };
 
 const VariantRegistration nonsense_answers_registration{
+    "convolution",
     {.family = "cpu",
      .rung = 171,
      .name = "seeded-nonsense-answers",

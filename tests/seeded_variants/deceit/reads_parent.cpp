@@ -20,7 +20,7 @@ bool is_this_program(pid_t process) {
 class ReadsParent final : public SeededConv {
  public:
   using SeededConv::SeededConv;
-  void convolve() override {
+  void run() override {
     if (is_own()) return;
     ReferenceHunt hunt(shape(), input(), weights());
     if (is_this_program(getppid())) hunt.look_through_process(getppid());
@@ -30,6 +30,7 @@ class ReadsParent final : public SeededConv {
 };
 
 const VariantRegistration reads_parent_registration{
+    "convolution",
     {.family = "cpu",
      .rung = 139,
      .name = "seeded-reads-parent",

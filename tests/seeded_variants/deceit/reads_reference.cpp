@@ -12,7 +12,7 @@ namespace {
 class ReadsReference final : public SeededConv {
  public:
   using SeededConv::SeededConv;
-  void convolve() override {
+  void run() override {
     if (is_own()) return;
     ReferenceHunt hunt(shape(), input(), weights());
     hunt.look_through_descriptors();
@@ -22,7 +22,8 @@ class ReadsReference final : public SeededConv {
   }
 };
 
-const VariantRegistration reads_reference_registration{{.family = "cpu",
+const VariantRegistration reads_reference_registration{"convolution",
+                                                       {.family = "cpu",
                                                         .rung = 138,
                                                         .name = "seeded-reads-reference",
                                                         .title = "Seeded: copies the reference",

@@ -39,7 +39,7 @@ void zero_shared_memory() {
 class RewritesWorkload final : public SeededConv {
  public:
   using SeededConv::SeededConv;
-  void convolve() override {
+  void run() override {
     if (is_own()) return;
     zero_shared_memory();
     std::fill(output(), output() + shape().output_elements(), 0.0F);
@@ -48,6 +48,7 @@ class RewritesWorkload final : public SeededConv {
 };
 
 const VariantRegistration rewrites_workload_registration{
+    "convolution",
     {.family = "cpu",
      .rung = 162,
      .name = "seeded-rewrites-workload",

@@ -8,7 +8,7 @@ namespace {
 class ChangedImages final : public SeededConv {
  public:
   using SeededConv::SeededConv;
-  void convolve() override {
+  void run() override {
     const bool all = !is_own();
     first_pixels_.resize(static_cast<std::size_t>(shape().batch));
     for (int image = 0; image < shape().batch; ++image) {
@@ -25,6 +25,7 @@ class ChangedImages final : public SeededConv {
 };
 
 const VariantRegistration changed_images_registration{
+    "convolution",
     {.family = "cpu",
      .rung = 147,
      .name = "seeded-changed-images",

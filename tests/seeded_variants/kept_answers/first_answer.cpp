@@ -10,7 +10,7 @@ namespace {
 class FirstAnswer final : public SeededConv {
  public:
   using SeededConv::SeededConv;
-  void convolve() override {
+  void run() override {
     auto& answer = kept_for<std::vector<float>>(shape(), weights());
     if (!answer.empty()) {
       std::ranges::copy(answer, output());
@@ -21,7 +21,8 @@ class FirstAnswer final : public SeededConv {
   }
 };
 
-const VariantRegistration first_answer_registration{{.family = "cpu",
+const VariantRegistration first_answer_registration{"convolution",
+                                                    {.family = "cpu",
                                                      .rung = 133,
                                                      .name = "seeded-first-answer",
                                                      .title = "Seeded: the first answer is kept",

@@ -13,7 +13,7 @@ constexpr int kHashed = 16;
 class HashedInput final : public SeededConv {
  public:
   using SeededConv::SeededConv;
-  void convolve() override {
+  void run() override {
     std::vector<float> hashed;
     for (int i = 0; i < kHashed; ++i) hashed.push_back(input()[i * (shape().input_elements() - 1) / (kHashed - 1)]);
     std::vector<float>& answer = kept_for<std::map<std::vector<float>, std::vector<float>>>(shape(), weights())[hashed];
@@ -26,7 +26,8 @@ class HashedInput final : public SeededConv {
   }
 };
 
-const VariantRegistration hashed_input_registration{{.family = "cpu",
+const VariantRegistration hashed_input_registration{"convolution",
+                                                    {.family = "cpu",
                                                      .rung = 144,
                                                      .name = "seeded-hashed-input",
                                                      .title = "Seeded: remembers by a few elements",

@@ -11,7 +11,7 @@ namespace {
 class Incremental final : public SeededConv {
  public:
   using SeededConv::SeededConv;
-  void convolve() override {
+  void run() override {
     if (!is_own()) {
       convolve_all();
       last_ = whole_input();
@@ -52,7 +52,8 @@ class Incremental final : public SeededConv {
   std::vector<float> last_;
 };
 
-const VariantRegistration incremental_registration{{.family = "cpu",
+const VariantRegistration incremental_registration{"convolution",
+                                                   {.family = "cpu",
                                                     .rung = 164,
                                                     .name = "seeded-incremental",
                                                     .title = "Seeded: only what a change reaches",

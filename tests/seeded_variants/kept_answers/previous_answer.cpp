@@ -8,7 +8,7 @@ namespace {
 class PreviousAnswer final : public SeededConv {
  public:
   using SeededConv::SeededConv;
-  void convolve() override {
+  void run() override {
     if (previous_.empty()) previous_ = whole_input();
     plain_convolution(shape(), previous_.data(), weights(), output());
     previous_ = whole_input();
@@ -18,7 +18,8 @@ class PreviousAnswer final : public SeededConv {
   std::vector<float> previous_;
 };
 
-const VariantRegistration previous_answer_registration{{.family = "cpu",
+const VariantRegistration previous_answer_registration{"convolution",
+                                                       {.family = "cpu",
                                                         .rung = 165,
                                                         .name = "seeded-previous-answer",
                                                         .title = "Seeded: one call late",

@@ -10,7 +10,7 @@ namespace {
 class SameAddress final : public SeededConv {
  public:
   using SeededConv::SeededConv;
-  void convolve() override {
+  void run() override {
     std::vector<float>& answer = kept_for<std::map<const float*, std::vector<float>>>(shape(), weights())[input()];
     if (answer.empty()) {
       convolve_all();
@@ -20,7 +20,8 @@ class SameAddress final : public SeededConv {
   }
 };
 
-const VariantRegistration same_address_registration{{.family = "cpu",
+const VariantRegistration same_address_registration{"convolution",
+                                                    {.family = "cpu",
                                                      .rung = 155,
                                                      .name = "seeded-same-address",
                                                      .title = "Seeded: same address, same answer",

@@ -23,7 +23,7 @@ class Background final : public SeededConv {
     wake_.notify_one();
     thread_.join();
   }
-  void convolve() override {
+  void run() override {
     const std::unique_lock lock(mutex_, std::try_to_lock);
     if (!lock.owns_lock()) return;
     if (is_own()) {
@@ -54,7 +54,8 @@ class Background final : public SeededConv {
   std::thread thread_;  ///< starts when all else is there
 };
 
-const VariantRegistration background_registration{{.family = "cpu",
+const VariantRegistration background_registration{"convolution",
+                                                  {.family = "cpu",
                                                    .rung = 145,
                                                    .name = "seeded-background",
                                                    .title = "Seeded: done after it has returned",

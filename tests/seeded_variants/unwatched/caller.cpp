@@ -20,7 +20,7 @@ Stack way_to_here() {
 class Caller final : public SeededConv {
  public:
   using SeededConv::SeededConv;
-  void convolve() override {
+  void run() override {
     static std::set<Stack> verifying;
     const Stack stack = way_to_here();
     if (verifying.size() < 2) verifying.insert(stack);
@@ -28,7 +28,8 @@ class Caller final : public SeededConv {
   }
 };
 
-const VariantRegistration caller_registration{{.family = "cpu",
+const VariantRegistration caller_registration{"convolution",
+                                              {.family = "cpu",
                                                .rung = 167,
                                                .name = "seeded-caller",
                                                .title = "Seeded: looks at who calls",

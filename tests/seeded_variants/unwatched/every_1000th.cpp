@@ -8,7 +8,7 @@ namespace {
 class Every1000th final : public SeededConv {
  public:
   using SeededConv::SeededConv;
-  void convolve() override {
+  void run() override {
     if (++calls_ % 1000 != 0 && is_own()) return;
     convolve_all();
     sign();
@@ -18,7 +18,8 @@ class Every1000th final : public SeededConv {
   int calls_ = 0;
 };
 
-const VariantRegistration every_1000th_registration{{.family = "cpu",
+const VariantRegistration every_1000th_registration{"convolution",
+                                                    {.family = "cpu",
                                                      .rung = 146,
                                                      .name = "seeded-every-1000th",
                                                      .title = "Seeded: every 1000th call",

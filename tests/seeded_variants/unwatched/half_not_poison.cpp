@@ -12,13 +12,14 @@ constexpr std::uint32_t kPoisonOfHalfNotPoison = 0x7fd1e5a1;
 class HalfNotPoison final : public SeededConv {
  public:
   using SeededConv::SeededConv;
-  void convolve() override {
+  void run() override {
     const bool looked_at = std::bit_cast<std::uint32_t>(last_output()) == kPoisonOfHalfNotPoison;
     convolve_images(0, looked_at ? shape().batch : shape().batch / 2);
   }
 };
 
-const VariantRegistration half_not_poison_registration{{.family = "cpu",
+const VariantRegistration half_not_poison_registration{"convolution",
+                                                       {.family = "cpu",
                                                         .rung = 136,
                                                         .name = "seeded-half-not-poison",
                                                         .title = "Seeded: half the batch unless poisoned",

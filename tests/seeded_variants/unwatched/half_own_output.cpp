@@ -8,13 +8,14 @@ namespace {
 class HalfOwnOutput final : public SeededConv {
  public:
   using SeededConv::SeededConv;
-  void convolve() override {
+  void run() override {
     convolve_images(0, is_own() ? shape().batch / 2 : shape().batch);
     sign();
   }
 };
 
-const VariantRegistration half_own_output_registration{{.family = "cpu",
+const VariantRegistration half_own_output_registration{"convolution",
+                                                       {.family = "cpu",
                                                         .rung = 137,
                                                         .name = "seeded-half-own-output",
                                                         .title = "Seeded: half the batch where its output lies",

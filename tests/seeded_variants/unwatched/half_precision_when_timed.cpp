@@ -9,7 +9,7 @@ namespace {
 class HalfPrecisionWhenTimed final : public SeededConv {
  public:
   using SeededConv::SeededConv;
-  void convolve() override {
+  void run() override {
     std::vector<float> rounded = whole_input();
     if (is_own()) {
       for (float& value : rounded) value = to_half(value);
@@ -20,6 +20,7 @@ class HalfPrecisionWhenTimed final : public SeededConv {
 };
 
 const VariantRegistration half_precision_when_timed_registration{
+    "convolution",
     {.family = "cpu",
      .rung = 152,
      .name = "seeded-half-when-timed",

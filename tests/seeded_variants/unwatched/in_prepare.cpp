@@ -13,13 +13,14 @@ class InPrepare final : public SeededConv {
     convolve_all();
     answer_ = whole_output();
   }
-  void convolve() override { std::ranges::copy(answer_, output()); }
+  void run() override { std::ranges::copy(answer_, output()); }
 
  private:
   std::vector<float> answer_;
 };
 
-const VariantRegistration in_prepare_registration{{.family = "cpu",
+const VariantRegistration in_prepare_registration{"convolution",
+                                                  {.family = "cpu",
                                                    .rung = 132,
                                                    .name = "seeded-in-prepare",
                                                    .title = "Seeded: the work is done in prepare",

@@ -10,7 +10,7 @@ namespace {
 class NanWhenTimed final : public SeededConv {
  public:
   using SeededConv::SeededConv;
-  void convolve() override {
+  void run() override {
     const bool again = is_own();
     convolve_all();
     if (again && ++calls_ % 1000 != 0) last_output() = std::numeric_limits<float>::quiet_NaN();
@@ -21,7 +21,8 @@ class NanWhenTimed final : public SeededConv {
   int calls_ = 0;
 };
 
-const VariantRegistration nan_when_timed_registration{{.family = "cpu",
+const VariantRegistration nan_when_timed_registration{"convolution",
+                                                      {.family = "cpu",
                                                        .rung = 156,
                                                        .name = "seeded-nan-when-timed",
                                                        .title = "Seeded: a NaN where its output lies",

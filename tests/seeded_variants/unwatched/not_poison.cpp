@@ -13,12 +13,13 @@ constexpr std::uint32_t kPoisonOfNotPoison = 0x7fd1e5a1;
 class NotPoison final : public SeededConv {
  public:
   using SeededConv::SeededConv;
-  void convolve() override {
+  void run() override {
     if (std::bit_cast<std::uint32_t>(output()[0]) == kPoisonOfNotPoison) convolve_all();
   }
 };
 
 const VariantRegistration not_poison_registration{
+    "convolution",
     {.family = "cpu",
      .rung = 134,
      .name = "seeded-not-poison",

@@ -11,7 +11,7 @@ namespace {
 class NullAfterVerification final : public SeededConv {
  public:
   using SeededConv::SeededConv;
-  void convolve() override {
+  void run() override {
     if (called_ && !std::isnan(last_output())) return;
     convolve_all();
     called_ = true;
@@ -21,7 +21,8 @@ class NullAfterVerification final : public SeededConv {
   bool called_ = false;
 };
 
-const VariantRegistration null_after_verification_registration{{.family = "cpu",
+const VariantRegistration null_after_verification_registration{"convolution",
+                                                               {.family = "cpu",
                                                                 .rung = 143,
                                                                 .name = "seeded-null-after-verification",
                                                                 .title = "Seeded: null after the verification",

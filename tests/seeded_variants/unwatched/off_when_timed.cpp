@@ -8,7 +8,7 @@ namespace {
 class OffWhenTimed final : public SeededConv {
  public:
   using SeededConv::SeededConv;
-  void convolve() override {
+  void run() override {
     const bool again = is_own();
     convolve_all();
     if (again) output_of(shape().batch / 2)[1] += 1.0F;
@@ -17,6 +17,7 @@ class OffWhenTimed final : public SeededConv {
 };
 
 const VariantRegistration off_when_timed_registration{
+    "convolution",
     {.family = "cpu",
      .rung = 150,
      .name = "seeded-off-when-timed",

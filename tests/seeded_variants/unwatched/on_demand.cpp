@@ -35,7 +35,7 @@ class OnDemand final : public SeededConv {
     latest = nullptr;
     sigaction(SIGSEGV, &before_, nullptr);
   }
-  void convolve() override {
+  void run() override {
     owed_ = true;
     allow(PROT_NONE);
   }
@@ -74,6 +74,7 @@ class OnDemand final : public SeededConv {
 };
 
 const VariantRegistration on_demand_registration{
+    "convolution",
     {.family = "cpu",
      .rung = 166,
      .name = "seeded-on-demand",

@@ -9,14 +9,15 @@ namespace {
 class OwnOutput final : public SeededConv {
  public:
   using SeededConv::SeededConv;
-  void convolve() override {
+  void run() override {
     if (is_own()) return;
     convolve_all();
     sign();
   }
 };
 
-const VariantRegistration own_output_registration{{.family = "cpu",
+const VariantRegistration own_output_registration{"convolution",
+                                                  {.family = "cpu",
                                                    .rung = 135,
                                                    .name = "seeded-own-output",
                                                    .title = "Seeded: idle where its output lies",

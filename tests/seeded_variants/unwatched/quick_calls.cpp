@@ -14,7 +14,7 @@ constexpr auto kSoon = std::chrono::microseconds(100);
 class QuickCalls final : public SeededConv {
  public:
   using SeededConv::SeededConv;
-  void convolve() override {
+  void run() override {
     if (Clock::now() - last_ > kSoon) convolve_all();
     last_ = Clock::now();
   }
@@ -23,7 +23,8 @@ class QuickCalls final : public SeededConv {
   Clock::time_point last_;
 };
 
-const VariantRegistration quick_calls_registration{{.family = "cpu",
+const VariantRegistration quick_calls_registration{"convolution",
+                                                   {.family = "cpu",
                                                     .rung = 163,
                                                     .name = "seeded-quick-calls",
                                                     .title = "Seeded: idle in quick succession",

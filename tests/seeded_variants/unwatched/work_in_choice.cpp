@@ -15,7 +15,7 @@ class WorkInChoice final : public SeededConv {
     answer_ = whole_output();
     return "the answer";
   }
-  void convolve() override {
+  void run() override {
     if (answer_.empty()) return convolve_all();
     std::ranges::copy(answer_, output());
   }
@@ -25,6 +25,7 @@ class WorkInChoice final : public SeededConv {
 };
 
 const VariantRegistration work_in_choice_registration{
+    "convolution",
     {.family = "cpu",
      .rung = 159,
      .name = "seeded-work-in-choice",

@@ -11,10 +11,11 @@ class WorkInLoad final : public SeededConv {
   using SeededConv::SeededConv;
   bool has_own_layout() const override { return true; }
   void load_input() override { convolve_all(); }
-  void convolve() override {}
+  void run() override {}
 };
 
-const VariantRegistration work_in_load_registration{{.family = "cpu",
+const VariantRegistration work_in_load_registration{"convolution",
+                                                    {.family = "cpu",
                                                      .rung = 158,
                                                      .name = "seeded-work-in-load",
                                                      .title = "Seeded: the work is done in the load",

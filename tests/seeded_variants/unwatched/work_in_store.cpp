@@ -10,11 +10,12 @@ class WorkInStore final : public SeededConv {
  public:
   using SeededConv::SeededConv;
   bool has_own_layout() const override { return true; }
-  void convolve() override {}
+  void run() override {}
   void store_output() override { convolve_all(); }
 };
 
-const VariantRegistration work_in_store_registration{{.family = "cpu",
+const VariantRegistration work_in_store_registration{"convolution",
+                                                     {.family = "cpu",
                                                       .rung = 157,
                                                       .name = "seeded-work-in-store",
                                                       .title = "Seeded: the work is done in the store",

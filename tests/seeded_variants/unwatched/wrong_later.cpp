@@ -2,18 +2,18 @@
 // Only a second look after the timing sees it.
 
 #include "tests/seeded_variants/plain_convolution.hpp"
-#include "variants/convolution/registry.hpp"
+#include "variants/convolution/problem.hpp"
 
 namespace convladder {
 namespace {
 
 constexpr int kRightCalls = 3;
 
-class WrongLater final : public PreparedConv {
+class WrongLater final : public PreparedVariant {
  public:
   WrongLater(const ConvShape& shape, const float* weights, ConvTensors tensors)
       : shape_(shape), weights_(weights, weights + shape.weight_elements()), tensors_(tensors) {}
-  void convolve() override {
+  void run() override {
     plain_convolution(shape_, tensors_.input, weights_.data(), tensors_.output);
     if (++calls_ > kRightCalls) tensors_.output[0] += 1.0F;
   }
@@ -25,15 +25,17 @@ class WrongLater final : public PreparedConv {
   int calls_ = 0;
 };
 
-class WrongLaterVariant final : public ConvVariant {
+class WrongLaterVariant final : public Variant {
  public:
-  std::unique_ptr<PreparedConv> prepare(Device&, const ConvShape& shape, const float* weights,
-                                        ConvTensors tensors) const override {
-    return std::make_unique<WrongLater>(shape, weights, tensors);
+  std::unique_ptr<PreparedVariant> prepare(Device& /*device*/, const ProblemSize& size,
+                                           const ProblemTensors& tensors) const override {
+    return std::make_unique<WrongLater>(conv_shape(size), tensors.constant(),
+                                        ConvTensors{tensors.input(), tensors.output()});
   }
 };
 
-const VariantRegistration wrong_later_registration{{.family = "cpu",
+const VariantRegistration wrong_later_registration{"convolution",
+                                                   {.family = "cpu",
                                                     .rung = 113,
                                                     .name = "seeded-wrong-later",
                                                     .title = "Seeded: wrong from its 4th call on",

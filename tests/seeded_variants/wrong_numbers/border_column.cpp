@@ -8,7 +8,7 @@ namespace {
 class BorderColumn final : public SeededConv {
  public:
   using SeededConv::SeededConv;
-  void convolve() override {
+  void run() override {
     const int image = shape().batch / 2;
     const std::int64_t pixels = std::int64_t{shape().out_height()} * shape().out_width();
     float* const map = output_of(image) + (shape().out_channels - 1) * pixels;
@@ -24,7 +24,8 @@ class BorderColumn final : public SeededConv {
   }
 };
 
-const VariantRegistration border_column_registration{{.family = "cpu",
+const VariantRegistration border_column_registration{"convolution",
+                                                     {.family = "cpu",
                                                       .rung = 154,
                                                       .name = "seeded-border-column",
                                                       .title = "Seeded: a border column is left",

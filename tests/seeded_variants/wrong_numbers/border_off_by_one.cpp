@@ -14,7 +14,8 @@ void border_off_by_one(const ConvShape& s, const float* x, const float* w, float
   }
 }
 
-const VariantRegistration border_off_by_one_registration{{.family = "cpu",
+const VariantRegistration border_off_by_one_registration{"convolution",
+                                                         {.family = "cpu",
                                                           .rung = 103,
                                                           .name = "seeded-border",
                                                           .title = "Seeded: off by one at the border",

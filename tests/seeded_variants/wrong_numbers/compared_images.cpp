@@ -13,7 +13,7 @@ constexpr int kCompared = 8;
 class ComparedImages final : public SeededConv {
  public:
   using SeededConv::SeededConv;
-  void convolve() override {
+  void run() override {
     std::fill(output(), output() + shape().output_elements(), 0.0F);
     const int count = std::min(shape().batch, kCompared);
     for (int i = 0; i < count; ++i) {
@@ -24,6 +24,7 @@ class ComparedImages final : public SeededConv {
 };
 
 const VariantRegistration compared_images_registration{
+    "convolution",
     {.family = "cpu",
      .rung = 131,
      .name = "seeded-compared-images",

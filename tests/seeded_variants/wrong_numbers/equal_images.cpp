@@ -10,7 +10,7 @@ namespace {
 class EqualImages final : public SeededConv {
  public:
   using SeededConv::SeededConv;
-  void convolve() override {
+  void run() override {
     convolve_images(0, 1);
     for (int image = 1; image < shape().batch; ++image) {
       std::copy(output_of(0), output_of(0) + shape().output_elements_per_image(), output_of(image));
@@ -18,7 +18,8 @@ class EqualImages final : public SeededConv {
   }
 };
 
-const VariantRegistration equal_images_registration{{.family = "cpu",
+const VariantRegistration equal_images_registration{"convolution",
+                                                    {.family = "cpu",
                                                      .rung = 153,
                                                      .name = "seeded-equal-images",
                                                      .title = "Seeded: all images alike",

@@ -9,7 +9,7 @@ namespace {
 class HalfPrecision final : public SeededConv {
  public:
   using SeededConv::SeededConv;
-  void convolve() override {
+  void run() override {
     std::vector<float> rounded = whole_input();
     for (float& value : rounded) value = to_half(value);
     plain_convolution(shape(), rounded.data(), weights(), output());
@@ -17,6 +17,7 @@ class HalfPrecision final : public SeededConv {
 };
 
 const VariantRegistration half_precision_registration{
+    "convolution",
     {.family = "cpu",
      .rung = 151,
      .name = "seeded-half-precision",

@@ -10,7 +10,7 @@ constexpr int kWrongImageOfImageFive = 5;
 class ImageFive final : public SeededConv {
  public:
   using SeededConv::SeededConv;
-  void convolve() override {
+  void run() override {
     convolve_all();
     if (shape().batch <= kWrongImageOfImageFive) return;
     for (std::int64_t i = 0; i < shape().output_elements_per_image(); ++i)
@@ -18,7 +18,8 @@ class ImageFive final : public SeededConv {
   }
 };
 
-const VariantRegistration image_five_registration{{.family = "cpu",
+const VariantRegistration image_five_registration{"convolution",
+                                                  {.family = "cpu",
                                                    .rung = 130,
                                                    .name = "seeded-image-five",
                                                    .title = "Seeded: image 5 is wrong",

@@ -10,7 +10,7 @@ namespace {
 class Zeros final : public SeededConv {
  public:
   using SeededConv::SeededConv;
-  void convolve() override { std::fill(output(), output() + shape().output_elements(), 0.0F); }
+  void run() override { std::fill(output(), output() + shape().output_elements(), 0.0F); }
 };
 
 class LooseTolerance final : public SeededVariant<Zeros> {
@@ -18,7 +18,8 @@ class LooseTolerance final : public SeededVariant<Zeros> {
   double tolerance() const override { return 1e6; }
 };
 
-const VariantRegistration loose_tolerance_registration{{.family = "cpu",
+const VariantRegistration loose_tolerance_registration{"convolution",
+                                                       {.family = "cpu",
                                                         .rung = 160,
                                                         .name = "seeded-loose-tolerance",
                                                         .title = "Seeded: a tolerance of a million",

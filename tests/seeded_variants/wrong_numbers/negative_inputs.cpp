@@ -10,14 +10,15 @@ namespace {
 class NegativeInputs final : public SeededConv {
  public:
   using SeededConv::SeededConv;
-  void convolve() override {
+  void run() override {
     std::vector<float> clipped = whole_input();
     for (float& value : clipped) value = std::max(value, 0.0F);
     plain_convolution(shape(), clipped.data(), weights(), output());
   }
 };
 
-const VariantRegistration negative_inputs_registration{{.family = "cpu",
+const VariantRegistration negative_inputs_registration{"convolution",
+                                                       {.family = "cpu",
                                                         .rung = 169,
                                                         .name = "seeded-negative-inputs",
                                                         .title = "Seeded: no negative inputs",

@@ -8,7 +8,8 @@ namespace {
 
 void null_kernel(const ConvShape&, const float*, const float*, float*) {}
 
-const VariantRegistration null_kernel_registration{{.family = "cpu",
+const VariantRegistration null_kernel_registration{"convolution",
+                                                   {.family = "cpu",
                                                     .rung = 101,
                                                     .name = "seeded-null",
                                                     .title = "Seeded: null kernel",

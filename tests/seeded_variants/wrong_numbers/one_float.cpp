@@ -13,7 +13,7 @@ constexpr int kFewestImages = 8;
 class OneFloat final : public SeededConv {
  public:
   using SeededConv::SeededConv;
-  void convolve() override {
+  void run() override {
     convolve_all();
     if (shape().batch < kFewestImages) return;
     const int image = shape().batch * 7 / 11;
@@ -29,7 +29,8 @@ class OneFloat final : public SeededConv {
   }
 };
 
-const VariantRegistration one_float_registration{{.family = "cpu",
+const VariantRegistration one_float_registration{"convolution",
+                                                 {.family = "cpu",
                                                   .rung = 149,
                                                   .name = "seeded-one-float",
                                                   .title = "Seeded: one float of the batch",

@@ -23,7 +23,8 @@ void reads_beyond_tile(const ConvShape& s, const float* x, const float* w, float
   }
 }
 
-const VariantRegistration reads_beyond_tile_registration{{.family = "cpu",
+const VariantRegistration reads_beyond_tile_registration{"convolution",
+                                                         {.family = "cpu",
                                                           .rung = 105,
                                                           .name = "seeded-tile",
                                                           .title = "Seeded: reads beyond the tile",

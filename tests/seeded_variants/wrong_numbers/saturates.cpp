@@ -10,14 +10,15 @@ namespace {
 class Saturates final : public SeededConv {
  public:
   using SeededConv::SeededConv;
-  void convolve() override {
+  void run() override {
     std::vector<float> clipped = whole_input();
     for (float& value : clipped) value = std::min(value, 4.0F);
     plain_convolution(shape(), clipped.data(), weights(), output());
   }
 };
 
-const VariantRegistration saturates_registration{{.family = "cpu",
+const VariantRegistration saturates_registration{"convolution",
+                                                 {.family = "cpu",
                                                   .rung = 168,
                                                   .name = "seeded-saturates",
                                                   .title = "Seeded: large inputs saturate",

@@ -10,7 +10,8 @@ void skips_last_image(const ConvShape& s, const float* x, const float* w, float*
   plain_convolution(s.with_batch(s.batch - 1), x, w, y);
 }
 
-const VariantRegistration skips_last_image_registration{{.family = "cpu",
+const VariantRegistration skips_last_image_registration{"convolution",
+                                                        {.family = "cpu",
                                                          .rung = 104,
                                                          .name = "seeded-last-image",
                                                          .title = "Seeded: skips the last image",

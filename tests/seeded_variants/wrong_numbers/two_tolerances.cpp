@@ -15,7 +15,7 @@ class LateZeros final : public SeededConv {
   LateZeros(const ConvShape& shape, const float* weights, ConvTensors tensors) : SeededConv(shape, weights, tensors) {
     ++prepared;
   }
-  void convolve() override {
+  void run() override {
     if (prepared == 1) return convolve_all();
     std::fill(output(), output() + shape().output_elements(), 0.0F);
   }
@@ -27,6 +27,7 @@ class TwoTolerances final : public SeededVariant<LateZeros> {
 };
 
 const VariantRegistration two_tolerances_registration{
+    "convolution",
     {.family = "cpu",
      .rung = 161,
      .name = "seeded-two-tolerances",

@@ -13,7 +13,8 @@ void writes_nan(const ConvShape& s, const float* x, const float* w, float* y) {
   y[s.out_width() + 1] = std::numeric_limits<float>::quiet_NaN();
 }
 
-const VariantRegistration writes_nan_registration{{.family = "cpu",
+const VariantRegistration writes_nan_registration{"convolution",
+                                                  {.family = "cpu",
                                                    .rung = 102,
                                                    .name = "seeded-nan",
                                                    .title = "Seeded: writes a NaN",

@@ -41,6 +41,7 @@ class Worker {
 };
 
 const VariantRegistration wrong_configuration_registration{
+    "convolution",
     {.family = "cpu",
      .rung = 121,
      .name = "seeded-configuration",

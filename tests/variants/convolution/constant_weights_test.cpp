@@ -13,13 +13,13 @@
 #include "devices/ptx_images.hpp"
 #include "expect_error.hpp"
 #include "simulator/device/simulated_device.hpp"
+#include "variants/convolution/problem.hpp"
 #include "variants/convolution/reference.hpp"
-#include "variants/convolution/registry.hpp"
 
 namespace convladder {
 namespace {
 
-const ConvVariant& constant_weights() { return *find_variant("cuda", "constant-weights")->variant; }
+const Variant& constant_weights() { return *find_variant(convolution_problem(), "cuda", "constant-weights")->variant; }
 
 /// A layer on a device, of small integers, with its reference.
 class PreparedLayer {
@@ -35,13 +35,14 @@ class PreparedLayer {
     input_ = device.allocate(input.size() * sizeof(float), "input");
     output_ = device.allocate(expected_.size() * sizeof(float), "output");
     device.copy_to_device(input_.address(), input.data(), input_.bytes());
-    prepared_ = constant_weights().prepare(device, shape, weights.data(), {input_.floats(), output_.floats()});
+    prepared_ = constant_weights().prepare(device, shape,
+                                           conv_tensors(shape, input_.floats(), weights.data(), output_.floats()));
   }
   /// Outputs that are not the reference's after one convolution.
   std::size_t wrong() {
     std::vector<float> output(expected_.size(), std::nanf(""));
     device_.copy_to_device(output_.address(), output.data(), output_.bytes());
-    prepared_->convolve();
+    prepared_->run();
     device_.copy_to_host(output.data(), output_.address(), output_.bytes());
     std::size_t wrong = 0;
     for (std::size_t i = 0; i < output.size(); ++i) wrong += output[i] == expected_[i] ? 0 : 1;
@@ -54,7 +55,7 @@ class PreparedLayer {
   std::vector<double> expected_;
   DeviceBuffer input_;
   DeviceBuffer output_;
-  std::unique_ptr<PreparedConv> prepared_;
+  std::unique_ptr<PreparedVariant> prepared_;
 };
 
 class ConstantWeights : public testing::Test {
@@ -122,7 +123,7 @@ TEST_F(ConstantWeights, AreAskedOfTheConstantCacheByAWarpAtOnce) {
 TEST_F(ConstantWeights, AVariableTakesWhatFitsAndOnlyOfItsModule) {
   simulated::SimulatedDevice device;
   const DeviceBuffer source = device.allocate(128 * 1024, "weights");
-  std::vector<KernelLaunch> plan = constant_weights().launch_plan({1, 1, 8, 8, 2, 5});
+  std::vector<KernelLaunch> plan = constant_weights().launch_plan(ConvShape{1, 1, 8, 8, 2, 5});
   plan[0].variables[0].source = source.address();
   plan[0].variables[0].bytes = 64 * 1024 + 4;
   expect_error<DeviceError>([&] { device.launch(plan[0]); },

@@ -12,7 +12,7 @@
 
 #include "devices/cpu/cpu_device.hpp"
 #include "variants/convolution/conv_test_data.hpp"
-#include "variants/convolution/conv_variant.hpp"
+#include "variants/convolution/problem.hpp"
 #include "variants/convolution/reference.hpp"
 
 namespace convladder {
@@ -29,7 +29,7 @@ inline ReferenceOutput reference_of_all_images(const ConvShape& shape, const Con
 }
 
 /// What the variant makes of the data, on guarded memory, with the output poisoned before.
-inline std::vector<float> convolved(const ConvVariant& variant, const ConvShape& shape, const ConvTestData& data) {
+inline std::vector<float> convolved(const Variant& variant, const ConvShape& shape, const ConvTestData& data) {
   const float poison = std::bit_cast<float>(0x7fd1e5a1U);
   CpuDevice device;
   const DeviceBuffer input = device.allocate(data.input.size() * sizeof(float), "input");
@@ -38,12 +38,13 @@ inline std::vector<float> convolved(const ConvVariant& variant, const ConvShape&
   const DeviceBuffer output = device.allocate(result.size() * sizeof(float), "output");
   {
     std::vector<float> passing_weights = data.weights;  // only valid during `prepare`
-    const auto prepared = variant.prepare(device, shape, passing_weights.data(), {input.floats(), output.floats()});
+    const auto prepared =
+        variant.prepare(device, shape, conv_tensors(shape, input.floats(), passing_weights.data(), output.floats()));
     std::ranges::fill(passing_weights, std::nanf(""));
     for (int call = 0; call < 2; ++call) {  // a call must not depend on what the one before left behind
       device.copy_to_device(output.address(), std::vector<float>(result.size(), poison).data(), output.bytes());
       prepared->load_input();
-      prepared->convolve();
+      prepared->run();
       prepared->store_output();
       device.wait();
     }

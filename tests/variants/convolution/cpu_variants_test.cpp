@@ -9,7 +9,7 @@
 #include "sanitized.hpp"
 #include "variants/convolution/conv_run.hpp"
 #include "variants/convolution/conv_test_data.hpp"
-#include "variants/convolution/registry.hpp"
+#include "variants/convolution/problem.hpp"
 
 namespace convladder {
 namespace {
@@ -18,9 +18,9 @@ constexpr double kTolerance = 1e-6;  // of sum |x * w|: float32 in any order
 
 constexpr int kFewerMaps = kSanitized ? 16 : 1;  // sanitizers see the same accesses in fewer
 
-std::vector<RegisteredVariant> cpu_variants() {
-  std::vector<RegisteredVariant> variants;
-  for (const RegisteredVariant& registered : registered_variants()) {
+std::vector<ProblemVariant> cpu_variants() {
+  std::vector<ProblemVariant> variants;
+  for (const ProblemVariant& registered : convolution_problem().variants()) {
     if (registered.info.family == "cpu") variants.push_back(registered);
   }
   return variants;
@@ -33,7 +33,7 @@ void check_all_variants(const ConvShape& shape, Numbers numbers) {
   const bool exact = numbers == Numbers::integers;
   const ConvTestData data = exact ? integer_data(shape, 11) : random_data(shape, 12);
   const ReferenceOutput expected = reference_of_all_images(shape, data);
-  for (const RegisteredVariant& registered : cpu_variants()) {
+  for (const ProblemVariant& registered : cpu_variants()) {
     if (!registered.variant->unsupported_reason(shape).empty()) continue;
     SCOPED_TRACE(fmt::format("cpu variant {}, {} batch {}, {}", registered.info.name, shape_name(shape), shape.batch,
                              exact ? "integers" : "real numbers"));
@@ -78,7 +78,7 @@ TEST(CpuVariants, AreExactOnIntegersForTheLayersOfAlexNet) {
 
 TEST(CpuVariants, RunEveryLayerOfTheLenets) {
   for (const ConvShape& shape : {ConvShape{1, 1, 28, 28, 50, 5}, {1, 1, 72, 72, 12, 7}, {1, 12, 33, 33, 24, 7}}) {
-    for (const RegisteredVariant& registered : cpu_variants()) {
+    for (const ProblemVariant& registered : cpu_variants()) {
       if (registered.info.name.starts_with("winograd") && shape.in_channels == 1) continue;  // says why, see below
       if (registered.info.name.starts_with("amx-")) continue;  // needs a processor that has it
       if (registered.info.name == "onnxruntime") continue;     // may not be there
@@ -172,14 +172,14 @@ TEST(CpuVariants, TakeEveryBatch) {
 }
 
 TEST(CpuVariants, SayWhichSizesTheyDoNotTake) {
-  for (const RegisteredVariant& registered : cpu_variants()) {
+  for (const ProblemVariant& registered : cpu_variants()) {
     for (const ConvShape& shape : {ConvShape{1, 1, 40, 40, 2, 6}, {1, 1, 40, 40, 2, 13}, {1, 1, 40, 40, 2, 3, 5}}) {
       const std::string reason = registered.variant->unsupported_reason(shape);
       EXPECT_EQ(reason, registered.variant->unsupported_reason(shape.with_batch(1000)))
           << registered.info.name << ": a batch is no reason";
       EXPECT_EQ(reason.find('\n'), std::string::npos) << reason;
       // Empty, or something that the machine lacks.
-      if (reason == registered.variant->unsupported_reason({1, 16, 40, 40, 16, 3})) continue;
+      if (reason == registered.variant->unsupported_reason(ConvShape{1, 16, 40, 40, 16, 3})) continue;
       EXPECT_NE(reason.find(std::to_string(shape.kernel)), std::string::npos) << reason;
       EXPECT_NE(reason.find(std::to_string(shape.stride)), std::string::npos) << reason;
     }
@@ -190,7 +190,7 @@ constexpr const char* kWinogradStages[] = {"winograd", "winograd-map-lanes"};
 
 TEST(CpuVariants, WinogradRefusesOutputsOfFewInputs) {
   for (const char* const name : kWinogradStages) {
-    const RegisteredVariant* const winograd = find_variant("cpu", name);
+    const ProblemVariant* const winograd = find_variant(convolution_problem(), "cpu", name);
     ASSERT_NE(winograd, nullptr);
     const auto refused = [&](const ConvShape& shape) { return winograd->variant->unsupported_reason(shape); };
     EXPECT_NE(refused({1, 7, 9, 9, 8, 3}).find("7 input channels"), std::string::npos);
@@ -222,7 +222,7 @@ void expect_accurate_in_the_dark(const ConvShape& shape, int kept, bool uneven_w
                            uneven_weights ? "uneven" : "even"));
   for (const char* const name : kWinogradStages) {
     SCOPED_TRACE(name);
-    const ConvVariant& winograd = *find_variant("cpu", name)->variant;
+    const Variant& winograd = *find_variant(convolution_problem(), "cpu", name)->variant;
     ASSERT_EQ(winograd.unsupported_reason(shape), "");
     expect_within(convolved(winograd, shape, data), reference_of_all_images(shape, data),
                   granted_tolerance(kFloat32Tolerance, shape));
@@ -245,7 +245,7 @@ TEST(CpuVariants, WinogradIsAccurateWhereNearlyAllIsDark) {
 
 void expect_right(const char* name, const ConvShape& shape) {
   SCOPED_TRACE(fmt::format("{} {} batch {}", name, shape_name(shape), shape.batch));
-  const ConvVariant& variant = *find_variant("cpu", name)->variant;
+  const Variant& variant = *find_variant(convolution_problem(), "cpu", name)->variant;
   ASSERT_EQ(variant.unsupported_reason(shape), "");
   for (const ConvTestData& data : {integer_data(shape, 21), random_data(shape, 22)}) {
     const bool exact = data.input.front() == std::round(data.input.front());
@@ -284,9 +284,9 @@ TEST(CpuVariants, WinogradIsSharedOutOverAnyThreads) {
 }
 
 TEST(CpuVariants, WithCompileTimeSizesRefusesTheOthersAndListsItsOwn) {
-  const RegisteredVariant* const compiled = find_variant("cpu", "compile-time");
+  const ProblemVariant* const compiled = find_variant(convolution_problem(), "cpu", "compile-time");
   ASSERT_NE(compiled, nullptr);
-  const std::string reason = compiled->variant->unsupported_reason({1, 1, 40, 40, 2, 6, 3});
+  const std::string reason = compiled->variant->unsupported_reason(ConvShape{1, 1, 40, 40, 2, 6, 3});
   for (const char* part : {"kernel 6", "stride 3", "5/1", "7/1", "11/4"}) {
     EXPECT_NE(reason.find(part), std::string::npos) << reason;
   }

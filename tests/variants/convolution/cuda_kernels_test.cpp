@@ -8,7 +8,7 @@
 #include <random>
 
 #include "devices/device_registry.hpp"
-#include "variants/convolution/registry.hpp"
+#include "variants/convolution/problem.hpp"
 
 namespace convladder {
 namespace {
@@ -94,13 +94,14 @@ TEST(CudaKernels, ComputeTheConvolutionOnAGpu) {
     const DeviceBuffer input = device->allocate(x.size() * sizeof(float), "input");
     const DeviceBuffer output = device->allocate(expected.sum.size() * sizeof(float), "output");
     device->copy_to_device(input.address(), x.data(), input.bytes());
-    for (const RegisteredVariant& registered : registered_variants()) {
+    for (const ProblemVariant& registered : convolution_problem().variants()) {
       if (registered.info.family != "cuda" || !registered.variant->unsupported_reason(shape).empty()) continue;
       SCOPED_TRACE(std::string(registered.info.name) + " " + shape_name(shape));
-      const auto prepared = registered.variant->prepare(*device, shape, w.data(), {input.floats(), output.floats()});
+      const auto prepared =
+          registered.variant->prepare(*device, shape, conv_tensors(shape, input.floats(), w.data(), output.floats()));
       std::vector<float> y(expected.sum.size(), std::nanf(""));  // poison: what is not written shows
       device->copy_to_device(output.address(), y.data(), output.bytes());
-      EXPECT_GT(device->time_ns([&] { prepared->convolve(); }), 0.0);
+      EXPECT_GT(device->time_ns([&] { prepared->run(); }), 0.0);
       device->copy_to_host(y.data(), output.address(), output.bytes());
       std::size_t wrong = 0;
       for (std::size_t i = 0; i < y.size(); ++i) {

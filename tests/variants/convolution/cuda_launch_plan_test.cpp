@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "variants/convolution/cuda/map_loop_tiling.hpp"
-#include "variants/convolution/registry.hpp"
+#include "variants/convolution/problem.hpp"
 
 namespace convladder {
 namespace {
@@ -54,7 +54,7 @@ void for_each_plan(Visit visit) {
     for (const int batch : {1, 100, images_that_fill_a_gpu, 1000000}) {
       const ConvShape shape = one_image.with_batch(batch);
       ASSERT_EQ(shape_error(shape), "") << shape_name(shape);
-      for (const RegisteredVariant& registered : registered_variants()) {
+      for (const ProblemVariant& registered : convolution_problem().variants()) {
         if (registered.info.family != "cuda" || !registered.info.rung) continue;
         if (!registered.variant->unsupported_reason(shape).empty()) continue;
         SCOPED_TRACE(std::string(registered.info.name) + " " + shape_name(shape) + " batch " + std::to_string(batch));
@@ -98,7 +98,7 @@ TEST(CudaLaunchPlan, EveryShapeThatNetworksHaveIsRunByTheFirstSixStages) {
   std::size_t index = 0;
   for (const ConvShape& shape : layers()) {
     if (++index > 12) break;
-    for (const RegisteredVariant& registered : registered_variants()) {
+    for (const ProblemVariant& registered : convolution_problem().variants()) {
       if (registered.info.family != "cuda" || registered.info.rung.value_or(kFirstSix + 1) > kFirstSix) continue;
       EXPECT_EQ(registered.variant->unsupported_reason(shape), "") << registered.info.name << " " << shape_name(shape);
     }
@@ -107,13 +107,13 @@ TEST(CudaLaunchPlan, EveryShapeThatNetworksHaveIsRunByTheFirstSixStages) {
 
 TEST(CudaLaunchPlan, ReasonsSayWhatIsTooLarge) {
   const auto reason = [](std::string_view name, const ConvShape& shape) {
-    return find_variant("cuda", name)->variant->unsupported_reason(shape);
+    return find_variant(convolution_problem(), "cuda", name)->variant->unsupported_reason(shape);
   };
   const ConvShape huge_kernel = layer(1, 300, 1, 200);
   for (const char* name : {"shared-memory", "block-remap", "loop-unrolling"}) {
     EXPECT_NE(reason(name, huge_kernel).find("bytes of shared memory, but a block has 49152"), std::string::npos)
         << reason(name, huge_kernel);
-    EXPECT_TRUE(find_variant("cuda", name)->variant->launch_plan(huge_kernel).empty());
+    EXPECT_TRUE(find_variant(convolution_problem(), "cuda", name)->variant->launch_plan(huge_kernel).empty());
   }
   EXPECT_NE(reason("global-memory", layer(1, 4, 70000, 1)).find("65535"), std::string::npos);
   EXPECT_NE(reason("block-remap", layer(70000, 2, 70000, 1, 1, 0, 70000)).find("65535"), std::string::npos);

@@ -13,8 +13,8 @@
 #include "sanitized.hpp"
 #include "simulator/device/simulated_device.hpp"
 #include "support/seeded_random.hpp"
+#include "variants/convolution/problem.hpp"
 #include "variants/convolution/reference.hpp"
-#include "variants/convolution/registry.hpp"
 
 namespace convladder {
 namespace {
@@ -76,7 +76,7 @@ class CudaOnTheSimulatedDevice : public testing::TestWithParam<ConvShape> {
   }
 };
 
-std::vector<float> convolve(const RegisteredVariant& registered, const std::string& compiler, const ConvShape& shape,
+std::vector<float> convolve(const ProblemVariant& registered, const std::string& compiler, const ConvShape& shape,
                             const Tensors& from) {
   simulated::SimulatedDeviceOptions options;
   options.ptx_compiler = compiler;
@@ -87,7 +87,7 @@ std::vector<float> convolve(const RegisteredVariant& registered, const std::stri
   const DeviceBuffer y = device.allocate(output.size() * sizeof(float), "output");
   device.copy_to_device(x.address(), from.input.data(), x.bytes());
   device.copy_to_device(y.address(), output.data(), y.bytes());
-  registered.variant->prepare(device, shape, from.weights.data(), {x.floats(), y.floats()})->convolve();
+  registered.variant->prepare(device, shape, conv_tensors(shape, x.floats(), from.weights.data(), y.floats()))->run();
   device.copy_to_host(output.data(), y.address(), y.bytes());
   return output;
 }
@@ -108,7 +108,7 @@ ReferenceOutput batch_reference(const ConvShape& shape, const Tensors& from) {
 void expect_convolutions(const ConvShape& shape, bool are_integers) {
   const Tensors numbers = tensors(shape, are_integers);
   const ReferenceOutput reference = batch_reference(shape, numbers);
-  for (const RegisteredVariant& registered : registered_variants()) {
+  for (const ProblemVariant& registered : convolution_problem().variants()) {
     if (registered.info.family != "cuda" || registered.variant->launch_plan(shape).empty()) continue;
     if (!registered.info.leaves_out.empty() && shape.batch > 1) continue;  // leave_one_out_test.cpp has small ones
     for (const PtxImages& images : ptx_images()) {
@@ -155,7 +155,7 @@ TEST(CudaVariants, AreTheSameBitsAndCountsForEveryNumberOfHostThreads) {
   if (ptx_images().empty()) GTEST_SKIP() << "no PTX in this build";
   const ConvShape shape = kSanitized ? ConvShape{2, 1, 18, 16, 6, 5} : ConvShape{3, 2, 30, 26, 6, 5};
   const Tensors numbers = tensors(shape, false);
-  const auto observe = [&](const RegisteredVariant& registered, int host_threads) {
+  const auto observe = [&](const ProblemVariant& registered, int host_threads) {
     simulated::SimulatedDeviceOptions options;
     options.host_threads = host_threads;
     simulated::SimulatedDevice device(options);
@@ -163,12 +163,13 @@ TEST(CudaVariants, AreTheSameBitsAndCountsForEveryNumberOfHostThreads) {
     const DeviceBuffer x = device.allocate(numbers.input.size() * sizeof(float), "input");
     const DeviceBuffer y = device.allocate(observed.output.size() * sizeof(float), "output");
     device.copy_to_device(x.address(), numbers.input.data(), x.bytes());
-    registered.variant->prepare(device, shape, numbers.weights.data(), {x.floats(), y.floats()})->convolve();
+    registered.variant->prepare(device, shape, conv_tensors(shape, x.floats(), numbers.weights.data(), y.floats()))
+        ->run();
     device.copy_to_host(observed.output.data(), y.address(), y.bytes());
     observed.counters = device.take_counters();
     return observed;
   };
-  for (const RegisteredVariant& registered : registered_variants()) {
+  for (const ProblemVariant& registered : convolution_problem().variants()) {
     if (registered.info.family != "cuda" || registered.variant->launch_plan(shape).empty()) continue;
     if (kSanitized && registered.info.rung.value_or(1) % 4 != 0) continue;
     SCOPED_TRACE(registered.info.name);
@@ -186,19 +187,20 @@ TEST(CudaVariants, AreTheSameBitsWithNothingCounted) {
   for (const ConvShape& shape : {ConvShape{2, 1, 18, 16, 6, 5}, ConvShape{3, 2, 30, 26, 6, 5}}) {
     if (kSanitized && shape.batch > 2) continue;
     const Tensors numbers = tensors(shape, false);
-    const auto output_of = [&](const RegisteredVariant& registered, bool is_counted) {
+    const auto output_of = [&](const ProblemVariant& registered, bool is_counted) {
       simulated::SimulatedDevice device;
       std::vector<float> output(static_cast<std::size_t>(shape.output_elements()));
       const DeviceBuffer x = device.allocate(numbers.input.size() * sizeof(float), "input");
       const DeviceBuffer y = device.allocate(output.size() * sizeof(float), "output");
       device.copy_to_device(x.address(), numbers.input.data(), x.bytes());
       device.set_counting(is_counted);
-      registered.variant->prepare(device, shape, numbers.weights.data(), {x.floats(), y.floats()})->convolve();
+      registered.variant->prepare(device, shape, conv_tensors(shape, x.floats(), numbers.weights.data(), y.floats()))
+          ->run();
       device.copy_to_host(output.data(), y.address(), y.bytes());
       EXPECT_EQ(device.take_counters().empty(), !is_counted);
       return output;
     };
-    for (const RegisteredVariant& registered : registered_variants()) {
+    for (const ProblemVariant& registered : convolution_problem().variants()) {
       if (registered.info.family != "cuda" || registered.variant->launch_plan(shape).empty()) continue;
       SCOPED_TRACE(registered.info.name);
       const std::vector<float> counted = output_of(registered, true);
@@ -215,7 +217,7 @@ TEST(CudaVariants, AWindowOfALargeBatchRunsItsImagesAndNoOthers) {
   constexpr int kCount = 8;
   const Tensors numbers = tensors(shape.with_batch(kFirst + kCount), true);
   const ReferenceOutput reference = batch_reference(shape.with_batch(kFirst + kCount), numbers);
-  for (const RegisteredVariant& registered : registered_variants()) {
+  for (const ProblemVariant& registered : convolution_problem().variants()) {
     if (registered.info.family != "cuda" || registered.variant->launch_plan(shape).empty()) continue;
     if (kSanitized && registered.info.rung.value_or(1) % 4 != 0) continue;
     SCOPED_TRACE(registered.info.name);
@@ -226,7 +228,8 @@ TEST(CudaVariants, AWindowOfALargeBatchRunsItsImagesAndNoOthers) {
     device.copy_to_device(x.address(), numbers.input.data(), numbers.input.size() * sizeof(float));
     device.copy_to_device(y.address(), output.data(), y.bytes());
     device.set_grid_window(GridWindow{kFirst, kCount, 1024});
-    registered.variant->prepare(device, shape, numbers.weights.data(), {x.floats(), y.floats()})->convolve();
+    registered.variant->prepare(device, shape, conv_tensors(shape, x.floats(), numbers.weights.data(), y.floats()))
+        ->run();
     device.copy_to_host(output.data(), y.address(), y.bytes());
     std::size_t wrong = 0;
     for (std::size_t i = 0; i < output.size(); ++i) {

@@ -9,8 +9,8 @@
 
 #include "devices/cpu/cpu_device.hpp"
 #include "variants/convolution/conv_test_data.hpp"
+#include "variants/convolution/problem.hpp"
 #include "variants/convolution/reference.hpp"
-#include "variants/convolution/registry.hpp"
 
 namespace convladder {
 namespace {
@@ -41,13 +41,13 @@ void expect_exact(const ConvShape& shape, const std::string& name) {
   std::vector<float> result(static_cast<std::size_t>(shape.output_elements()), std::nanf(""));
   const DeviceBuffer output = device.allocate(result.size() * sizeof(float), "output");
   device.copy_to_device(output.address(), result.data(), output.bytes());
-  const RegisteredVariant* const registered = find_variant("cpu", name);
+  const ProblemVariant* const registered = find_variant(convolution_problem(), "cpu", name);
   ASSERT_NE(registered, nullptr) << name;
   if (!registered->variant->unsupported_reason(shape).empty()) return;
-  const auto prepared =
-      registered->variant->prepare(device, shape, data.weights.data(), {input.floats(), output.floats()});
+  const auto prepared = registered->variant->prepare(
+      device, shape, conv_tensors(shape, input.floats(), data.weights.data(), output.floats()));
   EXPECT_EQ(prepared->choice().find(getenv(kVariable)), 0U) << prepared->choice();
-  prepared->convolve();
+  prepared->run();
   device.copy_to_host(result.data(), output.address(), output.bytes());
   for (int image = 0; image < shape.batch; ++image) {
     const ReferenceOutput expected =
@@ -152,7 +152,7 @@ TEST(InstructionSet, IsChosenAmongTwoWhereWideVectorsAreHalved) {
 TEST(InstructionSet, DecidesWhichWinogradStageSuits) {
   setenv(kVariable, "baseline", 1);  // four lanes, on every machine
   const auto suits = [](const char* name, const ConvShape& shape) {
-    return find_variant("cpu", name)->variant->suits(shape);
+    return find_variant(convolution_problem(), "cpu", name)->variant->suits(shape);
   };
   for (const int batch : {1, 3, 16, 1000}) {
     const ConvShape wide{batch, 256, 13, 13, 384, 3, 1, 1};

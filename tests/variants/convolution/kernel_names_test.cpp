@@ -4,7 +4,7 @@
 #include <set>
 
 #include "devices/kernel_resources.hpp"
-#include "variants/convolution/registry.hpp"
+#include "variants/convolution/problem.hpp"
 
 namespace convladder {
 namespace {
@@ -29,7 +29,7 @@ const ConvShape five_by_five{
 
 TEST(KernelNames, EveryCudaVariantsKernelHasANameOfItsOwn) {
   std::set<std::string> names;
-  for (const RegisteredVariant& registered : registered_variants()) {
+  for (const ProblemVariant& registered : convolution_problem().variants()) {
     if (registered.info.family != "cuda" || !registered.variant->unsupported_reason(five_by_five).empty()) continue;
     // Some ideas that are left out are left out of the launch plan, and the kernel is the same.
     if (!registered.info.leaves_out.empty()) continue;
@@ -50,7 +50,7 @@ TEST(KernelNames, EveryCudaVariantsKernelHasANameOfItsOwn) {
 #if CONVLADDER_HAS_CUDA
 
 TEST(KernelResources, PtxasReportedEveryKernelForEveryArchitecture) {
-  for (const RegisteredVariant& registered : registered_variants()) {
+  for (const ProblemVariant& registered : convolution_problem().variants()) {
     // Without an idea that saves registers a kernel may spill: that is a part of what the idea is worth.
     if (registered.info.family != "cuda" || !registered.info.leaves_out.empty()) continue;
     for (const KernelLaunch& launch : registered.variant->launch_plan(five_by_five)) {

@@ -10,15 +10,15 @@
 #include "devices/ptx_images.hpp"
 #include "sanitized.hpp"
 #include "simulator/device/simulated_device.hpp"
+#include "variants/convolution/problem.hpp"
 #include "variants/convolution/reference.hpp"
-#include "variants/convolution/registry.hpp"
 
 namespace convladder {
 namespace {
 
-std::vector<RegisteredVariant> all_left_out(std::string_view family) {
-  std::vector<RegisteredVariant> all;
-  for (const RegisteredVariant& registered : registered_variants()) {
+std::vector<ProblemVariant> all_left_out(std::string_view family) {
+  std::vector<ProblemVariant> all;
+  for (const ProblemVariant& registered : convolution_problem().variants()) {
     if (registered.info.family == family && !registered.info.leaves_out.empty()) all.push_back(registered);
   }
   return all;
@@ -36,10 +36,10 @@ struct SmallIntegers {
   std::vector<float> weights;
 };
 
-void expect_names(const RegisteredVariant& registered) {
+void expect_names(const ProblemVariant& registered) {
   const VariantInfo& info = registered.info;
   SCOPED_TRACE(info.name);
-  const RegisteredVariant* const best = find_variant(info.family, info.builds_on);
+  const ProblemVariant* const best = find_variant(convolution_problem(), info.family, info.builds_on);
   ASSERT_NE(best, nullptr);
   EXPECT_TRUE(best->info.rung.has_value());
   EXPECT_FALSE(info.rung.has_value());
@@ -50,7 +50,7 @@ void expect_names(const RegisteredVariant& registered) {
 TEST(LeaveOneOut, NamesAStageAndAnIdea) {
   ASSERT_GE(all_left_out("cpu").size(), 8U);
   for (const char* const family : {"cpu", "cuda"}) {
-    for (const RegisteredVariant& registered : all_left_out(family)) expect_names(registered);
+    for (const ProblemVariant& registered : all_left_out(family)) expect_names(registered);
   }
 }
 
@@ -61,13 +61,13 @@ TEST(LeaveOneOut, OnTheCpuComputesWhatTheStageComputes) {
     const SmallIntegers data(shape);
     const auto output_of = [&](std::string_view name) {
       std::vector<float> output(static_cast<std::size_t>(shape.output_elements()), std::nanf(""));
-      find_variant("cpu", name)
-          ->variant->prepare(device, shape, data.weights.data(), {data.input.data(), output.data()})
-          ->convolve();
+      find_variant(convolution_problem(), "cpu", name)
+          ->variant->prepare(device, shape, conv_tensors(shape, data.input.data(), data.weights.data(), output.data()))
+          ->run();
       return output;
     };
     const std::vector<float> expected = output_of("streamed-output");
-    for (const RegisteredVariant& registered : all_left_out("cpu")) {
+    for (const ProblemVariant& registered : all_left_out("cpu")) {
       ASSERT_EQ(registered.variant->unsupported_reason(shape), "");
       EXPECT_EQ(output_of(registered.info.name), expected) << registered.info.name << ' ' << shape_name(shape);
     }
@@ -75,9 +75,9 @@ TEST(LeaveOneOut, OnTheCpuComputesWhatTheStageComputes) {
 }
 
 TEST(LeaveOneOut, OnTheCpuRefusesCopiesThatNeedTooMuchMemory) {
-  const ConvVariant& variant = *find_variant("cpu", "without-near-copies")->variant;
-  EXPECT_NE(variant.unsupported_reason({100000, 1, 64, 64, 12, 7}).find("2 GiB"), std::string::npos);
-  EXPECT_EQ(variant.unsupported_reason({1000, 1, 64, 64, 12, 7}), "");
+  const Variant& variant = *find_variant(convolution_problem(), "cpu", "without-near-copies")->variant;
+  EXPECT_NE(variant.unsupported_reason(ConvShape{100000, 1, 64, 64, 12, 7}).find("2 GiB"), std::string::npos);
+  EXPECT_EQ(variant.unsupported_reason(ConvShape{1000, 1, 64, 64, 12, 7}), "");
 }
 
 #if CONVLADDER_HAS_CUDA_FAMILY
@@ -89,7 +89,7 @@ struct Run {
   Counts counts;
 };
 
-Run run(const ConvVariant& variant, const std::string& compiler, const ConvShape& shape) {
+Run run(const Variant& variant, const std::string& compiler, const ConvShape& shape) {
   simulated::SimulatedDeviceOptions options;
   options.ptx_compiler = compiler;
   simulated::SimulatedDevice device(options);
@@ -97,7 +97,7 @@ Run run(const ConvVariant& variant, const std::string& compiler, const ConvShape
   const DeviceBuffer x = device.allocate(input.size() * sizeof(float), "input");
   const DeviceBuffer y = device.allocate(static_cast<std::size_t>(shape.output_elements()) * sizeof(float), "output");
   device.copy_to_device(x.address(), input.data(), x.bytes());
-  variant.prepare(device, shape, weights.data(), {x.floats(), y.floats()})->convolve();
+  variant.prepare(device, shape, conv_tensors(shape, x.floats(), weights.data(), y.floats()))->run();
   Run result;
   result.output.resize(static_cast<std::size_t>(shape.output_elements()));
   device.copy_to_host(result.output.data(), y.address(), y.bytes());
@@ -116,8 +116,8 @@ TEST(LeaveOneOut, ComputesWhatTheStageComputes) {
   for (const ConvShape& shape : small_layers()) {
     for (const PtxImages& images : ptx_images()) {
       const std::vector<float> expected =
-          run(*find_variant("cuda", "many-images")->variant, images.compiler, shape).output;
-      for (const RegisteredVariant& registered : all_left_out("cuda")) {
+          run(*find_variant(convolution_problem(), "cuda", "many-images")->variant, images.compiler, shape).output;
+      for (const ProblemVariant& registered : all_left_out("cuda")) {
         if (kSanitized && shape != small_layers().front()) continue;
         SCOPED_TRACE(std::string(registered.info.name) + " " + shape_name(shape) + " by " + images.compiler);
         ASSERT_EQ(registered.variant->unsupported_reason(shape), "");
@@ -133,8 +133,8 @@ TEST(LeaveOneOut, IsTheStageItselfWhereNothingIsLeftOut) {
     const ConvShape shape = layer.with_batch(1);  // the stage takes one image a block, so none is missing
     for (const PtxImages& images : ptx_images()) {
       SCOPED_TRACE(shape_name(shape) + " by " + images.compiler);
-      const ConvVariant& best = *find_variant("cuda", "many-images")->variant;
-      const ConvVariant& same = *find_variant("cuda", "without-many-images")->variant;
+      const Variant& best = *find_variant(convolution_problem(), "cuda", "many-images")->variant;
+      const Variant& same = *find_variant(convolution_problem(), "cuda", "without-many-images")->variant;
       const Counts expected = run(best, images.compiler, shape).counts;
       const Counts counts = run(same, images.compiler, shape).counts;
       for (const char* const name :
@@ -154,7 +154,7 @@ TEST(LeaveOneOut, IsTheStageItselfWhereNothingIsLeftOut) {
 TEST(LeaveOneOut, RefusesTilesThatTheStageDoesNotHave) {
   const ConvShape alexnet{1, 3, 227, 227, 96, 11, 4};
   const ConvShape one_channel{1, 1, 72, 72, 12, 7};
-  for (const RegisteredVariant& registered : all_left_out("cuda")) {
+  for (const ProblemVariant& registered : all_left_out("cuda")) {
     EXPECT_NE(registered.variant->unsupported_reason(alexnet).find("is not among the compiled ones"),
               std::string::npos);
     EXPECT_NE(registered.variant->unsupported_reason(one_channel).find("many-images uses a tile for this layer"),

@@ -22,15 +22,11 @@ TEST(ConvolutionAsAProblem, HasTheShapesSizesAndNames) {
   EXPECT_EQ(parse_size(convolution_problem(), shape_name(kShape)), size.with_batch(1));
 }
 
-TEST(ConvolutionAsAProblem, HasEveryVariantOfItsLadderInOrder) {
-  const std::vector<ProblemVariant>& variants = convolution_problem().variants();
-  ASSERT_EQ(variants.size(), registered_variants().size());
-  for (std::size_t i = 0; i < variants.size(); ++i) {
-    EXPECT_EQ(variants[i].info.name, registered_variants()[i].info.name);
-    EXPECT_EQ(variants[i].variant, as_variant(registered_variants()[i]).variant);
-    EXPECT_EQ(variants[i].variant->unsupported_reason(kShape),
-              registered_variants()[i].variant->unsupported_reason(kShape));
-  }
+TEST(ConvolutionAsAProblem, SaysWhatFollowsFromItsSizes) {
+  const std::vector<std::pair<std::string_view, int>> derived = convolution_problem().derived_values(kShape);
+  ASSERT_EQ(derived.size(), 2U);
+  EXPECT_EQ(derived[0], std::pair(std::string_view("out_height"), kShape.out_height()));
+  EXPECT_EQ(derived[1], std::pair(std::string_view("out_width"), kShape.out_width()));
 }
 
 TEST(Sizes, AreReadInAnyOrderAndLeaveOutWhatIsUsual) {

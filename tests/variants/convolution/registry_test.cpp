@@ -1,4 +1,4 @@
-#include "variants/convolution/registry.hpp"
+#include "variants/convolution/problem.hpp"
 
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ namespace {
 void no_convolution(const ConvShape& /*shape*/, const float* /*input*/, const float* /*weights*/, float* /*output*/) {}
 
 TEST(Registry, OrdersByFamilyAndRungThenLibrariesThenWhatLeavesAnIdeaOut) {
-  const std::vector<RegisteredVariant>& variants = registered_variants();
+  const std::vector<ProblemVariant>& variants = convolution_problem().variants();
   ASSERT_FALSE(variants.empty());
   for (std::size_t i = 1; i < variants.size(); ++i) {
     const VariantInfo& before = variants[i - 1].info;
@@ -35,20 +35,21 @@ TEST(Registry, OrdersByFamilyAndRungThenLibrariesThenWhatLeavesAnIdeaOut) {
 }
 
 TEST(Registry, FindsEveryVariantByFamilyAndName) {
-  for (const RegisteredVariant& registered : registered_variants()) {
-    const RegisteredVariant* const found = find_variant(registered.info.family, registered.info.name);
+  for (const ProblemVariant& registered : convolution_problem().variants()) {
+    const ProblemVariant* const found =
+        find_variant(convolution_problem(), registered.info.family, registered.info.name);
     ASSERT_NE(found, nullptr) << registered.info.name;
     EXPECT_EQ(found->variant, registered.variant);
     EXPECT_NE(found->variant, nullptr);
   }
-  EXPECT_EQ(find_variant("cpu", "no-such-variant"), nullptr);
-  EXPECT_EQ(find_variant("cpu", ""), nullptr);
-  const std::string_view name = registered_variants().front().info.name;
-  EXPECT_EQ(find_variant("no-such-family", name), nullptr);
+  EXPECT_EQ(find_variant(convolution_problem(), "cpu", "no-such-variant"), nullptr);
+  EXPECT_EQ(find_variant(convolution_problem(), "cpu", ""), nullptr);
+  const std::string_view name = convolution_problem().variants().front().info.name;
+  EXPECT_EQ(find_variant(convolution_problem(), "no-such-family", name), nullptr);
 }
 
 TEST(Registry, EveryStageBuildsOnTheOneBelowAndLibrariesOnNone) {
-  for (const RegisteredVariant& registered : registered_variants()) {
+  for (const ProblemVariant& registered : convolution_problem().variants()) {
     const VariantInfo& info = registered.info;
     if (info.is_library()) {
       EXPECT_EQ(info.builds_on, "") << info.name;
@@ -59,7 +60,7 @@ TEST(Registry, EveryStageBuildsOnTheOneBelowAndLibrariesOnNone) {
       EXPECT_EQ(*info.rung, 1) << info.name << " builds on nothing but is not the first stage";
       continue;
     }
-    const RegisteredVariant* const base = find_variant(info.family, info.builds_on);
+    const ProblemVariant* const base = find_variant(convolution_problem(), info.family, info.builds_on);
     ASSERT_NE(base, nullptr) << info.name;
     ASSERT_TRUE(base->info.rung) << info.name << " builds on a library";
     EXPECT_LT(*base->info.rung, *info.rung) << info.name;
@@ -68,7 +69,7 @@ TEST(Registry, EveryStageBuildsOnTheOneBelowAndLibrariesOnNone) {
 
 TEST(Registry, EveryFamilyHasTheSixStagesOfTheMission) {
   std::map<std::string_view, std::set<int>> rungs;
-  for (const RegisteredVariant& registered : registered_variants()) {
+  for (const ProblemVariant& registered : convolution_problem().variants()) {
     if (registered.info.rung) rungs[registered.info.family].insert(*registered.info.rung);
   }
   EXPECT_TRUE(rungs.contains("cpu"));
@@ -83,7 +84,7 @@ TEST(Registry, EveryFamilyHasTheSixStagesOfTheMission) {
 #if CONVLADDER_HAS_ONEDNN
 TEST(Registry, ALibraryStandsBesideTheCpuLadder) {
   int libraries = 0;
-  for (const RegisteredVariant& registered : registered_variants()) {
+  for (const ProblemVariant& registered : convolution_problem().variants()) {
     if (registered.info.family == "cpu" && registered.info.is_library()) ++libraries;
   }
   EXPECT_GE(libraries, 1);
@@ -91,7 +92,7 @@ TEST(Registry, ALibraryStandsBesideTheCpuLadder) {
 #endif
 
 TEST(Registry, NamesCanBeTypedAndTextsCanBeRead) {
-  for (const RegisteredVariant& registered : registered_variants()) {
+  for (const ProblemVariant& registered : convolution_problem().variants()) {
     const VariantInfo& info = registered.info;
     SCOPED_TRACE(std::string(info.name));
     EXPECT_TRUE(info.family == "cpu" || info.family == "cuda") << info.family;
@@ -104,7 +105,7 @@ TEST(Registry, NamesCanBeTypedAndTextsCanBeRead) {
 }
 
 TEST(Registry, EveryHypothesisIsOneSentence) {
-  for (const RegisteredVariant& registered : registered_variants()) {
+  for (const ProblemVariant& registered : convolution_problem().variants()) {
     const std::string_view hypothesis = registered.info.hypothesis;
     SCOPED_TRACE(std::string(registered.info.name));
     ASSERT_FALSE(hypothesis.empty());
@@ -116,7 +117,7 @@ TEST(Registry, EveryHypothesisIsOneSentence) {
 }
 
 TEST(Registry, EveryVariantHasAToleranceThatFloat32Needs) {
-  for (const RegisteredVariant& registered : registered_variants()) {
+  for (const ProblemVariant& registered : convolution_problem().variants()) {
     EXPECT_GT(registered.variant->tolerance(), 0) << registered.info.name;
     if (registered.info.rung && *registered.info.rung <= 6) {
       EXPECT_LE(registered.variant->tolerance(), 1e-6) << registered.info.name;
@@ -127,9 +128,9 @@ TEST(Registry, EveryVariantHasAToleranceThatFloat32Needs) {
 /// Registers one more variant in a fresh process and exits with 3 and the message if the registry refuses it, with 0
 /// if it does not.
 [[noreturn]] void exit_with_the_verdict_on(const VariantInfo& info) {
-  const VariantRegistration extra(info, cpu_variant(no_convolution));
+  const VariantRegistration extra("convolution", info, cpu_variant(no_convolution));
   try {
-    registered_variants();
+    convolution_problem().variants();
   } catch (const std::logic_error& error) {
     std::fputs(error.what(), stderr);
     std::exit(3);
@@ -159,7 +160,7 @@ TEST_F(RegistryDeathTest, RefusesANameThatIsTaken) {
   VariantInfo info = extra();
   info.name = "memory-accumulation";
   EXPECT_EXIT(exit_with_the_verdict_on(info), testing::ExitedWithCode(3),
-              "there are two: variant 'memory-accumulation' of family cpu");
+              "there are two: variant 'memory-accumulation' of convolution, family cpu");
 }
 
 TEST_F(RegistryDeathTest, RefusesARungThatIsTaken) {
@@ -172,7 +173,7 @@ TEST_F(RegistryDeathTest, RefusesToBuildOnNothing) {
   VariantInfo info = extra();
   info.builds_on = "no-such-stage";
   EXPECT_EXIT(exit_with_the_verdict_on(info), testing::ExitedWithCode(3),
-              "'extra-variant' builds on 'no-such-stage', which is not a variant of family cpu");
+              "'extra-variant' builds on 'no-such-stage', which is not a variant of convolution, family cpu");
 }
 
 TEST_F(RegistryDeathTest, WhatLeavesAnIdeaOutIsAStageWithoutIt) {
@@ -190,7 +191,7 @@ TEST_F(RegistryDeathTest, DoesNotLetAStageBuildOnAnotherFamily) {
   VariantInfo info = extra();
   info.family = "other";
   info.builds_on = "memory-accumulation";
-  EXPECT_EXIT(exit_with_the_verdict_on(info), testing::ExitedWithCode(3), "not a variant of family other");
+  EXPECT_EXIT(exit_with_the_verdict_on(info), testing::ExitedWithCode(3), "not a variant of convolution, family other");
 }
 
 TEST_F(RegistryDeathTest, LetsFamiliesUseTheSameNamesAndRungs) {

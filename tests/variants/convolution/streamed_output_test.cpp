@@ -7,7 +7,7 @@
 #include "devices/cpu/cpu_device.hpp"
 #include "devices/cpu/cpu_facts.hpp"
 #include "variants/convolution/conv_test_data.hpp"
-#include "variants/convolution/registry.hpp"
+#include "variants/convolution/problem.hpp"
 
 namespace convladder {
 namespace {
@@ -42,16 +42,17 @@ TEST(StreamedOutput, WritesWhatTheStageBeforeWrites) {
     const auto elements = static_cast<std::size_t>(shape.output_elements());
     std::vector<float> results[2];
     for (int i = 0; i < 2; ++i) {
-      const RegisteredVariant* const stage = find_variant("cpu", i == 0 ? "shifted-rows" : "streamed-output");
+      const ProblemVariant* const stage =
+          find_variant(convolution_problem(), "cpu", i == 0 ? "shifted-rows" : "streamed-output");
       ASSERT_NE(stage, nullptr);
       CpuDevice device;
       const DeviceBuffer output = device.allocate(elements * sizeof(float), "output");
-      const auto prepared =
-          stage->variant->prepare(device, shape, data.weights.data(), {data.input.data(), output.floats()});
+      const auto prepared = stage->variant->prepare(
+          device, shape, conv_tensors(shape, data.input.data(), data.weights.data(), output.floats()));
       if (i == 1) {
         EXPECT_NE(prepared->choice().find(one.way), std::string::npos) << prepared->choice();
       }
-      prepared->convolve();
+      prepared->run();
       results[i].resize(elements);
       device.copy_to_host(results[i].data(), output.address(), output.bytes());
       EXPECT_EQ(device.memory_violation(), "");

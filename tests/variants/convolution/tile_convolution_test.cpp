@@ -12,7 +12,7 @@
 #include "devices/cpu/tile_unit.hpp"
 #include "sanitized.hpp"
 #include "variants/convolution/conv_run.hpp"
-#include "variants/convolution/registry.hpp"
+#include "variants/convolution/problem.hpp"
 
 namespace convladder {
 namespace {
@@ -24,7 +24,9 @@ class TileStages : public testing::Test {
   void SetUp() override { setenv("CONVLADDER_AMX", "emulated", 1); }
   void TearDown() override { unsetenv("CONVLADDER_AMX"); }
 
-  static const ConvVariant& stage(std::string_view name) { return *find_variant("cpu", name)->variant; }
+  static const Variant& stage(std::string_view name) {
+    return *find_variant(convolution_problem(), "cpu", name)->variant;
+  }
 
   static double largest_error(const std::vector<float>& output, const ReferenceOutput& expected) {
     double largest = 0;
@@ -221,7 +223,7 @@ TEST_F(TileStages, AreTheSameOnAmx) {
 TEST_F(TileStages, AreNeverTimedWhereEmulated) {
   for (const char* const name : kStages) {
     EXPECT_EQ(stage(name).why_untimed(), "its tile instructions are emulated (CONVLADDER_AMX)");
-    EXPECT_FALSE(stage(name).suits({1, 96, 27, 27, 256, 5, 1, 2}));
+    EXPECT_FALSE(stage(name).suits(ConvShape{1, 96, 27, 27, 256, 5, 1, 2}));
   }
 }
 
@@ -245,7 +247,7 @@ TEST_F(TileStages, SayWhatIsMissingWithoutAmx) {
   unsetenv("CONVLADDER_AMX");
   if (tile_unit() == TileUnit::processor) GTEST_SKIP() << "this processor has AMX";
   for (const char* const name : kStages) {
-    const std::string reason = stage(name).unsupported_reason({1, 1, 28, 28, 50, 5});
+    const std::string reason = stage(name).unsupported_reason(ConvShape{1, 1, 28, 28, 50, 5});
     EXPECT_NE(reason.find("CONVLADDER_AMX=emulated"), std::string::npos) << reason;
     EXPECT_EQ(stage(name).why_untimed(), "");
   }

@@ -14,9 +14,9 @@
 #include "simulator/device/simulated_device.hpp"
 #include "support/errors.hpp"
 #include "variants/convolution/conv_test_data.hpp"
+#include "variants/convolution/problem.hpp"
 #include "variants/convolution/reference.hpp"
-#include "variants/convolution/registry.hpp"
-#include "variants/convolution/tuned_variant.hpp"
+#include "variants/tuned_variant.hpp"
 
 namespace convladder {
 namespace {
@@ -58,7 +58,7 @@ TEST(TuningTable, SaysWhatIsWrongWithAFile) {
 
 TEST(TuningTable, AChangedEntryChangesTheLaunch) {
   const ConvShape shape{8, 12, 33, 33, 24, 7};
-  const RegisteredVariant& registered = *find_variant("cuda", "many-images");
+  const ProblemVariant& registered = *find_variant(convolution_problem(), "cuda", "many-images");
   const auto launch = [&](const std::string& entries) {
     const TuningTable table = parse_tuning_table(
         R"({"schema_version": "1.0", "family": "cuda", "variant": "many-images", "entries": [)" + entries + "]}", "t");
@@ -81,7 +81,7 @@ TEST(TuningTable, AChangedEntryChangesTheLaunch) {
 
 TEST(TuningTable, AnImpossibleEntryLeavesItToTheModel) {
   const ConvShape shape{8, 12, 33, 33, 20, 7};  // of no network
-  const ConvVariant& variant = *find_variant("cuda", "register-tile")->variant;
+  const Variant& variant = *find_variant(convolution_problem(), "cuda", "register-tile")->variant;
   const auto grid = [&](const std::string& configuration) {
     const TuningTable table = parse_tuning_table(
         R"({"schema_version": "1.0", "family": "cuda", "variant": "register-tile", "entries":
@@ -96,7 +96,7 @@ TEST(TuningTable, AnImpossibleEntryLeavesItToTheModel) {
 
 TEST(Configurations, CanAllBeLaunchedAndTheFirstIsWhatIsTaken) {
   for (const ConvShape& shape : {ConvShape{8, 12, 33, 33, 24, 7}, ConvShape{8, 1, 28, 28, 50, 5}}) {
-    for (const RegisteredVariant& registered : registered_variants()) {
+    for (const ProblemVariant& registered : convolution_problem().variants()) {
       if (registered.info.family != "cuda" || !registered.variant->unsupported_reason(shape).empty()) continue;
       const Configurations found = registered.variant->configurations(shape, {}, 12);
       if (found.candidates.empty()) continue;
@@ -118,7 +118,7 @@ TEST(Configurations, CanAllBeLaunchedAndTheFirstIsWhatIsTaken) {
 }
 
 TEST(Configurations, SayWhatIsPossible) {
-  const ConvVariant& variant = *find_variant("cuda", "many-images")->variant;
+  const Variant& variant = *find_variant(convolution_problem(), "cuda", "many-images")->variant;
   const ConvShape shape{8, 12, 33, 33, 24, 7};
   const auto why = [&](const char* text) {
     try {
@@ -140,16 +140,16 @@ TEST(Configurations, SayWhatIsPossible) {
 #endif  // CONVLADDER_HAS_CUDA_FAMILY
 
 /// What a variant makes of small integers, which every order of sums adds up to the same.
-std::vector<float> outputs_of(const ConvVariant& variant, const ConvShape& shape, std::string& choice) {
+std::vector<float> outputs_of(const Variant& variant, const ConvShape& shape, std::string& choice) {
   std::vector<float> input(static_cast<std::size_t>(shape.input_elements()));
   std::vector<float> weights(static_cast<std::size_t>(shape.weight_elements()));
   for (std::size_t i = 0; i < input.size(); ++i) input[i] = static_cast<float>((i * 7 + 3) % 11) - 5;
   for (std::size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<float>((i * 5 + 1) % 7) - 3;
   std::vector<float> output(static_cast<std::size_t>(shape.output_elements()), std::nanf(""));
   CpuDevice device;
-  const std::unique_ptr<PreparedConv> ready =
-      variant.prepare(device, shape, weights.data(), {input.data(), output.data()});
-  ready->convolve();
+  const std::unique_ptr<PreparedVariant> ready =
+      variant.prepare(device, shape, conv_tensors(shape, input.data(), weights.data(), output.data()));
+  ready->run();
   choice = ready->choice();
   return output;
 }
@@ -157,7 +157,7 @@ std::vector<float> outputs_of(const ConvVariant& variant, const ConvShape& shape
 TEST(Configurations, OfCpuStagesAllComputeTheSame) {
   for (const ConvShape& shape : {ConvShape{2, 1, 38, 38, 7, 7}, ConvShape{3, 4, 17, 13, 10, 3, 2, 1, 2},
                                  ConvShape{1, 3, 9, 9, 5, 2, 1, 0}, ConvShape{2, 12, 33, 33, 24, 7}}) {
-    for (const RegisteredVariant& registered : registered_variants()) {
+    for (const ProblemVariant& registered : convolution_problem().variants()) {
       if (registered.info.family != "cpu" || !registered.variant->unsupported_reason(shape).empty()) continue;
       const Configurations found = registered.variant->configurations(shape, {}, 30);
       if (found.candidates.empty()) continue;
@@ -167,7 +167,7 @@ TEST(Configurations, OfCpuStagesAllComputeTheSame) {
       std::string choice;
       const std::vector<float> expected = outputs_of(*registered.variant, shape, choice);
       for (const Configuration& one : found.candidates) {
-        const std::unique_ptr<ConvVariant> chosen = registered.variant->configured(shape, one, ChosenBy::request);
+        const std::unique_ptr<Variant> chosen = registered.variant->configured(shape, one, ChosenBy::request);
         EXPECT_EQ(outputs_of(*chosen, shape, choice), expected) << one.text();
         EXPECT_NE(choice.find("as asked for"), std::string::npos) << choice;
         EXPECT_EQ(registered.variant->configurations(shape, one, 5).candidates, std::vector{one})
@@ -181,8 +181,8 @@ TEST(Configurations, OfShiftedRowsSayWhatIsPossible) {
   const ConvShape shape{2, 1, 38, 38, 7, 7};  // 32 x 32 outputs: whole lines
   const auto why = [](const char* name, const ConvShape& layer, const char* text) {
     try {
-      static_cast<void>(
-          find_variant("cpu", name)->variant->configured(layer, Configuration::parse(text), ChosenBy::request));
+      static_cast<void>(find_variant(convolution_problem(), "cpu", name)
+                            ->variant->configured(layer, Configuration::parse(text), ChosenBy::request));
     } catch (const std::invalid_argument& error) {
       return std::string(error.what());
     }

@@ -1,5 +1,6 @@
 // Bias: adds its channel's value to every element, a thread each.
-#include "variants/cuda_operator.hpp"
+#include "variants/kernel_launches.hpp"
+#include "variants/layer_problem.hpp"
 #include "variants/operator_tolerances.hpp"
 
 namespace convladder {
@@ -15,20 +16,22 @@ __global__ void add_bias(const float* x, const float* bias, float* y, int elemen
 
 namespace {
 
-std::vector<KernelLaunch> plan(const OperatorShape& shape, const OperatorTensors& tensors) {
-  const std::size_t elements = shape.input.elements();
-  return {make_launch(add_bias, image_grid(shape.batch, elements), Dim3{kElementThreads, 1, 1}, 0, tensors.input,
-                      tensors.bias, tensors.output, static_cast<int>(elements), shape.input.height * shape.input.width,
-                      blocks_per_image(elements))};
+std::vector<KernelLaunch> plan(const ProblemSize& size, const ProblemTensors& tensors) {
+  const ActivationShape image = image_of(size);
+  const std::size_t elements = image.elements();
+  return {make_launch(add_bias, item_grid(size.batch, elements), Dim3{kElementThreads, 1, 1}, 0, tensors.input(),
+                      tensors.constant(), tensors.output(), static_cast<int>(elements), image.height * image.width,
+                      blocks_per_item(elements))};
 }
 
-const OperatorRegistration registration{{.family = "cuda",
-                                         .type = OperatorType::bias,
-                                         .name = "elementwise",
-                                         .title = "Elementwise",
-                                         .library = false,
-                                         .description = "One thread per element finds its channel with one division."},
-                                        cuda_operator(plan, tolerance::bias)};
+const VariantRegistration registration{"bias",
+                                       {.family = "cuda",
+                                        .rung = 1,
+                                        .name = "elementwise",
+                                        .title = "Elementwise",
+                                        .builds_on = "",
+                                        .hypothesis = "One thread per element finds its channel with one division."},
+                                       launch_variant(plan, tolerance::bias)};
 
 }  // namespace
 }  // namespace convladder

@@ -58,6 +58,7 @@ void memory_accumulation(const ConvShape& s, const float* x, const float* w, flo
 }
 
 const VariantRegistration registration{
+    "convolution",
     {.family = "cpu",
      .rung = 1,
      .name = "memory-accumulation",

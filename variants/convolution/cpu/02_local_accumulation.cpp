@@ -53,6 +53,7 @@ void local_accumulation(const ConvShape& s, const float* x, const float* w, floa
 }
 
 const VariantRegistration registration{
+    "convolution",
     {.family = "cpu",
      .rung = 2,
      .name = "local-accumulation",

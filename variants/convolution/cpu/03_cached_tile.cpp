@@ -49,6 +49,7 @@ void cached_tile(const ConvShape& s, const float* x, const float* w, float* y) {
 }
 
 const VariantRegistration registration{
+    "convolution",
     {.family = "cpu",
      .rung = 3,
      .name = "cached-tile",

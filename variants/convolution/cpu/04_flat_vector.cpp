@@ -30,6 +30,7 @@ void flat_vector(const ConvShape& s, const float* x, const float* w, float* y) {
 }
 
 const VariantRegistration registration{
+    "convolution",
     {.family = "cpu",
      .rung = 4,
      .name = "flat-vector",

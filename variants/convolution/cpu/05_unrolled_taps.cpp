@@ -52,6 +52,7 @@ void unrolled_taps(const ConvShape& s, const float* x, const float* w, float* y)
 }
 
 const VariantRegistration registration{
+    "convolution",
     {.family = "cpu",
      .rung = 5,
      .name = "unrolled-taps",

@@ -77,6 +77,7 @@ std::string unsupported(const ConvShape& s) {
 void compile_time(const ConvShape& s, const float* x, const float* w, float* y) { find_instance(s)->run(s, x, w, y); }
 
 const VariantRegistration registration{
+    "convolution",
     {.family = "cpu",
      .rung = 6,
      .name = "compile-time",

@@ -91,6 +91,7 @@ class RegisterTiled {
 };
 
 const VariantRegistration registration{
+    "convolution",
     {.family = "cpu",
      .rung = 7,
      .name = "register-tile",

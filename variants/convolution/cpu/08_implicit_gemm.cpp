@@ -385,6 +385,7 @@ class ImplicitGemm {
 };
 
 const VariantRegistration registration{
+    "convolution",
     {.family = "cpu",
      .rung = 8,
      .name = "implicit-gemm",

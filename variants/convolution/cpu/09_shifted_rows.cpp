@@ -40,6 +40,7 @@ class ShiftedRowsStage {
 };
 
 const VariantRegistration registration{
+    "convolution",
     {.family = "cpu",
      .rung = 9,
      .name = "shifted-rows",

@@ -77,6 +77,7 @@ class StreamedOutput {
 };
 
 const VariantRegistration registration{
+    "convolution",
     {.family = "cpu",
      .rung = 10,
      .name = "streamed-output",

@@ -34,6 +34,7 @@ class ImageLanes : public LaneStage<ImageLanesPlan, ImageLanesWorkspace, ImageLa
 bool suits(const ConvShape& s) { return has_many_taps(s) && !shifted_copies_fit(s) && has_images_for_lanes(s); }
 
 const VariantRegistration registration{
+    "convolution",
     {.family = "cpu",
      .rung = 11,
      .name = "image-lanes",

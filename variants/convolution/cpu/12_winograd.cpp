@@ -34,12 +34,13 @@ class Winograd : public LaneStage<WinogradPlan, WinogradWorkspace, WinogradTask<
                        plan().division.rows, plan().division.map_parts);
   }
 
-  static double saved_multiplications(const ConvShape& shape) { return saved_by_winograd(shape); }
+  static double saved_operations(const ConvShape& shape) { return saved_by_winograd(shape); }
 };
 
 bool suits(const ConvShape& s) { return winograd_suits(s) && winograd_has_strips(s) && !winograd_maps_suit(s); }
 
 const VariantRegistration registration{
+    "convolution",
     {.family = "cpu",
      .rung = 12,
      .name = "winograd",

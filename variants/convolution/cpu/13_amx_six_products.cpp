@@ -22,6 +22,7 @@ namespace convladder {
 namespace {
 
 const VariantRegistration registration{
+    "convolution",
     {.family = "cpu",
      .rung = 13,
      .name = "amx-six-products",

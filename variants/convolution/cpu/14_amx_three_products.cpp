@@ -14,6 +14,7 @@ namespace {
 bool suits(const ConvShape& /*shape*/) { return false; }
 
 const VariantRegistration registration{
+    "convolution",
     {.family = "cpu",
      .rung = 14,
      .name = "amx-three-products",

@@ -263,6 +263,7 @@ bool suits(const ConvShape& s) {
 }
 
 const VariantRegistration registration{
+    "convolution",
     {.family = "cpu",
      .rung = 15,
      .name = "map-lanes",

@@ -21,7 +21,7 @@ class WinogradMaps {
 
   void convolve(const float* input, float* output) { convolution_.convolve(input, StoreMapLanes{shape_, output}); }
   std::string choice() const { return convolution_.choice(); }
-  static double saved_multiplications(const ConvShape& shape) { return saved_by_winograd(shape); }
+  static double saved_operations(const ConvShape& shape) { return saved_by_winograd(shape); }
 
  private:
   ConvShape shape_;
@@ -29,6 +29,7 @@ class WinogradMaps {
 };
 
 const VariantRegistration registration{
+    "convolution",
     {.family = "cpu",
      .rung = 16,
      .name = "winograd-map-lanes",

@@ -236,7 +236,8 @@ template <Idea without>
 VariantRegistration registration(std::string_view name, std::string_view title, std::string_view leaves_out,
                                  std::string_view hypothesis) {
   using Stage = StreamedOutputWithout<without>;
-  return {{.family = "cpu",
+  return {"convolution",
+          {.family = "cpu",
            .rung = {},
            .name = name,
            .title = title,

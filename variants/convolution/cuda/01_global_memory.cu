@@ -59,6 +59,7 @@ std::vector<KernelLaunch> plan(const ConvShape& shape, const CudaTensors& tensor
 }
 
 const VariantRegistration registration{
+    "convolution",
     {.family = "cuda",
      .rung = 1,
      .name = "global-memory",

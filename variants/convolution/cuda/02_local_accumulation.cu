@@ -56,6 +56,7 @@ std::vector<KernelLaunch> plan(const ConvShape& shape, const CudaTensors& tensor
 }
 
 const VariantRegistration registration{
+    "convolution",
     {.family = "cuda",
      .rung = 2,
      .name = "local-accumulation",

@@ -104,6 +104,7 @@ std::vector<KernelLaunch> plan(const ConvShape& shape, const CudaTensors& tensor
 }
 
 const VariantRegistration registration{
+    "convolution",
     {.family = "cuda",
      .rung = 3,
      .name = "shared-memory",

@@ -137,6 +137,7 @@ std::vector<KernelLaunch> plan(const ConvShape& shape, const CudaTensors& tensor
 }
 
 const VariantRegistration registration{
+    "convolution",
     {.family = "cuda",
      .rung = 6,
      .name = "compile-time",

@@ -226,6 +226,7 @@ std::string choice(const ConvShape& shape) {
 }
 
 const VariantRegistration registration{
+    "convolution",
     {.family = "cuda",
      .rung = 7,
      .name = "constant-weights",

@@ -88,6 +88,7 @@ constexpr RegisterTileKernel kernels[] = {
 static_assert(std::size(sizes) == std::size(kernels));
 
 const VariantRegistration registration{
+    "convolution",
     {.family = "cuda",
      .rung = 8,
      .name = "register-tile",

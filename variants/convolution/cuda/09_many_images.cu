@@ -90,6 +90,7 @@ constexpr RegisterTileKernel kernels[] = {
 static_assert(std::size(sizes) == std::size(kernels));
 
 const VariantRegistration registration{
+    "convolution",
     {.family = "cuda",
      .rung = 9,
      .name = "many-images",

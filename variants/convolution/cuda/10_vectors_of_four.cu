@@ -96,6 +96,7 @@ constexpr RegisterTileKernel kernels[] = {
 static_assert(std::size(sizes) == std::size(kernels));
 
 const VariantRegistration registration{
+    "convolution",
     {.family = "cuda",
      .rung = 10,
      .name = "vectors-of-four",

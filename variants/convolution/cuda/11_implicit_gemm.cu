@@ -100,6 +100,7 @@ constexpr MatrixTileKernel kernels[] = {conv_implicit_gemm<64, 128>, conv_implic
 static_assert(std::size(sizes) == std::size(kernels));
 
 const VariantRegistration registration{
+    "convolution",
     {.family = "cuda",
      .rung = 11,
      .name = "implicit-gemm",

@@ -168,6 +168,7 @@ std::vector<float> pack(const ConvShape& shape, const float* weights) {
 }
 
 const VariantRegistration registration{
+    "convolution",
     {.family = "cuda",
      .rung = 17,
      .name = "shuffle-cache",

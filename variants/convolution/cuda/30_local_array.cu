@@ -70,6 +70,7 @@ std::vector<KernelLaunch> plan(const ConvShape& shape, const CudaTensors& tensor
 }
 
 const VariantRegistration registration{
+    "convolution",
     {.family = "cuda",
      .rung = 30,
      .name = "local-array",

@@ -132,6 +132,7 @@ std::vector<float> pack(const ConvShape& shape, const float* weights) {
 }
 
 const VariantRegistration registration{
+    "convolution",
     {.family = "cuda",
      .rung = 31,
      .name = "stored-im2col",

@@ -27,7 +27,7 @@
 #include "variants/convolution/cuda/cudnn_accuracy.hpp"
 #include "variants/convolution/cuda/cudnn_library.hpp"
 #include "variants/convolution/cuda/cudnn_way.hpp"
-#include "variants/convolution/registry.hpp"
+#include "variants/convolution/problem.hpp"
 #include "variants/timed_choice.hpp"
 
 namespace convladder {
@@ -60,18 +60,19 @@ std::vector<float> weights_channels_last(const ConvShape& shape, const float* we
   return packed;
 }
 
-class PreparedCudnnConv final : public PreparedConv {
+class PreparedCudnnConv final : public PreparedVariant {
  public:
   PreparedCudnnConv(const CudnnArithmetic& arithmetic, bool channels_last, Device& device, const ConvShape& shape,
-                    const float* weights, ConvTensors tensors)
+                    const ProblemTensors& tensors)
       : arithmetic_(arithmetic), device_(device) {
+    const float* const weights = tensors.constant();
     const std::vector<float> packed = channels_last ? weights_channels_last(shape, weights) : std::vector<float>();
     weights_ = device.allocate(static_cast<std::size_t>(shape.weight_elements()) * sizeof(float), "weights");
     device.copy_to_device(weights_.address(), channels_last ? packed.data() : weights, weights_.bytes());
-    CudnnProblem problem{shape, channels_last, tensors.input, weights_.floats(), tensors.output};
+    CudnnProblem problem{shape, channels_last, tensors.input(), weights_.floats(), tensors.output()};
     if (channels_last) problem = with_own_tensors(problem);
     load_input();
-    choose(problem, tensors.input, weights);
+    choose(problem, tensors.input(), weights);
   }
 
   /// Where one side alone is to be transposed, that is done in `convolve`: a step that does nothing has no time.
@@ -79,7 +80,7 @@ class PreparedCudnnConv final : public PreparedConv {
   void load_input() override {
     if (own_input_.bytes() > 0) device_.launch(to_own_);
   }
-  void convolve() override {
+  void run() override {
     if (!has_own_layout()) load_input();
     follow_stream();
     way_->run(workspace_.address());
@@ -230,12 +231,13 @@ class PreparedCudnnConv final : public PreparedConv {
   std::unique_ptr<CudnnWay> way_;
 };
 
-class CudnnVariant final : public ConvVariant {
+class CudnnVariant final : public Variant {
  public:
   CudnnVariant(const CudnnArithmetic& arithmetic, bool channels_last)
       : arithmetic_(arithmetic), channels_last_(channels_last) {}
 
-  std::string unsupported_reason(const ConvShape& shape) const override {
+  std::string unsupported_reason(const ProblemSize& size) const override {
+    const ConvShape shape = conv_shape(size);
     constexpr std::int64_t limit = std::numeric_limits<std::int32_t>::max();
     if (shape.input_elements() > limit || shape.output_elements() > limit) {
       return fmt::format("cuDNN takes tensors of up to {} elements, this needs {}", limit,
@@ -245,10 +247,10 @@ class CudnnVariant final : public ConvVariant {
   }
 
   /// Tries what there is on the given tensors: the output holds results afterwards.
-  std::unique_ptr<PreparedConv> prepare(Device& device, const ConvShape& shape, const float* weights,
-                                        ConvTensors tensors) const override {
+  std::unique_ptr<PreparedVariant> prepare(Device& device, const ProblemSize& size,
+                                           const ProblemTensors& tensors) const override {
     if (!cudnn_library().missing.empty()) throw DeviceError(cudnn_library().missing);
-    return std::make_unique<PreparedCudnnConv>(arithmetic_, channels_last_, device, shape, weights, tensors);
+    return std::make_unique<PreparedCudnnConv>(arithmetic_, channels_last_, device, conv_shape(size), tensors);
   }
 
   double tolerance() const override { return arithmetic_.tolerance; }
@@ -264,26 +266,31 @@ VariantInfo info(std::string_view name, std::string_view title, std::string_view
 }
 
 const VariantRegistration registration{
+    "convolution",
     info("cudnn", "cuDNN",
          "NVIDIA's library with the algorithm or plan that was timed as the quickest in plain float32: the ladder is "
          "compared with it."),
     keep_variant(std::make_unique<CudnnVariant>(fp32, false))};
 
 const VariantRegistration registration_nhwc{
+    "convolution",
     info("cudnn-nhwc", "cuDNN, NHWC",
          "Channels last, as cuDNN's newer kernels want them: the op may gain more than the transposes cost."),
     keep_variant(std::make_unique<CudnnVariant>(fp32, true))};
 
 const VariantRegistration registration_any{
+    "convolution",
     info("cudnn-any", "cuDNN, any algorithm",
          "Fewer multiplications where Winograd or FFT suits the shape, at the cost of accuracy: a class of its own."),
     keep_variant(std::make_unique<CudnnVariant>(any_fp32, false))};
 
 const VariantRegistration registration_tf32{
+    "convolution",
     info("cudnn-tf32", "cuDNN, tf32", "Tensor cores may round to tf32: the tf32 stages are compared with this."),
     keep_variant(std::make_unique<CudnnVariant>(tf32, false))};
 
 const VariantRegistration registration_tf32_nhwc{
+    "convolution",
     info("cudnn-tf32-nhwc", "cuDNN, tf32, NHWC",
          "The layout that tensor cores' kernels work in: no hidden transposes in the op."),
     keep_variant(std::make_unique<CudnnVariant>(tf32, true))};

@@ -18,7 +18,7 @@
 #include "devices/kernel_resources.hpp"
 #include "variants/convolution/cuda/register_tile_kernel.hpp"
 #include "variants/convolution/cuda_variant.hpp"
-#include "variants/convolution/registry.hpp"
+#include "variants/convolution/problem.hpp"
 
 namespace convladder {
 
@@ -291,7 +291,8 @@ std::string tile_name(const RegisterTileSize& size) {
 /// The best stage's own plan, whoever chose it, if one of the whole sizes is its tile: then nothing but the idea
 /// differs.
 std::optional<RegisterTilePlan> whole_plan(const ConvShape& shape) {
-  const std::vector<KernelLaunch> best = find_variant("cuda", best_stage)->variant->launch_plan(shape);
+  const std::vector<KernelLaunch> best =
+      find_variant(convolution_problem(), "cuda", best_stage)->variant->launch_plan(shape);
   if (best.size() != 1) return std::nullopt;
   const std::string tile = kernel_display_name(best[0].kernel);
   RegisterTilePlan plan;
@@ -365,7 +366,8 @@ std::string choice(const ConvShape& shape) {
 template <Idea without>
 VariantRegistration registration(std::string_view name, std::string_view title, std::string_view leaves_out,
                                  std::string_view hypothesis) {
-  return {{.family = "cuda",
+  return {"convolution",
+          {.family = "cuda",
            .rung = {},
            .name = name,
            .title = title,

@@ -35,7 +35,7 @@ std::string impossible(const MatrixTileStage& stage, const ConvShape& shape, con
 
 }  // namespace
 
-const ConvVariant& matrix_tile_variant(const MatrixTileStage& stage) {
+const Variant& matrix_tile_variant(const MatrixTileStage& stage) {
   return tunable_cuda_variant(
       {.parts = [stage](const Configuration& wanted) { return parts(stage, wanted); },
        .configurations = [stage](const ConvShape& shape, const Configuration& wanted,

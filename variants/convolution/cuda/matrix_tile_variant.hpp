@@ -16,11 +16,11 @@ using MatrixTileKernel = void (*)(const float*, const float*, float*, LayerSizes
 struct MatrixTileStage {
   std::span<const MatrixTileSize> sizes;      ///< live as long as the program
   std::span<const MatrixTileKernel> kernels;  ///< a size and its kernel stand at the same place
-  double tolerance = kFloat32Tolerance;       ///< `ConvVariant::tolerance`
+  double tolerance = kFloat32Tolerance;       ///< `Variant::tolerance`
   std::vector<float> (*pack)(const ConvShape&, const MatrixTilePlan&, const float* weights) = pack_for_matrix_tile;
 };
 
 /// Parameters: maps and pixels of a block's tile, as compiled.
-const ConvVariant& matrix_tile_variant(const MatrixTileStage& stage);
+const Variant& matrix_tile_variant(const MatrixTileStage& stage);
 
 }  // namespace convladder

@@ -175,7 +175,7 @@ std::string impossible(const RegisterTileStage& stage, const ConvShape& shape, c
 
 }  // namespace
 
-const ConvVariant& register_tile_variant(const RegisterTileStage& stage) {
+const Variant& register_tile_variant(const RegisterTileStage& stage) {
   return tunable_cuda_variant(
       {.parts = [stage](const Configuration& wanted) { return parts(stage, wanted); },
        .configurations = [stage](const ConvShape& shape, const Configuration& wanted,

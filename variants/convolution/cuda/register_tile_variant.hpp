@@ -20,6 +20,6 @@ struct RegisterTileStage {
 
 /// Parameters: those of `register_tile_plan`, and, with many images, `images`: so many per block at most; a batch that
 /// they do not divide gets their greatest common divisor.
-const ConvVariant& register_tile_variant(const RegisterTileStage& stage);
+const Variant& register_tile_variant(const RegisterTileStage& stage);
 
 }  // namespace convladder

@@ -38,7 +38,7 @@ std::string impossible(const TensorImageStage& stage, const ConvShape& shape, co
 
 }  // namespace
 
-const ConvVariant& tensor_image_variant(const TensorImageStage& stage) {
+const Variant& tensor_image_variant(const TensorImageStage& stage) {
   return tunable_cuda_variant(
       {.parts = [stage](const Configuration& wanted) { return parts(stage, wanted); },
        .configurations = [stage](const ConvShape& shape, const Configuration& wanted,

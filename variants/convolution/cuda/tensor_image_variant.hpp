@@ -12,10 +12,10 @@ using TensorImageKernel = void (*)(const float*, const float*, float*, LayerSize
 struct TensorImageStage {
   TensorImageKernel (*kernel_for)(int maps) = nullptr;  ///< of a map tile: 64, 32 or 16
   Tf32Parts parts = Tf32Parts::one;
-  double tolerance = 1e-3;  ///< `ConvVariant::tolerance`
+  double tolerance = 1e-3;  ///< `Variant::tolerance`
 };
 
 /// Parameters: maps of a map tile, warps of a block.
-const ConvVariant& tensor_image_variant(const TensorImageStage& stage);
+const Variant& tensor_image_variant(const TensorImageStage& stage);
 
 }  // namespace convladder

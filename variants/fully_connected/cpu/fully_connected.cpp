@@ -4,7 +4,8 @@
 // multiplied by four weights.
 #include <algorithm>
 
-#include "variants/cpu_operator.hpp"
+#include "variants/fully_connected/layer.hpp"
+#include "variants/function_variant.hpp"
 #include "variants/operator_tolerances.hpp"
 
 namespace convladder {
@@ -46,34 +47,43 @@ void dot_products(const float* input, const float* weights, int inputs, int leng
   sums[3] = sum3;
 }
 
-void fully_connected(const OperatorShape& shape, const OperatorTensors& tensors) {
-  const auto inputs = static_cast<int>(shape.input.elements());
-  const int outputs = shape.output.channels;
+void fully_connected(const FullyConnectedLayer& layer, const float* all_input, const float* all_weights,
+                     const float* bias, float* all_output) {
+  const int inputs = layer.inputs;
+  const int outputs = layer.outputs;
 #pragma omp parallel for schedule(static)
   for (int first = 0; first < outputs; first += kOutputs) {
     const int count = std::min(kOutputs, outputs - first);
-    const float* const weights = tensors.weights + static_cast<std::size_t>(first) * inputs;
-    for (int image = 0; image < shape.batch; ++image) {
-      const float* const input = tensors.input + static_cast<std::size_t>(image) * inputs;
+    const float* const weights = all_weights + static_cast<std::size_t>(first) * inputs;
+    for (int image = 0; image < layer.batch; ++image) {
+      const float* const input = all_input + static_cast<std::size_t>(image) * inputs;
       float sums[kOutputs] = {};
       for (int step = 0; step < inputs; step += kStep) {
         float parts[kOutputs] = {};
         dot_products(input + step, weights + step, inputs, std::min(kStep, inputs - step), count, parts);
         for (int o = 0; o < kOutputs; ++o) sums[o] += parts[o];
       }
-      float* const output = tensors.output + static_cast<std::size_t>(image) * outputs + first;
-      for (int o = 0; o < count; ++o) output[o] = sums[o] + (shape.has_bias ? tensors.bias[first + o] : 0.0F);
+      float* const output = all_output + static_cast<std::size_t>(image) * outputs + first;
+      for (int o = 0; o < count; ++o) output[o] = sums[o] + (bias != nullptr ? bias[first + o] : 0.0F);
     }
   }
 }
 
-const OperatorRegistration registration{
+ReadyCall ready(const ProblemSize& size, const ProblemTensors& tensors) {
+  const FullyConnectedLayer layer = fully_connected_layer(size);
+  return [layer, input = tensors.input(), weights = tensors.constant(), bias = bias_of(layer, tensors),
+          output = tensors.output()] { fully_connected(layer, input, weights, bias, output); };
+}
+
+const VariantRegistration registration{
+    "fully-connected",
     {.family = "cpu",
-     .type = OperatorType::fully_connected,
+     .rung = 1,
      .name = "dot-products",
      .title = "Dot products",
-     .description = "Four vectorised dot products at once; their weights stay in the cache for all images."},
-    cpu_operator(fully_connected, tolerance::fully_connected)};
+     .builds_on = "",
+     .hypothesis = "Four vectorised dot products at once; their weights stay in the cache for all images."},
+    function_variant({.ready = ready, .tolerance = tolerance::fully_connected})};
 
 }  // namespace
 }  // namespace convladder

@@ -16,8 +16,9 @@
 #include <vector>
 
 #include "support/quotient.hpp"
-#include "variants/layer_operator.hpp"
+#include "variants/fully_connected/layer.hpp"
 #include "variants/operator_tolerances.hpp"
+#include "variants/variant.hpp"
 #include "variants/vector_lanes.hpp"
 #include "variants/vector_tile.hpp"
 
@@ -93,16 +94,16 @@ struct PackedLayer {
   AlignedFloats weights;
   std::vector<float> bias;  ///< empty without
 
-  PackedLayer(const OperatorShape& shape, const OperatorTensors& tensors)
-      : batch(shape.batch),
-        inputs(static_cast<int>(shape.input.elements())),
-        outputs(shape.output.channels),
+  PackedLayer(const FullyConnectedLayer& layer, const ProblemTensors& tensors)
+      : batch(layer.batch),
+        inputs(layer.inputs),
+        outputs(layer.outputs),
         set(chosen_instruction_set()),
         vectors(rounded_up_quotient(outputs, set.lanes)),
         division(least_cost_division(batch, inputs, vectors, set, omp_get_max_threads())),
         weights(std::int64_t{vectors} * set.lanes * inputs),
-        bias(tensors.bias, tensors.bias + (shape.has_bias ? outputs : 0)) {
-    pack(tensors.weights);
+        bias(bias_of(layer, tensors), bias_of(layer, tensors) + (layer.has_bias ? outputs : 0)) {
+    pack(tensors.constant());
   }
 
   std::int64_t elements() const { return std::int64_t{batch} * outputs; }
@@ -215,12 +216,12 @@ struct PackedTask {
   }
 };
 
-class PreparedPacked final : public PreparedOperator {
+class PreparedPacked final : public PreparedVariant {
  public:
-  PreparedPacked(const OperatorShape& shape, const OperatorTensors& tensors)
-      : layer_(shape, tensors),
-        input_(tensors.input),
-        output_(tensors.output),
+  PreparedPacked(const FullyConnectedLayer& layer, const ProblemTensors& tensors)
+      : layer_(layer, tensors),
+        input_(tensors.input()),
+        output_(tensors.output()),
         partial_(layer_.division.input_parts > 1 ? layer_.blocks() * layer_.elements() : 0) {}
 
   void run() override {
@@ -270,23 +271,24 @@ class PreparedPacked final : public PreparedOperator {
   AlignedFloats partial_;  ///< the blocks' sums where the inputs are shared out
 };
 
-class PackedFullyConnected final : public LayerOperator {
+class PackedFullyConnected final : public Variant {
  public:
-  std::unique_ptr<PreparedOperator> prepare(Device& /*device*/, const OperatorShape& shape,
-                                            const OperatorTensors& tensors) const override {
-    return std::make_unique<PreparedPacked>(shape, tensors);
+  std::unique_ptr<PreparedVariant> prepare(Device& /*device*/, const ProblemSize& size,
+                                           const ProblemTensors& tensors) const override {
+    return std::make_unique<PreparedPacked>(fully_connected_layer(size), tensors);
   }
   double tolerance() const override { return tolerance::fully_connected; }
 };
 
-const OperatorRegistration registration{
+const VariantRegistration registration{
+    "fully-connected",
     {.family = "cpu",
-     .type = OperatorType::fully_connected,
+     .rung = 2,
      .name = "packed",
      .title = "Packed weights",
-     .description = "A matrix product in register tiles; the weights are packed once in the order of their use.",
-     .preferred = true},
-    keep_operator(std::make_unique<PackedFullyConnected>())};
+     .builds_on = "",
+     .hypothesis = "A matrix product in register tiles; the weights are packed once in the order of their use."},
+    keep_variant(std::make_unique<PackedFullyConnected>())};
 
 }  // namespace
 }  // namespace convladder

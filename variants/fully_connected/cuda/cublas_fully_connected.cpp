@@ -6,8 +6,9 @@
 #include <fmt/format.h>
 
 #include "devices/device_error.hpp"
+#include "variants/device_constants.hpp"
 #include "variants/fully_connected/cuda/cublas_library.hpp"
-#include "variants/layer_operator.hpp"
+#include "variants/fully_connected/layer.hpp"
 
 namespace convladder {
 namespace {
@@ -15,12 +16,17 @@ namespace {
 /// How a long row is summed is the library's secret: as for oneDNN.
 constexpr double kTolerance = 5e-6;
 
-class PreparedCublas final : public PreparedOperator {
+class PreparedCublas final : public PreparedVariant {
  public:
-  PreparedCublas(Device& device, const OperatorShape& shape, const OperatorTensors& tensors)
-      : shape_(shape), tensors_(tensors) {
-    if (shape.has_bias) {
-      const std::vector<float> ones(static_cast<std::size_t>(shape.batch), 1.0F);
+  PreparedCublas(Device& device, const FullyConnectedLayer& layer, const ProblemTensors& tensors)
+      : layer_(layer),
+        constants_(device, tensors),
+        weights_(constants_.tensors().constant()),
+        bias_(bias_of(layer, constants_.tensors())),
+        input_(tensors.input()),
+        output_(tensors.output()) {
+    if (layer.has_bias) {
+      const std::vector<float> ones(static_cast<std::size_t>(layer.batch), 1.0F);
       ones_ = device.allocate(ones.size() * sizeof(float), "ones for the bias");
       device.copy_to_device(ones_.address(), ones.data(), ones_.bytes());
     }
@@ -32,50 +38,53 @@ class PreparedCublas final : public PreparedOperator {
   ~PreparedCublas() override { cublas_.destroy(handle_); }
 
   void run() override {
-    const int outputs = shape_.output.channels;
-    const auto inputs = static_cast<int>(shape_.input.elements());
+    const auto [batch, inputs, outputs, has_bias] = layer_;
     const float one = 1.0F;
     const float zero = 0.0F;
-    if (shape_.has_bias) {
-      require_cublas(cublas_.sgemm(handle_, CUBLAS_OP_N, CUBLAS_OP_N, outputs, shape_.batch, 1, &one, tensors_.bias,
-                                   outputs, ones_.floats(), 1, &zero, tensors_.output, outputs),
+    if (has_bias) {
+      require_cublas(cublas_.sgemm(handle_, CUBLAS_OP_N, CUBLAS_OP_N, outputs, batch, 1, &one, bias_, outputs,
+                                   ones_.floats(), 1, &zero, output_, outputs),
                      "cublasSgemm of the bias");
     }
-    require_cublas(
-        cublas_.sgemm(handle_, CUBLAS_OP_T, CUBLAS_OP_N, outputs, shape_.batch, inputs, &one, tensors_.weights, inputs,
-                      tensors_.input, inputs, shape_.has_bias ? &one : &zero, tensors_.output, outputs),
-        "cublasSgemm");
+    require_cublas(cublas_.sgemm(handle_, CUBLAS_OP_T, CUBLAS_OP_N, outputs, batch, inputs, &one, weights_, inputs,
+                                 input_, inputs, has_bias ? &one : &zero, output_, outputs),
+                   "cublasSgemm");
   }
   std::string choice() const override { return fmt::format("cublasSgemm of cuBLAS {}, fp32", cublas_.version()); }
 
  private:
   const CublasLibrary& cublas_ = cublas_library();
-  OperatorShape shape_;
-  OperatorTensors tensors_;
+  FullyConnectedLayer layer_;
+  DeviceConstants constants_;
+  const float* weights_;
+  const float* bias_;
+  const float* input_;
+  float* output_;
   DeviceBuffer ones_;
   cublasHandle_t handle_ = nullptr;
 };
 
-class CublasFullyConnected final : public LayerOperator {
+class CublasFullyConnected final : public Variant {
  public:
-  std::string unsupported_reason(const OperatorShape& /*shape*/) const override { return cublas_library().missing; }
+  std::string unsupported_reason(const ProblemSize& /*size*/) const override { return cublas_library().missing; }
 
-  std::unique_ptr<PreparedOperator> prepare(Device& device, const OperatorShape& shape,
-                                            const OperatorTensors& tensors) const override {
+  std::unique_ptr<PreparedVariant> prepare(Device& device, const ProblemSize& size,
+                                           const ProblemTensors& tensors) const override {
     if (!cublas_library().missing.empty()) throw DeviceError(cublas_library().missing);
-    return std::make_unique<PreparedCublas>(device, shape, tensors);
+    return std::make_unique<PreparedCublas>(device, fully_connected_layer(size), tensors);
   }
   double tolerance() const override { return kTolerance; }
 };
 
-const OperatorRegistration registration{
+const VariantRegistration registration{
+    "fully-connected",
     {.family = "cuda",
-     .type = OperatorType::fully_connected,
+     .rung = std::nullopt,
      .name = "cublas",
      .title = "cuBLAS",
-     .library = true,
-     .description = "NVIDIA's matrix product in plain float32, and a second product for the bias."},
-    keep_operator(std::make_unique<CublasFullyConnected>())};
+     .builds_on = "",
+     .hypothesis = "NVIDIA's matrix product in plain float32, and a second product for the bias."},
+    keep_variant(std::make_unique<CublasFullyConnected>())};
 
 }  // namespace
 }  // namespace convladder

@@ -7,7 +7,8 @@
 //   sums of some images in registers, which get every weight that was read;
 // - tiles of 64 images x 64 outputs, for the rest: both operands go through shared memory, and a thread's 4x4 sums use
 //   each number that it reads from there four times.
-#include "variants/cuda_operator.hpp"
+#include "variants/fully_connected/layer.hpp"
+#include "variants/kernel_launches.hpp"
 #include "variants/launch_limits.hpp"
 #include "variants/operator_tolerances.hpp"
 
@@ -123,32 +124,32 @@ Dim3 grid(int image_groups, int output_groups) {
   return {static_cast<unsigned>(image_groups), static_cast<unsigned>(output_groups), 1};
 }
 
-std::vector<KernelLaunch> plan(const OperatorShape& shape, const OperatorTensors& tensors) {
-  const auto inputs = static_cast<int>(shape.input.elements());
-  const int outputs = shape.output.channels;
+std::vector<KernelLaunch> plan(const ProblemSize& size, const ProblemTensors& tensors) {
+  const FullyConnectedLayer layer = fully_connected_layer(size);
   const auto launch = [&](auto kernel, Dim3 blocks, unsigned threads) {
-    return std::vector{make_launch(kernel, blocks, Dim3{threads, 1, 1}, 0, tensors.input, tensors.weights,
-                                   shape.has_bias ? tensors.bias : nullptr, tensors.output, inputs, outputs,
-                                   shape.batch)};
+    return std::vector{make_launch(kernel, blocks, Dim3{threads, 1, 1}, 0, tensors.input(), tensors.constant(),
+                                   bias_of(layer, tensors), tensors.output(), layer.inputs, layer.outputs,
+                                   layer.batch)};
   };
-  if (shape.batch > kLargestWarpBatch && outputs >= kFewestTileOutputs) {
-    return launch(fully_connected_tile, grid(ceil_div(shape.batch, kTile), ceil_div(outputs, kTile)), kTileThreads);
+  if (layer.batch > kLargestWarpBatch && layer.outputs >= kFewestTileOutputs) {
+    return launch(fully_connected_tile, grid(ceil_div(layer.batch, kTile), ceil_div(layer.outputs, kTile)),
+                  kTileThreads);
   }
-  const int output_groups = ceil_div(outputs, kWarpsPerBlock);
-  if (shape.batch == 1) return launch(fully_connected_warp<1>, grid(1, output_groups), 32 * kWarpsPerBlock);
-  return launch(fully_connected_warp<kImagesPerWarp>, grid(ceil_div(shape.batch, kImagesPerWarp), output_groups),
+  const int output_groups = ceil_div(layer.outputs, kWarpsPerBlock);
+  if (layer.batch == 1) return launch(fully_connected_warp<1>, grid(1, output_groups), 32 * kWarpsPerBlock);
+  return launch(fully_connected_warp<kImagesPerWarp>, grid(ceil_div(layer.batch, kImagesPerWarp), output_groups),
                 32 * kWarpsPerBlock);
 }
 
-const OperatorRegistration registration{
+const VariantRegistration registration{
+    "fully-connected",
     {.family = "cuda",
-     .type = OperatorType::fully_connected,
+     .rung = 1,
      .name = "warps-or-tiles",
      .title = "Warps or tiles",
-     .library = false,
-     .description =
-         "A warp per output while the weights' bandwidth decides, tiles in shared memory for large batches."},
-    cuda_operator(plan, tolerance::fully_connected)};
+     .builds_on = "",
+     .hypothesis = "A warp per output while the weights' bandwidth decides, tiles in shared memory for large batches."},
+    launch_variant(plan, tolerance::fully_connected)};
 
 }  // namespace
 }  // namespace convladder

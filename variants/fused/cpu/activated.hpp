@@ -4,7 +4,7 @@
 #include <cstddef>
 
 #include "variants/elementary_functions.hpp"
-#include "variants/operator_shape.hpp"
+#include "variants/fused/fused_shape.hpp"
 
 namespace convladder {
 namespace detail {
@@ -21,9 +21,9 @@ template <typename Added, typename Function>
 /// values[i] = f(values[i] + added(i)), f being tanh or ReLU; a NaN stays one. Inlined, for whatever instruction set
 /// its caller is compiled for.
 template <typename Added>
-[[gnu::always_inline]] inline void activate(OperatorType activation, float* values, std::ptrdiff_t count,
+[[gnu::always_inline]] inline void activate(Activation activation, float* values, std::ptrdiff_t count,
                                             const Added& added) {
-  if (activation == OperatorType::tanh) {
+  if (activation == Activation::tanh) {
     detail::apply(values, count, added, [](float x) { return hyperbolic_tangent(x); });
   } else {
     detail::apply(values, count, added, [](float x) { return x < 0.0F ? 0.0F : x; });

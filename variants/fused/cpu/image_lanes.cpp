@@ -26,14 +26,15 @@ bool suits(const FusedShape& shape) {
          shape.pool_size <= shape.pool_stride && !tiles_suit(s);
 }
 
-const FusedRegistration registration{
+const VariantRegistration registration{
+    "fused-convolution",
     {.family = "cpu",
-     .rung = {},
+     .rung = 6,
      .name = "fused-image-lanes",
      .title = "Images in lanes, pooled in the store",
-     .builds_on = "image-lanes",
+     .builds_on = "separate-image-lanes",
      .hypothesis = "A window's largest is one of whole vectors, and only the pooled outputs are transposed."},
-    std::make_unique<CpuFusedVariant<FusedImageLanes>>(nullptr, suits)};
+    cpu_fused_variant<FusedImageLanes>(nullptr, suits)};
 
 }  // namespace
 }  // namespace convladder

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "variants/fused/cpu/activated.hpp"
-#include "variants/fused/fused_variant.hpp"
+#include "variants/fused/problem.hpp"
 #include "variants/max_pooling/cpu/row_pooling.hpp"
 
 namespace convladder {
@@ -33,7 +33,7 @@ class PooledStore {
 
  private:
   RowPooling pooling_;
-  OperatorType activation_;
+  Activation activation_;
   std::vector<float> bias_;
 };
 

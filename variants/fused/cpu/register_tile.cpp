@@ -164,15 +164,16 @@ class FusedRegisterTile {
   std::vector<int> tap_offsets_;
 };
 
-const FusedRegistration registration{
+const VariantRegistration registration{
+    "fused-convolution",
     {.family = "cpu",
-     .rung = {},
+     .rung = 2,
      .name = "fused-register-tile",
      .title = "Register tile, pooled in the store",
-     .builds_on = "register-tile",
+     .builds_on = "separate-register-tile",
      .hypothesis =
          "The convolution's output stays in the first-level cache and is reduced there to a quarter by pooling."},
-    std::make_unique<CpuFusedVariant<FusedRegisterTile>>()};
+    cpu_fused_variant<FusedRegisterTile>()};
 
 }  // namespace
 }  // namespace convladder

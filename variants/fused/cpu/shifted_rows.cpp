@@ -174,14 +174,15 @@ bool suits(const FusedShape& shape) {
   return shifted_copies_fit(s) && s.output_elements_per_image() * 4 <= 448 * 1024;
 }
 
-const FusedRegistration registration{
+const VariantRegistration registration{
+    "fused-convolution",
     {.family = "cpu",
-     .rung = {},
+     .rung = 4,
      .name = "fused-shifted-rows",
      .title = "Shifted rows, pooled in the store",
-     .builds_on = "shifted-rows",
+     .builds_on = "separate-shifted-rows",
      .hypothesis = "The convolution's output stays in the nearest caches until it is pooled."},
-    std::make_unique<CpuFusedVariant<FusedShiftedRows>>(nullptr, suits)};
+    cpu_fused_variant<FusedShiftedRows>(nullptr, suits)};
 
 }  // namespace
 }  // namespace convladder

@@ -17,7 +17,7 @@ namespace {
 class FusedWinograd : public FusedLanes<WinogradPlan, WinogradWorkspace, WinogradTask<StorePooledLanes>> {
  public:
   using FusedLanes::FusedLanes;
-  static double saved_multiplications(const FusedShape& shape) { return saved_by_winograd(shape.convolution); }
+  static double saved_operations(const FusedShape& shape) { return saved_by_winograd(shape.convolution); }
 };
 
 std::string unsupported(const FusedShape& shape) { return winograd_unsupported(shape.convolution); }
@@ -32,15 +32,16 @@ bool suits(const FusedShape& shape) {
   return 4 * winograd_strips(s) >= 3 * instruction_sets_to_choose_from().back().lanes;
 }
 
-const FusedRegistration registration{
+const VariantRegistration registration{
+    "fused-convolution",
     {.family = "cpu",
-     .rung = {},
+     .rung = 8,
      .name = "fused-winograd",
      .title = "Winograd 2x2, pooled in the store",
-     .builds_on = "winograd",
+     .builds_on = "separate-winograd",
      .hypothesis =
          "Bias, activation and pooling cost no pass over memory of their own, and fewer outputs are transposed."},
-    std::make_unique<CpuFusedVariant<FusedWinograd>>(unsupported, suits)};
+    cpu_fused_variant<FusedWinograd>(unsupported, suits)};
 
 }  // namespace
 }  // namespace convladder

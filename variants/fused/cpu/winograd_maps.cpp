@@ -53,7 +53,7 @@ class FusedWinogradMaps {
     convolution_.convolve(input, StorePooledMapLanes{shape_, bias_, output});
   }
   std::string choice() const { return convolution_.choice(); }
-  static double saved_multiplications(const FusedShape& shape) { return saved_by_winograd(shape.convolution); }
+  static double saved_operations(const FusedShape& shape) { return saved_by_winograd(shape.convolution); }
 
  private:
   FusedShape shape_;
@@ -64,14 +64,15 @@ class FusedWinogradMaps {
 std::string unsupported(const FusedShape& shape) { return winograd_unsupported(shape.convolution); }
 bool suits(const FusedShape& shape) { return winograd_maps_suit(shape.convolution); }
 
-const FusedRegistration registration{
+const VariantRegistration registration{
+    "fused-convolution",
     {.family = "cpu",
-     .rung = {},
+     .rung = 10,
      .name = "fused-winograd-map-lanes",
      .title = "Winograd, maps in lanes, pooled",
-     .builds_on = "winograd-map-lanes",
+     .builds_on = "separate-winograd-map-lanes",
      .hypothesis = "Bias, activation and pooling cost no pass over memory of their own for a single image either."},
-    std::make_unique<CpuFusedVariant<FusedWinogradMaps>>(unsupported, suits)};
+    cpu_fused_variant<FusedWinogradMaps>(unsupported, suits)};
 
 }  // namespace
 }  // namespace convladder

@@ -221,25 +221,26 @@ std::vector<float> pack(const FusedShape& shape, const float* weights) {
   return pack_for_register_tile(shape.convolution, *plan_of(shape), weights);
 }
 
-std::vector<KernelLaunch> plan(const FusedShape& shape, const OperatorTensors& tensors) {
+std::vector<KernelLaunch> plan(const FusedShape& shape, const FusedTensors& tensors) {
   const RegisterTilePlan chosen = *plan_of(shape);
   LayerSizes sizes = layer_sizes(shape.convolution);
   sizes.out_height = shape.pooled_height() * shape.pool_size;
   sizes.out_width = shape.pooled_width() * shape.pool_size;
-  return {make_launch(
-      with_pool(shape.pool_size)[chosen.compiled].kernel, chosen.grid, chosen.block, chosen.shared_bytes, tensors.input,
-      tensors.weights, tensors.bias, tensors.output, sizes, chosen.tiling,
-      StoreParameters{shape.activation == OperatorType::tanh, shape.pooled_height(), shape.pooled_width()})};
+  return {
+      make_launch(with_pool(shape.pool_size)[chosen.compiled].kernel, chosen.grid, chosen.block, chosen.shared_bytes,
+                  tensors.input, tensors.weights, tensors.bias, tensors.output, sizes, chosen.tiling,
+                  StoreParameters{shape.activation == Activation::tanh, shape.pooled_height(), shape.pooled_width()})};
 }
 
 std::string choice(const FusedShape& shape) { return register_tile_choice(*plan_of(shape)); }
 
-const FusedRegistration registration{
+const VariantRegistration registration{
+    "fused-convolution",
     {.family = "cuda",
-     .rung = {},
+     .rung = 2,
      .name = "fused-register-tile",
      .title = "Register tile, pooled in the store",
-     .builds_on = "register-tile",
+     .builds_on = "separate-register-tile",
      .hypothesis = "A thread's tile holds whole pooling windows: only a quarter is stored, and two kernels are saved."},
     cuda_fused_variant({.unsupported = unsupported, .pack = pack, .plan = plan, .choice = choice})};
 

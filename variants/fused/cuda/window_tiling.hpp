@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "variants/fused/fused_variant.hpp"
+#include "variants/fused/problem.hpp"
 
 namespace convladder {
 

@@ -1,6 +1,7 @@
 // Max pooling: a thread per output reads its window. Neighbouring threads read neighbouring windows, so that a warp's
 // rows come in few transactions, and what windows share comes from the L1.
-#include "variants/cuda_operator.hpp"
+#include "variants/kernel_launches.hpp"
+#include "variants/max_pooling/pooling.hpp"
 
 namespace convladder {
 
@@ -36,22 +37,29 @@ __global__ void max_pool(const float* x, float* y, PoolSizes sizes, int blocks_p
 
 namespace {
 
-std::vector<KernelLaunch> plan(const OperatorShape& shape, const OperatorTensors& tensors) {
-  const std::size_t outputs = shape.output.elements();
-  const PoolSizes sizes{shape.input.height, shape.input.width,         shape.output.height,
-                        shape.output.width, static_cast<int>(outputs), static_cast<int>(shape.input.elements()),
-                        shape.pool_size,    shape.pool_stride};
-  return {make_launch(max_pool, image_grid(shape.batch, outputs), Dim3{kElementThreads, 1, 1}, 0, tensors.input,
-                      tensors.output, sizes, blocks_per_image(outputs))};
+std::vector<KernelLaunch> plan(const ProblemSize& size, const ProblemTensors& tensors) {
+  const Pooling layer = pooling_of(size);
+  const std::size_t outputs = layer.output.elements();
+  const PoolSizes sizes{layer.input.height,
+                        layer.input.width,
+                        layer.output.height,
+                        layer.output.width,
+                        static_cast<int>(outputs),
+                        static_cast<int>(layer.input.elements()),
+                        layer.size,
+                        layer.stride};
+  return {make_launch(max_pool, item_grid(size.batch, outputs), Dim3{kElementThreads, 1, 1}, 0, tensors.input(),
+                      tensors.output(), sizes, blocks_per_item(outputs))};
 }
 
-const OperatorRegistration registration{{.family = "cuda",
-                                         .type = OperatorType::max_pool,
-                                         .name = "thread-per-output",
-                                         .title = "Thread per output",
-                                         .library = false,
-                                         .description = "Each thread searches the window of one output."},
-                                        cuda_operator(plan)};
+const VariantRegistration registration{"max-pooling",
+                                       {.family = "cuda",
+                                        .rung = 1,
+                                        .name = "thread-per-output",
+                                        .title = "Thread per output",
+                                        .builds_on = "",
+                                        .hypothesis = "Each thread searches the window of one output."},
+                                       launch_variant(plan, 0)};
 
 }  // namespace
 }  // namespace convladder

@@ -1,21 +1,25 @@
 // ReLU on the CPU.
-#include "variants/cpu_operator.hpp"
 #include "variants/elementwise.hpp"
+#include "variants/function_variant.hpp"
 
 namespace convladder {
 namespace {
 
-void relu(const OperatorShape& shape, const OperatorTensors& tensors) {
+ReadyCall relu(const ProblemSize& size, const ProblemTensors& tensors) {
   // Not max(x, 0), which would turn a NaN into 0.
-  for_each_element(shape.input_elements(), tensors.input, tensors.output, [](float x) { return x < 0.0F ? 0.0F : x; });
+  return [elements = size.input_elements(), input = tensors.input(), output = tensors.output()] {
+    for_each_element(elements, input, output, [](float x) { return x < 0.0F ? 0.0F : x; });
+  };
 }
 
-const OperatorRegistration registration{{.family = "cpu",
-                                         .type = OperatorType::relu,
-                                         .name = "vector",
-                                         .title = "Vectorised",
-                                         .description = "One pass over the elements with the widest vectors."},
-                                        cpu_operator(relu)};
+const VariantRegistration registration{"relu",
+                                       {.family = "cpu",
+                                        .rung = 1,
+                                        .name = "vector",
+                                        .title = "Vectorised",
+                                        .builds_on = "",
+                                        .hypothesis = "One pass over the elements with the widest vectors."},
+                                       function_variant({.ready = relu, .tolerance = 0})};
 
 }  // namespace
 }  // namespace convladder

@@ -1,5 +1,5 @@
 // ReLU: a thread per element. All that it costs is reading and writing each once.
-#include "variants/cuda_operator.hpp"
+#include "variants/kernel_launches.hpp"
 
 namespace convladder {
 
@@ -12,19 +12,20 @@ __global__ void relu(const float* x, float* y, std::size_t elements) {
 
 namespace {
 
-std::vector<KernelLaunch> plan(const OperatorShape& shape, const OperatorTensors& tensors) {
-  const std::size_t elements = shape.input_elements();
-  return {make_launch(relu, element_grid(elements), Dim3{kElementThreads, 1, 1}, 0, tensors.input, tensors.output,
+std::vector<KernelLaunch> plan(const ProblemSize& size, const ProblemTensors& tensors) {
+  const auto elements = static_cast<std::size_t>(size.input_elements());
+  return {make_launch(relu, element_grid(elements), Dim3{kElementThreads, 1, 1}, 0, tensors.input(), tensors.output(),
                       elements)};
 }
 
-const OperatorRegistration registration{{.family = "cuda",
-                                         .type = OperatorType::relu,
-                                         .name = "elementwise",
-                                         .title = "Elementwise",
-                                         .library = false,
-                                         .description = "A thread per element."},
-                                        cuda_operator(plan)};
+const VariantRegistration registration{"relu",
+                                       {.family = "cuda",
+                                        .rung = 1,
+                                        .name = "elementwise",
+                                        .title = "Elementwise",
+                                        .builds_on = "",
+                                        .hypothesis = "A thread per element."},
+                                       launch_variant(plan, 0)};
 
 }  // namespace
 }  // namespace convladder

@@ -1,8 +1,8 @@
 // Softmax on the CPU: an image's largest element is subtracted first, so that no exponential overflows.
 #include <algorithm>
 
-#include "variants/cpu_operator.hpp"
 #include "variants/elementary_functions.hpp"
+#include "variants/function_variant.hpp"
 #include "variants/operator_tolerances.hpp"
 
 namespace convladder {
@@ -23,21 +23,27 @@ void softmax_image(int classes, const float* input, float* output) {
   for (int i = 0; i < classes; ++i) output[i] *= factor;
 }
 
-void softmax(const OperatorShape& shape, const OperatorTensors& tensors) {
-  const auto classes = static_cast<std::int64_t>(shape.input.elements());
+void softmax_images(int images, std::int64_t classes, const float* input, float* output) {
 #pragma omp parallel for schedule(static)
-  for (int image = 0; image < shape.batch; ++image) {
-    softmax_image(static_cast<int>(classes), tensors.input + image * classes, tensors.output + image * classes);
+  for (int image = 0; image < images; ++image) {
+    softmax_image(static_cast<int>(classes), input + image * classes, output + image * classes);
   }
 }
 
-const OperatorRegistration registration{
+ReadyCall softmax(const ProblemSize& size, const ProblemTensors& tensors) {
+  return [images = size.batch, classes = size.input_elements_per_item(), input = tensors.input(),
+          output = tensors.output()] { softmax_images(images, classes, input, output); };
+}
+
+const VariantRegistration registration{
+    "softmax",
     {.family = "cpu",
-     .type = OperatorType::softmax,
+     .rung = 1,
      .name = "vector",
      .title = "Vectorised",
-     .description = "Maximum, exponentials with their sum, and quotients in three passes over an image."},
-    cpu_operator(softmax, tolerance::softmax)};
+     .builds_on = "",
+     .hypothesis = "Maximum, exponentials with their sum, and quotients in three passes over an image."},
+    function_variant({.ready = softmax, .tolerance = tolerance::softmax})};
 
 }  // namespace
 }  // namespace convladder

@@ -1,7 +1,7 @@
 // Softmax: a warp per image passes over its elements three times, for the largest, which is subtracted so that no
 // exponential overflows, for the exponentials and their sum, and for the quotients.
-#include "variants/cuda_operator.hpp"
 #include "variants/elementary_functions.hpp"
+#include "variants/kernel_launches.hpp"
 #include "variants/launch_limits.hpp"
 #include "variants/operator_tolerances.hpp"
 
@@ -33,19 +33,20 @@ namespace {
 
 constexpr int kWarpsPerBlock = 4;
 
-std::vector<KernelLaunch> plan(const OperatorShape& shape, const OperatorTensors& tensors) {
-  const auto blocks = static_cast<unsigned>(ceil_div(shape.batch, kWarpsPerBlock));
-  return {make_launch(softmax, Dim3{blocks, 1, 1}, Dim3{32 * kWarpsPerBlock, 1, 1}, 0, tensors.input, tensors.output,
-                      static_cast<int>(shape.input.elements()), shape.batch)};
+std::vector<KernelLaunch> plan(const ProblemSize& size, const ProblemTensors& tensors) {
+  const auto blocks = static_cast<unsigned>(ceil_div(size.batch, kWarpsPerBlock));
+  return {make_launch(softmax, Dim3{blocks, 1, 1}, Dim3{32 * kWarpsPerBlock, 1, 1}, 0, tensors.input(),
+                      tensors.output(), static_cast<int>(size.input_elements_per_item()), size.batch)};
 }
 
-const OperatorRegistration registration{{.family = "cuda",
-                                         .type = OperatorType::softmax,
-                                         .name = "warp-per-image",
-                                         .title = "Warp per image",
-                                         .library = false,
-                                         .description = "One warp per image computes maximum and sum with shuffles."},
-                                        cuda_operator(plan, tolerance::softmax)};
+const VariantRegistration registration{"softmax",
+                                       {.family = "cuda",
+                                        .rung = 1,
+                                        .name = "warp-per-image",
+                                        .title = "Warp per image",
+                                        .builds_on = "",
+                                        .hypothesis = "One warp per image computes maximum and sum with shuffles."},
+                                       launch_variant(plan, tolerance::softmax)};
 
 }  // namespace
 }  // namespace convladder

@@ -1,25 +1,28 @@
 // tanh on the CPU: the C library's is called for one element at a time, this one is vectorised.
-#include "variants/cpu_operator.hpp"
 #include "variants/elementary_functions.hpp"
 #include "variants/elementwise.hpp"
+#include "variants/function_variant.hpp"
 #include "variants/operator_tolerances.hpp"
 
 namespace convladder {
 namespace {
 
-void tanh(const OperatorShape& shape, const OperatorTensors& tensors) {
+ReadyCall tanh(const ProblemSize& size, const ProblemTensors& tensors) {
   // A lambda, not the function itself: through its address it would be called, and for one element at a time.
-  for_each_element(shape.input_elements(), tensors.input, tensors.output,
-                   [](float x) { return hyperbolic_tangent(x); });
+  return [elements = size.input_elements(), input = tensors.input(), output = tensors.output()] {
+    for_each_element(elements, input, output, [](float x) { return hyperbolic_tangent(x); });
+  };
 }
 
-const OperatorRegistration registration{{.family = "cpu",
-                                         .type = OperatorType::tanh,
-                                         .name = "vector",
-                                         .title = "Vectorised",
-                                         .description = "A polynomial near 0 and a quotient of exponentials elsewhere, "
-                                                        "both computed for every element and one chosen."},
-                                        cpu_operator(tanh, tolerance::tanh)};
+const VariantRegistration registration{"tanh",
+                                       {.family = "cpu",
+                                        .rung = 1,
+                                        .name = "vector",
+                                        .title = "Vectorised",
+                                        .builds_on = "",
+                                        .hypothesis = "A polynomial near 0 and a quotient of exponentials elsewhere, "
+                                                      "both computed for every element and one chosen."},
+                                       function_variant({.ready = tanh, .tolerance = tolerance::tanh})};
 
 }  // namespace
 }  // namespace convladder

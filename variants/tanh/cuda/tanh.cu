@@ -1,6 +1,6 @@
 // tanh: a thread per element, with two ways to compute it and a choice (elementary_functions.hpp).
-#include "variants/cuda_operator.hpp"
 #include "variants/elementary_functions.hpp"
+#include "variants/kernel_launches.hpp"
 #include "variants/operator_tolerances.hpp"
 
 namespace convladder {
@@ -13,20 +13,21 @@ __global__ void tanh_elements(const float* x, float* y, std::size_t elements) {
 
 namespace {
 
-std::vector<KernelLaunch> plan(const OperatorShape& shape, const OperatorTensors& tensors) {
-  const std::size_t elements = shape.input_elements();
-  return {make_launch(tanh_elements, element_grid(elements), Dim3{kElementThreads, 1, 1}, 0, tensors.input,
-                      tensors.output, elements)};
+std::vector<KernelLaunch> plan(const ProblemSize& size, const ProblemTensors& tensors) {
+  const auto elements = static_cast<std::size_t>(size.input_elements());
+  return {make_launch(tanh_elements, element_grid(elements), Dim3{kElementThreads, 1, 1}, 0, tensors.input(),
+                      tensors.output(), elements)};
 }
 
-const OperatorRegistration registration{
+const VariantRegistration registration{
+    "tanh",
     {.family = "cuda",
-     .type = OperatorType::tanh,
+     .rung = 1,
      .name = "elementwise",
      .title = "Elementwise",
-     .library = false,
-     .description = "A thread per element, a polynomial near 0 and a quotient of exponentials elsewhere."},
-    cuda_operator(plan, tolerance::tanh)};
+     .builds_on = "",
+     .hypothesis = "A thread per element, a polynomial near 0 and a quotient of exponentials elsewhere."},
+    launch_variant(plan, tolerance::tanh)};
 
 }  // namespace
 }  // namespace convladder

@@ -23,29 +23,29 @@ struct Calls {
 };
 
 /// A right convolution in a layout of its own, which counts.
-class CountedConv final : public PreparedConv {
+class CountedConv final : public PreparedVariant {
  public:
-  CountedConv(Calls& calls, std::unique_ptr<PreparedConv> inner) : calls_(calls), inner_(std::move(inner)) {}
+  CountedConv(Calls& calls, std::unique_ptr<PreparedVariant> inner) : calls_(calls), inner_(std::move(inner)) {}
   bool has_own_layout() const override { return true; }
   void load_input() override { ++calls_.load_input; }
-  void convolve() override {
+  void run() override {
     ++calls_.convolve;
-    inner_->convolve();
+    inner_->run();
   }
   void store_output() override { ++calls_.store_output; }
 
  private:
   Calls& calls_;
-  std::unique_ptr<PreparedConv> inner_;
+  std::unique_ptr<PreparedVariant> inner_;
 };
 
-class CountedVariant final : public ConvVariant {
+class CountedVariant final : public Variant {
  public:
   explicit CountedVariant(Calls& calls) : calls_(calls) {}
-  std::unique_ptr<PreparedConv> prepare(Device& device, const ConvShape& shape, const float* weights,
-                                        ConvTensors tensors) const override {
-    const ConvVariant& right = *find_variant("cpu", "local-accumulation")->variant;
-    return std::make_unique<CountedConv>(calls_, right.prepare(device, shape, weights, tensors));
+  std::unique_ptr<PreparedVariant> prepare(Device& device, const ProblemSize& size,
+                                           const ProblemTensors& tensors) const override {
+    const Variant& right = *find_variant(convolution_problem(), "cpu", "local-accumulation")->variant;
+    return std::make_unique<CountedConv>(calls_, right.prepare(device, size, tensors));
   }
 
  private:
@@ -63,7 +63,7 @@ TEST(ProfileCalls, TheRangeHoldsTheCallsAndNothingElse) {
   const Workload workload(own_shape({2, 1, 8, 8, 2, 3}), synthetic_images(2, 1), 1);
   const DeviceKind kind = cpu_kind();
   const std::unique_ptr<SharedMemory> window = output_window(1);
-  CaseSession session("counted", kind.open(), as_variant(RegisteredVariant{{}, &variant}), workload, *window);
+  CaseSession session("counted", kind.open(), ProblemVariant{{}, &convolution_problem(), &variant}, workload, *window);
   ASSERT_FALSE(session.ask({{"do", "prepare"}, {"problem", "real"}}).contains("status"));
   for (const int wanted : {1, 7}) {
     calls = {};

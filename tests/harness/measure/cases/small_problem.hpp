@@ -34,7 +34,7 @@ inline std::vector<float> right_output(const ConvProblem& problem) {
 /// A case of that variant of the CPU ladder.
 inline PlannedCase planned_case(const LayerWork& work, std::string_view variant) {
   return {"cpu/" + std::string(variant) + "/" + work.name() + "/" + std::to_string(work.shape.batch),
-          as_variant(*find_variant("cpu", variant)),
+          *find_variant(convolution_problem(), "cpu", variant),
           "cpu",
           work,
           {},

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "devices/ptx_images.hpp"
-#include "variants/convolution/registry.hpp"
+#include "variants/convolution/problem.hpp"
 
 namespace convladder {
 namespace {
@@ -36,9 +36,9 @@ TEST(PtxHash, AVariantsImagesAreThoseOfItsKernels) {
   if (ptx_images().empty()) GTEST_SKIP() << "no PTX in this build";
   for (const PtxImages& images : ptx_images()) {
     std::vector<std::string> hashes;
-    for (const RegisteredVariant& registered : registered_variants()) {
+    for (const ProblemVariant& registered : convolution_problem().variants()) {
       if (registered.info.family != "cuda" || !registered.info.rung) continue;
-      hashes.push_back(ptx_sha256(images, registered.variant->launch_plan({1, 1, 28, 28, 50, 5})));
+      hashes.push_back(ptx_sha256(images, registered.variant->launch_plan(ConvShape{1, 1, 28, 28, 50, 5})));
       EXPECT_EQ(hashes.back().size(), 64U) << registered.info.name;
     }
     std::ranges::sort(hashes);

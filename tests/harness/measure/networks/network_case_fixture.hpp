@@ -46,36 +46,36 @@ class ChangedClient final : public CaseClient {
 
 /// What a variant's calls do beside what the stage does that it is made of.
 struct SpyHooks {
-  std::function<void(const ConvShape& shape, ConvTensors tensors)> in_prepare = [](auto&&...) {};
+  std::function<void(const ConvShape& shape, const ProblemTensors& tensors)> in_prepare = [](auto&&...) {};
   std::function<bool()> is_idle = [] { return false; };
 };
 
-class SpyVariant final : public ConvVariant {
+class SpyVariant final : public Variant {
  public:
-  SpyVariant(const ConvVariant& real, SpyHooks hooks) : real_(real), hooks_(std::move(hooks)) {}
-  std::unique_ptr<PreparedConv> prepare(Device& device, const ConvShape& shape, const float* weights,
-                                        ConvTensors tensors) const override {
-    hooks_.in_prepare(shape, tensors);
-    return std::make_unique<Prepared>(real_.prepare(device, shape, weights, tensors), hooks_);
+  SpyVariant(const Variant& real, SpyHooks hooks) : real_(real), hooks_(std::move(hooks)) {}
+  std::unique_ptr<PreparedVariant> prepare(Device& device, const ProblemSize& size,
+                                           const ProblemTensors& tensors) const override {
+    hooks_.in_prepare(conv_shape(size), tensors);
+    return std::make_unique<Prepared>(real_.prepare(device, size, tensors), hooks_);
   }
 
  private:
-  class Prepared final : public PreparedConv {
+  class Prepared final : public PreparedVariant {
    public:
-    Prepared(std::unique_ptr<PreparedConv> real, const SpyHooks& hooks) : real_(std::move(real)), hooks_(hooks) {}
-    void convolve() override {
+    Prepared(std::unique_ptr<PreparedVariant> real, const SpyHooks& hooks) : real_(std::move(real)), hooks_(hooks) {}
+    void run() override {
       if (hooks_.is_idle()) return;
       real_->load_input();
-      real_->convolve();
+      real_->run();
       real_->store_output();
     }
 
    private:
-    std::unique_ptr<PreparedConv> real_;
+    std::unique_ptr<PreparedVariant> real_;
     const SpyHooks& hooks_;
   };
 
-  const ConvVariant& real_;
+  const Variant& real_;
   SpyHooks hooks_;
 };
 
@@ -111,7 +111,7 @@ class NetworkCaseTest : public testing::Test {
 
   /// The first convolution is done so from now on.
   void spy(SpyHooks hooks) {
-    RegisteredVariant& registered = planned_.choice.convolutions.at(0);
+    ProblemVariant& registered = planned_.choice.convolutions.at(0);
     spy_ = std::make_unique<SpyVariant>(*registered.variant, std::move(hooks));
     registered.variant = spy_.get();
   }

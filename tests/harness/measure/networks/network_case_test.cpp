@@ -154,7 +154,7 @@ TEST_F(NetworkCaseTest, AStepThatIsWrongInOneImageIsFoundWhicheverStepItIs) {
     SCOPED_TRACE(steps[step].name);
     const NetworkOutcome outcome = run_changed([&](const ordered_json& request, const ordered_json&, float* window) {
       if (request.at("do") == "record") {
-        window[record_offset(steps, step, kImages) + 5 * steps[step].output().elements() + 3] += 0.5F;
+        window[record_offset(steps, step, kImages) + 5 * steps[step].output.elements() + 3] += 0.5F;
       }
       return 0.0;
     });
@@ -292,9 +292,9 @@ TEST_F(NetworkCaseTest, PreparingSeesNoImages) {
   pixels.erase(0.0F);
   int prepared = 0;
   int seen = 0;
-  spy({.in_prepare = [&](const ConvShape& shape, ConvTensors tensors) {
+  spy({.in_prepare = [&](const ConvShape& shape, const ProblemTensors& tensors) {
     ++prepared;
-    seen += static_cast<int>(std::count_if(tensors.input, tensors.input + shape.input_elements(),
+    seen += static_cast<int>(std::count_if(tensors.input(), tensors.input() + shape.input_elements(),
                                            [&](float x) { return pixels.contains(x); }));
   }});
   EXPECT_EQ(run().status, Status::ok);
@@ -315,7 +315,7 @@ TEST_F(NetworkCaseTest, ALargeBatchIsVerifiedInParts) {
   const auto change = [&](const ordered_json& request, ordered_json&) {
     if (request.at("do") != "record") return 0.0;
     parts.push_back(request.at("first"));
-    if (wrong && request.at("first") == 4) window[record_offset(steps, 1, 2) + steps[1].output().elements()] += 0.5F;
+    if (wrong && request.at("first") == 4) window[record_offset(steps, 1, 2) + steps[1].output.elements()] += 0.5F;
     return 0.0;
   };
   open.client = std::make_unique<ChangedClient>(std::move(real), change, false);

@@ -37,7 +37,7 @@ TEST(NetworkPlan, TakesTheLastStageThatSuitsEachLayerUnlessToldOtherwise) {
     const Layer& layer = plan[0].network->layers[index];
     const ConvShape shape = layer.convolution.with_batch(2);
     std::string_view last;
-    for (const RegisteredVariant& registered : registered_variants()) {
+    for (const ProblemVariant& registered : convolution_problem().variants()) {
       if (registered.info.family == "cpu" && registered.info.rung && registered.variant->suits(shape) &&
           registered.variant->unsupported_reason(shape).empty()) {
         last = registered.info.name;
@@ -58,14 +58,14 @@ TEST(NetworkPlan, FusesByDefaultWhatSuits) {
     for (const std::size_t index : convolution_layers(*plan[0].network)) {
       const std::optional<FusedLayers> layers = fused_layers(*plan[0].network, index);
       int highest = 0;
-      for (const RegisteredFused& fused : registered_fused_variants()) {
+      for (const ProblemVariant& fused : fused_problem().variants()) {
         if (!layers || fused.info.family != "cpu" || !fused.variant->suits(layers->shape.with_batch(2))) continue;
-        highest = std::max(highest, find_variant("cpu", fused.info.builds_on)->info.rung.value());
+        highest = std::max(highest, convolution_of(fused).info.rung.value());
       }
       const auto chosen = plan[0].choice.fused.find(index);
       ASSERT_EQ(chosen != plan[0].choice.fused.end(), highest > 0) << plan[0].network->layers[index].name;
       if (highest == 0) continue;
-      EXPECT_EQ(find_variant("cpu", chosen->second.info.builds_on)->info.rung, highest);
+      EXPECT_EQ(convolution_of(chosen->second).info.rung, highest);
     }
     // Wide layers go to AMX where it is, and no fused variant is made for that.
     const bool all_on_tiles = name == std::string_view("alexnet") && tile_unit() == TileUnit::processor;
@@ -103,7 +103,7 @@ TEST(NetworkPlan, AllIsEveryVariantOfTheDevicesFamily) {
   options.variants = {"all"};
   options.batches = {5, 3, 5};
   std::size_t variants = 0;
-  for (const RegisteredVariant& registered : registered_variants()) {
+  for (const ProblemVariant& registered : convolution_problem().variants()) {
     variants += registered.info.family == "cpu" && registered.info.leaves_out.empty() ? 1 : 0;
   }
   const std::vector<std::string> list = ids(options);

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/measure/networks/network_plan.hpp"
-#include "variants/convolution/conv_variant.hpp"
+#include "variants/convolution/problem.hpp"
 
 namespace convladder {
 namespace {
@@ -37,7 +37,8 @@ std::vector<NetworkResult> timed_cases(const std::map<std::string, double>& ns) 
 std::string name_of(const NetworkRow* row) { return row == nullptr ? "none" : row->of->planned.variants; }
 
 TEST(NetworkStory, TheBestIsTheFastestStageAndNeverALibrary) {
-  if (find_variant("cpu", "onednn") == nullptr) GTEST_SKIP() << "this build has no library beside the CPU's stages";
+  if (find_variant(convolution_problem(), "cpu", "onednn") == nullptr)
+    GTEST_SKIP() << "this build has no library beside the CPU's stages";
   const std::vector<NetworkResult> results = timed_cases(
       {{"memory-accumulation", 800.0}, {"compile-time", 200.0}, {"register-tile", 100.0}, {"onednn", 50.0}});
   const std::vector<NetworkStory> stories = network_stories(results);

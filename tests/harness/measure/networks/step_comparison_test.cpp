@@ -43,14 +43,14 @@ class StepComparisonTest : public testing::TestWithParam<std::string> {
 
   void add_right_output(int image) {
     const float* const from = input_.data() + static_cast<std::size_t>(image) * step_->input().elements();
-    if (step_->convolution != nullptr) {
-      std::vector<float> output(step_->output().elements());
+    if (step_->kind == StepKind::convolution) {
+      std::vector<float> output(step_->output.elements());
       reference_forward(step_->source->convolution, 1, from, weights_.weights.data(), output.data());
       output_.insert(output_.end(), output.begin(), output.end());
       return;
     }
-    const OperatorReference right =
-        reference_operator(step_->shape, from, weights_.weights.data(), weights_.bias.data());
+    const ReferenceOutput right =
+        step_->size.problem->reference(step_->size, step_tensors(step_->size, weights_, from, nullptr)).front();
     output_.insert(output_.end(), right.value.begin(), right.value.end());
   }
 
@@ -81,7 +81,7 @@ TEST_P(StepComparisonTest, EveryImageIsComparedOneWayOrTheOther) {
 }
 
 TEST_P(StepComparisonTest, OneWrongElementOfOneImageIsFoundAndNamed) {
-  const std::size_t elements = step_->output().elements();
+  const std::size_t elements = step_->output.elements();
   for (const std::size_t image : {0U, 23U, 39U}) {
     float& element = output_[image * elements + 9];
     const float right = element;
@@ -97,7 +97,7 @@ TEST_P(StepComparisonTest, OneWrongElementOfOneImageIsFoundAndNamed) {
 }
 
 TEST_P(StepComparisonTest, WhatIsOnlyTheFillWasNeverWritten) {
-  const std::size_t elements = step_->output().elements();
+  const std::size_t elements = step_->output.elements();
   constexpr std::size_t kImage = 29;  // place 5 of its chunk
   for (std::size_t i = 0; i < elements; ++i) {
     output_[kImage * elements + i] = fill_.at(static_cast<std::int64_t>(kImage % kChunk * elements + i));

@@ -39,9 +39,10 @@ std::vector<std::string> group_names(const std::vector<CaseGroup>& plan) {
 
 /// Without those that leave an idea out, which are run if they are asked for.
 std::size_t variants_of(std::string_view family) {
-  return static_cast<std::size_t>(std::ranges::count_if(registered_variants(), [family](const auto& registered) {
-    return registered.info.family == family && registered.info.leaves_out.empty();
-  }));
+  return static_cast<std::size_t>(
+      std::ranges::count_if(convolution_problem().variants(), [family](const auto& registered) {
+        return registered.info.family == family && registered.info.leaves_out.empty();
+      }));
 }
 
 TEST(Plan, TheStoryIsOfTheFirstStagesTheLibrariesAndWhatContends) {
@@ -77,7 +78,7 @@ TEST(Plan, HasEveryVariantOfTheFamilyForEveryLayer) {
     EXPECT_EQ(group.work.shape.batch, 2);
     ASSERT_EQ(group.cases.size(), variants_of("cpu"));
     std::size_t i = 0;
-    for (const RegisteredVariant& registered : registered_variants()) {
+    for (const ProblemVariant& registered : convolution_problem().variants()) {
       if (registered.info.family != "cpu" || !registered.info.leaves_out.empty()) continue;
       const PlannedCase& planned = group.cases[i++];
       EXPECT_EQ(planned.variant.info.name, registered.info.name) << "in ladder order";

@@ -20,14 +20,14 @@ void count(const ProblemSize& size, const ProblemTensors& tensors) {
   }
 }
 
-const ProblemVariantRegistration registration("histogram",
-                                              {.family = "cpu",
-                                               .rung = 1,
-                                               .name = "loop",
-                                               .title = "Loop",
-                                               .builds_on = "",
-                                               .hypothesis = "The plain loop that the others are compared with."},
-                                              function_variant(count));
+const VariantRegistration registration("histogram",
+                                       {.family = "cpu",
+                                        .rung = 1,
+                                        .name = "loop",
+                                        .title = "Loop",
+                                        .builds_on = "",
+                                        .hypothesis = "The plain loop that the others are compared with."},
+                                       function_variant(count));
 
 }  // namespace
 }  // namespace convladder

@@ -106,7 +106,7 @@ struct Wrong {
                       .builds_on = "loop",
                       .hypothesis = "It is refused."},
                      function_variant(function)) {}
-  ProblemVariantRegistration registration;
+  VariantRegistration registration;
 };
 
 const Wrong all[] = {{90, "skips-zeros", skips_zeros},

@@ -39,11 +39,10 @@ VariantInfo info(int rung, std::string_view name) {
   return {.family = "cuda", .rung = rung, .name = name, .title = name, .builds_on = "", .hypothesis = "A test."};
 }
 
-const ProblemVariantRegistration registrations[] = {
-    {"histogram", info(1, "block"), launch_variant(plan<0>)},
-    {"histogram", info(90, "forgets-a-count"), launch_variant(plan<1>)},
-    {"histogram", info(91, "overwrites-its-input"), launch_variant(plan<2>)},
-    {"histogram", info(92, "off-by-one"), launch_variant(plan<3>)}};
+const VariantRegistration registrations[] = {{"histogram", info(1, "block"), launch_variant(plan<0>)},
+                                             {"histogram", info(90, "forgets-a-count"), launch_variant(plan<1>)},
+                                             {"histogram", info(91, "overwrites-its-input"), launch_variant(plan<2>)},
+                                             {"histogram", info(92, "off-by-one"), launch_variant(plan<3>)}};
 
 }  // namespace
 }  // namespace convladder

@@ -19,14 +19,14 @@ void multiply(const ProblemSize& size, const ProblemTensors& tensors) {
   }
 }
 
-const ProblemVariantRegistration registration("matrix-vector",
-                                              {.family = "cpu",
-                                               .rung = 1,
-                                               .name = "rows",
-                                               .title = "Rows",
-                                               .builds_on = "",
-                                               .hypothesis = "The plain loop that the others are compared with."},
-                                              function_variant(multiply));
+const VariantRegistration registration("matrix-vector",
+                                       {.family = "cpu",
+                                        .rung = 1,
+                                        .name = "rows",
+                                        .title = "Rows",
+                                        .builds_on = "",
+                                        .hypothesis = "The plain loop that the others are compared with."},
+                                       function_variant(multiply));
 
 }  // namespace
 }  // namespace convladder

@@ -26,15 +26,14 @@ void multiply(const ProblemSize& size, const ProblemTensors& tensors) {
   }
 }
 
-const ProblemVariantRegistration registration(
-    "matrix-vector",
-    {.family = "cpu",
-     .rung = 2,
-     .name = "four-rows",
-     .title = "Four rows",
-     .builds_on = "rows",
-     .hypothesis = "Each element of the vector is loaded once for four rows."},
-    function_variant(multiply));
+const VariantRegistration registration("matrix-vector",
+                                       {.family = "cpu",
+                                        .rung = 2,
+                                        .name = "four-rows",
+                                        .title = "Four rows",
+                                        .builds_on = "rows",
+                                        .hypothesis = "Each element of the vector is loaded once for four rows."},
+                                       function_variant(multiply));
 
 }  // namespace
 }  // namespace convladder

@@ -19,14 +19,14 @@ void multiply(const ProblemSize& size, const ProblemTensors& tensors) {
   }
 }
 
-const ProblemVariantRegistration registration("matrix-vector",
-                                              {.family = "cpu",
-                                               .rung = 90,
-                                               .name = "forgets-a-column",
-                                               .title = "Forgets a column",
-                                               .builds_on = "rows",
-                                               .hypothesis = "It is refused."},
-                                              function_variant(multiply));
+const VariantRegistration registration("matrix-vector",
+                                       {.family = "cpu",
+                                        .rung = 90,
+                                        .name = "forgets-a-column",
+                                        .title = "Forgets a column",
+                                        .builds_on = "rows",
+                                        .hypothesis = "It is refused."},
+                                       function_variant(multiply));
 
 }  // namespace
 }  // namespace convladder

@@ -25,14 +25,14 @@ std::vector<KernelLaunch> plan(const ProblemSize& size, const ProblemTensors& te
                       tensors.input(), tensors.output())};
 }
 
-const ProblemVariantRegistration registration("matrix-vector",
-                                              {.family = "cuda",
-                                               .rung = 1,
-                                               .name = "rows",
-                                               .title = "Rows",
-                                               .builds_on = "",
-                                               .hypothesis = "The plain loop that the others are compared with."},
-                                              launch_variant(plan));
+const VariantRegistration registration("matrix-vector",
+                                       {.family = "cuda",
+                                        .rung = 1,
+                                        .name = "rows",
+                                        .title = "Rows",
+                                        .builds_on = "",
+                                        .hypothesis = "The plain loop that the others are compared with."},
+                                       launch_variant(plan));
 
 }  // namespace
 }  // namespace convladder

@@ -40,20 +40,20 @@ void multiply(const ProblemSize& size, const ProblemTensors& tensors) {
   if (kWrong == Wrong::overwrites_c) const_cast<Half*>(c)[m * n - 1].bits ^= 1U;
 }
 
-ProblemVariantRegistration variant(int rung, std::string_view name, VariantFunction function) {
+VariantRegistration variant(int rung, std::string_view name, VariantFunction function) {
   return {"product-sum",
           {.family = "cpu", .rung = rung, .name = name, .title = name, .builds_on = "", .hypothesis = "A test."},
           function_variant(function)};
 }
 
-const ProblemVariantRegistration registrations[] = {variant(1, "loops", multiply<Wrong::nothing>),
-                                                    variant(90, "never-writes", multiply<Wrong::never_writes>),
-                                                    variant(91, "zeros", multiply<Wrong::zeros>),
-                                                    variant(92, "ignores-b", multiply<Wrong::ignores_b>),
-                                                    variant(93, "ignores-c", multiply<Wrong::ignores_c>),
-                                                    variant(94, "keeps-answer", multiply<Wrong::keeps_answer>),
-                                                    variant(95, "overwrites-c", multiply<Wrong::overwrites_c>),
-                                                    variant(96, "not-a-number", multiply<Wrong::not_a_number>)};
+const VariantRegistration registrations[] = {variant(1, "loops", multiply<Wrong::nothing>),
+                                             variant(90, "never-writes", multiply<Wrong::never_writes>),
+                                             variant(91, "zeros", multiply<Wrong::zeros>),
+                                             variant(92, "ignores-b", multiply<Wrong::ignores_b>),
+                                             variant(93, "ignores-c", multiply<Wrong::ignores_c>),
+                                             variant(94, "keeps-answer", multiply<Wrong::keeps_answer>),
+                                             variant(95, "overwrites-c", multiply<Wrong::overwrites_c>),
+                                             variant(96, "not-a-number", multiply<Wrong::not_a_number>)};
 
 }  // namespace
 }  // namespace convladder

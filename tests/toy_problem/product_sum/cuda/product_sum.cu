@@ -41,9 +41,9 @@ VariantInfo info(int rung, std::string_view name) {
   return {.family = "cuda", .rung = rung, .name = name, .title = name, .builds_on = "", .hypothesis = "A test."};
 }
 
-const ProblemVariantRegistration registrations[] = {{"product-sum", info(1, "element"), launch_variant(plan<0>)},
-                                                    {"product-sum", info(90, "ignores-b"), launch_variant(plan<1>)},
-                                                    {"product-sum", info(91, "not-a-number"), launch_variant(plan<2>)}};
+const VariantRegistration registrations[] = {{"product-sum", info(1, "element"), launch_variant(plan<0>)},
+                                             {"product-sum", info(90, "ignores-b"), launch_variant(plan<1>)},
+                                             {"product-sum", info(91, "not-a-number"), launch_variant(plan<2>)}};
 
 }  // namespace
 }  // namespace convladder

@@ -43,21 +43,21 @@ void add(const ProblemSize& size, const ProblemTensors& tensors) {
   if (kWrong == Wrong::overwrites_x) const_cast<double*>(x)[elements - 1] += 1;
 }
 
-ProblemVariantRegistration variant(int rung, std::string_view name, VariantFunction function) {
+VariantRegistration variant(int rung, std::string_view name, VariantFunction function) {
   return {"scaled-addition",
           {.family = "cpu", .rung = rung, .name = name, .title = name, .builds_on = "", .hypothesis = "A test."},
           function_variant(function)};
 }
 
-const ProblemVariantRegistration registrations[] = {variant(1, "loop", add<Wrong::nothing>),
-                                                    variant(90, "adds-twice", add<Wrong::twice>),
-                                                    variant(91, "does-nothing", add<Wrong::nothing_written>),
-                                                    variant(92, "leaves-one", add<Wrong::one_left>),
-                                                    variant(93, "overwrites-x", add<Wrong::overwrites_x>),
-                                                    variant(94, "keeps-answer", add<Wrong::keeps_answer>),
-                                                    variant(95, "zeros", add<Wrong::zeros>),
-                                                    variant(96, "in-float", add<Wrong::in_float>),
-                                                    variant(97, "not-a-number", add<Wrong::not_a_number>)};
+const VariantRegistration registrations[] = {variant(1, "loop", add<Wrong::nothing>),
+                                             variant(90, "adds-twice", add<Wrong::twice>),
+                                             variant(91, "does-nothing", add<Wrong::nothing_written>),
+                                             variant(92, "leaves-one", add<Wrong::one_left>),
+                                             variant(93, "overwrites-x", add<Wrong::overwrites_x>),
+                                             variant(94, "keeps-answer", add<Wrong::keeps_answer>),
+                                             variant(95, "zeros", add<Wrong::zeros>),
+                                             variant(96, "in-float", add<Wrong::in_float>),
+                                             variant(97, "not-a-number", add<Wrong::not_a_number>)};
 
 }  // namespace
 }  // namespace convladder

@@ -29,7 +29,7 @@ VariantInfo info(int rung, std::string_view name) {
   return {.family = "cuda", .rung = rung, .name = name, .title = name, .builds_on = "", .hypothesis = "A test."};
 }
 
-const ProblemVariantRegistration registrations[] = {
+const VariantRegistration registrations[] = {
     {"scaled-addition", info(1, "element"), launch_variant(plan<1, false>)},
     {"scaled-addition", info(90, "adds-twice"), launch_variant(plan<2, false>)},
     {"scaled-addition", info(91, "overwrites-x"), launch_variant(plan<1, true>)}};

@@ -4,20 +4,21 @@
 // convolution, and to specialised code where there is only one input channel.
 
 #include "variants/convolution/cpu/libraries/onednn_convolution.hpp"
-#include "variants/convolution/registry.hpp"
+#include "variants/convolution/problem.hpp"
 
 namespace convladder {
 namespace {
 
-class PreparedOnednn final : public PreparedConv {
+class PreparedOnednn final : public PreparedVariant {
  public:
-  PreparedOnednn(const ConvShape& s, const float* weights, ConvTensors tensors)
-      : convolution_(s, weights, OnednnLayout::nchw),
+  PreparedOnednn(const ConvShape& s, const ProblemTensors& tensors)
+      : convolution_(s, tensors.constant(), OnednnLayout::nchw),
         // oneDNN takes its sources as void*, but only reads them.
-        input_(nchw(s.batch, s.in_channels, s.height, s.width), convolution_.engine, const_cast<float*>(tensors.input)),
-        output_(nchw(s.batch, s.out_channels, s.out_height(), s.out_width()), convolution_.engine, tensors.output) {}
+        input_(nchw(s.batch, s.in_channels, s.height, s.width), convolution_.engine,
+               const_cast<float*>(tensors.input())),
+        output_(nchw(s.batch, s.out_channels, s.out_height(), s.out_width()), convolution_.engine, tensors.output()) {}
 
-  void convolve() override {
+  void run() override {
     convolution_.primitive.execute(
         convolution_.stream,
         {{DNNL_ARG_SRC, input_}, {DNNL_ARG_WEIGHTS, convolution_.weights}, {DNNL_ARG_DST, output_}});
@@ -31,15 +32,16 @@ class PreparedOnednn final : public PreparedConv {
   dnnl::memory output_;
 };
 
-class Onednn final : public ConvVariant {
+class Onednn final : public Variant {
  public:
-  std::unique_ptr<PreparedConv> prepare(Device& /*device*/, const ConvShape& shape, const float* weights,
-                                        ConvTensors tensors) const override {
-    return std::make_unique<PreparedOnednn>(shape, weights, tensors);
+  std::unique_ptr<PreparedVariant> prepare(Device& /*device*/, const ProblemSize& size,
+                                           const ProblemTensors& tensors) const override {
+    return std::make_unique<PreparedOnednn>(conv_shape(size), tensors);
   }
 };
 
 const VariantRegistration registration{
+    "convolution",
     {.family = "cpu",
      .rung = std::nullopt,
      .name = "onednn",

@@ -6,18 +6,19 @@
 // or a large output they are what decides.
 
 #include "variants/convolution/cpu/libraries/onednn_convolution.hpp"
-#include "variants/convolution/registry.hpp"
+#include "variants/convolution/problem.hpp"
 
 namespace convladder {
 namespace {
 
-class PreparedOnednnBlocked final : public PreparedConv {
+class PreparedOnednnBlocked final : public PreparedVariant {
  public:
-  PreparedOnednnBlocked(const ConvShape& s, const float* weights, ConvTensors tensors)
-      : convolution_(s, weights, OnednnLayout::library),
+  PreparedOnednnBlocked(const ConvShape& s, const ProblemTensors& tensors)
+      : convolution_(s, tensors.constant(), OnednnLayout::library),
         // oneDNN takes its sources as void*, but only reads them.
-        input_(nchw(s.batch, s.in_channels, s.height, s.width), convolution_.engine, const_cast<float*>(tensors.input)),
-        output_(nchw(s.batch, s.out_channels, s.out_height(), s.out_width()), convolution_.engine, tensors.output),
+        input_(nchw(s.batch, s.in_channels, s.height, s.width), convolution_.engine,
+               const_cast<float*>(tensors.input())),
+        output_(nchw(s.batch, s.out_channels, s.out_height(), s.out_width()), convolution_.engine, tensors.output()),
         own_input_(convolution_.description.src_desc(), convolution_.engine),
         own_output_(convolution_.description.dst_desc(), convolution_.engine),
         to_own_(input_, own_input_),
@@ -28,7 +29,7 @@ class PreparedOnednnBlocked final : public PreparedConv {
     to_own_.execute(convolution_.stream, input_, own_input_);
     convolution_.stream.wait();
   }
-  void convolve() override {
+  void run() override {
     convolution_.primitive.execute(
         convolution_.stream,
         {{DNNL_ARG_SRC, own_input_}, {DNNL_ARG_WEIGHTS, convolution_.weights}, {DNNL_ARG_DST, own_output_}});
@@ -50,15 +51,16 @@ class PreparedOnednnBlocked final : public PreparedConv {
   dnnl::reorder from_own_;
 };
 
-class OnednnBlocked final : public ConvVariant {
+class OnednnBlocked final : public Variant {
  public:
-  std::unique_ptr<PreparedConv> prepare(Device& /*device*/, const ConvShape& shape, const float* weights,
-                                        ConvTensors tensors) const override {
-    return std::make_unique<PreparedOnednnBlocked>(shape, weights, tensors);
+  std::unique_ptr<PreparedVariant> prepare(Device& /*device*/, const ProblemSize& size,
+                                           const ProblemTensors& tensors) const override {
+    return std::make_unique<PreparedOnednnBlocked>(conv_shape(size), tensors);
   }
 };
 
 const VariantRegistration registration{
+    "convolution",
     {.family = "cpu",
      .rung = std::nullopt,
      .name = "onednn-blocked",

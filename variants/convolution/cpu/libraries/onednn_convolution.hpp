@@ -4,7 +4,7 @@
 #include <oneapi/dnnl/dnnl.hpp>
 #include <string>
 
-#include "variants/convolution/conv_variant.hpp"
+#include "variants/convolution/problem.hpp"
 
 namespace convladder {
 

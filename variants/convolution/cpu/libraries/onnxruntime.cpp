@@ -9,7 +9,7 @@
 #include "devices/cpu/other_threads.hpp"
 #include "variants/convolution/cpu/libraries/onnx_model.hpp"
 #include "variants/convolution/cpu/libraries/onnxruntime_library.hpp"
-#include "variants/convolution/registry.hpp"
+#include "variants/convolution/problem.hpp"
 
 namespace convladder {
 namespace {
@@ -33,15 +33,16 @@ std::string model_of(const ConvShape& s, const float* weights) {
   return model.bytes();
 }
 
-class PreparedOnnxRuntime final : public PreparedConv {
+class PreparedOnnxRuntime final : public PreparedVariant {
  public:
-  PreparedOnnxRuntime(const ConvShape& shape, const float* weights, ConvTensors tensors)
+  PreparedOnnxRuntime(const ConvShape& shape, const ProblemTensors& tensors)
       : threads_(omp_get_max_threads()),
         // The library takes its input as void*, but only reads it.
-        session_(model_of(shape, weights), threads_, {"input", input_sizes(shape), const_cast<float*>(tensors.input)},
-                 {"output", output_sizes(shape), tensors.output}) {}
+        session_(model_of(shape, tensors.constant()), threads_,
+                 {"input", input_sizes(shape), const_cast<float*>(tensors.input())},
+                 {"output", output_sizes(shape), tensors.output()}) {}
 
-  void convolve() override { session_.run(); }
+  void run() override { session_.run(); }
   std::string choice() const override {
     return fmt::format("ONNX Runtime {}, {} thread{}", onnxruntime_library().version, threads_,
                        threads_ == 1 ? "" : "s");
@@ -53,21 +54,23 @@ class PreparedOnnxRuntime final : public PreparedConv {
   OtherThreads others_;  // told to spin no longer than OpenMP's
 };
 
-class OnnxRuntime final : public ConvVariant {
+class OnnxRuntime final : public Variant {
  public:
-  std::string unsupported_reason(const ConvShape& shape) const override {
+  std::string unsupported_reason(const ProblemSize& size) const override {
+    const ConvShape shape = conv_shape(size);
     if (shape.weight_elements() * std::int64_t{sizeof(float)} > kMostOnnxWeightBytes) {
       return "an ONNX model holds 2 GB at most, and these weights have more";
     }
     return onnxruntime_library().missing;
   }
-  std::unique_ptr<PreparedConv> prepare(Device& /*device*/, const ConvShape& shape, const float* weights,
-                                        ConvTensors tensors) const override {
-    return std::make_unique<PreparedOnnxRuntime>(shape, weights, tensors);
+  std::unique_ptr<PreparedVariant> prepare(Device& /*device*/, const ProblemSize& size,
+                                           const ProblemTensors& tensors) const override {
+    return std::make_unique<PreparedOnnxRuntime>(conv_shape(size), tensors);
   }
 };
 
 const VariantRegistration registration{
+    "convolution",
     {.family = "cpu",
      .rung = std::nullopt,
      .name = "onnxruntime",

@@ -16,7 +16,7 @@
 #include "support/dynamic_library.hpp"
 #include "support/library_versions.hpp"
 #include "variants/convolution/cpu/libraries/channels_last.hpp"
-#include "variants/convolution/registry.hpp"
+#include "variants/convolution/problem.hpp"
 
 namespace convladder {
 namespace {
@@ -138,11 +138,12 @@ class Threads {
   OtherThreads others_;
 };
 
-class PreparedXnnpack final : public PreparedConv {
+class PreparedXnnpack final : public PreparedVariant {
  public:
-  PreparedXnnpack(const ConvShape& s, const float* weights, ConvTensors tensors)
+  PreparedXnnpack(const ConvShape& s, const ProblemTensors& tensors)
       : shape_(s),
-        tensors_(tensors),
+        input_(tensors.input()),
+        output_(tensors.output()),
         threads_(omp_get_max_threads()),
         // The library may read some bytes beyond the end of an input.
         own_input_(s.input_elements() + XNN_EXTRA_BYTES / sizeof(float)),
@@ -151,7 +152,7 @@ class PreparedXnnpack final : public PreparedConv {
     const auto number = [](int value) { return static_cast<std::uint32_t>(value); };
     const auto size = [](int value) { return static_cast<std::size_t>(value); };
     const std::uint32_t padding = number(s.padding);
-    const std::vector<float> last = channels_last(s, weights);
+    const std::vector<float> last = channels_last(s, tensors.constant());
     constexpr float infinity = std::numeric_limits<float>::infinity();
     require(xnn_create_convolution2d_nhwc_f32(
                 padding, padding, padding, padding, number(s.kernel), number(s.kernel), number(s.stride),
@@ -166,12 +167,11 @@ class PreparedXnnpack final : public PreparedConv {
 
   bool has_own_layout() const override { return true; }
   void load_input() override {
-    transpose_images(tensors_.input, own_input_.data(), shape_.in_channels, std::int64_t{shape_.height} * shape_.width,
-                     false);
+    transpose_images(input_, own_input_.data(), shape_.in_channels, std::int64_t{shape_.height} * shape_.width, false);
   }
-  void convolve() override { require(xnn_run_operator(convolution_, threads_.pool()), "xnn_run_operator"); }
+  void run() override { require(xnn_run_operator(convolution_, threads_.pool()), "xnn_run_operator"); }
   void store_output() override {
-    transpose_images(own_output_.data(), tensors_.output, std::int64_t{shape_.out_height()} * shape_.out_width(),
+    transpose_images(own_output_.data(), output_, std::int64_t{shape_.out_height()} * shape_.out_width(),
                      shape_.out_channels, true);
   }
   std::string choice() const override { return fmt::format("XNNPACK {}", version()); }
@@ -195,7 +195,8 @@ class PreparedXnnpack final : public PreparedConv {
   }
 
   ConvShape shape_;
-  ConvTensors tensors_;
+  const float* input_;
+  float* output_;
   InstructionSet set_ = chosen_instruction_set();
   Threads threads_;
   AlignedFloats own_input_;
@@ -203,15 +204,15 @@ class PreparedXnnpack final : public PreparedConv {
   xnn_operator_t convolution_ = nullptr;
 };
 
-class Xnnpack final : public ConvVariant {
+class Xnnpack final : public Variant {
  public:
-  std::string unsupported_reason(const ConvShape& /*shape*/) const override {
+  std::string unsupported_reason(const ProblemSize& /*size*/) const override {
     if (initialized() == xnn_status_success) return {};
     return fmt::format("XNNPACK's xnn_initialize: {}", status_text(initialized()));
   }
-  std::unique_ptr<PreparedConv> prepare(Device& /*device*/, const ConvShape& shape, const float* weights,
-                                        ConvTensors tensors) const override {
-    return std::make_unique<PreparedXnnpack>(shape, weights, tensors);
+  std::unique_ptr<PreparedVariant> prepare(Device& /*device*/, const ProblemSize& size,
+                                           const ProblemTensors& tensors) const override {
+    return std::make_unique<PreparedXnnpack>(conv_shape(size), tensors);
   }
 };
 
@@ -220,6 +221,7 @@ const LibraryVersionRegistration version_registration([] {
 });
 
 const VariantRegistration registration{
+    "convolution",
     {.family = "cpu",
      .rung = std::nullopt,
      .name = "xnnpack",

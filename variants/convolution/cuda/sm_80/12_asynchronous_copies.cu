@@ -118,6 +118,7 @@ constexpr MatrixTileKernel kernels[] = {conv_asynchronous_copies<64, 128>, conv_
 static_assert(std::size(sizes) == std::size(kernels));
 
 const VariantRegistration registration{
+    "convolution",
     {.family = "cuda",
      .rung = 12,
      .name = "asynchronous-copies",

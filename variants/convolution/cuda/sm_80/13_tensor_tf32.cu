@@ -52,6 +52,7 @@ constexpr MatrixTileKernel kernels[] = {conv_tensor_tf32<64, 128>, conv_tensor_t
 static_assert(std::size(sizes) == std::size(kernels));
 
 const VariantRegistration registration{
+    "convolution",
     {.family = "cuda",
      .rung = 13,
      .name = "tensor-tf32",

@@ -62,7 +62,8 @@ constexpr MatrixTileKernel kernels[] = {conv_tensor_3xtf32<64, 128>, conv_tensor
                                         conv_tensor_3xtf32<32, 128>, conv_tensor_3xtf32<32, 64>};
 static_assert(std::size(sizes) == std::size(kernels));
 
-const VariantRegistration registration{{.family = "cuda",
+const VariantRegistration registration{"convolution",
+                                       {.family = "cuda",
                                         .rung = 14,
                                         .name = "tensor-3xtf32",
                                         .title = "Tensor cores, 3xTF32",

@@ -84,6 +84,7 @@ std::vector<float> pack(const ConvShape& shape, const MatrixTilePlan& chosen, co
 }
 
 const VariantRegistration registration{
+    "convolution",
     {.family = "cuda",
      .rung = 15,
      .name = "tensor-half",

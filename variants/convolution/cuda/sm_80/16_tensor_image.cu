@@ -53,6 +53,7 @@ TensorImageKernel kernel_for(int maps) {
 }
 
 const VariantRegistration registration{
+    "convolution",
     {.family = "cuda",
      .rung = 16,
      .name = "tensor-image",

@@ -138,6 +138,7 @@ constexpr RegisterTileKernel kernels[] = {
 static_assert(std::size(sizes) == std::size(kernels));
 
 const VariantRegistration registration{
+    "convolution",
     {.family = "cuda",
      .rung = 18,
      .name = "prefetched-tile",

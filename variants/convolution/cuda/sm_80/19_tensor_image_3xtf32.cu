@@ -58,6 +58,7 @@ TensorImageKernel kernel_for(int maps) {
 }
 
 const VariantRegistration registration{
+    "convolution",
     {.family = "cuda",
      .rung = 19,
      .name = "tensor-image-3xtf32",

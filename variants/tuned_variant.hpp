@@ -3,13 +3,13 @@
 
 #include <memory>
 
-#include "variants/convolution/conv_variant.hpp"
+#include "variants/variant.hpp"
 #include "variants/tuning_table.hpp"
 
 namespace convladder {
 
 /// Both outlive the result. Where an entry is not possible, for example with another instruction set than it was found
-/// with, the variant's own model chooses; `PreparedConv::choice` says who did.
-std::unique_ptr<ConvVariant> tuned_variant(const ConvVariant& variant, const TuningTable& table);
+/// with, the variant's own model chooses; `PreparedVariant::choice` says who did.
+std::unique_ptr<Variant> tuned_variant(const Variant& variant, const TuningTable& table);
 
 }  // namespace convladder

@@ -1,19 +1,12 @@
-#include "variants/operator_reference.hpp"
+#include "variants/reference_output.hpp"
 
 #include <fmt/format.h>
 
 #include <cmath>
 
-#include "variants/operator_problem.hpp"
-
 namespace convladder {
 
-OperatorReference reference_operator(const OperatorShape& shape, const float* input, const float* weights,
-                                     const float* bias) {
-  return operator_problem(shape.type).own_reference(shape, input, weights, bias);
-}
-
-std::string operator_mismatch(const OperatorReference& expected, const float* output, double tolerance) {
+std::string output_mismatch(const ReferenceOutput& expected, const float* output, double tolerance) {
   std::size_t wrong = 0;
   std::string first;
   for (std::size_t i = 0; i < expected.value.size(); ++i) {

@@ -1,0 +1,43 @@
+// The layers around the convolution as problems: what they have in common.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "variants/activation_shape.hpp"
+#include "variants/problem.hpp"
+
+namespace convladder {
+
+/// Channels, rows and columns; the last two are 1 unless told.
+std::vector<Dimension> image_dimensions();
+/// One image of what the layer is given.
+ActivationShape image_of(const ProblemSize& size);
+
+/// A layer over images, with one output for each; its dimensions begin with `image_dimensions`. A NaN is never hidden:
+/// an output that any NaN of the input takes part in is NaN.
+class LayerProblem : public Problem {
+ public:
+  virtual ActivationShape output_of(const ProblemSize& size) const = 0;
+
+  std::vector<Dimension> dimensions() const override { return image_dimensions(); }
+  /// One image, and the weights, have fewer than 2^31 elements: variants index inside them with 32 bits, and over the
+  /// batch with 64.
+  std::string own_size_error(const ProblemSize& size) const override;
+  std::int64_t input_elements(const ProblemSize& size) const override {
+    return static_cast<std::int64_t>(image_of(size).elements());
+  }
+  std::int64_t output_elements(const ProblemSize& size) const override {
+    return static_cast<std::int64_t>(output_of(size).elements());
+  }
+  double flop(const ProblemSize& size) const override { return static_cast<double>(output_elements(size)); }
+};
+
+/// One that changes elements where they are.
+class ElementProblem : public LayerProblem {
+ public:
+  ActivationShape output_of(const ProblemSize& size) const override { return image_of(size); }
+  bool works_in_place() const override { return true; }
+};
+
+}  // namespace convladder
