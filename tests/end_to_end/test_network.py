@@ -24,7 +24,7 @@ THREE_LAYERS = {
                {"name": "conv2", "type": "convolution", "out_channels": 2, "kernel": 3, "bias": True},
                {"name": "fc1", "type": "fully_connected", "out_features": 10, "bias": True},
                {"name": "softmax", "type": "softmax"}], "batches": [4, 6]}
-PHASES = ["allocate", "copy weights to device", "prepare weights", "copy images to device", "run layers",
+PHASES = ["allocate", "prepare weights", "copy images to device", "run layers",
           "synchronise", "copy scores to host", "free"]
 
 

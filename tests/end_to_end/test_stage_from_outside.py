@@ -57,6 +57,15 @@ def run(tmp_path_factory: pytest.TempPathFactory, tmp_path: Path) -> Any:
     return lambda *words, **options: run_program(*words, **{"env": environment, "cwd": tmp_path} | options)
 
 
+def test_a_stage_from_outside_runs_two_batches_in_one_process(run: Any, tmp_path: Path) -> None:
+    """What it holds on the device goes with the case, and not with the next one's device."""
+    (tmp_path / "my_conv.cpp").write_text(CONVOLUTION.replace("SIGN", ""))
+    done = run("run", "--with", "my_conv.cpp", "--shape", "4,9,8,6,3,2,1", "--batch", "2,3", "--variant", "my-conv",
+               "--isolate", "none", *QUICK, "--output", tmp_path / "out")
+    assert done.returncode == 0, done
+    assert [one["status"] for one in record(tmp_path / "out")["cases"]] == ["ok", "ok"]
+
+
 def test_a_stage_from_outside_is_a_rung_of_the_convolution(run: Any, tmp_path: Path) -> None:
     shape = ["--shape", "4,9,8,6,3,2,1", "--batch", "2", "--variant", "memory-accumulation,my-conv"]
     (tmp_path / "my_conv.cpp").write_text(CONVOLUTION.replace("SIGN", ""))

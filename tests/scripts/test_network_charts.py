@@ -158,7 +158,7 @@ def test_parts_sum_the_steps_of_their_type() -> None:
     assert parts["other layers"] == pytest.approx(times["conv1 bias"] + times["activation1"])
     around = case.phases["run layers"] + case.phases["synchronise"]
     assert parts["synchronisation"] == pytest.approx(around - sum(times.values())) and around > sum(times.values())
-    assert parts["copies in"] == case.phases["copy images to device"] + case.phases["copy weights to device"]
+    assert parts["copies in"] == case.phases["copy images to device"]
 
 
 def test_the_published_sweep_stands_apart_with_its_device(drawn: Path) -> None:

@@ -127,17 +127,18 @@ void StageDevice::start() {
   calls_ = 0;
   usual_ns_ = 0;
   places_.clear();
-  freed_.clear();
+  freed_last_.reset();
 }
 
 std::size_t StageDevice::free_bytes() const { return available_memory_bytes(); }
 
 DeviceBuffer StageDevice::allocate(std::size_t bytes, std::string_view label) {
-  if (const auto freed = freed_.find(bytes); freed != freed_.end()) {
-    auto* const again = static_cast<std::byte*>(freed->second);
-    freed_.erase(freed);
-    places_[again] = {guarded_at(again, bytes), std::string(label)};
-    return {*this, again, bytes};
+  if (const auto freed = std::exchange(freed_last_, std::nullopt)) {
+    const auto& [address, place] = *freed;
+    if (place.label == label && place.bytes == bytes) {
+      places_[address] = place;
+      return {*this, address, bytes};
+    }
   }
   if (is_loaded_) start();
   const ordered_json reply = process_->ask({{"do", "allocate"}, {"bytes", bytes}, {"label", label}});
@@ -145,13 +146,15 @@ DeviceBuffer StageDevice::allocate(std::size_t bytes, std::string_view label) {
   const auto number = reply.at("address").get<std::uintptr_t>();
   auto* const address =
       reinterpret_cast<std::byte*>(number);  // NOLINT(performance-no-int-to-ptr): in the other process
-  places_[address] = {guarded_at(address, bytes), std::string(label)};
+  places_[address] = {guarded_at(address, bytes), bytes, std::string(label)};
   return {*this, address, bytes};
 }
 
-/// What is prepared again beside the same tensors finds its memory where it was.
-void StageDevice::free(void* address, std::size_t bytes) noexcept {
-  if (places_.erase(address) > 0) freed_.emplace(bytes, address);
+void StageDevice::free(void* address, std::size_t /*bytes*/) noexcept {
+  const auto found = places_.find(address);
+  if (found == places_.end()) return;  // of a process before
+  freed_last_ = std::move(*found);
+  places_.erase(found);
 }
 
 void StageDevice::copy_to_device(void* destination, const void* source, std::size_t bytes) {

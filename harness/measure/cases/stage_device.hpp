@@ -4,7 +4,9 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "devices/cpu/guards.hpp"
@@ -25,7 +27,8 @@ class StageDevice final : public Device, public StageHost {
   ~StageDevice() override;
 
   std::size_t free_bytes() const override;
-  /// In a new process, if the last one has loaded its library and nothing of that size was freed since.
+  /// In a new process, if the last one has loaded its library: unless the very memory is wanted again that was freed
+  /// last, as of what is prepared once more beside the same tensors.
   DeviceBuffer allocate(std::size_t bytes, std::string_view label) override;
   void copy_to_device(void* destination, const void* source, std::size_t bytes) override;
   void copy_to_host(void* destination, const void* source, std::size_t bytes) override;
@@ -51,6 +54,7 @@ class StageDevice final : public Device, public StageHost {
  private:
   struct Place {
     GuardedMemory memory;  ///< in the stage's process
+    std::size_t bytes = 0;
     std::string label;
   };
   void free(void* address, std::size_t bytes) noexcept override;
@@ -70,7 +74,7 @@ class StageDevice final : public Device, public StageHost {
   double usual_ns_ = 0;  ///< that the last call took
   double timed_ns_ = 0;
   std::map<void*, Place> places_;
-  std::multimap<std::size_t, void*> freed_;  ///< by bytes: memory of the process, which goes with it
+  std::optional<std::pair<void*, Place>> freed_last_;  ///< memory of the process, which goes with it
 };
 
 /// Whether the stage runs in such a process; otherwise in that of its case.

@@ -7,7 +7,7 @@ from typing import Callable, Sequence
 
 from convladder_charts.network.record import Case, Published
 
-_COPIES_IN = ("copy images to pinned memory", "copy images to device", "copy weights to device")
+_COPIES_IN = ("copy images to pinned memory", "copy images to device")
 _COPIES_OUT = ("copy scores to host",)
 _NAMED_TYPES = ("convolution", "fully_connected", "max_pool")
 UNKNOWN_DEVICE = "device not named"
