@@ -3,8 +3,8 @@
 
 #include <memory>
 
-#include "variants/variant.hpp"
 #include "variants/tuning_table.hpp"
+#include "variants/variant.hpp"
 
 namespace convladder {
 
