@@ -6,6 +6,11 @@
 
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/layers.txt")
 file(STRINGS "${PROJECT_SOURCE_DIR}/layers.txt" CONVLADDER_LAYERS REGEX "^[^#]")
+if(CONVLADDER_SIMULATOR_ONLY)  # and what it stands on
+  list(FIND CONVLADDER_LAYERS "simulator/stand_in" last)
+  math(EXPR count "${last} + 1")
+  list(SUBLIST CONVLADDER_LAYERS 0 ${count} CONVLADDER_LAYERS)
+endif()
 
 # add_part(target FOLDER folder): the target is part of the program, and lies in that folder of layers.txt.
 function(add_part target)

@@ -1,4 +1,4 @@
-// problem.json of a folder: what is computed, before anything is compiled. docs/problem_json.md describes the fields.
+// problem.json of a folder: what is computed, before anything is compiled. docs/extend/problem_json.md describes the fields.
 #pragma once
 
 #include <cstdint>

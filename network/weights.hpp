@@ -1,7 +1,7 @@
 // The weights of a network: what it has before anyone trained it, and those from a file.
 //
 // A weights file is a safetensors file with two tensors a layer, named as PyTorch names them: "<layer>.weight" and,
-// where the layer has one, "<layer>.bias" (docs/weights.md).
+// where the layer has one, "<layer>.bias" (docs/use/weights.md).
 #pragma once
 
 #include <cstdint>

@@ -12,7 +12,7 @@ usage: scripts/bundle.sh [--output DIR] [--toolkit DIR] [--architectures LIST]
 
 Builds the preset `bundle` and makes DIR/convladder-bundle and DIR/convladder-bundle.tar.gz (DIR is build/ without
 --output): the program, the libraries it needs except the C library's, charts and reports, the records' schemas, a run.sh
-and an on_gpu.sh, which measures everything that a GPU can show (docs/on-a-gpu.md).
+and an on_gpu.sh, which measures everything that a GPU can show (docs/use/on-a-gpu.md).
 It runs on any x86-64 machine with AVX2 and a recent enough C library (its README says which); the CUDA
 variants need an NVIDIA driver there, the charts Python 3 with matplotlib, reports Jinja2 as well.
 

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Writes the table of the simulated device's metrics into docs/counters.md, from what the program says of them."""
+"""Writes the table of the simulated device's metrics into docs/reference/counters.md, from what the program says of them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Optional, Sequence
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGE = ROOT / "docs" / "counters.md"
+PAGE = ROOT / "docs" / "reference" / "counters.md"
 BEGIN = "<!-- metrics: scripts/metrics_table.py writes what stands between these two lines -->"
 END = "<!-- end of metrics -->"
 
@@ -30,7 +30,7 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--program", type=Path, default=ROOT / "build" / "release" / "convladder",
                         help="the program to ask (default: build/release/convladder)")
-    parser.add_argument("--page", type=Path, default=PAGE, help="the page to write into (default: docs/counters.md)")
+    parser.add_argument("--page", type=Path, default=PAGE, help="the page to write into (default: docs/reference/counters.md)")
     options = parser.parse_args(arguments)
     try:
         answer = subprocess.run([str(options.program), "list", "--metrics", "--format", "json"], check=True,

@@ -46,7 +46,7 @@ usage: scripts/setup.sh [--rivals] [--charts] [--tests] [--lint] [--fuzz] [--pac
 Installs the Debian packages that building convladder needs and that are missing. Does nothing, and says nothing,
 if none is. Needs root or sudo only where something is missing.
 
-  --rivals  also XNNPACK, for a library more beside the CPU ladder (docs/cpu.md has two more)
+  --rivals  also XNNPACK, for a library more beside the CPU ladder (docs/reference/cpu.md has two more)
   --charts  also the packages for the charts
   --tests   also the packages for the charts and the tests, and lld, which links their programs in less time
   --lint    also the packages for scripts/lint.sh

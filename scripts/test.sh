@@ -13,7 +13,7 @@ Installs the Debian packages that are missing and runs the tests: in the release
 and UndefinedBehaviorSanitizer; who uses whom, by layers.txt; and the layout of the code if clang-format 14 is there. The
 tests of what is never measured (harness/, ladders/, datasets/, support/) run in the sanitized build only; with --no-asan
 or --quick, in the release build. The slowest 30 are listed, and the last line gives the totals. How long it takes:
-docs/ci.md.
+docs/use/ci.md.
 
 The GoogleTests of a folder run in one process. To ctest they are one test: -R googletest.devices
 

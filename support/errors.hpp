@@ -6,7 +6,7 @@
 namespace convladder {
 
 /// What a command tells the shell: the only place where the codes are defined. `convladder --help` and
-/// docs/command_line.md say the same. Of several, 3, 1, 5, 4, 2, 0 in this order.
+/// docs/use/command_line.md say the same. Of several, 3, 1, 5, 4, 2, 0 in this order.
 enum ExitCode : int {
   kExitOk = 0,            ///< everything asked for was done, and every case that ran is verified
   kExitCasesFailed = 1,   ///< a case was incorrect, crashed, timed out or could not be launched (the others stand), is

@@ -3,7 +3,7 @@
 // A problem is a folder below variants/: a source file that says what is computed and registers it, and its variants in
 // cpu/ and cuda/. A batch holds items, each with inputs and outputs of its own; what they share, weights for example,
 // are constants. Plan, inputs, verification, measurement, counters, checkers and records are derived from this. See
-// docs/adding.md.
+// docs/extend/adding.md.
 #pragma once
 
 #include <cstdint>

@@ -2,7 +2,7 @@
 //
 // A variant is one source file: a head comment that says what this stage changes, the kernel, and one registration
 // (registration.hpp). Command line, record, charts and tests are derived from the registration. `function_variant.hpp`,
-// `ready_variant.hpp` and `launch_variant.hpp` make most variants a few lines long. See docs/adding.md.
+// `ready_variant.hpp` and `launch_variant.hpp` make most variants a few lines long. See docs/extend/adding.md.
 #pragma once
 
 #include <memory>

@@ -52,7 +52,7 @@ constexpr const char* kNetworkFooter = R"(examples:
   convladder network --resume results/tonight                  continues an interrupted run
 
 Weights: 'high' and 'low' are what 'convladder train' wrote for the images' set, or the built-in ones, which every lenet
-has for synthetic images and MNIST; without any they are random, and no accuracy is shown. docs/networks.md says more.
+has for synthetic images and MNIST; without any they are random, and no accuracy is shown. docs/use/networks.md says more.
 exit codes: 0 every case that ran is correct - 1 a case was incorrect, crashed, timed out or could not be
 launched (the other results are kept) - 3 bad input, or nothing could be written - 130 interrupted)";
 

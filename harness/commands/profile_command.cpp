@@ -50,7 +50,7 @@ constexpr const char* kProfileFooter = R"(examples:
   convladder profile --network alexnet --batch 16 --format csv > alexnet.csv
   convladder profile results/tonight/network.json --case onednn/lenet72/1000
 
-The network runs in this process: one pass to warm up, then the profiled one. docs/profiling.md explains the columns.
+The network runs in this process: one pass to warm up, then the profiled one. docs/use/profiling.md explains the columns.
 exit codes: 0 printed - 1 the run was incorrect or could not be launched - 3 bad input: one line says what)";
 
 /// What a profile is of, and the table.

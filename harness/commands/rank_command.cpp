@@ -62,7 +62,7 @@ constexpr const char* kRankFooter = R"(examples:
   convladder rank softmax/ handed-in/ --against naive    as a multiple of that stage of the ladder
   convladder rank softmax/ handed-in/ --size R64C1024 --format json
 
-The same command again measures only what has changed, and goes on after a kill. docs/rank.md says who shares a rank,
+The same command again measures only what has changed, and goes on after a kill. docs/use/rank.md says who shares a rank,
 and what becomes of who does not compile, is wrong, crashes or hangs.
 exit codes: 0 every submission is verified and ranked - 1 one is incorrect, crashed, timed out, does not compile or was
 refused (the others stand) - 2 nobody could be ranked here - 3 bad input, or nothing could be written - 130 interrupted)";

@@ -58,7 +58,7 @@ constexpr const char* kSweepFooter = R"(examples:
   convladder sweep my-ladder                           every @parameter of a folder's stages
   convladder sweep --resume results/tonight            continues an interrupted sweep
 
-docs/sweep.md says what can be chosen, what the score is, and how the tables are used.
+docs/use/sweep.md says what can be chosen, what the score is, and how the tables are used.
 exit codes: 0 every configuration that was tried is verified - 1 one was incorrect, crashed, timed out or could not
 be launched (the other results are kept) - 3 bad input, or nothing could be written - 130 interrupted)";
 

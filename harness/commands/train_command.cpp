@@ -62,7 +62,7 @@ constexpr const char* kTrainFooter = R"(examples:
   convladder train --network all --seed 7 --epochs 3
   convladder train --network my_network.json --output my_weights.safetensors
 
-The weights go to ~/.cache/convladder/weights, where `network` finds them; docs/weights.md says more.
+The weights go to ~/.cache/convladder/weights, where `network` finds them; docs/use/weights.md says more.
 exit codes: 0 trained and written - 3 bad input, or nothing could be written: one line says what)";
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }

@@ -8,7 +8,7 @@
 // Each term is what the launch needs of one resource over what the GPU has of it; `latency` is Little's law: the cycles
 // that the instructions of a warp wait, over the warps that are resident to hide them. After Hong and Kim 2009, "An
 // analytical model for a GPU architecture", and the roofline model of Williams, Waterman and Patterson 2009.
-// docs/prediction.md says what the optimistic and the pessimistic end of each term assume, and how wrong it is.
+// docs/use/prediction.md says what the optimistic and the pessimistic end of each term assume, and how wrong it is.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// By the real clock (docs/stand_in.md): work of the device whose time is known is put off until somebody looks at
+// By the real clock (docs/use/stand_in.md): work of the device whose time is known is put off until somebody looks at
 // memory, and left out where it is known what memory holds after it. Executing a kernel on the simulated device takes a
 // thousand times as long as a GPU would, and the program must not see that in what it times.
 //

@@ -1,7 +1,7 @@
 // When everything that a program asks for begins and ends, if API calls, launches and copies take what is said here,
 // and kernels what the time model predicts.
 //
-// By the virtual clock nothing is measured, and every run gives the same. By the real clock (docs/stand_in.md) the host
+// By the virtual clock nothing is measured, and every run gives the same. By the real clock (docs/use/stand_in.md) the host
 // takes its time and waits for the device, so that who measures measures what is said here.
 //
 // The host has one time; every stream has the time at which what is enqueued in it ends. Copies to the device, copies
@@ -18,7 +18,7 @@ namespace convladder::stand_in {
 
 using Nanoseconds = std::uint64_t;
 
-/// What the host and the buses take. Sources: those of docs/stand_in.md; all of them are conventions of this model.
+/// What the host and the buses take. Sources: those of docs/use/stand_in.md; all of them are conventions of this model.
 struct FixedCosts {
   Nanoseconds call = 200;         ///< of the host, for every call
   Nanoseconds launch = 2'000;     ///< of the host, for enqueuing a kernel

@@ -13,7 +13,7 @@ from conftest import PROGRAM, REPOSITORY
 
 RECORDER = REPOSITORY / "tests/corpus/record_traces.py"
 RATES = Path(PROGRAM).parent / "tests/benchmarks/comparison_rates"
-PAGE = REPOSITORY / "docs/corpus.md"
+PAGE = REPOSITORY / "docs/reference/corpus.md"
 
 
 def rates(*words: str | Path) -> subprocess.CompletedProcess[str]:

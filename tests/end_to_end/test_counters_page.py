@@ -1,4 +1,4 @@
-"""docs/counters.md and `list --metrics`: the page says of every metric what the program says."""
+"""docs/reference/counters.md and `list --metrics`: the page says of every metric what the program says."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from conftest import PROGRAM, REPOSITORY, run
 
 import metrics_table
 
-PAGE = REPOSITORY / "docs/counters.md"
+PAGE = REPOSITORY / "docs/reference/counters.md"
 
 
 def metrics() -> list[dict[str, Any]]:

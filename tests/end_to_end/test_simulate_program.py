@@ -270,7 +270,7 @@ def test_kernels_in_machine_code_only(programs: Path) -> None:
 
 
 def test_the_example_of_the_page_prints_what_it_shows(tmp_path: Path) -> None:
-    page = (REPOSITORY / "docs/stand_in.md").read_text(encoding="utf-8")
+    page = (REPOSITORY / "docs/use/stand_in.md").read_text(encoding="utf-8")
     commands, shown = re.findall(r"```sh\n(.*?)```\n```text\n(.*?)```\n", page, re.DOTALL)[0]
     (tmp_path / "docs").symlink_to(REPOSITORY / "docs")
     (tmp_path / "build").mkdir()

@@ -1,4 +1,4 @@
-"""The program's CUDA path on a device that is as unkind as a GPU: the stand-in by its real clock (docs/stand_in.md). Here
+"""The program's CUDA path on a device that is as unkind as a GPU: the stand-in by its real clock (docs/use/stand_in.md). Here
 times are measured, claims are judged, and waits wait."""
 
 from __future__ import annotations

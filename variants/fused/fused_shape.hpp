@@ -1,7 +1,7 @@
 // The shape of a convolution with what follows it in a network, as its variants know it.
 //
 // A fused variant pools and activates when it stores. Its output is smaller by the area of the pooling, and the two
-// passes that would read and write all of the convolution's output are gone. See docs/fused.md.
+// passes that would read and write all of the convolution's output are gone. See docs/use/fused.md.
 //
 // Max pooling takes the largest first and activates that: tanh, ReLU and adding a value per map never turn an order
 // round, so the largest comes out the same, and all but one element of each window are spared the activation.

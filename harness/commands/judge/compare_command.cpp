@@ -37,7 +37,7 @@ constexpr const char* kCompareFooter = R"(examples:
   convladder compare base.json new.json --control memory-accumulation     a variant that nobody changed
   convladder compare base.json new.json --format markdown > comparison.md
 
-docs/compare.md says what a verdict means and what two records cannot show.
+docs/use/compare.md says what a verdict means and what two records cannot show.
 exit codes: 0 pass - 1 a case regressed or failed - 2 inconclusive - 3 bad input: one line says what - 4 a case is
 missing or cannot be compared)";
 

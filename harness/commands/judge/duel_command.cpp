@@ -40,7 +40,7 @@ constexpr const char* kDuelFooter = R"(examples:
   convladder duel --base old/convladder --new new/convladder --layer lenet72.conv2 --variant flat-vector
   convladder duel --base-commit v1.0 --new-commit HEAD --layer lenet72.conv2    both are built first
   convladder duel --base-commit HEAD~3                  the commit before the last three against this program
-  git bisect run convladder duel --bisect --base-commit v1.0 --layer lenet72.conv2    docs/bisect.md
+  git bisect run convladder duel --bisect --base-commit v1.0 --layer lenet72.conv2    docs/use/bisect.md
   convladder duel --base-variant flat-vector --new-variant compile-time --layer lenet72.conv1
   convladder duel --base my-ladder-before my-ladder    the stages of a folder against those of another version of it
   convladder duel my-ladder --base-variant naive --new-variant rows
@@ -53,7 +53,7 @@ constexpr const char* kDuelFooter = R"(examples:
   convladder duel --selftest --levels 0 --runs 60 --new build/release/tests/convladder_relinked
                                              60 duels with the same objects, linked in another order
 
-docs/duel.md says how it measures and what a verdict means; '--selftest' shows how often it is wrong on this machine.
+docs/use/duel.md says how it measures and what a verdict means; '--selftest' shows how often it is wrong on this machine.
 exit codes: 0 pass - 1 a case regressed or failed - 2 inconclusive - 3 bad input, or builds that cannot be compared: one
 line says what - 4 a case is missing, or the control moved)";
 

@@ -49,7 +49,7 @@ constexpr const char* kExplainFooter = R"(examples:
   convladder explain run.json --gpu k80,h200 --numbers      for other GPUs: the sentences are about the first one
   convladder explain run.json --gpu all --numbers --format markdown > why.md
 
-docs/prediction.md says where the sentences come from, how the ranges are computed and how wrong they are.
+docs/use/prediction.md says where the sentences come from, how the ranges are computed and how wrong they are.
 exit codes: 0 printed - 3 bad input: one line says what)";
 
 std::vector<std::string> asked_gpus(const std::vector<std::string>& asked) {

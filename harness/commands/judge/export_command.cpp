@@ -41,7 +41,7 @@ constexpr const char* kExportFooter = R"(examples:
   convladder export run.json --to conbench --repository https://github.com/OWNER/NAME
   convladder export run.json --to csv > samples.csv                    a row for each figure and each sample
 
-docs/exchange.md says what becomes of which figure in which format.
+docs/use/exchange.md says what becomes of which figure in which format.
 exit codes: 0 written - 2 written, but a case that failed has no place in this format: it is named - 3 nothing to
 export, or bad input: one line says what)";
 

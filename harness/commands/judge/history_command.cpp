@@ -48,7 +48,7 @@ constexpr const char* kHistoryFooter = R"(examples:
   convladder history results --confirm                      what changed is measured again before it counts
   convladder history --selftest                             histories whose answer is known: how often is one wrong?
 
-docs/history.md says how changes are found and how far to trust them.
+docs/use/history.md says how changes are found and how far to trust them.
 exit codes: 0 shown - 1 with --confirm: something is confirmed to be slower - 2 shown, but something could not be read,
 or, with --confirm, not be told; it is listed - 3 nothing to show, or bad input: one line says what)";
 

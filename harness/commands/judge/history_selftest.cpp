@@ -1,5 +1,5 @@
 // `convladder history --selftest`: histories of real runs whose answer is known, from the first sample to the confirmed
-// alarm. docs/history.md
+// alarm. docs/use/history.md
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

@@ -33,7 +33,7 @@ constexpr const char* kImportFooter = R"(examples:
   convladder import nvbench.json --date 2026-01-31T12:00:00Z --commit 0123abc --output nightly/7
   convladder compare old.json new.json       compare, history and report read such files themselves
 
-docs/exchange.md says what of such a file is read, and what it cannot say.
+docs/use/exchange.md says what of such a file is read, and what it cannot say.
 exit codes: 0 written - 3 bad input: one line says what)";
 
 void add_import_options(CLI::App& command, ImportArguments& a) {

@@ -1,5 +1,5 @@
 // Histories whose answer is known, measured on this machine: some did the same work in all runs, others more in the
-// later half. For `convladder history --selftest`; docs/history.md
+// later half. For `convladder history --selftest`; docs/use/history.md
 #pragma once
 
 #include <cstdint>

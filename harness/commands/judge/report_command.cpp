@@ -45,7 +45,7 @@ constexpr const char* kReportFooter = R"(examples:
 
 Takes any record that convladder writes, and what its commands print with --format json. A page is one self-contained
 file, readable without network and JavaScript. It is drawn by /usr/bin/python3, or by the
-Python that the environment variable PYTHON names, with matplotlib and Jinja2. docs/report.md says what it contains.
+Python that the environment variable PYTHON names, with matplotlib and Jinja2. docs/use/report.md says what it contains.
 exit codes: 0 written - 2 written, but a file of a folder could not be read - 3 a record could not be read, nothing could be written, or Python lacks a module)";
 
 /// Where pages go that are not sent elsewhere: beside a record, and into a folder of records.

@@ -29,8 +29,8 @@ constexpr const char* kRunFooter = R"(examples:
   convladder run my-ladder                             a folder of yours: problem.json, a reference, stages
   convladder run --with my_conv.cu --layer lenet72.conv2 --batch 10    your own stage on the convolution's ladder
   convladder run --resume results/tonight              continues an interrupted run
-  convladder run --plan results/big --shard 3/64       one of the parts that 'convladder plan' made: docs/shards.md
-  convladder run --leave-one-out                       what is each idea of the best stage worth? docs/leave_one_out.md
+  convladder run --plan results/big --shard 3/64       one of the parts that 'convladder plan' made: docs/use/shards.md
+  convladder run --leave-one-out                       what is each idea of the best stage worth? docs/use/leave_one_out.md
   convladder run my-softmax                            a folder of your own: 'convladder new my-softmax' makes one
   convladder run --dry-run                             what would be run, and how long it would take
   convladder run --benchmark_format=json               Google Benchmark's own JSON on the standard output

@@ -4,7 +4,7 @@
 // compiled become the same program but for the commit's name in it, and one build at a time, whatever is built.
 // `folder`/COMMIT-KEY/convladder is a finished one; it gets that name in one step when it is whole. The key says what
 // it was made with: compilers, their options in the environment, the processor. So a build that is killed leaves
-// nothing that looks finished, and what another compiler made is never used. docs/duel.md
+// nothing that looks finished, and what another compiler made is never used. docs/use/duel.md
 #pragma once
 
 #include <filesystem>

@@ -16,7 +16,7 @@ std::string comparison_text(const Comparison& comparison);
 std::string comparison_markdown(const Comparison& comparison);
 
 /// {"kind": "comparison", "base", "new", "limits", "exit_code", "counts", "notes", "cases"}; changes are parts of the
-/// base, 0.1 for a time that grew by 10%. docs/compare.md describes it.
+/// base, 0.1 for a time that grew by 10%. docs/use/compare.md describes it.
 nlohmann::ordered_json comparison_json(const Comparison& comparison);
 
 }  // namespace convladder

@@ -1,7 +1,7 @@
 // How a time moved between two records that were made at different times.
 //
 // Such samples are not exchangeable: machines drift, so a two-sample test of them controls no error. What is used here
-// makes fewer assumptions and draws weaker conclusions; docs/compare.md explains it.
+// makes fewer assumptions and draws weaker conclusions; docs/use/compare.md explains it.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// A duel: two builds of this program, or two variants of it, measured in turns and judged case by case. docs/duel.md
+// A duel: two builds of this program, or two variants of it, measured in turns and judged case by case. docs/use/duel.md
 #pragma once
 
 #include <functional>

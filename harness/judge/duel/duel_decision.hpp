@@ -1,5 +1,5 @@
 // What the rounds of a duel prove: screen, looks of the confirmation, Holm, control. No clock and no process in here,
-// so that recorded rounds lead to the same verdicts. See docs/duel.md.
+// so that recorded rounds lead to the same verdicts. See docs/use/duel.md.
 #pragma once
 
 #include <optional>
@@ -41,7 +41,7 @@ class Confirmation {
     std::vector<double> differences;
     Verdict verdict = Verdict::inconclusive;
     bool decided = false;
-    std::optional<ChangeBounds> bounds;  ///< low at alpha / looks, high at alpha / 2 / looks: see docs/duel.md
+    std::optional<ChangeBounds> bounds;  ///< low at alpha / looks, high at alpha / 2 / looks: see docs/use/duel.md
     double p_slower = 1;                 ///< of "not more than tau slower", times the number of looks: not by Holm yet
     double p_faster = 1;
   };

@@ -1,4 +1,4 @@
-// One round of a duel: four slots, two of each side, in an order that a recorded coin chose. See docs/duel.md.
+// One round of a duel: four slots, two of each side, in an order that a recorded coin chose. See docs/use/duel.md.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// How often a duel errs on this machine, and what it finds: duels whose answer is known. See docs/duel.md.
+// How often a duel errs on this machine, and what it finds: duels whose answer is known. See docs/use/duel.md.
 #pragma once
 
 #include <chrono>

@@ -1,5 +1,5 @@
 // The latest mark of each series, or the suspicion that it changed, and what measuring it again has said.
-// docs/history.md
+// docs/use/history.md
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

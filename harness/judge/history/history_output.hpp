@@ -15,7 +15,7 @@ std::string history_text(const History& history);
 /// The same as tables that show whatever names hold as text.
 std::string history_markdown(const History& history);
 
-/// {"kind": "history", "alpha", …, "runs", "series", "unreadable", "notes"}; docs/history.md describes it.
+/// {"kind": "history", "alpha", …, "runs", "series", "unreadable", "notes"}; docs/use/history.md describes it.
 nlohmann::ordered_json history_json(const History& history);
 
 }  // namespace convladder

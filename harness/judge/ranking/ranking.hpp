@@ -1,5 +1,5 @@
 // Who is how fast, and who is faster than whom: figures in, ranks out. It knows no clock, no process and no file.
-// docs/rank.md has the rules.
+// docs/use/rank.md has the rules.
 #pragma once
 
 #include <cstddef>

@@ -13,7 +13,7 @@
 
 namespace convladder {
 
-// The limits of the command line; they apply to settings from a record as well. docs/command_line.md
+// The limits of the command line; they apply to settings from a record as well. docs/use/command_line.md
 inline constexpr int kMostRepetitions = 100'000;
 inline constexpr double kMostOptionSeconds = 1e6;
 inline constexpr double kShortestTimeout = 0.1;
@@ -47,7 +47,7 @@ struct RunOptions {
   int fewest_samples = 3;                 ///< whatever the budget says; not in records
   std::optional<int> repetitions;         ///< exactly this many samples, whatever interval and budget say
   std::optional<double> timeout_seconds;  ///< for every step of a case; none: 60 s and 5 s per GFLOP
-  bool strangers = false;                 ///< stages of a ladder's folder are somebody else's: docs/measuring.md
+  bool strangers = false;                 ///< stages of a ladder's folder are somebody else's: docs/how/measuring.md
   bool isolate = true;                    ///< every case in a process of its own
   std::optional<int> profile_calls;       ///< of the convolution alone, for a profiler; beside the samples
   std::vector<std::string> google_benchmark_flags;  ///< passed on to Google Benchmark as they are

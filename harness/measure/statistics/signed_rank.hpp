@@ -2,7 +2,7 @@
 //
 // d_1 … d_K are differences of logarithms, one a round. If both sides are the same, a coin that chose the order within
 // each round makes their signs exchangeable, so the test is exact whatever the noise is. The bounds are those of Hodges
-// and Lehmann, Estimates of location based on rank tests, 1963; the method is docs/compare.md.
+// and Lehmann, Estimates of location based on rank tests, 1963; the method is docs/use/compare.md.
 #pragma once
 
 #include <optional>

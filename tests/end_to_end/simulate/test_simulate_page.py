@@ -1,4 +1,4 @@
-"""docs/simulate.md: its commands run, print what the page says, and compute the right results."""
+"""docs/use/simulate.md: its commands run, print what the page says, and compute the right results."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pytest
 from conftest import PROGRAM, REPOSITORY
 from test_simulate_textures import linear
 
-PAGE = REPOSITORY / "docs/simulate.md"
+PAGE = REPOSITORY / "docs/use/simulate.md"
 ELIDED = "…"
 
 

@@ -1,5 +1,5 @@
 // Every opcode of PTX, decoded by the simulated device: which forms of opcode_probe.txt it executes is
-// docs/ptx_support.md.
+// docs/reference/ptx_support.md.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ namespace convladder::simulated {
 namespace {
 
 const std::string kProbeFile = CONVLADDER_SOURCE_DIR "/tests/simulator/opcodes/opcode_probe.txt";
-const std::string kSupportPage = CONVLADDER_SOURCE_DIR "/docs/ptx_support.md";
+const std::string kSupportPage = CONVLADDER_SOURCE_DIR "/docs/reference/ptx_support.md";
 constexpr const char* kRewrite = "CONVLADDER_REWRITE_PTX_SUPPORT";  // in the environment: the page is written anew
 
 struct ProbedForm {

@@ -19,7 +19,7 @@ int fault_of(const char* call);
 /// a number that no other object of this process has.
 void log(const char* call, int status, const void* object);
 
-/// By the stand-in's real clock (docs/stand_in.md) a call takes the host's time before it does anything: a query to
+/// By the stand-in's real clock (docs/use/stand_in.md) a call takes the host's time before it does anything: a query to
 /// NVML sleeps, a call of cuDNN or cuBLAS works.
 void host_takes(const char* call);
 

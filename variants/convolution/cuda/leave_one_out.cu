@@ -8,7 +8,7 @@
 //
 // Some ideas carry others. Unrolled taps need the filter's size at compile time, and inputs slide under the taps in
 // registers where these are unrolled, since registers have no index: in a loop a compiler can at best move them from
-// one to the next. docs/leave_one_out.md shows how much of an idea's worth is of those that it carries.
+// one to the next. docs/use/leave_one_out.md shows how much of an idea's worth is of those that it carries.
 //
 // When it loses: always, that is its purpose. A row that does not lose names an idea that can go.
 #include <algorithm>
