@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Who uses whom, clang-format and clang-tidy over the C++ and CUDA sources.
+# Who uses whom, comments, clang-format and clang-tidy over the C++ and CUDA sources.
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
@@ -8,12 +8,13 @@ readonly clang_version=14  # other versions lay out the same code differently, a
 
 usage() {
   cat <<'USAGE'
-usage: scripts/lint.sh [--layers | --format | --tidy] [--fix] [--jobs N] [--changed [BASE] | FILE...]
+usage: scripts/lint.sh [--layers | --comments | --format | --tidy] [--fix] [--jobs N] [--changed [BASE] | FILE...]
 
-Checks that folders only use what layers.txt allows, the layout of the C++ and CUDA sources with clang-format, and the
+Checks that folders only use what layers.txt allows, that comments can be read alone, the layout of the C++ and CUDA sources with clang-format, and the
 C++ sources with clang-tidy. Every finding is an error.
 
   --layers          only the includes, against layers.txt (a second)
+  --comments        only that comments can be read alone (a second)
   --format          only clang-format (seconds)
   --tidy            only clang-tidy. All files take about half an hour on two cores; how long is left is shown
   --fix             lets clang-format rewrite the files
@@ -34,6 +35,7 @@ USAGE
 }
 
 layers=true
+comments=true
 format=true
 tidy=true
 fix=false
@@ -43,9 +45,10 @@ jobs=$(nproc)
 files=()
 while (($#)); do
   case "$1" in
-    --layers) format=false tidy=false ;;
-    --format) layers=false tidy=false ;;
-    --tidy) layers=false format=false ;;
+    --layers) comments=false format=false tidy=false ;;
+    --comments) layers=false format=false tidy=false ;;
+    --format) layers=false comments=false tidy=false ;;
+    --tidy) layers=false comments=false format=false ;;
     --fix) fix=true ;;
     --jobs)
       [[ ${2:-} =~ ^[1-9][0-9]*$ ]] || fail "--jobs needs a number, 1 or more"
@@ -65,7 +68,8 @@ while (($#)); do
   esac
   shift
 done
-$layers || $format || $tidy || fail "--layers, --format and --tidy leave nothing to check"
+$layers || $comments || $format || $tidy ||
+  fail "--layers, --comments, --format and --tidy leave nothing to check"
 ! $changed || ((${#files[@]} == 0)) || fail "--changed chooses the files itself: leave out '${files[0]}'"
 
 # clang_tool NAME: the command of the right version; exits with 77 where it is not there.
@@ -91,8 +95,11 @@ status=0
 # An include of a file that did not change may be wrong now: always all of them.
 if $layers; then
   /usr/bin/python3 scripts/check_layers.py || status=$?
-  $format || $tidy || exit "$status"
 fi
+if $comments; then
+  /usr/bin/python3 scripts/check_comments.py || status=$?
+fi
+$format || $tidy || exit "$status"
 sources=()
 for file in "${files[@]}"; do
   file=${file#"$root/"}

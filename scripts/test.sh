@@ -159,7 +159,9 @@ if [[ -n $names ]]; then
   exec /usr/bin/python3 "$root/scripts/test_summary.py" "${reports[@]}"
 fi
 
-if "$root/scripts/lint.sh" --layers; then checks+=(--check "layers=passed"); else checks+=(--check "layers=failed"); fi
+for check in layers comments; do
+  if "$root/scripts/lint.sh" "--$check"; then checks+=(--check "$check=passed"); else checks+=(--check "$check=failed"); fi
+done
 status=0
 "$root/scripts/lint.sh" --format || status=$?
 case $status in

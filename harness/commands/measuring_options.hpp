@@ -16,9 +16,8 @@ struct MeasuringHelp {
   const char* timeout;
 };
 
-/// These three. `Options` are RunOptions or NetworkOptions.
-template <class Options>
-void add_measuring_options(CLI::App& command, Options& options, const MeasuringHelp& help) {
+/// Adds --budget, --repetitions and --timeout.
+inline void add_measuring_options(CLI::App& command, MeasuringOptions& options, const MeasuringHelp& help) {
   command.add_option("--budget", options.budget_seconds, help.budget)
       ->check(number_between(0.0, kMostOptionSeconds))
       ->group("How");

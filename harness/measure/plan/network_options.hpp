@@ -1,44 +1,34 @@
 // The settings of a run of whole networks.
 #pragma once
 
-#include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "harness/measure/plan/options.hpp"
 #include "support/json_place.hpp"
 
 namespace convladder {
 
 inline constexpr int kLargestNetworkBatch = 1'000'000;
 
-struct NetworkOptions {
-  // Which cases.
-  std::vector<std::string> networks;  ///< names or files; at least one
-  std::vector<std::string>
-      variants;  ///< each "shared-memory" or "conv1=…,conv2=…"; "all"; empty: what suits each layer
-  std::vector<std::string> with;       ///< files with stages from outside, which compute convolutions as variants do
-  std::vector<std::string> operators;  ///< "fully_connected=cublas": instead of the family's default
-  std::vector<std::string> devices;    ///< empty: the CPU, and a GPU where one is
-  std::vector<int> batches;            ///< empty: the network's own, as far as the device does them in reasonable time
-  bool story = false;                  ///< no variant was named: the story's stages, the best and the libraries
-  bool all = false;                    ///< every stage, fused ones too, and every batch that can be run in time
-  std::string case_filter;             ///< regular expression over case ids
+/// `networks` names at least one. A variant is "shared-memory", "conv1=…,conv2=…" or "all"; without one each layer gets
+/// what suits it. `budget_seconds` is of passes, `repetitions` counts passes, and `timeout_seconds` is of one pass.
+struct NetworkOptions : MeasuringOptions {
+  NetworkOptions() { budget_seconds = 2.0; }
 
-  // What on.
-  std::string data_folder;       ///< IDX files; empty: the built-in synthetic images
+  // Which cases.
+  std::vector<std::string> operators;  ///< "fully_connected=cublas": instead of the family's default
+  bool all = false;                    ///< every stage, fused ones too, and every batch that can be run in time
+
+  // On what.
   std::string weights = "high";  ///< "high", "low" or "random", or a safetensors file
   int skip_images = 0;           ///< leave out the first ones, for example those that the weights were trained on
-  std::uint64_t seed = 1;        ///< of synthetic images and random weights
 
   // How.
-  double budget_seconds = 2.0;            ///< of passes for each case, at least one pass
-  std::optional<int> repetitions;         ///< exactly this many passes
-  std::optional<int> chunk;               ///< images at once; none: as many as fit the memory
-  bool overlap = false;                   ///< copies beside computing, in chunks
-  std::optional<double> timeout_seconds;  ///< for a pass; none: 60 s and 5 s per GFLOP
-  bool isolate = true;                    ///< every case in a process of its own
+  std::optional<int> chunk;  ///< images at once; none: as many as fit the memory
+  bool overlap = false;      ///< copies beside computing, in chunks
 };
 
 /// To and from `context.options` of the record. `network_options_from_json` throws UserError that names the field, for
