@@ -27,7 +27,7 @@ include them; a header that is named or changed is also checked by itself.
 
 examples:
   scripts/lint.sh --format --fix
-  scripts/lint.sh --tidy variants/convolution/registry.cpp
+  scripts/lint.sh --tidy variants/convolution/problem.cpp
   scripts/lint.sh --tidy --changed main
 
 exit status: 0 clean, 1 findings, 77 clang-format 14 or clang-tidy 14 is not there, 130 interrupted.

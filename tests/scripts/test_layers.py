@@ -94,7 +94,7 @@ def test_an_upward_include_planted_in_this_tree(tmp_path):
         copy.write_bytes((ROOT / name).read_bytes())
     assert check(tmp_path).returncode == 0
     planted = tmp_path / "devices" / "device.hpp"
-    planted.write_text(planted.read_text() + '#include "variants/convolution/registry.hpp"\n')
+    planted.write_text(planted.read_text() + '#include "variants/convolution/problem.hpp"\n')
     found = check(tmp_path)
     assert found.returncode == 1
-    assert "devices may not use variants/convolution (variants/convolution/registry.hpp)" in found.stderr
+    assert "devices may not use variants/convolution (variants/convolution/problem.hpp)" in found.stderr

@@ -76,7 +76,7 @@ def test_another_version_is_77(tmp_path: Path, tool: str) -> None:
     other = folder / f"clang-{tool}"
     other.write_text("#!/bin/sh\necho 'Debian version 13.0.1'\n".replace("/bin/sh", str(folder / "bash")))
     other.chmod(0o755)
-    done = call_process("lint.sh", f"--{tool}", str(SCRIPTS.parent / "variants/convolution/registry.cpp"),
+    done = call_process("lint.sh", f"--{tool}", str(SCRIPTS.parent / "variants/convolution/problem.cpp"),
                         env={**os.environ, "PATH": str(folder)})
     assert done.returncode == 77
     assert f"clang-{tool} 14 is not there" in done.stderr and done.stderr.count("\n") == 1
