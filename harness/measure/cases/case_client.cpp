@@ -40,7 +40,7 @@ std::unique_ptr<CaseClient> case_here(const PlannedCase& planned, const Workload
 
 constexpr std::size_t kWindowBytes = 4 << 20;
 
-/// Room for a whole image, however large.
+/// A window with room for a whole image, however large.
 std::unique_ptr<SharedMemory> window_for(const ProblemSize& shape) {
   std::size_t most = 0;
   for (const ProblemTensor& tensor : shape.problem->results(shape)) most = std::max(most, tensor.bytes());
@@ -112,7 +112,8 @@ OpenCase start_case_here(const PlannedCase& planned, const Workload& workload) {
 
 namespace {
 
-/// Where the stage has a process of its own (StageDevice), this one is no stranger's.
+/// Gives up what the stage must not have. Where the stage has a process of its own (StageDevice), this process runs no
+/// untrusted code.
 void confine_stage(const FolderVariant& stage, const ordered_json& hello) {
   const bool runs_beside = hello.at("beside").get<bool>();
   StageDevice::set_possible(runs_beside);

@@ -19,21 +19,23 @@
 
 namespace convladder {
 
-/// Which part of the work a time is of, as in the record.
+/// The part of the work that a time is of, as in the record.
 namespace time_of {
 inline constexpr const char* kOp = "op";
 inline constexpr const char* kLayer = "layer";
 inline constexpr const char* kLoadInput = "load input";
 inline constexpr const char* kStoreOutput = "store output";
 inline constexpr const char* kPrepare = "prepare";
-/// Of a launch of a kernel that does nothing, timed as a single call is: what times of single calls hold beside work.
+/// A launch of a kernel that does nothing, timed as a single call is: the part of a single call's time that is not
+/// work.
 inline constexpr const char* kEmptyKernel = "empty kernel";
-/// How calls follow each other: back to back, so that caches hold what the call before has used; the same with the host
-/// enqueuing each by itself, where the hot ones were recorded; after a flush of the last-level cache.
+/// How calls follow each other. Hot: back to back, so that caches hold what the call before has used. Launched: back to
+/// back, with the host enqueuing each call separately, where the hot ones were recorded. Cold: after a flush of the
+/// last-level cache.
 inline constexpr const char* kHot = "hot";
 inline constexpr const char* kLaunched = "launched";
 inline constexpr const char* kCold = "cold";
-/// Of a variant's part, by its name.
+/// A part of the variant, by its name.
 inline std::string part(const std::string& name) { return "part " + name; }
 }  // namespace time_of
 
@@ -42,7 +44,7 @@ struct TimedKind {
   std::string of;         ///< time_of::…
   bool cold = false;      ///< the last-level cache is flushed before each call
   bool replayed = false;  ///< the calls were recorded once: the host enqueues many of them with one call
-  bool varied = false;    ///< each call has an input of its own, and is looked at
+  bool varied = false;    ///< each call has an input of its own, and its output is looked at
 };
 
 class CaseSession final : public Session {
@@ -85,7 +87,7 @@ class CaseSession final : public Session {
   nlohmann::ordered_json call_once();
   nlohmann::ordered_json warm_up(const std::string& of, double least_ns);
   nlohmann::ordered_json calibrate(const TimedKind& kind, double sample_ns);
-  /// Those of a sample, and what one takes.
+  /// The number of calls in a sample, and the time of one.
   struct EnqueuedCalls {
     int calls = 1;
     double call_ns = 1;
@@ -140,18 +142,19 @@ class CaseSession final : public Session {
   std::vector<HeldTensor> inputs_;
   std::vector<HeldTensor> outputs_;
   std::vector<HeldTensor> in_outs_;
-  std::vector<ChangedInput> changed_;          ///< the inputs, then what goes in and out
-  std::vector<OutputProbe> probes_;            ///< of the outputs, where the device fills by itself
-  std::int64_t last_call_ = 0;                 ///< whose input they hold
+  std::vector<ChangedInput> changed_;          ///< the inputs, then the in-outs
+  std::vector<OutputProbe> probes_;            ///< those of the outputs, where the device can fill asynchronously
+  std::int64_t last_call_ = 0;                 ///< the call whose input they hold
   std::int64_t probed_calls_ = 0;              ///< since `set`
-  double enqueue_ns_ = 0;                      ///< of the host, for a call of those enqueued last; 0: not known
-  std::unique_ptr<PreparedVariant> prepared_;  // before the device and the buffers it uses are gone
+  double enqueue_ns_ = 0;                      ///< host time of a call, for the calls enqueued last; 0: not known
+  std::unique_ptr<PreparedVariant> prepared_;  // destroyed before the device and the buffers it uses
   struct RecordedCalls {
     std::unique_ptr<Recording> recording;
-    std::int64_t calls = 0;               ///< in it
-    std::unique_ptr<Recording> one_call;  ///< for those that make no whole recording
+    std::int64_t calls = 0;               ///< in the recording
+    std::unique_ptr<Recording> one_call;  ///< for calls that do not make up a whole recording
   };
-  std::map<std::string, RecordedCalls> recorded_;  ///< by what of the work they are; gone before what is prepared
+  std::map<std::string, RecordedCalls> recorded_;  ///< by the part of the work that they are of; destroyed before the
+                                                   ///< prepared variant
 };
 
 }  // namespace convladder

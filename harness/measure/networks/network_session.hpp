@@ -1,5 +1,5 @@
-// One network case, run where it is: passes, recorded or timed. Runs inside the case's own process, which compares
-// nothing: the harness's side (network_verifier.hpp) does.
+// One network case in the process that runs it: passes, recorded or timed. This is the case's own process, which
+// compares nothing: the harness's side (network_verifier.hpp) does.
 #pragma once
 
 #include <memory>
@@ -19,7 +19,7 @@
 
 namespace convladder {
 
-/// How passes are to be made.
+/// How passes are to be run.
 struct PassWish {
   std::optional<int> chunk;  ///< images at once; none: as many as fit, or a quarter of the batch to overlap copies with
   bool overlap = false;      ///< copies beside computing
@@ -76,7 +76,7 @@ class NetworkSession final : public Session {
   std::vector<NetworkStep> steps_;
   int chunk_ = 1;
   bool overlap_;
-  std::vector<float> images_;  ///< of the next passes
+  std::vector<float> images_;  ///< for the next passes
   PassResult last_;
   std::optional<KeptNetwork> kept_;
 };
@@ -88,7 +88,7 @@ std::vector<Activity> activities_from_json(const nlohmann::ordered_json& json);
 OpenCase start_network_process(const NetworkCase& planned, const NetworkWorkload& workload, const PassWish& wish,
                                double timeout_seconds);
 
-/// Runs it in this one, for debuggers and profilers. A device that cannot be opened answers with a status.
+/// Runs the case in this process, for debuggers and profilers. A device that cannot be opened answers with a status.
 OpenCase start_network_here(const NetworkCase& planned, const NetworkWorkload& workload, const PassWish& wish);
 
 }  // namespace convladder

@@ -14,29 +14,30 @@ namespace convladder {
 inline constexpr int kLargestNetworkBatch = 1'000'000;
 
 struct NetworkOptions {
-  // Which cases.
+  // The cases to run.
   std::vector<std::string> networks;  ///< names or files; at least one
   std::vector<std::string>
-      variants;  ///< each "shared-memory" or "conv1=…,conv2=…"; "all"; empty: what suits each layer
+      variants;  ///< each "shared-memory" or "conv1=…,conv2=…"; "all"; empty: the best for each layer
   std::vector<std::string> with;       ///< files with stages from outside, which compute convolutions as variants do
   std::vector<std::string> operators;  ///< "fully_connected=cublas": instead of the family's default
   std::vector<std::string> devices;    ///< empty: the CPU, and a GPU where one is
   std::vector<int> batches;            ///< empty: the network's own, as far as the device does them in reasonable time
-  bool story = false;                  ///< no variant was named: the story's stages, the best and the libraries
+  bool story = false;                  ///< no variant was named: stages 1 to 6, the best and the libraries
   bool all = false;                    ///< every stage, fused ones too, and every batch that can be run in time
   std::string case_filter;             ///< regular expression over case ids
 
-  // What on.
+  // The data that they run on.
   std::string data_folder;       ///< IDX files; empty: the built-in synthetic images
   std::string weights = "high";  ///< "high", "low" or "random", or a safetensors file
-  int skip_images = 0;           ///< leave out the first ones, for example those that the weights were trained on
+  int skip_images = 0;           ///< leave out so many images at the beginning, for example those that the weights were
+                                 ///< trained on
   std::uint64_t seed = 1;        ///< of synthetic images and random weights
 
-  // How.
-  double budget_seconds = 2.0;            ///< of passes for each case, at least one pass
+  // How the cases are run.
+  double budget_seconds = 2.0;            ///< seconds of passes for each case, at least one pass
   std::optional<int> repetitions;         ///< exactly this many passes
   std::optional<int> chunk;               ///< images at once; none: as many as fit the memory
-  bool overlap = false;                   ///< copies beside computing, in chunks
+  bool overlap = false;                   ///< copies overlap with computing, in chunks
   std::optional<double> timeout_seconds;  ///< for a pass; none: 60 s and 5 s per GFLOP
   bool isolate = true;                    ///< every case in a process of its own
 };

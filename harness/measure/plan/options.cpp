@@ -44,7 +44,7 @@ ordered_json options_to_json(const RunOptions& o) {
                        {"isolate", o.isolate},
                        {"profile_calls", or_null(o.profile_calls)},
                        {"google_benchmark_flags", o.google_benchmark_flags}};
-  // Of these, what was chosen.
+  // Only those of these options that were chosen.
   if (o.problem != RunOptions().problem) json["problem"] = o.problem;
   if (!o.ladder.empty()) json["ladder"] = o.ladder;
   if (o.story) json["story"] = true;

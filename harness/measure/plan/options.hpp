@@ -19,45 +19,45 @@ inline constexpr double kMostOptionSeconds = 1e6;
 inline constexpr double kShortestTimeout = 0.1;
 
 struct RunOptions {
-  // Which cases. An empty list means all.
+  // The cases to run. An empty list means all.
   std::vector<std::string> families;
   std::vector<std::string> variants;
   std::vector<std::string> networks;
   std::vector<std::string> layers;  ///< "conv1" or "lenet72.conv1"
   std::vector<std::string> devices;
-  std::vector<int> batches;  ///< empty: 10, 100, 1000, as far as the work of a call stays below a limit
+  std::vector<int> batches;  ///< empty: 10, 100, 1000, as long as the work of a call stays below a limit
   std::string problem = "convolution";
-  std::string ladder;  ///< the folder that it is, or a name of the library's; empty: the problem is compiled in
-  std::vector<std::string> with;   ///< files with stages from outside, beside the convolution's own
+  std::string ladder;  ///< the ladder's folder, or a name of the library's; empty: the problem is compiled in
+  std::vector<std::string> with;   ///< files with stages from outside, besides the convolution's own
   std::vector<std::string> sizes;  ///< of the problem, as parse_size reads them
   std::vector<ConvShape> shapes;   ///< the user's own shapes; with them the networks are left out unless they are named
-  bool story = false;              ///< nothing was chosen: of the convolution the stages of its story, the best of the
-                                   ///< others, and the libraries
+  bool story = false;              ///< nothing was chosen: for the convolution stages 1 to 6, the best of the others,
+                                   ///< and the libraries
   std::string case_filter;         ///< regular expression over case ids (--benchmark_filter)
 
-  // What on.
+  // The data that they run on.
   std::string data_folder;  ///< IDX files; empty: the built-in synthetic set
   std::uint64_t seed = 1;
 
-  // How.
-  double budget_seconds = 1.0;       ///< of measuring for each case, checked between samples
-  double target_half_width = 0.01;   ///< stop when the interval's half width is at most this part of the median
+  // How the cases are measured.
+  double budget_seconds = 1.0;       ///< seconds of measuring for each case, checked between samples
+  double target_half_width = 0.01;   ///< stop when the interval's half width is at most this fraction of the median
   double sample_milliseconds = 5.0;  ///< a sample repeats the call for at least this long
   int max_samples = 100;
-  int fewest_samples = 3;                 ///< whatever the budget says; not in records
-  std::optional<int> repetitions;         ///< exactly this many samples, whatever interval and budget say
+  int fewest_samples = 3;                 ///< whatever the budget is; not in records
+  std::optional<int> repetitions;         ///< exactly this many samples, whatever interval and budget are
   std::optional<double> timeout_seconds;  ///< for every step of a case; none: 60 s and 5 s per GFLOP
-  bool strangers = false;                 ///< stages of a ladder's folder are somebody else's: docs/how/measuring.md
+  bool strangers = false;                 ///< stages of a ladder's folder are untrusted code: docs/how/measuring.md
   bool isolate = true;                    ///< every case in a process of its own
-  std::optional<int> profile_calls;       ///< of the convolution alone, for a profiler; beside the samples
+  std::optional<int> profile_calls;       ///< calls of the convolution alone, for a profiler; besides the samples
   std::vector<std::string> google_benchmark_flags;  ///< passed on to Google Benchmark as they are
 };
 
 /// Whether a flag "--benchmark_NAME=VALUE" means something to this program; the others go to Google Benchmark.
 bool is_own_google_flag(std::string_view flag);
 
-/// To and from `context.options` of the record. `options_from_json` throws UserError for all that the command line
-/// would have refused.
+/// To and from `context.options` of the record. `options_from_json` throws UserError for everything that the command
+/// line would have refused.
 nlohmann::ordered_json options_to_json(const RunOptions& options);
 RunOptions options_from_json(const JsonPlace& json);
 
