@@ -7,9 +7,9 @@ namespace convladder {
 /// The caller has the first core that this process could be on at its start, the called process all others. Where there
 /// is only one core, or the control group grants less time than the two have, both have all.
 struct ProcessorSplit {
-  int all = 1;         ///< of them, those of the called process
-  int of_called = 1;   ///< whether they share no processor
-  bool apart = false;  ///< whether no processor is both's
+  int all = 1;         ///< processors
+  int of_called = 1;   ///< of them, those of the called process
+  bool apart = false;  ///< whether the two share no processor
 };
 ProcessorSplit processor_split();
 
