@@ -305,7 +305,7 @@ std::optional<int> Measurement::more_calls(const TimeSeries& series, double clai
   return static_cast<int>(std::ceil(series.iterations * factor));
 }
 
-/// What the device reports about itself now; empty where it reports nothing. `clock_mhz` is of the sample before.
+/// The state that the device reports now; empty where it reports none. `clock_mhz` is of the sample before.
 ordered_json Measurement::device_state() {
   if (!has_real_clock_ || !tells_state_) return ordered_json::object();
   ordered_json state = verifier_->ask({{"do", "state"}});
@@ -488,7 +488,7 @@ void Measurement::hold_against_nothing() const {
 void Measurement::finish() {
   if (outcome_.status == Status::ok) {
     attempt([this] {
-      // What was counted may be a part of a launch: one more call, on another input, is checked instead.
+      // Only a part of a launch may have been counted: one more call, on another input, is checked instead.
       if (!outcome_.counters.is_null()) return take_look(verifier_->verify().check);
       take_look(verifier_->check(last_call_));
       look_at_following_call();
