@@ -277,9 +277,9 @@ std::optional<std::size_t> CaseSession::part_of(const std::string& of) const {
   return found == parts.end() ? std::nullopt : std::optional(static_cast<std::size_t>(found - parts.begin()));
 }
 
-/// Sets the input of a call, and fills its output with values that nobody has written yet. Enqueued, where the device
-/// can fill asynchronously. The input comes last: until then it is another call's input, and code that works ahead
-/// works for nothing.
+/// Sets the input of a call, and fills its output with values that no call can know. Enqueued, where the device has
+/// fill kernels. The input comes last: until then it is another call's input, and code that works ahead works for
+/// nothing.
 void CaseSession::before_call(const std::string& of, std::int64_t call) {
   if (of == time_of::kLayer) {  // another part does not write the outputs
     for (OutputProbe& one : probes_) one.before_call(call);

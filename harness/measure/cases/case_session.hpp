@@ -56,9 +56,8 @@ class CaseSession final : public Session {
   /// Answers; KIND stands for "of", and "cold", "replayed" and "varied" where they are true
   ///   {"do": "prepare", "problem": "real" or "integers"} -> {"prepare_ns", "own_layout", "choice", "parts",
   ///       "can_be_cold", "has_clock", "is_asynchronous"}: on an input that no call will see
-  ///   {"do": "set", "change", "fills", "probe"} -> {}: writes the changed input, and a fill into each output. "probe"
-  ///   is
-  ///       the seed of the elements that are looked at right behind calls (OutputProbe)
+  ///   {"do": "set", "change", "fills", "probe"} -> {}: writes the changed input, and a fill into each output;
+  ///       "probe" is the seed of the elements that are looked at right after calls (OutputProbe)
   ///   {"do": "call"}                           -> {"ns"}: call number 1 of the change, all of the layer
   ///   {"do": "warm up", KIND, "least_ns"}      -> {}: untimed calls, at least so long and until the clock stays
   ///   {"do": "calibrate", KIND, "sample_ns"}   -> {"iterations"}: so that a sample takes at least that long. 0 where
@@ -66,18 +65,18 @@ class CaseSession final : public Session {
   ///   {"do": "count"}                          -> {"counters"}: instead of sampling, where the device has no clock
   ///   {"do": "profile", "calls"}               -> {}: so many calls of `run` and a wait, nothing else
   ///   {"do": "sample", KIND, "iterations"}     -> {"ns", "last_call", "probed", "enqueue_ns"}: mean nanoseconds of a
-  ///       call. The calls are numbered from 1, `last_call` is the one whose change the input has now; what of the
-  ///       layer is not timed is done as well, so that the output is that of this call. Calls 1 to `probed` were looked
-  ///       at right behind them: 0 on devices that do not fill by themselves, and where it is not the layer that is
-  ///       timed. What enqueuing a call took of the host, where that is known
+  ///       call. The calls are numbered from 1, `last_call` is the one whose change the input has now; the untimed rest
+  ///       of the layer is done as well, so that the output is that of this call. Calls 1 to `probed` were looked at
+  ///       right after they ended: 0 on devices without fill kernels, and where something other than the layer is
+  ///       timed. "enqueue_ns" is the host time for enqueuing a call, where that is known
   ///   {"do": "slot", "of", "iterations", "sub_runs", "extra_percent"} -> {"ns", "last_call"}: of each sub-run the
   ///       nanoseconds of (100 + extra_percent) % of the iterations, which must be a whole number, divided by the
   ///       iterations: with 5 % of extra work, an otherwise equal case takes 5 % longer
   ///   {"do": "state"}                          -> {"clock_mhz", "temperature_celsius", "held_ns", "held_now"}: what
-  ///       the device says of itself, where it says something; its clock during the sample or slot before. No answer
-  ///       that is judged waits for that
+  ///       the device reports about itself, if it does; its clock during the sample or slot before. No answer that is
+  ///       judged waits for that
   ///   {"do": "read", "tensor", "first", "count"}  -> {}: so many elements of the tensor, into the window
-  ///   {"do": "probed", "output", "call"}       -> {}: what that call had left of an output's probed elements, into the
+  ///   {"do": "probed", "output", "call"}       -> {}: an output's probed elements as that call had left them, into the
   ///       window
   /// A failure is {"status", "reason"}.
  private:
@@ -138,12 +137,12 @@ class CaseSession final : public Session {
   const SharedMemory& window_;
   PinnedBuffer pinned_window_;  ///< outputs of gigabytes go through it
   VariantDevice for_variant_;
-  const ProblemData* problem_ = nullptr;  // that is prepared
+  const ProblemData* problem_ = nullptr;  // the one that is prepared
   std::vector<HeldTensor> inputs_;
   std::vector<HeldTensor> outputs_;
   std::vector<HeldTensor> in_outs_;
   std::vector<ChangedInput> changed_;          ///< the inputs, then the in-outs
-  std::vector<OutputProbe> probes_;            ///< those of the outputs, where the device can fill asynchronously
+  std::vector<OutputProbe> probes_;            ///< of the outputs, where the device has fill kernels
   std::int64_t last_call_ = 0;                 ///< the call whose input they hold
   std::int64_t probed_calls_ = 0;              ///< since `set`
   double enqueue_ns_ = 0;                      ///< host time of a call, for the calls enqueued last; 0: not known

@@ -108,7 +108,7 @@ void CaseVerifier::set_for_timing(std::int64_t calls, bool varied) {
   const std::size_t inputs = problem.shape.problem->inputs(problem.shape).size();
   untimed_ns_ = 0;
   if (varied) {
-    // An input is changed; elements of an output are filled before a call and copied behind it.
+    // An input is changed; elements of an output are filled before a call and copied after it.
     const std::size_t outputs = problem.shape.problem->outputs(problem.shape).size();
     double of_call = kLaunchNs * static_cast<double>(kLaunchesOfCall + 2 * outputs);
     for (const InputLayout& layout : input_layouts(problem)) {

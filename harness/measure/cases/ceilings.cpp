@@ -129,7 +129,7 @@ ordered_json limit_json(const CeilingLimit& limit, const std::vector<double>& sa
 struct CeilingSampler::OfDevice {
   std::string name;
   std::size_t cache_bytes = 0;
-  double seconds_of_group = 0;  ///< that a group may take
+  double seconds_of_group = 0;  ///< seconds that a group may take
   int rounds = 0;               ///< rounds of the group's cases so far
   int next_round = 1;           ///< the round after which a sample is due
   double seconds = 0;           ///< taken in this group

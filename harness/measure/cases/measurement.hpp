@@ -47,7 +47,7 @@ struct CaseOutcome {
   nlohmann::ordered_json device_state = nlohmann::ordered_json::object();
   bool clock_is_held = false;         ///< all samples were taken while something held the device's clock down
   nlohmann::ordered_json quality;     ///< as in the record; null without times, and where nobody looked
-  bool out_of_device_memory = false;  ///< how it failed, if it did
+  bool out_of_device_memory = false;  ///< whether it failed for lack of the device's memory
 };
 
 class Measurement {

@@ -18,8 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t kFileOfACase = std::uint64_t{64}
-                                       << 20U;  // what it says on its standard error is one, in memory
+constexpr std::uint64_t kFileOfACase = std::uint64_t{64} << 20U;  // its standard error is such a file, in memory
 constexpr std::uint64_t kThreadsOfACase = 4096;
 // For a driver's own buffers, where a machine says that it has less memory than it will have.
 constexpr std::uint64_t kLeastMemoryBesideAGpu = std::uint64_t{16} << 30U;

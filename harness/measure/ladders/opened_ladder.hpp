@@ -28,7 +28,7 @@ struct AddedStage {
                        ///< its family
 };
 
-/// As `open_ladder`, with such stages after the folder's own; the folder needs none of its own then.
+/// As `open_ladder`, with such stages after the folder's own; then the folder may have none of its own.
 const FolderProblem& open_ladder_with(const std::filesystem::path& folder, const std::vector<AddedStage>& added,
                                       const BuildProgress& progress);
 

@@ -162,7 +162,7 @@ ordered_json NetworkSession::set(int rotation, int of) {
 }
 
 /// Overwrites the results of the last pass. A pass prepares before it copies its images in, and must not find them in
-/// its buffers then. Memory of the host comes anew from the system, zeroed; a device hands out again what was freed.
+/// its buffers then. Memory of the host comes anew from the system, zeroed; a device hands out freed memory again.
 void NetworkSession::forget_activations() {
   if (device().is_host_memory()) return;
   std::size_t largest = workload_.network().input.elements();

@@ -1,8 +1,8 @@
 // Where the time went: activities summed by name, a table for each group, as profilers print them.
 //
 //   const ProfileTable table = make_profile(device.stop_activities());
-//   fmt::print("{}", profile_text(table, {.layout = ProfileLayout::nvprof}));      //
-//   harness/measure/profile/profile_text.hpp record["profile"] = profile_to_json(table);
+//   fmt::print("{}", profile_text(table, {.layout = ProfileLayout::nvprof}));  // profile_text.hpp
+//   record["profile"] = profile_to_json(table);
 //
 // A published table may have fewer values than ours; missing values are empty here and printed as blanks.
 #pragma once

@@ -32,7 +32,7 @@ std::string profile_text(const ProfileTable& table, const ProfileFormat& format)
 std::string nvprof_time_text(double nanoseconds);
 
 /// A kernel's name in at most `width` columns: parameters, template arguments and namespaces are dropped, in this order
-/// and only as far as needed; what is too long then ends in "...".
+/// and only as far as needed; a name that is still too long ends in "...".
 std::string fitted_name(const std::string& name, std::size_t width);
 
 }  // namespace convladder

@@ -93,8 +93,8 @@ nlohmann::ordered_json device_facts(const nlohmann::ordered_json& context, std::
 /// "AMD EPYC, 2 threads": the name in tables of the device of that kind; the simulated device says only what it is.
 std::string device_title(const nlohmann::ordered_json& context, const std::string& kind);
 
-/// Reads one of `cases`, as far as its fields are there. Throws UserError for a field of the wrong kind: a name with
-/// control characters, a sample that is no positive number below 10^18.
+/// Reads one of `cases`, with those of its fields that are there. Throws UserError for a field of the wrong kind: a
+/// name with control characters, a sample that is no positive number below 10^18.
 RecordedCase read_case(const JsonPlace& place);
 /// Reads one of a case's times; none where it is null, or has neither a median nor samples.
 std::optional<TimeFigure> read_time(const JsonPlace& place);

@@ -1,4 +1,4 @@
-// What a program's file tells about its CUDA before it runs: an ELF file's sections and needed libraries.
+// The facts about a program's CUDA that its file tells before it runs: an ELF file's sections and needed libraries.
 #pragma once
 
 #include <filesystem>

@@ -51,7 +51,7 @@ struct SimulationReport {
   std::vector<KernelCounters> counters;
   std::vector<simulated::Finding> findings;
   std::string fault;    ///< what ended the kernel, empty if it ran to its end
-  std::string stopped;  ///< the limit that ended the kernel: all else shows its state then; empty if it ran to its end
+  std::string stopped;  ///< the limit that ended the kernel early, with all else as it was then; empty without one
   std::vector<ExpectationOutcome> expectations;
 };
 

@@ -1,4 +1,4 @@
-// A parameter sweep as text: a line for each configuration that has come to its end, and a table, best first.
+// A parameter sweep as text: a line for each finished configuration, and a table, best first.
 #pragma once
 
 #include <string>

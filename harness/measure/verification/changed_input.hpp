@@ -31,7 +31,7 @@ class ValuesOnDevice {
 /// for each call. The device, the problem's own values (`from`) and the buffer outlive it. Everything throws
 /// DeviceError.
 ///
-/// On a device that can fill asynchronously (Device::filling) the problem's values lie there from the first `set` on,
+/// On a device with fill kernels (Device::filling) the problem's values lie there from the first `set` on,
 /// and `before_call` and `plant` are a kernel each in the current stream, two for a renewed tensor: they wait for
 /// nothing, and may be captured into a graph. The contents of the tensor are known on the device, so that such a graph
 /// may be launched again. There `set` leaves wrong values all over the tensor, which the first `before_call` puts
@@ -49,7 +49,7 @@ class ChangedInput {
   /// Makes the tensor the input of call number `call`, if calls differ.
   void before_call(std::int64_t call);
   /// Puts wrong values into the window of every output until `before_call(call)` puts them right: code that works ahead
-  /// on that call's input has to do all of it again. Does nothing on devices that cannot fill asynchronously, and where
+  /// on that call's input has to do all of it again. Does nothing on devices without fill kernels, and where
   /// calls are alike.
   void plant(std::int64_t call);
   /// The number of the last call.
@@ -74,7 +74,7 @@ class ChangedInput {
   InputChange change_;
   std::int64_t last_call_ = 0;
   bool poked_ = false;             ///< the pokes of call `last_call_` are in the tensor
-  ValuesOnDevice from_on_device_;  ///< where the device can fill asynchronously
+  ValuesOnDevice from_on_device_;  ///< where the device has fill kernels
   DeviceBuffer standing_;          ///< a StandingChange on the device
 };
 

@@ -32,10 +32,10 @@ struct ProbedElements {
   }
 };
 
-/// The case's side, on a device that can fill asynchronously. Before a call its elements get numbers of the fill, and
-/// after it they are copied aside, both in the current stream: a call that leaves its output as it was, or has it
-/// written later by other work, is found out. As in ChangedInput, the calls enqueue a kernel each and wait for nothing.
-/// The device and the output outlive it. Everything throws DeviceError.
+/// The case's side, on a device with fill kernels (Device::filling). Before a call its elements get numbers of the
+/// fill, and after it they are copied aside, both in the current stream: a call that leaves its output as it was, or
+/// has it written later by other work, is found out. As in ChangedInput, the calls enqueue a kernel each and wait for
+/// nothing. The device and the output outlive it. Everything throws DeviceError.
 class OutputProbe {
  public:
   /// Probes an output of `items` with `elements` each.
