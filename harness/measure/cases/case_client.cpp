@@ -98,7 +98,7 @@ OpenCase start_case_process(const PlannedCase& planned, const Workload& workload
     hello["beside"] = runs_beside(*stage);
     if (!runs_beside(*stage)) trust = Trust::foreign;
   }
-  // Only a sweep tells a variant what to take, and it asks no other build: the protocol between builds is as before.
+  // Only a sweep sets a variant's configuration, and it asks no other build: the protocol between builds is unchanged.
   if (!planned.configuration.empty()) hello["configuration"] = planned.configuration;
   return start_session({planned.id, workload.descriptor(), workload.header(), timeout_seconds, program, trust},
                        "serve-case", window_for(workload.real().shape), std::move(hello));

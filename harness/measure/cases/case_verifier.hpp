@@ -12,7 +12,7 @@
 namespace convladder {
 
 /// Whether each call gets its own input: no; in one element of each image; or in the window of every output. Without
-/// its own input, a call gets the problem's: what is counted may depend on it.
+/// its own input, a call gets the problem's: counts may depend on it.
 enum class Pokes { none, one, everywhere };
 
 /// Draws the input and output contents for the next calls: different rotation, sign, size and fill each time. `whole`:

@@ -68,8 +68,8 @@ class CeilingSampler {
   std::vector<std::unique_ptr<OfDevice>> devices_;
 };
 
-/// The `ceilings` of several machines of a kind as one list: all their samples together. Throws UserError for what is
-/// not as this program writes it.
+/// The `ceilings` of several machines of a kind as one list: all their samples together. Throws UserError for a list
+/// that is not as this program writes it.
 nlohmann::ordered_json pooled_ceilings(const std::vector<JsonPlace>& of_machines);
 
 }  // namespace convladder

@@ -110,7 +110,7 @@ class Measurement {
   const RunOptions* options_;
   std::unique_ptr<StopRule> stop_rule_;
   std::optional<CaseVerifier> verifier_;
-  SeededRandom random_;  ///< which samples are looked at
+  SeededRandom random_;  ///< decides which samples are looked at
   bool is_timed_elsewhere_;
   bool has_real_clock_;      ///< of an asynchronous device: it has to be warm, and it may be slowed down
   bool tells_state_ = true;  ///< until the device has turned out not to tell it

@@ -1,5 +1,5 @@
-// One network case, seen by the harness: verified, then run in many passes, each compared with what was
-// verified.
+// One network case, seen by the harness: verified, then run in many passes, each compared with the
+// verified results.
 #pragma once
 
 #include <functional>
@@ -40,7 +40,7 @@ struct CloseCall {
   int alternative = 0;  ///< the reference's second class
   int found = 0;
   double gap = 0;       ///< between the reference's two best scores
-  double rounding = 0;  ///< how much float32 may move it
+  double rounding = 0;  ///< how much float32 may change the gap
 };
 
 /// Times of batches in a program that keeps its network loaded (network/kept_network.hpp).

@@ -1,4 +1,4 @@
-// From options to cases: what is to be run, in which order, and what cannot be.
+// From options to cases: which are to be run, in which order, and which cannot be.
 #pragma once
 
 #include <optional>

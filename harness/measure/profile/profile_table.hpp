@@ -60,7 +60,7 @@ ProfileTable make_profile(std::span<const Activity> activities);
 ProfileTable cut_profile(const ProfileTable& table, double percent);
 
 /// {"unit": "ns", "groups": [{"group", "rows": [{"time_percent", "total_ns", "calls", "avg_ns", "med_ns", "min_ns",
-/// "max_ns", "stddev_ns", "name"}], "cut_rows", "cut_time_percent"}]}; null for what is not known.
+/// "max_ns", "stddev_ns", "name"}], "cut_rows", "cut_time_percent"}]}; null for unknown values.
 nlohmann::ordered_json profile_to_json(const ProfileTable& table);
 
 /// Reads the JSON of `profile_to_json`. A missing field is not known. Throws UserError.

@@ -21,7 +21,7 @@ struct ProfileFormat {
   bool full_names = false;  ///< text only: names are not shortened to fit 100 columns
 };
 
-/// "nvprof" or "nsys", "text", "csv" or "json"; throw UserError naming `flag` and what is known.
+/// "nvprof" or "nsys", "text", "csv" or "json"; throw UserError naming `flag` and the known words.
 ProfileLayout parse_profile_layout(const std::string& flag, const std::string& text);
 ProfileEncoding parse_profile_encoding(const std::string& flag, const std::string& text);
 

@@ -103,7 +103,7 @@ ExpectedItems::ExpectedItems(ProblemData data, double most_flop)
     if (largest == 0) largest = 1;
   }
   moves_elements_ = std::ranges::any_of(layouts_, &InputLayout::may_move);
-  // Otherwise nobody asks, and the reference may take its time.
+  // Otherwise this is not asked, and the reference may take long.
   for (std::uint64_t pokes = 1; moves_elements_ && shows_one_element_ && pokes <= 2 * kPokesTried; pokes += 2) {
     shows_one_element_ = would_show(first, pokes);
   }
