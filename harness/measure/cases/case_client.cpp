@@ -40,7 +40,7 @@ std::unique_ptr<CaseClient> case_here(const PlannedCase& planned, const Workload
 
 constexpr std::size_t kWindowBytes = 4 << 20;
 
-/// Room for a whole image, however large.
+/// A window with room for a whole image, however large.
 std::unique_ptr<SharedMemory> window_for(const ProblemSize& shape) {
   std::size_t most = 0;
   for (const ProblemTensor& tensor : shape.problem->results(shape)) most = std::max(most, tensor.bytes());
@@ -98,7 +98,7 @@ OpenCase start_case_process(const PlannedCase& planned, const Workload& workload
     hello["beside"] = runs_beside(*stage);
     if (!runs_beside(*stage)) trust = Trust::foreign;
   }
-  // Only a sweep tells a variant what to take, and it asks no other build: the protocol between builds is as before.
+  // Only a sweep sets a variant's configuration, and it asks no other build: the protocol between builds is unchanged.
   if (!planned.configuration.empty()) hello["configuration"] = planned.configuration;
   return start_session({planned.id, workload.descriptor(), workload.header(), timeout_seconds, program, trust},
                        "serve-case", window_for(workload.real().shape), std::move(hello));
@@ -112,7 +112,8 @@ OpenCase start_case_here(const PlannedCase& planned, const Workload& workload) {
 
 namespace {
 
-/// Where the stage has a process of its own (StageDevice), this one is no stranger's.
+/// Gives up what the stage must not have. Where the stage has a process of its own (StageDevice), this process runs no
+/// untrusted code.
 void confine_stage(const FolderVariant& stage, const ordered_json& hello) {
   const bool runs_beside = hello.at("beside").get<bool>();
   StageDevice::set_possible(runs_beside);

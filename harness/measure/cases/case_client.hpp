@@ -18,30 +18,30 @@ namespace convladder {
 struct CaseFailure : std::runtime_error {
   CaseFailure(Status its_status, const std::string& reason) : std::runtime_error(reason), status(its_status) {}
   Status status;
-  bool out_of_device_memory = false;  ///< others had it, perhaps: alone the case may do better
+  bool out_of_device_memory = false;  ///< others may have had it: alone the case may do better
 };
 
 /// A case that has been started, and the memory in which it hands out its output.
 struct OpenCase {
   std::unique_ptr<SharedMemory> window;
-  std::unique_ptr<CaseClient> client;  ///< gone before the window is
+  std::unique_ptr<CaseClient> client;  ///< destroyed before the window
 
-  /// The case's answer. Throws CaseFailure where that is a status, or none that a case can end with.
+  /// The case's answer. Throws CaseFailure where the answer is a status, or a status with which no case can end.
   nlohmann::ordered_json ask(const nlohmann::ordered_json& request) const;
-  /// Reads its tensors: {"do": "read", "tensor", "first", "count"}.
+  /// Reads the case's tensors: {"do": "read", "tensor", "first", "count"}.
   ReadTensor tensors() const;
   std::int64_t window_bytes() const { return static_cast<std::int64_t>(window->bytes()); }
-  /// Of float32.
+  /// The size of the window in float32 elements.
   std::int64_t window_elements() const { return static_cast<std::int64_t>(window->bytes() / sizeof(float)); }
 };
 
 /// Memory for outputs: what the caches hold for both sides, and at least `bytes`.
 std::unique_ptr<SharedMemory> output_window(std::size_t bytes);
 
-/// What every kind of case needs to be started in a process of its own.
+/// Everything that a case of any kind needs to be started in a process of its own.
 struct SessionStart {
-  std::string id;    ///< names it in errors
-  int workload = 0;  ///< the descriptor of its memory
+  std::string id;    ///< names the case in errors
+  int workload = 0;  ///< the descriptor of the workload's memory
   nlohmann::ordered_json workload_header;
   double timeout_seconds = 0;  ///< step_timeout.hpp
   std::string program = kThisProgram;

@@ -20,9 +20,9 @@ using nlohmann::ordered_json;
 
 namespace {
 
-constexpr double kMostSeconds = 20;  // a start, on a machine that is busy
+constexpr double kMostSeconds = 20;  // for a start on a busy machine
 
-/// Without the name of the default problem.
+/// The variant's name, without the problem's name for the default problem.
 std::string full_name(const ProblemVariant& variant) {
   const bool is_default = variant.problem->is_default();
   return fmt::format("{}{}{}/{}", is_default ? "" : variant.problem->name(), is_default ? "" : ":", variant.info.family,
@@ -40,7 +40,7 @@ class About final : public CaseClient {
   }
 };
 
-/// What the system would only say after the fact, and less clearly.
+/// Reports early and clearly an error that the system would only report after the fact, and less clearly.
 void check_file(const std::string& path) {
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(path, error);

@@ -22,22 +22,22 @@ using nlohmann::ordered_json;
 
 namespace {
 
-constexpr double kMostUntimed = 20;     // times a sample's length, that a sample may take with what is not timed
-constexpr int kMostEnqueued = 1 << 14;  // calls: what a device takes before it makes the host wait is about a thousand
+constexpr double kMostUntimed = 20;     // how many times its length a sample may take with the untimed work
+constexpr int kMostEnqueued = 1 << 14;  // calls: a device takes about a thousand before it makes the host wait
 constexpr int kFewestCalibrated = 3;    // calls, unless they take longer than that
 
-constexpr double kRecordedNs = 500e3;            // what a recording lasts: beside it, the host's one call is nothing
+constexpr double kRecordedNs = 500e3;            // duration of a recording: beside it, the host's one call is nothing
 constexpr std::int64_t kMostRecorded = 1 << 10;  // calls
 constexpr std::int64_t kMostUnhindered = 256;    // calls that a device takes without making the host wait
 
-constexpr std::int64_t kVariedAtOnce = 64;  // calls, which with what is done around each fit what a device takes
-constexpr std::int64_t kVariedPerFlush =
-    3;  // of which the host enqueues so many while the device flushes its cache once
+constexpr std::int64_t kVariedAtOnce = 64;   // calls that, with the work done around each of them, fit what a device
+                                             // takes
+constexpr std::int64_t kVariedPerFlush = 3;  // calls that the host enqueues while the device flushes its cache once
 
-constexpr double kWarmStretchNs = 2.5e6;  // of which a warm-up consists
-constexpr double kMostWarmUpNs = 500e6;   // a clock that never stays is told by its samples
-constexpr double kSameClock = 0.01;       // of two stretches in a row
-constexpr double kSameTime = 0.02;        // the same where the device does not know its clock
+constexpr double kWarmStretchNs = 2.5e6;  // length of the stretches of which a warm-up consists
+constexpr double kMostWarmUpNs = 500e6;   // a clock that never stays is recognised by its samples
+constexpr double kSameClock = 0.01;       // tolerance between two stretches in a row
+constexpr double kSameTime = 0.02;        // tolerance between two stretches where the device does not know its clock
 
 template <typename Held>
 std::vector<PlacedTensor> placed(const std::vector<Held>& tensors) {
@@ -81,7 +81,7 @@ CaseSession::CaseSession(std::string id, std::unique_ptr<Device> device, const P
       window_(window),
       for_variant_(CaseSession::device()) {
   pinned_window_ = CaseSession::device().pin(window_.data(), window_.bytes());
-  CaseSession::device().set_counting(false);  // but where counters are asked for
+  CaseSession::device().set_counting(false);  // except where counters are asked for
 }
 
 ordered_json CaseSession::carry_out(const std::string& what, const ordered_json& request) {
@@ -142,12 +142,13 @@ ordered_json CaseSession::prepare(ProblemKind kind) {
   device().wait();
   double prepare_ns = 0;
   if (kind == ProblemKind::real) {
-    // Once more, now that libraries are loaded and memory is touched: what preparing costs, not what starting costs.
+    // Once more, now that libraries are loaded and memory is touched: this gives the cost of preparing, not of
+    // starting.
     prepared_.reset();
     prepare_ns = device().time_ns(prepare_now);
   }
   for_variant_.allow_copies(false);
-  // Of a batch that is only counted, the problem holds the first images: the others' blocks do not run.
+  // If a batch is only counted, the problem holds its first images: the blocks of the others do not run.
   device().set_grid_window(batch == problem_->shape.batch
                                ? std::nullopt
                                : std::optional(GridWindow{0, unsigned(problem_->shape.batch), unsigned(batch)}));
@@ -160,7 +161,7 @@ ordered_json CaseSession::prepare(ProblemKind kind) {
           {"is_asynchronous", device().is_asynchronous()}};
 }
 
-/// What is only counted is counted behind the variant's back.
+/// The device as the variant sees it. Without a clock it is only counted, behind the variant's back.
 Device& CaseSession::for_variant() {
   if (device().has_clock()) return device();
   return for_variant_;
@@ -179,7 +180,7 @@ ordered_json CaseSession::set(const ordered_json& request) {
   const InputChange change = change_from_json(request.at("change"));
   for (ChangedInput& one : changed_) one.set(change);
   probed_calls_ = 0;
-  // All of the batch, of which the problem may be the first images.
+  // Outputs of the whole batch, of which the problem may be the first images.
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
     const HeldTensor& output = outputs_[i];
     const OutputFill fill = fill_from_json(request.at("fills").at(i));
@@ -217,12 +218,12 @@ ordered_json CaseSession::probed(std::size_t output, std::int64_t call) {
 
 ordered_json CaseSession::call_once() { return {{"ns", timed_call(time_of::kLayer, 1, false)}}; }
 
-/// The counters of the whole batch; `images` of it are executed where the others are known from them.
+/// The counters of the whole batch; only `images` of it are executed where those tell the counts of the others.
 std::vector<KernelCounters> CaseSession::count_images(int images, int batch) {
   if (workload_.real().shape.problem->items_are_alike()) {
     device().set_counted_items(GridWindow{0, static_cast<unsigned>(images), static_cast<unsigned>(batch)});
   }
-  device().take_counters();  // there are devices that count always
+  device().take_counters();  // some devices always count
   device().set_counting(true);
   prepared_->run();
   device().wait();
@@ -231,7 +232,7 @@ std::vector<KernelCounters> CaseSession::count_images(int images, int batch) {
   return device().take_counters();
 }
 
-/// The batch holds its first images only: they stand for the others as well.
+/// Fills the batch by repeating its first images, which stand for the others as well.
 void CaseSession::repeat_images(int images, int batch) {
   const std::span<const float> there = workload_.real().input();
   const std::size_t all = there.size() / static_cast<std::size_t>(images) * static_cast<std::size_t>(batch);
@@ -247,7 +248,7 @@ ordered_json CaseSession::count() {
   const int images = workload_.real().shape.batch;
   const int batch = workload_.planned_batch();
   std::vector<KernelCounters> kernels = count_images(images, batch);
-  // What depends on images that are not there is not known exactly.
+  // A counter that depends on images that are not there is not known exactly.
   const bool exact =
       images == batch || std::ranges::none_of(kernels, [](const KernelCounters& one) { return one.depends_on_data; });
   if (!exact) {
@@ -264,20 +265,21 @@ ordered_json CaseSession::profile(int calls) {
   return ordered_json::object();
 }
 
-/// The parts of the work from `first` to before `end`.
+/// Runs the parts of the work from `first` to before `end`.
 void CaseSession::run_parts(std::size_t first, std::size_t end) {
   for (std::size_t part = first; part < end; ++part) prepared_->run_part(part);
 }
 
-/// The number of the part that is timed; none if it is no part.
+/// The number of the part that is timed; none if `of` is no part.
 std::optional<std::size_t> CaseSession::part_of(const std::string& of) const {
   const std::vector<std::string> parts = prepared_->parts();
   const auto found = std::ranges::find(parts, of, time_of::part);
   return found == parts.end() ? std::nullopt : std::optional(static_cast<std::size_t>(found - parts.begin()));
 }
 
-/// The input of a call, and its output as nobody has written it yet. Enqueued, where the device fills by itself. The
-/// input comes last: until then it is another's, and whoever works ahead works for nothing.
+/// Sets the input of a call, and fills its output with values that no call can know. Enqueued, where the device has
+/// fill kernels. The input comes last: until then it is another call's input, and code that works ahead works for
+/// nothing.
 void CaseSession::before_call(const std::string& of, std::int64_t call) {
   if (of == time_of::kLayer) {  // another part does not write the outputs
     for (OutputProbe& one : probes_) one.before_call(call);
@@ -285,16 +287,16 @@ void CaseSession::before_call(const std::string& of, std::int64_t call) {
   for (ChangedInput& one : changed_) one.before_call(call);
 }
 
-/// Looks at what the call has written, and nobody behind it.
+/// Looks at the output that the call has written, before anything can follow it.
 void CaseSession::behind_call(const std::string& of, std::int64_t call) {
   if (of != time_of::kLayer || probes_.empty()) return;
   for (OutputProbe& one : probes_) one.behind_call(call);
   probed_calls_ = std::max(probed_calls_, call);
 }
 
-/// What has to be done for a call before the part that is timed.
+/// Does the untimed work that a call needs before the timed part.
 void CaseSession::before_timed(const std::string& of, std::int64_t call) {
-  // A store is short, and what it stores is not: that is made once for all of a sample's stores.
+  // A store is short, but computing what it stores is not: that is done once for all of a sample's stores.
   if (of == time_of::kStoreOutput && call > 1) return;
   before_call(of, call);
   last_call_ = call;
@@ -314,7 +316,7 @@ void CaseSession::timed(const std::string& of, std::optional<std::size_t> part) 
   if (part) prepared_->run_part(*part);
 }
 
-/// What is left of the layer after the part that was timed.
+/// Does the rest of the layer after the timed part.
 void CaseSession::after_timed(const std::string& of) {
   if (of == time_of::kLoadInput) prepared_->run();
   const std::optional<std::size_t> part = part_of(of);
@@ -331,8 +333,8 @@ double CaseSession::timed_call(const std::string& of, std::int64_t call, bool co
   return nanoseconds;
 }
 
-/// Keeps a device that works by itself busy while what follows is enqueued, so that the clock is not started on an idle
-/// device, where it would time the way of the first launch. The call that follows the flush fills the caches again.
+/// Keeps an asynchronous device busy while the following work is enqueued, so that the clock is not started on an idle
+/// device, where it would time the latency of the first launch. The call that follows the flush fills the caches again.
 void CaseSession::run_ahead(const std::string& of, std::int64_t call) {
   before_timed(of, call);
   device().forget_persisting();
@@ -341,10 +343,10 @@ void CaseSession::run_ahead(const std::string& of, std::int64_t call) {
   behind_call(of, call);
 }
 
-/// Whether a call finds what the one before it found, where nobody changes it in between.
+/// Whether a call finds what the one before it found if nobody changes it in between.
 bool CaseSession::calls_are_alike() const { return std::ranges::none_of(changed_, &ChangedInput::renewed); }
 
-/// Has a call find what goes in and out as the call before did.
+/// Gives a call the same inputs and in-outs as the call before.
 void CaseSession::renew(const std::string& of) {
   if (calls_are_alike()) return;
   for (ChangedInput& one : changed_) {
@@ -353,7 +355,7 @@ void CaseSession::renew(const std::string& of) {
   if (of == time_of::kOp) prepared_->load_input();
 }
 
-/// The mean of `iterations` calls, all of them given to a device that works by itself before it has come to the first.
+/// The mean time of `iterations` calls, all of them given to an asynchronous device before it has come to the first.
 /// They have one input, that of call number `call`.
 double CaseSession::enqueued_calls_ns(const TimedKind& kind, std::int64_t iterations, std::int64_t call) {
   if (kind.varied) return varied_calls_ns(kind, iterations);
@@ -386,7 +388,7 @@ double CaseSession::launched_calls_ns(const std::string& of, std::int64_t iterat
   return all / static_cast<double>(iterations);
 }
 
-/// Each by itself, with something before it that is not timed.
+/// The mean time of calls that run one at a time, with untimed work before each.
 double CaseSession::single_calls_ns(const TimedKind& kind, std::int64_t iterations) {
   const std::optional<std::size_t> part = part_of(kind.of);
   // A part may work in place, so the parts before it make its input anew.
@@ -410,8 +412,9 @@ void CaseSession::begin_varied_call(const TimedKind& kind, std::int64_t call) {
   if (kind.cold) device().flush_caches();
 }
 
-/// Calls 1 to `iterations`, each by itself on an input of its own, and looked at behind it. What is done around them
-/// takes the host longer than short calls take the device: so the device is kept busy until all of a bunch are there.
+/// The mean time of calls 1 to `iterations`, each run alone on an input of its own, and looked at right after it. The
+/// work around them takes the host longer than short calls take the device: so the device is kept busy until a whole
+/// batch of them is enqueued.
 double CaseSession::varied_calls_ns(const TimedKind& kind, std::int64_t iterations) {
   double sum = 0;
   for (std::int64_t first = 1; first <= iterations; first += kVariedAtOnce) {
@@ -432,7 +435,7 @@ double CaseSession::varied_calls_ns(const TimedKind& kind, std::int64_t iteratio
   return sum / static_cast<double>(iterations);
 }
 
-/// None where they cannot be recorded.
+/// A recording of so many calls; null where they cannot be recorded.
 std::unique_ptr<Recording> CaseSession::recording_of(const std::string& of, std::int64_t calls) {
   if (!device().can_record() || !calls_are_alike() || part_of(of)) return nullptr;
   return device().record([&] {
@@ -440,7 +443,7 @@ std::unique_ptr<Recording> CaseSession::recording_of(const std::string& of, std:
   });
 }
 
-/// Records so many calls at a time, and a single one. False where they cannot be recorded.
+/// Records so many calls at a time, and a single one. Returns false where they cannot be recorded.
 bool CaseSession::record(const std::string& of, std::int64_t calls) {
   RecordedCalls recorded{recording_of(of, calls), calls, recording_of(of, 1)};
   if (recorded.recording == nullptr || recorded.one_call == nullptr) return false;
@@ -448,14 +451,15 @@ bool CaseSession::record(const std::string& of, std::int64_t calls) {
   return true;
 }
 
-/// As many as last about `kRecordedNs`, if a sample has so many.
+/// Records as many calls as last about `kRecordedNs`, if a sample has so many.
 bool CaseSession::record_for_samples(const std::string& of, const EnqueuedCalls& launched) {
   const auto wanted = static_cast<std::int64_t>(std::ceil(kRecordedNs / launched.call_ns));
   return record(of, std::clamp(wanted, std::int64_t{1}, std::min<std::int64_t>(launched.calls, kMostRecorded)));
 }
 
-/// A device that has rested is slow at first. It has come to its clock where two stretches of work in a row had the
-/// same. The work is the densest that does what `of` does: no caches are flushed, and nothing is changed in between.
+/// Warms the device up. A device that has rested is slow at first. It has reached its clock where two stretches of work
+/// in a row had the same clock. The work is the densest that does what `of` does: no caches are flushed, and nothing is
+/// changed in between.
 ordered_json CaseSession::warm_up(const std::string& of, double least_ns) {
   const auto begin = SteadyClock::now();
   TimedKind kind{of == time_of::kEmptyKernel ? time_of::kLayer : of};
@@ -482,8 +486,8 @@ ordered_json CaseSession::warm_up(const std::string& of, double least_ns) {
   return ordered_json::object();
 }
 
-/// The calls that make a sample of a device that works by itself: as many as it takes for half a sample, found by
-/// doubling, since a few short calls say little.
+/// The number of calls in a sample on an asynchronous device: as many as it takes for half a sample, found by doubling,
+/// since a few short calls say little.
 CaseSession::EnqueuedCalls CaseSession::enqueued_calls(const TimedKind& kind, double sample_ns) {
   const auto begin = SteadyClock::now();
   static_cast<void>(enqueued_calls_ns(kind, 1));  // the first is slow: code is loaded, or even compiled
@@ -491,7 +495,7 @@ CaseSession::EnqueuedCalls CaseSession::enqueued_calls(const TimedKind& kind, do
     const double call_ns = std::max(enqueued_calls_ns(kind, calls), 1.0);
     const double spent_ns = ns_since(begin);
     if (call_ns * calls < sample_ns / 2 && spent_ns < kMostUntimed * sample_ns && calls < kMostEnqueued) continue;
-    if (spent_ns >= kMostUntimed * sample_ns) return {calls, call_ns};  // what is not timed takes longer than the calls
+    if (spent_ns >= kMostUntimed * sample_ns) return {calls, call_ns};  // the untimed work takes longer than the calls
     return {static_cast<int>(std::clamp(std::ceil(sample_ns / call_ns), 1.0, static_cast<double>(kMostEnqueued))),
             call_ns};
   }
@@ -506,7 +510,7 @@ ordered_json CaseSession::calibrate(const TimedKind& kind, double sample_ns) {
   }
   double total = 0;
   double shortest_ns = std::numeric_limits<double>::max();     // the others may have been disturbed
-  double shortest_whole = std::numeric_limits<double>::max();  // with what is not timed
+  double shortest_whole = std::numeric_limits<double>::max();  // with the untimed work
   int calls = 0;
   const auto begin = SteadyClock::now();
   // A handful of calls also warms up caches, branch predictors and clocks.
@@ -520,7 +524,7 @@ ordered_json CaseSession::calibrate(const TimedKind& kind, double sample_ns) {
     if (calls >= kFewestCalibrated && total >= sample_ns / 2) break;
   }
   const double per_call = std::max(shortest_ns, 1.0);
-  // What has to be done for a call and is not timed may take longer than the call: a change of layout before an op.
+  // The untimed work of a call may take longer than the call: a change of layout before an op.
   const double affordable = kMostUntimed * sample_ns / std::max(shortest_whole, 1.0);
   return {
       {"iterations", static_cast<int>(std::clamp(std::ceil(std::min(sample_ns / per_call, affordable)), 1.0, 1e6))}};
@@ -548,7 +552,7 @@ ordered_json CaseSession::slot(const ordered_json& request) {
   TimedKind kind{of};
   kind.replayed = device().is_asynchronous() && request.value("replayed", false);
   if (kind.replayed) {
-    const std::int64_t calls = work / 100;  // all of a sub-run's at once
+    const std::int64_t calls = work / 100;  // all calls of a sub-run at once
     const auto found = recorded_.find(of);
     const bool is_there = found != recorded_.end() && found->second.calls == calls;
     if (!is_there && !record(of, calls)) throw DeviceError("its calls cannot be recorded any longer");
@@ -558,7 +562,7 @@ ordered_json CaseSession::slot(const ordered_json& request) {
   for (int left = request.at("sub_runs").get<int>(); left > 0; --left) {
     double nanoseconds = 0;
     if (device().is_asynchronous()) {
-      // The clock is read around all of them: around each, it would time the launch. All of them have one input.
+      // The clock is read around all calls: around each, it would time the launch. All of them have one input.
       const std::int64_t calls = work / 100;
       nanoseconds = enqueued_calls_ns(kind, calls, ++call) * static_cast<double>(calls);
     } else {

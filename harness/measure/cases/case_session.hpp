@@ -19,21 +19,23 @@
 
 namespace convladder {
 
-/// Which part of the work a time is of, as in the record.
+/// The part of the work that a time is of, as in the record.
 namespace time_of {
 inline constexpr const char* kOp = "op";
 inline constexpr const char* kLayer = "layer";
 inline constexpr const char* kLoadInput = "load input";
 inline constexpr const char* kStoreOutput = "store output";
 inline constexpr const char* kPrepare = "prepare";
-/// Of a launch of a kernel that does nothing, timed as a single call is: what times of single calls hold beside work.
+/// A launch of a kernel that does nothing, timed as a single call is: the part of a single call's time that is not
+/// work.
 inline constexpr const char* kEmptyKernel = "empty kernel";
-/// How calls follow each other: back to back, so that caches hold what the call before has used; the same with the host
-/// enqueuing each by itself, where the hot ones were recorded; after a flush of the last-level cache.
+/// How calls follow each other. Hot: back to back, so that caches hold what the call before has used. Launched: back to
+/// back, with the host enqueuing each call separately, where the hot ones were recorded. Cold: after a flush of the
+/// last-level cache.
 inline constexpr const char* kHot = "hot";
 inline constexpr const char* kLaunched = "launched";
 inline constexpr const char* kCold = "cold";
-/// Of a variant's part, by its name.
+/// A part of the variant, by its name.
 inline std::string part(const std::string& name) { return "part " + name; }
 }  // namespace time_of
 
@@ -42,7 +44,7 @@ struct TimedKind {
   std::string of;         ///< time_of::…
   bool cold = false;      ///< the last-level cache is flushed before each call
   bool replayed = false;  ///< the calls were recorded once: the host enqueues many of them with one call
-  bool varied = false;    ///< each call has an input of its own, and is looked at
+  bool varied = false;    ///< each call has an input of its own, and its output is looked at
 };
 
 class CaseSession final : public Session {
@@ -54,9 +56,8 @@ class CaseSession final : public Session {
   /// Answers; KIND stands for "of", and "cold", "replayed" and "varied" where they are true
   ///   {"do": "prepare", "problem": "real" or "integers"} -> {"prepare_ns", "own_layout", "choice", "parts",
   ///       "can_be_cold", "has_clock", "is_asynchronous"}: on an input that no call will see
-  ///   {"do": "set", "change", "fills", "probe"} -> {}: writes the changed input, and a fill into each output. "probe"
-  ///   is
-  ///       the seed of the elements that are looked at right behind calls (OutputProbe)
+  ///   {"do": "set", "change", "fills", "probe"} -> {}: writes the changed input, and a fill into each output;
+  ///       "probe" is the seed of the elements that are looked at right after calls (OutputProbe)
   ///   {"do": "call"}                           -> {"ns"}: call number 1 of the change, all of the layer
   ///   {"do": "warm up", KIND, "least_ns"}      -> {}: untimed calls, at least so long and until the clock stays
   ///   {"do": "calibrate", KIND, "sample_ns"}   -> {"iterations"}: so that a sample takes at least that long. 0 where
@@ -64,18 +65,18 @@ class CaseSession final : public Session {
   ///   {"do": "count"}                          -> {"counters"}: instead of sampling, where the device has no clock
   ///   {"do": "profile", "calls"}               -> {}: so many calls of `run` and a wait, nothing else
   ///   {"do": "sample", KIND, "iterations"}     -> {"ns", "last_call", "probed", "enqueue_ns"}: mean nanoseconds of a
-  ///       call. The calls are numbered from 1, `last_call` is the one whose change the input has now; what of the
-  ///       layer is not timed is done as well, so that the output is that of this call. Calls 1 to `probed` were looked
-  ///       at right behind them: 0 on devices that do not fill by themselves, and where it is not the layer that is
-  ///       timed. What enqueuing a call took of the host, where that is known
+  ///       call. The calls are numbered from 1, `last_call` is the one whose change the input has now; the untimed rest
+  ///       of the layer is done as well, so that the output is that of this call. Calls 1 to `probed` were looked at
+  ///       right after they ended: 0 on devices without fill kernels, and where something other than the layer is
+  ///       timed. "enqueue_ns" is the host time for enqueuing a call, where that is known
   ///   {"do": "slot", "of", "iterations", "sub_runs", "extra_percent"} -> {"ns", "last_call"}: of each sub-run the
   ///       nanoseconds of (100 + extra_percent) % of the iterations, which must be a whole number, divided by the
   ///       iterations: with 5 % of extra work, an otherwise equal case takes 5 % longer
   ///   {"do": "state"}                          -> {"clock_mhz", "temperature_celsius", "held_ns", "held_now"}: what
-  ///       the device says of itself, where it says something; its clock during the sample or slot before. No answer
-  ///       that is judged waits for that
+  ///       the device reports about itself, if it does; its clock during the sample or slot before. No answer that is
+  ///       judged waits for that
   ///   {"do": "read", "tensor", "first", "count"}  -> {}: so many elements of the tensor, into the window
-  ///   {"do": "probed", "output", "call"}       -> {}: what that call had left of an output's probed elements, into the
+  ///   {"do": "probed", "output", "call"}       -> {}: an output's probed elements as that call had left them, into the
   ///       window
   /// A failure is {"status", "reason"}.
  private:
@@ -85,7 +86,7 @@ class CaseSession final : public Session {
   nlohmann::ordered_json call_once();
   nlohmann::ordered_json warm_up(const std::string& of, double least_ns);
   nlohmann::ordered_json calibrate(const TimedKind& kind, double sample_ns);
-  /// Those of a sample, and what one takes.
+  /// The number of calls in a sample, and the time of one.
   struct EnqueuedCalls {
     int calls = 1;
     double call_ns = 1;
@@ -136,22 +137,23 @@ class CaseSession final : public Session {
   const SharedMemory& window_;
   PinnedBuffer pinned_window_;  ///< outputs of gigabytes go through it
   VariantDevice for_variant_;
-  const ProblemData* problem_ = nullptr;  // that is prepared
+  const ProblemData* problem_ = nullptr;  // the one that is prepared
   std::vector<HeldTensor> inputs_;
   std::vector<HeldTensor> outputs_;
   std::vector<HeldTensor> in_outs_;
-  std::vector<ChangedInput> changed_;          ///< the inputs, then what goes in and out
-  std::vector<OutputProbe> probes_;            ///< of the outputs, where the device fills by itself
-  std::int64_t last_call_ = 0;                 ///< whose input they hold
+  std::vector<ChangedInput> changed_;          ///< the inputs, then the in-outs
+  std::vector<OutputProbe> probes_;            ///< of the outputs, where the device has fill kernels
+  std::int64_t last_call_ = 0;                 ///< the call whose input they hold
   std::int64_t probed_calls_ = 0;              ///< since `set`
-  double enqueue_ns_ = 0;                      ///< of the host, for a call of those enqueued last; 0: not known
-  std::unique_ptr<PreparedVariant> prepared_;  // before the device and the buffers it uses are gone
+  double enqueue_ns_ = 0;                      ///< host time of a call, for the calls enqueued last; 0: not known
+  std::unique_ptr<PreparedVariant> prepared_;  // destroyed before the device and the buffers it uses
   struct RecordedCalls {
     std::unique_ptr<Recording> recording;
-    std::int64_t calls = 0;               ///< in it
-    std::unique_ptr<Recording> one_call;  ///< for those that make no whole recording
+    std::int64_t calls = 0;               ///< in the recording
+    std::unique_ptr<Recording> one_call;  ///< for calls that do not make up a whole recording
   };
-  std::map<std::string, RecordedCalls> recorded_;  ///< by what of the work they are; gone before what is prepared
+  std::map<std::string, RecordedCalls> recorded_;  ///< by the part of the work that they are of; destroyed before the
+                                                   ///< prepared variant
 };
 
 }  // namespace convladder

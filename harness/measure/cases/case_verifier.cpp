@@ -13,15 +13,15 @@ using nlohmann::ordered_json;
 
 namespace {
 
-constexpr double kCallNs = 2000;      // of the loop around a call
-constexpr double kThreadsNs = 20000;  // of waking threads for the input of many images
+constexpr double kCallNs = 2000;      // for the loop around a call
+constexpr double kThreadsNs = 20000;  // for waking threads for the input of many images
 constexpr int kManyImages = 64;
-constexpr double kImageNs = 100;     // of what an image gets
-constexpr double kPokeNs = 2 * 5;    // of an element that is replaced and put back
-constexpr double kRenewNs = 0.5;     // of a byte that is written anew
-constexpr double kLaunchNs = 6e3;    // of a kernel that a slow host launches
-constexpr double kGpuByteNs = 0.02;  // of a byte that a slow GPU changes
-constexpr int kLaunchesOfCall = 4;   // beside those for tensors: events, and a part of keeping the device busy
+constexpr double kImageNs = 100;     // for changing one image's input
+constexpr double kPokeNs = 2 * 5;    // for an element that is replaced and put back
+constexpr double kRenewNs = 0.5;     // for each byte that is written anew
+constexpr double kLaunchNs = 6e3;    // for a kernel that a slow host launches
+constexpr double kGpuByteNs = 0.02;  // for each byte that a slow GPU changes
+constexpr int kLaunchesOfCall = 4;   // besides those for tensors: events, and a part of keeping the device busy
 constexpr int kLargestExponent = 2;  // of the factor of an input: 1, 2 or 4
 
 constexpr int kMostBehind = 16;  // calls of a sample that are looked at behind, as long as that takes no longer than
@@ -95,7 +95,7 @@ CaseVerifier::Verified CaseVerifier::verify() {
   if (!verified.check.passed || std::ranges::none_of(outputs, OutputFill::happens, &ProblemTensor::type)) {
     return verified;
   }
-  // A right element may have been the fill's very bits, and never written: not twice.
+  // An element that was right may have held the fill's very bits without ever being written: that cannot happen twice.
   setting_.fill.opposite = true;
   ask(set_request(setting_, probe_));
   ask({{"do", "call"}});
@@ -108,7 +108,7 @@ void CaseVerifier::set_for_timing(std::int64_t calls, bool varied) {
   const std::size_t inputs = problem.shape.problem->inputs(problem.shape).size();
   untimed_ns_ = 0;
   if (varied) {
-    // An input is changed; elements of an output are filled before a call and copied behind it.
+    // An input is changed; elements of an output are filled before a call and copied after it.
     const std::size_t outputs = problem.shape.problem->outputs(problem.shape).size();
     double of_call = kLaunchNs * static_cast<double>(kLaunchesOfCall + 2 * outputs);
     for (const InputLayout& layout : input_layouts(problem)) {
@@ -158,7 +158,7 @@ std::int64_t CaseVerifier::left_in_last_image() const {
   return left;
 }
 
-/// Of a comparison now.
+/// The tolerance of a comparison made now.
 double CaseVerifier::tolerance() const {
   const ProblemSize& size = workload_.real().shape;
   const bool exact = kind_ == ProblemKind::integers && size.problem->is_exact_on_whole_numbers(size, wanted_tolerance_);

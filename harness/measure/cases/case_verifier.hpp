@@ -11,24 +11,25 @@
 
 namespace convladder {
 
-/// Whether each call gets its own input: no; in one element of each image; or in the window of every output. Without,
-/// the input is the problem's: what is counted may depend on it.
+/// Whether each call gets its own input: no; in one element of each image; or in the window of every output. Without
+/// its own input, a call gets the problem's: counts may depend on it.
 enum class Pokes { none, one, everywhere };
 
-/// The input and output contents for the next calls: different rotation, sign, size and fill each time. `whole`: a
-/// problem of integers, whose sums stay where float32 holds them exactly. `linear`: what is computed is, so the input
-/// may be larger and of another sign. `looked_at`: the calls whose outputs may be compared.
+/// Draws the input and output contents for the next calls: different rotation, sign, size and fill each time. `whole`:
+/// a problem of integers, whose sums stay where float32 holds them exactly. `linear`: the computation is linear, so the
+/// input may be larger and of another sign. `looked_at`: the calls whose outputs may be compared.
 CallSetting draw_setting(const Expectation& expected, SeededRandom& random, bool whole, bool linear, Pokes pokes,
                          const std::array<std::int64_t, 2>& looked_at = {});
 
-/// What changing the input between so many calls may take. `on_host`: everywhere, otherwise in one element of an image.
-/// `renewed`: all of it is written anew.
+/// Nanoseconds that changing the input between so many calls may take. `on_host`: everywhere, otherwise in one element
+/// of an image. `renewed`: all of it is written anew.
 double untimed_ns(const InputLayout& shape, std::int64_t calls, bool on_host, bool renewed = false);
 
-/// {"do": "set", …} of that setting. `probe`: the seed of the elements that are looked at right behind calls.
+/// The request {"do": "set", …} for that setting. `probe`: the seed of the elements that are looked at right after
+/// calls.
 nlohmann::ordered_json set_request(const CallSetting& setting, std::uint64_t probe);
 
-/// The requests to a case, and checks of its output. Everything here throws CaseFailure where the case answers with a
+/// Sends requests to a case and checks its output. Everything here throws CaseFailure where the case answers with a
 /// status.
 class CaseVerifier {
  public:
@@ -38,10 +39,10 @@ class CaseVerifier {
 
   /// The case's answer.
   nlohmann::ordered_json ask(const nlohmann::ordered_json& request) const { return open_.ask(request); }
-  /// How long that took by our clock; 0 where it was not looked at.
+  /// How long the last answer took by the harness's clock; 0 where it was not looked at.
   ObservedAnswer last_answer() const { return open_.client->last_answer(); }
 
-  /// Has the case prepare for a problem, and sees it through one call.
+  /// Has the case prepare for a problem, and verifies one call.
   nlohmann::ordered_json prepare(ProblemKind kind);
   struct Verified {
     Check check;
@@ -51,19 +52,19 @@ class CaseVerifier {
 
   /// Has the input changed and the output filled, both anew.
   void set(Pokes pokes, std::int64_t looked_at = 1, FillPart part = FillPart::all);
-  /// The same for this many timed calls, each of which gets as many replaced elements as possible. Where several follow
-  /// each other the first alone finds the fill, and pieces of it do. A call by itself finds the same each time: what
-  /// spares itself work where its own output lies does not get away with it now and then. `varied`: the device changes
-  /// their inputs by itself, where that is cheap, too.
+  /// As `set`, for this many timed calls, each of which gets as many replaced elements as possible. Where several
+  /// follow each other only the first finds the fill, and pieces of it at that. A call that runs alone finds the same
+  /// fill each time: code that skips work where its own output still lies does not get away with it now and then.
+  /// `varied`: the device changes the calls' inputs itself, where that is cheap, too.
   void set_for_timing(std::int64_t calls, bool varied);
-  /// The same for one call more, which finds its output as the last call left it.
+  /// As `set_for_timing`, for one more call, which finds its output as the last call left it.
   void set_for_following_call();
-  /// What changing the input between them may have taken, beside what they claim for themselves.
+  /// Nanoseconds that changing the input between calls may have taken, beyond the time that the calls claim.
   double untimed_ns() const { return untimed_ns_; }
   /// Compares the output that call number `call` since `set` left. Makes no call of its own.
   Check check(std::int64_t call);
-  /// Compares what some of the first `calls` since `set`, nobody knows which, had left of a few elements right behind
-  /// them (OutputProbe), before any other work.
+  /// Compares a few elements that some of the first `calls` since `set` had left. They were read right after those
+  /// calls (OutputProbe), before any other work, and nobody knows in advance which calls they are.
   Check check_behind(std::int64_t calls);
 
   /// Elements of the batch's last image that hold what `set` put there; none where that may be by chance.

@@ -14,7 +14,7 @@ namespace convladder {
 namespace {
 
 constexpr double kMemoryShare = 0.8;            // of what is available
-constexpr double kHostBytesOfAContext = 400e6;  // CUDA's libraries and buffers; not measured
+constexpr double kHostBytesOfAContext = 400e6;  // for CUDA's libraries and buffers; not measured
 
 /// Whether tensors lie in memory that is not the host's. A GPU whose clock is virtual is simulated in it.
 bool has_own_memory(const DeviceKind& kind) { return kind.capacity != nullptr && !kind.clock_is_virtual(); }
@@ -23,18 +23,19 @@ DeviceCapacity capacity_of(const DeviceKind& kind) {
   return kind.capacity == nullptr ? DeviceCapacity() : kind.capacity();
 }
 
-/// Of the host's memory: beside a device that has its own, only the run's inputs and what a case makes of them.
+/// The bytes of the host's memory that a case takes: beside a device with memory of its own, only the run's inputs and
+/// the copy that a case makes of them.
 double host_bytes(const DeviceKind& kind, const ProblemSize& size) {
   return has_own_memory(kind) ? 2 * size.input_bytes() : case_bytes(size);
 }
 
 struct Room {
-  double needed = 0;     ///< bytes of a batch
-  double of_images = 0;  ///< of them, those that grow with the batch
+  double needed = 0;     ///< bytes for a batch
+  double of_images = 0;  ///< the part of `needed` that grows with the batch
   double there = 0;
 };
 
-/// Empty if what is needed is there.
+/// Empty if the needed memory is there.
 std::string why_not(const Room& room, int batch, const char* memory, const char* there) {
   if (room.needed <= room.there) return {};
   std::string why = fmt::format("batch {} needs {} of {}, {} {}", batch, memory_text(room.needed), memory,
@@ -50,7 +51,8 @@ std::string why_not_on_host(const DeviceKind& kind, const ProblemSize& size, int
                  "are available");
 }
 
-/// `bytes` of each process, beside its context. Where the device does not say what it has, nothing is known.
+/// Why the device has no room for `bytes` of each process, beside its context. Empty where the device does not say what
+/// it has.
 std::string why_not_on_device(const DeviceKind& kind, const ProblemSize& size, int processes, double bytes) {
   const DeviceCapacity capacity = capacity_of(kind);
   if (capacity.free_bytes <= 0) return {};
@@ -59,8 +61,8 @@ std::string why_not_on_device(const DeviceKind& kind, const ProblemSize& size, i
                  "the GPU's memory", "are free");
 }
 
-/// Of a batch that is counted a few images are computed and compared; the others have addresses, and no memory unless
-/// they are touched.
+/// Why there is no room for a case that is counted. A few images of its batch are computed and compared; the others
+/// have addresses, and no memory unless they are touched.
 std::string why_not_counted(const ProblemSize& size) {
   const double addresses = size.tensor_bytes();
   std::string why =

@@ -26,16 +26,16 @@ using CeilingClock = std::chrono::steady_clock;
 
 namespace {
 
-constexpr double kCeilingSeconds = 1.0;  // of each device, over the whole run
-// Of work, for a device that works by itself: its clock goes up step by step within some tens of milliseconds. What
+constexpr double kCeilingSeconds = 1.0;  // for each device, over the whole run
+// How long an asynchronous device must work: its clock goes up step by step within some tens of milliseconds. Work that
 // follows finds it up.
 constexpr double kFirstWarmUpSeconds = 0.1;
 constexpr double kLeastWarmUpSeconds = 0.02;
 constexpr double kMostWorkedSeconds = 0.3;
-constexpr double kMostWaitedSeconds = 20;  // by our clock: a simulated GPU is slow, and slower on a busy host
+constexpr double kMostWaitedSeconds = 20;  // by the harness's clock: a simulated GPU is slow, and slower on a busy host
 constexpr double kStretchSeconds = 2.5e-3;
 constexpr double kMostCallsOfStretch = 256;
-constexpr double kSameRate = 0.02;  // of the stretches whose median counts
+constexpr double kSameRate = 0.02;  // tolerance between the stretches whose median counts
 constexpr std::size_t kStretchesOfMedian = 5;
 constexpr std::array<CeilingLimit, 3> kLimits{kMultiplyAddLimit, kStoreLimit, kCopyLimit};
 
@@ -54,9 +54,9 @@ class CeilingsHere final : public Session {
             {kCopyLimit.name, rate([this] { return kernels_->copy(); })}};
   }
 
-  /// Work in a nanosecond. The call before the timed one wakes threads. A device that works by itself is given work
-  /// until its clock stays: until the last stretches agree, whose median counts. A short call is a stretch of many:
-  /// between two that are waited for the device rests.
+  /// Work in a nanosecond. The call before the timed one wakes threads. An asynchronous device is given work until its
+  /// clock stays: until the last stretches agree, whose median counts. A short call is repeated to fill a stretch:
+  /// between two calls that are waited for, the device rests.
   template <typename Call>
   double rate(const Call& call, double least_seconds = kLeastWarmUpSeconds) {
     if (!device().is_asynchronous()) {
@@ -125,13 +125,13 @@ ordered_json limit_json(const CeilingLimit& limit, const std::vector<double>& sa
 
 }  // namespace
 
-/// What is known of one device.
+/// The state and samples of one device.
 struct CeilingSampler::OfDevice {
   std::string name;
   std::size_t cache_bytes = 0;
-  double seconds_of_group = 0;  ///< that a group may take
-  int rounds = 0;               ///< of the group's cases so far
-  int next_round = 1;           ///< after which a sample is due
+  double seconds_of_group = 0;  ///< seconds that a group may take
+  int rounds = 0;               ///< rounds of the group's cases so far
+  int next_round = 1;           ///< the round after which a sample is due
   double seconds = 0;           ///< taken in this group
   std::string choice;
   std::size_t buffer_bytes = 0;
@@ -141,7 +141,7 @@ struct CeilingSampler::OfDevice {
   bool sampled = false;      ///< in this session
   bool one_process = false;  ///< no case can be open while it is sampled
 
-  /// What a session before this one recorded.
+  /// Takes over the record of a session before this one.
   void take_over(const ordered_json& before) {
     cache_bytes = before.at("last_level_cache_bytes").get<std::size_t>();
     buffer_bytes = before.at("buffer_bytes").get<std::size_t>();
@@ -245,7 +245,7 @@ void CeilingSampler::before_group(const std::string& device) {
 
 void CeilingSampler::between_rounds(const std::string& device) {
   OfDevice* const one = find(device);
-  if (one == nullptr || one->one_process) return;  // a case has it
+  if (one == nullptr || one->one_process) return;  // a case has the device
   if (++one->rounds < one->next_round || !(one->seconds < one->seconds_of_group)) return;
   one->next_round = 4 * one->rounds;
   sample(*one);

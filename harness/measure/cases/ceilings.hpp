@@ -28,7 +28,7 @@ std::size_t last_level_cache_bytes(const DeviceKind& kind);
 
 /// Opens the device and answers
 ///   {"do": "sample ceilings"} -> {"choice", "buffer_bytes", "FMA peak", "streaming store", "copy"}: a rate of each, in
-///       its unit: of one call that another one of the same kernel went before; on a device that works by itself, the
+///       its unit, from one call that another call of the same kernel went before; on an asynchronous device, the
 ///       median of five stretches of calls after as many as bring it to its clock.
 std::unique_ptr<CaseClient> start_ceilings_here(const std::string& device);
 
@@ -37,14 +37,14 @@ std::unique_ptr<CaseClient> start_ceilings_here(const std::string& device);
 class CeilingSampler {
  public:
   /// `groups` is how many groups of cases each device will measure; a device without a clock, or whose family has no
-  /// kernels for it, has no ceilings. `recorded` is what a session before this one left, or null.
+  /// kernels for it, has no ceilings. `recorded` is the ceilings that a session before this one left, or null.
   CeilingSampler(const RunOptions& options, const std::map<std::string, int>& groups,
                  const nlohmann::ordered_json& recorded);
   ~CeilingSampler();
   CeilingSampler(const CeilingSampler&) = delete;
   CeilingSampler& operator=(const CeilingSampler&) = delete;
 
-  /// Before the first case of a group on that device: always a sample.
+  /// Takes a sample before the first case of a group on that device, always.
   void before_group(const std::string& device);
   /// Between two rounds of the group's cases: a sample after the first round, the fourth, the sixteenth and so on, as
   /// long as the group has not used up its share of the time.
@@ -68,8 +68,8 @@ class CeilingSampler {
   std::vector<std::unique_ptr<OfDevice>> devices_;
 };
 
-/// The `ceilings` of several machines of a kind as one list: all their samples together. Throws UserError for what is
-/// not as this program writes it.
+/// The `ceilings` of several machines of a kind as one list: all their samples together. Throws UserError for a list
+/// that is not as this program writes it.
 nlohmann::ordered_json pooled_ceilings(const std::vector<JsonPlace>& of_machines);
 
 }  // namespace convladder

@@ -7,11 +7,11 @@
 namespace convladder {
 namespace {
 
-constexpr const char* kLowClock = "low clock";  // for which nobody gives a reason
+constexpr const char* kLowClock = "low clock";  // where the device gives no reason
 
 }  // namespace
 
-/// The name of what held the clock down for more than its share of the sample.
+/// The name of the reason that held the clock down for more than its share of the sample; none if no reason did.
 std::optional<std::string> ClockWatch::longest_reason(const ClockOfSample& sample) const {
   const auto longest = std::ranges::max_element(sample.held_ns, {}, [](const auto& reason) { return reason.second; });
   if (longest == sample.held_ns.end() || !(longest->second > kMostHeld * sample.ns)) return std::nullopt;

@@ -9,16 +9,16 @@
 
 namespace convladder {
 
-/// What was seen of the device during one sample.
+/// Observations of the device during one sample.
 struct ClockOfSample {
-  double ns = 0;                          ///< of all its calls
+  double ns = 0;                          ///< time of all the sample's calls
   std::optional<double> clock_mhz;        ///< on average, measured by the device
   std::map<std::string, double> held_ns;  ///< by reason: for how long the clock was held down around it
 };
 
 /// Watches one case. A sample is spoiled if a reason grew by more than `kMostHeld` of its time, or if its clock is
-/// below `kSameLevel` of the highest that the case has seen. Who throws it away takes another, up to `kMostInARow`
-/// times: then it is how the device is, `is_held` is true, and samples at that level stand.
+/// below `kSameLevel` of the highest that the case has seen. The caller throws it away and takes another, up to
+/// `kMostInARow` times: after that the device is like that, `is_held` is true, and samples at that level stand.
 class ClockWatch {
  public:
   static constexpr double kMostHeld = 0.02;
@@ -31,9 +31,9 @@ class ClockWatch {
 
   /// Whether the device stays below what it could do, or is held down without a pause.
   bool is_held() const { return is_held_; }
-  /// Of the samples that stand now: those below it were taken before the clock was up.
+  /// The lowest clock of the samples that stand now: those below it were taken before the clock was up.
   double least_mhz() const { return kSameLevel * level_mhz_; }
-  /// How many were thrown away, and the reasons, each once.
+  /// How many samples were thrown away, and the reasons, each once.
   int taken_again() const { return taken_again_; }
   const std::vector<std::string>& reasons() const { return reasons_; }
 

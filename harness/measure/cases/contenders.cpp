@@ -8,10 +8,10 @@
 namespace convladder {
 namespace {
 
-/// A case that is this much slower in all of its samples would not be the best one in any other run either.
+/// A case that is this many times slower in all of its samples would not be the best one in any other run either.
 constexpr double kSurelySlower = 1.15;
 
-/// From the problem's layout to the problem's layout, hot; null if it has no such time yet.
+/// The samples of the hot layer time, from the problem's layout to the problem's layout; null if the case has none yet.
 const TimeSeries* layer_series(const Measurement& one) {
   const auto found = std::ranges::find_if(
       one.outcome().times, [](const TimeSeries& series) { return series.of == time_of::kLayer && series.is_hot(); });

@@ -1,4 +1,4 @@
-// Cases of which only the fastest is of interest: the others leave after a first look.
+// Cases of which only the fastest is of interest: the others stop after a few samples.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,9 @@ namespace convladder {
 /// Samples of a case before it can leave.
 inline constexpr std::size_t kFirstLook = 3;
 
-/// Why the case leaves: it contends, and one that contends and is no less accurate is surely faster, by what both have
-/// shown so far. Empty if it stays; what another that is still there builds on stays, as a step of the ladder.
+/// Why the case stops: it contends, and another that contends and is no less accurate is surely faster, by the samples
+/// of both so far. Empty if it goes on. A case on which another that is still running builds goes on, as a step of the
+/// ladder.
 std::string why_beaten(const Measurement& one, const std::deque<Measurement>& all);
 
 }  // namespace convladder

@@ -15,7 +15,7 @@ namespace {
 /// Nsight Compute ends the names of sums with ".sum"; ratios are means, which do not grow with the batch.
 bool is_sum(std::string_view name) { return name.ends_with(".sum"); }
 
-/// Of the kernels that were not executed whole the most; the batch if all were.
+/// The most images that a kernel executed, among those that were not executed whole; the batch if all were.
 int executed_images(const std::vector<KernelCounters>& kernels, int batch) {
   unsigned most = 0;
   for (const KernelCounters& kernel : kernels) most = std::max(most, kernel.items_executed);

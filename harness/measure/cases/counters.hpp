@@ -1,4 +1,4 @@
-// Counters of a case in the record: written, and read back.
+// A case's counters in the record: written, and read back.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -14,24 +14,24 @@
 
 namespace convladder {
 
-/// Figures by the profiler's names of them.
+/// Counter values by the profiler's names for them.
 using CounterValues = std::vector<std::pair<std::string, double>>;
 
-/// None where it is not among them.
+/// The counter of that name; none where it is not there.
 std::optional<double> counter_of(const CounterValues& counters, std::string_view name);
-/// None unless all of them are there.
+/// The sum of the counters of these names; none unless all of them are there.
 std::optional<double> sum_of(const CounterValues& counters, std::span<const char* const> names);
 
-/// What was counted of a case, as its record has it.
+/// The counters of a case, as its record has them.
 struct CountedFigures {
   CounterValues totals;
   CounterValues modelled;
   std::vector<KernelCounters> kernels;
 };
 
-/// `counters` of a case. What is missing is empty. Throws UserError.
+/// Reads `counters` of a case. Missing counters are left out. Throws UserError.
 CountedFigures read_counters(const JsonPlace& place);
-/// `counters.kernels`: [{"kernel", "grid", "block", "values", "modelled"}, …]. Throws UserError.
+/// Reads `counters.kernels`: [{"kernel", "grid", "block", "values", "modelled"}, …]. Throws UserError.
 std::vector<KernelCounters> read_kernels(const JsonPlace& place);
 
 /// `counters` of a case in the record, for all of its batch.

@@ -15,38 +15,39 @@ struct Floor {
   double flop = 0;
   double bytes_read = 0;
   double bytes_written = 0;
-  double peak = 0;  ///< the device's ceilings that it follows from: operations, and bytes of a copy, in a nanosecond
-  double copy = 0;
+  double peak = 0;  ///< the device's FMA peak, from which the floor follows: operations in a nanosecond
+  double copy = 0;  ///< the device's copy rate, from which the floor follows: bytes in a nanosecond
 
   bool bytes_bind() const { return bytes_ns && *bytes_ns > operations_ns; }
   double value() const { return bytes_bind() ? *bytes_ns : operations_ns; }
 };
 
-/// A case under the roof that the ceilings of its own run make. Nothing is counted: operations and bytes are those that
-/// a direct convolution cannot do without, as the floor's.
+/// A case under the roofline that the ceilings of its own run make. Nothing is counted: operations and bytes are those
+/// that a direct convolution cannot do without, as in the floor.
 struct CaseRoofline {
   double flop = 0;
   double bytes = 0;             ///< input and weights read once, output written once
   double gflop_per_s = 0;       ///< of the layer time
   double gb_per_s = 0;          ///< of the layer time
   double roof_gflop_per_s = 0;  ///< the smaller of FMA peak and what a copy's rate allows
-  bool bytes_bind = false;      ///< which of them it is
+  bool bytes_bind = false;      ///< whether the copy's rate is the smaller one
 
   double intensity() const { return flop / bytes; }
 };
 
-/// None where there is nothing to move or to compute, or no time (nanoseconds).
+/// The case's roofline; none where there is nothing to move or to compute, or no time (nanoseconds).
 std::optional<CaseRoofline> case_roofline_of(const std::optional<Floor>& floor, const std::optional<double>& layer_ns);
 
 /// `ladders[].rows[].roofline` of the record.
 nlohmann::ordered_json case_roofline_json(const std::optional<CaseRoofline>& roofline);
 
-/// Of a layer with its batch, from the record's `ceilings`; none where the device has none.
-///   operations = `ProblemSize::least_flop` / FMA peak; of a convolution the taps that are on the image
+/// The floor of a layer with its batch, from the record's `ceilings`; none where the device has none.
+///   operations = `ProblemSize::least_flop` / FMA peak; for a convolution, the taps that are on the image
 ///   bytes      = output written once at the rate of streaming stores, input and weights read once at the rate that a
 ///                copy has left for reading: copying a byte takes 2 / copy, of which 1 / store is for writing it. Null
 ///                where all of it fits into the last-level cache, from which the memory's rate is no bound.
-/// The floor is the larger of the two, which is the `bound`. Winograd and FFT multiply less often and are not meant.
+/// The floor is the larger of the two, which is the `bound`. It does not hold for Winograd and FFT, which multiply less
+/// often.
 std::optional<Floor> floor_of(const ProblemSize& shape, const std::string& device,
                               const nlohmann::ordered_json& ceilings);
 

@@ -1,5 +1,5 @@
-// Stages of somebody else that are loaded into a case's own process: the device they need, and what the process gives
-// up.
+// Stages from outside this program that are loaded into a case's own process: the device they need, and the rights that
+// the process gives up.
 #pragma once
 
 #include <memory>
@@ -10,12 +10,12 @@
 
 namespace convladder {
 
-/// What a stage launches by itself goes to the CUDA runtime, which the stand-in is where nothing is timed. Without such
-/// a stage, the device itself. Throws DeviceError.
+/// Opens the device for stages. Their own launches go to the CUDA runtime, which is the stand-in where nothing is
+/// timed. Without such a stage, opens the device itself. Throws DeviceError.
 std::unique_ptr<Device> open_for_stages(const DeviceKind& kind, const std::vector<const FolderVariant*>& stages);
 
-/// Their libraries are all that this process reads from now on, beside the system's (case_confinement.hpp). Without a
-/// stage it gives up nothing.
+/// Confines this process: from now on it reads only the stages' libraries and the system's (case_confinement.hpp).
+/// Without a stage it gives up nothing.
 void confine_for_stages(const DeviceKind& kind, const std::vector<const FolderVariant*>& stages);
 
 }  // namespace convladder

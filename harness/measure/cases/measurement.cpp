@@ -27,28 +27,28 @@ using Clock = std::chrono::steady_clock;
 namespace {
 
 constexpr int kFewestToVary = 3;      // calls of a sample
-constexpr int kPercentLookedAt = 10;  // of the samples, beside the first ones and the last
+constexpr int kPercentLookedAt = 10;  // of the samples, besides the first ones and the last
 constexpr int kSurelyLookedAt = 2;    // samples: the last call of a cheat happens to be right in one case of ten
 
 constexpr double kShortCallNs = 1e6;     // below it, enqueuing a call may be a part of its time that is not small
-constexpr double kLeastOfNothing = 0.7;  // of an empty kernel's time, that a call of work takes
+constexpr double kLeastOfNothing = 0.7;  // the share of an empty kernel's time that a call with work takes at least
 constexpr double kFirstWarmUpNs = 20e6;  // a GPU's clock is up after some milliseconds of work
 constexpr std::chrono::milliseconds kRecovery{20};  // for a device that was held down
 constexpr std::size_t kFewestUnheld = 3;            // samples that are worth more than any number of others
 
-/// Whether the code that is timed runs in a process of its own, where it can claim nothing (StageDevice).
+/// Whether the timed code runs in a process of its own, where it can claim nothing (StageDevice).
 bool is_timed_by_harness(const PlannedCase& planned) {
   const FolderVariant* const stage = planned.variant.variant->compiled_stage();
   return stage != nullptr && runs_beside(*stage);
 }
 
-/// Whether sanitizers slow the harness down and not what it times: no claim would fit.
+/// Whether sanitizers slow the harness down but not the code that it times: no claim would fit.
 bool is_slower_than_the_case(const PlannedCase& planned) {
   return build::sanitized && planned.variant.variant->compiled_stage() != nullptr;
 }
 
-/// What was launched and not planned, in one line: resources and predictions go by the plan. Empty if it was as
-/// planned.
+/// The launches that were not planned, in one line: resources and predictions go by the plan. Empty if all was launched
+/// as planned.
 std::string other_than_planned(const PlannedCase& planned, const ordered_json& counters) {
   if (planned.variant.variant->launches_by_itself()) return {};
   const std::vector<KernelLaunch> plan = planned.variant.variant->launch_plan(planned.work.shape);
@@ -168,7 +168,7 @@ void Measurement::verify_and_calibrate() {
       call_ns = std::min(call_ns, again.call_ns);
     }
     if (prepared.value("is_asynchronous", false)) return add_enqueued_series(prepared, call_ns);
-    has_real_clock_ = false;  // of a device that works by itself
+    has_real_clock_ = false;  // only an asynchronous device has one
     const std::string hot = can_be_cold ? time_of::kHot : "";
     if (prepared.at("own_layout").get<bool>()) {
       for (const char* of : {time_of::kOp, time_of::kLayer, time_of::kLoadInput, time_of::kStoreOutput}) {
@@ -182,8 +182,8 @@ void Measurement::verify_and_calibrate() {
   });
 }
 
-/// Of a device that works by itself. Where calls are short, the hot time is that of calls that were recorded, and what
-/// they take when each is launched is another time beside it. A virtual clock has no figures of launches to tell.
+/// Adds the times of an asynchronous device. Where calls are short, the hot time is that of recorded calls, and the
+/// time of calls that are launched one by one stands beside it. A virtual clock has no times of launches.
 void Measurement::add_enqueued_series(const ordered_json& prepared, double call_ns) {
   std::vector<const char*> wholes = {time_of::kLayer};
   if (prepared.at("own_layout").get<bool>()) {
@@ -214,7 +214,7 @@ void Measurement::count() {
   if (outcome_.counters.at("kernels").empty()) {
     throw CaseFailure(Status::refused, "it launched no kernel: there is nothing to count");
   }
-  // Whatever was executed whole has to have written the images that nobody looks at, too.
+  // A kernel that was executed whole must have written the images that nobody looks at, too.
   const bool whole = outcome_.counters.at("images_executed") == outcome_.counters.at("batch");
   if (whole && verifier_->left_in_last_image() > 0) {
     throw CaseFailure(Status::incorrect, "when it was counted, it left parts of the batch's last image unwritten");
@@ -234,7 +234,7 @@ void Measurement::add_series(const std::string& of, const std::string& cache, do
   outcome_.times.push_back(std::move(series));
 }
 
-/// False if its calls cannot be recorded.
+/// Adds the time of recorded calls. Returns false if the calls cannot be recorded.
 bool Measurement::add_replayed_series(const std::string& of) {
   TimeSeries series{of, time_of::kHot, 1, {}};
   warm_up(series, kFirstWarmUpNs);
@@ -258,7 +258,7 @@ ordered_json request_of(const char* what, const TimeSeries& series) {
 
 }  // namespace
 
-/// None where they cannot be recorded as they were to be.
+/// The calibrated number of calls; none where they were to be recorded and cannot be.
 std::optional<int> Measurement::calls_of_sample(const TimeSeries& series) const {
   ordered_json request = request_of("calibrate", series);
   request["sample_ns"] = options_->sample_milliseconds * 1e6;
@@ -266,7 +266,7 @@ std::optional<int> Measurement::calls_of_sample(const TimeSeries& series) const 
   return iterations > 0 ? std::optional(iterations) : std::nullopt;
 }
 
-/// Has a device that works by itself come to its clock.
+/// Warms an asynchronous device up until it has reached its clock.
 void Measurement::warm_up(const TimeSeries& series, double least_ns) {
   if (!has_real_clock_) return;
   verifier_->ask({{"do", "warm up"}, {"of", series.of}, {"least_ns", least_ns}});
@@ -275,12 +275,12 @@ void Measurement::warm_up(const TimeSeries& series, double least_ns) {
 void Measurement::take_samples() {
   if (done()) return;
   attempt([this] {
-    // The case's own time comes last: what its last call leaves is what `finish` finds.
+    // The case's own time comes last: `finish` finds the output of its last call.
     for (std::size_t i = outcome_.times.size(); i-- > 0;) {
       const std::size_t surely = i > 0 ? 1 : kSurelyLookedAt;
       take_sample(i, outcome_.times[i].samples.size() < surely || random_.chance(kPercentLookedAt));
     }
-    // What was taken at another clock may have been forgotten meanwhile.
+    // Samples taken at another clock may have been discarded meanwhile.
     const bool is_whole =
         std::ranges::none_of(outcome_.times, [](const TimeSeries& one) { return one.samples.empty(); });
     if (held_out_) {
@@ -291,8 +291,9 @@ void Measurement::take_samples() {
   });
 }
 
-/// What is shorter than what a message takes on a busy machine hides what it claims; whoever found its length, amid a
-/// disturbance or to cheat, found too few calls.
+/// How many calls the sample needs instead; none if it is long enough. A sample shorter than a message takes on a busy
+/// machine hides what it claims, and a case that calibrated itself amid a disturbance, or to cheat, found too few
+/// calls.
 std::optional<int> Measurement::more_calls(const TimeSeries& series, double claimed_ns) const {
   constexpr double kMostAtOnce = 16;  // times as many calls: a claim of nothing asks for very many
   constexpr int kMostIterations = 1'000'000;
@@ -304,14 +305,14 @@ std::optional<int> Measurement::more_calls(const TimeSeries& series, double clai
   return static_cast<int>(std::ceil(series.iterations * factor));
 }
 
-/// What the device says of itself now; empty where it says nothing. `clock_mhz` is of the sample before.
+/// The state that the device reports now; empty where it reports none. `clock_mhz` is of the sample before.
 ordered_json Measurement::device_state() {
   if (!has_real_clock_ || !tells_state_) return ordered_json::object();
   ordered_json state = verifier_->ask({{"do", "state"}});
   if (state.contains("temperature_celsius")) {
     outcome_.device_state["temperature_celsius"].push_back(state.at("temperature_celsius"));
   }
-  // Read after the work, of a device that has no counters: only what is still so.
+  // Read after the work, from a device that has no counters: only reasons that still hold.
   for (const ordered_json& reason : state.value("held_now", ordered_json::array())) {
     ordered_json& seen = outcome_.device_state["throttle_reasons"];
     if (seen.is_null()) seen = ordered_json::array();
@@ -335,7 +336,7 @@ Measurement::Sampled Measurement::sample_once(std::size_t index, int iterations)
   const ordered_json& reply = sampled.reply;
   sampled.ns = reply.at("ns").get<double>();
   last_call_ = reply.at("last_call").get<std::int64_t>();
-  // Who chose it himself could compute that one only.
+  // A case that chose the call itself could compute that one only.
   const bool is_enqueued = planned_->device != "cpu" && reply.value("untimed_calls", 0) > 0;
   const bool has_one_input = series.of == time_of::kStoreOutput || (is_enqueued && !series.varied);
   const bool has_foreign_code = planned_->variant.variant->compiled_stage() != nullptr && !is_timed_elsewhere_ &&
@@ -345,10 +346,10 @@ Measurement::Sampled Measurement::sample_once(std::size_t index, int iterations)
   }
   if (index == 0) {
     // A change of layout before each call takes time that is not claimed, and so do calls that Google Benchmark is told
-    // to make beside the timed ones.
+    // to make besides the timed ones.
     const bool all_is_timed = series.of == time_of::kLayer && options_->google_benchmark_flags.empty();
     // No clock of the host agrees with a virtual one, or with a simulated device that executes call after call; and
-    // what runs in a process beside the case's has no clock.
+    // code in a process beside the case's has no clock.
     const bool is_executed = series.varied && find_device_kind(planned_->device).simulates();
     if (!is_timed_elsewhere_ && !is_executed) {
       claimed_.add(sampled.ns * iterations, verifier_->last_answer(), all_is_timed,
@@ -374,7 +375,7 @@ void Measurement::forget_samples() {
   }
 }
 
-/// Those that were taken before the clock was up.
+/// Discards the samples that were taken before the clock was up.
 void Measurement::forget_samples_below(double clock_mhz) {
   for (TimeSeries& series : outcome_.times) {
     if (series.clock_mhz.size() != series.samples.size()) continue;
@@ -388,12 +389,12 @@ void Measurement::forget_samples_below(double clock_mhz) {
   }
 }
 
-/// Whether a sample may stand beside the others, or at their place.
+/// Whether a sample may stand beside the others, or instead of them.
 bool Measurement::stands(const ClockOfSample& sample) {
   const bool was_held = clock_watch_.is_held();
   if (!clock_watch_.why_spoiled(sample).empty()) return false;
   if (was_held != clock_watch_.is_held()) {
-    // From here on the device is held down, or no longer. What was taken while it was not is worth more.
+    // From here on the device is held down, or no longer is. Samples taken while it was not held down are worth more.
     held_out_ = clock_watch_.is_held() && outcome_.times.front().samples.size() >= kFewestUnheld;
     if (held_out_) return false;
     forget_samples();
@@ -405,8 +406,8 @@ bool Measurement::stands(const ClockOfSample& sample) {
 void Measurement::take_sample(std::size_t index, bool look) {
   const int usual = outcome_.times[index].iterations;
   while (!held_out_) {
-    // Sometimes one call more, so that a result that is wrong in every second or sixteenth call is not always right in
-    // the last one.
+    // Sometimes makes one more call, so that a result that is wrong in every second or sixteenth call is not always
+    // right in the last one.
     const int iterations = usual + (usual >= kFewestToVary ? random_.between(0, 1) : 0);
     const Sampled sampled = sample_once(index, iterations);
     if (index == 0 && outcome_.times[index].samples.empty()) {
@@ -433,7 +434,7 @@ void Measurement::take_sample(std::size_t index, bool look) {
   }
 }
 
-/// At what the last call has left, and at what was seen right behind calls up to number `probed`.
+/// Looks at the output that the last call left, and at elements that were read right after calls up to number `probed`.
 void Measurement::look_at_calls(std::int64_t probed) {
   take_look(verifier_->check(last_call_));
   if (probed == 0) return;
@@ -447,8 +448,8 @@ void Measurement::take_look(const Check& check) {
   looked_at = looked_at.get<int>() + 1;
 }
 
-/// Of a sample's calls all but the first find the output that the call before left. Where a sample is one call, none of
-/// them did, and this one does.
+/// Looks at a call that finds the output of the call before it. All calls of a sample but the first do. Where a sample
+/// is one call, none of them did, and this one does.
 void Measurement::look_at_following_call() {
   const TimeSeries& series = outcome_.times.front();
   if (series.iterations > 1) return;
@@ -465,8 +466,8 @@ void Measurement::reconsider_claims() {
   if (const std::string mismatch = claimed_.mismatch(); !mismatch.empty()) throw CaseFailure(Status::refused, mismatch);
 }
 
-/// A stage of strangers whose calls take less than an empty kernel, timed in the same way beside them, has its work
-/// somewhere else: on another stream, or nowhere.
+/// Refuses a stage of untrusted code whose calls take less time than an empty kernel, timed in the same way beside
+/// them: it does its work somewhere else, on another stream, or nowhere.
 void Measurement::hold_against_nothing() const {
   if (!varies_) return;
   const auto nothing = std::ranges::find(outcome_.times, time_of::kEmptyKernel, &TimeSeries::of);
@@ -487,7 +488,7 @@ void Measurement::hold_against_nothing() const {
 void Measurement::finish() {
   if (outcome_.status == Status::ok) {
     attempt([this] {
-      // What is counted may be a part of a launch: one more call, on another input, stands for it.
+      // Only a part of a launch may have been counted: one more call, on another input, is checked instead.
       if (!outcome_.counters.is_null()) return take_look(verifier_->verify().check);
       take_look(verifier_->check(last_call_));
       look_at_following_call();
@@ -496,7 +497,9 @@ void Measurement::finish() {
     });
   }
   if (outcome_.status == Status::ok) {
-    std::erase_if(outcome_.times, [](const TimeSeries& one) { return one.samples.empty(); });  // held out before one
+    std::erase_if(outcome_.times, [](const TimeSeries& one) { return one.samples.empty(); });  // the device was held
+                                                                                               // down before a sample
+                                                                                               // of it
     outcome_.stopped_because = stopped_because_;
     outcome_.clock_is_held = clock_watch_.is_held();
     if (!outcome_.times.empty() && !outcome_.times.front().clock_mhz.empty()) {

@@ -25,15 +25,15 @@ struct TimeSeries {
   std::string cache;                 ///< "hot", "launched", "cold", or empty where the device has no such choice
   int iterations = 1;                ///< calls per sample
   std::vector<double> samples;       ///< nanoseconds per call
-  std::vector<double> clock_mhz{};   ///< of the device meanwhile; empty, or one for each sample
-  std::vector<double> enqueue_ns{};  ///< of the host, for enqueuing a call; likewise
+  std::vector<double> clock_mhz{};   ///< of the device during each sample; empty, or one for each sample
+  std::vector<double> enqueue_ns{};  ///< host time for enqueuing a call; empty, or one for each sample
   bool replayed = false;             ///< its calls are recorded once and enqueued many at a time
   bool varied = false;               ///< each call has an input of its own
 
   bool is_hot() const;
 };
 
-/// Everything that is known of a case at its end.
+/// Everything that is known about a case at its end.
 struct CaseOutcome {
   Status status = Status::ok;
   std::string reason;
@@ -47,27 +47,28 @@ struct CaseOutcome {
   nlohmann::ordered_json device_state = nlohmann::ordered_json::object();
   bool clock_is_held = false;         ///< all samples were taken while something held the device's clock down
   nlohmann::ordered_json quality;     ///< as in the record; null without times, and where nobody looked
-  bool out_of_device_memory = false;  ///< how it failed, if it did
+  bool out_of_device_memory = false;  ///< whether it failed for lack of the device's memory
 };
 
 class Measurement {
  public:
-  /// `is_beside_others`: processes of others have the device as well.
+  /// `is_beside_others`: other people's processes use the device as well.
   Measurement(const PlannedCase& planned, const Workload& workload, const RunOptions& options, OpenCase open,
               bool is_beside_others = false);
 
   /// Verifies on integers and on the real input and finds out how many calls make a sample. After a failure the
   /// outcome has its status and `done` is true.
   void verify_and_calibrate();
-  /// Takes one sample of every time, if the case is not done, and looks at what some of their last calls left.
+  /// Takes one sample of every time, if the case is not done, and looks at the output that some of their last calls
+  /// left.
   void take_samples();
-  /// Looks at what the last timed call left, and at one call more that follows it where samples are of one call. Holds
-  /// the times against our own clock and lets the case go. A case that is wrong now loses its times.
+  /// Looks at the output of the last timed call, and at one more call that follows it where samples are of one call.
+  /// Compares the times with the harness's own clock and lets the case go. A case that is wrong now loses its times.
   void finish();
   /// Why the times are impossible, with both figures: the case is refused and loses its times.
   void refuse(const std::string& why);
 
-  /// It is of no interest any more, and why: skipped, without times.
+  /// Stops a case that is of no interest any more: it is skipped, for that reason, without times.
   void leave(const std::string& why);
 
   bool done() const { return !stopped_because_.empty() || outcome_.status != Status::ok; }
@@ -85,10 +86,10 @@ class Measurement {
   bool add_replayed_series(const std::string& of);
   std::optional<int> calls_of_sample(const TimeSeries& series) const;
   void take_sample(std::size_t series, bool look);
-  /// What the case answers to one sample of so many calls, judged and looked at as it has to be.
+  /// The case's answer to one sample of so many calls, judged and checked.
   struct Sampled {  // NOLINT(bugprone-exception-escape): moving JSON throws only if it is damaged
     nlohmann::ordered_json reply;
-    double ns = 0;  ///< of a call
+    double ns = 0;  ///< of one call
     ClockOfSample clock;
   };
   Sampled sample_once(std::size_t series, int iterations);
@@ -109,12 +110,12 @@ class Measurement {
   const RunOptions* options_;
   std::unique_ptr<StopRule> stop_rule_;
   std::optional<CaseVerifier> verifier_;
-  SeededRandom random_;  ///< which samples are looked at
+  SeededRandom random_;  ///< decides which samples are looked at
   bool is_timed_elsewhere_;
-  bool has_real_clock_;      ///< of a device that works by itself: it has to be warm, and it may be slowed down
-  bool tells_state_ = true;  ///< as far as it was asked
-  bool varies_ = false;      ///< code of a folder on a GPU: each of its calls has an input of its own
-  bool held_out_ = false;    ///< there are samples, and no others to be had
+  bool has_real_clock_;      ///< of an asynchronous device: it has to be warm, and it may be slowed down
+  bool tells_state_ = true;  ///< until the device has turned out not to tell it
+  bool varies_ = false;      ///< a folder's code on a GPU: each of its calls has an input of its own
+  bool held_out_ = false;    ///< there are samples, and no others can be had
   ClockWatch clock_watch_;
   CaseOutcome outcome_;
   std::string stopped_because_;

@@ -1,4 +1,4 @@
-// What one small call of each variant says of the time that a run takes.
+// One small call of each variant, from which the time that a run takes is predicted.
 #pragma once
 
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace convladder {
 
-/// Times one call of every variant on every layer at a small batch, so that the estimate stands on this machine. A
+/// Times one call of every variant on every layer at a small batch, so that the estimate is based on this machine. A
 /// device without a clock gives no time to learn from.
 void probe_variants(const std::vector<CaseGroup>& plan, const RunOptions& options, const ImageSet& images,
                     Estimator& estimator);

@@ -28,7 +28,7 @@ void run_wave(const std::vector<PlannedCase>& cases, std::size_t first, std::siz
               const RoundEnded& round_ended, const RefuseTimes& refuse_times) {
   std::deque<Measurement> measurements;
   std::vector<Measurement*> active;
-  const bool is_beside_others = has_other_processes(cases[first].device);  // before the cases' own are there
+  const bool is_beside_others = has_other_processes(cases[first].device);  // asked before the cases' own are there
   const auto end = [&](Measurement& measurement) {
     measurement.finish();
     if (measurement.outcome().status == Status::ok) {
@@ -77,7 +77,7 @@ void run_wave(const std::vector<PlannedCase>& cases, std::size_t first, std::siz
 void run_group(const std::vector<PlannedCase>& cases, const Workload& workload, const RunOptions& options,
                const CaseFinished& finished, const PhaseStarted& phase_started, const RoundEnded& round_ended,
                const RefuseTimes& refuse_times) {
-  std::vector<PlannedCase> alone;  // that found no memory beside the others
+  std::vector<PlannedCase> alone;  // cases that found no memory beside the others
   const auto finished_alone = [&](const PlannedCase& planned, const CaseOutcome& outcome) {
     const std::string why =
         outcome.out_of_device_memory ? why_no_room_for_layouts(planned.device, planned.work.shape) : std::string();
@@ -105,7 +105,7 @@ void run_group(const std::vector<PlannedCase>& cases, const Workload& workload, 
 }
 
 std::string refused_times(TimeJudge& judge, const PlannedCase& planned, const CaseOutcome& outcome) {
-  if (find_device_kind(planned.device).clock_is_virtual()) return {};  // no device's limits hold for it
+  if (find_device_kind(planned.device).clock_is_virtual()) return {};  // no device's limits hold for a virtual clock
   std::vector<ClaimedTime> times;
   for (const TimeSeries& series : outcome.times) {
     if (series.of == time_of::kOp || series.of == time_of::kLayer) {

@@ -12,22 +12,22 @@ namespace convladder {
 
 /// Called when a case has come to its end, in the order they end.
 using CaseFinished = std::function<void(const PlannedCase&, const CaseOutcome&)>;
-/// Called when something begins: which case, and "verifying" or "measuring".
+/// Called when a phase of a case begins: "verifying" or "measuring".
 using PhaseStarted = std::function<void(const PlannedCase&, const char* phase)>;
 
-/// Says why the times of a verified case cannot be; empty if they can.
+/// Says why the times of a verified case are impossible; empty if they are possible.
 using RefuseTimes = std::function<std::string(const PlannedCase&, const CaseOutcome&)>;
 
 /// Called after each round of samples, while no case works.
 using RoundEnded = std::function<void()>;
 
-/// Runs all cases of `cases`, which share `workload`. As many as fit the memory are interleaved at a time. Whether
-/// there is room for one alone is for the caller to ask before (why_no_room).
+/// Runs all cases of `cases`, which share `workload`. As many as fit the memory are interleaved at a time. The caller
+/// asks beforehand whether there is room for one alone (why_no_room).
 void run_group(const std::vector<PlannedCase>& cases, const Workload& workload, const RunOptions& options,
                const CaseFinished& finished, const PhaseStarted& phase_started, const RoundEnded& round_ended,
                const RefuseTimes& refuse_times);
 
-/// The judge's word on a case of a run.
+/// Why the judge refuses the times of a case of a run; empty if it does not.
 std::string refused_times(TimeJudge& judge, const PlannedCase& planned, const CaseOutcome& outcome);
 
 }  // namespace convladder

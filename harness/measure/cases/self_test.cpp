@@ -16,7 +16,7 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 
-/// An answer of nobody's: what each result holds, and the inputs as a call has found them.
+/// A made-up answer: the contents of each result, and the inputs as a call has found them.
 class Answer {
  public:
   Answer(const ProblemData& data, const CallSetting& setting) : data_(data) {
@@ -53,7 +53,7 @@ class Answer {
   std::vector<Bytes> results_;
 };
 
-/// What the reference says to the given input, as a result of its type.
+/// Writes the reference's results for the given input, each in its type.
 void write_reference(const ProblemData& data, Answer& answer) {
   ProblemTensors item;
   const std::size_t inputs = data.shape.problem->inputs(data.shape).size();

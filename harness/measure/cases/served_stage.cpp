@@ -1,5 +1,5 @@
-// The other side of a StageDevice: a process that holds a stage's tensors, loads its library, and calls it whenever
-// that is wanted. From the loading on nothing that it says is believed, but for the results.
+// The other side of a StageDevice: a process that holds a stage's tensors, loads its library, and calls it when asked
+// to. Once the library is loaded, nothing that this process says is believed, except the results.
 #include <dlfcn.h>
 #include <sys/prctl.h>
 
@@ -28,9 +28,9 @@ using nlohmann::ordered_json;
 
 namespace {
 
-// Who is about to begin a call keeps his processor.
+// A process that is about to begin a call keeps its processor.
 constexpr HandoverNumber::Patience kForBegin{.spin_ns = 5e6, .alone_ns = 5e6};
-constexpr std::size_t kMostTouched = 32 << 20;  // bytes: what caches hold
+constexpr std::size_t kMostTouched = 32 << 20;  // bytes: the size of caches
 constexpr std::size_t kLine = 64;
 
 /// The stage's own side.
@@ -54,7 +54,8 @@ class ServedStage {
     for (const ordered_json& one : request.at("arguments")) {
       if (one.contains("tensor")) {
         const auto number = one.at("tensor").get<std::uintptr_t>();
-        auto* const address = reinterpret_cast<std::byte*>(number);  // NOLINT(performance-no-int-to-ptr): its own, back
+        auto* const address =
+            reinterpret_cast<std::byte*>(number);  // NOLINT(performance-no-int-to-ptr): its own, sent back
         arguments_.push_back(address);
         tensors_.emplace_back(address, one.at("bytes").get<std::size_t>());
       } else {
@@ -71,7 +72,8 @@ class ServedStage {
     }
   }
 
-  /// Loads it and calls it, as often as that is wanted. `apart`: who waits has processors of his own.
+  /// Loads the library and calls the stage as often as asked to. `apart`: the waiting process has processors of its
+  /// own.
   [[noreturn]] void serve(bool apart) {
     Handover& page = *std::launder(reinterpret_cast<Handover*>(memory_.data()));
     void* const handle = dlopen(library_.c_str(), RTLD_LAZY | RTLD_LOCAL);
@@ -93,8 +95,8 @@ class ServedStage {
   }
 
  private:
-  /// What was written by another process is in another processor's caches: a call that follows another has it in its
-  /// own.
+  /// Reads the tensors into this processor's caches. Data written by another process is in another processor's caches,
+  /// but a call that follows another call finds its data in its own.
   void touch() const {
     std::size_t sum = 0;
     for (const auto& [address, bytes] : tensors_) sum += bytes;
@@ -126,7 +128,7 @@ int serve_stage(int socket_descriptor, int memory, int /*window*/) {
     if (socket.receive(hello, std::nullopt) != MessageSocket::Received::message) return kExitError;
     ConfinementWish wish = case_confinement({.readable = {hello.at("library").get<std::string>()}});
     apart = hello.at("apart").get<bool>();
-    wish.is_shut_to_others = false;  // who has started it writes its inputs and reads its results
+    wish.is_shut_to_others = false;  // the process that has started it writes its inputs and reads its results
     confine_case_as(wish);
     stage.emplace(memory);
     for (ordered_json request;;) {

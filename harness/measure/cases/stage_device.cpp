@@ -27,9 +27,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr double kSecondsToStart = 60;
-// Calls up to here are waited for without sleeping: waking, some 20 us, would be in their time.
+// Calls up to this long are waited for without sleeping: waking, some 20 us, would be in their time.
 constexpr double kShortNs = 20e6;
-// Whoever got the processor meanwhile would keep it for some milliseconds, and the end would be seen as late.
+// Another thread that got the processor meanwhile would keep it for some milliseconds, and the end would be seen late.
 constexpr HandoverNumber::Patience kForEnd{.spin_ns = 2 * kShortNs, .alone_ns = 2 * kShortNs};
 
 HandoverNumber::Patience patience(HandoverNumber::Patience where_apart) {
@@ -71,7 +71,7 @@ bool try_one() {
     probe.copy_to_host(&read, there.address(), sizeof read);
     return read == value;
   } catch (const DeviceError&) {
-    use_all_processors();  // what did not start was on its way to others
+    use_all_processors();  // the process that did not start was on its way to other processors
     return false;
   }
 }
@@ -80,7 +80,7 @@ bool try_one() {
 
 bool StageDevice::is_possible() {
   if (known_to_be_possible) return *known_to_be_possible;
-  if (!wanted) return false;  // as long as nobody asks for them
+  if (!wanted) return false;  // as long as nobody asks for such processes
   known_to_be_possible = try_one();
   return *known_to_be_possible;
 }
@@ -115,7 +115,7 @@ void StageDevice::start() {
   process_.reset();
   memory_ = std::make_unique<SharedMemory>(kHandoverBytes);
   new (memory_->data()) Handover;
-  // Whoever could make it shorter could end this process.
+  // A process that could make the memory shorter could end this process.
   static_cast<void>(fcntl(memory_->descriptor(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL));
   use_called_ones_processors();
   process_ = std::make_unique<ChildProcess>(what_, "serve-stage", std::vector{memory_->descriptor()}, kSecondsToStart,
@@ -152,7 +152,7 @@ DeviceBuffer StageDevice::allocate(std::size_t bytes, std::string_view label) {
 
 void StageDevice::free(void* address, std::size_t /*bytes*/) noexcept {
   const auto found = places_.find(address);
-  if (found == places_.end()) return;  // of a process before
+  if (found == places_.end()) return;  // of an earlier process
   freed_last_ = std::move(*found);
   places_.erase(found);
 }
@@ -236,7 +236,7 @@ void StageDevice::call() {
   if (!page().done.wait(calls_, is_short ? patience(kForEnd) : HandoverNumber::Patience{}, goes_on)) ended();
   usual_ns_ = std::chrono::duration<double, std::nano>(Clock::now() - begin).count();
   timed_ns_ += usual_ns_;
-  // What it has not done by now is not done.
+  // Work that is not done by now stays undone.
   stop();
 }
 

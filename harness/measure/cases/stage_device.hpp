@@ -1,4 +1,4 @@
-// A CPU stage of a folder in a process of its own: its tensors are that process's memory, and nothing else of a case is
+// A CPU stage of a folder in a process of its own. Its tensors are that process's memory, and nothing else of a case is
 // there: no clock that counts, no message to answer, no number of a call, no change of an input before it is made.
 #pragma once
 
@@ -21,30 +21,31 @@ namespace convladder {
 
 class StageDevice final : public Device, public StageHost {
  public:
-  /// `what` names the process in errors. `library` is all that it may read beside the system's. Throws DeviceError
+  /// `what` names the process in errors. `library` is all that it may read besides the system's. Throws DeviceError
   /// where the system lets no process look into another that it has started.
   StageDevice(std::string what, std::string library);
   ~StageDevice() override;
 
   std::size_t free_bytes() const override;
-  /// In a new process, if the last one has loaded its library: unless the very memory is wanted again that was freed
-  /// last, as of what is prepared once more beside the same tensors.
+  /// Allocates in a new process if the last one has loaded its library, unless exactly the memory that was freed last
+  /// is wanted again, as when a variant is prepared once more beside the same tensors.
   DeviceBuffer allocate(std::size_t bytes, std::string_view label) override;
   void copy_to_device(void* destination, const void* source, std::size_t bytes) override;
   void copy_to_host(void* destination, const void* source, std::size_t bytes) override;
   void launch(const KernelLaunch& launch) override;
   void wait() override {}
-  /// Of the calls in `work`, each from where it was handed over to where its end was seen; of work without a call, all.
+  /// The time of the calls in `work`, each from its handover until its end is seen; of all of `work` if there is no
+  /// call in it.
   double time_ns(const std::function<void()>& work) override;
   std::string memory_violation() override;
 
   void load(const std::string& library, const char* function, const std::vector<StageArgument>& arguments) override;
   void call() override;
-  /// Nothing of it runs until the next call.
+  /// Stops the stage: none of it runs until the next call.
   void stop();
 
-  /// From now on stages are strangers' (run --strangers, rank). Who times his own has them in their case's process,
-  /// where a call finds in its caches what it would find in a program.
+  /// From now on stages are untrusted code (run --strangers, rank). A user who times stages of their own has them in
+  /// their case's process, where a call finds in its caches what it would find in a program.
   static void trust_nobody();
   /// Whether stages are to have processes of their own and can: the system may let no process look into another. Tried
   /// once, unless a case's process is told what its harness has found.
@@ -67,22 +68,23 @@ class StageDevice final : public Device, public StageHost {
   std::string what_;
   std::string library_;
   std::unique_ptr<SharedMemory> memory_;
-  std::unique_ptr<ChildProcess> process_;  ///< gone before the memory
+  std::unique_ptr<ChildProcess> process_;  ///< destroyed before the memory
   bool is_loaded_ = false;
   bool is_stopped_ = false;
   std::uint32_t calls_ = 0;
-  double usual_ns_ = 0;  ///< that the last call took
+  double usual_ns_ = 0;  ///< duration of the last call
   double timed_ns_ = 0;
   std::map<void*, Place> places_;
-  std::optional<std::pair<void*, Place>> freed_last_;  ///< memory of the process, which goes with it
+  std::optional<std::pair<void*, Place>> freed_last_;  ///< memory of the process, freed with it
 };
 
-/// Whether the stage runs in such a process; otherwise in that of its case.
+/// Whether the stage runs in a process of its own; otherwise it runs in that of its case.
 bool runs_beside(const FolderVariant& stage);
 
-/// What this system does not keep from stages of strangers though it should, a line each; none where it keeps all.
+/// The protections against untrusted stages that this system lacks, a line each; none where it has all.
 std::vector<std::string> not_kept_from_strangers();
-/// Which processors they have, in one line: not that of who waits for them. Empty where they have all.
+/// The processors that untrusted stages have, in one line: not that of the process that waits for them. Empty where
+/// they have all.
 std::string processors_of_strangers();
 
 }  // namespace convladder

@@ -23,7 +23,7 @@ constexpr double kPatienceSeconds = 3;
 
 constexpr double kTensorCores = 16;  // fp16 on tensor cores over fp32 beside them: 15 on an H100
 
-// What slows this build down slows the kernels that the limits are measured with, and no library.
+// A build that is slow slows down the kernels that the limits are measured with, but no library.
 #if defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__)
 constexpr bool kLimitsAreTheMachines = true;
 #else

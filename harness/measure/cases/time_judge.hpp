@@ -1,4 +1,4 @@
-// Times that cannot be: shorter than what the device's limits, as measured in the same run, allow.
+// Impossible times: shorter than the device's limits, as measured in the same run, allow.
 #pragma once
 
 #include <memory>
@@ -13,24 +13,24 @@ namespace convladder {
 
 /// A time that a case claims for work that holds a whole convolution.
 struct ClaimedTime {
-  std::string of;  ///< as people read it: "op time"
+  std::string of;  ///< as shown to people: "op time"
   double ns = 0;
 };
 
-/// What a convolution needs at the very least, by the highest limits that were seen.
+/// The least time of a convolution, by the highest limits that were seen.
 ///   operations = taps on the image / what the algorithm saves / (FMA peak * uncertainty)
 ///   bytes      = output written once and input read once, as far as both exceed the last-level cache, at the rates of
 ///                streaming stores and of a copy's reads, times the uncertainty
-/// The uncertainty is 1.25, or what the limit's highest sample has over their median where that is more: on a busy
+/// The uncertainty is 1.25, or the ratio of the limit's highest sample to its median where that is more: on a busy
 /// machine limits scatter, and a case may have met a quieter moment than they did.
 class TimeJudge {
  public:
-  /// Samples of a run that takes them anyway are used and added to; they must outlive it.
+  /// If a run samples the ceilings anyway, its samples are used and added to; they must outlive the judge.
   explicit TimeJudge(CeilingSampler& ceilings) : ceilings_(ceilings) {}
 
-  /// Empty if all of the times may be, otherwise why one cannot, with both figures, in one line. Before it says so it
-  /// samples the limits again, some seconds long: they might have been taken in a busy moment. In a build with
-  /// sanitizers or without optimisation the limits are not the machine's, and nothing is refused.
+  /// Empty if all of the times are possible, otherwise why one is not, with both figures, in one line. Before it
+  /// refuses a time it samples the limits again, some seconds long: they might have been taken in a busy moment. In a
+  /// build with sanitizers or without optimisation the limits are not the machine's, and nothing is refused.
   std::string refusal(const std::string& device, const ProblemSize& shape, double saved_multiplications,
                       const std::vector<ClaimedTime>& times);
 
@@ -38,8 +38,9 @@ class TimeJudge {
   CeilingSampler& ceilings_;
 };
 
-/// How many times faster than the device's FMA peak the variant's multiplications may get: what its algorithm saves, a
-/// library's perhaps most of a filter's taps, and what tensor cores bring where the arithmetic is coarser than float32.
+/// How many times faster than the device's FMA peak the variant's multiplications may get: by the multiplications that
+/// its algorithm saves, in a library perhaps most of a filter's taps, and by tensor cores where the arithmetic is
+/// coarser than float32.
 double most_saved(const ProblemVariant& variant, const ProblemSize& shape);
 
 }  // namespace convladder

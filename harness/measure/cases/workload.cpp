@@ -19,7 +19,7 @@ namespace {
 constexpr int kIntegerImages = 3;   // an odd number, so that pairs of images leave one over
 constexpr int kLargestInteger = 8;  // sums of products stay below 2^24 for the layers of any known network
 
-constexpr std::size_t kAlignment = 64;  // of a tensor in the memory
+constexpr std::size_t kAlignment = 64;  // of a tensor in the memory, bytes
 
 std::size_t aligned(std::size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
@@ -48,10 +48,10 @@ std::byte* attach_problem(ProblemData& data, std::byte* at) {
   return at;
 }
 
-// Only the constructor that creates the memory writes to it.
+// A tensor's elements, to be written. Only the constructor that creates the memory writes to it.
 float* writable(const TensorData& data) { return data.placed().as<float>(); }
 
-/// Uniform in 0..1, as activations are; an own sequence for each image.
+/// Fills with values uniform in 0..1, as activations are; each image has a sequence of its own.
 void fill_random(const ConvShape& s, std::uint64_t seed, float* to) {
 #pragma omp parallel for schedule(static)
   for (int image = 0; image < s.batch; ++image) {
@@ -87,7 +87,7 @@ void fill_integers(const TensorData& data, std::uint64_t seed, std::uint64_t str
   }
 }
 
-/// Of any problem, as it says: an own sequence for each item and for each constant.
+/// Fills any problem's tensors, as the problem says: each item and each constant has a sequence of its own.
 void fill_problem(const ProblemData& data, std::uint64_t seed, bool whole) {
   const Problem& problem = *data.shape.problem;
 #pragma omp parallel for schedule(static)
@@ -149,7 +149,7 @@ ordered_json Workload::header() const {
                          {"planned_batch", planned_batch_},
                          {"real", size_to_list(real_.shape)},
                          {"integers", size_to_list(integers_.shape)}};
-  // Other builds of the same protocol may know no other problem.
+  // Other builds that speak the same protocol may know no other problem.
   if (!real_.shape.problem->is_default()) header["problem"] = real_.shape.problem->name();
   if (const auto* const folder = dynamic_cast<const FolderProblem*>(real_.shape.problem)) {
     header["definition"] = folder->text();

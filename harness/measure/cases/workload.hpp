@@ -1,5 +1,5 @@
-// What the cases of a group compute on: inputs and weights, which they see, and what must come of it, which they do
-// not.
+// The data that the cases of a group compute on: inputs and weights, which they see, and the expected outputs, which
+// they do not.
 #pragma once
 
 #include <array>
@@ -24,25 +24,25 @@ enum class ProblemKind { real, integers };
 /// can write to; the expected outputs are this process's own.
 class Workload {
  public:
-  /// Computes the inputs on all cores. `images` feed first layers directly and later ones through the
-  /// layers before them; shapes with more than one channel and no network get random input, and other problems what
-  /// they fill it with. With `most_images` the real problem of a convolution is only the first images of the batch, for
-  /// devices that count instead of timing; no other problem says how its blocks share the items.
+  /// Computes the inputs on all cores. `images` feed first layers directly and later ones through the layers before
+  /// them; shapes with more than one channel and no network get random input, and other problems fill their own. With
+  /// `most_images` the real problem of a convolution is only the first images of the batch, for devices that count
+  /// instead of timing; no other problem says how its blocks share the items.
   Workload(const LayerWork& work, const ImageSet& images, std::uint64_t seed,
            int most_images = std::numeric_limits<int>::max());
-  /// Opens, in another process, what `header` describes.
+  /// Opens, in another process, the workload that `header` describes.
   Workload(const nlohmann::ordered_json& header, int descriptor);
 
-  /// What the other process needs to know besides the descriptor.
+  /// Everything that another process needs, besides the descriptor, to open the workload.
   nlohmann::ordered_json header() const;
   int descriptor() const { return memory_->descriptor(); }
 
   const ProblemData& real() const { return real_; }
   const ProblemData& integers() const { return integers_; }
   const ProblemData& problem(ProblemKind kind) const { return kind == ProblemKind::real ? real_ : integers_; }
-  /// What must come of it; computed when it is first asked for.
+  /// The expected output; computed when it is first asked for.
   const Expectation& expected(ProblemKind kind) const;
-  /// The same of a convolution. Throws std::bad_cast of another problem.
+  /// The expected output of a convolution. Throws std::bad_cast for another problem.
   const ExpectedOutput& expected_convolution(ProblemKind kind) const {
     return dynamic_cast<const ExpectedOutput&>(expected(kind));
   }

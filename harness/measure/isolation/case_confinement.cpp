@@ -18,13 +18,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t kFileOfACase = std::uint64_t{64}
-                                       << 20U;  // what it says on its standard error is one, in memory
+constexpr std::uint64_t kFileOfACase = std::uint64_t{64} << 20U;  // its standard error is such a file, in memory
 constexpr std::uint64_t kThreadsOfACase = 4096;
-// A driver's own buffers, where a machine says that it has less memory than it will have.
+// For a driver's own buffers, where a machine says that it has less memory than it will have.
 constexpr std::uint64_t kLeastMemoryBesideAGpu = std::uint64_t{16} << 30U;
 
-// With these, libgomp pins threads when it starts them.
+// With these variables, libgomp pins threads when it starts them.
 constexpr const char* kPinning[] = {"OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY"};
 
 /// The folders of the libraries that are mapped now: others are looked for beside them.
@@ -49,8 +48,8 @@ void add_gpu(FileWish& files) {
   files.read.insert(files.read.end(), {"/proc/driver/nvidia", "/proc/driver/nvidia-uvm", "/proc/driver/nvidia-caps",
                                        "/proc/driver/nvidia-nvlink", "/proc/devices", "/proc/modules",
                                        "/proc/filesystems", "/proc/version", "/proc/stat", "/sys", "/etc/nvidia"});
-  // Where drivers from 570 on cannot name their threads, in task/*/comm, cuInit fails. The rest of that folder is
-  // root's, since the process is shut to others: only as root it opens more there.
+  // Drivers from 570 on name their threads, in task/*/comm; where they cannot, cuInit fails. The rest of that folder is
+  // root's, since the process is shut to others: only as root does it open more there.
   files.devices.emplace_back("/proc/self/task");
   files.devices.emplace_back("/dev/dxg");  // under Windows
   std::error_code error;

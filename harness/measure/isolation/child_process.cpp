@@ -38,7 +38,7 @@ using nlohmann::ordered_json;
 
 namespace {
 
-// Where the child finds its ends: the memory comes behind the socket.
+// The descriptors where the child finds its ends: the memory comes after the socket.
 constexpr int kSocketDescriptor = 3;
 constexpr int kFirstMemoryDescriptor = 4;
 
@@ -52,39 +52,40 @@ std::vector<std::string> child_environment() {
   }
   return variables;
 }
-constexpr auto kSettlingTime = std::chrono::milliseconds(1);  // longer than those spins
+constexpr auto kSettlingTime = std::chrono::milliseconds(1);  // longer than idle OpenMP threads spin
 
 constexpr off_t kMostOutput = 1 << 20;
 
 constexpr const char* kMachineFault = "machine fault";  // a status that is never recorded
-constexpr const char* kNonce = "nonce";                 // of a request, which its answer has too
+constexpr const char* kNonce = "nonce";                 // of a request; its answer has the same
 
 std::uint64_t fresh_nonce() {
   std::random_device source;
   return std::uint64_t{source()} << 32U | source();
 }
 
-/// Signals that a process does not raise itself: they come from a person, a limit, or the system when memory runs out.
+/// Whether the signal is one that a process does not raise itself: these come from a person, a limit, or the system
+/// when memory runs out.
 bool comes_from_outside(int signal) {
   constexpr std::array<int, 6> signals{SIGKILL, SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGXCPU};
   return std::ranges::find(signals, signal) != signals.end();
 }
 
-/// Whether a process that ended by itself did so for what the machine, not its own code, is to blame.
+/// Whether a process that ended without a signal did so for a reason that is the machine's fault, not its own code's.
 bool blames_the_machine(const std::string& last_words) {
   const auto says = [&](const char* text) { return last_words.find(text) != std::string::npos; };
   return says("libgomp: Thread creation failed") || says("error while loading shared libraries") ||
          (says("bad_alloc") && memory_is_limited());
 }
 
-/// Whether it is the answer to that request; without its nonce from then on.
+/// Whether `reply` is the answer to that request; removes its nonce.
 bool takes_nonce(ordered_json& reply, const ordered_json& request) {
   if (!reply.is_object() || !reply.contains(kNonce) || reply.at(kNonce) != request.at(kNonce)) return false;
   reply.erase(kNonce);
   return true;
 }
 
-/// The end to read of a pipe that nobody writes to: an empty standard input, also where there is no /dev/null.
+/// The reading end of a pipe that nobody writes to: an empty standard input, also where there is no /dev/null.
 int empty_input() {
   std::array<int, 2> ends{};
   if (pipe2(ends.data(), O_CLOEXEC) != 0) return -1;
@@ -160,12 +161,12 @@ ChildProcess::~ChildProcess() {
   if (process_ > 0) end_process();
 }
 
-/// It has nothing left to lose: freeing gigabytes page by page would only delay the next case.
+/// Kills the process. It has nothing left to lose: freeing gigabytes page by page would only delay the next case.
 void ChildProcess::end_process() {
   kill(process_, SIGKILL);
   waitpid(process_, nullptr, 0);
   remove_own_child(process_);
-  // A case's own processes (StageDevice) end with it, and are nobody else's to answer for.
+  // A case's own processes (StageDevice) end with it, and nobody else has to answer for them.
   end_left_processes(process_);
   process_ = -1;
 }
@@ -195,15 +196,15 @@ void ChildProcess::go_on() const {
 
 ordered_json ChildProcess::ask(const ordered_json& asked_for) {
   ordered_json request = asked_for;
-  // Reading out a result disturbs nobody, and there is much of it; a setting is followed by what it is for.
+  // Reading out a result disturbs nobody, and there is much of it; a setting is followed by the request that it is for.
   const auto what = request.at("do").get<std::string>();
   if (what != "read" && what != "set") std::this_thread::sleep_for(kSettlingTime);
   ordered_json reply;
   if (process_ <= 0) return ending(Status::crashed, "it has ended");
   if (trust_ == Trust::foreign) {
-    // Stopped, it can have sent nothing since; what is there came with the last answer.
+    // While stopped it can have sent nothing: data that is there came with the last answer.
     if (socket_->has_more()) return end_refused("it answers what it was not asked");
-    // Of two answers one may only come after the next request. It has another nonce, or none.
+    // If it sent two answers, one may come only after the next request. That one has another nonce, or none.
     request[kNonce] = fresh_nonce();
     kill(process_, SIGCONT);
   }
@@ -261,7 +262,7 @@ void ChildProcess::start(const std::string& program, const std::string& command,
   close(socket_end);
   if (input >= 0) close(input);
   std::vector<std::string> environment = child_environment();
-  // Nothing but the number of descriptors can have been in the way of the copies.
+  // Duplicated to high numbers first: a descriptor to be copied may itself be one of the child's.
   int failed = EMFILE;
   if (std::ranges::min(copies) >= 0) {
     failed = posix_spawn(&process_, program.c_str(), &actions, nullptr, null_terminated(arguments).data(),
@@ -279,7 +280,7 @@ void ChildProcess::start(const std::string& program, const std::string& command,
                                  no_proc ? "it does not exist; is /proc mounted?" : system_error_text(failed)));
 }
 
-/// Returns when it is stopped, or has ended.
+/// Stops the process. Returns when it is stopped, or has ended.
 void ChildProcess::stop() const {
   kill(process_, SIGSTOP);
   siginfo_t what{};
@@ -287,7 +288,7 @@ void ChildProcess::stop() const {
   }
 }
 
-/// The reply. Throws for one that says that the machine is to blame.
+/// The reply. Throws MachineFault for a reply that says that the machine is to blame.
 ordered_json ChildProcess::without_machine_fault(ordered_json reply) const {
   if (!reply.is_object() || !reply.contains("status")) return reply;
   const std::string reason = printable(reply.value("reason", ""));
@@ -297,12 +298,12 @@ ordered_json ChildProcess::without_machine_fault(ordered_json reply) const {
   return reply;
 }
 
-/// How the process ended, and the last line it said.
+/// How the process ended, and the last line that it printed.
 ordered_json ChildProcess::death() {
   int status = 0;
   bool is_ended = false;  // by us
   if (trust_ == Trust::foreign) kill(process_, SIGCONT);
-  // It may have closed its socket and go on: it gets a moment to end by itself.
+  // It may have closed its socket and gone on: it gets a moment to end.
   for (int attempt = 0; attempt < 100 && waitpid(process_, &status, WNOHANG) == 0; ++attempt) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
     if (attempt == 99) {
@@ -332,7 +333,7 @@ ordered_json ChildProcess::death() {
   return ending(Status::crashed, how);
 }
 
-/// What a case prints is kept in memory, and it is called thousands of times.
+/// Truncates the output of a case: it is kept in memory, and a case is called thousands of times.
 void ChildProcess::limit_output() const {
   if (lseek(errors_, 0, SEEK_END) < kMostOutput || ftruncate(errors_, 0) != 0) return;
   lseek(errors_, 0, SEEK_SET);  // the child writes at the same offset

@@ -1,5 +1,5 @@
 // A part of this program, or of another build of it, in a process of its own. It is queried over a socket, and there is
-// always an answer, whatever becomes of it.
+// always an answer, whatever happens to the process.
 #pragma once
 
 #include <sys/types.h>
@@ -25,28 +25,28 @@ class CaseClient {
   CaseClient& operator=(const CaseClient&) = delete;
   virtual ~CaseClient() = default;
   virtual nlohmann::ordered_json ask(const nlohmann::ordered_json& request) = 0;
-  /// What the last answer took, by the clocks of the one who asked; all 0 where that was not looked at.
+  /// How long the last answer took, by the clocks of the process that asked; all 0 where that was not looked at.
   virtual ObservedAnswer last_answer() const { return {}; }
 };
 
-/// A process ended, or did what is not allowed, where nothing was asked of it.
+/// A process ended, or did something that is not allowed, while nothing was asked of it.
 struct EndedProcess : std::runtime_error {
   EndedProcess(Status its_status, const std::string& reason) : std::runtime_error(reason), status(its_status) {}
   Status status;
 };
 
-/// Whose code runs in a process. What a stranger's code does is never the machine's fault, since it can say and do
+/// Whose code runs in a process. Whatever untrusted code does is never the machine's fault, since it can say and do
 /// whatever looks like one; it may not work while nobody asks it anything, nor leave processes behind.
 enum class Trust { own, foreign };
 
 /// The program that runs, whatever it is called.
 inline constexpr const char* kThisProgram = "/proc/self/exe";
 
-/// A child process as a client. One that crashes answers {"status": "crashed"}, one that takes longer than
-/// `timeout_seconds` for a request {"status": "timeout"}; either is over then. It ends with this object. What the
-/// machine did not let it do is no answer: `ask` throws MachineFault, for a process that was killed from outside too.
-/// One with foreign code is stopped between its answers, and {"status": "refused"} where it answers what nobody asked
-/// or has started processes.
+/// A child process as a client. A process that crashes answers {"status": "crashed"}, one that takes longer than
+/// `timeout_seconds` for a request {"status": "timeout"}; after either it is over. The process ends with this object. A
+/// failure of the machine is no answer: `ask` throws MachineFault, also for a process that was killed from outside. A
+/// process with foreign code is stopped between its answers, and answers {"status": "refused"} where it answered
+/// without being asked or has started processes.
 class ChildProcess final : public CaseClient {
  public:
   /// Starts `program` as `convladder <command> SOCKET MEMORY...`, where each MEMORY is one of `memory` in the child,
@@ -59,12 +59,12 @@ class ChildProcess final : public CaseClient {
   nlohmann::ordered_json ask(const nlohmann::ordered_json& asked_for) override;
   ObservedAnswer last_answer() const override { return last_answer_; }
 
-  // For who goes on with the process without asking it anything.
+  // For a caller that goes on with the process without asking it anything.
   pid_t process() const { return process_; }
   bool has_ended() const;
-  /// How it ended, as an answer, once it has; what still runs is ended.
+  /// How the process ended, as an answer, once it has; a process that still runs is ended.
   nlohmann::ordered_json end();
-  /// All of its threads. One with foreign code is stopped whenever it has answered.
+  /// Stops all threads of the process. One with foreign code is stopped whenever it has answered.
   void stop() const;
   void go_on() const;
 
@@ -87,16 +87,16 @@ class ChildProcess final : public CaseClient {
   std::unique_ptr<MessageSocket> socket_;
 };
 
-/// Shuts other processes of the same user out of this one's memory and descriptors, those that it starts above all:
-/// the references for outputs are there. Under root, also removes that right from the processes that it starts.
+/// Shuts other processes of the same user out of this one's memory and descriptors, above all those that it starts: the
+/// references for outputs are there. Under root, also removes that right from the processes that it starts.
 void keep_to_ourselves();
 
-/// The child's side: receives the hello, makes what answers of it, and serves requests until the socket is closed.
-/// `make` returns null for a hello that cannot be. The process ends with its parent. Returns the exit code.
+/// The child's side: receives the hello, makes the client that answers from it, and serves requests until the socket is
+/// closed. `make` returns null for an invalid hello. The process ends with its parent. Returns the exit code.
 int serve_requests(int socket_descriptor,
                    const std::function<std::unique_ptr<CaseClient>(const nlohmann::ordered_json& hello)>& make);
 
-/// The reply as whoever asked knows it as the answer to that request.
+/// The reply in the form by which the asking process recognises it as the answer to that request.
 nlohmann::ordered_json answer_to(const nlohmann::ordered_json& request, nlohmann::ordered_json reply);
 
 /// Stands for a case whose device could not even be opened: answers everything with {"status": "launch failed"}.
@@ -107,7 +107,7 @@ nlohmann::ordered_json ending(Status status, const std::string& reason);
 /// The field of an ending that says that the device had no memory left.
 inline constexpr const char* kOutOfDeviceMemory = "out_of_device_memory";
 
-/// The reply that an exception makes of a case: "launch failed" where the device refused, otherwise "crashed". Throws
+/// The reply that ends a case after an exception: "launch failed" where the device refused, otherwise "crashed". Throws
 /// MachineFault where the machine is to blame: no thread can be started, or a limit is set on the memory.
 nlohmann::ordered_json ending_of(const std::exception& error);
 

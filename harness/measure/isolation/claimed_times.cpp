@@ -11,8 +11,8 @@ namespace convladder {
 namespace {
 
 constexpr double kMostOverClaim = 1.3;
-constexpr double kLeastOverheadNs = 1e6;  // of the least disturbed answer, a message there and back included
-constexpr double kUsualOverheadNs = 4e6;  // of answers as they are on a busy machine, where a process waits its turn
+constexpr double kLeastOverheadNs = 1e6;  // in the least disturbed answer, a message there and back included
+constexpr double kUsualOverheadNs = 4e6;  // in answers on a busy machine, where a process waits its turn
 constexpr double kTurnsOfOthersNs = 25e6;
 constexpr double kClockTolerance = 1.01;  // both clocks are one, read at different moments
 

@@ -1,4 +1,4 @@
-// Nothing but a number, so that no instruction is in this file that the processor may lack.
+// Defines nothing but a number, so that this file contains no instruction that the processor may lack.
 #include "harness/measure/isolation/instruction_sets.hpp"
 
 #include <string_view>

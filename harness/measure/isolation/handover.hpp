@@ -1,4 +1,4 @@
-// How two processes hand a call over to each other: a page of memory that both map, and waiting on it.
+// How two processes hand a call over to each other: a page of memory that both map, and a way to wait on it.
 #pragma once
 
 #include <atomic>
@@ -10,12 +10,12 @@
 
 namespace convladder {
 
-/// A number that one process raises and another waits for. Waits for what is short by looking again and again, so that
-/// no sleep and no waking is in a time; gives its turn to whoever else could run on the processor meanwhile. Where
-/// both have the same processors, whoever looks could keep the other from going on: no patience is the right one there.
+/// A number that one process raises and another waits for. Short waits look again and again, so that no sleep and no
+/// waking is in a time; meanwhile they yield to whatever else could run on the processor. Where both have the same
+/// processors, the looking process could keep the other from going on: there the right patience is none.
 class HandoverNumber {
  public:
-  /// Raises it, and wakes who sleeps.
+  /// Raises the number, and wakes a process that sleeps until then.
   void set(std::uint32_t value);
   std::uint32_t value() const { return value_.load(std::memory_order_acquire); }
   /// How long to look without sleeping, and how long of that without giving the processor to others.
@@ -32,10 +32,11 @@ class HandoverNumber {
   static_assert(std::atomic<std::uint32_t>::is_always_lock_free, "it is shared between processes");
 };
 
-/// For who gets ready, or waits for one who does.
+/// Patience for a process that gets ready, or that waits for one getting ready.
 inline constexpr HandoverNumber::Patience kForOther{.spin_ns = 200e3, .alone_ns = 20e3};
 
-/// The page. The caller raises `wanted`, waits for `ready`, reads the clock, raises `begun`, and waits for `done`.
+/// The page of a handover. The caller raises `wanted`, waits for `ready`, reads the clock, raises `begun`, and waits
+/// for `done`.
 struct Handover {
   alignas(64) HandoverNumber loaded;  ///< 1: the library is loaded, or a text says why it cannot be
   alignas(64) HandoverNumber wanted;
@@ -44,7 +45,7 @@ struct Handover {
   alignas(64) HandoverNumber done;
 };
 
-/// Of the memory that holds the page and, behind it, a text.
+/// The size of the memory that holds the page and, after it, a text.
 inline constexpr std::size_t kHandoverBytes = 64 << 10;
 std::string handover_text(const std::byte* memory);
 void set_handover_text(std::byte* memory, std::string_view text);

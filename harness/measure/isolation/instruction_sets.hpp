@@ -33,11 +33,11 @@ namespace convladder {
   ONE("AVX-512VPOPCNTDQ", __AVX512VPOPCNTDQ__, "avx512vpopcntdq") \
   ONE("AVX-512BF16", __AVX512BF16__, "avx512bf16")
 
-/// A bit for each of the list, in its order: what the measured code may use. Of a file that is compiled as that code
-/// is.
+/// A bit for each instruction set of the list, in its order: those that the measured code may use. Defined in a file
+/// that is compiled as that code is.
 extern const std::uint32_t kCompiledInstructionSets;
 
-/// What this processor has of the list, and its system lets programs use.
+/// The instruction sets of the list that this processor has and its system lets programs use.
 std::uint32_t instruction_sets_here();
 
 /// "AVX2, FMA": the names of these bits, as many as there is room for. Takes no memory of its own: it is called before

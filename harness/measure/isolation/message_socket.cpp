@@ -32,7 +32,7 @@ bool MessageSocket::send(const nlohmann::ordered_json& message) {
 
 MessageSocket::Received MessageSocket::receive(nlohmann::ordered_json& message, std::optional<double> seconds) {
   const auto deadline = Clock::now() + std::chrono::duration<double>(seconds.value_or(0));
-  std::size_t looked_at = 0;  // of what is pending
+  std::size_t looked_at = 0;  // of the pending bytes
   for (std::size_t end = pending_.find('\n'); end == std::string::npos; end = pending_.find('\n', looked_at)) {
     looked_at = pending_.size();
     int wait_milliseconds = -1;

@@ -17,7 +17,8 @@ struct Sets {
   cpu_set_t called;
 };
 
-/// Those of one core: as the kernel writes it, "0,16" or "0-1". Only itself where nothing says so.
+/// The processors of one core, which the kernel writes as "0,16" or "0-1". Only `processor` itself where the kernel
+/// does not say.
 cpu_set_t processors_of_core(int processor) {
   cpu_set_t core;
   CPU_ZERO(&core);
@@ -50,7 +51,7 @@ Sets split() {
   return sets;
 }
 
-/// Asked for before anything is changed.
+/// The processors of both sides, determined before anything is changed.
 const Sets& sets() {
   static const Sets all = split();
   return all;

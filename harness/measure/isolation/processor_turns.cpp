@@ -21,7 +21,7 @@ double used_ns(pid_t process) {
   return static_cast<double>(used.tv_sec) * 1e9 + static_cast<double>(used.tv_nsec);
 }
 
-/// The first two numbers of schedstat, which is read with no buffer in between: this is on the way of every answer.
+/// The first two numbers of schedstat, read without a buffer in between: every answer waits for this.
 std::pair<double, double> worked_and_waited_ns(pid_t process) {
   const int file = open(fmt::format("/proc/{}/schedstat", process).c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return {};

@@ -8,22 +8,24 @@ namespace convladder {
 
 struct ProcessorTurns {
   double used_ns = 0;    ///< on processors, all threads of the process together
-  double worked_ns = 0;  ///< its first thread, of that
-  double waited_ns = 0;  ///< its first thread, ready to run, for a processor
+  double worked_ns = 0;  ///< of `used_ns`, that of its first thread
+  double waited_ns = 0;  ///< time that its first thread, ready to run, waited for a processor
 };
 
-/// Of another process, or of this one with `getpid()`, since it started. Each is 0 where the system does not say.
+/// The processor times since its start of another process, or of this one with `getpid()`. Each is 0 where the system
+/// does not say.
 ProcessorTurns processor_turns(pid_t process);
 
-/// What an answer took, as the one who asked saw it.
+/// How long an answer took, as seen by the process that asked.
 struct ObservedAnswer {
   double ns = 0;         ///< by the clock; 0 where that was not looked at
-  double used_ns = 0;    ///< of it on processors, all threads of the one who answered together
-  double worked_ns = 0;  ///< of that its first thread
-  double waited_ns = 0;  ///< ready to run, here and there, and without a processor
+  double used_ns = 0;    ///< time on processors in `ns`, all threads of the answering process together
+  double worked_ns = 0;  ///< of `used_ns`, that of its first thread
+  double waited_ns = 0;  ///< time that either process was ready to run and had no processor
 
-  /// What waiting for a processor does not explain of an answer that may take so long. The process may not have kept
-  /// all processors busy for longer itself, beside `overhead_ns`; and its first thread always worked for what it did.
+  /// The part of an answer's time that waiting for a processor does not explain, if the answer may take so long. The
+  /// process may not have kept all processors busy for longer itself, except for `overhead_ns`; and its first thread
+  /// always worked for what it did.
   double own_ns(double may_take_ns, double overhead_ns) const;
 };
 

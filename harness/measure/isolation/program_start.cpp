@@ -17,7 +17,7 @@ constexpr std::string_view kThreads = "OMP_NUM_THREADS=";
 constexpr std::string_view kGooglesVariables = "BENCHMARK_";
 constexpr int kMostThreads = 1024;
 
-/// A number, or several with commas, for teams in teams.
+/// Whether the text is a number of threads, or several with commas, for nested teams.
 bool is_thread_list(std::string_view text) {
   for (;;) {
     while (text.starts_with(' ')) text.remove_prefix(1);
@@ -32,7 +32,7 @@ bool is_thread_list(std::string_view text) {
   }
 }
 
-/// `convladder duel --bisect`, whose errors are not to make a commit a bad one.
+/// Whether the command is `convladder duel --bisect`, whose errors must not mark a commit as bad.
 bool is_bisection(int argc, char** argv) {
   bool asked = false;
   for (int i = 2; i < argc; ++i) asked = asked || std::string_view(argv[i]).starts_with("--bis");
@@ -41,7 +41,7 @@ bool is_bisection(int argc, char** argv) {
 
 void say(std::string_view text) { static_cast<void>(::write(STDERR_FILENO, text.data(), text.size()) == 0); }
 
-/// Ends the program where the processor cannot carry out what it was compiled to.
+/// Ends the program where the processor lacks an instruction set that it was compiled for.
 void require_instruction_sets(int exit_code) {
   const std::uint32_t missing = kCompiledInstructionSets & ~instruction_sets_here();
   if (missing == 0) return;

@@ -16,8 +16,8 @@ namespace {
 
 constexpr long kSeal = 462;  // on every architecture
 
-/// Beginning and end of what may be executed: "7f00-7f20 r-xp …". Left out is what the system maps above the processes'
-/// half of the addresses.
+/// Beginning and end of the executable memory: "7f00-7f20 r-xp …". Leaves out memory that the system maps above the
+/// processes' half of the addresses.
 std::vector<std::pair<std::uint64_t, std::uint64_t>> executable_ranges() {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges;
   std::ifstream maps("/proc/self/maps");

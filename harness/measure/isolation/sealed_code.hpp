@@ -5,9 +5,10 @@
 
 namespace convladder {
 
-/// Seals what is mapped to be executed now (mseal, Linux 6.10): it cannot be made writable, unmapped or mapped over, so
-/// a library that is loaded later cannot patch the clock's code, or ours. Libraries that are there now cannot be
-/// unloaded. Data stays as it was, pointers to functions too. Returns why not, empty if all of it is sealed.
+/// Seals all memory that is mapped as executable now (mseal, Linux 6.10): it cannot be made writable, unmapped or
+/// mapped over, so a library that is loaded later cannot patch the clock's code, or ours. Libraries that are loaded now
+/// cannot be unloaded. Data stays as it was, including pointers to functions. Returns why not, empty if all of it is
+/// sealed.
 std::string seal_code();
 
 }  // namespace convladder

@@ -1,4 +1,4 @@
-// What every case does where it runs, whatever it is a case of: a request comes in, a reply or an ending goes out.
+// The part that all kinds of cases share in their process: a request comes in, a reply or an ending goes out.
 #pragma once
 
 #include <memory>
@@ -33,10 +33,10 @@ class Session : public CaseClient {
 
  private:
   NvtxRange range_;
-  std::unique_ptr<Device> device_;  // outlives what a case has on it
+  std::unique_ptr<Device> device_;  // outlives everything that a case has on it
 };
 
-/// What `make` returns; where the device refuses, a client that answers everything with that.
+/// Returns the client that `make` makes; where the device refuses, a client that answers everything with that refusal.
 template <typename Make>
 std::unique_ptr<CaseClient> session_or_failure(const Make& make) {
   try {
@@ -47,8 +47,8 @@ std::unique_ptr<CaseClient> session_or_failure(const Make& make) {
 }
 
 /// The other end of a case's process, for all kinds of cases: maps the workload, of type `Work`, and the window for
-/// outputs, both of which outlive the case, and serves what `make(hello, workload, window)` returns; null for a hello
-/// that cannot be. Returns the exit code.
+/// outputs, both of which outlive the case, and serves the client that `make(hello, workload, window)` returns; null
+/// for an invalid hello. Returns the exit code.
 template <typename Work, typename Make>
 int serve_session(int socket_descriptor, int workload_descriptor, int window_descriptor, const Make& make) {
   std::optional<Work> workload;

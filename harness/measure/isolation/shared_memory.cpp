@@ -36,7 +36,7 @@ SharedMemory::SharedMemory(int descriptor, std::size_t bytes, Access access) : d
 
 void SharedMemory::seal() {
   munmap(data_, bytes_);
-  // A system that knows no seals leaves the memory writable, as it is for whoever has the descriptor.
+  // A system without seals leaves the memory writable for any process that has the descriptor.
   static_cast<void>(fcntl(descriptor_, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL));
   map(PROT_READ);
 }

@@ -11,13 +11,13 @@ class SharedMemory {
   enum class Access { read, write };
   /// Creates `bytes` of zeros, writable. Throws MachineFault where there is not enough memory.
   explicit SharedMemory(std::size_t bytes);
-  /// Maps what a parent created.
+  /// Maps memory that a parent created.
   SharedMemory(int descriptor, std::size_t bytes, Access access = Access::read);
   SharedMemory(const SharedMemory&) = delete;
   SharedMemory& operator=(const SharedMemory&) = delete;
   ~SharedMemory();
 
-  /// Ends writing, for this process and every other: from now on nobody can map it to be written.
+  /// Ends writing, for this process and every other: from now on nobody can map the memory as writable.
   void seal();
 
   std::byte* data() const { return data_; }

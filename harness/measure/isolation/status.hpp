@@ -1,4 +1,4 @@
-// What became of a case: one word for the record, the tables and the exit code.
+// The outcome of a case: one word for the record, the tables and the exit code.
 #pragma once
 
 #include <fmt/format.h>
@@ -36,7 +36,7 @@ inline constexpr std::array<std::pair<Status, std::string_view>, 9> kStatusNames
 
 constexpr std::string_view status_name(Status status) { return kStatusNames[static_cast<std::size_t>(status)].second; }
 
-/// None for a text that is no status.
+/// The status of that name; none for a text that is no status.
 constexpr std::optional<Status> status_from_name(std::string_view name) {
   for (const auto& [status, its_name] : kStatusNames) {
     if (its_name == name) return status;

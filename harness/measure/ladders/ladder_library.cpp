@@ -30,7 +30,8 @@ struct Library {
   LibraryLadder first;
 };
 
-/// Headers of the folders beside it are its own from now on: nothing stands beside a folder that is written for a user.
+/// Adds the headers of the folders beside it as the ladder's own: a folder that is written for a user has nothing
+/// beside it.
 void take_in_headers(LibraryLadder& ladder, const LadderProblem& problem,
                      const std::map<std::string, std::vector<EmbeddedFile>>& folders) {
   if (problem.include_folders.empty()) return;
@@ -52,7 +53,7 @@ Library read_library() {
   Library library;
   for (const auto& [folder, files] : folders) {
     const auto problem = std::ranges::find(files, "problem.json", &EmbeddedFile::name);
-    if (problem == files.end()) continue;  // headers of others
+    if (problem == files.end()) continue;  // a folder of headers that others include
     const LadderProblem read = parse_problem(problem->content, folder + "/problem.json");
     LibraryLadder ladder{read.name, read.title, files};
     take_in_headers(ladder, read, folders);
@@ -102,7 +103,7 @@ fs::path unpacked_ladder(const LibraryLadder& ladder, const fs::path& cache) {
   if (fs::exists(folder / "problem.json", error)) return folder;
   fs::create_directories(folder.parent_path(), error);
   if (error) throw UserError(fmt::format("{}: cannot be made: {}", folder.string(), error.message()));
-  // Complete from the beginning, whoever else writes it at the same time.
+  // Complete from the beginning, even if another process writes it at the same time.
   const fs::path fresh = folder.string() + fmt::format(".{}.new", getpid());
   fs::remove_all(fresh, error);
   write_ladder(ladder, fresh);

@@ -12,23 +12,23 @@ namespace convladder {
 
 /// A folder as it would lie on a disk; the files' names are without it.
 struct LibraryLadder {
-  std::string name;   ///< its problem's: "matrix-multiplication"
-  std::string title;  ///< likewise
+  std::string name;   ///< its problem's name: "matrix-multiplication"
+  std::string title;  ///< its problem's title
   std::vector<EmbeddedFile> files;
 };
 
-/// By name.
+/// The ladders, by name.
 const std::vector<LibraryLadder>& ladder_library();
-/// nullptr if none is called that.
+/// The ladder of that name; nullptr if there is none.
 const LibraryLadder* find_in_library(std::string_view name);
 
-/// What `convladder new` begins with.
+/// The ladder whose files `convladder new` copies.
 const LibraryLadder& ladder_template();
 
-/// Writes all files of it into a folder that is made for them. Throws UserError if there is something of that name.
+/// Writes all of the ladder's files into a new folder. Throws UserError if the name is taken.
 void write_ladder(const LibraryLadder& ladder, const std::filesystem::path& folder);
 
-/// A folder with exactly these files, in `cache`, written where it is missing. Throws UserError.
+/// A folder in `cache` with exactly these files, written where it is missing. Throws UserError.
 std::filesystem::path unpacked_ladder(const LibraryLadder& ladder, const std::filesystem::path& cache);
 
 }  // namespace convladder

@@ -29,7 +29,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What is compiled: its stages, those that are added, and last the reference, if that is C++.
+/// Compiles the folder's stages, those that are added, and last the reference, if that is C++.
 std::vector<StageBuild> build_all(const LadderFolder& folder, const std::vector<AddedStage>& added,
                                   const fs::path& cache, const BuildProgress& progress) {
   const StageBuilder builder(cache);
@@ -64,7 +64,7 @@ std::vector<StageBuild> build_all(const LadderFolder& folder, const std::vector<
   return builds;
 }
 
-/// Name of the stage below, or of what the head says.
+/// The name of the stage below: the one that the head names, or the one before.
 std::string_view below(const LadderFolder& folder, std::size_t which, const std::vector<const FolderVariant*>& built) {
   const StageSource& stage = folder.stages[which];
   const bool is_cpp = stage.language == StageLanguage::cpp;
@@ -80,7 +80,7 @@ std::string_view below(const LadderFolder& folder, std::size_t which, const std:
   return found == nullptr ? std::string_view() : std::string_view(found->name);
 }
 
-/// What would be run by default, before anything is compiled for it.
+/// Checks the sizes that are run by default, before anything is compiled for them.
 void require_sizes(const Problem& problem, const std::vector<std::string>& sizes, const std::string& place) {
   for (const std::string& size : sizes) {
     try {
@@ -91,7 +91,7 @@ void require_sizes(const Problem& problem, const std::vector<std::string>& sizes
   }
 }
 
-/// What a stage takes that nobody told anything: "TILE=8,WIDTH=2".
+/// The parameters that a stage takes if none are chosen: "TILE=8,WIDTH=2".
 std::string first_values(const StageSource& stage) {
   std::vector<Parameter> values;
   for (const StageParameter& one : stage.parameters) values.push_back({one.name, one.values.front()});
@@ -128,7 +128,7 @@ const FolderProblem& open_folder(const LadderFolder& folder, const std::vector<A
                          fmt::format("float64, by {}", folder.reference), std::move(identity));
 
   const auto shared = std::make_shared<const LadderFolder>(folder);
-  // Their texts are looked at as long as the program runs.
+  // Their texts are used as long as the program runs.
   static std::vector<std::unique_ptr<FolderVariant>> kept;
   std::vector<const FolderVariant*> built;
   for (std::size_t i = 0; i < folder.stages.size(); ++i) {

@@ -13,28 +13,29 @@
 
 namespace convladder {
 
-/// How far compiling is: what is compiled now, and how many are done of how many.
+/// The progress of compiling: the file that is compiled now, and how many are done of how many.
 using BuildProgress = std::function<void(const std::string& file, int done, int all)>;
 
-/// Reads the folder, compiles its stages and its reference on all cores, as far as they are not compiled already, and
-/// makes the problem known (open_problem). Stages that do not compile are there with the reason. Throws UserError for a
-/// folder that is none, and for a reference that does not compile.
+/// Reads the folder, compiles its stages and its reference on all cores, unless they are compiled already, and makes
+/// the problem known (open_problem). Stages that do not compile are there with the reason. Throws UserError for a
+/// folder that holds no problem, and for a reference that does not compile.
 const FolderProblem& open_ladder(const std::filesystem::path& folder, const BuildProgress& progress);
 
-/// A stage that lies elsewhere, for a folder's problem. Its texts are of people who are not asked.
+/// A stage from another folder, for a folder's problem. Its texts are written by untrusted people.
 struct AddedStage {
   std::filesystem::path folder;
-  StageSource source;  ///< its needs are expressions of the problem's dimensions; its name is of no other of its family
+  StageSource source;  ///< its needs are expressions of the problem's dimensions; its name differs from all others of
+                       ///< its family
 };
 
-/// The same with such stages, behind the folder's own; it needs none of its own then.
+/// As `open_ladder`, with such stages after the folder's own; then the folder may have none of its own.
 const FolderProblem& open_ladder_with(const std::filesystem::path& folder, const std::vector<AddedStage>& added,
                                       const BuildProgress& progress);
 
-/// In a case's process: the same problem from its text, without reference and stages.
+/// Opens, in a case's process, the problem of that text, without reference and stages.
 const FolderProblem& open_ladder_text(const std::string& text);
 
-/// What a case's process needs to know of the stage that it is of, and the stage there.
+/// The fields from which a case's process opens its stage, and the stage that it opens from them.
 nlohmann::ordered_json stage_hello(const FolderVariant& stage);
 std::unique_ptr<FolderVariant> served_stage(const FolderProblem& folder, const nlohmann::ordered_json& hello);
 

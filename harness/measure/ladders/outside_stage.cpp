@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The convolution as a folder's problem.json would say it: its dimensions are those of the convolution, behind the
+/// The convolution as a folder's problem.json would state it: its dimensions are those of the convolution, after the
 /// batch.
 constexpr const char* kConvolution = R"json({
  "name": "convolution-from-outside", "title": "Convolution",
@@ -53,7 +53,7 @@ ProblemSize as_folder(const ProblemSize& size) {
   return folder;
 }
 
-/// A folder that holds nothing but the file.
+/// A folder that holds only the file.
 LadderFolder folder_of(const fs::path& file, const StageSource& source) {
   return {file.parent_path(), as_folder().ladder(), {}, {source}};
 }
@@ -85,7 +85,7 @@ void require_other_name(const OutsideStage& outside, const VariantInfo& info, co
                               printable(outside.stage().source().file), info.name));
 }
 
-/// On the rung above the highest of its family, where those are that came before it.
+/// The stage's entry on the rung above the highest of its family, among the variants of `before`.
 VariantInfo info_of(const OutsideStage& outside, const std::vector<ProblemVariant>& before) {
   VariantInfo info = info_of(outside.stage(), {});
   std::vector<std::string> names;
@@ -109,7 +109,7 @@ VariantInfo info_of(const OutsideStage& outside, const std::vector<ProblemVarian
   return info;
 }
 
-/// With the weights on the device, where the stage finds them behind the input.
+/// A stage with the weights on the device, where it finds them after the input.
 class PreparedOutside final : public PreparedVariant {
  public:
   template <typename Prepare>
@@ -148,7 +148,7 @@ std::unique_ptr<PreparedVariant> OutsideStage::prepare(Device& device, const Pro
 }
 
 std::vector<ProblemVariant> outside_stages(const std::vector<std::string>& files, const BuildProgress& progress) {
-  static std::vector<std::unique_ptr<OutsideStage>> kept;  // their texts are looked at as long as the program runs
+  static std::vector<std::unique_ptr<OutsideStage>> kept;  // their texts are used as long as the program runs
   std::vector<ProblemVariant> stages;
   const StageBuilder builder(default_stage_cache());
   int done = 0;

@@ -1,5 +1,5 @@
-// A stage of a user's own beside the built-in ones of the convolution: a file that defines `solve`, compiled and called
-// as those of a folder are.
+// A user's own stage beside the built-in ones of the convolution: a file that defines `solve`, compiled and called as a
+// folder's stages are.
 //
 //   extern "C" void solve(const float* input, const float* weights, float* output, int batch, int in_channels,
 //                         int height, int width, int out_channels, int kernel, int stride, int padding, int groups)
@@ -35,11 +35,11 @@ class OutsideStage final : public Variant {
 };
 
 /// Compiles the files, and puts each on the rung above its family's highest: "my_conv.cu" is `my-conv`. They last as
-/// long as the program; what does not compile is there with the reason. Throws UserError for a file that is none of a
-/// stage, and for a name that a variant has already.
+/// long as the program; a file that does not compile is there with the reason. Throws UserError for a file that holds
+/// no stage, and for a name that a variant has already.
 std::vector<ProblemVariant> outside_stages(const std::vector<std::string>& files, const BuildProgress& progress);
 
-/// In a case's process, from stage_hello.
+/// Opens the stage, in a case's process, from stage_hello.
 std::unique_ptr<OutsideStage> served_outside_stage(const nlohmann::ordered_json& hello);
 
 }  // namespace convladder

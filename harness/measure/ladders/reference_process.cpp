@@ -34,7 +34,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double kUsualSeconds = 600;  // of a call: nobody waits longer for what checks one output
+constexpr double kUsualSeconds = 600;  // for a call: nobody waits longer for the check of one output
 constexpr int kMostSeconds = 1'000'000;
 constexpr const char* kSecondsVariable = "CONVLADDER_REFERENCE_SECONDS";
 constexpr const char* kPython = "/usr/bin/python3";
@@ -47,7 +47,8 @@ double seconds_of_a_call() {
   return named == nullptr ? kUsualSeconds : parse_whole_number(kSecondsVariable, named, 1, kMostSeconds);
 }
 
-/// Throws UserError for what no output can be compared with. Of what errors are relative to NaN says nothing.
+/// Throws UserError for a reference with which no output can be compared. Where errors are relative to NaN, they say
+/// nothing.
 void require_telling(const ReferenceTensor& tensor, const std::string& reference) {
   const auto refuse = [&](const std::string& of, std::size_t at, double value, const char* what) {
     const double shown = std::isnan(value) ? std::abs(value) : value;
@@ -65,12 +66,12 @@ void require_telling(const ReferenceTensor& tensor, const std::string& reference
   }
 }
 
-/// What is empty may be nowhere.
+/// Copies bytes; an empty tensor may have no address.
 void copy_bytes(void* to, const void* from, std::size_t bytes) {
   if (bytes > 0) std::memcpy(to, from, bytes);
 }
 
-/// What serves a reference.py: a program of its own, which lies in the cache.
+/// The program that serves a reference.py, which lies in the cache.
 fs::path python_server(const fs::path& cache) {
   const std::string& text = embedded_reference_server().front().content;
   const std::string hash = sha256_hex(text);
@@ -80,7 +81,7 @@ fs::path python_server(const fs::path& cache) {
   return file;
 }
 
-/// The process, and the memory in which it gets and leaves tensors.
+/// The process, and the memory through which it receives and returns tensors.
 class Reference {
  public:
   Reference(fs::path file, std::string name, fs::path cache)
@@ -149,7 +150,7 @@ class Reference {
     ordered_json scalars = ordered_json::array();
     for (const LadderScalar& one : problem.scalars) {
       const ElementType type = is_floating(one.type) ? ElementType::f64 : one.type;
-      // As a stage gets it: a float of 32 bits where the problem says so.
+      // The value as a stage gets it: a float of 32 bits where the problem says so.
       const double value = with_element_type(
           one.type, [&]<typename T>(T) { return to_double(from_double<T>(one.value.value(values))); });
       scalars.push_back({{"name", one.name}, {"type", element_name(type)}, {"value", value}});
@@ -219,7 +220,7 @@ class ReferenceServer final : public CaseClient {
 };
 
 int serve_reference(int socket, int memory, int /*window*/) {
-  std::unique_ptr<SharedMemory> tensors;  // outlives what answers
+  std::unique_ptr<SharedMemory> tensors;  // outlives the client that answers
   return serve_requests(socket, [&](const ordered_json& hello) {
     tensors = std::make_unique<SharedMemory>(memory, hello.at("bytes").get<std::size_t>(), SharedMemory::Access::write);
     return std::make_unique<ReferenceServer>(hello.at("file").get<std::string>(), tensors->data());

@@ -1,7 +1,7 @@
 #pragma once
 
-/// What the record says of this build. cmake/BuildInformation.cmake writes the file that defines it, anew for every
-/// commit; nothing includes that file, so a commit compiles it alone.
+/// The facts about this build that go into the record. cmake/BuildInformation.cmake writes the file that defines them,
+/// anew for every commit; nothing includes that file, so a commit compiles it alone.
 namespace convladder::build {
 
 extern const char* const version;             ///< the project's, "0.1.0"
@@ -10,7 +10,7 @@ extern const bool dirty;                      ///< the working tree has changes 
 extern const char* const build_type;          ///< "Release"
 extern const char* const compiler;            ///< of C++: "GNU 12.2.0"
 extern const char* const cxx_flags;           ///< of every file
-extern const char* const cpu_variant_flags;   ///< beside those, of the CPU variants
+extern const char* const cpu_variant_flags;   ///< besides those, of the CPU variants
 extern const char* const cuda_compiler;       ///< "NVIDIA 13.0.88", "Clang 14.0.6"; empty without the cuda family
 extern const char* const cuda_architectures;  ///< of machine code and PTX in the program; empty without nvcc
 extern const char* const benchmark_version;   ///< of Google Benchmark: "1.7.1"

@@ -33,14 +33,14 @@ namespace {
 
 constexpr std::size_t kLongestNode = 256;
 
-/// Facts that say which one of a kind a device is, or what its host has.
+/// Facts that tell which one of its kind a device is, or describe its host.
 constexpr std::array<std::string_view, 3> kOfOneDevice = {"PCI bus id", "UUID", "host threads"};
 
-/// Those that a build may be without, so that a list names them all.
+/// Libraries that a build may be without, listed so that every record names them all.
 constexpr std::array<std::string_view, 9> kLibrariesOfSomeBuilds = {
     "CUDA driver", "CUDA runtime", "CUPTI", "NVML", "ONNX Runtime", "XNNPACK", "cuBLAS", "cuDNN", "oneDNN"};
 
-/// Looked for once: a driver may take its time to answer.
+/// The libraries that were found. Looked for once: a driver may take its time to answer.
 const std::vector<LibraryVersion>& found_libraries() {
   static const std::vector<LibraryVersion> found = library_versions();
   return found;
@@ -59,7 +59,7 @@ std::string system_name() {
   return "unknown";
 }
 
-/// Whether the processor says that a hypervisor is below it.
+/// Whether the processor reports a hypervisor below it.
 bool in_virtual_machine() {
   std::ifstream file("/proc/cpuinfo");
   for (std::string line; std::getline(file, line);) {
@@ -92,8 +92,8 @@ ordered_json cpu() {
           {"caches", std::move(caches)}};
 }
 
-/// What drivers call the GPUs that are known (simulator/gpus): only these, since an H100 NVL or an A100 of 80 GB has
-/// another memory.
+/// The drivers' names of the known GPUs (simulator/gpus): only these, since an H100 NVL or an A100 of 80 GB has another
+/// memory.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kNamesOfDrivers = {{
     {"NVIDIA H100 80GB HBM3", "h100"},
     {"NVIDIA H200", "h200"},
@@ -103,12 +103,12 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kNamesOfD
     {"Tesla K80", "k80"},
 }};
 
-/// Of a GPU that is known: what its vendor says that it can do at most.
+/// Adds the vendor's peak figures for a GPU that is known.
 void add_data_sheet(ordered_json& facts) {
   const std::string name = facts.value("name", "");
   for (const GpuFacts& gpu : gpu_facts()) {
     const bool is_it =
-        name.starts_with(gpu.title) ||  // the stand-in's
+        name.starts_with(gpu.title) ||  // the stand-in's name
         std::ranges::find(kNamesOfDrivers, std::pair{std::string_view(name), std::string_view(gpu.name)}) !=
             kNamesOfDrivers.end();
     if (!is_it) continue;
@@ -149,7 +149,7 @@ ordered_json libraries() {
   return versions;
 }
 
-/// Where those that were found at run time lie.
+/// Where the libraries that were found at run time lie.
 ordered_json library_files() {
   ordered_json files = ordered_json::object();
   for (const LibraryVersion& library : found_libraries()) {
@@ -176,7 +176,7 @@ ordered_json program_json() {
 }
 
 std::string node_name() {
-  // Where a scheduler runs several nodes on a host, only it tells them apart.
+  // Where a scheduler runs several nodes on a host, only its name tells them apart.
   const char* const scheduled = std::getenv("SLURMD_NODENAME");
   return scheduled == nullptr || *scheduled == '\0' ? host_name() : printable(scheduled, kLongestNode);
 }
@@ -184,7 +184,7 @@ std::string node_name() {
 ordered_json machine_json() {
   ordered_json its_devices = devices();
   for (ordered_json& device : its_devices)
-    device["facts"].erase("other processes on it");  // is no matter of the machine
+    device["facts"].erase("other processes on it");  // not a fact about the machine
   return {{"node", node_name()},
           {"host", host()},
           {"cpu", cpu()},
@@ -195,7 +195,7 @@ ordered_json machine_json() {
 ordered_json machine_kind(const ordered_json& machine) {
   ordered_json devices = ordered_json::array();
   for (const ordered_json& device : machine.at("devices")) {
-    if (device.at("kind") == "cpu") continue;  // the processor is described by itself
+    if (device.at("kind") == "cpu") continue;  // the processor is described elsewhere
     ordered_json kind = {{"kind", device.at("kind")}, {"facts", ordered_json::object()}};
     for (const auto& [name, value] : device.at("facts").items()) {
       const bool of_one = std::ranges::find(kOfOneDevice, name) != kOfOneDevice.end();

@@ -1,4 +1,4 @@
-// What a result depends on besides the code: program, host, processor, devices, libraries.
+// The facts besides the code that a result depends on: program, host, processor, devices, libraries.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -12,12 +12,12 @@ nlohmann::ordered_json environment_json();
 /// `context.program` alone.
 nlohmann::ordered_json program_json();
 
-/// What a scheduler calls this machine (SLURMD_NODENAME), otherwise the host's name.
+/// The scheduler's name for this machine (SLURMD_NODENAME), otherwise the host's name.
 std::string node_name();
 /// Which machine this is: {"node", "host", "cpu", "devices", "libraries"}.
 nlohmann::ordered_json machine_json();
-/// Of such a machine what has to be the same where figures of two are to be compared: processor, governor, GPUs with
-/// their settings, libraries; not which one of its kind it is.
+/// The part of such a machine that has to be the same where the figures of two are compared: processor, governor, GPUs
+/// with their settings, libraries; but not which one of its kind it is.
 nlohmann::ordered_json machine_kind(const nlohmann::ordered_json& machine);
 
 /// The host's name, made fit for a folder name.

@@ -15,16 +15,16 @@ namespace convladder {
 std::string system_text(const std::filesystem::path& file) {
   const std::ifstream stream(file);
   std::ostringstream text;
-  if (stream) text << stream.rdbuf();  // what fails there is kept in its state and not thrown
+  if (stream) text << stream.rdbuf();  // a failure there is kept in its state and not thrown
   return text.str();
 }
 
 namespace {
 
 constexpr double kShortestSeconds = 0.25;  // 25 ticks: each process's time is rounded to one of them
-constexpr double kSmallestAccount = 0.5;   // of the time that went by; a system that keeps none shows zeros
+constexpr double kSmallestAccount = 0.5;   // of the elapsed time; a system that keeps no account shows zeros
 
-/// The texts of all processes that are there; one that ends meanwhile has none.
+/// The stat texts of all running processes; one that ends meanwhile has none.
 std::vector<std::string> all_process_stats() {
   std::vector<std::string> stats;
   std::error_code error;

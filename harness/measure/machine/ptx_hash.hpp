@@ -11,16 +11,16 @@
 
 namespace convladder {
 
-/// The lines of a PTX file that say what runs: without comments, blank lines, positions in the source (`.loc`,
+/// The lines of a PTX file that decide what runs: without comments, blank lines, positions in the source (`.loc`,
 /// `.file`) and debug sections, all of which change with the folder of the build or with a comment in the source.
 std::string executed_ptx(std::string_view ptx);
 
 /// SHA-256, as 64 hex digits, of the executed PTX of the files that hold the plan's kernels. Empty if that compiler
-/// made PTX of none of them.
+/// made PTX from none of them.
 std::string ptx_sha256(const PtxImages& images, const std::vector<KernelLaunch>& plan);
 
-/// `context.program.ptx` of the record: [{"compiler", "version", "sha256"}], one for each compiler of this build, the
-/// one whose PTX runs first in front. The checksum is of all sources' names and executed PTX.
+/// `context.program.ptx` of the record: [{"compiler", "version", "sha256"}], one for each compiler of this build,
+/// starting with the one whose PTX runs first. The checksum is of all sources' names and executed PTX.
 nlohmann::ordered_json ptx_json();
 
 }  // namespace convladder

@@ -21,7 +21,7 @@ using nlohmann::ordered_json;
 
 namespace {
 
-/// From where on something makes a case noisy, and from where on disturbed.
+/// The values from which a cause makes a case noisy, and from which it makes it disturbed.
 struct Limits {
   double noisy;
   double disturbed;
@@ -30,18 +30,18 @@ struct Limits {
 // In cores, not in shares: a kernel on all cores waits for the slowest of its threads, however many there are. A
 // desktop or a monitor at rest stays below the first.
 constexpr Limits kCoresMissing{0.25, 0.75};
-// A percent of it is a percent of time at least; a hypervisor's own work stays below the first.
+// A percent of steal is a percent of time at least; a hypervisor's own work stays below the first.
 constexpr Limits kSteal{0.02, 0.10};
 // Clocks that settle move samples by some percent.
 constexpr Limits kDrift{0.10, 0.30};
-// Half the interval over the median. What `convladder compare` looks for is smaller.
+// Half the interval over the median. The changes that `convladder compare` looks for are smaller.
 constexpr Limits kHalfWidth{0.05, 0.20};
-// One call each: a call that met an interrupt is 1.5 times slower on a quiet machine too.
+// For limits of the device, of one call each: a call that met an interrupt is 1.5 times slower on a quiet machine too.
 constexpr Limits kAnchorSpread{1.5, 2.5};
-// Of a GPU's clock, the highest of the run over the case's lowest. Samples of one case differ by less, since others are
-// taken again; what is left is a clock that differs from case to case.
+// A GPU's highest clock of the run over the case's lowest. Samples of one case differ by less, since others are taken
+// again; the remaining difference is a clock that differs from case to case.
 constexpr Limits kClockSpread{1.03, 1.2};
-// What enqueuing a call takes of the host over the call's time. From there on the device waits for the host.
+// The host's time for enqueuing a call over the call's time. From these shares on the device waits for the host.
 constexpr Limits kEnqueueShare{0.8, 0.95};
 
 struct MarkText {
@@ -123,7 +123,7 @@ Quality judge_quality(const SeenOfCase& seen) {
     found.emplace_back(mark_of(seen.load->steal, kSteal), fmt::format("steal {:.0f}%", seen.load->steal * 100));
   }
   if (const auto drift = drift_of(seen.samples)) {
-    // Of the ratio, so that a fall to a third weighs as much as a rise to three times.
+    // By the ratio, so that a fall to a third weighs as much as a rise to three times.
     const double size = std::exp(std::abs(std::log1p(*drift))) - 1;
     found.emplace_back(mark_of(size, kDrift), fmt::format("samples drifted by {:+.0f}%", *drift * 100));
   }

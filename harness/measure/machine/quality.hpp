@@ -1,4 +1,4 @@
-// How far a case's times can be trusted, by what was seen of the machine while it was measured.
+// How far a case's times can be trusted, by observations of the machine while it was measured.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -21,15 +21,15 @@ std::string_view quality_name(QualityMark mark);
 /// The sign beside a marked time, one column wide: "~" for noisy, "!" for disturbed, empty for good.
 std::string_view quality_sign(QualityMark mark);
 
-/// How far a limit of the device, which should always be the same, scattered.
+/// How far a limit of the device, which should always be the same, varied.
 struct AnchorSpread {
   std::string name;  ///< "FMA peak"
   double ratio = 1;  ///< the highest sample of the run over the lowest of those taken while the case was measured
 };
 
-/// How many samples `ceilings` (of the record) hold of the device by now; 0 where it has none.
+/// How many samples `ceilings` (of the record) hold for the device by now; 0 where it has none.
 std::size_t anchor_samples(const nlohmann::ordered_json& ceilings, std::string_view device);
-/// The limit that scattered most, by the samples from number `first` on. None without two samples in all.
+/// The limit that varied most, by the samples from number `first` on. None without two samples in all.
 std::optional<AnchorSpread> anchor_spread(const nlohmann::ordered_json& ceilings, std::string_view device,
                                           std::size_t first);
 
@@ -40,24 +40,25 @@ std::optional<double> drift_of(const std::vector<double>& samples);
 struct ClockSeen {
   double lowest_mhz = 0;             ///< of the case's samples
   double highest_mhz = 0;            ///< of all samples of the run on that device
-  bool is_held = false;              ///< by something that held the clock down during all samples of the case
-  std::vector<std::string> reasons;  ///< what did
+  bool is_held = false;              ///< whether something held the clock down during all samples of the case
+  std::vector<std::string> reasons;  ///< what held it down
 };
 
-/// What was seen of a case and of the machine meanwhile.
+/// Observations of a case and of the machine meanwhile.
 struct SeenOfCase {
   std::vector<double> samples;  ///< of the case's time, in the order they were taken; at least one
-  int threads = 1;              ///< of the host that the case keeps busy
+  int threads = 1;              ///< host threads that the case keeps busy
   std::optional<MachineLoad> load;
   std::optional<AnchorSpread> anchors;
   std::optional<ClockSeen> clock = std::nullopt;
-  double enqueue_ns = 0;  ///< that the host needs for each call which it launches by itself; 0: it does not, or unknown
+  double enqueue_ns = 0;  ///< host time for each call that the host launches one by one; 0: it launches none, or
+                          ///< unknown
 };
 
 struct Quality {
   QualityMark mark = QualityMark::good;
   std::vector<std::string> reasons;                     ///< with their figures, the worst first; none for a good case
-  std::optional<double> load_of_others = std::nullopt;  ///< of all cores
+  std::optional<double> load_of_others = std::nullopt;  ///< as a share of all cores
 
   bool is_marked() const { return mark != QualityMark::good; }
 };
@@ -70,8 +71,8 @@ nlohmann::ordered_json quality_json(const SeenOfCase& seen);
 /// The reverse, without control characters. Throws UserError.
 Quality read_quality(const JsonPlace& place);
 
-/// "N of M cases …", what a run says at its end of the timed cases' qualities, good where none is known; empty if all
-/// of them are good.
+/// "N of M cases …": the line at the end of a run about the qualities of its timed cases, good where none is known;
+/// empty if all of them are good.
 std::string quality_line(const std::vector<Quality>& timed, int cores, std::string_view file = "run.json");
 
 }  // namespace convladder

@@ -24,17 +24,18 @@ namespace {
 
 constexpr std::size_t kMostPasses = 100;
 constexpr double kShortPassNs = 50e6;
-constexpr double kKeptShare = 0.25;  // of the budget of passes
+constexpr double kKeptShare = 0.25;  // of the time budget for passes
 constexpr double kKeptRowNs = 20e6;  // of batches in a row
 constexpr double kMostKeptRowNs =
-    100e6;  // where others keep the processor busy: it ends with the batch that passes this
+    100e6;  // where other programs keep the processor busy: a row ends with the batch that passes this
 constexpr double kMostKeptInARow = 1000;
-constexpr double kMostKeptScores = 4e6;  // of all batches in a row
-constexpr double kRepeatedNs = 20e6;  // of passes in a row: long beside a process's wait for its turn, before and after
+constexpr double kMostKeptScores = 4e6;  // in all batches of a row
+constexpr double kRepeatedNs = 20e6;     // of passes in a row: long compared with a process's wait for its turn, before
+                                         // and after
 constexpr double kFewestRepeated = 5;
 constexpr double kMostRepeated = 1000;
-constexpr double kMostOverPass = 4;  // times what a pass claimed: a busy machine may disturb all of them
-constexpr int kFewestTurns = 3;      // a cheat that was disturbed is not told from a case that was
+constexpr double kMostOverPass = 4;  // times the claim of a pass: a busy machine may disturb all of them
+constexpr int kFewestTurns = 3;      // with fewer, a disturbed cheat cannot be told from a disturbed honest case
 
 std::unique_ptr<StopRule> pass_rule(const NetworkOptions& options) {
   if (options.repetitions) return stop_at_number(static_cast<std::size_t>(*options.repetitions), "repetitions");
@@ -79,7 +80,7 @@ class NetworkRun {
   }
 
  private:
-  /// What is not verified publishes no time.
+  /// Ends the case with the failure's status: an unverified case publishes no time.
   void fail(const CaseFailure& failure) {
     outcome_.status = failure.status;
     outcome_.reason = failure.what();
@@ -129,8 +130,8 @@ class NetworkRun {
       judge_convolutions();
       measure_kept();
     }
-    // Kernels and API calls in a pass of their own, behind all that are measured: recording takes time, and so does the
-    // profiler's library from when it is asked for the first time.
+    // Kernels and API calls come from a pass of their own, after all that are measured: recording takes time, and so
+    // does the profiler's library from the moment it is first asked for.
     if (!open_.ask({{"do", "recorder"}}).at("can_record").get<bool>()) return;
     verifier_.change_images();
     open_.ask({{"do", "pass"}, {"record", true}});
@@ -138,8 +139,8 @@ class NetworkRun {
     verifier_.compare_scores();
   }
 
-  /// Batch after batch through a network that stays ready, as many in a row as should take a while: what a message
-  /// takes, and threads that have to wake up, are not in it.
+  /// Measures the throughput of a loaded network: batch after batch through a network that stays ready, as many in a
+  /// row as should take a while, so that neither a message nor threads that have to wake up are in the time.
   void measure_kept() {
     if (options_.overlap || find_device_kind(planned_.device).clock_is_virtual()) return;
     open_.ask({{"do", "keep"}});
@@ -168,7 +169,7 @@ class NetworkRun {
     double batch_ns = 0;  ///< the mean
   };
 
-  /// So many batches in a row, or fewer on a machine that is too busy for them.
+  /// Runs so many batches in a row, or fewer on a machine that is too busy for them.
   KeptRow ask_kept(int batches) {
     NetworkVerifier::BatchesInARow row = verifier_.choose_batches(batches);
     const ordered_json reply = open_.ask({{"do", "kept"},
@@ -192,9 +193,9 @@ class NetworkRun {
       throw CaseFailure(Status::refused, of + mismatch);
   }
 
-  /// A short pass is lost in the time that a message takes: many of them are not. Both what they claim and what a pass
-  /// claimed before have to fit. Whoever waits for a processor amid so many passes does so while they are timed, so
-  /// that waiting excuses nothing of the former.
+  /// Repeats short passes. One alone is lost in the time that a message takes, but many in a row are not. Both their
+  /// own claim and the earlier claim of a single pass have to fit. A process that waits for a processor amid so many
+  /// passes does so while they are timed, so waiting excuses nothing in their own claim.
   void repeat_short_passes() {
     const double least_pass_ns = std::max(std::ranges::min(outcome_.totals), 1.0);
     if (!passes_are_all_timed_ || !(least_pass_ns < kShortPassNs)) return;
@@ -217,7 +218,7 @@ class NetworkRun {
                                                    time_text(pass_ns), passes, time_text(least_ns)));
   }
 
-  /// No convolution is faster than its device lets it be.
+  /// Checks that no convolution is faster than the limits of its device allow.
   void judge_convolutions() {
     for (std::size_t i = 0; i < outcome_.steps.size(); ++i) {
       const NetworkStep& step = verifier_.steps()[i];
@@ -238,7 +239,7 @@ class NetworkRun {
     std::vector<Activity> activities;
   };
 
-  /// One pass, on images that the last one did not have, its scores and what it claims.
+  /// Runs one pass, on images that the last one did not have: its scores and claimed times.
   AnsweredPass ask_pass() {
     verifier_.change_images();
     AnsweredPass answer;
@@ -265,7 +266,7 @@ class NetworkRun {
     outcome_.program = answer.pass.at("program");
   }
 
-  /// Steps that were timed one by one make up their phase but for what little is between them.
+  /// Checks that steps timed one by one add up to their phase, except for the little between them.
   void claim_layers(const std::vector<Activity>& activities, double total_ns) {
     double layers = 0;
     for (const Activity& activity : activities) {
@@ -282,7 +283,7 @@ class NetworkRun {
 
   void add_pass(const std::vector<Activity>& activities, double total_ns) {
     outcome_.profile = make_profile(activities);
-    if (!planned_.has_clock) return;  // how long the simulation took says nothing of the network
+    if (!planned_.has_clock) return;  // the duration of the simulation says nothing about the network
     outcome_.totals.push_back(total_ns);
     for (StepOutcome& step : outcome_.steps) {
       step.samples.push_back(activity_ns(activities, activity_group::kLayers, step.name));
@@ -299,7 +300,7 @@ class NetworkRun {
     }
   }
 
-  /// Every pass gave every image the class of its verified scores, or the other one that rounding allows.
+  /// Checks that every pass gave every image the class of its verified scores, or the other one that rounding allows.
   void look_at_classes() {
     for (int image = 0; image < planned_.batch; ++image) {
       const ReferencePrediction expected = verifier_.expected(image);

@@ -1,5 +1,5 @@
-// One network case, seen by the harness: verified, then run in many passes, each compared with what was
-// verified.
+// One network case, seen by the harness: verified, then run in many passes, each compared with the
+// verified results.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,7 @@
 
 namespace convladder {
 
-/// A name and what it took in each pass, in nanoseconds.
+/// A name and its times in each pass, in nanoseconds.
 struct PassSamples {
   std::string name;
   std::vector<double> samples;
@@ -27,7 +27,7 @@ struct StepOutcome {
   std::string name;
   std::string type;
   std::string implementation;
-  std::vector<std::string> fused_with = {};  ///< layers that the step does besides its own
+  std::vector<std::string> fused_with = {};  ///< layers that the step computes besides its own
   nlohmann::ordered_json verification;
   std::vector<double> samples;      ///< nanoseconds of each pass; empty where the device has no clock
   nlohmann::ordered_json counters;  ///< as in the record of a run; null where the device does not count
@@ -40,14 +40,14 @@ struct CloseCall {
   int alternative = 0;  ///< the reference's second class
   int found = 0;
   double gap = 0;       ///< between the reference's two best scores
-  double rounding = 0;  ///< how much float32 may move it
+  double rounding = 0;  ///< how much float32 may change the gap
 };
 
-/// What batches take in a program that keeps its network (network/kept_network.hpp).
+/// Times of batches in a program that keeps its network loaded (network/kept_network.hpp).
 struct KeptBatches {
   std::vector<double> samples;  ///< nanoseconds of a batch, the mean of those in a row; empty where none were measured
-  int in_a_row = 0;             ///< batches of each sample; of one that took too long fewer
-  int compared = 0;             ///< of all samples, whose scores were all compared
+  int in_a_row = 0;             ///< batches in each sample; fewer in one that took too long
+  int compared = 0;             ///< batches of all samples, whose scores were all compared
 };
 
 struct NetworkOutcome {
@@ -68,12 +68,12 @@ struct NetworkOutcome {
   int labelled = 0;                    ///< images that count for that
 };
 
-/// Runs the case to its end. `phase` is told what begins.
+/// Runs the case to its end, and tells `phase` each phase that begins.
 NetworkOutcome run_network_case(const NetworkCase& planned, const NetworkOptions& options, const NetworkTruth& truth,
                                 const NetworkWorkload& workload, const OpenCase& open, TimeJudge& judge,
                                 const std::function<void(const char* phase)>& phase);
 
-/// How long a pass or the verification may take (step_timeout.hpp).
+/// Seconds that a pass or the verification may take (step_timeout.hpp).
 double network_timeout_seconds(const NetworkCase& planned, const NetworkOptions& options);
 
 }  // namespace convladder

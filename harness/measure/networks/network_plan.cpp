@@ -19,12 +19,12 @@
 namespace convladder {
 namespace {
 
-// The slowest stage of the story takes some seconds for a pass of so many floating-point operations.
+// The slowest of stages 1 to 6 takes some seconds for a pass of so many floating-point operations.
 constexpr double kStoryWork = 40e9;
 constexpr double kStoryWorkOnGpu = 4e12;
 constexpr std::ptrdiff_t kStoryBatches = 2;
 
-// --variant: what suits each layer best, by what the variants say; the second one without what is fused
+// values of --variant: the best for each layer, as the variants say, with fused layers and without
 constexpr const char* kBest = "best";
 constexpr const char* kBestSeparate = "best-separate";
 
@@ -45,7 +45,7 @@ std::vector<std::pair<std::string, std::string>> assignments(const std::string& 
   return pairs;
 }
 
-/// What computes a convolution: what is built in, and stages from outside.
+/// The implementations of convolutions: the built-in ones, and stages from outside.
 class Convolutions {
  public:
   /// Compiles the files. Throws UserError.
@@ -66,7 +66,8 @@ class Convolutions {
   std::vector<ProblemVariant> all_;
 };
 
-/// What does the convolution `index` with what follows it, where nobody named a variant; nullptr if nothing suits it.
+/// The fused variant that computes the convolution `index` and the layers after it where no variant was named; nullptr
+/// if none suits it.
 const ProblemVariant* default_fused(const Network& network, std::size_t index, std::string_view family, int batch) {
   const std::optional<FusedLayers> layers = fused_layers(network, index);
   return layers ? default_variant(family, layers->shape.with_batch(batch)) : nullptr;
@@ -78,7 +79,7 @@ const ProblemVariant* find_fused(std::string_view family, std::string_view name)
   return found != nullptr && fuses(*found) ? found : nullptr;
 }
 
-/// The assignments that give every convolution its default: one for all where they are the same.
+/// The assignments that give every convolution its default: one for all where their defaults agree.
 std::vector<std::pair<std::string, std::string>> default_choice(const Network& network, std::string_view family,
                                                                 int batch, bool fused) {
   std::vector<std::pair<std::string, std::string>> choice;
@@ -106,8 +107,8 @@ void check_variant_name(const std::string& name, const Convolutions& convolution
 
 using Choice = std::vector<std::pair<std::string, std::string>>;
 
-/// Where no variant is named: of the story its stages, what suits each layer best by what the variants say, and the
-/// libraries; of all every stage, the fused ones and the libraries; otherwise what suits each layer best.
+/// The choices where no variant is named. For a story: stages 1 to 6, the best for each layer as the variants say, and
+/// the libraries; for all: every stage, the fused ones and the libraries; otherwise the best for each layer.
 std::vector<Choice> unnamed_choices(const NetworkOptions& options, const Convolutions& convolutions,
                                     const Network& network, std::string_view family, int batch) {
   std::vector<Choice> choices;
@@ -141,7 +142,7 @@ std::vector<Choice> unnamed_choices(const NetworkOptions& options, const Convolu
   return choices;
 }
 
-/// What `--variant` asks for, once for each choice: by layer name, "" for every convolution.
+/// The assignments that `--variant` asks for, once for each choice: by layer name, "" for every convolution.
 std::vector<Choice> variant_choices(const NetworkOptions& options, const Convolutions& convolutions,
                                     const Network& network, std::string_view family, int batch) {
   std::vector<Choice> choices;
@@ -165,8 +166,8 @@ std::vector<Choice> variant_choices(const NetworkOptions& options, const Convolu
   return choices;
 }
 
-/// Fuses the convolution `index` with what follows it, where that can be. `planned.unsupported` says why not where the
-/// layer was named, or where no other is fused (`choose_convolutions` clears it).
+/// Fuses the convolution `index` with the layers after it, where that is possible. `planned.unsupported` says why not
+/// where the layer was named, or where no other is fused (`choose_convolutions` clears it).
 void choose_fused(NetworkCase& planned, std::size_t index, const ProblemVariant& fused) {
   const std::string error = fusion_error(*planned.network, index, *fused.variant);
   if (error.empty()) {
@@ -176,8 +177,8 @@ void choose_fused(NetworkCase& planned, std::size_t index, const ProblemVariant&
   }
 }
 
-/// Whether a library was asked for the whole network; then it is the choice. Throws UserError where it was asked for a
-/// layer.
+/// Whether a library was asked for the whole network; it becomes the choice then. Throws UserError where it was asked
+/// for one layer.
 bool choose_whole(const Choice& wanted, NetworkChoice& choice) {
   for (const auto& [layer, variant] : wanted) {
     const RegisteredWholeNetwork* const found = find_whole_network(choice.family, variant);
@@ -191,7 +192,7 @@ bool choose_whole(const Choice& wanted, NetworkChoice& choice) {
   return false;
 }
 
-/// Fills the choice's convolutions and what is fused. False if the family has not all of the variants.
+/// Fills the choice's convolutions and fused layers. Returns false if the family lacks one of the variants.
 bool choose_convolutions(const Network& network, const std::vector<std::pair<std::string, std::string>>& wanted,
                          const Convolutions& convolutions, NetworkCase& planned) {
   NetworkChoice& choice = planned.choice;
@@ -203,18 +204,18 @@ bool choose_convolutions(const Network& network, const std::vector<std::pair<std
   if (choose_whole(wanted, choice)) return true;
   for (const std::size_t index : convolution_layers(network)) {
     const ConvShape shape = network.layers[index].convolution.with_batch(planned.batch);
-    const ProblemVariant* chosen = default_variant(choice.family, shape);  // of layers that are not named
+    const ProblemVariant* chosen = default_variant(choice.family, shape);  // for layers that are not named
     for (const auto& [layer, variant] : wanted) {
       if (!layer.empty() && layer != network.layers[index].name) continue;
       const ProblemVariant* const fused = find_fused(choice.family, variant);
       if (fused != nullptr) choose_fused(planned, index, *fused);
-      // What a fused variant cannot take, the stage does that it builds on.
+      // Where a fused variant cannot take a convolution, the stage on which it builds does.
       chosen = convolutions.find(choice.family, fused == nullptr ? variant : convolution_of(*fused).info.name);
     }
     if (chosen == nullptr) return false;
     choice.convolutions[index] = *chosen;
   }
-  // One name for all layers asks for those that can be.
+  // One name for all layers means those that can be fused.
   if (wanted.size() == 1 && wanted.front().first.empty() && !choice.fused.empty()) planned.unsupported.clear();
   return true;
 }
@@ -250,11 +251,11 @@ std::vector<int> batches_of(const NetworkOptions& options, const Network& networ
   if (batches.empty()) {
     const double limit = !options.story ? kNetworkWorkLimit : kind.family == "cuda" ? kStoryWorkOnGpu : kStoryWork;
     for (const int batch : network.batches) {
-      // A GPU does them all.
+      // A GPU runs them all.
       if (batches.empty() || (kind.family == "cuda" && !options.story) || batch * flop <= limit)
         batches.push_back(batch);
     }
-    // A sweep of many small batches is for those who ask for it.
+    // A sweep of many small batches has to be asked for.
     if (options.story && batches.size() > kStoryBatches) batches.erase(batches.begin(), batches.end() - kStoryBatches);
   }
   std::ranges::sort(batches);
@@ -263,7 +264,7 @@ std::vector<int> batches_of(const NetworkOptions& options, const Network& networ
   return batches;
 }
 
-/// What keeps a stage from outside from being run.
+/// Records why a stage from outside cannot be run.
 void look_at_stages(const DeviceKind& kind, NetworkCase& planned) {
   for (const auto& [layer, registered] : planned.choice.convolutions) {
     const FolderVariant* const stage = registered.variant->compiled_stage();
@@ -315,7 +316,7 @@ void add_cases(const NetworkOptions& options, const Convolutions& convolutions, 
 }  // namespace
 
 std::string why_no_room(const NetworkCase& planned) {
-  // The run's own, and those that a pass gets.
+  // The run's own images, and those that a pass gets.
   const double of_image = 2 * sizeof(float) * static_cast<double>(planned.network->input.elements());
   const double needed = of_image * planned.batch;
   const auto available = static_cast<double>(available_memory_bytes());

@@ -18,9 +18,9 @@ struct NetworkCase {
   std::string variants;  ///< "shared-memory", or "conv1=shared-memory,conv2=block-remap"
   std::string device;
   int batch = 1;
-  bool has_clock = true;         ///< whether the device times; if not it counts
+  bool has_clock = true;         ///< whether the device times; if not, it counts
   std::string skipped;           ///< why it is not run on this machine; empty if it is
-  std::string does_not_compile;  ///< what the compiler says of a stage from outside; empty if it compiles
+  std::string does_not_compile;  ///< the compiler's message for a stage from outside; empty if it compiles
   std::string unsupported;       ///< why the network cannot be run so; empty if it can
   bool runs() const { return skipped.empty() && does_not_compile.empty() && unsupported.empty(); }
 };
@@ -28,17 +28,18 @@ struct NetworkCase {
 /// Floating-point operations of one image's convolutions and fully connected layers, a multiply and an add per weight.
 double network_flop(const Network& network);
 
-/// Without `--batch`: the network's own batch sizes, as far as a pass stays below so many floating-point operations.
-/// Devices without a clock get `kCountedBatch` images if that is below their limit, otherwise one.
+/// The most floating-point operations of a pass where the batches are the network's own, without `--batch`. Devices
+/// without a clock get `kCountedBatch` images if that is below their limit, otherwise one.
 inline constexpr double kNetworkWorkLimit = 350e9;
 inline constexpr double kCountedNetworkWorkLimit = 1e9;
 inline constexpr int kCountedBatch = 8;
 
-/// All cases, by network, batch, device and stage, also those whose images the memory does not suffice for now. Throws
-/// UserError for names that are not known, nearest first.
+/// All cases, by network, batch, device and stage, also those whose images do not fit the memory now. Throws UserError
+/// for unknown names, nearest first.
 std::vector<NetworkCase> make_network_plan(const NetworkOptions& options);
 
-/// Why the memory does not suffice for the images of the case now; empty if it does. To be asked at its turn.
+/// Why the memory does not suffice for the images of the case now; empty if it does. To be asked when the case's turn
+/// comes.
 std::string why_no_room(const NetworkCase& planned);
 
 }  // namespace convladder

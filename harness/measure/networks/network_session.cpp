@@ -31,11 +31,11 @@ namespace {
 constexpr int kOverlappedChunks = 4;  // enough for copies to hide behind, few enough to keep kernels large
 constexpr std::uint32_t kDecoyActivations = 0x0dec0;
 
-/// What a record may take: what is left beside a pass that uses all the memory it may (chunk_images).
+/// The memory that a record may take: the rest besides a pass that uses all the memory it may (chunk_images).
 constexpr double kRecordShare = 1.0 / 16;
 constexpr std::size_t kMostRecordBytes = std::size_t{2} << 30;
 
-/// Room for what every step leaves of some images, at least of one.
+/// A window for every step's outputs of some images, at least of one.
 std::unique_ptr<SharedMemory> record_window(const NetworkCase& planned) {
   const std::vector<NetworkStep> steps = network_steps(*planned.network, planned.choice);
   const std::size_t of_image = record_offset(steps, steps.size(), 1);
@@ -61,7 +61,7 @@ std::vector<const FolderVariant*> stages_of(const NetworkCase& planned) {
   return stages;
 }
 
-/// What the other process needs of a case; its network and weights are the workload's.
+/// The fields of a case that another process needs; its network and weights are the workload's.
 ordered_json choice_json(const NetworkCase& planned) {
   ordered_json convolutions = ordered_json::array();
   for (const auto& [layer, registered] : planned.choice.convolutions) {
@@ -161,8 +161,8 @@ ordered_json NetworkSession::set(int rotation, int of) {
   return {{"chunk", chunk_}};
 }
 
-/// A pass prepares before it copies its images in: what it finds in its buffers then must not be what the last one
-/// left. Memory of the host comes anew from the system, zeroed; a device hands out again what was freed.
+/// Overwrites the results of the last pass. A pass prepares before it copies its images in, and must not find them in
+/// its buffers then. Memory of the host comes anew from the system, zeroed; a device hands out freed memory again.
 void NetworkSession::forget_activations() {
   if (device().is_host_memory()) return;
   std::size_t largest = workload_.network().input.elements();
@@ -183,7 +183,7 @@ ordered_json NetworkSession::record(const PassImages& wanted, std::uint32_t seed
   }
   StepRecorder recorder(device(), steps_, window_, wanted, seed);
   const PassOptions options{.chunk = chunk_, .time_steps = false, .observer = &recorder};
-  device().set_counting(false);  // for the answer to "counters" there is "pass"
+  device().set_counting(false);  // "counters" is answered from "pass"
   run_pass(device(), workload_.network(), steps_, weights_, images_.data(), batch_, options);
   device().set_counting(true);
   return ordered_json::object();

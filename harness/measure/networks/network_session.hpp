@@ -1,5 +1,5 @@
-// One network case, run where it is: passes, recorded or timed. Runs inside the case's own process, which compares
-// nothing: the harness's side (network_verifier.hpp) does.
+// One network case in the process that runs it: passes, recorded or timed. This is the case's own process, which
+// compares nothing: the harness's side (network_verifier.hpp) does.
 #pragma once
 
 #include <memory>
@@ -19,7 +19,7 @@
 
 namespace convladder {
 
-/// How passes are to be made.
+/// How passes are to be run.
 struct PassWish {
   std::optional<int> chunk;  ///< images at once; none: as many as fit, or a quarter of the batch to overlap copies with
   bool overlap = false;      ///< copies beside computing
@@ -29,7 +29,7 @@ struct PassWish {
 ///   {"do": "set", "rotation", "of"} -> {"chunk"}: the images of the next passes. The pass's image i is the workload's
 ///                        image (i + rotation) % of. A pass takes `chunk` images at once
 ///   {"do": "record", "first", "count", "seed"} -> {}: a pass in chunks as they are timed, with every output filled
-///                        before; of those images what every step left, into the window (step_recorder.hpp)
+///                        before; every step's outputs for those images, into the window (step_recorder.hpp)
 ///   {"do": "pass", "record": bool} -> {"total_ns", "steps_apart", "program"}; "steps_apart": the steps' times are of a
 ///                        run of their own, made before the one that took total_ns. "record" asks the device itself for
 ///                        its activities as well, which takes time of its own
@@ -37,16 +37,15 @@ struct PassWish {
 ///   {"do": "recorder"} -> {"can_record", "cannot_record_because"}: whether the device can be asked for its activities.
 ///                        Finding out attaches the profiler's library, which from then on costs time in every launch:
 ///                        to be asked when all passes are measured
-///   {"do": "read", "first", "count"} -> {}: so many scores, as that pass left them, into the window
+///   {"do": "read", "first", "count"} -> {}: so many scores, as the last "pass" left them, into the window
 ///   {"do": "repeat", "passes"} -> {}: so many passes, one after the other
 ///   {"do": "keep"} -> {}: makes the network ready once, for the batches of the next requests
 ///   {"do": "kept", "first", "step", "of", "batches", "most_ns"} -> {"total_ns", "batches"}: so many batches through
-///   the
-///                        network that was kept, one after the other, or fewer if they take longer than that. Batch b
+///                        the loaded network, one after the other, or fewer if they take longer than "most_ns". Batch b
 ///                        has the workload's images from (first + b * step) % of on, as in "set". "read" then reads the
 ///                        scores of all of them, batch after batch
-///   {"do": "let go"} -> {}: of that network
-///   {"do": "counters"} -> {"counters": [counters of each step]}: of that pass, on devices that count
+///   {"do": "let go"} -> {}: frees the loaded network
+///   {"do": "counters"} -> {"counters": [counters of each step]}: those of the last "pass", on devices that count
 /// A failure is {"status", "reason"}.
 class NetworkSession final : public Session {
  public:
@@ -76,7 +75,7 @@ class NetworkSession final : public Session {
   std::vector<NetworkStep> steps_;
   int chunk_ = 1;
   bool overlap_;
-  std::vector<float> images_;  ///< of the next passes
+  std::vector<float> images_;  ///< for the next passes
   PassResult last_;
   std::optional<KeptNetwork> kept_;
 };
@@ -88,7 +87,7 @@ std::vector<Activity> activities_from_json(const nlohmann::ordered_json& json);
 OpenCase start_network_process(const NetworkCase& planned, const NetworkWorkload& workload, const PassWish& wish,
                                double timeout_seconds);
 
-/// Runs it in this one, for debuggers and profilers. A device that cannot be opened answers with a status.
+/// Runs the case in this process, for debuggers and profilers. A device that cannot be opened answers with a status.
 OpenCase start_network_here(const NetworkCase& planned, const NetworkWorkload& workload, const PassWish& wish);
 
 }  // namespace convladder

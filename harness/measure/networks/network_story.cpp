@@ -21,7 +21,7 @@ double figure_of(const NetworkResult& result, const StepOutcome& step) {
   return step.counters.is_null() ? 0 : step.counters.at("totals").value("smsp__inst_executed.sum", 0.0);
 }
 
-/// The rung that does all convolutions; none for a library, a mixture, or a stage from outside.
+/// The rung that computes all convolutions; none for a library, a mixture, or a stage from outside.
 std::optional<int> rung_of(const NetworkCase& planned) {
   const auto& convolutions = planned.choice.convolutions;
   if (convolutions.empty() || !planned.choice.fused.empty()) return std::nullopt;

@@ -1,5 +1,5 @@
-// What a network's cases of one batch on one device tell: how fast its convolutions are with each stage, against the
-// first stage and against the library, and which is best.
+// The results of a network's cases of one batch on one device: how fast its convolutions are with each stage, compared
+// with the first stage and the library, and which is best.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -11,17 +11,17 @@
 
 namespace convladder {
 
-/// A case that is ok, and what follows from its figures. Times are nanoseconds; on a device without a clock they are
-/// warp instructions.
+/// A case that is ok, and the values that follow from its figures. Times are nanoseconds; on a device without a clock
+/// they are warp instructions.
 struct NetworkRow {
   const NetworkResult* of = nullptr;
   double op = 0;                        ///< of all convolutions: the sum of their medians
   double layers = 0;                    ///< of all layers
   std::optional<double> pass;           ///< the median of the passes
-  std::optional<double> images_second;  ///< in such a pass
-  std::optional<double> kept;           ///< the median of the batches through a network that is kept
+  std::optional<double> images_second;  ///< images per second in such a pass
+  std::optional<double> kept;           ///< the median of the batches through a loaded network
   std::optional<double> kept_images_second;
-  bool is_library = false;           ///< no convolution is done by one of our stages
+  bool is_library = false;           ///< no convolution is computed by one of our stages
   bool is_fused = false;             ///< `op` holds other layers as well, so that it is compared with nothing
   std::optional<double> x_baseline;  ///< times as fast by `op`
   std::optional<double> percent_of_library;
@@ -38,9 +38,9 @@ struct NetworkStory {
 
   std::vector<NetworkRow> rows;          ///< in the order of the plan; at least one
   const NetworkRow* baseline = nullptr;  ///< the lowest stage of the ladder, in all convolutions
-  const NetworkRow* mission = nullptr;   ///< the last stage of the story, likewise
+  const NetworkRow* mission = nullptr;   ///< the last of stages 1 to 6, in all convolutions
   const NetworkRow* best = nullptr;      ///< the fastest by `op` in float32 accuracy; never a library, nothing fused
-  const NetworkRow* library = nullptr;   ///< the fastest one
+  const NetworkRow* library = nullptr;   ///< the fastest library
 };
 
 /// One for each network, batch and device with a case that is ok, in the order of the plan. `results` must outlive

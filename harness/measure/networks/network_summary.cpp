@@ -18,7 +18,7 @@
 namespace convladder {
 namespace {
 
-constexpr std::size_t kMostRows = 26;  // of a table, before stages that no story is about are left out
+constexpr std::size_t kMostRows = 26;  // of a table, before stages outside of all stories are left out
 constexpr std::size_t kMostReasons = 5;
 constexpr std::size_t kMostIntervals = 3;  // networks whose accuracy gets a line of its own
 
@@ -52,7 +52,7 @@ std::vector<Told> shown_rows(const std::vector<NetworkStory>& stories) {
   return first.size() <= kMostRows ? first : largest;
 }
 
-/// "conv1=a, conv2=b": a cell is broken between words.
+/// The row's stages: "conv1=a, conv2=b". A cell is broken between words.
 std::string stage_text(const NetworkStory& story, const NetworkRow& row) {
   std::string text;
   for (const char c : row.of->planned.variants) {
@@ -149,7 +149,7 @@ std::string heading(const NetworkCase& first, const std::vector<Told>& rows, con
   return text;
 }
 
-/// "42% convolutions, 31% other layers, 27% copies, memory and the rest" of a pass of the best stage.
+/// The shares of a pass of the best stage: "42% convolutions, 31% other layers, 27% copies, memory and the rest".
 std::string where_the_time_goes(const NetworkStory& story) {
   const NetworkRow* const best = story.best != nullptr ? story.best : &story.rows.front();
   if (!best->pass || !(*best->pass > 0) || best->layers > *best->pass) return {};
@@ -186,7 +186,7 @@ std::string precision_note(const std::vector<NetworkStory>& stories) {
   return fmt::format("{}, that of a pass known to {}", text, range(half_widths, "±{:.1f}%"));
 }
 
-/// Of the largest batch of each network: all its cases found the same classes.
+/// Notes on each network's classes, from its largest batch: all its cases found the same ones.
 std::vector<std::string> class_notes(const std::vector<NetworkStory>& stories) {
   std::map<std::string, const NetworkOutcome*> largest;
   std::size_t cases = 0;
@@ -215,7 +215,7 @@ std::vector<std::string> class_notes(const std::vector<NetworkStory>& stories) {
   return notes;
 }
 
-/// What is the same for all variants of a reason: "conv1 (cudnn): its kernels …" without its beginning.
+/// The part of a reason that all variants have in common: "conv1 (cudnn): its kernels …" without its beginning.
 std::string without_place(const std::string& reason) {
   const std::size_t end = reason.find("): ");
   return end == std::string::npos || reason.find(" (") > end ? reason : reason.substr(end + 3);

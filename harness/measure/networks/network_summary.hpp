@@ -1,4 +1,4 @@
-// What a run of networks ends in: one table for each device, and what is worth knowing in a line each. All other tables
+// The summary at the end of a run of networks: one table for each device, and notes of a line each. All other tables
 // are in network_tables.hpp.
 #pragma once
 
@@ -10,12 +10,12 @@
 
 namespace convladder {
 
-/// The results of one device, its title in front. Of many networks or batches only what each story tells first.
+/// The results of one device, headed by its title. Of many networks or batches only the main rows of each story.
 std::string network_summary(const std::vector<NetworkStory>& stories, const std::string& device_title,
                             const std::string& images, std::size_t most_columns);
 
-/// In this order: where the time goes, how sure the figures are, classes and accuracy, what failed, what was not run.
-/// All reasons of cases that were not run only for `all`.
+/// The notes, in this order: where the time goes, how sure the figures are, classes and accuracy, failures, cases that
+/// were not run. All reasons of cases that were not run only for `all`.
 std::vector<std::string> network_notes(const std::vector<NetworkResult>& results,
                                        const std::vector<NetworkStory>& stories, bool all);
 

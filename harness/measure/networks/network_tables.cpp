@@ -131,7 +131,7 @@ std::string milliseconds_text(double nanoseconds) {
   return fmt::format("{:.{}f}", value, value < 999.995 ? 2 : (value < 99999.95 ? 1 : 0));
 }
 
-/// The columns of the published AlexNet sweep, and what it leaves out.
+/// The columns of the published AlexNet sweep, and those that it leaves out.
 void distribution_table(const std::vector<NetworkResult>& results, std::string& out) {
   // The host's phases would be those of a simulation, beside steps by a virtual clock.
   if (std::ranges::none_of(results, is_measured) || has_virtual_clock(results)) return;
@@ -196,7 +196,7 @@ void class_lines(const std::vector<NetworkResult>& results, std::string& out) {
   }
 }
 
-/// Others' figures of whole runs, a line for each of their stages.
+/// Other people's published figures of whole runs, a line for each of their stages.
 void published_lines(const std::vector<NetworkResult>& results, std::string& out) {
   std::vector<int> batches;
   for (const NetworkResult& result : results) batches.push_back(result.planned.batch);
@@ -231,7 +231,7 @@ void published_lines(const std::vector<NetworkResult>& results, std::string& out
 std::string network_result_line(const NetworkResult& result) {
   const NetworkOutcome& outcome = result.outcome;
   if (!result.planned.runs())
-    return fmt::format("{:<11} {}", outcome.status, result.planned.id);  // why: below the table
+    return fmt::format("{:<11} {}", outcome.status, result.planned.id);  // the reason is below the table
   if (outcome.status != Status::ok)
     return fmt::format("{:<11} {:<50} {}", outcome.status, result.planned.id, outcome.reason);
   if (!is_measured(result)) {

@@ -1,5 +1,5 @@
 // The results of network runs as tables of at most 100 columns: op times and accuracy, program time, where the time
-// goes, and what others published.
+// goes, and other people's published figures.
 #pragma once
 
 #include <cstdio>
@@ -13,7 +13,7 @@ namespace convladder {
 /// One line for a case that has just ended.
 std::string network_result_line(const NetworkResult& result);
 
-/// All tables of the results of one network. `weights` and `images` are what they are called.
+/// All tables of the results of one network. `weights` and `images` are their names.
 std::string network_tables(const std::vector<NetworkResult>& results, const std::string& weights,
                            const std::string& images);
 

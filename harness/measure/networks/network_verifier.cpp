@@ -15,8 +15,8 @@ namespace {
 
 constexpr int kFewestImages = 4;
 constexpr int kFewestCountedImages = 2;  // where a pass takes minutes
-constexpr double kComparedFlop = 1e9;  // of the images of a case that are compared element by element in linear layers
-// By how many roundings two right scores may differ: both err, and an operator by more than a convolution.
+constexpr double kComparedFlop = 1e9;  // for the images of a case that are compared element by element in linear layers
+// The number of roundings by which two right scores may differ: both err, and an operator by more than a convolution.
 constexpr double kScoreRoundings = 4;
 
 double rounding_factor(const NetworkChoice& choice) {
@@ -108,7 +108,7 @@ void NetworkVerifier::verify_block(const PassImages& block) {
   keep_scores(block);
 }
 
-/// What the last step left.
+/// Keeps the scores that the last step left.
 void NetworkVerifier::keep_scores(const PassImages& block) {
   const float* const scores =
       reinterpret_cast<const float*>(open_.window->data()) + record_offset(steps_, steps_.size() - 1, block.count);
@@ -134,7 +134,7 @@ void NetworkVerifier::compare_scores(const BatchesInARow& row) {
   }
 }
 
-/// The one of so many batches that the process keeps the scores of; its images begin at `rotation`.
+/// Compares one of the batches in a row whose scores the process keeps; its images begin at `rotation`.
 void NetworkVerifier::compare_batch(int batch, int rotation) {
   const ReadTensor read = open_.tensors();
   const auto count = static_cast<std::int64_t>(classes_);

@@ -1,5 +1,5 @@
-// The harness's side of verifying a network case: it says which images a pass gets, compares what every step computed
-// for every image against float64, and the scores of each pass that follows against those.
+// The harness's side of verifying a network case: it says which images a pass gets, compares every step's results for
+// every image with float64, and the scores of each later pass with the verified ones.
 #pragma once
 
 #include <cstdint>
@@ -18,19 +18,19 @@
 
 namespace convladder {
 
-/// How many different images the passes of a case take in turn: those of its batch, and of a small batch some more, so
-/// that no two passes in a row are given the same.
+/// How many different images the passes of a case take in turn: those of its batch, and for a small batch some more, so
+/// that no two passes in a row get the same.
 int images_in_turn(const NetworkCase& planned);
 
-/// The reference for every case of a network and batch.
+/// The reference for all cases of one network and batch.
 struct NetworkTruth {
-  std::span<const ReferencePrediction> predictions;  ///< of at least images_in_turn
+  std::span<const ReferencePrediction> predictions;  ///< of at least images_in_turn images
   std::span<const std::uint8_t> labels;              ///< of as many images as there are different ones
   const NetworkWeights* weights = nullptr;
 };
 
-/// Everything here throws CaseFailure where the case answers with a status or is wrong. All that is handed over
-/// outlives it.
+/// Verifies a network case. Everything here throws CaseFailure where the case answers with a status or is wrong. All
+/// that is handed over outlives it.
 class NetworkVerifier {
  public:
   NetworkVerifier(const NetworkCase& planned, const NetworkWorkload& workload, const NetworkTruth& truth,
@@ -38,11 +38,11 @@ class NetworkVerifier {
 
   /// Has every step of every image recorded, in as many passes as the window makes necessary, and compares them.
   void verify();
-  /// Gives the next pass its images: the same in another order, or others.
+  /// Gives the next pass its images: the last ones in another order, or others.
   void change_images();
   /// Compares the scores of the last pass with the float64 classes and with the scores of the verified steps.
   void compare_scores();
-  /// The images of some batches in a row, other ones in each than in the one before: as "kept" asks for them.
+  /// The images of some batches in a row, others in each batch than in the one before, as "kept" asks for them.
   struct BatchesInARow {
     int first = 0;
     int step = 0;
@@ -50,17 +50,17 @@ class NetworkVerifier {
     int batches = 1;
   };
   BatchesInARow choose_batches(int batches);
-  /// Compares in the same way the scores of all of these batches, which were the last.
+  /// Compares the scores of these batches, which were run last, as those of a pass.
   void compare_scores(const BatchesInARow& row);
 
-  /// Images that a pass takes at once; known after `verify`, as what follows is.
+  /// Images that a pass takes at once; known after `verify`, as are `steps` and all below.
   int chunk() const { return chunk_; }
   const std::vector<NetworkStep>& steps() const { return steps_; }
-  /// Of each step.
+  /// The check of each step.
   std::vector<StepCheck> checks() const;
   /// The class that the verified scores of an image give.
   int found_class(int image) const;
-  /// What the reference says of an image, its roundings those of the arithmetic that was chosen.
+  /// The reference's prediction for an image, with the rounding of the arithmetic that was chosen.
   ReferencePrediction expected(int image) const;
 
  private:
@@ -81,7 +81,7 @@ class NetworkVerifier {
   std::vector<StepComparison> comparisons_;
   int pool_;  ///< images_in_turn
   std::size_t classes_;
-  double rounding_factor_;  ///< of the reference's rounding, which is made for float32
+  double rounding_factor_;  ///< times the reference's rounding, which is computed for float32
   int chunk_ = 0;
   int rotation_ = 0;
   std::vector<float> entered_;  ///< images of a block

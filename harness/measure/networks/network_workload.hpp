@@ -1,5 +1,5 @@
-// What the runs of one network share: its images and weights, in memory that every case's process reads and none can
-// write to.
+// The data that the runs of one network share: its images and weights, in memory that every case's process reads and
+// none can write to.
 #pragma once
 
 #include <cstdint>
@@ -17,22 +17,22 @@ namespace convladder {
 
 class NetworkWorkload {
  public:
-  /// Resizes the first `count` images and keeps them beside the weights. `network_argument` is what finds the network
-  /// in another process.
+  /// Resizes the first `count` images and keeps them beside the weights. `network_argument` is the text by which
+  /// another process finds the network.
   NetworkWorkload(const Network& network, const std::string& network_argument, const ImageSet& images, int count,
                   const NetworkWeights& weights);
-  /// Opens, in another process, what `header` describes.
+  /// Opens, in another process, the workload that `header` describes.
   NetworkWorkload(const nlohmann::ordered_json& header, int descriptor);
 
-  /// What the other process needs to know besides the descriptor.
+  /// Everything that another process needs, besides the descriptor, to open the workload.
   nlohmann::ordered_json header() const;
   int descriptor() const { return memory_->descriptor(); }
 
   const Network& network() const { return *network_; }
-  /// NCHW, raw pixels.
+  /// The images, NCHW, raw pixels.
   const float* images() const { return reinterpret_cast<const float*>(memory_->data()); }
   int count() const { return count_; }
-  /// As `weights_file_content` makes them.
+  /// The weights, as `weights_file_content` makes them.
   std::span<const std::uint8_t> weights_file() const;
 
  private:

@@ -31,7 +31,7 @@ ConvShape as_convolution(const Layer& layer) {
           .groups = 1};
 }
 
-/// [out][in] with a column more.
+/// The layer's weights, [out][in] with a column more for the bias.
 std::vector<float> weights_with_bias(const LayerWeights& weights) {
   const std::size_t outputs = weights.bias.size();
   const std::size_t inputs = weights.weights.size() / outputs;
@@ -45,8 +45,8 @@ std::vector<float> weights_with_bias(const LayerWeights& weights) {
   return result;
 }
 
-/// Calls `work` for every index below `count`: with enough of them each on a core of its own, otherwise one after the
-/// other, each on all cores.
+/// Calls `work` for every index below `count`: if there are enough of them, each on a core of its own, otherwise one
+/// after the other, each on all cores.
 void side_by_side(std::size_t count, const std::function<void(std::size_t)>& work) {
   const int cores = omp_get_max_threads();
   if (count < static_cast<std::size_t>(cores)) {
@@ -54,13 +54,13 @@ void side_by_side(std::size_t count, const std::function<void(std::size_t)>& wor
     return;
   }
   on_all_cores(count, [&](std::size_t i) {
-    omp_set_num_threads(1);  // of this thread
+    omp_set_num_threads(1);  // for this thread
     work(i);
   });
   omp_set_num_threads(cores);
 }
 
-/// What a step's tolerance comes to for the number of products in its sums.
+/// A step's tolerance for the number of products in its sums.
 double granted(const NetworkStep& step) {
   if (step.kind != StepKind::layer_operator) return granted_tolerance(step.tolerance(), step.conv_shape());
   if (!step.is_fully_connected()) return std::min(step.tolerance(), kLargestTolerance);
@@ -117,7 +117,7 @@ ImageCheck StepComparison::check_of(const StepImages& images, int image, const R
                      (images.first + image) % images.chunk * elements);
 }
 
-/// `check(i)` says what is found of which[i].
+/// Records the result of `check(i)` for each image which[i].
 template <typename CheckImage>
 void StepComparison::check_images(const StepImages& images, const std::vector<int>& which, const CheckImage& check) {
   std::vector<ImageCheck> found(which.size());
@@ -129,7 +129,7 @@ ImageCheck StepComparison::check_operator(const StepImages& images, int image) c
   const auto at = static_cast<std::size_t>(image);
   const float* const input = images.input + at * step_.input().elements();
   if (step_.source->type == LayerType::tanh) {
-    // What is well within the tolerance is right; of anything else the reference has the last word.
+    // Outputs well within the tolerance are right; about all others the reference has the last word.
     const auto count = static_cast<std::int64_t>(step_.output.elements());
     const double error = max_tanh_error(input, images.output + at * step_.output.elements(), count);
     if (error < 0.999 * tolerance_) return {.compared = true, .max_scaled_error = error, .failure = {}};
@@ -170,7 +170,7 @@ void StepComparison::compare_by_element(const StepImages& images, const std::vec
   }
 }
 
-/// Empty if the outputs of these images may all be right.
+/// Checks random combinations of the images. Empty if their outputs may all be right.
 std::string StepComparison::combination_failure(const StepImages& images, const std::vector<int>& which,
                                                 std::uint64_t secret) const {
   const std::size_t elements = step_.input().elements();
@@ -202,7 +202,7 @@ void StepComparison::compare_combined(const StepImages& images, const std::vecto
   for (std::size_t i = 0; i < groups.size(); ++i) {
     check_.combined_images += static_cast<int>(groups[i].size());
     if (failures[i].empty() || !check_.passed()) continue;
-    compare_by_element(images, groups[i]);  // says which image it is
+    compare_by_element(images, groups[i]);  // finds the image
     if (check_.passed()) check_.failure = failures[i];
   }
 }

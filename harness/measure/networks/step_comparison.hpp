@@ -13,13 +13,13 @@
 
 namespace convladder {
 
-/// Some images before and after a step, one behind the other.
+/// Some images before and after a step, one after the other.
 struct StepImages {
-  int first = 0;  ///< place of the first in the pass
+  int first = 0;  ///< place in the pass of the first image
   int count = 0;
   const float* input = nullptr;
   const float* output = nullptr;
-  OutputFill fill;  ///< of the output, before, counted from each chunk's first element
+  OutputFill fill;  ///< the fill of the output before the step, counted from each chunk's first element
   int chunk = 1;    ///< images in a chunk
 };
 
@@ -30,8 +30,8 @@ class StepComparison {
   StepComparison(const NetworkStep& step, const LayerWeights& weights, std::uint64_t secret);
 
   /// Looks at every image. Convolutions and fully connected layers are linear: `by_element` images, other ones each
-  /// time, are compared element by element, the others in random combinations (combined_images.hpp). Of all other steps
-  /// every element of every image is.
+  /// time, are compared element by element, the others in random combinations (combined_images.hpp). For all other
+  /// steps every element of every image is compared.
   void compare(const StepImages& images, int by_element);
   const StepCheck& check() const { return check_; }
 
@@ -50,7 +50,8 @@ class StepComparison {
   const LayerWeights& weights_;
   double tolerance_;
   SeededRandom random_;
-  std::vector<float> with_bias_;  ///< weights of a fully connected layer, its bias as those of one input more
+  std::vector<float> with_bias_;  ///< weights of a fully connected layer, with its bias as the weights of one more
+                                  ///< input
   StepCheck check_;
 };
 

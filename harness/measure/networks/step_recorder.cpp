@@ -42,7 +42,8 @@ void StepRecorder::after(const NetworkStep& step, int images, float* output) {
   if (&step == &steps_.back()) chunk_first_ += images;
 }
 
-/// Written, not mapped: what is only handed out is no memory of this process, whose peak is in the record.
+/// Keeps values in the record. They are written, not mapped: data that is only handed out is no memory of this process,
+/// whose peak is in the record.
 void StepRecorder::keep(const float* values, std::size_t count, std::size_t at) {
   if (!device_.is_host_memory()) {
     on_host_.resize(count);

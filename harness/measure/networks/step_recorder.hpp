@@ -19,14 +19,14 @@ struct PassImages {
 };
 
 /// Where in a record of `images` images the output of `step` begins, in elements: steps lie one after the other, and in
-/// each its images. Of the step behind the last: where the record ends.
+/// each its images. For the step after the last: where the record ends.
 std::size_t record_offset(const std::vector<NetworkStep>& steps, std::size_t step, int images);
 
-/// What the output of `step` holds before, where it is not the step's input as well.
+/// The fill of the output of `step` before the step runs, where the output is not the step's input as well.
 OutputFill step_fill(std::uint32_t seed, std::size_t step);
 
-/// Observes a pass: fills every step's output before the step, counted from each chunk's first element, and keeps of
-/// some images what it holds afterwards.
+/// Observes a pass: fills every step's output before the step, counted from each chunk's first element, and keeps the
+/// contents of some images' outputs after it.
 class StepRecorder final : public StepObserver {
  public:
   /// `steps` are those of the pass. The record goes to the beginning of `memory`.

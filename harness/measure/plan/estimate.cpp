@@ -9,11 +9,12 @@ namespace convladder {
 namespace {
 
 constexpr double kStartSeconds = 0.15;        // a process, its libraries and its memory
-constexpr double kGpuStartSeconds = 1.2;      // CUDA's as well: 0.7 to 1.5 s are reported of such machines
+constexpr double kGpuStartSeconds = 1.2;      // with CUDA's libraries and memory: 0.7 to 1.5 s are reported for such
+                                              // machines
 constexpr double kUnseenFlopPerSecond = 5e9;  // a plain loop on two cores: on the slow side, as estimates should be
-constexpr double kUnseenShareOfPeak = 0.05;   // of a GPU's, by the lower half of a ladder
+constexpr double kUnseenShareOfPeak = 0.05;   // of a GPU's peak, for the lower half of a ladder
 constexpr double kSimulatedFlopPerSecond = 0.5e9;
-constexpr double kReferenceFlopPerSecond = 1e9;  // in float64, of a core: 0.6 to 1 were seen on an AMD EPYC
+constexpr double kReferenceFlopPerSecond = 1e9;  // in float64, of a core: 0.6 to 1 GFLOP/s were seen on an AMD EPYC
 constexpr double kFewestCalls = 6;               // verified twice before and once after, and three samples
 constexpr double kCheckedBytesPerSecond = 2e9;   // filled, read back and compared
 

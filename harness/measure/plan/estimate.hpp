@@ -1,5 +1,5 @@
-// How long cases take: predicted from what was seen of the same variant on the same layer, and on a GPU, before
-// anything of it was seen, from the device's peak.
+// How long cases take: predicted from the times of the same variant on the same layer, or, on a GPU before any of them
+// was seen, from the device's peak.
 #pragma once
 
 #include <map>
@@ -14,11 +14,11 @@ class Estimator {
  public:
   explicit Estimator(const RunOptions& options) : options_(&options) {}
 
-  /// Records the time of one call of that variant on that layer for that batch.
+  /// Records the seconds of one call of that variant on that layer for that batch.
   void learn(const PlannedCase& planned, double call_seconds);
   /// Predicted seconds from the start of the case to its end; 0 for one that does not run.
   double case_seconds(const PlannedCase& planned) const;
-  /// Predicted seconds before the first of the cases of a group: inputs and the float64 reference; 0 if none runs.
+  /// Predicted seconds before the first of a group's cases: inputs and the float64 reference; 0 if none runs.
   double group_seconds(const CaseGroup& group) const;
 
   /// Whether a small call of each variant tells more than it costs. On a GPU it does not: starting a process takes
@@ -34,10 +34,10 @@ class Estimator {
 
   const RunOptions* options_;
   std::map<std::string, double> seconds_per_image_;
-  mutable std::map<std::string, DeviceSpeed> speeds_;  ///< asked once
+  mutable std::map<std::string, DeviceSpeed> speeds_;  ///< each asked for once
 };
 
-/// Predicted seconds of a whole network's case on a device: its passes, of which each takes `pass_flop`, and looking at
+/// Predicted seconds of a whole network's case on a device: its passes, each of which takes `pass_flop`, and comparing
 /// every step of every image.
 double network_seconds(const DeviceKind& kind, double budget_seconds, double pass_flop);
 

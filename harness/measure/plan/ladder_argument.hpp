@@ -1,4 +1,4 @@
-// The ladder that a command is given: a folder of the user's own, or a problem by its name.
+// The ladder argument of a command: a folder of the user's own, or a problem by its name.
 #pragma once
 
 #include <filesystem>
@@ -10,22 +10,22 @@
 
 namespace convladder {
 
-/// Of the argument, in every command's help.
+/// The argument's description in every command's help.
 inline constexpr const char* kLadderHelp = "a folder of yours with a problem.json, or the name of a problem";
 
-/// What `convladder run LADDER` says, into the options: a folder with a problem.json, or the name of a problem that is
-/// built in. Throws UserError for what is neither.
+/// Sets the options for `convladder run LADDER`, where LADDER is a folder with a problem.json, or the name of a problem
+/// that is built in. Throws UserError for anything else.
 void choose_ladder(RunOptions& options, const std::string& word);
 
-/// Where the folder that the options name lies. A ladder that comes with the program is written where its files can be
-/// compiled. Throws UserError.
+/// The path of the folder that the options name. A ladder that comes with the program is written to a place where its
+/// files can be compiled. Throws UserError.
 std::filesystem::path ladder_folder_of(const RunOptions& options);
 
-/// The folder that the options name, opened when it is first asked for: everything in it is compiled then, with its
-/// progress on the terminal. Throws UserError.
+/// The problem of the folder that the options name, opened when it is first asked for: then everything in it is
+/// compiled, with progress on the terminal. Throws UserError.
 const FolderProblem& ladder_of(const RunOptions& options);
 
-/// The files of --with as records have them: wherever a run is resumed, they are the same.
+/// Makes the files of --with absolute, as records have them: wherever a run is resumed, they are the same.
 void make_absolute(std::vector<std::string>& files);
 
 /// The stages from outside (--with), compiled when they are first asked for. Throws UserError.

@@ -9,11 +9,11 @@
 namespace convladder {
 
 /// The built-in network of that name; a text with a '/' or with ".json" at its end is a file, read once and kept.
-/// Throws UserError with the known names, nearest first, or what is wrong with the file.
+/// Throws UserError with the known names, nearest first, or with the error in the file.
 const Network& find_network(const std::string& name_or_path);
 
-/// Those named. If none is, the built-in networks that are marked for it (`default_run`), and any whose layer is named
-/// in full ("lenet86.conv1").
+/// The networks of these names. Without names, the built-in networks that are marked for it (`default_run`), and all of
+/// which a layer is named in full ("lenet86.conv1").
 std::vector<const Network*> selected_networks(const std::vector<std::string>& names,
                                               const std::vector<std::string>& layers);
 

@@ -12,7 +12,7 @@ struct NotRun {
   std::string reason;
 };
 
-/// Of a planned case with `runs()` false: of one layer, a network, a fused variant.
+/// Why a planned case with `runs()` false is not run: a case of one layer, a network, or a fused variant.
 template <typename Planned>
 NotRun why_not_run(const Planned& planned) {
   if (!planned.skipped.empty()) return {Status::skipped, planned.skipped};

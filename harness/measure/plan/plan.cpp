@@ -60,7 +60,7 @@ std::vector<int> batches_of(const RunOptions& options, const DeviceKind& kind, c
       if (batches.empty() || shape.with_batch(batch).flop() <= most_flop) batches.push_back(batch);
     }
   }
-  // What is counted of a batch holds for the others; the largest is where a GPU is full.
+  // Counts of one batch hold for the others; at the largest a GPU is full.
   if (options.story && options.batches.empty() && !kind.has_clock) batches = {std::ranges::max(batches)};
   std::ranges::sort(batches);
   const auto repeated = std::ranges::unique(batches);
@@ -76,7 +76,7 @@ ProblemSize size_of(const Problem& problem, const std::string& text) {
   }
 }
 
-/// The layers of networks that are of the problem and were asked for.
+/// Adds the layers of networks that belong to the problem and were asked for.
 void add_layers(std::vector<LayerWork>& works, const Problem& problem, const RunOptions& options) {
   for (const Network* network : selected_networks(options.networks, options.layers)) {
     for (const ProblemLayer& of_problem : problem_layers(*network, problem)) {
@@ -89,8 +89,8 @@ void add_layers(std::vector<LayerWork>& works, const Problem& problem, const Run
   }
 }
 
-/// Layers of networks and sizes of the problem, for a batch of 1. Where nothing is named these are, of the convolution,
-/// the layers of the default networks; of another problem its default sizes.
+/// Layers of networks and sizes of the problem, for a batch of 1. Where nothing is named these are, for the
+/// convolution, the layers of the default networks; for another problem its default sizes.
 std::vector<LayerWork> sizes_of(const Problem& problem, const DeviceKind& kind, const RunOptions& options) {
   const bool convolves = problem.is_default();
   if (!convolves && !options.shapes.empty()) {
@@ -128,17 +128,18 @@ std::vector<LayerWork> layer_works(const Problem& problem, const DeviceKind& kin
   return works;
 }
 
-/// What a folder's stages launch by themselves runs on the stand-in, and needs no PTX of this build.
+/// Why the device cannot run the problem; empty if it can. The launches of a folder's own stages run on the stand-in,
+/// and need no PTX of this build.
 std::string why_unavailable(const DeviceKind& kind, const Problem& problem) {
   const bool is_folder = dynamic_cast<const FolderProblem*>(&problem) != nullptr;
   if (!is_folder || kind.family != "cuda" || kind.has_clock) return kind.unavailable();
   return stand_in::find_libraries().empty() ? "this build has no stand-in for the CUDA runtime" : "";
 }
 
-/// Of a stage that launches by itself.
+/// Why a device cannot run a stage that launches its kernels itself; empty if it can.
 std::string unsupported_stage(const DeviceKind& kind, const FolderVariant& stage, const Variant& variant,
                               const ProblemSize& shape) {
-  constexpr double kMostCountedFlop = 1e9;  // of a batch, all of which it launches
+  constexpr double kMostCountedFlop = 1e9;  // of a batch, all of which the stage launches
   if (!kind.has_clock) {
     if (shape.problem->items_are_alike() && shape.flop() > kMostCountedFlop) {
       return "a stage from outside is executed whole, and this batch is more than 1 GFLOP";
@@ -159,7 +160,7 @@ std::string unsupported_on(const DeviceKind& kind, const Variant& variant, const
   return variant.unsupported_reason(shape);
 }
 
-/// Above the stages that everybody starts with only the fastest is of interest.
+/// Whether a case contends: above stages 1 to 6 only the fastest is of interest.
 bool is_contender(const RunOptions& options, const ProblemVariant& registered, const DeviceKind& kind) {
   const int story = registered.problem->story_rungs();
   return options.story && kind.has_clock && story > 0 && registered.info.rung.value_or(0) > story;
@@ -203,7 +204,7 @@ const Problem& problem_of(const RunOptions& options) {
 
 namespace {
 
-/// The problem's, and those from outside.
+/// The problem's variants, and those from outside.
 std::vector<ProblemVariant> variants_with(const Problem& problem, const RunOptions& options) {
   std::vector<ProblemVariant> all = problem.variants();
   if (options.with.empty()) return all;

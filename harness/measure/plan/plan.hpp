@@ -1,4 +1,4 @@
-// From options to cases: what is to be run, in which order, and what cannot be.
+// From options to cases: which are to be run, in which order, and which cannot be.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@ namespace convladder {
 /// More images than any machine has memory for, so that mistyped numbers are refused.
 constexpr int kLargestBatch = 10'000'000;
 
-/// What is computed: a size of a problem, or a layer of a network, and where its input comes from.
+/// The work of a case: a size of a problem, or a layer of a network, and where its input comes from.
 struct LayerWork {
   std::string network;  ///< "lenet72", "shape" for a shape given on the command line, or another problem's name
   std::string layer;    ///< "conv1", or the shape's short name
@@ -26,15 +26,15 @@ struct LayerWork {
   std::string name() const { return network + "." + layer; }
 };
 
-/// Throws UserError, nearest names first, if there is no such problem. Where it is a folder this compiles what is in
-/// it.
+/// The problem that the options name. Throws UserError, nearest names first, if there is no such problem. Where it is a
+/// folder, its contents are compiled.
 const Problem& problem_of(const RunOptions& options);
 
 /// The problem's variants and, above them, the stages from outside that the options name. Throws UserError.
 std::vector<ProblemVariant> planned_variants(const RunOptions& options);
 
-/// The convolution whose input and weights it takes: a convolution's own, and that of a network's layers which a fused
-/// variant takes together.
+/// The convolution whose input and weights the work takes: a convolution's own, and that of the network layers that a
+/// fused variant takes together.
 std::optional<ConvShape> convolution_in(const LayerWork& work);
 
 /// "images" of a data set as they are, "upstream activations" or "random".
@@ -48,12 +48,12 @@ struct PlannedCase {
   LayerWork work;
   std::string skipped;                ///< why it is not run on this machine; empty if it is
   std::string unsupported;            ///< why the variant cannot run this shape; empty if it can
-  std::string does_not_compile = {};  ///< why there is no code of it; empty if there is
-  std::string untimed = {};           ///< why it is verified and not timed; empty if it is timed
-  bool has_clock = true;              ///< whether the device times; if not it counts
-  std::string configuration = {};     ///< what `variant`, a configured one, was told; empty for one from the registry
+  std::string does_not_compile = {};  ///< why it has no code; empty if it has
+  std::string untimed = {};           ///< why it is verified but not timed; empty if it is timed
+  bool has_clock = true;              ///< whether the device times; if not, it counts
+  std::string configuration = {};     ///< the configuration given to `variant`; empty for one from the registry
   bool contends =
-      false;  ///< whether it leaves as soon as another that contends is surely faster: only the best is asked for
+      false;  ///< whether it stops as soon as another that contends is surely faster: only the best is asked for
   bool runs() const { return skipped.empty() && unsupported.empty() && does_not_compile.empty(); }
 };
 
@@ -62,25 +62,25 @@ struct CaseGroup {
   LayerWork work;
   std::string device;
   std::vector<PlannedCase> cases;
-  bool has_clock = true;  ///< whether the device times; if not it counts, and executes kCountedImages of a batch
+  bool has_clock = true;  ///< whether the device times; if not, it counts, and executes kCountedImages of a batch
 };
 
-/// Without `--batch` the batches are the problem's default ones, as far as one call's work stays below this.
+/// Without `--batch` the batches are the problem's default ones, as long as the work of one call stays below this.
 inline constexpr double kDefaultWorkLimit = 10e9;  ///< floating-point operations
-/// The same of a run without any choice, which has to end soon.
+/// As `kDefaultWorkLimit`, for a run without any choice, which has to end soon.
 inline constexpr double kStoryWorkLimit = 3e9;
 
-/// Images of a batch that a device without a clock executes; the others do the same.
+/// Images of a batch that a device without a clock executes; the others behave in the same way.
 inline constexpr int kCountedImages = 8;
 
-/// All groups, by device, layer and batch, also those that the memory does not suffice for now (cases_at_a_time.hpp).
-/// Throws UserError for names that are not known (nearest first) and for filters that leave nothing.
+/// All groups, by device, layer and batch, also those for which the memory does not suffice now (cases_at_a_time.hpp).
+/// Throws UserError for unknown names (nearest first) and for filters that leave nothing.
 std::vector<CaseGroup> make_plan(const RunOptions& options);
-/// The same of a problem that is open already, whatever the options call it.
+/// As `make_plan` with options alone, for a problem that is open already, whatever the options call it.
 std::vector<CaseGroup> make_plan(const Problem& problem, const RunOptions& options);
 
-/// Bytes a case holds on its device: input, weights and output, as much again for a layout of the variant's own, and
-/// what the problem may need between its steps.
+/// Bytes that a case holds on its device: input, weights and output, as much again for a layout of the variant's own,
+/// and the memory that the problem may need between its steps.
 double case_bytes(const ProblemSize& shape);
 
 }  // namespace convladder

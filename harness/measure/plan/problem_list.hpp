@@ -9,8 +9,8 @@ namespace convladder {
 /// [{"name", "title", "dimensions", "default_sizes", "variants": [{"family", "rung", "name", "title"}]}]
 nlohmann::ordered_json problems_json();
 
-/// As text: a line for each problem, and one for each of its variants; those of the convolution, which have lines of
-/// their own, are left out.
+/// The problems as text: a line for each problem, and one for each of its variants; those of the convolution, which
+/// have lines of their own, are left out.
 std::string problem_lines();
 
 }  // namespace convladder

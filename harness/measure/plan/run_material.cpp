@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kSyntheticImages = 10000;  // as many as the data sets' test files
 
-/// How the network was named on the command line: one of a file is found by its path.
+/// How the network was named on the command line: one from a file is found by its path.
 std::string argument_of(const NetworkOptions& options, const Network& network) {
   const auto names_it = [&network](const std::string& name) { return &find_network(name) == &network; };
   const auto found = std::ranges::find_if(options.networks, names_it);

@@ -1,8 +1,8 @@
 // Where the time went: activities summed by name, a table for each group, as profilers print them.
 //
 //   const ProfileTable table = make_profile(device.stop_activities());
-//   fmt::print("{}", profile_text(table, {.layout = ProfileLayout::nvprof}));      //
-//   harness/measure/profile/profile_text.hpp record["profile"] = profile_to_json(table);
+//   fmt::print("{}", profile_text(table, {.layout = ProfileLayout::nvprof}));  // profile_text.hpp
+//   record["profile"] = profile_to_json(table);
 //
 // A published table may have fewer values than ours; missing values are empty here and printed as blanks.
 #pragma once
@@ -51,19 +51,19 @@ struct ProfileTable {
   bool operator==(const ProfileTable&) const = default;
 };
 
-/// Sums activities. Groups in the order GPU activities, API calls, layers, host phases, then any other by its name;
+/// Sums activities. Groups are in the order GPU activities, API calls, layers, host phases, then any other by its name;
 /// rows by total time, equal ones by name.
 ProfileTable make_profile(std::span<const Activity> activities);
 
-/// Of each group the rows until their shares add up to at least `percent` (above 0); what was left out is counted in
-/// the group. At 100 and above, and from a row on that says no share, nothing is left out.
+/// The table with the rows of each group until their shares add up to at least `percent` (above 0); the rows left out
+/// are counted in the group. At 100 and above, and from a row without a share on, nothing is left out.
 ProfileTable cut_profile(const ProfileTable& table, double percent);
 
 /// {"unit": "ns", "groups": [{"group", "rows": [{"time_percent", "total_ns", "calls", "avg_ns", "med_ns", "min_ns",
-/// "max_ns", "stddev_ns", "name"}], "cut_rows", "cut_time_percent"}]}; null for what is not known.
+/// "max_ns", "stddev_ns", "name"}], "cut_rows", "cut_time_percent"}]}; null for unknown values.
 nlohmann::ordered_json profile_to_json(const ProfileTable& table);
 
-/// The reverse. A field that is missing is not known. Throws UserError.
+/// Reads the JSON of `profile_to_json`. A missing field is not known. Throws UserError.
 ProfileTable read_profile(const JsonPlace& place);
 
 }  // namespace convladder

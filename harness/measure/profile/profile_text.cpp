@@ -31,7 +31,7 @@ std::string nvprof_time_or_blank(const std::optional<double>& nanoseconds) {
 
 std::string cut_name(const ProfileGroup& group) { return fmt::format("({})", plural(group.cut_rows, "more row")); }
 
-/// "  ---  " of nsys: a text in the middle of a column; the left side gets the odd space.
+/// A text in the middle of a column, as nsys prints "  ---  "; the left side gets the odd space.
 std::string centered(const std::string& text, std::size_t width) {
   const std::size_t spaces = width - std::min(width, text.size());
   return std::string((spaces + 1) / 2, ' ') + text + std::string(spaces / 2, ' ');
@@ -51,7 +51,7 @@ std::string nvprof_text(const ProfileTable& table, bool full_names) {
                           or_blank(row.calls, "{}"), nvprof_time_or_blank(row.average_ns),
                           nvprof_time_or_blank(row.minimum_ns), nvprof_time_or_blank(row.maximum_ns),
                           full_names ? row.name : fitted_name(row.name, name_columns));
-      type.clear();  // once a group
+      type.clear();  // once per group
     }
     if (group.cut_rows > 0) {
       text += fmt::format("{:>16}{:>9}{:52}{}\n", type, fmt::format("{:.2f}%", group.cut_percent), "", cut_name(group));
@@ -82,7 +82,7 @@ std::string nvprof_csv(const ProfileTable& table) {
 constexpr std::size_t kNsysNumbers = 9;
 using NsysNumbers = std::array<std::string, kNsysNumbers>;
 
-/// What is counted is a call for API calls and phases of the host, and an instance of a kernel, a copy or a layer.
+/// The heading of a count: calls for API calls and phases of the host, instances for kernels, copies and layers.
 NsysNumbers nsys_header(const ProfileGroup& group) {
   const bool calls = group.name == activity_group::kApi || group.name == activity_group::kHost;
   return {"Time (%)", "Cum. (%)", "Total Time (ns)", calls ? "Num Calls" : "Instances", "Avg (ns)", "Med (ns)",
@@ -106,7 +106,7 @@ struct NsysLine {
   std::string name;
 };
 
-/// The group's rows as texts. Shares add up as far as every row says its own.
+/// The group's rows as texts. Shares add up as long as every row has its own.
 std::vector<NsysLine> nsys_lines(const ProfileGroup& group) {
   std::vector<NsysLine> lines;
   std::optional<double> cumulative = 0.0;
@@ -177,7 +177,7 @@ std::string nsys_text(const ProfileTable& table, const ProfileFormat& format) {
 
 // Names
 
-/// Drops the parameters or the template arguments, which `open` begins; not a name's own first character.
+/// Drops the parameters or the template arguments, which begin with `open`; keeps a name's own first character.
 void erase_from(std::string& name, char open) {
   const std::size_t at = name.find(open);
   if (at != 0 && at != std::string::npos) name.erase(at);
@@ -198,7 +198,7 @@ std::string nvprof_time_text(double nanoseconds) {
     double nanoseconds;
     int significant_digits;
   };
-  // Five digits, six for seconds, and the clock's whole nanoseconds.
+  // Five digits, six for seconds, and whole nanoseconds of the clock.
   if (nanoseconds < 1000) nanoseconds = std::round(nanoseconds);
   if (nanoseconds < 1000) return fmt::format("{:.0f}ns", nanoseconds);
   for (const Unit unit : {Unit{"us", 1e3, 5}, Unit{"ms", 1e6, 5}, Unit{"s", 1e9, 6}}) {

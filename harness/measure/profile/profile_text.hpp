@@ -21,7 +21,7 @@ struct ProfileFormat {
   bool full_names = false;  ///< text only: names are not shortened to fit 100 columns
 };
 
-/// "nvprof" or "nsys", "text", "csv" or "json"; throw UserError naming `flag` and what is known.
+/// "nvprof" or "nsys", "text", "csv" or "json"; throw UserError naming `flag` and the known words.
 ProfileLayout parse_profile_layout(const std::string& flag, const std::string& text);
 ProfileEncoding parse_profile_encoding(const std::string& flag, const std::string& text);
 
@@ -32,7 +32,7 @@ std::string profile_text(const ProfileTable& table, const ProfileFormat& format)
 std::string nvprof_time_text(double nanoseconds);
 
 /// A kernel's name in at most `width` columns: parameters, template arguments and namespaces are dropped, in this order
-/// and only as far as needed; what is too long then ends in "...".
+/// and only as far as needed; a name that is still too long ends in "...".
 std::string fitted_name(const std::string& name, std::size_t width);
 
 }  // namespace convladder

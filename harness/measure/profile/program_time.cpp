@@ -15,10 +15,10 @@ double seconds(const timeval& time) {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
 }
 
-/// `elapsed_seconds` counts from the clock's own beginning: only differences mean something.
+/// The time used so far. `elapsed_seconds` counts from the clock's own beginning: only differences mean something.
 ProgramTime now() {
   rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);  // fails for wrong arguments only
+  getrusage(RUSAGE_SELF, &usage);  // fails only for wrong arguments
   ProgramTime time;
   time.user_seconds = seconds(usage.ru_utime);
   time.system_seconds = seconds(usage.ru_stime);

@@ -1,4 +1,4 @@
-// What this process has used so far, as /usr/bin/time says it of a program.
+// The time and memory that this process has used so far, as /usr/bin/time prints them for a program.
 #pragma once
 
 #include <cstdint>
@@ -15,17 +15,17 @@ struct ProgramTime {
   double user_seconds = 0;
   double system_seconds = 0;
   double elapsed_seconds = 0;
-  std::int64_t max_resident_kilobytes = 0;  ///< the largest so far, in units of 1024 bytes as /usr/bin/time writes kB
+  std::int64_t max_resident_kilobytes = 0;  ///< the maximum so far, in units of 1024 bytes as /usr/bin/time writes kB
 
   /// Processor time over elapsed time, above 100 where several threads worked; none where no time has elapsed.
   std::optional<double> cpu_percent() const;
 };
 
-/// Starts its clock, and with it what is counted, when it is made: at the start of `main` for the whole program.
+/// Starts its clock, and with it all counts, when it is made: at the start of `main` for the whole program.
 class ProgramTimer {
  public:
   ProgramTimer();
-  /// Since the timer was made; the peak of the memory is the whole process's.
+  /// The usage since the timer was made; the peak of the memory is the whole process's.
   ProgramTime elapsed() const;
 
  private:
@@ -34,11 +34,11 @@ class ProgramTimer {
 
 /// {"kind": "measured", "user_seconds", "system_seconds", "elapsed_seconds", "cpu_percent", "max_resident_kilobytes"}
 nlohmann::ordered_json to_json(const ProgramTime& time);
-/// The reverse. Throws UserError.
+/// Reads the JSON of `to_json`. Throws UserError.
 ProgramTime read_program_time(const JsonPlace& place);
 
-/// In /usr/bin/time's layout: "0.30user 0.05system 0:13.10elapsed 2%CPU (0avgtext+0avgdata 5866708maxresident)k". The
-/// two averages are 0 there as well: Linux does not count them.
+/// The usage in /usr/bin/time's layout: "0.30user 0.05system 0:13.10elapsed 2%CPU (0avgtext+0avgdata
+/// 5866708maxresident)k". The two averages are 0 there as well: Linux does not count them.
 std::string program_time_text(const ProgramTime& time);
 
 }  // namespace convladder

@@ -61,7 +61,7 @@ std::vector<PredictedFigure> predicted_figures(const JsonPlace& one) {
   return figures;
 }
 
-/// Of the largest launch.
+/// Blocks of the largest launch.
 double most_blocks(const JsonPlace& counters) {
   double most = 0;
   for (const JsonPlace& kernel : counters.at("kernels").list()) {

@@ -1,4 +1,4 @@
-// What other figures are derived from: the cases and variants of a record, typed. JSON is read here once.
+// The typed cases and variants of a record, from which other figures are derived. JSON is read here once.
 #pragma once
 
 #include <array>
@@ -20,44 +20,45 @@ namespace convladder {
 struct PredictedFigure {
   std::string gpu;                ///< "h100"
   std::optional<double> low_ns;   ///< none if it cannot be launched there
-  std::optional<double> high_ns;  ///< likewise
+  std::optional<double> high_ns;  ///< none if it cannot be launched there
   std::string binding_low;        ///< "load/store unit"
   std::string binding_high;
   double occupancy = 0;                   ///< of the kernel with the least
   std::string limited_by;                 ///< "registers, shared memory"
-  std::size_t launches = 0;               ///< kernels of a call, one behind the other
-  std::array<Range, kTimeTerms> terms{};  ///< ns of each, of all kernels; 0 if it cannot be launched there
+  std::size_t launches = 0;               ///< kernels of a call, one after the other
+  std::array<Range, kTimeTerms> terms{};  ///< ns of each term, over all kernels; 0 if it cannot be launched there
 
   bool runs() const { return low_ns && high_ns; }
-  /// Geometric: only for comparing predictions with each other. Of one that runs.
+  /// The geometric mean of both ends, in ns: only for comparing predictions with each other. For one that runs.
   double middle_ns() const;
 };
 
-/// One of `prediction.gpus`. Throws UserError.
+/// Reads one of `prediction.gpus`. Throws UserError.
 PredictedFigure read_prediction(const JsonPlace& place);
 
-/// A case, and what its other figures follow from.
+/// A case, and the values from which its other figures follow.
 struct CaseFigures : RecordedCase {
   std::string family;
-  std::optional<ProblemSize> size;  ///< none of a problem that this program does not have
+  std::optional<ProblemSize> size;  ///< none for a problem that this program does not have
   double flop = 0;
   double minimum_bytes = 0;
-  double tolerance = 0;  ///< of the error that its verification allows; fp32's where it was not verified
-  double blocks = 0;     ///< of its largest counted launch; 0 if nothing was counted
+  double tolerance = 0;  ///< the error tolerance of its verification; fp32's where it was not verified
+  double blocks = 0;     ///< in its largest counted launch; 0 if nothing was counted
   std::vector<TimeFigure> other_times;
   std::vector<PredictedFigure> predictions;
 
-  /// What it can be compared on: device, family, network, layer, batch.
+  /// The place on which the case can be compared: device, family, network, layer, batch.
   auto place() const { return std::tie(device, family, network, layer, batch); }
 };
 
-/// scale * numerator / denominator; none without one of them, or of a denominator that is not above 0.
+/// scale * numerator / denominator; none if one of them is missing, or the denominator is not above 0.
 std::optional<double> ratio(std::optional<double> numerator, std::optional<double> denominator, double scale = 1);
 
-/// {"device", "family", "network", "layer", "batch"}: the beginning of what is derived of cases in one place.
+/// {"device", "family", "network", "layer", "batch"}: the first fields of everything that is derived from cases in one
+/// place.
 nlohmann::ordered_json place_json(const CaseFigures& one_case);
 
-/// What a variant of the record says of itself, as far as figures depend on it.
+/// The fields of a recorded variant on which figures depend.
 struct VariantFigures {
   std::string family;
   std::string name;
@@ -68,7 +69,7 @@ struct VariantFigures {
   std::string hypothesis = {};
 };
 
-/// `cases` and `variants` of a record. Throws UserError for what this program does not write.
+/// Reads `cases` and `variants` of a record. Throws UserError for anything that this program does not write.
 std::vector<CaseFigures> case_figures(const JsonPlace& cases);
 std::vector<VariantFigures> variant_figures(const JsonPlace& variants);
 

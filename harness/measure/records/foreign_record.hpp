@@ -1,4 +1,5 @@
-// Files of other programs that are read where a run.json is: a format registers how it is known and what run it makes.
+// Files of other programs that are read like a run.json: a format registers how it is recognised and which run it
+// makes.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -10,23 +11,24 @@ namespace convladder {
 
 struct ForeignFormat {
   const char* name;  ///< "Google Benchmark"
-  /// By its shape alone; `json` may hold anything.
+  /// Recognises a document by its shape alone; `json` may hold anything.
   bool (*is_of)(const nlohmann::ordered_json& json);
-  /// The run.json that says the same. `file` is what messages call it, and where it lies; `text` is what it holds.
-  /// Throws UserError for what that program does not write.
+  /// The document as a run.json. `file` is its name in messages, and where it lies; `text` is its content. Throws
+  /// UserError for anything that the other program does not write.
   nlohmann::ordered_json (*run_of)(const nlohmann::ordered_json& json, const std::string& file, std::string_view text);
 };
 
-/// A static object of it makes the format known.
+/// Makes a format known, as a static object.
 class ForeignFormatRegistration {
  public:
   explicit ForeignFormatRegistration(const ForeignFormat& format);
 };
 
-/// The format of that document; nullptr for a record of ours, and for what nobody knows.
+/// The format of that document; nullptr for a record of ours, and for an unknown document.
 const ForeignFormat* foreign_format_of(const nlohmann::ordered_json& json);
 
-/// Such a program may write NaN and Infinity where JSON has no number: null in their place, and nothing else changed.
+/// The text with null in place of NaN and Infinity, which such a program may write although JSON has no such number,
+/// and with nothing else changed.
 std::string without_not_finite(std::string_view text);
 
 }  // namespace convladder

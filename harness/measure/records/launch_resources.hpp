@@ -1,4 +1,4 @@
-// `resources` of a case in the record: what ptxas says of each kernel that it launches.
+// `resources` of a case in the record: the report of ptxas on each kernel that it launches.
 #pragma once
 
 #include <cstddef>
@@ -20,12 +20,12 @@ struct LaunchResources {
   std::size_t dynamic_shared_bytes = 0;
 };
 
-/// What ptxas said of every kernel that the case launches, on every architecture it was asked for.
-/// A stage of a folder launches by itself: `launched` says which kernels.
+/// The report of ptxas on every kernel that the case launches, for every architecture that was asked for. A stage of a
+/// folder launches its kernels itself: `launched` says which ones.
 std::vector<LaunchResources> resources_of(const PlannedCase& planned, const std::vector<KernelCounters>& launched);
 
 nlohmann::ordered_json resources_json(const std::vector<LaunchResources>& resources);
-/// The reverse, of what the prediction looks at. Throws UserError.
+/// Reads from the record the fields that the prediction needs. Throws UserError.
 std::vector<LaunchResources> read_resources(const JsonPlace& place);
 
 }  // namespace convladder

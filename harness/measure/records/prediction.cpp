@@ -20,11 +20,12 @@ using simulated::has_traffic;
 using simulated::tensor_half;
 using simulated::tensor_tf32;
 
-constexpr const char* kModel = "bottlenecks 2";  // the number changes with the model: predictions of two do not compare
+constexpr const char* kModel = "bottlenecks 2";  // the number changes with the model: predictions by two models cannot
+                                                 // be compared
 constexpr double kSectorBytes = 32;
 constexpr double kWavefrontBytes = 128;
 
-/// What ptxas said of the kernel for that architecture; null if nothing.
+/// The report of ptxas on the kernel for that architecture; null if there is none.
 const LaunchResources* resources_for(const KernelCounters& kernel, const std::vector<LaunchResources>& resources,
                                      const std::string& architecture) {
   for (const LaunchResources& one : resources) {
@@ -36,7 +37,8 @@ const LaunchResources* resources_for(const KernelCounters& kernel, const std::ve
   return nullptr;
 }
 
-/// Whether ptxas has made this kernel only for architectures that are newer than the GPU: it uses what older ones lack.
+/// Whether ptxas has compiled this kernel only for architectures newer than the GPU: it uses features that older ones
+/// lack.
 bool needs_newer_architecture(const KernelCounters& kernel, const std::vector<LaunchResources>& resources,
                               const GpuFacts& gpu) {
   const auto number = [](const std::string& architecture) { return std::atoi(architecture.c_str() + 3); };  // "sm_80"
@@ -108,7 +110,7 @@ const char* name_of(TimeTerm term) { return kTimeTermNames[static_cast<std::size
 
 ordered_json range_json(const Range& range) { return {{"low", range.low}, {"high", range.high}}; }
 
-/// Null unless it is known.
+/// The value, or null if it is not known.
 ordered_json known(bool is_known, ordered_json value) { return is_known ? std::move(value) : ordered_json(); }
 
 ordered_json kernel_json(const PredictedKernel& kernel) {

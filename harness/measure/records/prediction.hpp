@@ -1,7 +1,7 @@
 // How long the kernels of a case would take on each named GPU, by simulator/gpus/time_model.hpp.
 //
-// It is computed from the case's counters and ptxas's report, both in the record. Nothing here is measured, and
-// nothing is gated by it.
+// It is computed from the case's counters and ptxas's report, both in the record. Nothing here is measured, and no
+// check depends on it.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -21,22 +21,23 @@ struct PredictedKernel {
   PredictedLaunch launch;
 };
 
-/// The kernels of a case run one after another: their times add up, and the longest names what binds.
+/// The prediction for one GPU. The kernels of a case run one after another: their times add up, and the longest decides
+/// which term binds.
 struct GpuPrediction {
   const GpuFacts* gpu = nullptr;
   std::vector<PredictedKernel> kernels;
-  std::optional<Range> ns;  ///< none if one of them cannot be launched; then nothing binds either
+  std::optional<Range> ns;  ///< none if one of them cannot be launched; then no term binds either
   TimeTerm binding_low = TimeTerm::issue;
   TimeTerm binding_high = TimeTerm::issue;
 };
 
-/// What the kernels do in all, wherever they run.
+/// The operations and bytes of all kernels together, wherever they run.
 struct Roofline {
   double flop = 0;
   double shared_bytes = 0;
   double l1_bytes = 0;
-  std::optional<double> l2_bytes;  ///< none if the caches were not modelled, likewise below
-  std::optional<double> dram_bytes;
+  std::optional<double> l2_bytes;    ///< none if the caches were not modelled
+  std::optional<double> dram_bytes;  ///< none if the caches were not modelled
 };
 
 struct Prediction {
@@ -44,7 +45,8 @@ struct Prediction {
   std::vector<GpuPrediction> gpus;
 };
 
-/// None if no kernel was counted. Where no resources are given, occupancy is of threads alone, and the range is wider.
+/// The prediction; none if no kernel was counted. Without resources, occupancy follows from threads alone, and the
+/// range is wider.
 std::optional<Prediction> predict(const CountedFigures& counted, const std::vector<LaunchResources>& resources);
 
 /// `prediction` of a case in the record.

@@ -79,7 +79,7 @@ std::string text_cell(const PublishedTable& table, std::size_t row, std::string_
   return found != nullptr && found->is_string() ? found->get<std::string>() : std::string();
 }
 
-/// What all figures of a source have in common.
+/// A figure with the fields that all figures of a source have in common.
 PublishedFigure figure_of(const PublishedSource& source) {
   PublishedFigure figure;
   figure.source = source.name;
@@ -89,7 +89,7 @@ PublishedFigure figure_of(const PublishedSource& source) {
   return figure;
 }
 
-/// What those of a row have.
+/// A figure with the fields that all figures of a row have in common.
 PublishedFigure row_figure(const PublishedSource& source, const PublishedTable& table, std::size_t row) {
   PublishedFigure figure = figure_of(source);
   if (const ordered_json* const batch = cell(table, row, "batch")) figure.batch = batch->get<int>();
@@ -171,7 +171,7 @@ ordered_json published_json(std::string_view name) {
 }
 
 const PublishedSource& published_source(std::string_view name) {
-  embedded_file(name);  // says which names there are
+  embedded_file(name);  // names the known ones in its error
   return *std::ranges::find(published_sources(), name, &PublishedSource::name);
 }
 

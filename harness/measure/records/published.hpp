@@ -1,5 +1,5 @@
-// What others published of the same networks: op times, program times, accuracies, profiles, as data
-// (results/published/*.json, built into the program; results/published.schema.json says what is in a file).
+// Other people's published figures for the same networks: op times, program times, accuracies, profiles, as data
+// (results/published/*.json, built into the program; results/published.schema.json describes a file).
 //
 // They are other people's figures, measured on other machines. Code that shows one beside ours must name its device.
 #pragma once
@@ -14,19 +14,20 @@
 
 namespace convladder {
 
-/// A column of a table. Those with `what` hold figures, the others say what a row is of.
+/// A column of a table. Those with `what` hold figures, the others tell what a row is about.
 struct PublishedColumn {
   std::string name;   ///< "conv1", "elapsed", "stage", "batch"
   std::string unit;   ///< "s", "ms", "kB", "%"; empty for texts and numbers without one
-  std::string what;   ///< "op time", "kernel time", "program time", "accuracy", …; empty for what names the row
-  std::string layer;  ///< "conv1" where the figure is of one layer
+  std::string what;   ///< "op time", "kernel time", "program time", "accuracy", …; empty for a column that names the
+                      ///< row
+  std::string layer;  ///< "conv1" where the figure is for one layer
 };
 
 struct PublishedTable {
   std::string name;
   std::string kind;     ///< "op times", "program times", "profile", "sweep", "layers", "launches"
-  std::string note;     ///< as published, or how it is to be read
-  std::string command;  ///< what a profile was taken with
+  std::string note;     ///< as published, or how to read the table
+  std::string command;  ///< the command with which a profile was taken
   std::vector<PublishedColumn> columns;
   std::vector<std::vector<nlohmann::ordered_json>> rows;  ///< text, number, true or null; a cell for each column
   std::optional<ProfileTable> profile;                    ///< of kind "profile", instead of columns and rows
@@ -37,22 +38,22 @@ struct PublishedSource {
   std::string title;
   std::string network;
   std::string device;                                      ///< empty where the report does not say
-  std::optional<int> batch;                                ///< of all tables, unless a table has a column of it
+  std::optional<int> batch;                                ///< of all tables, unless a table has a column for it
   std::vector<std::pair<std::string, std::string>> notes;  ///< "claim", "figure" or "reading", and the text
   std::vector<PublishedTable> tables;
 };
 
-/// Reads a file. `file` is what messages call it. Throws UserError "FILE: tables[2].rows[0]: what is wrong".
+/// Reads a file. `file` is its name in messages. Throws UserError "FILE: tables[2].rows[0]: what is wrong".
 PublishedSource parse_published(std::string_view text, const std::string& file);
 
-/// All that this program was built with, by name.
+/// All sources that are built into this program, by name.
 const std::vector<PublishedSource>& published_sources();
 
-/// The content of one's file. Throws UserError for a name that is not known, nearest first.
+/// The content of a source's file. Throws UserError for an unknown name, nearest first.
 nlohmann::ordered_json published_json(std::string_view name);
 const PublishedSource& published_source(std::string_view name);
 
-/// One figure of somebody else's, to be shown beside ours.
+/// One of other people's figures, to be shown beside ours.
 struct PublishedFigure {
   std::string source;        ///< "fa17-ladder"
   std::string network;       ///< "lenet28"
@@ -60,16 +61,16 @@ struct PublishedFigure {
   std::string device;        ///< the report's words; empty where it does not say
   std::string stage;         ///< "gpu baseline (global memory)"; empty where the row has no name
   std::string model;         ///< "high" or "low": which weights; empty where the report does not say
-  std::string layer;         ///< "conv1"; empty for what is of the whole program
+  std::string layer;         ///< "conv1"; empty for a figure of the whole program
   std::string what;          ///< "op time", "kernel time", "program time", "user time", "accuracy", "profile", …
   double value = 0;          ///< 0 for a profile
   std::string unit;          ///< as published; empty for an accuracy and a profile
-  bool approximate = false;  ///< "about", says the report
+  bool approximate = false;  ///< the report says "about"
   std::string path;          ///< JSON pointer into published_json(source): "/tables/1/rows/3/2", "/tables/4/profile"
 };
 
-/// All figures for the network at that batch, those that do not say their batch as well, and profiles; in the order of
-/// the files. `layer`, if given, leaves out those of other layers.
+/// All figures for the network at that batch, including those that do not say their batch, and profiles; in the order
+/// of the files. `layer`, if given, leaves out those of other layers.
 std::vector<PublishedFigure> published_figures(std::string_view network, int batch,
                                                std::optional<std::string_view> layer = std::nullopt);
 

@@ -17,7 +17,7 @@ using nlohmann::ordered_json;
 
 namespace {
 
-/// The first field or element that is not the same, and where it is, so that a message shows that and no list of
+/// The first field or element that differs, and where it is, so that a message shows that instead of a list of
 /// hundreds.
 struct Difference {
   std::string place;
@@ -57,7 +57,8 @@ void require_same(const ordered_json& then, const ordered_json& now, const std::
                               place.empty() ? "" : ": ", short_json(difference.then), short_json(difference.now)));
 }
 
-/// Of another build the settings may be others as well, so this is said before they are read.
+/// Throws UserError if the record is from another machine or build. A record of another build may have other settings
+/// as well, so this is checked before they are read.
 void require_same_machine(const JsonPlace& then, const RecordKind& kind) {
   const ordered_json now = environment_json();
   require_same(then.at("program").json(), now.at("program"), "the program");
@@ -66,7 +67,7 @@ void require_same_machine(const JsonPlace& then, const RecordKind& kind) {
   require_same(then.at("cpu").json(), now.at("cpu"), "the processor");
 }
 
-/// A folder may hold the record of another command.
+/// Throws UserError if the folder holds the record of another command.
 void require_kind(const std::filesystem::path& folder, const RecordKind& kind) {
   std::error_code ignored;
   if (std::filesystem::exists(folder / kind.file(), ignored)) return;
@@ -144,7 +145,8 @@ void Record::go_on(const RecordContent& now) {
   file_.write(json_);
 }
 
-/// As create() writes it: somebody else may have written the fields in another order, or cut those behind the cases.
+/// Puts the fields in the order in which create() writes them: somebody else may have written them in another order, or
+/// cut those after the cases.
 void Record::put_in_order(const RecordContent& now) {
   ordered_json ordered = ordered_json::object();
   const auto take = [&](const std::string& name) {
@@ -197,7 +199,7 @@ void Record::begin_session(const RecordContent& now) {
   context["sessions"].push_back(std::move(session));
 }
 
-/// False if there was none.
+/// Removes unwanted cases. Returns false if there was none.
 bool Record::remove_cases(const Keep& unwanted) {
   ordered_json left = ordered_json::array();
   for (ordered_json& one : json_.at("cases")) {
@@ -220,7 +222,7 @@ void Record::add(ordered_json one_case, const Fields& behind) {
   json_.at("cases").push_back(std::move(one_case));
 }
 
-/// All fields behind the cases.
+/// Replaces all fields after the cases.
 void Record::set_behind(const Fields& behind) {
   while ((--json_.end()).key() != "cases") json_.erase(--json_.end());
   json_.update(behind);
@@ -249,7 +251,7 @@ void Record::complete(const Fields& derived) {
 }
 
 void Record::derive(const Fields& derived) {
-  // Recorded in the order in which they ended; read in the order in which they were planned.
+  // Cases are recorded in the order in which they ended, and read in the order in which they were planned.
   json_["cases"] = cases_as_planned();
   set_behind(derived);
   file_.write(json_);

@@ -28,13 +28,13 @@ UserError cannot_make(const fs::path& folder, const std::error_code& error) {
   return UserError(fmt::format("cannot create the folder {}: {}", folder.string(), system_error_text(error.value())));
 }
 
-/// A link to nothing is there too.
+/// Whether the file exists. A link to nothing exists too.
 bool is_there(const fs::path& file) {
   std::error_code ignored;
   return fs::symlink_status(file, ignored).type() != fs::file_type::not_found;
 }
 
-/// Writes all of it at that place; 0, or the error.
+/// Writes all of the text at that place. Returns 0, or the error.
 int write_all_at(int descriptor, std::string_view text, std::size_t place) {
   while (!text.empty()) {
     const ssize_t count = ::pwrite(descriptor, text.data(), text.size(), static_cast<off_t>(place));
@@ -97,7 +97,7 @@ void RecordFile::write(const ordered_json& record) {
   body_ = fmt::format("{{{},{}", fields_text(before), kCasesLine);
   cases_ = 0;
   for (const ordered_json& one_case : record.at("cases")) body_ += (cases_++ > 0 ? "," : "") + case_text(one_case);
-  // A complete one grows no more, and is written to be read.
+  // A complete record grows no more, and is written to be read.
   const bool complete = record.value("complete", false);
   end_ = complete && !behind.empty() ? fmt::format("{},{}{}", kEndOfCases, fields_text(behind), kEndOfRecord)
                                      : end_text(behind);
@@ -116,7 +116,8 @@ void RecordFile::append(const ordered_json& one_case, const ordered_json& behind
   if (!in_place) write_file_atomically(path_, body_ + end_);
 }
 
-/// False where the file is not the one that was written last: somebody moved it away or wrote into it.
+/// Writes a case over the end. Returns false where the file is not the one that was written last: somebody moved it
+/// away or wrote into it.
 bool RecordFile::write_at_end(const std::string& added, const std::string& end) {
   const auto failed = [this](int error) {
     return UserError(fmt::format("cannot write {}: {}", path_.string(), system_error_text(error)));
@@ -133,7 +134,7 @@ bool RecordFile::write_at_end(const std::string& added, const std::string& end) 
     const auto size = static_cast<off_t>(body_.size() + added.size() + end.size());
     if (error == 0 && about.st_size > size && ::ftruncate(descriptor, size) != 0) error = errno;
     if (error == 0 && ::fsync(descriptor) != 0 && errno != EINVAL && errno != EROFS) error = errno;
-    if (error != 0) {  // as it was: there is room for that
+    if (error != 0) {  // restores the old end: there is room for that
       const bool restored = ::ftruncate(descriptor, about.st_size) == 0;
       static_cast<void>(restored && write_all_at(descriptor, end_, body_.size()) == 0);
     }

@@ -1,9 +1,9 @@
 // The file of a record and its folder: found or created, locked while the record is written, and grown case by case.
 //
-// A record is one JSON object. Its fields are in three parts: what is known when it begins, `cases`, and what comes
-// behind them. A finished case is written over the end of the file with one write: the case on lines of its own, then
-// the end again. So the file is complete JSON after every case, and n cases are written in time that grows with n.
-// Where a write was cut short, by a kill or a full disk, all cases before it are read back.
+// A record is one JSON object. Its fields are in three parts: those known when it begins, `cases`, and those after the
+// cases. A finished case is written over the end of the file with one write: the case on lines of its own, then the end
+// again. So the file is complete JSON after every case, and n cases are written in time that grows with n. Where a
+// write was cut short, by a kill or a full disk, all cases before it are read back.
 #pragma once
 
 #include <cstdint>
@@ -16,25 +16,25 @@
 
 namespace convladder {
 
-/// results/<host>-<time>, made now; with -2, -3, … behind it where that is there already. Throws UserError.
+/// Makes the folder results/<host>-<time>, with -2, -3, … after it where it exists already. Throws UserError.
 std::filesystem::path make_default_folder();
 
 /// A record on disk. While this lives, no other program writes into its folder.
 class RecordFile {
  public:
-  /// A new record: makes the folder. Throws UserError if it cannot, if another program writes into the folder, or if
-  /// the file is there already; `remedy` then says what to do instead.
+  /// Creates a new record, with its folder. Throws UserError if it cannot, if another program writes into the folder,
+  /// or if the file exists already; `remedy` then says what to do instead.
   static RecordFile create(const std::filesystem::path& file,
                            const std::string& remedy = "another --output starts a new run");
-  /// One that is there. Throws UserError.
+  /// Opens an existing record. Throws UserError.
   static RecordFile open(const std::filesystem::path& file);
 
   const std::filesystem::path& path() const { return path_; }
 
-  /// The whole record, atomically: an object with `cases`. Throws UserError.
+  /// Writes the whole record, an object with `cases`, atomically. Throws UserError.
   void write(const nlohmann::ordered_json& record);
-  /// One case more, in place and synchronised; `behind` is an object with all fields that stand behind the cases. On a
-  /// full disk the file stays as it was. Throws UserError.
+  /// Appends one case, in place and synchronised; `behind` is an object with all fields that stand after the cases. On
+  /// a full disk the file stays as it was. Throws UserError.
   void append(const nlohmann::ordered_json& one_case, const nlohmann::ordered_json& behind);
 
  private:
@@ -44,8 +44,8 @@ class RecordFile {
   std::filesystem::path path_;
   FolderLock lock_;
   bool on_disk_;      ///< whether the file on disk is this record
-  std::string body_;  ///< what the file holds up to the end of its last case
-  std::string end_;   ///< and from there on
+  std::string body_;  ///< the text of the file up to the end of its last case
+  std::string end_;   ///< the rest of its text
   std::size_t cases_ = 0;
 };
 

@@ -24,10 +24,10 @@ constexpr std::uint64_t kLargestCase = std::uint64_t{64} << 20;
 constexpr std::size_t kLongestLine = std::size_t{64} << 20;
 constexpr std::string_view kBeginOfCase = "\n  {";
 
-/// What a line begins with, of a constant that begins with the end of the line before.
+/// Whether a line begins with a constant that itself begins with the end of the line before.
 bool begins(std::string_view line, std::string_view with) { return line.starts_with(with.substr(1)); }
 
-/// Of a line that begins a list of a record, ` "ladders": [`; empty of any other.
+/// The name in a line that begins a list of a record, ` "ladders": [`; empty for any other line.
 std::string_view name_of_list(std::string_view line) {
   constexpr std::string_view begin = " \"";
   constexpr std::string_view end = "\": [";
@@ -35,7 +35,8 @@ std::string_view name_of_list(std::string_view line) {
   return line.substr(begin.size(), line.size() - begin.size() - end.size());
 }
 
-/// Without its end. False at the end of the file. Throws UserError for a line that no record has.
+/// Reads the next line, without its end. Returns false at the end of the file. Throws UserError for a line that no
+/// record has.
 bool next_line(std::ifstream& stream, std::string& line, const std::filesystem::path& file) {
   line.clear();
   std::streambuf& bytes = *stream.rdbuf();
@@ -77,8 +78,8 @@ RecordReader::RecordReader(std::filesystem::path file, std::set<std::string, std
   std::string other;  // text without the cases
   std::uint64_t offset = 0;
   Place one;
-  bool inside = false;  // of a case
-  bool passed = false;  // over a list that is not read
+  bool inside = false;  // within a case
+  bool passed = false;  // within a list that is not read
   for (std::string line; next_line(stream, line, file_);) {
     const std::uint64_t next = offset + line.size() + 1;
     if (part == Part::before) {
@@ -114,7 +115,7 @@ RecordReader::RecordReader(std::filesystem::path file, std::set<std::string, std
 }
 
 void RecordReader::read_fields(std::string text) {
-  if (!cut_ && !ordered_json::accept(text)) {  // cut behind the cases
+  if (!cut_ && !ordered_json::accept(text)) {  // cut after the cases
     cut_ = true;
     text.resize(text.find(kCasesLine) + kCasesLine.size());
   }

@@ -11,15 +11,15 @@
 
 namespace convladder {
 
-/// Whether a file begins as a record of this program does; of anything else RecordReader can say nothing.
+/// Whether a file begins as a record of this program does; about anything else RecordReader can say nothing.
 bool begins_as_record(const std::filesystem::path& file);
 
 class RecordReader {
  public:
-  /// Looks at every line once and keeps where the cases begin. Throws UserError: it cannot be read, it is not laid out
-  /// as this program writes it, its other fields are no JSON.
+  /// Looks at every line once and keeps where the cases begin. Throws UserError if the file cannot be read, is not laid
+  /// out as this program writes it, or has other fields that are no JSON.
   explicit RecordReader(std::filesystem::path file);
-  /// The same; the lists behind the cases that are called so are not read.
+  /// As the constructor with a file alone, but does not read the lists after the cases that have these names.
   RecordReader(std::filesystem::path file, std::set<std::string, std::less<>> unread);
 
   const std::filesystem::path& file() const { return file_; }

@@ -37,7 +37,7 @@ std::string end_text(const ordered_json& behind) {
 std::string closed_record(std::string_view cut) {
   const std::size_t cases = cut.find(kCasesLine);
   if (cases == std::string_view::npos) return {};
-  std::size_t end = cases + kCasesLine.size();  // of the last whole case
+  std::size_t end = cases + kCasesLine.size();  // the end of the last whole case
   for (std::size_t line = end; line < cut.size() && cut[line] == '\n';) {
     const std::size_t next = std::min(cut.find('\n', line + 1), cut.size());
     const std::string_view text = cut.substr(line, next - line);

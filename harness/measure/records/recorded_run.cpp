@@ -26,7 +26,7 @@ using nlohmann::ordered_json;
 
 namespace {
 
-constexpr std::uintmax_t kLargeRecord = std::uintmax_t{64} << 20;  // bytes from which on it is read case by case
+constexpr std::uintmax_t kLargeRecord = std::uintmax_t{64} << 20;  // bytes above which a record is read case by case
 constexpr NumberRange kTimes{.least = kAboveZero, .most = 1e18, .unit = "ns"};  // 30 years; sums stay finite
 
 void require_version(const JsonPlace& run) {
@@ -39,7 +39,7 @@ void require_version(const JsonPlace& run) {
   }
 }
 
-/// What a comparison needs of a case, and that its id is that of its other fields.
+/// Checks the fields of a case that a comparison needs, and that its id follows from its other fields.
 void check_case(const JsonPlace& place, const RecordedCase& one) {
   const std::string expected =
       fmt::format("{}/{}/{}.{}/{}", one.device, one.variant, one.network, one.layer, one.batch);
@@ -142,8 +142,8 @@ void refuse_folder_as_record(const std::string& file) {
 
 namespace {
 
-/// Of a text that is no JSON as it stands: what the last write to it left, or what another program writes. Empty for
-/// anything else.
+/// Repairs a text that is no JSON as it stands: one whose last write was cut, or one that another program writes. Empty
+/// for anything else.
 ordered_json mended_record_json(const std::string& text, const std::string& file) {
   if (const std::string closed = closed_record(text); !closed.empty() && ordered_json::accept(closed)) {
     ordered_json json = parse_record_json(closed, file);
@@ -179,7 +179,7 @@ RecordedRun parse_recorded_run(std::string_view text, const std::string& file) {
 
 namespace {
 
-/// All but the cases.
+/// The run with everything except the cases.
 RecordedRun run_without_cases(const JsonPlace& place, const std::string& file) {
   require_version(place);
   RecordedRun run;
@@ -198,7 +198,7 @@ void add_case(RecordedRun& run, const JsonPlace& one, std::set<std::string>& ids
   if (!ids.insert(run.cases.back().id).second) one.at("id").fail("occurs twice");
 }
 
-/// Of a file whose JSON would be many times as large in memory.
+/// Reads a file whose JSON would be many times as large in memory.
 RecordedRun read_large_run(const std::string& file) {
   const RecordReader reader(file, {"ladders", "leave_one_out"});
   RecordedRun run = run_without_cases(JsonPlace(reader.fields(), file), file);

@@ -1,4 +1,4 @@
-// A run.json as it is read back for being compared: only what a comparison needs, checked.
+// A run.json read back for comparison: only the fields that a comparison needs, checked.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -15,7 +15,7 @@
 
 namespace convladder {
 
-/// `schema_version` of the run.json that this program writes, and all that it reads.
+/// The `schema_version` of the run.json that this program writes, and the only one that it reads.
 constexpr const char* kRunSchemaVersion = "1.0";
 
 /// One kind of time of a case, in nanoseconds.
@@ -23,17 +23,17 @@ struct TimeFigure {
   std::string of;     ///< time_of::…
   std::string cache;  ///< "hot", "launched", "cold", or empty
   double median = 0;
-  std::optional<double> low;  ///< of the median's interval, with `high`
+  std::optional<double> low;  ///< of the median's interval; `high` is the other end
   std::optional<double> high;
-  std::optional<double> level = {};  ///< of the same interval
-  std::vector<double> samples;       ///< in the order they were taken: one a round
+  std::optional<double> level = {};  ///< of the interval from `low` to `high`
+  std::vector<double> samples;       ///< in the order they were taken: one in each round
   int iterations = 1;                ///< calls of each sample
   bool is_predicted = false;         ///< by a virtual clock
 
   bool is_hot() const { return cache.empty() || cache == "hot"; }
 };
 
-/// Counted on the simulated device. Names are Nsight Compute's; sums end in ".sum".
+/// Counters of a case on the simulated device. Names are Nsight Compute's; sums end in ".sum".
 struct RecordedCounters {
   int images_executed = 0;
   CounterValues totals;
@@ -48,7 +48,7 @@ struct RecordedCase {
   std::string layer;
   int batch = 0;
   std::optional<int> rung;  ///< none: a library, or a stage without an idea
-  std::string leaves_out;   ///< which idea; empty for all others
+  std::string leaves_out;   ///< the idea that is left out; empty for all others
   Status status = Status::ok;
   std::string reason;  ///< without control characters
   std::string input;
@@ -60,11 +60,11 @@ struct RecordedCase {
   int session = 0;
 
   bool ok() const { return status == Status::ok; }
-  /// It was run and went wrong.
+  /// Whether the case was run and went wrong.
   bool failed() const { return is_failure(status); }
-  /// Stands beside the ladder.
+  /// Whether the case is a library's, which stands beside the ladder.
   bool library() const { return !rung && leaves_out.empty(); }
-  /// "disturbed: others used 1.6 of 2 cores"; empty if its quality is good or not recorded.
+  /// "disturbed: others used 1.6 of 2 cores"; empty if the case's quality is good or not recorded.
   std::string disturbance() const;
 };
 
@@ -76,39 +76,39 @@ struct RecordedRun {
   std::vector<RecordedCase> cases;
 };
 
-/// The JSON of a record's text; `file` is what messages call it. Throws UserError, one line, for what is not JSON (with
-/// the byte), a key that is there twice, a number beyond a double, and what is too deep to work on.
+/// The JSON of a record's text; `file` is its name in messages. Throws UserError, one line, for a text that is not JSON
+/// (with the byte), a key that occurs twice, a number beyond a double, and JSON too deep to work on.
 nlohmann::ordered_json parse_record_json(std::string_view text, const std::string& file);
 
-/// Throws UserError, with what to do, if it is a ladder's folder.
+/// Throws UserError, with what to do, if the file is a ladder's folder.
 void refuse_folder_as_record(const std::string& file);
-/// The JSON of a record's file. Of one that was cut in the last write to it, all whole cases: one line on standard
-/// error says so. Of a file of another program (foreign_record.hpp) the run that says the same. Throws UserError as
-/// above.
+/// The JSON of a record's file. For a record that was cut in its last write, all whole cases: one line on standard
+/// error says so. For a file of another program (foreign_record.hpp), its run as a run.json. Throws UserError as
+/// `parse_record_json`.
 nlohmann::ordered_json read_record_json(const std::string& file);
 
-/// What a record's context says of the device of that kind; an empty object if nothing.
+/// The facts in a record's context about the device of that kind; an empty object if there are none.
 nlohmann::ordered_json device_facts(const nlohmann::ordered_json& context, std::string_view kind);
 
-/// "AMD EPYC, 2 threads": what tables call the device of that kind; the simulated device says only what it is.
+/// "AMD EPYC, 2 threads": the name in tables of the device of that kind; the simulated device says only what it is.
 std::string device_title(const nlohmann::ordered_json& context, const std::string& kind);
 
-/// One of `cases`, as far as fields are there. Throws UserError for what is not of its kind: a name with control
-/// characters, a sample that is no positive number below 10^18.
+/// Reads one of `cases`, with those of its fields that are there. Throws UserError for a field of the wrong kind: a
+/// name with control characters, a sample that is no positive number below 10^18.
 RecordedCase read_case(const JsonPlace& place);
-/// One of its times; none where it is null, or has neither a median nor samples.
+/// Reads one of a case's times; none where it is null, or has neither a median nor samples.
 std::optional<TimeFigure> read_time(const JsonPlace& place);
-/// A case's. Throws UserError.
+/// Reads a case's status. Throws UserError.
 Status read_status(const JsonPlace& place);
 
-/// Reads the text of a run.json; `file` is what messages call it. Throws UserError, one line: as above, and
-/// another kind of record, another schema version, a case that is there twice, a name with control characters,
-/// a field that is missing or not of its kind, a sample that is no positive number below 10^18.
+/// Reads the text of a run.json; `file` is its name in messages. Throws UserError, one line, as `parse_record_json`,
+/// and for another kind of record, another schema version, a case that occurs twice, a name with control characters, a
+/// field that is missing or of the wrong kind, a sample that is no positive number below 10^18.
 RecordedRun parse_recorded_run(std::string_view text, const std::string& file);
-/// The same of what is parsed already, by parse_record_json.
+/// As `parse_recorded_run`, for JSON already parsed by parse_record_json.
 RecordedRun recorded_run_of(const nlohmann::ordered_json& json, const std::string& file);
 
-/// The same from a file.
+/// As `parse_recorded_run`, for a file.
 RecordedRun read_recorded_run(const std::string& file);
 
 }  // namespace convladder

@@ -24,12 +24,12 @@ namespace {
 
 ordered_json rung_json(const VariantInfo& info) { return info.rung ? ordered_json(*info.rung) : ordered_json(); }
 
-/// Only of those that leave something out.
+/// Adds the idea that a variant leaves out, if it leaves out any.
 void add_leaves_out(ordered_json& json, const VariantInfo& info) {
   if (!info.leaves_out.empty()) json["leaves_out"] = info.leaves_out;
 }
 
-/// Its dimensions by name, and what follows from them.
+/// The size's dimensions by name, and the values that follow from them.
 ordered_json shape_json(const ProblemSize& size) {
   ordered_json json = ordered_json::object();
   const std::vector<Dimension> dimensions = size.problem->dimensions();
@@ -61,7 +61,7 @@ ordered_json other_times_json(const PlannedCase& planned, const CaseOutcome& out
   return list;
 }
 
-/// Empty where nothing was counted.
+/// The counters of a case; empty where nothing was counted.
 CountedFigures counted_figures(const PlannedCase& planned, const CaseOutcome& outcome) {
   if (outcome.status != Status::ok || outcome.counters.is_null()) return {};
   return read_counters(JsonPlace(outcome.counters, planned.id + ": counters"));

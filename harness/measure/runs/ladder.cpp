@@ -14,7 +14,7 @@ using nlohmann::ordered_json;
 
 namespace {
 
-/// Median of the convolution alone in a layout of its own; none for a case that works in NCHW.
+/// Median time of the convolution alone in a layout of its own; none for a case that works in NCHW.
 std::optional<double> op_median(const CaseFigures& one_case) {
   return one_case.time && one_case.time->of == time_of::kOp ? std::optional(one_case.time->median) : std::nullopt;
 }
@@ -27,8 +27,8 @@ std::optional<double> layer_median_of(const Rungs& rungs, const std::string& var
   return found == rungs.end() ? std::nullopt : layer_median(**found);
 }
 
-/// By its layer time, or by its op time, of those that are at least as accurate as the case: a library in tf32 is no
-/// ceiling of a stage in fp32.
+/// The time of the fastest library, by its layer time or by its op time, among those that are at least as accurate as
+/// the case: a library in tf32 is no ceiling for a stage in fp32.
 std::optional<double> fastest_library(const Rungs& rungs, const CaseFigures& compared,
                                       std::optional<double> (*time_of_case)(const CaseFigures&)) {
   std::optional<double> fastest;

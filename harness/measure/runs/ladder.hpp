@@ -11,17 +11,17 @@
 
 namespace convladder {
 
-/// A case on its ladder. Ratios are of layer times; none where something to compare with is missing.
+/// A case on its ladder. Ratios are of layer times; none where the other time is missing.
 struct LadderRow {
   const CaseFigures* of = nullptr;
   std::string title;                            ///< of its variant
   std::string builds_on;                        ///< a variant, or empty
-  std::optional<double> gflop_per_s;            ///< of its own time
+  std::optional<double> gflop_per_s;            ///< by its own time
   std::optional<double> layer_median;           ///< NCHW in to NCHW out, in nanoseconds
   std::optional<double> x_previous;             ///< times faster than the stage it builds on
-  std::optional<double> x_baseline;             ///< than the lowest rung
-  std::optional<double> percent_of_library;     ///< of the fastest library
-  std::optional<double> percent_of_library_op;  ///< of the library's op time in its own layout
+  std::optional<double> x_baseline;             ///< times faster than the lowest rung
+  std::optional<double> percent_of_library;     ///< by the fastest library's time
+  std::optional<double> percent_of_library_op;  ///< by the library's op time in its own layout
   std::optional<double> percent_of_floor;
   std::optional<CaseRoofline> roofline;
 };
@@ -31,18 +31,19 @@ struct Ladder {
   std::vector<LadderRow> rows;  ///< at least one, in the order of the variants; all of the same place
 };
 
-/// Its time from NCHW in to NCHW out: the case's own, or the one beside its op time. Null where it has none.
+/// The case's time from NCHW in to NCHW out: its own, or the one beside its op time. Null where it has none.
 const TimeFigure* layer_time(const CaseFigures& one_case);
 std::optional<double> layer_median(const CaseFigures& one_case);
 /// Whether the intervals of two layer times overlap, so that the measurement cannot tell which is faster; none where
 /// one has no interval.
 std::optional<bool> intervals_overlap(const CaseFigures& one, const CaseFigures& other);
 
-/// From the cases, variants and `ceilings` of a record and nothing else. The cases must outlive the ladders.
+/// The ladders, from the cases, variants and `ceilings` of a record and nothing else. The cases must outlive the
+/// ladders.
 std::vector<Ladder> ladders_of(const std::vector<CaseFigures>& cases, const std::vector<VariantFigures>& variants,
                                const nlohmann::ordered_json& ceilings);
 
-/// "predicted" where its times are a virtual clock's, otherwise "measured".
+/// "predicted" where the ladder's times are a virtual clock's, otherwise "measured".
 const char* kind_of(const Ladder& ladder);
 
 /// `ladders` of the record.

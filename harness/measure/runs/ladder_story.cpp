@@ -17,10 +17,10 @@ using nlohmann::ordered_json;
 namespace {
 
 using Stages = std::vector<const CaseFigures*>;
-/// The time that stages are compared by, in nanoseconds.
+/// The time by which stages are compared, in nanoseconds.
 using TimeOf = std::function<std::optional<double>(const CaseFigures&)>;
 
-/// The highest rung of the story that everybody starts with; 0: the problem tells none.
+/// The last of stages 1 to 6; 0: the problem has no such stages.
 int story_rungs(const CaseFigures& one) { return one.size ? one.size->problem->story_rungs() : 0; }
 
 const CaseFigures* lowest_rung(const Stages& stages) {
@@ -33,7 +33,7 @@ const CaseFigures* at_rung(const Stages& stages, int rung) {
   return found == stages.end() || rung == 0 ? nullptr : *found;
 }
 
-/// Of those that `counts`, the one that took least; null if none has a time.
+/// The fastest of the stages that `counts` accepts; null if none has a time.
 const CaseFigures* fastest(const Stages& stages, const TimeOf& time_of,
                            const std::function<bool(const CaseFigures&)>& counts) {
   const CaseFigures* found = nullptr;

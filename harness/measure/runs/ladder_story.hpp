@@ -1,5 +1,5 @@
-// What a ladder tells in one line: where it begins, how far the mission's stages get, which stage is best, and how far
-// that is from the library and from the floor.
+// The summary of a ladder in one line: its baseline, how far stages 1 to 6 get, which stage is best, and how far that
+// is from the library and from the floor.
 #pragma once
 
 #include <map>
@@ -12,21 +12,22 @@
 
 namespace convladder {
 
-/// A stage that is surely slower than the one it builds on: their intervals lie apart.
+/// A stage that is surely slower than the one it builds on: their intervals do not overlap.
 struct StageThatLoses {
   std::string variant;
   std::string builds_on;
   double x = 1;  ///< times as fast, below 1
 };
 
-/// Figures are of what the ladder holds: measured layer times, or predicted times. None where something is missing.
+/// The summary of a ladder, from its measured layer times or its predicted times. Fields without a value are none.
 struct LadderStory {
   const CaseFigures* baseline = nullptr;          ///< the lowest rung, if it has a time
-  const CaseFigures* mission = nullptr;           ///< the highest of the problem's story rungs, likewise
+  const CaseFigures* mission = nullptr;           ///< the last of stages 1 to 6, if it has a time
   const CaseFigures* best = nullptr;              ///< the fastest stage that is at least as accurate as the baseline
   const CaseFigures* library = nullptr;           ///< the fastest that is no less accurate than the best stage
   std::string best_by;                            ///< "measured" or "predicted"; empty without a best one
-  std::string gpu;                                ///< that the times are predicted for; empty where they are measured
+  std::string gpu;                                ///< the GPU for which the times are predicted; empty where they are
+                                                  ///< measured
   std::vector<std::string> overlaps_best;         ///< stages whose intervals overlap the best one's
   std::vector<std::string> faster_less_accurate;  ///< stages that are faster than the best one, and less accurate
   std::optional<double> mission_x_baseline;
@@ -37,7 +38,7 @@ struct LadderStory {
   std::vector<StageThatLoses> loses;
 };
 
-/// Of stages that were timed.
+/// The story of stages that were timed.
 LadderStory story_of(const Ladder& ladder);
 
 /// The stages of one layer and batch on a device that counts, in ladder order. The story's times are predicted.
@@ -46,14 +47,14 @@ struct CountedLadder {
   std::map<std::string, std::string> below;  ///< by variant, the one it builds on
   LadderStory story;
 
-  /// Empty for the first one.
+  /// The variant on which the case's builds; empty for the first one.
   std::string builds_on(const CaseFigures& one) const {
     const auto found = below.find(one.variant);
     return found == below.end() ? std::string() : found->second;
   }
 };
 
-/// From the cases and variants of a record. The cases must outlive the result.
+/// The counted ladders, from the cases and variants of a record. The cases must outlive the result.
 std::vector<CountedLadder> counted_ladders_of(const std::vector<CaseFigures>& cases,
                                               const std::vector<VariantFigures>& variants);
 
@@ -62,8 +63,8 @@ std::optional<double> warp_instructions(const CaseFigures& one);
 
 /// `story` of a ladder in the record.
 nlohmann::ordered_json story_json(const LadderStory& story);
-/// The one of a record's `ladders` that is of the case's place; if there is none, a new one without rows, where nothing
-/// was timed.
+/// The one of a record's `ladders` with the case's place; if there is none, a new one without rows, where nothing was
+/// timed.
 nlohmann::ordered_json& recorded_ladder(nlohmann::ordered_json& ladders, const CaseFigures& one);
 /// Adds `story` to those of `ladders` that were counted, and a ladder without rows where none of its stages was timed.
 void add_counted_stories(nlohmann::ordered_json& ladders, const std::vector<CountedLadder>& counted);

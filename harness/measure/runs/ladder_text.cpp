@@ -18,13 +18,14 @@ std::string figure_or_dash(const std::optional<double>& value, int digits, std::
 
 std::string_view sign_of(const LadderRow& row) { return row.of->quality ? quality_sign(row.of->quality->mark) : ""; }
 
-/// Times of a machine that was busy carry their sign, the others a blank in its place where the table has one.
+/// The row's time or status. Times of a machine that was busy carry a sign, the others a blank in its place where the
+/// table has one.
 std::string time_or_status(const LadderRow& row, bool any_signs) {
   const std::string text = row.of->time ? time_text(row.of->time->median) : std::string(status_name(row.of->status));
   return any_signs ? fmt::format("{} {:1}", text, sign_of(row)) : text;
 }
 
-/// A size of a problem is no layer: what is timed of it is the call.
+/// The name of the time. A size of a problem is no layer: its timed work is the call.
 std::string time_name(const CaseFigures& one) {
   const bool is_layer = !one.size || one.size->problem->name() != one.network;
   return is_layer || one.time->of != "layer" ? one.time->of : "call";

@@ -22,7 +22,7 @@ using nlohmann::ordered_json;
 constexpr double kFlopPerMultiplyAdd = 2;
 constexpr double kLanesOfWarp = 32;
 
-/// None unless all of the counters are there.
+/// The sum of the counters over `divisor`; none unless all of them are there.
 std::optional<double> counters_over(const CounterValues& counters, std::initializer_list<const char*> names,
                                     double divisor) {
   return ratio(sum_of(counters, {names.begin(), names.size()}), divisor);
@@ -59,7 +59,7 @@ LeftOutRow left_out_row(const CaseFigures& one_case) {
   return row;
 }
 
-/// The case of a variant beside another case; null if it is not in the record.
+/// A variant's case in the place of another case; null if it is not in the record.
 const CaseFigures* case_beside(const std::vector<CaseFigures>& cases, const CaseFigures& other,
                                const std::string& variant) {
   const auto found = std::ranges::find_if(
@@ -133,7 +133,7 @@ std::string place_text(const LeaveOneOut& view) {
 
 bool has_figures(const LeftOutRow& row) { return row.of->status == Status::ok; }
 
-/// Why the others have none, each reason once. Where all have the same there is nothing else to say.
+/// Why the other rows have no figures, each reason once. Where all have the same reason there is nothing else to say.
 std::string reasons_text(const LeaveOneOut& view) {
   Reasons reasons;
   for (const LeftOutRow& row : view.rows) {
@@ -145,7 +145,7 @@ std::string reasons_text(const LeaveOneOut& view) {
   return reasons.text(view.rows.size());  // every idea is named
 }
 
-/// What costs most to leave out is shown first.
+/// The price of leaving out an idea; the highest is shown first.
 double price_of(const LeftOutRow& row, bool counted) {
   if (!counted) return row.x_time.value_or(0);
   return (row.x_predicted ? row.x_predicted : row.x_instructions).value_or(0);

@@ -1,4 +1,4 @@
-// What each idea of a stage is worth: the stage beside variants that are it without one of its ideas.
+// The value of each idea of a stage: the stage beside variants without one of its ideas.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -11,12 +11,12 @@
 namespace convladder {
 
 /// A stage, or the same without an idea. Figures are those of the case, per multiply-add of the layer; `x_...` is this
-/// row's over the stage's. None where there is nothing.
+/// row's over the stage's. None where there is no figure.
 struct LeftOutRow {
   const CaseFigures* of = nullptr;
-  std::optional<double> instructions;       ///< of threads, per multiply-add
+  std::optional<double> instructions;       ///< by threads, per multiply-add
   std::optional<double> shared_wavefronts;  ///< per 32 multiply-adds
-  std::optional<double> load_sectors;       ///< likewise
+  std::optional<double> load_sectors;       ///< per 32 multiply-adds
   std::optional<double> dram_over_minimum;
   std::optional<PredictedFigure> predicted;
   std::optional<double> x_instructions;
@@ -24,14 +24,14 @@ struct LeftOutRow {
   std::optional<double> x_time;
 };
 
-/// Of a layer, batch and device on which a case with `leaves_out` was run.
+/// The rows of a layer, batch and device on which a case with `leaves_out` was run.
 struct LeaveOneOut {
   std::string best;              ///< the stage that the others build on
   bool counted = false;          ///< the device counted; otherwise it timed
   std::vector<LeftOutRow> rows;  ///< the stage first, then the ideas, in the order of the variants
 };
 
-/// The cases must outlive the result.
+/// The views of a record. The cases must outlive the result.
 std::vector<LeaveOneOut> leave_one_out_of(const std::vector<CaseFigures>& cases,
                                           const std::vector<VariantFigures>& variants);
 

@@ -38,7 +38,7 @@ std::vector<std::string> planned_ids(const std::vector<CaseGroup>& plan) {
   return ids;
 }
 
-/// What is derived from the cases comes with the last one.
+/// The fields after the cases until the last one comes, with which those derived from all cases are added.
 Record::Fields fields_behind(const ordered_json& ceilings) {
   return {{"ceilings", ceilings}, {"ladders", ordered_json::array()}};
 }
@@ -57,7 +57,7 @@ RecordContent RunRecord::content(const RunOptions& options, const std::vector<st
 }
 
 void RunRecord::check(const ordered_json& json, const std::string& file) {
-  static_cast<void>(recorded_run_of(json, file));  // all of it is what it has to be
+  static_cast<void>(recorded_run_of(json, file));  // checks every field of it
   const JsonPlace ceilings = JsonPlace(json, file).at("ceilings");
   if (ceilings.is_null()) return;
   for (const JsonPlace& one : ceilings.list()) static_cast<void>(one.at("device").text());
@@ -112,7 +112,7 @@ void RunRecord::take_over(ordered_json one_case) {
 }
 
 Record::Fields RunRecord::derived() const {
-  if (json().value("kind", "") == kShardKind.kind) return behind_cases();  // what follows from all shards does not yet
+  if (json().value("kind", "") == kShardKind.kind) return behind_cases();  // the other shards are not known here
   const std::vector<CaseFigures> of_cases = cases();
   Record::Fields fields{{"ceilings", ceilings_}, {"ladders", derived_ladders(of_cases, variants(), ceilings_)}};
   const std::vector<LeaveOneOut> views = leave_one_out_of(of_cases, variants());

@@ -17,7 +17,7 @@ nlohmann::ordered_json derived_ladders(const std::vector<CaseFigures>& cases,
                                        const std::vector<VariantFigures>& variants,
                                        const nlohmann::ordered_json& ceilings);
 
-/// What a record of a run says, typed.
+/// The typed figures of a run's record.
 struct RunFigures {
   std::vector<CaseFigures> cases;  ///< in the order of the plan
   std::vector<VariantFigures> variants;
@@ -25,12 +25,13 @@ struct RunFigures {
   nlohmann::ordered_json context;
 };
 
-/// Of a record whose cases are in that order. Throws UserError.
+/// The figures of a record whose cases are in the order of the plan. Throws UserError.
 RunFigures run_figures(const nlohmann::ordered_json& record, const std::string& file);
 
 class RunRecord {
  public:
-  /// What it holds from the start, and what a record that is gone on with has to hold (Record::create, Record::go_on).
+  /// The contents of the record from the start, which a record has to hold to be gone on with (Record::create,
+  /// Record::go_on).
   static RecordContent content(const RunOptions& options, const std::vector<std::string>& command_line,
                                const std::vector<CaseGroup>& plan, const ImageSet& images);
   /// Throws UserError where a record is not as this program writes it (Record::open).
@@ -38,23 +39,24 @@ class RunRecord {
   explicit RunRecord(Record record);
 
   bool has(const std::string& id) const { return record_.has(id); }
-  /// What was measured of the devices' ceilings so far.
+  /// The measurements of the devices' ceilings so far.
   const nlohmann::ordered_json& ceilings() const { return ceilings_; }
-  /// From now on, in the file as soon as a case is added or the run is complete.
+  /// Sets the ceilings: they are in the file as soon as a case is added or the run is complete.
   void set_ceilings(nlohmann::ordered_json ceilings) { ceilings_ = std::move(ceilings); }
-  /// Of a shard: how the case did as its session's sentinel, "before" or "after" its cases; in the file with the next
-  /// of them.
+  /// Adds, to a shard, the outcome of the case that was its session's sentinel, "before" or "after" its cases; it is in
+  /// the file with the next of them.
   void add_sentinel(const char* when, const PlannedCase& planned, const CaseOutcome& outcome);
   /// Adds a finished case to the file.
   void add(const PlannedCase& planned, const CaseOutcome& outcome);
-  /// The same of a case that another record has (unchanged_cases.hpp).
+  /// Adds a case that another record has (unchanged_cases.hpp) to the file.
   void take_over(nlohmann::ordered_json one_case);
-  /// All planned cases have a status: derives the ladders and the views without one idea, and writes all of it.
+  /// Completes the run when all planned cases have a status: derives the ladders and the views without one idea, and
+  /// writes all of it.
   void complete();
-  /// The same of an interrupted run, from the cases that are there; it can still be gone on with.
+  /// Derives the ladders and views of an interrupted run from its recorded cases; it can still be gone on with.
   void derive() { record_.derive(derived()); }
 
-  /// What the record says of its cases and variants, in the order of the plan.
+  /// The figures of the record's cases and variants, in the order of the plan.
   std::vector<CaseFigures> cases() const;
   std::vector<VariantFigures> variants() const;
   RunFigures figures() const { return {cases(), variants(), ceilings_, json().at("context")}; }
@@ -69,7 +71,7 @@ class RunRecord {
 
   Record record_;
   nlohmann::ordered_json ceilings_ = nlohmann::ordered_json::array();
-  nlohmann::ordered_json sentinels_;  ///< null but of a shard
+  nlohmann::ordered_json sentinels_;  ///< null except for a shard
 };
 
 }  // namespace convladder

@@ -18,10 +18,10 @@ namespace {
 constexpr double kWorthAWord = 0.04;   // of the predicted time
 constexpr double kWorthANumber = 1.1;  // times more or less
 constexpr double kAllResident = 0.99;
-constexpr double kMuchResident = 0.2;   // fewer or more of the warps, to be worth a word
-constexpr double kManyConflicts = 0.2;  // of the passes through shared memory
-constexpr double kOfTheChange = 0.6;    // what explains as much of a change is named instead of it
-constexpr double kNoMore = 1.1;         // times what is necessary: as good as that
+constexpr double kMuchResident = 0.2;   // fewer or more of the warps, to be worth mentioning
+constexpr double kManyConflicts = 0.2;  // share of the passes through shared memory
+constexpr double kOfTheChange = 0.6;    // a cause that explains this share of a change is named instead of it
+constexpr double kNoMore = 1.1;         // times the necessary amount: as good as that
 constexpr std::size_t kMostGains = 2;
 
 /// A difference between two stages: above 0 for what the upper one saves, as a part of the time.
@@ -31,7 +31,8 @@ struct StepDifference {
   std::string what;  ///< "half of the instructions"
 };
 
-/// What copies bring past the registers is not among the loads: then these do not say how much was moved.
+/// Whether only one stage has asynchronous copies. Bytes that they move past the registers are not among the loads:
+/// then the loads do not say how much was moved.
 bool copies_differ(const StepNeeds& above, const StepNeeds& below) {
   return (above.count(Need::asynchronous) > 0) != (below.count(Need::asynchronous) > 0);
 }
@@ -45,7 +46,7 @@ bool is_comparable(Need need, const StepNeeds& above, const StepNeeds& below) {
   return above.count(need) > 0 || below.count(need) > 0;
 }
 
-/// Where conflicts between banks are most of the change, they are what is spoken of.
+/// Whether conflicts between banks are most of the change, so that they are named instead.
 bool by_conflicts(Need need, const StepNeeds& above, const StepNeeds& below) {
   const double passes = above.count(Need::shared) - below.count(Need::shared);
   return need == Need::shared && below.conflicts > 0 && passes != 0 &&
@@ -65,7 +66,8 @@ StepDifference difference_in(Need need, double saved, const StepNeeds& above, co
 
 double share_of(double above, double below, double longest) { return longest > 0 ? (below - above) / longest : 0; }
 
-/// Of the need, as a part of the longer of the two predicted times; by how much it changed where nothing is predicted.
+/// The time saved for the need, as a fraction of the longer of the two predicted times; by how much it changed where
+/// nothing is predicted.
 double saved_by(Need need, const StepNeeds& above, const StepNeeds& below) {
   if (above.predicted() && below.predicted()) {
     const Range& a = above.cost(need);
@@ -89,13 +91,13 @@ std::vector<StepDifference> differences(const StepNeeds& above, const StepNeeds&
     const double saved = saved_by(need, above, below);
     if (std::abs(saved) < kWorthAWord) continue;
     const bool fewer = above.count(need) < below.count(need);
-    if (fewer != (saved > 0)) continue;  // the GPU does better or worse at it; the counter does not say so
+    if (fewer != (saved > 0)) continue;  // the GPU does better or worse at it, which the counter does not say
     list.push_back(difference_in(need, saved, above, below));
   }
   return list;
 }
 
-/// Fewer warps hide less: counts where latency is a part of the time that matters.
+/// Adds a difference in resident warps: fewer hide less. Counts where latency is a relevant part of the time.
 void add_residence(const CountedStage& stage, const CountedStage& below, std::vector<StepDifference>& list) {
   if (!stage.predicted() || !below.predicted()) return;
   const PredictedFigure& a = *stage.prediction;
@@ -114,7 +116,7 @@ void add_residence(const CountedStage& stage, const CountedStage& below, std::ve
                    fewer && !a.limited_by.empty() ? fmt::format(" (limit: {})", a.limited_by) : "")});
 }
 
-/// A launch of fewer blocks than there are multiprocessors leaves some of them idle.
+/// Adds idle multiprocessors: a launch of fewer blocks than there are multiprocessors leaves some of them idle.
 void add_idle(const CountedStage& stage, const CountedStage& below, std::vector<StepDifference>& list) {
   if (!stage.predicted() || !below.predicted()) return;
   const double all = stage.gpu->multiprocessors;
@@ -127,7 +129,7 @@ void add_idle(const CountedStage& stage, const CountedStage& below, std::vector<
                   fmt::format("{} of {} multiprocessors busy instead of {}", own, all, other)});
 }
 
-/// Each launch costs its own time.
+/// Adds the number of launches, each of which costs its own time.
 void add_launches(const CountedStage& stage, const CountedStage& below, std::vector<StepDifference>& list) {
   if (!stage.predicted() || !below.predicted() || stage.prediction->launches == below.prediction->launches) return;
   const auto own = static_cast<double>(stage.prediction->launches);
@@ -141,7 +143,7 @@ void add_launches(const CountedStage& stage, const CountedStage& below, std::vec
       {saved, "launches", fmt::format("{} instead of {}", plural(stage.prediction->launches, "kernel"), other)});
 }
 
-/// The first of them; a verb is not said twice in a row.
+/// Phrases for the first of the differences; a verb is not repeated in a row.
 std::vector<std::string> phrases(const std::vector<StepDifference>& of, std::size_t most) {
   std::vector<std::string> list;
   std::string said;
@@ -152,7 +154,7 @@ std::vector<std::string> phrases(const std::vector<StepDifference>& of, std::siz
   return list;
 }
 
-/// What is new in kind, not in amount; it comes first.
+/// The means that are new in kind, not in amount; they come first.
 std::vector<std::string> new_means(const StepNeeds& above, const StepNeeds& below) {
   std::vector<std::string> list;
   for (const Need need : {Need::tensor, Need::asynchronous}) {
@@ -210,7 +212,7 @@ std::string latency_text(const PredictedFigure& prediction) {
 
 std::string term_text(const CountedStage& stage, const std::string& term, bool optimistic) {
   const auto found = std::ranges::find(kTimeTermNames, term);
-  if (found == kTimeTermNames.end()) return term;  // of another version
+  if (found == kTimeTermNames.end()) return term;  // a term of another version
   switch (static_cast<TimeTerm>(found - kTimeTermNames.begin())) {
     case TimeTerm::issue:
       return "issuing instructions";

@@ -11,26 +11,26 @@ namespace convladder {
 /// A stage as counted, with its prediction for one GPU where there is one.
 struct CountedStage {
   const RecordedCounters* counters = nullptr;
-  const PredictedFigure* prediction = nullptr;  ///< null, or of `gpu`
+  const PredictedFigure* prediction = nullptr;  ///< null, or the prediction for `gpu`
   const GpuFacts* gpu = nullptr;
-  double minimum_bytes = 0;  ///< that the problem has to move
+  double minimum_bytes = 0;  ///< bytes that the problem has to move
   double blocks = 0;         ///< of the largest launch
 
   bool predicted() const { return prediction != nullptr && prediction->runs(); }
 };
 
-/// What the stage does less of than the one below, and what it pays for that. `factor` is times faster, none if nobody
-/// knows; `is_predicted` where it follows from the counters itself.
+/// The resource that the stage uses less of than the one below, and what it pays for that. `factor` is times faster,
+/// none if it is not known; `is_predicted` where it follows from the counters itself.
 std::string counted_relief(const CountedStage& stage, const CountedStage& below, std::optional<double> factor,
                            bool is_predicted);
 
 /// "Predicted for an H100: bound by L2 bandwidth (writes)." Empty without a prediction.
 std::string predicted_bound(const CountedStage& stage);
 
-/// How these sentences begin: "Predicted for an H100: ".
+/// The beginning of these sentences: "Predicted for an H100: ".
 std::string predicted_lead(const std::string& gpu);
 
-/// "an H100", "a K80": the GPU with that name.
+/// The GPU of that name with its article: "an H100", "a K80".
 std::string a_gpu(const std::string& name);
 
 }  // namespace convladder

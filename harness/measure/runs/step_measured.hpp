@@ -1,4 +1,4 @@
-// What a measured stage without counters tells: its place between the limits of the machine, and no more.
+// Sentences about a measured stage without counters: its place between the limits of the machine, and no more.
 #pragma once
 
 #include <optional>
@@ -7,12 +7,13 @@
 
 namespace convladder {
 
-/// `factor` is times faster than the stage below, `is_clear` whether the measurement can tell them apart, `hypothesis`
-/// the idea in its author's words or empty. Empty where there is nothing to say.
+/// A sentence on what the stage's idea relieved. `factor` is times faster than the stage below, `is_clear` whether the
+/// measurement can tell them apart, `hypothesis` the idea in its author's words or empty. Empty where there is nothing
+/// to say.
 std::string measured_relief(double factor, bool is_clear, std::string_view hypothesis);
 
-/// `operations_ns` and `bytes_ns` are what the layer takes at the machine's FMA peak and at its memory's rate; none of
-/// the latter where all of it fits into the cache. Empty without either.
+/// A sentence on what binds the stage. `operations_ns` and `bytes_ns` are the layer's times at the machine's FMA peak
+/// and at its memory's rate; the latter is none where all of it fits into the cache. Empty without either.
 std::string measured_bound(double layer_ns, double operations_ns, std::optional<double> bytes_ns);
 
 }  // namespace convladder

@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kBytesOfSector = 32;
 constexpr double kWarpThreads = 32;
-constexpr double kMost = 0.6;  // of a unit's time: what takes as much is named alone
+constexpr double kMost = 0.6;  // of a unit's time: a need that takes as much is named alone
 
 using Parts = std::array<double, kNeeds>;
 
@@ -54,7 +54,7 @@ Parts counts_of(const RecordedCounters& counted) {
   return counts;
 }
 
-/// What of a unit's time goes to which need, in no particular unit.
+/// The parts of a unit's time that each need takes, in no particular unit.
 Parts parts_of(const RecordedCounters& counted, const GpuFacts& gpu, TimeTerm term, bool optimistic) {
   const CounterValues& totals = counted.totals;
   Parts counts = counts_of(counted);

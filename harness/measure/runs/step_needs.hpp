@@ -1,7 +1,8 @@
-// What a counted stage asks of a GPU, one resource at a time, and which part of its predicted time each of them is.
+// The needs of a counted stage on a GPU, one resource at a time, and which part of its predicted time each of them
+// takes.
 //
-// The time model (simulator/gpus/time_model.hpp) gives a time for each unit of the GPU. Here that time is shared out to
-// what the unit was asked for, so that two stages can be compared by what matters and not by what changed most.
+// The time model (simulator/gpus/time_model.hpp) gives a time for each unit of the GPU. Here that time is divided among
+// the unit's tasks, so that two stages can be compared by what matters and not by what changed most.
 #pragma once
 
 #include <array>
@@ -27,18 +28,18 @@ enum class Need {
 };
 constexpr std::size_t kNeeds = 11;
 
-/// How a need is spoken of.
+/// The words for a need.
 struct NeedWords {
   const char* does;    ///< "executes"
   const char* what;    ///< "instructions"
-  const char* begins;  ///< of a stage that has some where the one below has none: "now also uses shared memory"
-  const char* part;    ///< as part of what a unit does: "shared memory"
+  const char* begins;  ///< for a stage that has some where the one below has none: "now also uses shared memory"
+  const char* part;    ///< as part of a unit's work: "shared memory"
 };
 const NeedWords& words_of(Need need);
 
 struct StepNeeds {
   std::array<double, kNeeds> counts{};
-  std::array<Range, kNeeds> ns{};  ///< of the predicted time; all 0 without a prediction
+  std::array<Range, kNeeds> ns{};  ///< parts of the predicted time; all 0 without a prediction
   double conflicts = 0;            ///< passes through shared memory that bank conflicts cost
   double longest_low = 0;          ///< ns of the term that binds
   double longest_high = 0;
@@ -48,11 +49,11 @@ struct StepNeeds {
   bool predicted() const { return longest_low > 0 && longest_high > 0; }
 };
 
-/// `prediction` is that of `gpu`, or null: then there are counts only.
+/// The needs of a stage. `prediction` is that for `gpu`, or null: then there are only counts.
 StepNeeds needs_of(const RecordedCounters& counted, const PredictedFigure* prediction, const GpuFacts* gpu);
 
-/// What most of a unit's time goes to, of those of its needs that have one: "shared memory"; two of them where
-/// none is most of it, empty where the unit does one thing only.
+/// The need that takes most of a unit's time, among those that have a word for it: "shared memory"; two of them where
+/// none takes most of it, empty where the unit does only one thing.
 std::string main_part(const RecordedCounters& counted, const GpuFacts& gpu, TimeTerm term, bool optimistic);
 
 }  // namespace convladder

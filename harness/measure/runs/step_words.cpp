@@ -11,7 +11,7 @@
 namespace convladder {
 namespace {
 
-constexpr double kNearWord = 0.03;        // of a fraction that has a word
+constexpr double kNearWord = 0.03;        // from a fraction that has a word
 constexpr double kFewestInPercent = 0.1;  // below it, 1/n is easier to grasp
 
 constexpr std::array<std::pair<double, const char*>, 11> kFractions = {{{1.0 / 2, "half"},

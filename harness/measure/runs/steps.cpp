@@ -24,7 +24,8 @@ using Cases = std::vector<const CaseFigures*>;
 
 bool has_result(const CaseFigures& one) { return one.time || one.counters; }
 
-/// The stage it builds on, as the record says, or where the record lacks the variant, as this program does.
+/// The stage on which the variant builds, as the record says, or where the record lacks the variant, as this program
+/// does.
 std::string builds_on(const std::string& variant, const CaseFigures& beside,
                       const std::vector<VariantFigures>& variants) {
   for (const VariantFigures& one : variants) {
@@ -68,7 +69,7 @@ class Steps {
     return step;
   }
 
-  /// The nearest stage below it along `builds_on` that has a result here.
+  /// The nearest stage below the case along `builds_on` that has a result here.
   const CaseFigures* below_of(const CaseFigures& one, const Cases& stages) const {
     std::set<std::string> seen = {one.variant};  // a record may say anything
     std::string name = builds_on(one.variant, one, variants_);
@@ -126,7 +127,8 @@ class Steps {
     return stage;
   }
 
-  /// None where the optimistic times say faster and the pessimistic ones slower, or the other way round.
+  /// Times faster by prediction; none where the optimistic times say faster and the pessimistic ones slower, or the
+  /// other way round.
   static std::optional<double> predicted_factor(const PredictedFigure& one, const PredictedFigure& below) {
     const double low = *below.low_ns / *one.low_ns;
     const double high = *below.high_ns / *one.high_ns;
@@ -134,7 +136,7 @@ class Steps {
     return agree ? ratio(below.middle_ns(), one.middle_ns()) : std::nullopt;
   }
 
-  /// The same stage on the same layer and batch, counted; null if there is none.
+  /// The counted case of the stage on the same layer and batch; null if there is none.
   const CaseFigures* counted_beside(const CaseFigures& one) const {
     if (one.counters) return &one;
     const auto found = std::ranges::find_if(all_, [&one](const CaseFigures& other) {

@@ -14,40 +14,42 @@
 
 namespace convladder {
 
-/// A stage and the one it is compared with.
+/// A stage and the one with which it is compared.
 struct Step {
   int rung = 0;
   std::string variant;
-  std::string builds_on;    ///< the stage it is compared with: what it builds on, or what that builds on, and so on,
-                            ///< where the run lacks that; empty for the first of the ladder, and without any of them
+  std::string builds_on;    ///< the stage with which it is compared: the one it builds on, or where the run lacks that,
+                            ///< the one that builds on, and so on; empty for the first of the ladder, and without any
+                            ///< of them
   std::optional<double> x;  ///< times faster: by layer times, or by the geometric middles of predicted ranges; none
                             ///< where the ends of these ranges do not agree which is faster
   std::string kind;         ///< "measured", "predicted", "counted": what `x` is, or the sentences without it
-  bool is_clear = true;     ///< not so where measured times overlap: then `x` says nothing
+  bool is_clear = true;     ///< false where measured times overlap: then `x` says nothing
   std::string relieved;     ///< a sentence, or empty
-  std::string binds;        ///< likewise
-  std::string registered;   ///< what it builds on by its registration; empty for the first of a ladder
+  std::string binds;        ///< a sentence, or empty
+  std::string registered;   ///< the variant on which it builds by its registration; empty for the first of a ladder
 };
 
-/// The steps of the stages of one layer, batch and device, in ladder order; without those that nothing is known of.
+/// The steps of the stages of one layer, batch and device, in ladder order; without those about which nothing is known.
 struct LadderSteps {
   const CaseFigures* of = nullptr;  ///< the first case, for the place
   std::vector<Step> steps;          ///< at least one
 };
 
-/// What `ladders[].floor` says of a place.
+/// A place's floor in `ladders[].floor`.
 struct RecordedFloor {
   double operations_ns = 0;
   std::optional<double> bytes_ns;
 };
 
-/// `ladders[].floor` by place: none for those without. Throws UserError.
+/// The floor of the case's place in `ladders[].floor`; none for a place without one. Throws UserError.
 std::optional<RecordedFloor> recorded_floor(const JsonPlace& ladders, const CaseFigures& one_case);
 
-/// The best stage of a place by `ladders[].story`; empty for those without.
+/// The best stage of a place by `ladders[].story`; empty for a place without one.
 std::string recorded_best(const JsonPlace& ladders, const CaseFigures& one_case);
 
-/// From the cases and variants of a record and the floors in its `ladders`. `gpu` is whose predictions are spoken of.
+/// The steps, from the cases and variants of a record and the floors in its `ladders`. `gpu` is the one whose
+/// predictions are described.
 std::vector<LadderSteps> steps_of(const std::vector<CaseFigures>& cases, const std::vector<VariantFigures>& variants,
                                   const JsonPlace& ladders, const std::string& gpu = kUsualGpu);
 

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kMostRows = 12;  // of a table, before only the largest batches are shown
 
-/// A row of a table: a ladder's place, what it tells, and what its stages are compared by.
+/// A row of a table: a ladder's place, its story, and the figures by which its stages are compared.
 struct Told {
   const CaseFigures* place = nullptr;
   LadderStory story;
@@ -28,7 +28,7 @@ struct Told {
 std::string factor_text(const std::optional<double>& x) { return x ? short_number(*x) : "-"; }
 std::string percent_text(const std::optional<double>& share) { return share ? fmt::format("{:.0f}%", *share) : "-"; }
 
-/// Microseconds of an image, or of whatever a batch holds.
+/// Microseconds of an image, or of one item of the batch.
 std::string microseconds_of(const CaseFigures* one) {
   const TimeFigure* const time = one == nullptr ? nullptr : layer_time(*one);
   return time == nullptr ? "-" : short_number(time->median / one->batch / 1e3);
@@ -48,18 +48,18 @@ std::string predicted_of(const CaseFigures* one, const std::string& gpu) {
                      short_number(*found->high_ns / one->batch / 1e3));
 }
 
-/// A size of a problem is its own name; a layer is its network's.
+/// Whether the case is of a problem's size, which has its own name; a layer is its network's.
 bool is_size(const CaseFigures& one) { return one.size && one.size->problem->name() == one.network; }
 
 std::string place_name(const CaseFigures& one) {
   return is_size(one) || one.network == "shape" ? one.layer : one.network + "." + one.layer;
 }
 
-/// One column: its title, and what it says of a row.
+/// One column: its title, and its cell in a row.
 struct StoryColumn {
   TextColumn column;
   std::function<std::string(const Told&)> cell;
-  int importance = 2;  ///< those of 1 are left out where there is little room
+  int importance = 2;  ///< columns of importance 1 are left out where there is little room
 };
 
 std::string best_name(const Told& told) {
@@ -133,7 +133,7 @@ std::size_t widest_line(std::string_view text) {
   return widest;
 }
 
-/// Of each layer the row with the largest batch.
+/// The row with the largest batch for each layer.
 std::vector<Told> largest_batches(const std::vector<Told>& rows) {
   std::vector<Told> largest;
   for (const Told& told : rows) {

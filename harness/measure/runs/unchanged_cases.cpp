@@ -19,12 +19,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A file that holds the path of the last record.
+/// The file that holds the path of the last record.
 fs::path note_of(const std::string& ladder) {
   return default_stage_cache().parent_path() / "last_runs" / sha256_hex(ladder).substr(0, 32);
 }
 
-/// How cases are measured; which of them are is not in it.
+/// The settings by which cases are measured, without those that choose the cases.
 ordered_json settings_of(ordered_json options) {
   for (const char* const name : {"families", "variants", "networks", "layers", "devices", "batches", "shapes", "sizes",
                                  "case_filter", "isolate", "profile_calls"}) {
@@ -33,7 +33,7 @@ ordered_json settings_of(ordered_json options) {
   return options;
 }
 
-/// The record, if it is of this build and machine and of the same settings.
+/// The last record, if it is of this build and machine and of the same settings.
 ordered_json last_run(const RunOptions& options, fs::path& file) {
   const fs::path note = note_of(options.ladder);
   std::error_code error;
@@ -73,7 +73,7 @@ TakenOver take_over_unchanged(RunRecord& record, const std::vector<CaseGroup>& p
         const auto found = cases.find(planned.id);
         const std::string own = made_of(planned);
         if (!planned.runs() || own.empty() || found == cases.end()) continue;
-        // What failed is tried again: the machine may have had its part in it.
+        // A case that failed is tried again: the machine may have had its part in it.
         const bool is_unchanged = found->second->value("made_of", "") == own && found->second->at("status") == "ok";
         if (!is_unchanged) continue;
         ordered_json one = *found->second;

@@ -1,4 +1,4 @@
-// What an earlier run of the same ladder says of stages that have not changed since: a second run takes it over.
+// Results of an earlier run of the same ladder for stages that have not changed since: a second run takes them over.
 #pragma once
 
 #include <filesystem>
@@ -10,20 +10,20 @@
 
 namespace convladder {
 
-/// Of a case whose stage lies in a folder: a hash of all that it was compiled from, of its problem and of its
+/// For a case whose stage lies in a folder, a hash of everything that it was compiled from, of its problem and of its
 /// reference; empty for others.
 std::string made_of(const PlannedCase& planned);
 
-/// Adds to a new record the cases of the ladder's last run that were right and of which nothing is another now: made of
-/// the same, with the same settings, by the same build on the same machine. Returns where they come from, or an empty
-/// path, and how many.
+/// Adds to a new record the cases of the ladder's last run that were right and have not changed since: made of the
+/// same, with the same settings, by the same build on the same machine. Returns where they come from, or an empty path,
+/// and how many.
 struct TakenOver {
   std::filesystem::path from;
   int cases = 0;
 };
 TakenOver take_over_unchanged(RunRecord& record, const std::vector<CaseGroup>& plan, const RunOptions& options);
 
-/// From now on that is the ladder's last run.
+/// From now on `record` is the ladder's last run.
 void remember_run(const std::filesystem::path& record, const RunOptions& options);
 
 }  // namespace convladder

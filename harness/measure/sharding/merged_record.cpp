@@ -23,7 +23,7 @@ using nlohmann::ordered_json;
 
 namespace {
 
-/// What is derived, ready to be written; in the order of the plan's groups, ladders that were timed first.
+/// The derived figures, ready to be written; in the order of the plan's groups, ladders that were timed first.
 struct Derived {
   using Order = std::tuple<bool, std::size_t>;
   std::vector<std::pair<Order, std::string>> ladders;
@@ -41,7 +41,7 @@ class MergedRecord {
     for (std::size_t i = 0; i < shards.plan().groups.size(); ++i) {
       const GroupOfPlan& group = shards.plan().groups[i];
       group_numbers_[group.id] = i;
-      // The same layer and batch on all devices: what one counted explains what another measured.
+      // Groups of the same layer and batch on all devices: counts on one explain measurements on another.
       const std::string place = group.id.substr(group.id.find('/') + 1);
       const auto [known, is_new] = numbers.emplace(place, places_.size());
       if (is_new) places_.emplace_back();
@@ -92,7 +92,7 @@ class MergedRecord {
     }
     ordered_json program = plan.program;
     program.erase("sha256");
-    // What is said once of a run is that of the first machine; `machines` has all.
+    // Fields that a run has once are those of the first machine; `machines` has all.
     ordered_json context = {{"program", std::move(program)}};
     const ordered_json first = shards_.machines().empty() ? machine_json() : shards_.machines().front().about;
     for (const char* const part : {"host", "cpu", "devices", "libraries"}) context[part] = first.at(part);
@@ -116,7 +116,7 @@ class MergedRecord {
             {"planned", std::move(planned)}};
   }
 
-  /// Of each kind of machine; it says which one where there are several.
+  /// The ceilings of each kind of machine; each says which kind where there are several.
   ordered_json all_ceilings() const {
     ordered_json all = ordered_json::array();
     for (int kind = 0; kind < shards_.kinds(); ++kind) {
@@ -175,7 +175,7 @@ class MergedRecord {
     return ceilings;
   }
 
-  /// As RunRecord derives it, of one layer and batch.
+  /// Derives the figures of one layer and batch, as RunRecord does.
   void derive(const std::vector<GroupAt>& place, Derived& derived) {
     ordered_json cases = ordered_json::array();
     for (const GroupAt& at : place) {
@@ -201,7 +201,7 @@ class MergedRecord {
     }
   }
 
-  /// Of the group that a ladder, or a view, is of.
+  /// The number of the group to which a ladder, or a view, belongs.
   std::size_t number_of(const ordered_json& json) const {
     const auto text = [&json](const char* field) { return json.at(field).get<std::string>(); };
     return group_numbers_.at(

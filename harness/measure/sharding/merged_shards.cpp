@@ -55,7 +55,7 @@ SentinelRun read_sentinel(const JsonPlace& place, std::size_t machine) {
   return run;
 }
 
-/// "3, 17, 40" of at most so many.
+/// The numbers, up to so many: "3, 17, 40".
 std::string numbers_text(const std::set<int>& numbers) {
   constexpr std::size_t most = 12;
   std::vector<std::string> texts;
@@ -115,7 +115,7 @@ void MergedShards::read_shard(const fs::path& file) {
   if (readers_.back().is_cut()) holes_.push_back(fmt::format("{} was cut off in the middle", name));
 }
 
-/// Their numbers among all sessions.
+/// Adds the shard's sessions. Returns their numbers among all sessions.
 std::vector<std::size_t> MergedShards::take_sessions(const RecordReader& reader, int shard) {
   const JsonPlace place(reader.fields(), reader.file().string());
   std::vector<std::size_t> machines;
@@ -144,7 +144,7 @@ std::vector<std::size_t> MergedShards::take_sessions(const RecordReader& reader,
       sentinels_.push_back(std::move(one));
     }
   }
-  // Of a shard that went from one kind of machine to another nobody knows which samples are whose.
+  // If a shard went from one kind of machine to another, nobody knows which samples are whose.
   if (kinds.size() == 1 && place.has("ceilings")) {
     const auto [known, is_new] = ceilings_.emplace(*kinds.begin(), place.at("ceilings").json());
     if (!is_new) {

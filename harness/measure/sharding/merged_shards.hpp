@@ -1,4 +1,4 @@
-// What the shards of a plan hold together: read once, case by case, and held against the plan.
+// The contents of all shards of a plan: read once, case by case, and compared with the plan.
 #pragma once
 
 #include <cstddef>
@@ -16,28 +16,28 @@ namespace convladder {
 
 /// Where a planned case is recorded.
 struct CaseOfShard {
-  std::size_t reader = 0;   ///< which shard's record
-  std::size_t number = 0;   ///< in it
-  std::size_t session = 0;  ///< of all sessions of all shards
-  bool timed = false;       ///< or would have been: it was run, and nothing was counted
+  std::size_t reader = 0;   ///< index of the shard's record
+  std::size_t number = 0;   ///< of the case in that record
+  std::size_t session = 0;  ///< among all sessions of all shards
+  bool timed = false;       ///< or would have been timed: it was run, and nothing was counted
 };
 
 /// A machine that cases come from.
 struct MachineOfShards {
   nlohmann::ordered_json about;  ///< machine_json()
-  int kind = 0;                  ///< the same number: the same machine_kind()
+  int kind = 0;                  ///< machines of the same number have the same machine_kind()
   MachineVerdict verdict;
   std::string node() const;
 };
 
 class MergedShards {
  public:
-  /// Reads every DIR/shards/*/shard.json of the plan. Throws UserError for a file that is damaged; what is merely not
-  /// there, or there twice, becomes a problem.
+  /// Reads every DIR/shards/*/shard.json of the plan. Throws UserError for a damaged file; a shard that is only
+  /// missing, or there twice, becomes a problem.
   MergedShards(const RunPlan& plan, double sentinel_limit);
 
   const RunPlan& plan() const { return *plan_; }
-  /// In the order of the plan; none for those that no shard has.
+  /// The planned cases in the order of the plan; none for those that no shard has.
   const std::vector<std::optional<CaseOfShard>>& cases() const { return cases_; }
   /// The case with its session among all sessions.
   nlohmann::ordered_json case_json(const CaseOfShard& one) const;
@@ -51,14 +51,14 @@ class MergedShards {
   /// `ceilings` of all machines of a kind together.
   const nlohmann::ordered_json& ceilings(int kind) const;
 
-  /// Shards of another plan, shards and cases that are there twice, cases that nobody planned, groups that two machines
-  /// measured: a line each. Of these nothing can be merged.
+  /// Shards of another plan, shards and cases that occur twice, cases that nobody planned, groups that two machines
+  /// measured: a line each. Shards with any of these cannot be merged.
   const std::vector<std::string>& contradictions() const { return contradictions_; }
   /// Shards that are missing or not finished: a line each.
   const std::vector<std::string>& holes() const { return holes_; }
   /// Machines that are off and hold timed cases: a line each, with the shards.
   std::vector<std::string> machines_off() const;
-  /// Of kinds of machines that are too few to tell which one is off: a line each.
+  /// Kinds of machines with too few machines to tell which one is off: a line each.
   std::vector<std::string> doubts() const;
   /// Leaves out the timed cases of machines that are off.
   void leave_out_machines_off();
@@ -78,7 +78,7 @@ class MergedShards {
   std::vector<int> shard_of_case_;
   std::vector<std::optional<CaseOfShard>> cases_;
   std::vector<RecordReader> readers_;
-  std::map<int, std::string> read_shards_;  ///< and the file of each
+  std::map<int, std::string> read_shards_;  ///< shard numbers, and the file of each
   std::vector<MachineOfShards> machines_;
   std::vector<nlohmann::ordered_json> kinds_;
   std::map<int, nlohmann::ordered_json> ceilings_;  ///< by kind

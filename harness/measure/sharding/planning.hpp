@@ -1,4 +1,4 @@
-// From what is to be run to a plan in shards.
+// Makes a plan in shards from the cases to be run.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -15,14 +15,14 @@ namespace convladder {
 /// "cpu/lenet28.conv1/10"
 std::string group_id(const CaseGroup& group);
 
-/// `context.program` and the checksum of the program's file: a build with other flags of the processor says the same of
-/// itself otherwise.
+/// `context.program` and the checksum of the program's file: without it, a build with other processor flags would
+/// describe itself in the same way.
 nlohmann::ordered_json planned_program();
 
-/// SHA-256 of what the stages of a ladder's folder, and those from outside, are made of; empty without any.
+/// SHA-256 of the sources of stages in a ladder's folder, and of those from outside; empty without any.
 std::string sources_of(const std::vector<CaseGroup>& plan);
 
-/// Its `id` follows from the rest. `seconds` are predicted, one for each group.
+/// Makes the plan. Its `id` follows from the rest. `seconds` are predicted, one for each group.
 RunPlan make_run_plan(const RunOptions& options, const std::vector<CaseGroup>& plan, const std::vector<double>& seconds,
                       const ImageSet& images, int shards);
 

@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 constexpr const char* kVersion = "1.0";
 constexpr std::uint64_t kLargestPlan = std::uint64_t{1} << 30;
 
-/// Everything but the id, which follows from it.
+/// Everything except the id, which follows from it.
 ordered_json content_json(const RunPlan& plan) {
   ordered_json groups = ordered_json::array();
   for (const GroupOfPlan& group : plan.groups) {

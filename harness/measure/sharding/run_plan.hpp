@@ -1,5 +1,5 @@
-// plan.json: a run in parts that may be measured on many machines. It is written once; every shard and the merge hold
-// against it what they find.
+// plan.json: a run in parts that may be measured on many machines. It is written once; every shard and the merge
+// compare their data with it.
 #pragma once
 
 #include <cstddef>
@@ -17,24 +17,24 @@ inline constexpr int kMostShards = 1'000'000;
 struct GroupOfPlan {
   std::string id;                ///< "cpu/lenet28.conv1/10"
   int shard = 0;                 ///< shard_of(id)
-  double predicted_seconds = 0;  ///< as the machine that planned sees it
+  double predicted_seconds = 0;  ///< as predicted by the machine that planned
   std::vector<std::string> cases;
 };
 
 struct RunPlan {
   std::filesystem::path file;
-  std::string id;                   ///< SHA-256 of everything in it
+  std::string id;                   ///< SHA-256 of everything else in the plan
   nlohmann::ordered_json program;   ///< context.program, with the checksum of its file in "sha256"
   nlohmann::ordered_json options;   ///< context.options of a run
   nlohmann::ordered_json dataset;   ///< context.dataset
   nlohmann::ordered_json variants;  ///< `variants` of a run
-  std::string made_of;              ///< of the sources of a ladder's folder; empty without one
+  std::string made_of;              ///< SHA-256 of the sources of a ladder's folder; empty without one
   int shards = 1;
   std::vector<std::string> sentinels;  ///< ids of cases that every machine measures (sentinels.hpp)
   std::vector<GroupOfPlan> groups;     ///< in the order of the plan
 
   std::filesystem::path folder() const;
-  /// Where the record of that shard is.
+  /// The folder of that shard's record.
   std::filesystem::path shard_folder(int shard) const;
 };
 
@@ -45,16 +45,16 @@ int shard_of(std::string_view group, int shards);
 /// The text of plan.json.
 std::string run_plan_text(const RunPlan& plan);
 
-/// Reads DIR/plan.json, or DIR. Throws UserError, one line: no such file, not a plan, a field that is not what it has
-/// to be, an id that does not follow from the rest (somebody changed the file).
+/// Reads DIR/plan.json, or DIR. Throws UserError, one line: no such file, not a plan, a field of the wrong kind, an id
+/// that does not follow from the rest (somebody changed the file).
 RunPlan read_run_plan(const std::filesystem::path& file);
-/// The same of its text; `file` is what messages call it.
+/// As `read_run_plan`, for the text of a plan; `file` is its name in messages.
 RunPlan parse_run_plan(std::string_view text, const std::filesystem::path& file);
 
-/// SHA-256 of everything else in it: its `id`.
+/// The plan's `id`: SHA-256 of everything else in it.
 std::string id_of_plan(const RunPlan& plan);
 
-/// Predicted: of all shards, and of the longest.
+/// Predicted seconds of all shards, and of the longest.
 struct SecondsOfPlan {
   double all = 0;
   double longest = 0;

@@ -13,7 +13,7 @@
 namespace convladder {
 namespace {
 
-/// Of one machine, over all times that it ran there.
+/// The samples of a sentinel on one machine, over all times that it ran there.
 struct OnMachine {
   std::size_t machine;
   double median;
@@ -82,7 +82,7 @@ std::vector<MachineVerdict> judge_machines(const std::vector<SentinelRun>& runs,
     for (const auto& [machine, of_machine] : by_machine) machines.push_back(on_machine(machine, of_machine));
     judge_kind(machines, limit, verdicts);
   }
-  // What is wrong anywhere else is the case's fault; what is wrong on some machines only is theirs.
+  // A sentinel that is wrong everywhere is the case's fault; one that is wrong on some machines only is theirs.
   std::set<std::string> right_somewhere;
   for (const SentinelRun& run : runs) {
     if (run.failure.empty()) right_somewhere.insert(run.id);

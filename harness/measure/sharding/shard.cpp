@@ -31,7 +31,7 @@ std::string environment(const char* name) {
   return value == nullptr ? std::string() : std::string(value);
 }
 
-/// Which job of which scheduler a session belongs to; null outside of any.
+/// The scheduler's job that a session belongs to; null outside of any.
 ordered_json scheduler_json() {
   const std::string job = environment("SLURM_JOB_ID");
   if (job.empty()) return nullptr;
@@ -51,7 +51,7 @@ ordered_json session_json() {
   return session;
 }
 
-/// Where the recorded cases were measured.
+/// Tells where the recorded cases were measured.
 class WhereMeasured {
  public:
   WhereMeasured(const ordered_json& record, const std::string& file) {
@@ -87,13 +87,13 @@ std::set<std::string> cases_from(const ordered_json& record, const std::string& 
   if (nodes.empty()) return ids;
   const WhereMeasured where(record, file);
   for (const ordered_json& one : record.at("cases")) {
-    const bool counted = !one.at("counters").is_null();  // which is the same everywhere
+    const bool counted = !one.at("counters").is_null();  // counters are the same everywhere
     if (!counted && std::ranges::find(nodes, where.node(one)) != nodes.end()) ids.insert(one.at("id"));
   }
   return ids;
 }
 
-/// Of groups that are not finished, the timed cases of other machines; a line for each group.
+/// The timed cases of other machines in groups that are not finished; adds a line for each group.
 std::set<std::string> cases_of_unfinished_groups(const ordered_json& record, const std::string& file,
                                                  const std::vector<CaseGroup>& groups,
                                                  const std::set<std::string>& gone, std::vector<std::string>& notes) {

@@ -9,7 +9,7 @@
 
 namespace convladder {
 
-/// What stands in `rest` before the next colon, or all of it; taken out of `rest` with the colon.
+/// Takes the text before the next colon, or all of it, out of `rest`, with the colon.
 inline std::string_view take_field(std::string_view& rest) {
   const std::size_t colon = rest.find(':');
   const std::string_view field = rest.substr(0, colon);
@@ -17,7 +17,7 @@ inline std::string_view take_field(std::string_view& rest) {
   return field;
 }
 
-/// "64x32" -> 64, 32. Nothing if one of them is no whole number of the type.
+/// "64x32" -> 64, 32. None if one of them is no whole number of the type.
 template <typename Number>
 std::optional<std::vector<Number>> parse_sizes(std::string_view text) {
   std::vector<Number> sizes;

@@ -14,7 +14,7 @@
 namespace convladder {
 namespace {
 
-/// Solves a problem and holds the output against what is expected. Throws DeviceError.
+/// Solves a problem and compares the output with the expected one. Throws DeviceError.
 Check solve(const Variant& variant, const ProblemData& data, const Expectation& expected, double tolerance,
             simulated::SimulatedDevice& device) {
   const Problem& problem = *data.shape.problem;
@@ -99,7 +99,7 @@ std::vector<CheckedCase> check_group(const CaseGroup& group, const CheckSettings
   if (cases.empty() || settings.dry_run) return cases;
   const Workload workload(group.work, synthetic_images(group.work.shape.batch, kCheckSeed), kCheckSeed);
   if (plan.front()->variant.variant->compiled_stage() != nullptr) {
-    // By this thread: a folder's reference is a process that ends with the thread that has started it.
+    // Computed by this thread: a folder's reference is a process that ends with the thread that has started it.
     static_cast<void>(workload.expected(ProblemKind::real));
     static_cast<void>(workload.expected(ProblemKind::integers));
   }

@@ -8,8 +8,8 @@
 
 namespace convladder {
 
-/// All cases of a group that the settings take, from every compiler's PTX, on all cores; libraries, which have none,
-/// are left out.
+/// Checks all cases of a group that the settings select, from every compiler's PTX, on all cores; libraries, which have
+/// no PTX, are left out.
 std::vector<CheckedCase> check_group(const CaseGroup& group, const CheckSettings& settings);
 
 }  // namespace convladder

@@ -18,7 +18,7 @@ using nlohmann::ordered_json;
 
 namespace {
 
-/// The same place is found by every launch of the kernel: with real numbers, and with small integers.
+/// Adds a finding once: every launch of the kernel finds the same place, with real numbers and with small integers.
 void add_once(std::vector<simulated::Finding>& findings, simulated::Finding finding) {
   const auto same = [&](const simulated::Finding& other) {
     return other.checker == finding.checker && other.problem == finding.problem && other.kernel == finding.kernel &&

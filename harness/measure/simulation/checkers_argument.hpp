@@ -7,9 +7,9 @@
 
 namespace convladder {
 
-/// "memory,race", "all" or "none". Throws UserError for other names, with the known ones.
+/// Parses "memory,race", "all" or "none". Throws UserError for other names, with the known ones.
 simulated::CheckerSet parse_checkers(const std::string& text);
-/// As `parse_checkers` reads it.
+/// The text of these checkers, as `parse_checkers` reads it.
 std::string checkers_text(const simulated::CheckerSet& checkers);
 
 }  // namespace convladder

@@ -64,7 +64,7 @@ class MemoryFile {
     if (descriptor_ >= 0) close(descriptor_);
   }
   std::string name() const { return fmt::format("/dev/fd/{}", descriptor_); }
-  /// What it holds now, up to kMostProgramOutput bytes.
+  /// The file's present content, up to kMostProgramOutput bytes.
   std::string content() const {
     std::string text;
     std::array<char, 65536> buffer;
@@ -90,7 +90,7 @@ bool has_flag(const std::vector<std::string>& flags, std::string_view begin) {
 bool is_cuda_source(std::string_view file) { return file.ends_with(".cu"); }
 
 std::string compile_to_ptx(const std::string& file, const CudaCompiler& compiler) {
-  static_cast<void>(read_file_bytes(file));  // what cannot be read is said as of any other file
+  static_cast<void>(read_file_bytes(file));  // a file that cannot be read gives the usual error
   std::vector<std::string> flags;
   for (std::string& flag : split(compiler.flags, ' ')) {
     if (!flag.empty()) flags.push_back(std::move(flag));
@@ -100,7 +100,7 @@ std::string compile_to_ptx(const std::string& file, const CudaCompiler& compiler
   std::optional<MemoryFile> header;
   if (found.is_clang) {
     header.emplace(embedded_cuda_language().front().content);
-    // PTX 7.0 is the newest in which clang 14 knows every instruction that it makes.
+    // PTX 7.0 is the newest for which clang 14 knows every instruction that it makes.
     words.insert(words.end(), {"-x", "cuda", "--cuda-device-only", "--cuda-path=/nonexistent", "-nocudainc",
                                "-nocudalib", "-std=c++17", "-include", header->name(), "-O3", "-gline-tables-only",
                                "-S", "-Xclang", "-target-feature", "-Xclang", "+ptx70"});
@@ -111,7 +111,7 @@ std::string compile_to_ptx(const std::string& file, const CudaCompiler& compiler
     words.insert(words.end(), {"-ptx", "-lineinfo"});
   }
   words.insert(words.end(), flags.begin(), flags.end());
-  // nvcc reads its output again where flags name an architecture: from a pipe it would wait for ever.
+  // nvcc reads its output again where flags name an architecture: with a pipe it would wait for ever.
   const MemoryFile ptx("");
   words.insert(words.end(), {"-o", found.is_clang ? "-" : ptx.name(), file.starts_with('-') ? "./" + file : file});
   ProgramOutput output = run_program(words);

@@ -24,14 +24,14 @@ std::optional<double> tolerance_of(std::string_view text) {
   return value;
 }
 
-/// How many colons a content has itself, without a tolerance behind it.
+/// How many colons a content has itself, without a tolerance after it.
 std::size_t own_colons(const std::string& content) {
   if (content.starts_with("fill:")) return 2;
   if (content.starts_with("iota:") || content.starts_with("random:")) return 2;
   return 0;
 }
 
-/// Where the colon before the tolerance is; npos without one. A file's name may have colons.
+/// The place of the colon before the tolerance; npos without one. A file's name may have colons.
 std::size_t tolerance_colon(const std::string& content) {
   if (content.starts_with('@')) {
     const std::size_t colon = content.rfind(':');
@@ -47,7 +47,7 @@ std::size_t tolerance_colon(const std::string& content) {
 
 std::string shape_text(const std::vector<std::size_t>& shape) { return fmt::format("{}", fmt::join(shape, "x")); }
 
-/// Of a buffer or a variable as it will be compared.
+/// The shape of a buffer or a variable as it will be compared.
 std::vector<std::size_t> shape_of(const ReadContent& content, const SimulationInputs& inputs) {
   for (const auto* const list : {&inputs.arguments, &inputs.buffers, &inputs.references}) {
     for (const KernelArgument& argument : *list) {

@@ -1,4 +1,5 @@
-// What a buffer or a variable should hold after the launch, as typed on the command line, and whether it does.
+// The expected contents of a buffer or a variable after the launch, as typed on the command line, and whether it has
+// them.
 #pragma once
 
 #include <cstddef>
@@ -16,17 +17,17 @@ namespace convladder {
 struct ExpectedContent {
   std::string text;  ///< as written: "y=@reference.npy:1e-6"
   ReadContent content;
-  KernelArgument expected;  ///< its type may be another than the buffer's
+  KernelArgument expected;  ///< its type may differ from the buffer's
   double relative = 0;
   double absolute = 0;
 };
 
-/// The values of --expect: NAME=CONTENT[:RELATIVE[,ABSOLUTE]]. Throws UserError, also where the shape is not the
-/// buffer's; a list and a .bin file have none, only a number of elements.
+/// Parses the values of --expect: NAME=CONTENT[:RELATIVE[,ABSOLUTE]]. Throws UserError, also where the shape is not the
+/// buffer's; a list and a .bin file have no shape, only a number of elements.
 std::vector<ExpectedContent> parse_expectations(const std::vector<std::string>& texts, const SimulationInputs& inputs,
                                                 const ptx::Module& module);
 
-/// Compares all values.
+/// Compares all values with the expected ones.
 ExpectationOutcome compare(const ExpectedContent& expectation, const BufferContent& found);
 
 }  // namespace convladder

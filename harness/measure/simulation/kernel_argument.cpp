@@ -21,7 +21,7 @@ namespace {
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 36;  // of one buffer
 constexpr std::uint64_t kMostParameterBytes = 32764;          // of all parameters of a kernel
 
-/// Of a file for a buffer: two copies are there at a time, the host's and the device's.
+/// The most bytes that a file may have for a buffer: two copies are there at a time, the host's and the device's.
 std::uint64_t most_buffer_bytes() { return std::min(kMostBytes, std::uint64_t{available_memory_bytes()} / 2); }
 
 std::size_t elements_of(const std::vector<std::size_t>& shape) {
@@ -38,7 +38,7 @@ bool is_name(std::string_view text) {
 /// Takes an argument apart from left to right.
 class ArgumentParser {
  public:
-  /// `what` begins messages; `text` is what it is called there, `rest` what is to be parsed.
+  /// `what` begins messages; `text` is the argument's name there, `rest` the text to be parsed.
   ArgumentParser(std::string what, const std::string& text, std::string_view rest)
       : what_(std::move(what)), rest_(rest) {
     result_.text = text;
@@ -128,8 +128,8 @@ class ArgumentParser {
       bytes *= size;
       result_.shape.push_back(size);
     }
-    // Two copies are there at a time, the host's and the device's. Memory is given out before it is there, so this
-    // asks.
+    // Two copies are there at a time, the host's and the device's. The system grants memory before it is there, so this
+    // asks how much is free.
     if (const std::uint64_t free = available_memory_bytes(); bytes > free / 2) {
       fail(fmt::format("2 x {} bytes are needed, but {} are free", bytes, free));
     }
@@ -173,7 +173,7 @@ class ArgumentParser {
     for (std::size_t i = elements_of(result_.shape); i > 0; --i) append(element);
   }
 
-  /// FIRST, FIRST + 1, …; the type must hold each of them exactly, or a result would look wrong that is right.
+  /// FIRST, FIRST + 1, …; the type must hold each of them exactly, or a right result would look wrong.
   void iota() {
     std::int64_t first = 0;
     if (!rest_.empty()) {

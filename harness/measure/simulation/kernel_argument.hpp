@@ -33,25 +33,27 @@ enum class ArgumentKind { value, input, in_out, output };
 struct KernelArgument {
   ArgumentKind kind = ArgumentKind::value;
   std::string text;                         ///< as written
-  std::string name;                         ///< as given before '='; empty without
+  std::string name;                         ///< as given before '='; empty without it
   std::optional<ElementType> type;          ///< none for `bytes:`
   std::vector<std::size_t> shape;           ///< of a buffer, in elements; its last size varies fastest
   std::vector<std::byte> bytes;             ///< of the value, or the buffer's initial content; empty for one without
-  std::vector<BufferAddress> addresses{};   ///< that belong into the value
-  std::optional<TextureRequest> texture{};  ///< of a buffer that is one of texels
+  std::vector<BufferAddress> addresses{};   ///< addresses that belong in the value
+  std::optional<TextureRequest> texture{};  ///< set if the buffer is one of texels
 
   bool is_buffer() const { return kind != ArgumentKind::value; }
-  /// Of the device's buffer.
+  /// The size of the device's buffer in bytes.
   std::size_t buffer_bytes() const;
 };
 
-/// Also reads the files that are named. Throws UserError "--arg TEXT: what is wrong", or that of a file.
+/// Parses an argument. Also reads the files that are named. Throws UserError "--arg TEXT: what is wrong", or that of a
+/// file.
 KernelArgument parse_kernel_argument(const std::string& text, const std::string& option = "--arg");
 
-/// What a variable is set to: TYPE:CONTENT, @FILE.npy, @BUFFER, struct: or bytes:. `text` is the whole value of --set.
+/// Parses the value for a variable: TYPE:CONTENT, @FILE.npy, @BUFFER, struct: or bytes:. `text` is the whole value of
+/// --set.
 KernelArgument parse_variable_value(const std::string& text, const std::string& value);
 
-/// CONTENT with the type `type`, or an .npy file of any type; `what` begins messages.
+/// Parses CONTENT with the type `type`, or an .npy file of any type; `what` begins messages.
 KernelArgument parse_content(const std::string& what, ElementType type, const std::string& content);
 
 }  // namespace convladder

@@ -76,7 +76,8 @@ std::string resource_line(const ptx::Module& module, const ptx::Kernel& kernel) 
 
 }  // namespace
 
-/// Of the variables in that space that the kernel has itself or shares with others in its file; dynamic ones count 0.
+/// Bytes of the variables in that space that the kernel has itself or shares with others in its file; dynamic ones
+/// count 0.
 std::uint64_t variable_bytes(const ptx::Module& module, const ptx::Kernel& kernel, ptx::Space space) {
   std::uint64_t bytes = 0;
   for (const auto* const symbols : {&kernel.symbols, &module.symbols}) {
@@ -113,7 +114,7 @@ std::vector<const ptx::Symbol*> host_variables(const ptx::Module& module) {
   std::vector<const ptx::Symbol*> variables;
   for (const ptx::Symbol& symbol : module.symbols) {
     const bool reachable = symbol.space == ptx::Space::global || symbol.space == ptx::Space::constant;
-    // Texts of printf and assert, which nvcc calls $str and __unnamed_1, are nobody's.
+    // Texts of printf and assert, which nvcc calls $str and __unnamed_1, are not the user's variables.
     const bool made_by_compiler = symbol.name.starts_with('$') || symbol.name.starts_with("__unnamed");
     if (reachable && !made_by_compiler && symbol.bytes > 0 && symbol.opaque_type.empty()) variables.push_back(&symbol);
   }
@@ -139,7 +140,7 @@ std::string kernel_list_text(const ptx::Module& module, const ptx::Kernel* only)
     const std::string name = display_name(kernel->name);
     kernels += fmt::format("\n{}\n", printable(name));
     const auto has_name = [&name](const ptx::Kernel* other) { return display_name(other->name) == name; };
-    // Otherwise --entry takes the name as it was written.
+    // Where two kernels have the same name, --entry takes the name as it was written.
     if (std::ranges::count_if(listed, has_name) > 1) kernels += fmt::format("  {}\n", printable(kernel->name));
     const std::vector<ptx::Refusal> refusals = simulated::refusals(module, *kernel);
     if (!refusals.empty()) {
@@ -149,7 +150,7 @@ std::string kernel_list_text(const ptx::Module& module, const ptx::Kernel* only)
         kernels += hanging(fmt::format("    line {}: ", refusal.position.line), printable(refusal.what));
       }
     }
-    if (!kernel->refusal) kernels += resource_line(module, *kernel);  // otherwise not all of it was read
+    if (!kernel->refusal) kernels += resource_line(module, *kernel);  // not all of a refused kernel was read
     kernels += parameter_lines(*kernel);
   }
   std::string text = fmt::format("{}: PTX {} for {}, {}", printable(module.file), printable(module.version),

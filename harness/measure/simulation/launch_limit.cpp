@@ -43,7 +43,7 @@ constexpr std::array<LimitUnit, 13> kLimitUnits = {{{"", 1, false},
                                                     {"m", 60, true},
                                                     {"h", 3600, true}}};
 
-/// Shows how far the launch is, and ends it when its time is over.
+/// Shows the progress of the launch, and ends it when its time is over.
 class TimedLaunch {
  public:
   TimedLaunch(std::string what, std::optional<double> seconds) : what_(std::move(what)), most_seconds_(seconds) {}

@@ -1,5 +1,4 @@
-// When a simulated kernel is ended before its end, as typed on the command line, and the progress that is shown until
-// then.
+// When a simulated kernel is ended early, as typed on the command line, and the progress that is shown until then.
 #pragma once
 
 #include <cstdint>
@@ -11,19 +10,19 @@
 
 namespace convladder {
 
-/// What --limit asks for.
+/// The limits that --limit sets.
 struct LimitValues {
   std::optional<double> seconds;
-  std::uint64_t operations = 0;                 ///< by warps; 0: no limit
-  std::uint64_t operations_without_change = 0;  ///< likewise, of a block that changes no memory
+  std::uint64_t operations = 0;                 ///< by all warps; 0: no limit
+  std::uint64_t operations_without_change = 0;  ///< by the warps of a block that changes no memory; 0: no limit
 };
 
-/// As below, without anybody who watches.
+/// Parses the values of --limit as `launch_limits` does, without showing progress.
 LimitValues parse_limits(const std::vector<std::string>& values);
 
-/// The values of --limit: "10G" or "2000" instructions of warps (k, M, G, T), "30s", "5min", "2h", or "none" alone.
-/// Without any: ten minutes, and 5 G instructions of a block that change no memory. Throws UserError. On a terminal,
-/// `what` is shown as the launch's progress once it takes longer than two seconds.
+/// The limits for the values of --limit: "10G" or "2000" instructions of warps (k, M, G, T), "30s", "5min", "2h", or
+/// "none" alone. Without any: ten minutes, and 5 G instructions of a block that change no memory. Throws UserError. On
+/// a terminal, `what` is shown as the launch's progress once it takes longer than two seconds.
 simulated::LaunchLimits launch_limits(const std::vector<std::string>& values, const std::string& what);
 
 }  // namespace convladder

@@ -13,13 +13,13 @@ namespace convladder {
 
 class PlacedBuffers {
  public:
-  /// Allocates and fills them, and binds textures and surfaces to the references of the module. Throws UserError for
-  /// textures and surfaces that CUDA would refuse.
+  /// Allocates and fills the buffers, and binds textures and surfaces to the references of the module. Throws UserError
+  /// for textures and surfaces that CUDA would refuse.
   PlacedBuffers(simulated::SimulatedDevice& device, const ptx::Module& module, const SimulationInputs& inputs);
 
-  /// Of an argument or a variable: addresses and handles are filled in.
+  /// The value of an argument or a variable, with addresses and handles filled in.
   std::vector<std::byte> value_of(const KernelArgument& argument) const;
-  /// As the kernel left them.
+  /// The contents of the buffers, as the kernel left them.
   std::vector<BufferContent> contents() const;
   void free() { placed_.clear(); }
 
@@ -34,7 +34,7 @@ class PlacedBuffers {
   void place_texels(const KernelArgument& argument);
   void bind(const ptx::Module& module, const KernelArgument& reference);
   const Placed& find(const std::string& name) const;
-  /// What a kernel gets for it: the address, or the handle.
+  /// The number that a kernel gets for a buffer, texture or surface: the address, or the handle.
   std::uint64_t number_of(const std::string& name) const;
 
   simulated::SimulatedDevice& device_;

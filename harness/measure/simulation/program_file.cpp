@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The bytes of a file, as long as it lives; empty if it cannot be read.
+/// The bytes of a file, mapped while this object lives; empty if it cannot be read.
 class MappedFile {
  public:
   explicit MappedFile(const std::string& path) {
@@ -49,7 +49,7 @@ class MappedFile {
   std::string_view text_;
 };
 
-/// `count` structures at a place of the file; none where it ends before them.
+/// `count` structures at a place of the file; none where the file ends before them.
 template <typename T>
 std::vector<T> structures(std::string_view file, std::uint64_t offset, std::uint64_t count) {
   if (offset > file.size() || count > (file.size() - offset) / sizeof(T)) return {};
@@ -58,7 +58,7 @@ std::vector<T> structures(std::string_view file, std::uint64_t offset, std::uint
   return all;
 }
 
-/// Up to its NUL.
+/// The string at `offset`, up to its NUL.
 std::string_view string_at(std::string_view strings, std::uint64_t offset) {
   if (offset >= strings.size()) return "";
   strings.remove_prefix(offset);

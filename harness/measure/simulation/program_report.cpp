@@ -20,9 +20,9 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr std::size_t kMostLookedUp = 200;  // places in programs, which cost a process of addr2line each
+constexpr std::size_t kMostLookedUp = 200;  // places in programs, each of which costs a process of addr2line
 
-/// Of places in programs, each looked up once.
+/// Looks up places in programs, each once.
 class HostPlaces {
  public:
   /// {"function", "file", "line", "binary", "text"}, or null.
@@ -56,7 +56,7 @@ ordered_json times_of(const ordered_json& times) {
           {"most_ns", times.at("most_ns")}};
 }
 
-/// "device memory 3": where it was made, or null.
+/// The memory with that label, "device memory 3", and where it was allocated; null if it is not known.
 ordered_json memory_of(const ordered_json& process, const std::string& label, HostPlaces& host) {
   for (const ordered_json& one : process.at("allocations")) {
     if (one.at("label") != label) continue;
@@ -116,7 +116,7 @@ ordered_json process_document(const ordered_json& process, HostPlaces& host) {
           {"most_device_bytes", process.at("most_device_bytes")}};
 }
 
-/// In an order that does not depend on which of several ended first.
+/// The processes in an order that does not depend on which of several ended first.
 ordered_json sorted(std::vector<ordered_json> processes) {
   std::ranges::stable_sort(processes, std::less{}, [](const ordered_json& one) {
     return std::pair(one.at("program").get<std::string>(), one.at("arguments").get<std::vector<std::string>>());
@@ -124,7 +124,7 @@ ordered_json sorted(std::vector<ordered_json> processes) {
   return processes;
 }
 
-/// The calls that launch kernels and fail since there is nothing to run.
+/// Whether the process made calls that launch kernels and fail since there is nothing to run.
 bool has_refused_kernels(const ordered_json& process) {
   static const std::set<std::string> kRefusals = {"cudaErrorNotSupported", "cudaErrorNoKernelImageForDevice",
                                                   "cudaErrorInvalidKernelImage", "cudaErrorInvalidPtx"};
@@ -175,7 +175,7 @@ ProgramReport read_program_report(const std::string& lines, const std::vector<st
       const ordered_json process = parse_json(line, "the stand-in's report", "a report");
       const int number = process.at("process");
       if (process.contains("begins")) {
-        // A process that became another program has not ended: what it did before is not known.
+        // A process that became another program has not ended: its earlier work is not known.
         if (const auto before = begun.find(number); before != begun.end()) note_unended(before->second);
         begun[number] = process;
         continue;

@@ -1,4 +1,4 @@
-// What the stand-in has seen of a program and of the processes that it started: as one JSON document, and as text.
+// The stand-in's observations of a program and of the processes that it started: as one JSON document, and as text.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@ namespace convladder {
 
 /// Figures of this run on this machine, which the next run will not repeat.
 struct SimulationCost {
-  double seconds = 0;         ///< of the processes with kernels, together
-  double kernel_seconds = 0;  ///< of them in kernels
+  double seconds = 0;         ///< of all processes with kernels, together
+  double kernel_seconds = 0;  ///< the part of `seconds` spent in kernels
   std::uint64_t most_resident_bytes = 0;
 };
 
@@ -25,13 +25,13 @@ struct ProgramReport {
   std::size_t findings() const;
   /// Processes that made calls, or have kernels.
   std::size_t processes() const;
-  /// Whether something was not seen that findings may hide in: a kernel that could not run, a process that ended
+  /// Whether something went unseen in which findings may hide: a kernel that could not run, a process that ended
   /// without a report.
   bool is_incomplete() const;
 };
 
-/// From the lines that the processes wrote. `remarks` are of the program as such, a line each. Throws UserError for
-/// lines that are no reports.
+/// Makes a report from the lines that the processes wrote. `remarks` are about the program as such, a line each. Throws
+/// UserError for lines that are no reports.
 ProgramReport read_program_report(const std::string& lines, const std::vector<std::string>& words,
                                   const stand_in::Settings& settings, const ProgramEnd& end,
                                   const std::vector<std::string>& remarks);

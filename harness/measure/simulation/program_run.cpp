@@ -25,7 +25,8 @@ namespace fs = std::filesystem;
 
 std::atomic<pid_t> running = 0;
 
-/// A terminal sends its signals to the program as well; others send theirs to us only.
+/// Hands a signal on to the program. A terminal sends its signals to the program as well; other senders send theirs
+/// only to us.
 void hand_on(int signal, siginfo_t* information, void* /*context*/) {
   const int before = errno;
   if (information->si_code <= 0 && running > 0) ::kill(running, signal);
@@ -34,7 +35,7 @@ void hand_on(int signal, siginfo_t* information, void* /*context*/) {
 
 constexpr std::array<int, 4> kHandedOn = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
-/// As long as it lives, signals that would end this program go to the one that runs. Until `hand_on_to` they wait.
+/// While it lives, signals that would end this program go to the one that runs. They wait until `hand_on_to`.
 class HandedOnSignals {
  public:
   HandedOnSignals() {
@@ -53,18 +54,20 @@ class HandedOnSignals {
   ~HandedOnSignals() {
     running = 0;
     for (std::size_t i = 0; i < kHandedOn.size(); ++i) ::sigaction(kHandedOn[i], &before_[i], nullptr);
-    ::pthread_sigmask(SIG_SETMASK, &mask_before_, nullptr);  // what waited for a program that never ran is this one's
+    ::pthread_sigmask(SIG_SETMASK, &mask_before_, nullptr);  // signals that waited for a program that never ran are
+                                                             // this one's
   }
   HandedOnSignals(const HandedOnSignals&) = delete;
   HandedOnSignals& operator=(const HandedOnSignals&) = delete;
 
-  /// `process` may have been at work for a while: a signal that came meanwhile is handed on now.
+  /// Hands signals on to `process` from now on. It may have been at work for a while: a signal that came meanwhile is
+  /// handed on now.
   void hand_on_to(pid_t process) const {
     running = process;
     ::pthread_sigmask(SIG_SETMASK, &mask_before_, nullptr);
   }
 
-  /// For the program: as if it had been started without us.
+  /// Undoes all of this in the program's process, as if it had been started without us.
   void undo_in_child() const {
     for (std::size_t i = 0; i < kHandedOn.size(); ++i) {
       if (before_[i].sa_handler != SIG_IGN) ::signal(kHandedOn[i], SIG_DFL);
@@ -78,13 +81,13 @@ class HandedOnSignals {
   std::array<struct sigaction, kHandedOn.size()> before_{};
 };
 
-/// Ours, with the stand-in found first.
+/// Our environment, in which the stand-in is found first.
 std::vector<std::string> environment_of(const ProgramFile& program, const stand_in::Settings& settings) {
   const fs::path folder = stand_in::libraries();
   std::vector<std::string> environment = {"LD_LIBRARY_PATH=" + library_path(folder),
                                           fmt::format("{}={}", stand_in::kSettingsVariable, settings_text(settings))};
   std::string preloaded;
-  if (!program.rpath.empty()) {  // its folders go before LD_LIBRARY_PATH
+  if (!program.rpath.empty()) {  // its folders are searched before LD_LIBRARY_PATH
     for (const std::string& library : program.needed) {
       if (library.starts_with("libcuda") && fs::exists(folder / library))
         preloaded += (folder / library).string() + ':';
@@ -105,7 +108,7 @@ std::vector<std::string> environment_of(const ProgramFile& program, const stand_
   return environment;
 }
 
-/// In the child: becomes the program, or hands the error to `failed`.
+/// Becomes the program, in the child, or hands the error to `failed`.
 [[noreturn]] void become(const ProgramFile& program, const std::vector<char*>& words,
                          const std::vector<char*>& environment, int failed) {
   // A shell takes files without #! for scripts, and so does execvpe.
@@ -138,7 +141,7 @@ ProgramEnd run_program(const ProgramFile& program, const std::vector<std::string
   const pid_t process = ::fork();
   if (process == 0) {
     signals.undo_in_child();
-    ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // nobody would read its report
+    ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // nobody would read the program's report
     if (::getppid() != parent) ::_exit(kExitError);
     become(program, word_pointers, environment_pointers, failed[1]);
   }

@@ -1,4 +1,4 @@
-// A program of somebody else, run with the stand-in in the place of the CUDA runtime and driver.
+// Runs another program with the stand-in in the place of the CUDA runtime and driver.
 #pragma once
 
 #include <filesystem>
@@ -10,17 +10,17 @@
 
 namespace convladder {
 
-/// What it takes for the loader to find the stand-in first, in front of what LD_LIBRARY_PATH holds already.
+/// The LD_LIBRARY_PATH with which the loader finds the stand-in first, before the folders that it holds already.
 std::string library_path(const std::filesystem::path& stand_in);
 
 struct ProgramEnd {
   int exit_code = 0;
-  int signal = 0;  ///< that ended it; 0: it has exited
+  int signal = 0;  ///< the signal that ended it; 0: it has exited
 };
 
-/// Runs it to its end: the same streams, environment, folder and process group, addresses that are the same in every
-/// run, and signals that this program gets handed on. Throws UserError if it cannot be started. `words` are the name as
-/// typed and its arguments.
+/// Runs the program to its end, with the same streams, environment, folder and process group, addresses that are the
+/// same in every run, and signals handed on that this program gets. Throws UserError if it cannot be started. `words`
+/// are the name as typed and its arguments.
 ProgramEnd run_program(const ProgramFile& program, const std::vector<std::string>& words,
                        const stand_in::Settings& settings);
 

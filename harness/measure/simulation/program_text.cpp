@@ -40,7 +40,7 @@ std::string bytes_text(double bytes) {
   return fmt::format("{:.0f} bytes", bytes);
 }
 
-/// As it is, a little to the right.
+/// The table as it is, shifted a little to the right.
 std::string shifted(const std::string& table) {
   std::string text;
   for (std::size_t begin = 0; begin < table.size();) {
@@ -55,7 +55,7 @@ std::string text_of(const ordered_json& json, const char* field) {
   return printable(json.at(field).get<std::string>());
 }
 
-/// "in main, scale.cu line 31"; "" if nobody knows.
+/// "in main, scale.cu line 31"; "" if it is not known.
 std::string host_text(const ordered_json& host) { return host.is_null() ? "" : "in " + text_of(host, "text"); }
 
 std::string thread_text(const ordered_json& place) {
@@ -109,7 +109,7 @@ std::string findings_text(const ProgramReport& report) {
   return report.is_incomplete() ? "\nfindings: none in what was seen, see the remarks\n" : "\nfindings: none\n";
 }
 
-/// Of all processes, by name.
+/// The sum over all processes, by name.
 struct TimeSum {
   double calls = 0;
   double total = 0;
@@ -125,7 +125,7 @@ struct TimeSum {
 };
 using TimeSums = std::map<std::string, TimeSum>;
 
-/// nvprof's columns, the longest first.
+/// A table of times with nvprof's columns, the longest first.
 std::string times_table(const TimeSums& sums) {
   std::vector<std::pair<std::string, TimeSum>> rows(sums.begin(), sums.end());
   std::ranges::stable_sort(rows, std::greater{}, [](const auto& row) { return row.second.total; });
@@ -163,7 +163,7 @@ TimeSums sums_of(const ordered_json& processes, std::initializer_list<const char
 struct CounterColumn {
   const char* title;
   const char* unit;
-  std::array<const char*, 2> metrics;  ///< that are added up
+  std::array<const char*, 2> metrics;  ///< metrics that are added up
 };
 constexpr std::array<CounterColumn, 6> kCounterColumns = {
     {{"instructions", "of warps", {"smsp__inst_executed.sum", ""}},
@@ -218,7 +218,7 @@ std::string counters_text(const ordered_json& processes) {
   return "\ncounters, summed over launches (counted, but for DRAM, which is modelled)\n" + shifted(text);
 }
 
-/// What is said of processes, a line each, with how often.
+/// The remarks on processes, a line each, with how often they occur.
 std::string remarks_of(const ordered_json& document) {
   std::map<std::string, double> remarks;
   for (const ordered_json& process : document.at("processes")) {
@@ -249,7 +249,8 @@ std::string remarks_of(const ordered_json& document) {
 }
 
 std::string leaks_text(const ordered_json& processes) {
-  std::vector<std::pair<std::string, std::pair<double, double>>> places;  // where: how many, bytes
+  std::vector<std::pair<std::string, std::pair<double, double>>> places;  // the place, and how many leaks and bytes it
+                                                                          // has
   double all = 0;
   for (const ordered_json& process : processes) {
     for (const ordered_json& memory : process.at("never_freed")) {

@@ -1,5 +1,5 @@
-// The report of a simulated program as people read it, in the order and with the tables that they know of
-// compute-sanitizer and nvprof; 100 columns wide.
+// The report of a simulated program for people, in the order and with the tables that they know from compute-sanitizer
+// and nvprof; 100 columns wide.
 #pragma once
 
 #include <string>

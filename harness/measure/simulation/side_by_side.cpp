@@ -13,9 +13,9 @@
 namespace convladder {
 namespace {
 
-constexpr std::size_t kLaunchesInATable = 3;  // what fits beside the titles
+constexpr std::size_t kLaunchesInATable = 3;  // as many as fit beside the titles
 
-/// "A", …, "Z", "AA", …
+/// The letter of a launch: "A", …, "Z", "AA", …
 std::string letter_of(std::size_t index) {
   std::string letters(1, static_cast<char>('A' + index % 26));
   return index < 26 ? letters : letter_of(index / 26 - 1) + letters;
@@ -31,7 +31,8 @@ CounterValues counter_values(const SimulationReport& report) {
   return values;
 }
 
-/// How many values of the results' n-th buffer are not the first launch's; "other shape" where they cannot be compared.
+/// How many values of the results' n-th buffer differ from the first launch's; "other shape" where they cannot be
+/// compared.
 std::string unlike_text(const BufferContent& first, const BufferContent& other) {
   if (first.type != other.type || first.shape != other.shape) return "other shape";
   const std::size_t size = element_bytes(first.type);
@@ -61,7 +62,7 @@ class SideBySide {
     for (const LabelledReport& launch : launches) values_.push_back(counter_values(launch.report));
   }
 
-  /// The first launch, and those given.
+  /// The table of the first launch and those from `begin` to before `end`.
   std::string table(std::size_t begin, std::size_t end) const {
     std::vector<std::size_t> shown = {0};
     for (std::size_t i = begin; i < end; ++i) shown.push_back(i);

@@ -59,7 +59,7 @@ SimulationReport run_simulation(const ptx::Module& module, const ptx::Kernel& ke
   for (const ReadContent& wanted : variables) {
     report.buffers.push_back(read_variable(device, module, wanted, inputs));
   }
-  buffers.free();  // what is left then is the kernel's own
+  buffers.free();  // memory that is left after this is the kernel's own
   if (options.checkers.memory && report.stopped.empty()) {
     for (simulated::Finding& leak : device.leaks()) report.findings.push_back(std::move(leak));
   }

@@ -23,7 +23,7 @@ using nlohmann::ordered_json;
 
 namespace {
 
-constexpr std::size_t kShownValues = 8;  // at the begin and at the end of a buffer
+constexpr std::size_t kShownValues = 8;  // at the beginning and at the end of a buffer
 
 std::size_t elements(const BufferContent& buffer) { return buffer.bytes.size() / element_bytes(buffer.type); }
 

@@ -1,4 +1,4 @@
-// What `convladder simulate` says of a launch: as text for people, as JSON, and buffers as files.
+// The report of `convladder simulate` on a launch: as text for people, as JSON, and buffers as files.
 #pragma once
 
 #include <cstddef>
@@ -22,15 +22,15 @@ struct BufferContent {
   std::vector<std::byte> bytes;
 };
 
-/// Whether a buffer or a variable holds what was expected of it.
+/// Whether a buffer or a variable holds the expected values.
 struct ExpectationOutcome {
   std::string text;  ///< as written
   std::string name;
   std::size_t elements = 0;
   std::size_t wrong = 0;
-  double largest_difference = 0;  ///< of all elements where it is finite
+  double largest_difference = 0;  ///< over all elements where it is finite
 
-  // Of the first element that is wrong.
+  // The first element that is wrong.
   std::size_t first_wrong = 0;
   std::vector<std::size_t> first_index;  ///< along each size of the shape
   std::string first_found;
@@ -47,27 +47,27 @@ struct SimulationReport {
   std::size_t dynamic_shared_bytes = 0;
   std::vector<BufferContent> buffers;
   std::string printed{};   ///< by the kernel
-  bool is_counted = true;  ///< otherwise there are no counters
+  bool is_counted = true;  ///< whether there are counters
   std::vector<KernelCounters> counters;
   std::vector<simulated::Finding> findings;
-  std::string fault;    ///< what ended the kernel, empty if it came to its end
-  std::string stopped;  ///< likewise, which limit: all else is how far it was then
+  std::string fault;    ///< what ended the kernel, empty if it ran to its end
+  std::string stopped;  ///< the limit that ended the kernel early, with all else as it was then; empty without one
   std::vector<ExpectationOutcome> expectations;
 };
 
-/// Everything, with all values of the result buffers.
+/// The whole report as JSON, with all values of the result buffers.
 nlohmann::ordered_json to_json(const SimulationReport& report);
 
-/// A counter as people read it: sums with their thousands apart, ratios with three decimals.
+/// A counter's value for people: sums with their thousands separated, ratios with three decimals.
 std::string counter_text(std::string_view name, double value);
 /// "transpose: 2x3x1 blocks of 32x8x1 threads"
 std::string launch_title(const SimulationReport& report);
-/// With a title; empty if the kernel printed nothing.
+/// The text that the kernel printed, with a title; empty if it printed nothing.
 std::string printed_text(const SimulationReport& report);
-/// What is not as it should be, in indented lines: values, a limit, findings, a fault. Empty if all is well.
+/// The problems of a launch, in indented lines: wrong values, a limit, findings, a fault. Empty if all is well.
 std::string remarks_text(const SimulationReport& report);
 
-/// Result buffers by their first and last values, the counters that are not 0, and the findings.
+/// The report as text: result buffers by their first and last values, the counters that are not 0, and the findings.
 std::string report_text(const SimulationReport& report);
 
 /// The content of a .bin, .npy or .json file, by the ending of `file`; throws UserError for another ending.

@@ -24,7 +24,7 @@ using nlohmann::ordered_json;
 
 namespace {
 
-/// {"do": "run", "problem"}, {"do": "read", "tensor", "first", "count"}, {"do": "findings"}.
+/// Answers {"do": "run", "problem"}, {"do": "read", "tensor", "first", "count"}, {"do": "findings"}.
 class StageCheckSession final : public Session {
  public:
   StageCheckSession(const std::string& id, std::unique_ptr<stand_in::LoadedCodesDevice> device,
@@ -128,7 +128,7 @@ OpenCase start_check(const PlannedCase& planned, const Workload& workload, const
                        "serve-check", output_window(most), std::move(hello));
 }
 
-/// A loop that the compiler unrolled has many instructions of one line: they are one finding.
+/// Adds a finding once for each line: a loop that the compiler unrolled has many instructions of one line.
 void add_by_line(std::vector<simulated::Finding>& findings, simulated::Finding finding) {
   const auto same = [&](const simulated::Finding& other) {
     return finding.source_line > 0 && other.checker == finding.checker && other.kernel == finding.kernel &&
@@ -170,7 +170,7 @@ void check_stage(CheckedCase& checked, const PlannedCase& planned, const Workloa
       add_by_line(checked.findings, simulated::read_finding(one));
     }
   } catch (const CaseFailure&) {
-    return;  // it has ended, and how is said already
+    return;  // it has ended, and its status says how
   }
 }
 

@@ -7,7 +7,8 @@
 
 namespace convladder {
 
-/// Runs it on real numbers and on small whole ones; fills in status, reason and findings. The case is one that runs.
+/// Runs the stage on real numbers and on small whole ones; fills in status, reason and findings. The case must be one
+/// that runs.
 void check_stage(CheckedCase& checked, const PlannedCase& planned, const Workload& workload,
                  const CheckSettings& settings);
 

@@ -40,7 +40,7 @@ class StructureParser {
     return true;
   }
 
-  /// Up to one of these, or to the end.
+  /// Takes the text up to one of the characters of `ends`, or to the end.
   std::string_view take_until(std::string_view ends) {
     const std::size_t begin = std::min(text_.find_first_not_of(' ', at_), text_.size());
     const std::size_t end = std::min(text_.find_first_of(ends, begin), text_.size());

@@ -11,7 +11,7 @@ namespace convladder {
 
 /// The address of a buffer within a value, to be filled in when the buffer has one.
 struct BufferAddress {
-  std::size_t at = 0;  ///< byte of the value
+  std::size_t at = 0;  ///< the byte of the value at which it begins
   std::string buffer;  ///< its name
   std::uint64_t offset = 0;
 };
@@ -22,11 +22,12 @@ struct StructureValue {
   std::size_t alignment = 1;
 };
 
-/// "@x" or "@x+64", in bytes. Throws UserError that starts with `what`, as below.
+/// Parses "@x" or "@x+64", in bytes. Throws UserError that starts with `what`.
 BufferAddress parse_buffer_address(std::string_view what, std::string_view text);
 
-/// "{u64:@x+64,@y,i32:5,{f32:0.5,u8:1},f32:[1,2,3]}": numbers, addresses (with or without u64), structures and arrays,
-/// each aligned to its own size, the whole padded to the largest alignment.
+/// Parses "{u64:@x+64,@y,i32:5,{f32:0.5,u8:1},f32:[1,2,3]}": numbers, addresses (with or without u64), structures and
+/// arrays, each aligned to its own size, the whole padded to the largest alignment. Throws UserError that starts with
+/// `what`.
 StructureValue parse_structure(std::string_view what, std::string_view text);
 
 }  // namespace convladder

@@ -31,7 +31,7 @@ class TensorParser {
   StructureValue parse() {
     BufferAddress address = parse_buffer_address(what_, take_field(rest_));
     tensor_.type = number_of(kTypes, "a type", take_field(rest_));
-    tensor_.address = address.offset;  // the buffer's own begin has every alignment that is asked for
+    tensor_.address = address.offset;  // the buffer's own beginning has every alignment that is needed
     tensor_.sizes = numbers<std::uint64_t>("sizes", take_field(rest_));
     while (!rest_.empty()) option(take_field(rest_));
     if (!has_strides_) side_by_side();

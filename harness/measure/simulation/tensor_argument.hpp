@@ -7,9 +7,9 @@
 //   OPTION  box=16x8             elements that a copy moves, in each dimension
 //           strides=128          bytes from one element to the next, of all dimensions but the first; otherwise the
 //                                elements lie side by side
-//           steps=1x2            every how manieth element of the box is copied
+//           steps=1x2            in each dimension, every how many elements of the box one is copied
 //           swizzle=128          or 32, 64, 128_atom_32, 128_atom_32_flip_8, 128_atom_64
-//           fill=nan             what is outside of the tensor is read as NaN
+//           fill=nan             elements outside of the tensor are read as NaN
 //           lower=-1x-1 upper=-1x-1 channels=64 pixels=128   instead of a box: as for cuTensorMapEncodeIm2col
 #pragma once
 

@@ -24,15 +24,15 @@ struct TextureRequest {
   bool is_surface = false;
   std::string access;  ///< of a surface: "in", "inout", "out"
   std::optional<simulated::Geometry> geometry;
-  /// What is asked for; the resource's address is that of no memory yet.
+  /// The requested description; the resource has no address of memory yet.
   simulated::TextureDescription description;
 };
 
-/// Of "texture,linear,wrap"; none if it is no texture or surface. Throws UserError that starts with `what`.
+/// Parses "texture,linear,wrap"; none if it is no texture or surface. Throws UserError that starts with `what`.
 std::optional<TextureRequest> parse_texture_words(const std::string& what, std::string_view words);
 
-/// Fills in the resource for elements of `type` and of this shape: [layer or slice][row][texel of the row], and behind
-/// them the channels, 2 or 4, if there are several. Throws UserError that starts with `what`.
+/// Fills in the resource for elements of `type` and of this shape: [layer or slice][row][texel of the row], followed by
+/// the channels, 2 or 4, if there are several. Throws UserError that starts with `what`.
 void set_texture_shape(const std::string& what, ElementType type, const std::vector<std::size_t>& shape,
                        TextureRequest& request);
 

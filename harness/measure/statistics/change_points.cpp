@@ -12,14 +12,14 @@
 namespace convladder {
 namespace {
 
-/// So many random orders as extreme as the observed one end the drawing.
+/// Drawing ends after so many random orders as extreme as the observed one.
 constexpr int kExceedances = 20;
-/// A p of alpha rests on about so many of them.
+/// The number of random orders as extreme on which a p of alpha is based.
 constexpr double kResolution = 10;
 constexpr double kFewestPermutations = 999;
 constexpr double kMostPermutations = 1e6;
 
-/// 1 … n, equal values share the mean of their ranks.
+/// The ranks 1 … n; equal values share the mean of their ranks.
 std::vector<double> ranks_of(std::span<const double> values) {
   std::vector<std::size_t> order(values.size());
   std::iota(order.begin(), order.end(), 0);
@@ -34,8 +34,8 @@ std::vector<double> ranks_of(std::span<const double> values) {
   return ranks;
 }
 
-/// The splits of n values, each with 1 / the standard deviation of its rank sum. Ties make all of them smaller by the
-/// same factor, which changes no order and no p.
+/// For each split of n values 1 / the standard deviation of its rank sum. Ties make all deviations smaller by the same
+/// factor, which changes no order and no p.
 std::vector<double> scales(std::size_t n) {
   std::vector<double> result(n, 0.0);
   for (std::size_t k = kShortestLevel; k + kShortestLevel <= n; ++k) {
@@ -81,11 +81,11 @@ std::size_t place_of_change(std::span<const double> values) {
   return best;
 }
 
-/// P(the statistic of a random order is at least `observed`).
+/// The p of the observed statistic: P(the statistic of a random order is at least `observed`).
 double permutation_p(std::vector<double> ranks, std::span<const double> scale, double observed, double alpha,
                      SeededRandom& random) {
   const auto most = static_cast<int>(std::clamp(kResolution / alpha, kFewestPermutations, kMostPermutations));
-  // The same order must count as equal, whatever its sum rounds to.
+  // An order with the same sum must count as equal, however the sum is rounded.
   const double least = observed * (1 - 1e-12);
   int exceedances = 0;
   for (int drawn = 1; drawn <= most; ++drawn) {
@@ -114,7 +114,7 @@ void search(std::span<const double> values, std::size_t begin, std::size_t end, 
   const std::vector<double> ranks = ranks_of(values.subspan(begin, n));
   const std::vector<double> scale = scales(n);
   const double statistic = split_statistic(ranks, scale);
-  if (!(statistic > 0)) return;  // all are equal
+  if (!(statistic > 0)) return;  // all values are equal
   const double p = permutation_p(ranks, scale, statistic, alpha, random);
   if (p > alpha) return;
   const std::size_t first = place_of_change(values.subspan(begin, n));

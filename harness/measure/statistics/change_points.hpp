@@ -18,10 +18,10 @@
 
 namespace convladder {
 
-/// A level lasts at least this many runs.
+/// The fewest runs that a level lasts.
 constexpr std::size_t kShortestLevel = 3;
 
-/// Fewer show no change, whatever alpha is.
+/// The fewest runs that can show a change, whatever alpha is.
 constexpr int kFewestRuns = 8;
 
 struct ChangePoint {
@@ -31,18 +31,18 @@ struct ChangePoint {
 };
 
 /// The fewest values in which a change can be proved at level alpha: the most extreme outcome, all of one half below
-/// all of the other, has probability 2 / C(n, n/2) for a split known before, and a test cannot say less than that. At
+/// all of the other, has probability 2 / C(n, n/2) for a split known before, and no test can give less than that. At
 /// least kFewestRuns. alpha between 0 and 1.
 int fewest_runs(double alpha);
 
-/// Ascending. A sequence without a change yields one with a probability of at most alpha: the whole is tested at alpha.
-/// Of what is split again, each part is tested at its share of alpha by length, so that a further level of parts costs
-/// alpha once more; for these it holds as far as the change before was placed where it is. Values are finite. `seed`
-/// draws the permutations; the same call gives the same result.
+/// The change points, ascending. For a sequence without a change one is found with a probability of at most alpha: the
+/// whole is tested at alpha. When a part is split again, each part is tested at its share of alpha by length, so that a
+/// further level of parts costs alpha once more; for these parts the bound holds if the change before was placed
+/// correctly. Values are finite. `seed` draws the permutations; the same call gives the same result.
 std::vector<ChangePoint> change_points(std::span<const double> values, double alpha, std::uint64_t seed);
 
-/// P(such a statistic, or a larger one, in a random order of these values): the exact p of the test of the whole
-/// sequence. 1 for fewer than kFewestRuns, or if all are equal. It is resolved down to about `alpha` / 10.
+/// The exact p of the test of the whole sequence: P(such a statistic, or a larger one, in a random order of these
+/// values). 1 for fewer than kFewestRuns, or if all are equal. It is resolved down to about `alpha` / 10.
 double change_p(std::span<const double> values, double alpha, std::uint64_t seed);
 
 }  // namespace convladder

@@ -1,4 +1,4 @@
-// The interval of a median, and the time it belongs to, as records and reports have them.
+// The interval of a median, and the time to which it belongs, as in records and reports.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -10,13 +10,14 @@
 
 namespace convladder {
 
-/// {"low", "high", "level"}; null for none.
+/// An interval as {"low", "high", "level"}; null for none.
 inline nlohmann::ordered_json interval_json(const std::optional<MedianInterval>& interval) {
   if (!interval) return nullptr;
   return {{"low", interval->low}, {"high", interval->high}, {"level", interval->level}};
 }
 
-/// {"kind": "measured", "of", "unit": "ns", "median", "interval", "samples"} of at least one sample in nanoseconds.
+/// A measured time as {"kind": "measured", "of", "unit": "ns", "median", "interval", "samples"}, from at least one
+/// sample in nanoseconds.
 inline nlohmann::ordered_json measured_json(std::string_view of, const std::vector<double>& samples) {
   return {{"kind", "measured"},
           {"of", of},

@@ -21,7 +21,7 @@ double lower_quartile(std::span<const double> samples) {
 
 namespace {
 
-/// Between two order statistics, around the quantile of which `share` of the distribution lies below.
+/// The interval between two order statistics around the quantile below which `share` of the distribution lies.
 std::optional<MedianInterval> quantile_interval(std::span<const double> samples, double share, double wanted_level) {
   const auto n = static_cast<int>(samples.size());
   if (n < 2) return std::nullopt;
@@ -61,7 +61,7 @@ ProportionInterval proportion_interval(int successes, int trials) {
   const double centre = p + z * z / (2 * n);
   const double half_width = z * std::sqrt(p * (1 - p) / n + z * z / (4 * n * n));
   const double scale = 1 + z * z / n;
-  // It holds p by its definition; of none or all of them one end is p, but for rounding.
+  // The interval contains p by definition; with none or all of them one end is p, except for rounding.
   return {std::clamp((centre - half_width) / scale, 0.0, p), std::clamp((centre + half_width) / scale, p, 1.0)};
 }
 
@@ -77,7 +77,8 @@ double binomial_at_most(int successes, int trials, double p) {
   return std::min(sum, 1.0);
 }
 
-/// The largest p at which so few successes are still as frequent as `rarity`. It falls with p, so it is halved in.
+/// The largest p at which so few successes are still as frequent as `rarity`. The frequency falls with p, so p is found
+/// by bisection.
 double largest_probability(int successes, int trials, double rarity) {
   if (successes >= trials) return 1;
   double low = 0;

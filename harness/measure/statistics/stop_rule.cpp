@@ -7,7 +7,7 @@
 namespace convladder {
 namespace {
 
-constexpr std::size_t kFewestForAnInterval = 6;  // below, no interval of the median reaches 95%
+constexpr std::size_t kFewestForAnInterval = 6;  // with fewer samples, no interval of the median reaches 95%
 
 class AtNumber final : public StopRule {
  public:

@@ -11,7 +11,7 @@
 
 namespace convladder {
 
-/// The samples of a case so far, and the seconds that taking them took.
+/// The samples of a case so far, and the seconds that it took to take them.
 struct SampledSoFar {
   std::span<const double> samples;
   double seconds = 0;
@@ -27,27 +27,28 @@ class StopRule {
   virtual std::string_view reason(const SampledSoFar& so_far) const = 0;
 };
 
-/// Stops at that many samples. `why` is a literal.
+/// Stops at that many samples. `why` is a string literal.
 std::unique_ptr<StopRule> stop_at_number(std::size_t samples, std::string_view why);
-/// "interval": once the half width of the median's interval is at most this part of the median. Of fewer than six
-/// samples there is no interval.
+/// Stops with "interval" once the half width of the median's interval is at most this fraction of the median. Fewer
+/// than six samples have no interval.
 std::unique_ptr<StopRule> stop_at_interval(double target_half_width);
-/// "budget": once so many seconds are used up and there are at least `fewest` samples.
+/// Stops with "budget" once so many seconds are used up and there are at least `fewest` samples.
 std::unique_ptr<StopRule> stop_at_budget(double seconds, std::size_t fewest);
-/// "budget": before a sample that would exceed so many seconds, if it takes as long as those before on average.
+/// Stops with "budget" before a sample that would exceed so many seconds, if it takes as long as those before on
+/// average.
 std::unique_ptr<StopRule> stop_before_budget(double seconds);
-/// The first of these that says to stop.
+/// Stops as soon as one of these rules does, for the reason of the first that does.
 std::unique_ptr<StopRule> stop_at_first(std::vector<std::unique_ptr<StopRule>> rules);
 
-/// What a command asks for: exactly `repetitions` samples, or else interval, `most` samples, or the budget, of at least
-/// `fewest` samples.
+/// The settings of a command: exactly `repetitions` samples, or else interval, `most` samples, or the budget, with at
+/// least `fewest` samples.
 struct StopSettings {
   std::optional<int> repetitions;
   double target_half_width = 0;
   double budget_seconds = 0;
   std::size_t most = 0;
   std::size_t fewest = 3;
-  std::string_view repetitions_word;  ///< of the record
+  std::string_view repetitions_word;  ///< the reason in the record
   std::string_view most_word;
 };
 std::unique_ptr<StopRule> stop_rule(const StopSettings& settings);

@@ -83,7 +83,7 @@ ConfiguredCases configured_cases(const Sweep& sweep) {
   const std::vector<Configuration>& candidates = sweep.found.candidates;
   ConfiguredCases configured;
   configured.variants.resize(candidates.size());
-  // Those of a folder's stage are compiled by that.
+  // Configurations of a folder's stage are compiled by this.
   on_all_cores(candidates.size(), [&](std::size_t i) {
     configured.variants[i] =
         sweep.planned.variant.variant->configured(sweep.planned.work.shape, candidates[i], ChosenBy::request);

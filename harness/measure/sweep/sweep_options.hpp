@@ -11,10 +11,10 @@ namespace convladder {
 inline constexpr int kMostConfigurations = 10'000;
 
 struct SweepOptions {
-  RunOptions run;             ///< which cases, and how they are measured
-  std::string configuration;  ///< only configurations that agree with it; empty: all
+  RunOptions run;             ///< which cases there are, and how they are measured
+  std::string configuration;  ///< only configurations that agree with this one; empty: all
   int limit = 24;             ///< configurations of a variant on a layer
-  std::string gpu;            ///< for which a device without a clock predicts; empty: it counts
+  std::string gpu;            ///< the GPU for which a device without a clock predicts; empty: it counts
   bool update_table = false;
   std::string tables = "variants/tuning";
 };

@@ -14,13 +14,13 @@ namespace convladder {
 
 namespace {
 
-/// What was counted for each multiply-add that the layer needs.
+/// A column of counts for each multiply-add that the layer needs.
 struct CountedColumn {
   const char* title;
   std::vector<const char*> metrics;
 };
 
-/// Beside a prediction, which says more, there is room for two.
+/// The columns of counts. Beside a prediction, which says more, there is room for two.
 std::vector<CountedColumn> counted_columns(ScoreKind kind) {
   std::vector<CountedColumn> columns = {{"instr.", {"smsp__thread_inst_executed_pred_on.sum"}},
                                         {"wavefr.",
@@ -34,7 +34,7 @@ std::vector<CountedColumn> counted_columns(ScoreKind kind) {
   return columns;
 }
 
-/// For each multiply-add of a linear problem, for each operation of another.
+/// The count for each multiply-add of a linear problem, or for each operation of another.
 std::string counted_for_each(const Sweep& sweep, const SweptConfiguration& one, const CountedColumn& column) {
   if (one.counted.empty()) return "-";
   double sum = 0;

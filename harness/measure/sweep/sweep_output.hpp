@@ -1,4 +1,4 @@
-// A parameter sweep as text: a line for each configuration that has come to its end, and a table, best first.
+// A parameter sweep as text: a line for each finished configuration, and a table, best first.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace convladder {
 /// "measured 1.23 ms", "counted 4.5e+06 cycles", "predicted 1.23 ms (h100)", or why there is no score.
 std::string score_text(const Sweep& sweep, const SweptConfiguration& one);
 
-/// Title, table and what is to be taken, of at most 100 columns.
+/// Title, table and recommended configuration, of at most 100 columns.
 std::string sweep_text(const Sweep& sweep);
 
 }  // namespace convladder

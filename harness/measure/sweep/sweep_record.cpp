@@ -22,7 +22,7 @@ ordered_json parameters_json(const Configuration& configuration) {
   return json;
 }
 
-/// What the score is of, and its unit.
+/// The quantity that the score measures, and its unit.
 ordered_json scoring_json(const Sweep& sweep) {
   const bool counted = sweep.kind == ScoreKind::counted;
   const char* of = "time";
@@ -47,7 +47,7 @@ ordered_json prediction_of(const Sweep& sweep, const ordered_json& recorded) {
   return nullptr;
 }
 
-/// The scores over the default's, by configuration; only of those that have both.
+/// The scores over the default's, by configuration; only for those that have both.
 ordered_json of_default_json(const Sweep& sweep) {
   ordered_json json = ordered_json::object();
   const SweptConfiguration* const standard = sweep.default_result();
@@ -58,7 +58,7 @@ ordered_json of_default_json(const Sweep& sweep) {
   return json;
 }
 
-/// Times over that of the model's choice, round by round; null where there was no final.
+/// The finalists' times over that of the model's choice, round by round; null where there was no final.
 ordered_json finals_json(const Sweep& sweep) {
   if (!sweep.finals) return nullptr;
   ordered_json list = ordered_json::array();

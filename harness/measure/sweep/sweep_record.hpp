@@ -1,4 +1,4 @@
-// What sweep.json, the record of a parameter sweep, holds.
+// The contents of sweep.json, the record of a parameter sweep.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -10,16 +10,16 @@
 
 namespace convladder {
 
-/// A configuration's case: the sweep's id, and which configuration.
+/// The id of a configuration's case: the sweep's id, and the configuration.
 std::string configuration_id(const Sweep& sweep, const Configuration& configuration);
 std::vector<std::string> planned_ids(const std::vector<Sweep>& sweeps);
 
 /// `cases[]` of the record: a configuration that was run. `planned` is its case.
 nlohmann::ordered_json configuration_json(const Sweep& sweep, const PlannedCase& planned, const CaseOutcome& outcome);
 
-/// Fills all but the configuration from such a case. Throws UserError.
+/// Fills everything except the configuration from a recorded case. Throws UserError.
 void read_back(const JsonPlace& one_case, SweptConfiguration& one);
-/// Likewise those of the sweeps that are recorded.
+/// Fills the sweeps that are recorded. Throws UserError.
 void read_back(const Record& record, std::vector<Sweep>& sweeps);
 /// Throws UserError where a case cannot be read back (Record::open).
 void check_sweep_record(const nlohmann::ordered_json& record, const std::string& file);

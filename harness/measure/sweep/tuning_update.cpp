@@ -29,7 +29,7 @@ std::filesystem::path table_file(const std::string& folder, const Sweep& sweep) 
   return std::filesystem::path(folder) / fmt::format("{}-{}.json", info.family, info.name);
 }
 
-/// The entries that the file has, if it is there.
+/// The entries of the file, if it exists.
 std::vector<ordered_json> entries_of(const std::filesystem::path& file) {
   if (!std::filesystem::exists(file)) return {};
   const std::string text = read_file_text(file.string());
@@ -37,9 +37,9 @@ std::vector<ordered_json> entries_of(const std::filesystem::path& file) {
   return parse_json(text, file.string(), "a tuning table").at("entries").get<std::vector<ordered_json>>();
 }
 
-/// How it was found; what the model's choice would have had stands beside it.
+/// How the winner was found, with the score of the model's choice beside it.
 ordered_json found_json(const Sweep& sweep, std::uint64_t seed) {
-  ordered_json side_by_side;  // over the model's choice
+  ordered_json side_by_side;  // the winner's time over that of the model's choice
   for (const Finalist& one : sweep.finals.value_or(std::vector<Finalist>())) {
     if (one.configuration == sweep.winner()->configuration) side_by_side = std::exp(one.change->estimate);
   }
@@ -64,8 +64,8 @@ void replace_entry(std::vector<ordered_json>& entries, const Sweep& sweep, bool 
                    const std::optional<Configuration>& configuration, std::uint64_t seed) {
   const ProblemSize& shape = sweep.planned.work.shape;
   const ordered_json batch = every_batch ? ordered_json() : ordered_json(shape.batch);
-  // What is best for a processor is so for one microarchitecture, and how a batch is shared out for one number of
-  // threads; others' entries stay.
+  // The best configuration for a processor is the best for one microarchitecture, and the best division of a batch is
+  // so for one number of threads; others' entries stay.
   const bool on_processor = sweep.planned.variant.info.family == "cpu";
   const std::string machine = on_processor ? cpu_microarchitecture() : "";
   const ordered_json threads = on_processor && !every_batch ? ordered_json(omp_get_max_threads()) : ordered_json();
@@ -82,7 +82,7 @@ void replace_entry(std::vector<ordered_json>& entries, const Sweep& sweep, bool 
   entry["found"] = found_json(sweep, seed);
 }
 
-/// A line for each entry, so that a change of one reads as that.
+/// The text of a table, with a line for each entry, so that a change of one shows as that.
 std::string table_text(const Sweep& sweep, std::vector<ordered_json> entries) {
   std::ranges::stable_sort(entries, {}, [](const ordered_json& one) {
     return std::tuple(one.value("layer", ""), one.at("shape").get<std::string>(),
@@ -118,7 +118,8 @@ std::vector<std::string> update_tuning_tables(const std::string& folder, const s
       return best->configuration.value(name) != sweep.found.by_model.value(name);
     });
     const std::filesystem::path file = table_file(folder, sweep);
-    const FolderLock lock = FolderLock::of_file(file, WhileLocked::wait);  // others' entries are read once written
+    const FolderLock lock = FolderLock::of_file(file, WhileLocked::wait);  // other programs' entries are read once
+                                                                           // written
     remove_unfinished_files(file);
     std::vector<ordered_json> entries = entries_of(file);
     if (!general.empty()) replace_entry(entries, sweep, true, general, seed);

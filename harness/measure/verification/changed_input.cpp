@@ -15,10 +15,10 @@ using nlohmann::ordered_json;
 namespace {
 
 constexpr std::uint32_t kDecoySeed = 0x0dec0;
-constexpr int kFewestToShare = 64;                        // images to be poked by several threads
-constexpr std::size_t kFewestBytesToShare = 1024 * 1024;  // to be written by them
+constexpr int kFewestToShare = 64;                        // images from which on several threads poke them
+constexpr std::size_t kFewestBytesToShare = 1024 * 1024;  // bytes from which on several threads write them
 
-/// What stands in a tensor until call number `call` has its own: replaced elements all over it.
+/// The elements replaced in a tensor until call number `call` has its own: they lie all over the tensor.
 ReplacedElements planted(InputChange change, const InputLayout& layout, std::int64_t call) {
   change.everywhere = true;
   change.thorough = true;
@@ -60,7 +60,7 @@ void ChangedInput::write_images(const std::function<void(void* to, int image)>& 
   }
 }
 
-/// Where an element is on the device.
+/// The address of an element on the device.
 std::byte* ChangedInput::place(int image, std::int64_t element) const {
   const std::int64_t at = image * layout_.elements_per_image() + element;
   return static_cast<std::byte*>(input_) + static_cast<std::size_t>(at) * element_bytes(layout_.type);
@@ -103,7 +103,7 @@ void ChangedInput::set(const InputChange& change) {
   if (device_->filling() != nullptr) device_->wait();
 }
 
-/// The tensor as the change has it, but for what is replaced.
+/// The changed tensor, without the replaced elements.
 ChangedTensor ChangedInput::changed_tensor() const {
   return {.to = input_,
           .from = from_on_device_.address(),
@@ -140,7 +140,7 @@ void ChangedInput::before_call(std::int64_t call) {
     if (device_->is_host_memory()) {
       poke(call);
     } else if (change_.everywhere) {
-      // Too many for a copy each.
+      // Too many for a separate copy of each.
       write_images([&](void* to, int image) {
         write_changed_image(to, change_, layout_, from_, image);
         poke_image(to, change_, layout_, from_, image, call);
@@ -164,7 +164,7 @@ void ChangedInput::poke(std::int64_t call) {
   }
 }
 
-/// Of every image one element.
+/// Replaces one element in every image, by copies.
 void ChangedInput::poke_by_copies(std::int64_t call) {
   with_element_type(layout_.type, [&]<typename T>(T) {
     std::vector<T> column(static_cast<std::size_t>(layout_.batch));
@@ -182,7 +182,7 @@ void ChangedInput::poke_by_copies(std::int64_t call) {
   });
 }
 
-/// `column` holds that element of every image.
+/// Writes one element of every image, from `column`.
 void ChangedInput::write_column(const void* column, std::int64_t element) {
   const std::size_t bytes = element_bytes(layout_.type);
   for (int image = 0; image < layout_.batch; ++image) {
@@ -224,7 +224,7 @@ ordered_json to_json(const InputChange& change) {
                     {"pokes", change.pokes},         {"everywhere", change.everywhere},
                     {"looked_at", change.looked_at}, {"poke_size", change.poke_size},
                     {"whole", change.whole}};
-  // Other builds of the same protocol have no such problems.
+  // Other builds that speak the same protocol have no such problems.
   if (change.thorough) {
     json["shift"] = change.shift;
     json["one_is_unseen"] = change.one_is_unseen;
@@ -254,7 +254,7 @@ InputChange change_from_json(const ordered_json& json) {
 }
 
 OutputFill fill_from_json(const ordered_json& json) {
-  // Other builds of the same protocol may not know every part: to theirs the nearest fill is as good.
+  // Other builds that speak the same protocol may not know every part: for theirs the nearest fill is as good.
   const FillPart part = json.value("nothing", false)  ? FillPart::nothing
                         : json.value("sparse", false) ? FillPart::pieces
                                                       : FillPart::all;

@@ -1,4 +1,4 @@
-// The input of a case as its calls find it, in the case's own process.
+// A case's input as its calls find it, in the case's own process.
 #pragma once
 
 #include <cstddef>
@@ -13,12 +13,12 @@
 
 namespace convladder {
 
-/// What a tensor of the problem holds, where a device can read it: in its own memory, or in pinned memory of the host
-/// where that has no room for it.
+/// The values of a tensor of the problem in a place where a device can read them: in its own memory, or in pinned
+/// memory of the host where its own has no room for them.
 class ValuesOnDevice {
  public:
   ValuesOnDevice() = default;
-  /// Copies them. Half of the device's memory that is free stays free. Throws DeviceError.
+  /// Copies the values. Half of the device's free memory stays free. Throws DeviceError.
   ValuesOnDevice(Device& device, const void* values, std::size_t bytes);
   const void* address() const { return buffer_.address() != nullptr ? buffer_.address() : pinned_.address(); }
 
@@ -27,29 +27,30 @@ class ValuesOnDevice {
   PinnedBuffer pinned_;
 };
 
-/// Writes the changed values of a tensor that is given into a buffer on the device, and changes some elements of every
-/// image for each call. The device, the problem's own values (`from`) and the buffer outlive it. Everything throws
+/// Writes the changed values of a given tensor into a buffer on the device, and changes some elements of every image
+/// for each call. The device, the problem's own values (`from`) and the buffer outlive it. Everything throws
 /// DeviceError.
 ///
-/// On a device that fills by itself (Device::filling) the problem's values lie there from the first `set` on, and
-/// `before_call` and `plant` are a kernel each in the current stream, two for what is renewed: they wait for nothing,
-/// and may be captured into a graph. What stands in the tensor is known on the device, so that such a graph may be
-/// launched again. There `set` leaves wrong values all over the tensor, which the first `before_call` puts right.
+/// On a device with fill kernels (Device::filling) the problem's values lie there from the first `set` on,
+/// and `before_call` and `plant` are a kernel each in the current stream, two for a renewed tensor: they wait for
+/// nothing, and may be captured into a graph. The contents of the tensor are known on the device, so that such a graph
+/// may be launched again. There `set` leaves wrong values all over the tensor, which the first `before_call` puts
+/// right.
 class ChangedInput {
  public:
-  /// `renewed`: calls leave other values there, so that all are written anew before each.
+  /// `renewed`: calls leave other values in the tensor, so that all of it is written anew before each.
   ChangedInput(Device& device, const InputLayout& layout, const void* from, void* input, bool renewed = false)
       : device_(&device), layout_(layout), from_(from), input_(input), renewed_(renewed) {}
 
-  /// Something to look at while preparing that has nothing to do with what is to be computed.
+  /// Writes an input to be seen while preparing, which has nothing to do with the one to be computed on.
   void write_decoy();
-  /// The changed input, without pokes. It is there when this returns.
+  /// Writes the changed input, without pokes. It is there when this returns.
   void set(const InputChange& change);
-  /// Makes it the input of call number `call`, if calls differ.
+  /// Makes the tensor the input of call number `call`, if calls differ.
   void before_call(std::int64_t call);
-  /// Puts wrong values into the window of every output until `before_call(call)` puts them right: whoever works ahead
-  /// on that call's input has all to do again. Nothing on devices that do not fill by themselves, and where calls are
-  /// alike.
+  /// Puts wrong values into the window of every output until `before_call(call)` puts them right: code that works ahead
+  /// on that call's input has to do all of it again. Does nothing on devices without fill kernels, and where
+  /// calls are alike.
   void plant(std::int64_t call);
   /// The number of the last call.
   std::int64_t last_call() const { return last_call_; }
@@ -72,15 +73,15 @@ class ChangedInput {
   bool renewed_;
   InputChange change_;
   std::int64_t last_call_ = 0;
-  bool poked_ = false;             ///< what the input has of call `last_call_` is in it
-  ValuesOnDevice from_on_device_;  ///< where the device fills by itself
-  DeviceBuffer standing_;          ///< a StandingChange there
+  bool poked_ = false;             ///< the pokes of call `last_call_` are in the tensor
+  ValuesOnDevice from_on_device_;  ///< where the device has fill kernels
+  DeviceBuffer standing_;          ///< a StandingChange on the device
 };
 
-/// Fills an output of `elements`; it is there when this returns. Throws DeviceError.
+/// Fills an output of `elements`; the fill is there when this returns. Throws DeviceError.
 void fill_output(Device& device, void* output, ElementType type, std::int64_t elements, const OutputFill& fill);
 
-/// `change` and `fill` of a request.
+/// `change` and `fill` of a request, to and from JSON.
 nlohmann::ordered_json to_json(const InputChange& change);
 nlohmann::ordered_json to_json(const OutputFill& fill);
 InputChange change_from_json(const nlohmann::ordered_json& json);

@@ -13,7 +13,7 @@ namespace convladder {
 namespace {
 
 constexpr double kDeviations = 8;
-constexpr double kFloat64Rounding = 1e-12;  // of sums of some thousand products, beside their magnitude
+constexpr double kFloat64Rounding = 1e-12;  // for sums of some thousand products, relative to their magnitude
 
 std::vector<float> absolute(const float* weights, std::int64_t count) {
   std::vector<float> result(static_cast<std::size_t>(count));

@@ -12,8 +12,8 @@
 
 namespace convladder {
 
-/// Sums of r * x and r * y over some images, each image with a random r that nobody knows before: between 1/2 and 1 in
-/// size, of either sign.
+/// Sums of r * x and r * y over some images, each image with a random r that nobody can know before: between 1/2 and 1
+/// in size, of either sign.
 ///
 /// Errors e of the images at one place come out as sum(r * e). Where each is within tolerance * S, S = sum(|x * w|) of
 /// its image, that sum exceeds t * tolerance * sqrt(sum(S^2)) with a probability of at most 2 exp(-t^2 / 2)
@@ -23,18 +23,19 @@ namespace convladder {
 /// probability of at most 2 * bound / e, since the last r alone moves it evenly over a range of e.
 class CombinedImages {
  public:
-  /// How many are combined: the bound is 8 * sqrt(64) = 64 tolerances of the combined images' mean magnitude.
+  /// The most images that are combined: the bound is 8 * sqrt(64) = 64 tolerances of the combined images' mean
+  /// magnitude.
   static constexpr int kMost = 64;
 
   CombinedImages(const ConvShape& shape, const float* weights, std::uint64_t secret);
 
   /// Draws the next image's factor and adds its input, CHW.
   void begin_image(const float* input);
-  /// Adds elements of the image's output, from `first` on.
+  /// Adds elements of the image's output, beginning with number `first`.
   void add_output(std::int64_t first, const float* output, std::int64_t count);
   int images() const { return images_; }
 
-  /// Empty if all of them may be right, otherwise which place is not, in one line. Forgets them.
+  /// Empty if all of the images may be right, otherwise which place is not, in one line. Forgets them.
   std::string finish(double tolerance);
 
  private:

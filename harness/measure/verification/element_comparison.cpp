@@ -11,8 +11,8 @@ double scaled_error(float found, const ExpectedElements& expected, std::int64_t 
 }
 
 double max_scaled_error(const float* found, const ExpectedElements& expected, std::int64_t count) {
-  // Errors are differences of doubles; what part of the scale one is needs no more digits than a float has. An error
-  // too small for a float still is one.
+  // Errors are differences of doubles; a float has enough digits for their ratio to the scale. An error too small for a
+  // float still counts as one.
   float largest = 0;
   std::int32_t not_a_number = 0;
   const auto magnitude_factor = static_cast<float>(expected.magnitude_factor);

@@ -5,11 +5,12 @@
 
 namespace convladder {
 
-/// What is expected of some elements that lie one after the other.
+/// The expected values of some elements that lie one after the other.
 struct ExpectedElements {
   const double* value = nullptr;
   const float* magnitude = nullptr;  ///< sum(|x * w|): the scale of the rounding errors
-  double value_factor = 1;           ///< what both are times, exactly: a power of two, and a sign for the value
+  double value_factor = 1;           ///< exact factors of `value` and `magnitude`: a power of two, and a sign for the
+                                     ///< value
   double magnitude_factor = 1;
 };
 
@@ -20,12 +21,12 @@ double max_scaled_error(const float* found, const ExpectedElements& expected, st
 
 inline constexpr double kScaledErrorAccuracy = 1e-6;
 
-/// The same for one element, in doubles.
+/// |found - value| / magnitude of one element, in doubles.
 double scaled_error(float found, const ExpectedElements& expected, std::int64_t at);
 
-/// to[i] += factor * from[i].
+/// Adds to[i] += factor * from[i] for `count` elements.
 void add_scaled(double* to, const float* from, double factor, std::int64_t count);
-/// to[i] += (factor * from[i])^2.
+/// Adds to[i] += (factor * from[i])^2 for `count` elements.
 void add_scaled_squares(double* to, const float* from, double factor, std::int64_t count);
 
 }  // namespace convladder

@@ -1,5 +1,5 @@
-// What a problem must come to, for every item of its batch, and whether an output does. Only the harness has this: it
-// never enters the process, or the memory, of a case.
+// The expected output of a problem, for every item of its batch, and whether an output meets it. Only the harness has
+// this: it never enters the process, or the memory, of a case.
 #pragma once
 
 #include <cstdint>
@@ -14,37 +14,37 @@
 
 namespace convladder {
 
-/// What a comparison found. `passed` only if nothing is wrong at all.
+/// The result of a comparison. `passed` only if nothing at all is wrong.
 struct Check {
   bool passed = false;
   double max_scaled_error = 0;  ///< largest |error| / magnitude; NaN where a compared element is not a number
   std::int64_t unwritten = 0;   ///< elements of the whole output that hold what was there before the call
   std::int64_t not_finite = 0;  ///< elements that are NaN or infinite
-  std::int64_t compared = 0;    ///< elements held against the reference, each by itself
-  int images = 0;               ///< images of which every element was
-  int combined_images = 0;      ///< images held against it in random combinations only
+  std::int64_t compared = 0;    ///< elements compared with the reference one by one
+  int images = 0;               ///< images of which every element was compared
+  int combined_images = 0;      ///< images compared with the reference in random combinations only
   std::string first_failure;    ///< one line; empty if passed
 
   nlohmann::ordered_json to_json() const;
 };
 
-/// What a call had been given.
+/// The input and outputs that a call was given.
 struct CallSetting {
   InputChange change = {};
-  OutputFill fill = {};            ///< of the first output, before
-  std::int64_t call = 0;           ///< whose pokes are in the input, if the change has any
-  std::vector<float> scales = {};  ///< of the fill of each output; none: there is one output
+  OutputFill fill = {};            ///< the first output's fill before the call
+  std::int64_t call = 0;           ///< the call whose pokes are in the input, if the change has any
+  std::vector<float> scales = {};  ///< the scale of each output's fill; empty: there is one output
 
   OutputFill fill_of(std::size_t output) const {
     return output < scales.size() ? fill.of_tensor(output, scales[output]) : fill;
   }
 };
 
-/// Hands out `count` elements of a tensor from `first` on, in its own type, on the host, until the next reading; null
-/// where they cannot be had. Items lie one behind the other.
+/// Hands out `count` elements of a tensor, beginning with number `first`, in its own type, on the host, valid until the
+/// next reading; null where they cannot be had. Items lie one after the other.
 using ReadTensor = std::function<const void*(std::string_view tensor, std::int64_t first, std::int64_t count)>;
 
-/// What nobody else knows: which images are looked at closely, and how others are combined.
+/// A number that no case can know: it decides which images are looked at closely, and how others are combined.
 std::uint64_t secret_number();
 
 class Expectation {
@@ -55,32 +55,33 @@ class Expectation {
   virtual ~Expectation() = default;
 
   virtual int batch() const = 0;
-  /// Whether what is computed is linear: then inputs may be larger and of another sign.
+  /// Whether the computation is linear: then inputs may be larger and of another sign.
   virtual bool is_linear() const = 0;
-  /// What pokes are to look like where the tensors have no ranges (InputLayout), and the fill of each output.
+  /// The size of pokes where the tensors have no ranges (InputLayout), and below it the scale of each output's fill.
   virtual float largest_input() const = 0;
   virtual std::vector<float> fill_scales() const = 0;
   /// Whether calls may find elements at other places, so that all of an input is new (InputChange::thorough).
   virtual bool moves_elements() const { return false; }
-  /// Whether a result shows that one element of an input is another: not where a sum of very many is held to a
+  /// Whether a result shows that one element of an input has changed: not where a sum of very many is compared with a
   /// tolerance.
   virtual bool shows_one_element() const { return true; }
 
-  /// Holds what a call left against the reference: |error| <= tolerance * magnitude for every element that is compared.
-  /// A tolerance of 0 asks for the very bits. Elements are asked for in order, at most `most_bytes` at a time, or an
-  /// image's share where that is more. What cannot be read ends it: the check has not passed then, and says nothing.
+  /// Compares the results of a call with the reference: |error| <= tolerance * magnitude for every element that is
+  /// compared. A tolerance of 0 asks for the exact bits. Elements are asked for in order, at most `most_bytes` at a
+  /// time, or an image's share where that is more. An element that cannot be read ends the comparison: the check has
+  /// not passed then, and says nothing.
   virtual Check compare(const ReadTensor& read, std::int64_t most_bytes, const CallSetting& setting,
                         double tolerance) const = 0;
-  /// What the results of one item come to in that call, in their order (Problem::results).
+  /// The expected results of one item in that call, in their order (Problem::results).
   virtual std::vector<ReferenceOutput> of_item(const CallSetting& setting, int item) const = 0;
 };
 
-/// Holds what a call left of an output's probed elements (output_probe.hpp), one behind the other in `found`, against
-/// the reference. `output` is its place among the outputs, `of_item` what Expectation::of_item says of it.
+/// Compares the probed elements of an output (output_probe.hpp) that a call left, one after the other in `found`, with
+/// the reference. `output` is its place among the outputs, `of_item` its result from Expectation::of_item.
 Check check_probed(const ProblemTensor& tensor, const ChosenElements& elements, const OutputFill& fill,
                    const ReferenceOutput& of_item, std::int64_t item, const void* found, double tolerance);
 
-/// The convolution's own, which knows that it is linear (expected_output.hpp), or that of any problem
+/// The expectation of a convolution, which knows that it is linear (expected_output.hpp), or of any problem
 /// (expected_items.hpp). The tensors must outlive it.
 std::unique_ptr<Expectation> make_expectation(const ProblemData& data);
 

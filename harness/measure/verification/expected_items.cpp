@@ -19,10 +19,10 @@ namespace {
 using Bytes = std::vector<std::byte>;
 
 constexpr std::uint64_t kPokesTried = 3;
-constexpr double kSurelySeen = 4;        // tolerances: an answer may itself be off by one
-constexpr double kFlopOfAnElement = 20;  // what making and comparing it costs beside its operations
+constexpr double kSurelySeen = 4;        // in tolerances: an answer may itself be off by one
+constexpr double kFlopOfAnElement = 20;  // cost of making and comparing an element, besides its operations
 
-/// A NaN is taken over and stays.
+/// Takes the larger error. A NaN is taken over and stays.
 void take_larger(double& largest, double error) {
   if (!std::isnan(largest) && !(error <= largest)) largest = error;
 }
@@ -32,12 +32,12 @@ const T* elements_of(const Bytes& bytes, std::int64_t first) {
   return reinterpret_cast<const T*>(bytes.data()) + first;
 }
 
-/// " of y" where the tensor has another name than the only one.
+/// " of y" where the tensor has another name than that of an only output.
 std::string of_tensor(const ProblemTensor& tensor) {
   return tensor.name == "output" ? std::string() : fmt::format(" of {}", tensor.name);
 }
 
-/// Reads so much of a tensor; false if it cannot be had.
+/// Reads so many elements of a tensor. Returns false if they cannot be had.
 bool read_elements(const ReadTensor& read, const ProblemTensor& tensor, std::int64_t first, std::int64_t count,
                    std::int64_t most_bytes, Bytes& to) {
   const auto bytes = static_cast<std::int64_t>(element_bytes(tensor.type));
@@ -54,25 +54,26 @@ bool read_elements(const ReadTensor& read, const ProblemTensor& tensor, std::int
 
 }  // namespace
 
-/// What an item is given, as a call finds it.
+/// An item's tensors, as a call finds them.
 struct ExpectedItems::GivenItem {
-  std::vector<Bytes> values;  ///< of the inputs, then of what goes in and out
+  std::vector<Bytes> values;  ///< of the inputs, then of the in-outs
   ProblemTensors tensors;
 };
 
-/// Some items as a call left them, one behind the other in each tensor.
+/// Some items as a call left them, one after the other in each tensor.
 struct ExpectedItems::FoundItems {
   int first = 0;
   int count = 0;
   std::vector<Bytes> results = {};
-  std::vector<Bytes> inputs = {};  ///< none if none of the items is compared
+  std::vector<Bytes> inputs = {};  ///< empty if none of the items is compared
 };
 
 struct ExpectedItems::ItemFound {
   double max_scaled_error = 0;
   std::int64_t unwritten = 0;
   std::int64_t not_finite = 0;
-  std::vector<std::int64_t> left_by_chance;  ///< or not: of each output's elements that were not compared
+  std::vector<std::int64_t> left_by_chance;  ///< of each output: elements not compared that hold the fill, by chance or
+                                             ///< not
   std::int64_t compared = 0;
   std::string first_failure;
 
@@ -102,13 +103,13 @@ ExpectedItems::ExpectedItems(ProblemData data, double most_flop)
     if (largest == 0) largest = 1;
   }
   moves_elements_ = std::ranges::any_of(layouts_, &InputLayout::may_move);
-  // Otherwise nobody asks, and the reference may take its time.
+  // Otherwise this is not asked, and the reference may take long.
   for (std::uint64_t pokes = 1; moves_elements_ && shows_one_element_ && pokes <= 2 * kPokesTried; pokes += 2) {
     shows_one_element_ = would_show(first, pokes);
   }
 }
 
-/// Whether the first item's results are others, beyond the tolerance, where one element of each input is replaced.
+/// Whether the first item's results change, beyond the tolerance, where one element of each input is replaced.
 bool ExpectedItems::would_show(const std::vector<ReferenceOutput>& unchanged, std::uint64_t pokes) const {
   CallSetting poked;
   poked.change.pokes = pokes;
@@ -229,12 +230,12 @@ class ExpectedItems::Comparison {
     for (std::size_t i = 0; i < inputs; ++i) require_input(item, i, given.values[i], found, result);
   }
 
-  /// The same values, in whatever order they lie.
+  /// Compares values as a set, in whatever order they lie.
   template <typename T>
   void compare_sorted(int item, const ProblemTensor& tensor, const T* found, const ReferenceOutput& expected,
                       ItemFound& result) const {
     std::vector<T> in_order(found, found + tensor.elements);
-    // What is no number has no place in an order; it is never right.
+    // A NaN has no place in an order; it is never right.
     std::ranges::sort(in_order, [](T a, T b) {
       const double first = to_double(a);
       const double second = to_double(b);
@@ -280,7 +281,7 @@ class ExpectedItems::Comparison {
                             tensor.name));
   }
 
-  /// What can be seen of an item without its reference.
+  /// Checks an item as far as that is possible without its reference.
   void look_over(int item, const FoundItems& found, ItemFound& result) const {
     for (std::size_t i = 0; i < found.results.size(); ++i) {
       const ProblemTensor& tensor = expected_.results_[i];

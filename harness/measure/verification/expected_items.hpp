@@ -1,4 +1,4 @@
-// What the items of any problem must come to: computed anew for each comparison, from the input that the call found.
+// The expected results of any problem's items: computed anew for each comparison, from the input that the call found.
 #pragma once
 
 #include <vector>
@@ -8,11 +8,11 @@
 namespace convladder {
 
 /// Every element of every result of every item is compared where the reference of the batch is cheap, and inputs must
-/// be as the call found them. Where it is not, some items are, drawn anew each time so that nobody knows which; of the
-/// others only what was never written or is no number is seen.
+/// be as the call found them. Where it is not cheap, only some items are, drawn anew each time so that nobody knows
+/// which; in the others only elements that were never written, or are not a number, are found.
 class ExpectedItems final : public Expectation {
  public:
-  /// Operations of one comparison that are cheap: about a second.
+  /// Operations of a comparison that counts as cheap: about a second.
   static constexpr double kCheap = 2e9;
   static constexpr int kFewestItems = 4;
 
@@ -40,10 +40,10 @@ class ExpectedItems final : public Expectation {
   bool would_show(const std::vector<ReferenceOutput>& unchanged, std::uint64_t pokes) const;
 
   ProblemData data_;
-  std::vector<InputLayout> layouts_;    ///< of what is given
-  std::vector<ProblemTensor> inputs_;   ///< that no call may change
-  std::vector<ProblemTensor> outputs_;  ///< that are filled before a call
-  std::vector<ProblemTensor> results_;  ///< these, and what goes in and out
+  std::vector<InputLayout> layouts_;    ///< of the given tensors
+  std::vector<ProblemTensor> inputs_;   ///< tensors that no call may change
+  std::vector<ProblemTensor> outputs_;  ///< tensors that are filled before a call
+  std::vector<ProblemTensor> results_;  ///< `outputs_`, and the in-outs
   int compared_items_ = 0;
   std::vector<float> fill_scales_;
   bool moves_elements_ = false;

@@ -19,9 +19,9 @@ namespace {
 
 constexpr std::size_t kBytesOfAnElement = sizeof(double) + sizeof(float);
 constexpr double kMemoryShare = 0.25;
-constexpr int kChosenImages = 8;  // of those that are not held, each element of them by itself, other ones each time
+constexpr int kChosenImages = 8;  // images that are not held but compared in full, other ones each time
 
-/// A call of a problem: what its images are, and what of their sums is another because of that.
+/// A call of a problem: its images, and the changes of their sums.
 class Call {
  public:
   Call(const ConvProblem& problem, const CallSetting& setting)
@@ -37,7 +37,7 @@ class Call {
     return input;
   }
 
-  /// What other input elements come to: the convolution is linear, so their windows' sums change by delta * w.
+  /// Adds the changes by poked input elements: the convolution is linear, so their windows' sums change by delta * w.
   template <typename Magnitude>
   void add_pokes(int image, int map, double* value, Magnitude* magnitude) const {
     if (setting_.change.pokes == 0) return;
@@ -57,7 +57,7 @@ class Call {
   }
 
  private:
-  /// Of one element: all outputs whose windows it lies in.
+  /// Adds one poked element to all outputs in whose windows it lies.
   template <typename Magnitude>
   void add_poke(int row, int column, double delta, double more, const float* filter, double* value,
                 Magnitude* magnitude) const {
@@ -81,7 +81,7 @@ class Call {
   PokedElements poked_;
 };
 
-/// What was found in one map of one image.
+/// The result for one map of one image.
 struct MapFound {
   double max_scaled_error = 0;
   std::int64_t unwritten = 0;
@@ -138,7 +138,8 @@ class Comparison {
 
   void compare_maps(std::int64_t first, std::int64_t count, const float* found) {
     std::vector<MapFound> of_maps(static_cast<std::size_t>(count));
-    const std::int64_t piece = std::max<std::int64_t>(1, 65536 / pixels_);  // threads start for more than a few maps
+    const std::int64_t piece = std::max<std::int64_t>(1, 65536 / pixels_);  // worth starting threads only for more than
+                                                                            // a few maps
     const auto pieces = static_cast<std::size_t>((count - 1) / piece + 1);
     const auto compare_piece = [&](std::size_t index) {
       const auto begin = static_cast<std::int64_t>(index) * piece;
@@ -190,7 +191,7 @@ class Comparison {
     result.compared = pixels_;
     result.max_scaled_error = max_scaled_error(found, elements, pixels_);
     if (result.max_scaled_error <= (1 - kScaledErrorAccuracy) * tolerance_) return;
-    // Something is wrong or nearly so: element by element now, and in doubles, which have the last word.
+    // Something is wrong or nearly so: now element by element, and in doubles, which have the last word.
     result.max_scaled_error = 0;
     const std::int64_t first = (std::int64_t{image} * shape().out_channels + map) * pixels_;
     for (std::int64_t i = 0; i < pixels_; ++i) {
@@ -209,12 +210,12 @@ class Comparison {
     }
   }
 
-  /// A NaN is taken over and stays.
+  /// Takes the larger error. A NaN is taken over and stays.
   static void take_larger(double& largest, double error) {
     if (!std::isnan(largest) && !(error <= largest)) largest = error;
   }
 
-  /// Takes what was found of a map into the check.
+  /// Adds the result for a map to the check.
   void add(const MapFound& found) {
     take_larger(check_.max_scaled_error, found.max_scaled_error);
     check_.unwritten += found.unwritten;

@@ -1,5 +1,5 @@
-// What a convolution must come to, for every image of its batch: the references are kept, since it is linear, and what
-// a call changes is added to them.
+// The expected output of a convolution, for every image of its batch: the references are kept, since it is linear, and
+// the changes by a call are added to them.
 #pragma once
 
 #include <cstddef>
@@ -12,37 +12,37 @@
 
 namespace convladder {
 
-/// Where no more than this is given to it.
+/// The most bytes that references take where no limit is given.
 std::size_t default_reference_bytes();
 
 class ExpectedOutput final : public Expectation {
  public:
-  /// Computes the float64 reference of as many images as `most_bytes` hold, on all cores: of all of them but for very
-  /// large batches. The problem's tensors must outlive it.
+  /// Computes the float64 reference of as many images as `most_bytes` hold, on all cores: of all of them, except for
+  /// very large batches. The problem's tensors must outlive it.
   explicit ExpectedOutput(const ConvProblem& problem, std::size_t most_bytes = default_reference_bytes());
   ~ExpectedOutput() override;
 
   const ConvProblem& problem() const { return problem_; }
   int batch() const override { return problem_.shape.batch; }
   bool is_linear() const override { return true; }
-  /// The references of the first images, this many, are stored; the others are compared in combinations
+  /// The number of first images whose references are stored; the others are compared in combinations
   /// (combined_images.hpp).
   int held_images() const { return held_; }
-  /// Of held images: the sums, and the sums of |x * w|, as the output lies.
+  /// The reference of the held images: the sums, and the sums of |x * w|, as the output lies.
   std::span<const double> value() const;
   std::span<const float> magnitude() const;
   float largest_input() const override { return largest_input_; }
   float largest_magnitude() const { return largest_magnitude_; }
   std::vector<float> fill_scales() const override { return {largest_magnitude_}; }
 
-  /// A whole map is the share of an image that is asked for at least.
+  /// Asks for at least a whole map of an image at a time.
   Check compare(const ReadTensor& read, std::int64_t most_bytes, const CallSetting& setting,
                 double tolerance) const override;
   std::vector<ReferenceOutput> of_item(const CallSetting& setting, int item) const override {
     return {sums(setting, item)};
   }
 
-  /// What one image comes to in that call.
+  /// The expected output of one image in that call.
   ReferenceOutput sums(const CallSetting& setting, int image) const;
 
  private:

@@ -29,26 +29,27 @@ struct InputLayout {
   int channels = 1;
   int height = 1;
   int width = 1;
-  int window = 1;  ///< rows and columns of the input that an output comes from, at least
+  int window = 1;  ///< rows and columns of the input from which an output comes, at least
   ElementType type = ElementType::f32;
-  std::uint64_t tensor = 0;         ///< its place among those that are given
-  std::optional<ValueRange> range;  ///< what replaces an element stays in it; none: whatever the change says
-  bool stays_as_filled = false;     ///< nothing is replaced
+  std::uint64_t tensor = 0;         ///< its place among the given tensors
+  std::optional<ValueRange> range;  ///< replacing values stay in it; none: the change decides
+  bool stays_as_filled = false;     ///< no element is replaced
   bool may_move = false;            ///< its elements may begin at another place
 
   InputLayout(const ConvShape& shape);  // NOLINT(google-explicit-constructor): a shape has one layout
-  /// An item that is no image is a single row.
+  /// The layout of items that are no images: each is a single row.
   InputLayout(int items, std::int64_t elements, ElementType its_type, std::uint64_t its_place)
       : batch(items), width(static_cast<int>(elements)), type(its_type), tensor(its_place) {}
   std::int64_t elements_per_image() const { return std::int64_t{channels} * height * width; }
   std::size_t bytes_per_image() const { return static_cast<std::size_t>(elements_per_image()) * element_bytes(type); }
 };
 
-/// Of every tensor that is given, without ranges; and with those of all tensors but a convolution's, from their values.
+/// The layouts of all given tensors, without ranges; and below it with ranges, taken from the values, for all tensors
+/// except a convolution's.
 std::vector<InputLayout> input_layouts(const ProblemData& data);
 std::vector<InputLayout> input_layouts_with_ranges(const ProblemData& data);
 
-/// The elements of every image that a call finds replaced: of one channel those in a grid.
+/// The elements of every image that a call finds replaced: in one channel those of a grid.
 struct PokedElements {
   int channel = 0;
   int first_row = 0;
@@ -70,34 +71,36 @@ struct PokedElements {
 /// replaced in every image, other ones each time.
 struct InputChange {
   int rotation = 0;
-  float factor = 1;         ///< plus or minus a power of two: sums come out exactly so much larger
-  std::uint64_t pokes = 0;  ///< the seed of what is replaced; 0: nothing is
-  /// Whether half of the calls get so many that every output has one in its window, but for borders; the others one.
-  /// Who only looks at a part of the input does not see the one; who computes only what has changed has all to compute.
+  float factor = 1;         ///< plus or minus a power of two: sums become exactly so much larger
+  std::uint64_t pokes = 0;  ///< the seed of the replaced elements; 0: none are replaced
+  /// Whether half of the calls get so many replaced elements that every output has one in its window, except at
+  /// borders; the other calls get one. Code that looks at only a part of the input misses the one; code that computes
+  /// only changed outputs has to compute all.
   bool everywhere = false;
-  std::array<std::int64_t, 2> looked_at{};  ///< calls whose output may be looked at: these get one
-  float poke_size = 1;                      ///< values are between a half of it and it, of either sign
+  std::array<std::int64_t, 2> looked_at{};  ///< calls whose output may be looked at: these get one replaced element
+  float poke_size = 1;                      ///< values are between half of it and it, of either sign
   bool whole = false;                       ///< values are whole numbers
 
-  // For code of strangers, which may look at all of its input and remember all of it.
+  // For untrusted code, which may look at all of its input and remember all of it.
   std::uint64_t shift = 0;     ///< tensors whose elements may move begin with this one, in a circle: all of it is new
   bool thorough = false;       ///< `everywhere` not in half of the calls but in all that are not looked at
-  bool one_is_unseen = false;  ///< and in those as well, since no result would show one element
+  bool one_is_unseen = false;  ///< `everywhere` also in the calls that are looked at, since no result would show one
+                               ///< element
 
-  /// What call number `call` finds replaced, and by what: the same value in all of an image's elements. A tensor that
-  /// has a range gets values between a half of its largest and it, of a sign that it has.
+  /// The elements that call number `call` finds replaced, and below it by which value: the same in all of an image's
+  /// elements. A tensor with a range gets values between half of its largest and its largest, of a sign that it has.
   PokedElements poked(std::int64_t call, const InputLayout& shape) const;
   ReplacingValue poked_value(std::int64_t call, const InputLayout& layout) const;
-  /// Both, as a device takes them.
+  /// The replaced elements and their values, as a device takes them.
   ReplacedElements replaced(std::int64_t call, const InputLayout& layout) const;
-  /// Each tensor that is given has changes of its own, at other places.
+  /// The change of one given tensor: each has changes of its own, at other places.
   InputChange of_tensor(const InputLayout& layout) const;
-  /// The element of an image that a changed one begins with.
+  /// The element of the problem's image with which the changed image begins.
   std::int64_t first_element(const InputLayout& layout) const {
     const auto elements = static_cast<std::uint64_t>(layout.elements_per_image());
     return layout.may_move ? static_cast<std::int64_t>(shift % elements) : 0;
   }
-  /// Which of the problem's images it is.
+  /// Which of the problem's images is image `image` of the input.
   int source(int image, int batch) const { return (image + rotation) % batch; }
 };
 
@@ -113,9 +116,10 @@ class ImageChange {
         first_(change.first_element(layout)) {}
 
   PokedElements poked(std::int64_t call) const { return change_.poked(call, layout_); }
-  /// What that call finds there.
+  /// The replacing value in that call.
   T value(std::int64_t call) const { return from_double<T>(change_.poked_value(call, layout_).of(image_)); }
-  /// An element that is `value` for a call: of a tensor that has a range another than its own, if the tensor has two.
+  /// The value in the place of an element that would be replaced by `value`: in a tensor with a range it differs from
+  /// the element's own, if the tensor has two values.
   T replaced(std::int64_t element, T value) const {
     if (!layout_.range || to_double(value) != to_double(unchanged(element))) return value;
     return from_double<T>(change_.poked_value(0, layout_).instead_of(to_double(value), to_double(value)));

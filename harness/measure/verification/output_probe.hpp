@@ -1,4 +1,4 @@
-// A few elements of an output, looked at right behind each call of a sample, whether anybody checks that call or not.
+// A few elements of an output, looked at right after each call of a sample, whether anybody checks that call or not.
 #pragma once
 
 #include <cstddef>
@@ -10,10 +10,11 @@
 
 namespace convladder {
 
-/// Which elements a call's are: of one item, drawn by the seed and the call's number. Both sides know it from the seed.
+/// The probed elements of a call: of one item, drawn by the seed and the call's number. Both sides know them from the
+/// seed.
 struct ProbedElements {
   static constexpr std::int32_t kElements = 64;
-  static constexpr std::int64_t kCalls = 1 << 14;  ///< that are kept: those after them take the places of the first
+  static constexpr std::int64_t kCalls = 1 << 14;  ///< calls that are kept: later ones take the places of the first
 
   std::uint64_t seed = 0;
   std::int64_t items = 1;
@@ -31,20 +32,20 @@ struct ProbedElements {
   }
 };
 
-/// The case's side, on a device that fills by itself. Before a call its elements get numbers of the fill, and behind it
-/// they are copied aside, both in the current stream: a call that leaves its output as it was, or has it written by
-/// others later, is seen. Like ChangedInput's, the calls enqueue a kernel each and wait for nothing. The device and the
-/// output outlive it. Everything throws DeviceError.
+/// The case's side, on a device with fill kernels (Device::filling). Before a call its elements get numbers of the
+/// fill, and after it they are copied aside, both in the current stream: a call that leaves its output as it was, or
+/// has it written later by other work, is found out. As in ChangedInput, the calls enqueue a kernel each and wait for
+/// nothing. The device and the output outlive it. Everything throws DeviceError.
 class OutputProbe {
  public:
-  /// An output of `items`, of `elements` each.
+  /// Probes an output of `items` with `elements` each.
   OutputProbe(Device& device, ElementType type, std::int64_t items, std::int64_t elements, void* output);
 
-  /// From now on these elements, and numbers of this fill. What was copied before is gone.
+  /// Chooses the elements, and the fill, for the next calls. Earlier copies are gone.
   void set(std::uint64_t seed, const OutputFill& fill);
   void before_call(std::int64_t call);
   void behind_call(std::int64_t call);
-  /// What that call left, kElements one behind the other: waits for it, and copies it to the host.
+  /// The elements that call `call` left, kElements one after the other: waits for it, and copies them to the host.
   void read(std::int64_t call, void* to);
   std::size_t bytes_of_call() const { return ProbedElements::kElements * element_bytes(type_); }
 
@@ -56,7 +57,7 @@ class OutputProbe {
   ProbedElements elements_;
   void* output_;
   FillFormula fill_;
-  DeviceBuffer kept_;  ///< of kCalls calls
+  DeviceBuffer kept_;  ///< for kCalls calls
 };
 
 }  // namespace convladder

@@ -1,4 +1,4 @@
-// A problem's tensors, filled.
+// A problem's tensors with their values.
 #pragma once
 
 #include <span>
@@ -8,7 +8,7 @@
 
 namespace convladder {
 
-/// A tensor with its values: of all items, one behind the other, or of a constant.
+/// A tensor with its values: of all items, one after the other, or of a constant.
 struct TensorData {
   ProblemTensor tensor;
   std::span<const std::byte> bytes;
@@ -18,17 +18,17 @@ struct TensorData {
   std::span<const T> values() const {
     return {placed().as<T>(), bytes.size() / sizeof(T)};
   }
-  /// Only to be read.
+  /// The tensor's address, only to be read.
   PlacedTensor placed() const { return {tensor, const_cast<std::byte*>(bytes.data())}; }
 };
 
-/// What a case computes on, of a size.
+/// The data of one size on which a case computes.
 struct ProblemData {
   ProblemSize shape;
   std::vector<TensorData> given;      ///< in the order of Problem::given
   std::vector<TensorData> constants;  ///< in the order of Problem::constants
 
-  /// Of a problem with one float32 input.
+  /// The input of a problem with one float32 input.
   std::span<const float> input() const { return given.at(0).values(); }
   std::vector<PlacedTensor> placed_constants() const {
     std::vector<PlacedTensor> placed;
@@ -37,7 +37,7 @@ struct ProblemData {
   }
 };
 
-/// Those of a convolution.
+/// The data of a convolution.
 struct ConvProblem {
   ConvShape shape;
   std::span<const float> input;    ///< NCHW

@@ -1,4 +1,4 @@
-// One element of any type against what is expected of it.
+// The error of one element of any type.
 #pragma once
 
 #include <fmt/format.h>
@@ -20,7 +20,7 @@ double rounding(double value) {
   return 0;
 }
 
-/// |error| / magnitude; 0 where there is no error, also between equal infinities. What is no number is none of them.
+/// |error| / magnitude; 0 where there is no error, also between equal infinities; NaN where `found` is not a number.
 template <typename T>
 double scaled_error(T found, double value, double magnitude) {
   const double number = to_double(found);

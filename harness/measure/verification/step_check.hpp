@@ -1,4 +1,4 @@
-// What was found of a step of a network, or of a fused variant: image by image, then of all of them.
+// The check of a step of a network, or of a fused variant: image by image, then of all of them.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace convladder {
 
-/// What was found of one image.
+/// The result for one image.
 struct ImageCheck {
   bool compared = false;
   double max_scaled_error = 0;  ///< largest |error| / magnitude; NaN where an element is not a number
@@ -18,7 +18,7 @@ struct ImageCheck {
   std::string failure;          ///< one line; empty if right
 };
 
-/// Holds one image's output against its reference. `fill` was there before the call; the image's first element is
+/// Compares one image's output with its reference. `fill` was there before the call; the image's first element is
 /// number `first` of it.
 ImageCheck check_image(const ReferenceOutput& expected, const float* output, double tolerance, const OutputFill& fill,
                        std::int64_t first);
@@ -26,14 +26,14 @@ ImageCheck check_image(const ReferenceOutput& expected, const float* output, dou
 struct StepCheck {
   std::string step;
   int compared_images = 0;
-  int combined_images = 0;      ///< images held against the reference in random combinations only
+  int combined_images = 0;      ///< images compared with the reference in random combinations only
   double max_scaled_error = 0;  ///< largest |error| / magnitude as in reference_operator; NaN stays
   std::int64_t unwritten = 0;
   std::string failure;  ///< one line; empty if right
 
   bool passed() const { return failure.empty(); }
   void add(int image, const ImageCheck& found);
-  /// Says how many of `elements` were never written, if any.
+  /// Reports how many of `elements` were never written, if any.
   void conclude(std::int64_t elements);
   nlohmann::ordered_json to_json() const;
 };

@@ -7,7 +7,7 @@
 namespace convladder {
 namespace {
 
-/// e^x for -1000 * ln(2) <= x <= 0: 2^n, and Taylor's series for what is left, at most ln(2) / 2 in size.
+/// e^x for -1000 * ln(2) <= x <= 0: 2^n, and Taylor's series for the rest, at most ln(2) / 2 in size.
 inline double exponential_of(double x) {
   constexpr double kLn2 = 0.6931471805599453;
   // Adding 1.5 * 2^52 leaves the nearest whole number n in the lowest bits; 2^n is n in the exponent's place.
@@ -29,10 +29,10 @@ inline double exponential_of(double x) {
   return sum * scale;
 }
 
-/// Of |x|.
+/// The hyperbolic tangent of |x|.
 inline double tanh_of(double x) {
   const double size = std::abs(x);
-  const double e = exponential_of(-2 * (size < 20 ? size : 20.0));  // from 20 on it is 1
+  const double e = exponential_of(-2 * (size < 20 ? size : 20.0));  // from 20 on the tangent is 1
   const double square = size * size;
   const double small = size * (1 - square * (1.0 / 3) + square * square * (2.0 / 15));
   return size < 1e-3 ? small : (1 - e) / (1 + e);
@@ -50,7 +50,7 @@ double max_tanh_error(const float* x, const float* found, std::int64_t count) {
     const double error = std::abs(double{found[i]} - (in < 0 ? -size : size));
     const double scaled = error == 0 ? 0 : error / size;
     largest = scaled > largest ? scaled : largest;
-    // A NaN that goes in is not seen by the comparisons above.
+    // An input that is NaN is not seen by the comparisons above.
     not_a_number += scaled != scaled || in != in ? 1 : 0;
   }
   return not_a_number > 0 ? std::numeric_limits<double>::quiet_NaN() : largest;

@@ -1,5 +1,5 @@
-// Compares the hyperbolic tangent with float64, many elements at a time: the library's takes most of the time that
-// verifying a network with it would cost.
+// Compares the hyperbolic tangent with float64, many elements at a time: with the library's tangent, it would take most
+// of the time of verifying a network.
 #pragma once
 
 #include <cstdint>
