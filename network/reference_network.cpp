@@ -12,7 +12,7 @@ namespace convladder {
 namespace {
 
 constexpr int kChunk = 64;         // images: a few megabytes of activations at a time
-constexpr int kImagesInCache = 8;  // of those, what a fully connected layer's weights go over at once
+constexpr int kImagesInCache = 8;  // of a chunk: a fully connected layer's weights pass over so many images at once
 
 // Each layer may move its sums by this part of sum(|x * w|): the gate of the float32 variants.
 
