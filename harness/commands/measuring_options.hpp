@@ -1,4 +1,4 @@
-// How long is measured, and where a case runs: options that commands have in common.
+// Options that commands have in common: how long to measure, and where a case runs.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -9,14 +9,14 @@
 
 namespace convladder {
 
-/// What the help of a command says of --budget, --repetitions and --timeout.
+/// The help texts of --budget, --repetitions and --timeout in one command.
 struct MeasuringHelp {
   const char* budget;
   const char* repetitions;
   const char* timeout;
 };
 
-/// These three. `Options` are RunOptions or NetworkOptions.
+/// Adds --budget, --repetitions and --timeout. `Options` are RunOptions or NetworkOptions.
 template <class Options>
 void add_measuring_options(CLI::App& command, Options& options, const MeasuringHelp& help) {
   command.add_option("--budget", options.budget_seconds, help.budget)
@@ -30,7 +30,7 @@ void add_measuring_options(CLI::App& command, Options& options, const MeasuringH
       ->group("How");
 }
 
-/// --isolate
+/// Adds --isolate.
 inline void add_isolation_option(CLI::App& command, bool& isolate) {
   const auto set = [&isolate](const std::string& how) { isolate = how == "process"; };
   command
