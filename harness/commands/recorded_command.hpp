@@ -24,7 +24,7 @@ struct RecordArguments {
   bool quiet = false;
 };
 
-/// --output, --resume, --dry-run and --quiet. The helps are those of the last two.
+/// Adds --output, --resume, --dry-run and --quiet. The help texts are those of the last two.
 void add_record_options(CLI::App& command, const RecordKind& kind, RecordArguments& a, const char* dry_run_help,
                         const char* quiet_help);
 
