@@ -1,4 +1,4 @@
-// What a compiler may read and write while it compiles untrusted code.
+// Confinement of a compiler while it compiles untrusted code.
 #pragma once
 
 #include <filesystem>

@@ -81,10 +81,9 @@ struct LadderProblem {
   std::vector<DerivedValue> derived;
   std::vector<LadderTensor> tensors;
   std::vector<LadderScalar> scalars;
-  std::vector<std::string> sizes;  ///< the sizes that are run where nobody names any: "M64N64K64"
-  std::vector<std::string>
-      counted_sizes;  ///< the sizes that are run by default on a device that counts, which takes its time
-  Expression flop;    ///< operations by the definition
+  std::vector<std::string> sizes;                 ///< the sizes that are run by default: "M64N64K64"
+  std::vector<std::string> counted_sizes;         ///< the sizes for a device that counts, which takes its time
+  Expression flop;                                ///< operations by the definition
   std::optional<Expression> least_bytes;          ///< given where not all of the tensors have to be moved once
   std::vector<std::string> include_folders = {};  ///< with headers, beside the ladder's folder: "../tiles"
 

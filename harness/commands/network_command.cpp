@@ -322,8 +322,7 @@ int network_command(NetworkArguments& a, const CommandLine& command_line) {
   }
   const ImageSet images = network_images(options, most_images(plan));
   std::vector<RecordedNetwork> networks;
-  for (const std::vector<NetworkCase>& cases :
-       by_network(plan)) {  // so that a wrong file is reported before anything runs
+  for (const std::vector<NetworkCase>& cases : by_network(plan)) {  // a wrong file is reported before anything runs
     const Network& network = *cases.front().network;
     const ChosenWeights weights = network_weights(options, network, images);
     networks.push_back({&network, weights.weights.name, weights.weights.sha256, weights.weights.story, weights.note});

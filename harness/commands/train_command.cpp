@@ -51,9 +51,8 @@ constexpr int kMostDefaultEpochs = 60;
 constexpr int kMostEpochs = 10'000;
 constexpr int kLargestTrainingBatch = 4096;
 constexpr int kLargestGrid = 4096;
-constexpr double kLowAccuracy = 0.6;  // of the training images; "low" stops there
-constexpr double kLowLearningRate =
-    0.1;  // relative to the one for "high", so that it does not step far beyond kLowAccuracy
+constexpr double kLowAccuracy = 0.6;      // of the training images; "low" stops there
+constexpr double kLowLearningRate = 0.1;  // share of the one for "high", so as not to step far past kLowAccuracy
 
 constexpr const char* kTrainFooter = R"(examples:
   convladder train --network lenet86                     on the built-in synthetic images, a minute or two

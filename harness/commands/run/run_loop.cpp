@@ -57,8 +57,7 @@ std::string result_line(const PlannedCase& planned, const CaseOutcome& outcome) 
   const double middle = median(time.samples);
   const auto interval = median_interval(time.samples);
   const double half = interval ? (interval->high - interval->low) / 2 / middle * 100 : 0;
-  const bool is_layer =
-      planned.work.network != planned.work.shape.problem->name();  // otherwise it is a size of a problem
+  const bool is_layer = planned.work.network != planned.work.shape.problem->name();  // or a problem's size
   return fmt::format("{:<11} {:<48} {:>10} ±{:4.1f}%  {:>7.1f} GFLOP/s ({} time){}{}", outcome.status, planned.id,
                      time_text(middle), half, planned.work.shape.flop() / middle,
                      time.of == time_of::kLayer && !is_layer ? "call" : time.of, mark_text(outcome.quality),

@@ -97,7 +97,7 @@ std::string disturbance_section(const Comparison& comparison) {
   return text.empty() ? text : "\nmeasured on a machine that was not quiet\n" + text;
 }
 
-/// What is proved of a change: "+10.1%, at least +7.9%; beside onednn +10.0%, at least +8.2%".
+/// The proved bounds of a change: "+10.1%, at least +7.9%; beside onednn +10.0%, at least +8.2%".
 std::string proof_text(const ComparedCase& one) {
   const auto side = [&one](const ChangeBounds& change) {
     const bool slower = one.verdict == CaseVerdict::regressed;

@@ -24,8 +24,7 @@ struct SideFailure : std::runtime_error {
 struct SlotLength {
   int iterations = 1;  ///< the calls of a sub-run
   int sub_runs = 5;
-  bool replayed =
-      false;  ///< on a GPU: whether a sub-run is one graph, so that its time does not include launching its calls
+  bool replayed = false;  ///< on a GPU: a sub-run is one graph, so that its time does not include launching its calls
 };
 
 struct SlotTime {

@@ -191,9 +191,8 @@ ordered_json imported_context(const ImportedRun& run, const std::string& file, s
 ordered_json imported_run_json(const ImportedRun& run, const std::string& file, std::string_view text) {
   if (run.cases.empty()) throw UserError(fmt::format("{}: no benchmark in it", printable(file)));
   std::vector<std::string> notes = run.notes;
-  std::map<std::string, std::set<std::string>> taken;  // by device
-  std::map<std::pair<std::string, std::string>, int>
-      places;  // of a family's variants, since two GPUs have the same ones
+  std::map<std::string, std::set<std::string>> taken;         // by device
+  std::map<std::pair<std::string, std::string>, int> places;  // of a family's variants, which two GPUs share
   ordered_json variants = ordered_json::array();
   ordered_json planned = ordered_json::array();
   ordered_json cases = ordered_json::array();

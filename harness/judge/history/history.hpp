@@ -20,11 +20,10 @@ struct HistoryOptions {
   std::vector<std::string> variants;
   std::vector<std::string> devices;
   std::vector<int> batches;
-  std::string anchor;   ///< a variant; empty: chosen, see HistorySeries::anchor
-  double alpha = 0.05;  ///< the probability that anything at all is marked in a history in which nothing changed
-  double tau = 0.02;    ///< changes by a smaller fraction are not marked
-  bool merge_hosts =
-      false;  ///< whether the host's name may differ, for machines of one kind that get a new name each time
+  std::string anchor;        ///< a variant; empty: chosen, see HistorySeries::anchor
+  double alpha = 0.05;       ///< the probability that anything at all is marked in a history in which nothing changed
+  double tau = 0.02;         ///< changes by a smaller fraction are not marked
+  bool merge_hosts = false;  ///< the host's name may differ, as of machines of one kind that get a new name each time
 };
 
 /// A case in one run.

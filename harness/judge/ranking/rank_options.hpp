@@ -10,10 +10,9 @@
 namespace convladder {
 
 struct RankOptions {
-  RunOptions run;           ///< devices, sizes, seed, and how long is measured
-  std::string submissions;  ///< the folder, absolute
-  std::string
-      against;  ///< a stage or library of the ladder; empty: its library, its best stage, or the first submission
+  RunOptions run;               ///< devices, sizes, seed, and how long is measured
+  std::string submissions;      ///< the folder, absolute
+  std::string against;          ///< a stage or library of the ladder; empty: the library, the best stage, or the first
   std::string gpu = kUsualGpu;  ///< for predictions, where there is no GPU
   double tau = 0.02;            ///< nobody counts as faster by no more than this
   double limit_seconds = 120;   ///< the most that a submission may take on a size
