@@ -27,7 +27,7 @@ class ByteSource {
   /// Whether the data are unpacked on the way.
   virtual bool packed() const = 0;
 
-  /// "file.gz: byte 16 of the unpacked data: ", what a message about the data at that position starts with.
+  /// The start of a message about the data at that position: "file.gz: byte 16 of the unpacked data: ".
   virtual std::string place(std::uint64_t position) const = 0;
 };
 

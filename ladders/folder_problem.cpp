@@ -205,7 +205,7 @@ std::vector<ReferenceOutput> FolderProblem::reference(const ProblemSize& size, c
       if (share != 1) std::ranges::for_each(output.magnitude, [share](double& one) { one *= share; });
       return output;
     }
-    // Rounded to what its type holds.
+    // Rounded to values that its type holds.
     with_element_type(of.tensor->type, [&]<typename T>(T) {
       for (double& one : output.value) one = to_double(from_double<T>(one));
     });

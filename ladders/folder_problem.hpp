@@ -16,7 +16,7 @@ namespace convladder {
 struct ReferenceTensor {
   const LadderTensor* tensor = nullptr;
   std::int64_t elements = 0;
-  std::vector<std::byte> values;  ///< in and in-out: as a call finds them; out and in-out: what must come of it
+  std::vector<std::byte> values;  ///< in and in-out: as a call finds them; out and in-out: the right result
   std::vector<double> scale;      ///< NaN where the reference says nothing; empty where nothing is asked
 };
 

@@ -81,7 +81,7 @@ class LoadedStage final : public PreparedVariant {
   std::string choice() const override { return choice_; }
 
  private:
-  /// Throws the reason with what the device knows of it beyond the number of an error.
+  /// Throws the reason, with the device's details beyond the number of an error.
   [[noreturn]] void fail(std::string reason) {
     try {
       device_.wait();

@@ -11,7 +11,7 @@ namespace convladder {
 
 /// A parsed line such as "tile grid(div(M + 31, 32), B) block(32, 8) shared(4 * K) args(x, y, M)".
 struct StageLaunch {
-  int line = 0;                    ///< of the source
+  int line = 0;                    ///< its number in the source
   std::string kernel;              ///< as PTX calls it (.entry), or as CUDA C++ names it: "tile<16>", "of::tile"
   std::vector<std::string> grid;   ///< one to three expressions
   std::vector<std::string> block;  ///< one to three expressions

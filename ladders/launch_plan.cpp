@@ -17,7 +17,7 @@ namespace convladder {
 namespace {
 
 constexpr std::size_t kRanks = 3;
-constexpr std::size_t kShared = 2 * kRanks;  // behind grid and block
+constexpr std::size_t kShared = 2 * kRanks;  // the index after those of grid and block
 constexpr std::size_t kPieceOfLiteral = 4096;
 
 /// A text as C++ writes it, in as many pieces as keep lines readable for a compiler.

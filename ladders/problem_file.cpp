@@ -319,7 +319,7 @@ class Reader {
 
   JsonPlace fields_;
   std::set<std::string, std::less<>> taken_;
-  std::vector<std::string> names_;  ///< that expressions may use
+  std::vector<std::string> names_;  ///< names that expressions may use
   std::vector<LadderDimension> dimensions_;
   std::vector<DerivedValue> derived_;
   std::vector<LadderTensor> tensors_;

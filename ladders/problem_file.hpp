@@ -23,8 +23,8 @@ enum class TensorRole : std::uint8_t {
 struct TensorFill {
   enum class Kind : std::uint8_t { uniform, whole, normal, constant, permutation };
   Kind kind = Kind::uniform;
-  double low = -1;  ///< of uniform and whole, included; the mean of normal; the value of constant
-  double high = 1;  ///< of uniform (left out) and whole (included); the deviation of normal
+  double low = -1;  ///< the least of uniform and whole; the mean of normal; the value of constant
+  double high = 1;  ///< the most of uniform (excluded) and whole (included); the deviation of normal
 };
 
 /// When a result is right.
@@ -85,7 +85,7 @@ struct LadderProblem {
   std::vector<std::string> counted_sizes;         ///< the sizes for a device that counts, which takes its time
   Expression flop;                                ///< operations by the definition
   std::optional<Expression> least_bytes;          ///< given where not all of the tensors have to be moved once
-  std::vector<std::string> include_folders = {};  ///< with headers, beside the ladder's folder: "../tiles"
+  std::vector<std::string> include_folders = {};  ///< folders with headers, beside the ladder's: "../tiles"
 
   /// The values of a size, checked: dimensions within their limits, shapes that are whole and not too large. Throws
   /// std::invalid_argument, one line that says what is expected.

@@ -21,7 +21,7 @@ const std::vector<EmbeddedFile>& embedded_networks();  // network/networks/*.jso
 namespace {
 
 constexpr int kLargestField = 1 << 20;
-constexpr std::int64_t kMostWeights = std::int64_t{1} << 31;  // of a layer, as of a convolution
+constexpr std::int64_t kMostWeights = std::int64_t{1} << 31;  // of one layer, the limit of a convolution too
 constexpr std::uintmax_t kLargestFile = 1 << 20;              // bytes; a file that is not a network could have any size
 
 constexpr std::pair<std::string_view, LayerType> kLayerTypes[] = {{"convolution", LayerType::convolution},

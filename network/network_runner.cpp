@@ -219,7 +219,7 @@ class Pass {
     options_.observer->after(step, images_now, observed_.data());
   }
 
-  /// The device that the steps get: where nothing is timed but counted, one that lets them do nothing uncounted.
+  /// The device that the steps get: where work is counted and not timed, one that refuses uncounted work.
   Device& for_steps() {
     if (device_.has_clock()) return device_;
     return for_steps_;
@@ -237,7 +237,7 @@ class Pass {
   std::array<std::array<DeviceBuffer, 2>, 2> slot_memory_;  // [slot]: images, scores
   std::array<PreparedNetwork, 2> whole_;                    // by slot; only the first without overlap
   PreparedNetwork rest_;
-  std::vector<float> observed_;  // of a whole network's step
+  std::vector<float> observed_;  // the output of a whole network's step
 };
 
 }  // namespace
@@ -245,7 +245,7 @@ class Pass {
 PassResult run_pass(Device& device, const Network& network, const std::vector<NetworkStep>& steps,
                     const NetworkWeights& weights, const float* images, int count, const PassOptions& options) {
   PassResult result;
-  device.take_counters();  // of earlier work
+  device.take_counters();  // drops those of earlier work
   Pass(device, network, steps, weights, options, result).run(images, count);
   return result;
 }

@@ -20,7 +20,7 @@ ConvShape NetworkStep::conv_shape() const {
 ProblemTensors step_tensors(const ProblemSize& size, const LayerWeights& weights, const float* input, float* output) {
   const Problem& problem = *size.problem;
   ProblemTensors tensors;
-  tensors.inputs = {{problem.inputs(size).front(), const_cast<float*>(input)}};  // only read, as constants are
+  tensors.inputs = {{problem.inputs(size).front(), const_cast<float*>(input)}};  // inputs are only read
   tensors.outputs = {{problem.outputs(size).front(), output}};
   for (const ProblemTensor& constant : problem.constants(size)) {
     const std::vector<float>& values = constant.name == "bias" ? weights.bias : weights.weights;
@@ -170,7 +170,7 @@ std::string why_untimed(const std::vector<NetworkStep>& steps) {
 
 std::string without_own_kernels(const std::vector<NetworkStep>& steps, int batch) {
   for (const NetworkStep& step : steps) {
-    if (step.launches_by_itself()) continue;  // and the device sees which kernels
+    if (step.launches_by_itself()) continue;  // the device sees its kernels
     if (launch_plan_of(step, batch).empty()) {
       return fmt::format("{} ({}): its kernels are a library's: there is no PTX of them to execute", step.name,
                          step.implementation);

@@ -105,7 +105,7 @@ ReferencePrediction prediction_of(std::span<const double> scores, std::span<cons
     prediction.second = static_cast<int>(i);
   }
   prediction.gap = scores[prediction.best] - (scores.size() > 1 ? second : scores[prediction.best]);
-  // Both scores err, each by what the layers before it and its own sum may err.
+  // Both scores err, each by as much as the layers before it and its own sum may err.
   prediction.rounding = kFloat32Tolerance * layers * (magnitudes[prediction.best] + magnitudes[prediction.second]);
   prediction.score_rounding = kFloat32Tolerance * layers * *std::ranges::max_element(magnitudes);
   return prediction;

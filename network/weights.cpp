@@ -106,7 +106,7 @@ class TensorTaker {
   std::vector<std::string> expected_;
 };
 
-/// The metadata that holds values_sha256: a safetensors file says nothing else of what its values should be.
+/// The metadata that holds values_sha256: nothing else in a safetensors file tells what its values should be.
 constexpr const char* kChecksum = "values_sha256";
 
 std::span<const std::uint8_t> bytes_of(const std::string& content) {

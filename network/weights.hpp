@@ -45,7 +45,7 @@ struct WeightsStory {
 struct NetworkWeights {
   std::string name;                            ///< as shown: "lenet86 mnist high", "random, seed 1", or a file's name
   std::map<std::string, LayerWeights> layers;  ///< by layer name; only layers that have weights
-  std::string sha256;                          ///< of the file they come from; empty for those that come from none
+  std::string sha256;                          ///< of the file they come from; empty if there is none
   WeightsStory story = {};
 };
 

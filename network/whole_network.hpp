@@ -28,7 +28,8 @@ class PreparedWholeNetwork {
 
   /// Does the step and waits for it; the steps before it have been done. Throws DeviceError where the library refuses.
   virtual void run_step(std::size_t step) = 0;
-  /// Does all steps and waits for them. A library may do more at once here, since nobody asks for what lies between.
+  /// Does all steps and waits for them. A library may do more at once here, since nobody asks for the
+  /// outputs between.
   virtual void run() = 0;
   /// Writes or reads the step's output for all images, NCHW on the host: to where the step will leave it, or from
   /// there.

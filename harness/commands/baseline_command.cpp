@@ -29,7 +29,7 @@ namespace {
 struct BaselineArguments {
   std::string action;  ///< "check" or "update"
   std::string ladder;  ///< a folder whose stages are counted
-  std::string folder;  ///< of the baseline files
+  std::string folder;  ///< holds the baseline files
   std::vector<std::string> networks;
   std::vector<std::string> variants;
   std::vector<std::string> compilers;
@@ -308,7 +308,7 @@ int baseline_command(BaselineArguments& arguments, const CommandLine& /*command_
   RunOptions options;
   if (!arguments.ladder.empty()) options = folder_options(arguments);
   if (arguments.folder.empty()) {
-    const bool is_own = options.ladder.starts_with('/');  // and no ladder that comes with the program
+    const bool is_own = options.ladder.starts_with('/');  // not a ladder that comes with the program
     arguments.folder = is_own ? options.ladder + "/baseline" : "results/baseline";
   }
   std::error_code error;

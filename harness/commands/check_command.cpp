@@ -98,8 +98,8 @@ std::vector<std::string> problems_of(const CheckArguments& arguments) {
   return all;
 }
 
-/// The options for the CUDA stages of a folder, on its counted sizes. Throws UserError for options that a folder has
-/// none of.
+/// The options for the CUDA stages of a folder, on its counted sizes. Throws UserError for options that make no
+/// sense for a folder.
 RunOptions options_of_folder(const CheckArguments& arguments, RunOptions options) {
   for (const auto& [name, given] :
        {std::pair("--problem", !arguments.problems.empty()), std::pair("--network", !arguments.networks.empty()),
@@ -208,7 +208,7 @@ class Results {
   }
 
  private:
-  /// Where each case is shown as soon as it has ended, if as text; null otherwise.
+  /// The stream on which text shows each case as soon as it has ended; null for other output.
   static std::FILE* lines_of(const Printed& printed) {
     return printed.format == "text" && printed.file.empty() ? stdout : nullptr;
   }

@@ -170,7 +170,7 @@ const KnownCommand* parsed_command(CLI::App& app, const std::vector<KnownCommand
     return found == commands.end() ? nullptr : &*found;
   };
   try {
-    CommandLine reversed(words.rbegin(), words.rend());  // as CLI11 takes them
+    CommandLine reversed(words.rbegin(), words.rend());  // the order that CLI11 expects
     app.parse(reversed);
   } catch (const CLI::Success&) {
     throw;

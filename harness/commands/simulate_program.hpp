@@ -42,7 +42,8 @@ void refuse_program_options(const CommandLine& words);
 /// Throws UserError if one of the files is a program, which belongs behind "--".
 void refuse_program_as_file(const std::vector<std::string>& files);
 
-/// Runs the program behind "--", or prints what a shell is to set. Returns the exit code; throws UserError.
+/// Runs the program behind "--", or prints the variables that a shell has to set. Returns the exit code; throws
+/// UserError.
 int simulate_program(const CommandLine& words, const ProgramArguments& given);
 
 }  // namespace convladder

@@ -16,7 +16,7 @@
 namespace convladder {
 
 /// All batches have the same size. Layouts are the library's own between the layers. The results depend on the number
-/// of threads, and on nothing else on one machine.
+/// of threads, and on one machine on nothing else.
 class OnednnNetwork {
  public:
   /// The network must be one that training_unsupported (training.hpp) has nothing against. Inputs are taken as they

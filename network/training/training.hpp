@@ -26,7 +26,7 @@ struct ImageRange {
 
 /// The learning rate falls linearly from `learning_rate` at the first update to zero after the last.
 struct TrainingOptions {
-  std::uint64_t seed = 1;  ///< of the starting weights and of the images' order
+  std::uint64_t seed = 1;  ///< for the starting weights and the images' order
   int epochs = 1;          ///< passes over the training images, each in an order of its own
   int batch = 64;          ///< images per update; at most the training images. The remainder of an epoch is left out
   double learning_rate = 0.02;
@@ -45,7 +45,7 @@ struct EpochResult {
   std::int64_t updates = 0;  ///< since the beginning
   double loss = 0;           ///< mean cross entropy over the epoch's images, each before its update
   int tested = 0;            ///< test images
-  int right = 0;             ///< of them, those whose largest output is their label's
+  int right = 0;             ///< the test images whose largest output is their label's
 };
 
 struct TrainingListener {

@@ -28,7 +28,7 @@ using nlohmann::ordered_json;
 namespace {
 
 constexpr const char* kSchemaVersion = "1.0";
-constexpr double kShortSeconds = 90;  // no duel begins after that, and one takes seconds
+constexpr double kShortSeconds = 90;  // no duel begins later; one takes seconds
 constexpr const char* kSmallShape = "1,16,16,4,5";
 constexpr int kLevels[] = {0, 1, 2, 3, 5, 10};
 constexpr int kProofOfEqual = 300;  // 299 without a regression show at most 1 %

@@ -80,7 +80,7 @@ class Confirmer {
  private:
   using Key = std::tuple<std::string, std::string, std::string>;
 
-  /// The alarms, without suspicions that were not measured again: nobody has to look at those.
+  /// The alarms, without suspicions that were not measured again: they need no attention.
   ConfirmedAlarms result() {
     const auto idle = [](const Alarm& one) { return one.suspected() && one.outcome == AlarmOutcome::open; };
     std::map<std::string, std::size_t> reasons;

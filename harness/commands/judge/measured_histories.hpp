@@ -20,7 +20,7 @@ inline constexpr int kUnchangedRuns = 12;  ///< before the work grows
 /// The outcome of one history.
 struct MeasuredHistory {
   int extra_percent = 0;
-  std::vector<double> ratios;                ///< of its runs
+  std::vector<double> ratios;                ///< one per run
   std::vector<std::vector<double>> samples;  ///< in ns: for each run those of the anchor, then those of the case
   bool measured_again = false;               ///< marked, or only suspected
   bool marked = false;

@@ -31,7 +31,7 @@ std::string tables_of(const RunFigures& run, const SummaryOptions& options, std:
       ladders, counted, [&run](const std::string& device) { return device_title(run.context, device); }, columns);
 }
 
-/// A note of at most `columns` bytes: without what follows a semicolon, without what it says in brackets, or cut.
+/// A note of at most `columns` bytes: without the part after a semicolon, without the parts in brackets, or cut.
 std::string in_one_line(const std::string& note, std::size_t columns) {
   if (note.size() <= columns) return note;
   const std::size_t semicolon = note.rfind("; ");

@@ -71,7 +71,7 @@ std::string trimmed(std::string_view text) {
   return std::string(text.substr(first, text.find_last_not_of(' ') + 1 - first));
 }
 
-/// "  convladder run      what it does" as a paragraph with a tag.
+/// A line such as "  convladder run      what it does" as a paragraph with a tag.
 std::string tagged(std::string_view line) {
   const std::string text = trimmed(line);
   const std::size_t gap = text.find("  ");

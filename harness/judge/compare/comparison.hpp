@@ -27,7 +27,7 @@ enum class CaseVerdict {
   incomparable,  ///< it was measured under other conditions
   failed,        ///< wrong, crashed, … in one of the records
   missing,       ///< ok in the base, not there or not run in the new record
-  added,         ///< only the new record has it: "new"
+  added,         ///< only in the new record; shown as "new"
   skipped,       ///< neither record has run it
 };
 
@@ -65,7 +65,7 @@ struct ComparedCase {
   bool is_predicted = false;           ///< whether the new time is a virtual clock's
   std::optional<ChangeBounds> change;  ///< of the time itself
   std::optional<ChangeBounds> beside;  ///< of its ratio to the witness
-  std::vector<MovedCounter> counters;  ///< of the simulated device, exact sums
+  std::vector<MovedCounter> counters;  ///< the simulated device's, exact sums
   std::vector<MovedCounter> modelled;  ///< from its model of the caches; for information
 };
 

@@ -14,7 +14,7 @@ struct DuelLimits {
   VerdictLimits verdict;       ///< tau, Delta, and alpha for the final verdicts
   double screen_alpha = 0.05;  ///< level at which the screen flags a case
   int screen_rounds = 9;
-  int most_rounds = 31;  ///< of the confirmation
+  int most_rounds = 31;  ///< in the confirmation
 };
 
 /// The most rounds of a confirmation: if that is not enough, use another machine instead.

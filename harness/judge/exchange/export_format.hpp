@@ -19,7 +19,7 @@ struct ExportOptions {
 struct LeftOut {
   std::string name;        ///< the case's
   std::string why;         ///< worded the same for the same reason
-  bool failed = false;     ///< it was run and went wrong
+  bool failed = false;     ///< whether it was run and went wrong
   bool is_figure = false;  ///< whether it is a figure of a case that is exported
 };
 

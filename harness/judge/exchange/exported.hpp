@@ -86,7 +86,7 @@ struct ExportedContext {
   std::uint64_t memory_bytes = 0;
   std::vector<ExportedCache> caches;
   std::vector<std::string> gpus;  ///< those that were present
-  std::string sha256;             ///< of the record's text: the same record is the same run
+  std::string sha256;             ///< of the record's text; it identifies the run
   std::string imported_from;      ///< "Google Benchmark 1.7.1"; empty for a record of ours
 };
 

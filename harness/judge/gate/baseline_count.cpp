@@ -31,8 +31,8 @@ using nlohmann::ordered_json;
 
 constexpr std::uint64_t kCountSeed = 1;  // for images and weights, on which the counters do not depend
 constexpr int kLargestCountedBatch = 8;
-constexpr double kMostFlop = 300e6;  // of a batch
-constexpr double kSlowFlop = 1e9;    // of an image
+constexpr double kMostFlop = 300e6;  // of one batch
+constexpr double kSlowFlop = 1e9;    // of one image
 
 /// Fills in the kernels of a case, or why there are none.
 void count_case(CountedCase& counted, const PlannedCase& planned, const PtxImages& images, const Workload& workload) {

@@ -20,8 +20,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr std::size_t kMostCounters =
-    8;  // of a case in the text, counted and modelled each; JSON and Markdown have all
+constexpr std::size_t kMostCounters = 8;  // per case in the text, counted and modelled each; JSON and Markdown have all
 
 /// Our title for the profiler's name: "global load sectors". An unknown counter can have any name: it is cut short.
 std::string title_of(const std::string& counter) {

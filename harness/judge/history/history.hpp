@@ -64,7 +64,7 @@ struct HistorySeries {
   /// none.
   std::string anchor;
   std::vector<HistoryPoint> points;
-  std::vector<ChangePoint> changes;  ///< of ln(ratio); `first` is an index into points. Also those below tau
+  std::vector<ChangePoint> changes;  ///< in ln(ratio), also those below tau; `first` is an index into points
   std::string not_judged;            ///< why no change is looked for, one line; empty if it is
   /// The p of the series as a whole; only where nothing is marked. A small one makes at least the latest runs suspect.
   std::optional<double> p;

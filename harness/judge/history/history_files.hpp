@@ -12,7 +12,7 @@ namespace convladder {
 
 /// A run with its facts for the history. Texts hold no control characters.
 struct HistoryRun {
-  RecordedRun run;     ///< in short: see shortened_record()
+  RecordedRun run;     ///< shortened, see shortened_record()
   std::string date;    ///< "2026-01-31T12:00:00Z"
   std::string commit;  ///< "unknown" where the record does not say
   std::string host;

@@ -120,7 +120,7 @@ void HistoryIndex::load() {
     }
     while (!text.empty()) {
       const std::size_t end = text.find('\n');
-      // A line without an end may still be being written by somebody.
+      // Another program may still be writing a line without an end.
       read_line(end == std::string_view::npos ? text : text.substr(0, end));
       text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
     }

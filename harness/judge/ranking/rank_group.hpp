@@ -51,7 +51,7 @@ class RankGroups {
   CeilingSampler ceilings_;
   TimeJudge judge_;
   MachineWatch watch_;
-  std::optional<Workload> workload_;  ///< of one size, since workloads may be large
+  std::optional<Workload> workload_;  ///< for one size only, since workloads may be large
   std::string workload_key_;
 };
 

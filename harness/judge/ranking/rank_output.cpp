@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kLongestName = 28;
 constexpr std::size_t kBeginOfName = 16;
 constexpr std::size_t kSizesInATable = 4;
-constexpr std::size_t kMostNamed = 5;  // of the entries that were left alone
+constexpr std::size_t kMostNamed = 5;  // entries that were left alone
 
 /// The places where UTF-8 characters begin.
 std::vector<std::size_t> characters(const std::string& text) {

@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A message without the path of a copy's folder, which nobody knows.
+/// A message without the path of a copy's folder, which means nothing to its reader.
 std::string without_folder(std::string message, const fs::path& folder) {
   const std::string prefix = folder.string() + "/";
   for (std::size_t at = message.find(prefix); at != std::string::npos; at = message.find(prefix, at)) {

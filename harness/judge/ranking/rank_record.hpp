@@ -37,7 +37,7 @@ struct RankCase {
   std::vector<double> samples;           ///< nanoseconds, by round; empty where nothing was timed
   std::vector<double> beside;            ///< the baseline's in the same rounds
   std::optional<FigureRange> predicted;  ///< nanoseconds on the GPU of the ranking
-  std::optional<double> cycles;          ///< of one multiprocessor, counted (sweep_score.hpp)
+  std::optional<double> cycles;          ///< counted for one multiprocessor (sweep_score.hpp)
 };
 /// Reads a case of the record. Throws UserError.
 RankCase read_rank_case(const JsonPlace& place);
@@ -70,7 +70,7 @@ struct RankRow {
   bool shares_rank = false;
   std::optional<LogSpeed> speed;
   Status status = Status::ok;
-  std::string reason;             ///< of the status, in one line
+  std::string reason;             ///< the reason for the status, in one line
   std::string same_as;            ///< an earlier submission with the same content
   std::vector<RankedSize> sizes;  ///< by size
 };
