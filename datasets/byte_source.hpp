@@ -27,14 +27,14 @@ class ByteSource {
   /// Whether the data are unpacked on the way.
   virtual bool packed() const = 0;
 
-  /// "file.gz: byte 16 of the unpacked data: ", what a message about the data at that position starts with.
+  /// The start of a message about the data at that position: "file.gz: byte 16 of the unpacked data: ".
   virtual std::string place(std::uint64_t position) const = 0;
 };
 
-/// Whether the bytes start as RFC 1952 says a gzip file does. The file's name is not asked.
+/// Whether the bytes begin as a gzip file does (RFC 1952). The file's name does not matter.
 bool is_gzip(std::span<const std::uint8_t> file);
 
-/// `file` must outlive the source; `file_name` is what messages call it.
+/// Opens a source of the file's bytes. `file` must outlive it; `file_name` is what messages call it.
 std::unique_ptr<ByteSource> open_byte_source(std::span<const std::uint8_t> file, const std::string& file_name);
 
 }  // namespace convladder

@@ -8,7 +8,7 @@
 
 namespace convladder {
 
-/// In tenths of a pixel from the centre of the image, x to the right, y down.
+/// A point in tenths of a pixel from the centre of the image, x to the right, y down.
 struct Point {
   int x;
   int y;
@@ -16,10 +16,10 @@ struct Point {
 
 using Polygon = std::vector<Point>;
 
-/// The same polygon on the other side of the vertical axis.
+/// The polygon mirrored at the vertical axis.
 Polygon mirrored(const Polygon& polygon);
 
-/// A polygon from its right half, given from the top of the axis to its bottom.
+/// A symmetric polygon from its right half, given from the top of the axis to its bottom.
 Polygon symmetric(const Polygon& right_half);
 
 /// Where and how large a drawing appears.

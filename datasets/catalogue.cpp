@@ -72,7 +72,8 @@ std::optional<std::string> beginning_of(const std::string& file_name) {
   return std::nullopt;
 }
 
-/// By name, so that the plain file comes before its packed twin and the order is the same on every machine.
+/// The image files of a folder by name, so that the plain file comes before its packed twin and the order is the same
+/// on every machine.
 std::vector<Found> image_files(const fs::path& folder) {
   std::error_code error;
   std::vector<Found> found;

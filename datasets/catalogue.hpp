@@ -24,7 +24,7 @@ ImageSet load_image_folder(const std::filesystem::path& folder, Split split = Sp
 /// $XDG_CACHE_HOME/convladder, or ~/.cache/convladder. Empty if neither variable is an absolute path.
 std::filesystem::path user_cache_folder();
 
-/// Where scripts/fetch_datasets.sh puts what it downloads, a folder per set:
+/// Where scripts/fetch_datasets.sh puts its downloads, a folder per set:
 /// `datasets` in user_cache_folder(), or empty if there is none.
 std::filesystem::path default_cache_folder();
 

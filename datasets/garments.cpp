@@ -8,7 +8,7 @@ namespace {
 // At most one random number is drawn in the arguments of a call: the order in which a compiler evaluates them is its
 // own choice, and the images are to be the same with every compiler.
 
-/// What every drawing needs: where to draw, where its proportions come from, and its cloth.
+/// The inputs of every drawing: where to draw, the source of its proportions, and its cloth.
 struct Sketch {
   Canvas& canvas;
   SeededRandom& random;
@@ -53,7 +53,7 @@ void draw_torso(Sketch& sketch, const Torso& torso) {
                          {0, torso.bottom + 3}}));
 }
 
-/// From the shoulder to a cuff whose outer corner is at (reach, end).
+/// A sleeve from the shoulder to a cuff whose outer corner is at (reach, end).
 struct Sleeve {
   int reach;
   int end;

@@ -21,7 +21,7 @@ namespace {
 constexpr std::uint32_t image_magic = 0x00000803;
 constexpr std::uint32_t label_magic = 0x00000801;
 
-/// What tells the two kinds of file apart.
+/// The properties that tell the two kinds of file apart.
 struct IdxKind {
   std::uint32_t magic;
   std::size_t dimensions;
@@ -74,7 +74,7 @@ std::uint64_t check_dimensions(const ByteSource& source, std::span<const std::ui
   return product;
 }
 
-/// Memory is taken as data arrives: a small file that promises much and holds little costs little.
+/// Reads the data and takes memory as they arrive: a small file that promises much and holds little costs little.
 std::vector<std::uint8_t> read_data(ByteSource& source, const IdxKind& kind, std::uint64_t header_size,
                                     std::uint64_t size) {
   if (header_size + size > source.size_limit()) {

@@ -18,7 +18,8 @@
 
 namespace convladder {
 
-/// Larger promises are refused before anything is allocated: 1 GiB, twice the largest set of this format in use.
+/// The largest data that a header may promise: 1 GiB, twice the largest set of this format in use. More is refused
+/// before anything is allocated.
 inline constexpr std::uint64_t largest_idx_data = std::uint64_t{1} << 30;
 
 /// An image file's content. `pixels` holds count * height * width bytes; none of the three is zero.

@@ -1,4 +1,4 @@
-// Grey images with labels, as the networks' inputs are made from.
+// Grey images with labels, from which the networks' inputs are made.
 #pragma once
 
 #include <cstdint>

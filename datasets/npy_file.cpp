@@ -18,7 +18,8 @@ namespace {
 constexpr std::string_view kMagic = "\x93NUMPY";
 constexpr std::size_t kHeaderAlignment = 64;
 
-/// NumPy's letter for the kind of number, and its bytes: "<f4". Of bf16, which it does not know, what ml_dtypes writes.
+/// NumPy's letter for the kind of number, and its bytes: "<f4". For bf16, which NumPy does not know, as ml_dtypes
+/// writes it.
 std::string descr_of(ElementType type) {
   if (type == ElementType::bf16) return "<V2";
   const char kind = is_floating(type) ? 'f' : element_name(type)[0];
@@ -136,7 +137,7 @@ class HeaderReader {
   std::size_t fortran_at_ = 0;
 };
 
-/// None if it is more than memory can have.
+/// The array's size in bytes; none if it is more than memory can have.
 std::optional<std::size_t> bytes_of(const NpyArray& array) {
   constexpr std::size_t most = std::numeric_limits<std::size_t>::max() / 2;
   std::size_t bytes = element_bytes(array.type);

@@ -19,10 +19,11 @@ struct NpyArray {
   std::vector<std::byte> bytes;    ///< elements in C order, little-endian
 };
 
-/// Throws UserError "FILE: byte N: what is wrong" for anything else, also for bytes that are missing or left over.
+/// Parses a whole .npy file. Throws UserError "FILE: byte N: what is wrong" for anything else, also for bytes that are
+/// missing or left over.
 NpyArray parse_npy(std::span<const std::byte> content, const std::string& file);
 
-/// The whole file, version 1.0. `array.bytes` has as many elements as the shape says.
+/// The content of a .npy file, version 1.0. `array.bytes` has as many elements as the shape says.
 std::vector<std::byte> npy_bytes(const NpyArray& array);
 
 }  // namespace convladder

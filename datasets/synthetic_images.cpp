@@ -78,7 +78,7 @@ class Texture {
   int slope_;
 };
 
-/// Two bytes of a random number make a triangular distribution, close enough to what a sensor adds.
+/// Two bytes of a random number make a triangular distribution, close enough to the noise of a sensor.
 void add_noise(std::span<int> pixels, SeededRandom& random) {
   const int strength = random.between(6, 40);
   std::uint64_t bits = 0;

@@ -3,7 +3,7 @@
 
 namespace {
 
-// Called before the libraries begin: they look at the environment, and may open files.
+// Runs before the libraries start: they look at the environment, and may open files.
 [[gnu::section(".preinit_array"), gnu::used,
   gnu::retain]] void (*const first_of_all)(int, char**, char**) = convladder::start_program;
 

@@ -13,17 +13,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Of each process of a compiler: nvcc's and g++'s take a few hundred megabytes for a kernel with many templates.
+// The limit for each process of a compiler: nvcc's and g++'s take a few hundred megabytes for a kernel with many
+// templates.
 constexpr std::uint64_t kMostMemory = std::uint64_t{8} << 30U;
 constexpr std::uint64_t kMostFile = std::uint64_t{512} << 20U;  // intermediate files of nvcc are large
 constexpr std::uint64_t kMostThreads = 4096;
 
-/// Where a compiler looks beyond its own folders, by its user's word.
+/// The environment variables that tell a compiler where to look beyond its own folders.
 constexpr const char* kLists[] = {"CPATH",           "C_INCLUDE_PATH",  "CPLUS_INCLUDE_PATH", "LIBRARY_PATH",
                                   "LD_LIBRARY_PATH", "GCC_EXEC_PREFIX", "COMPILER_PATH",      "CUDA_HOME",
                                   "CUDA_PATH",       "NVCC_CCBIN"};
 
-/// The folder with the compiler's bin and lib; only its own where the other is a home or all there is.
+/// The folder that holds the compiler's bin and lib; bin alone where that folder is a home or the root.
 fs::path installation(const fs::path& program) {
   const fs::path bin = program.parent_path();
   const fs::path root = bin.parent_path();
@@ -76,7 +77,7 @@ ProgramSettings compiler_settings(const std::string& compiler, const std::vector
   wish.processor_seconds = static_cast<std::uint64_t>(kMostCompilingSeconds);
   wish.more_threads = kMostThreads;
   wish.is_shut_to_others = false;  // a program that is started anew is open again anyway
-  // A compiler cache keeps its files elsewhere.
+  // A compiler cache would keep its files elsewhere.
   return {.folder = scratch,
           .environment = environment_with({"TMPDIR=" + scratch.string(), "CCACHE_DISABLE=1", "LC_ALL=C"}),
           .seconds = kMostCompilingSeconds,

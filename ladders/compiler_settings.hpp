@@ -1,4 +1,4 @@
-// What a compiler gets to see where it compiles what a stranger wrote.
+// Confinement of a compiler while it compiles untrusted code.
 #pragma once
 
 #include <filesystem>
@@ -9,13 +9,14 @@
 
 namespace convladder {
 
-/// nvcc takes seconds for what is small, and many times that on a machine that is busy with others.
+/// The time limit of one compilation: nvcc takes seconds for a small source, and many times that on a busy machine.
 inline constexpr double kMostCompilingSeconds = 300;
 
-/// It can read the headers, libraries and programs of this machine, what stands with the compiler, what the usual
-/// variables name (CPATH, LIBRARY_PATH, CUDA_HOME, …) and `readable`; so `#include "/etc/passwd"` and .incbin find
-/// nothing to be told in an error. It writes to `scratch` only, which holds its temporary files too. It has no network,
-/// and limits of time, memory and the size of a file. `compiler` is its path.
+/// The settings for running the compiler at the path `compiler`. It can read the headers, libraries and programs of
+/// this machine, the files installed with the compiler, the paths in the usual variables (CPATH, LIBRARY_PATH,
+/// CUDA_HOME, …) and `readable`; so `#include "/etc/passwd"` and .incbin find nothing that an error message could show.
+/// It writes to `scratch` only, which holds its temporary files too. It has no network, and limits of time, memory and
+/// file size.
 ProgramSettings compiler_settings(const std::string& compiler, const std::vector<std::filesystem::path>& readable,
                                   const std::filesystem::path& scratch);
 

@@ -1,4 +1,4 @@
-// What problem.json says in terms of its dimensions: "2 * M * N * K", "div(H - K, S) + 1".
+// Expressions of problem.json in terms of its dimensions: "2 * M * N * K", "div(H - K, S) + 1".
 #pragma once
 
 #include <cstdint>
@@ -14,15 +14,17 @@ namespace convladder {
 /// 0 and bind weakest.
 class Expression {
  public:
-  /// `names` are what it may use, in the order of the values that it is given later. Throws std::invalid_argument, one
-  /// line that ends in the text and the place: "expected a number at column 5 of '2 * * M'".
+  /// Parses `text`, which may use `names`; their values are given later, in this order. Throws std::invalid_argument,
+  /// one line that ends in the text and the place: "expected a number at column 5 of '2 * * M'".
   Expression(std::string_view text, const std::vector<std::string>& names);
 
   const std::string& text() const { return text_; }
-  /// `values` in the order of the names. Not finite where a division or a function has no value.
+  /// The expression's value, with `values` in the order of the names. Not finite where a division or a function has no
+  /// value.
   double value(std::span<const double> values) const;
-  /// The same as C++, of doubles; `values` are texts. It uses <math.h> and convladder_min, convladder_max and
-  /// convladder_mod, which launch_plan.cpp defines where it is compiled.
+  /// The expression as C++ source that computes in doubles; `values` are source texts, in the order of the names. It
+  /// uses <math.h> and convladder_min, convladder_max and convladder_mod, which launch_plan.cpp defines where it is
+  /// compiled.
   std::string c_text(const std::vector<std::string>& values) const;
 
  private:
@@ -53,12 +55,12 @@ class Expression {
   };
   struct Step {
     Operation operation;
-    double number = 0;      ///< of a number
-    std::size_t which = 0;  ///< of a name
+    double number = 0;      ///< the value, for Operation::number
+    std::size_t which = 0;  ///< the index of the name, for Operation::name
   };
 
   std::string text_;
-  std::vector<Step> steps_;  ///< in the order of a stack machine: operands before what takes them
+  std::vector<Step> steps_;  ///< in the order of a stack machine: operands before their operation
 };
 
 }  // namespace convladder

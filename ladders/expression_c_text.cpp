@@ -1,4 +1,4 @@
-// Expressions as C++ writes them.
+// Expressions as C++ source.
 #include <fmt/format.h>
 
 #include <utility>
@@ -8,7 +8,7 @@
 namespace convladder {
 namespace {
 
-/// What takes the last operands; {0} and {1} are they.
+/// Takes the last one or two operands off the stack and puts them into the pattern, as {0} and {1}.
 std::string with_operands(std::vector<std::string>& stack, const char* pattern, bool is_of_two) {
   std::string right;
   if (is_of_two) {

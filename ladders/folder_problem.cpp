@@ -14,21 +14,21 @@ namespace {
 
 constexpr int kLargestWhole = 8;  // sums of their products stay where float32 holds them exactly
 
-/// 0 to below 1, with as many places as float32 has, and more.
+/// A random number from 0 to below 1, with at least as many places as float32 has.
 double fraction(SeededRandom& random) { return static_cast<double>(random.next() >> 11U) * 0x1p-53; }
 
-/// Box and Muller, one of the two.
+/// A normally distributed random number by Box and Muller, who make two at once.
 double normal(SeededRandom& random) {
   const double radius = std::sqrt(-2 * std::log(1 - fraction(random)));
   return radius * std::cos(2 * std::numbers::pi * fraction(random));
 }
 
-/// low … high, both included, of any range that a double holds exactly.
+/// A random whole number in low … high, both included, of any range that a double holds exactly.
 double whole_between(SeededRandom& random, double low, double high) {
   return std::min(low + std::floor(fraction(random) * (high - low + 1)), high);
 }
 
-/// Of a fill the whole numbers that lie in it, near 0; empty if it has none.
+/// The whole numbers near 0 that lie in a fill's range; empty if there are none.
 std::optional<std::pair<double, double>> small_wholes(const TensorFill& fill) {
   const bool is_normal = fill.kind == TensorFill::Kind::normal;
   const double least = is_normal ? fill.low - 2 * fill.high : fill.low;
@@ -57,7 +57,7 @@ double drawn(const TensorFill& fill, SeededRandom& random, bool whole) {
   return fill.low;
 }
 
-/// What a reference gets and gives: floats as double, whole numbers as they are.
+/// The type in which a reference gets and gives a tensor: floats as double, whole numbers as they are.
 ElementType reference_type(ElementType type) { return is_floating(type) ? ElementType::f64 : type; }
 
 std::vector<std::byte> for_reference(const PlacedTensor& placed) {
@@ -75,7 +75,8 @@ std::vector<std::byte> for_reference(const PlacedTensor& placed) {
   return bytes;
 }
 
-/// What of its errors nobody has said anything: the larger of the value and of all values' root mean square.
+/// Fills in the scale where the reference gave none (NaN): the larger of |value| and the root mean square of all
+/// values.
 void complete_scale(const std::vector<double>& values, std::vector<double>& scale) {
   double sum = 0;
   std::size_t finite = 0;
@@ -204,7 +205,7 @@ std::vector<ReferenceOutput> FolderProblem::reference(const ProblemSize& size, c
       if (share != 1) std::ranges::for_each(output.magnitude, [share](double& one) { one *= share; });
       return output;
     }
-    // Exactly what its type holds of it.
+    // Rounded to values that its type holds.
     with_element_type(of.tensor->type, [&]<typename T>(T) {
       for (double& one : output.value) one = to_double(from_double<T>(one));
     });

@@ -12,11 +12,11 @@
 
 namespace convladder {
 
-/// What a reference writes for a tensor: numbers as its signature has them, one behind the other.
+/// A tensor as a reference reads and writes it: numbers in the types of its signature, one behind the other.
 struct ReferenceTensor {
   const LadderTensor* tensor = nullptr;
   std::int64_t elements = 0;
-  std::vector<std::byte> values;  ///< in and in-out: as a call finds them; out and in-out: what must come of it
+  std::vector<std::byte> values;  ///< in and in-out: as a call finds them; out and in-out: the right result
   std::vector<double> scale;      ///< NaN where the reference says nothing; empty where nothing is asked
 };
 
@@ -25,14 +25,14 @@ using LadderReference = std::function<void(const ProblemSize& size, std::vector<
 
 class FolderProblem final : public Problem {
  public:
-  /// `text` is that of problem.json, `file` what messages call it. Throws UserError.
+  /// `text` is the content of problem.json, `file` what messages call it. Throws UserError.
   FolderProblem(std::string text, const std::string& file);
 
   const LadderProblem& ladder() const { return ladder_; }
-  /// From which another process makes the same problem; it has no reference there.
+  /// The text of problem.json, from which another process makes the same problem, but without its reference.
   const std::string& text() const { return text_; }
-  /// Without one `reference` throws std::logic_error.
-  /// `identity` is another where the reference is; `name` is what records call it.
+  /// Sets the reference; before that, `reference` throws std::logic_error. `identity` differs where the reference does;
+  /// `name` is what records call it.
   void set_reference(LadderReference reference, std::string name, std::string identity = {});
   const std::string& reference_identity() const { return reference_identity_; }
   void set_variants(std::vector<ProblemVariant> variants) { variants_ = std::move(variants); }
@@ -54,10 +54,10 @@ class FolderProblem final : public Problem {
 
   std::vector<ReferenceOutput> reference(const ProblemSize& size, const ProblemTensors& item) const override;
   std::string reference_name() const override { return reference_name_; }
-  /// The largest of problem.json, whatever a stage wants; magnitudes are as much smaller where a tensor is granted
-  /// less.
+  /// The largest tolerance in problem.json, whatever a stage wants; where a tensor is granted less, its magnitudes are
+  /// smaller by that ratio.
   double granted_tolerance(double wanted, const ProblemSize& size) const override;
-  /// The reference says so, exactly or not: whole numbers are inputs like others.
+  /// Always false: the reference says what is exact, and treats whole numbers like any other inputs.
   bool is_exact_on_whole_numbers(const ProblemSize& size, double tolerance) const override;
 
   const std::vector<ProblemVariant>& variants() const override { return variants_; }

@@ -23,11 +23,13 @@ using LaunchFailure = const char* (*)();
 
 struct LoadedCall {
   Call call;
-  LaunchFailure failure;  ///< of a stage with @launch: why its last call launched not all; null for others
+  LaunchFailure failure;  ///< the reason why the last call of a stage with @launch did not launch everything; null for
+                          ///< other stages
 };
 
-/// Functions are looked for when they are called: a header may have some that call libraries which nobody needs here.
-/// Loaded once, and for as long as the process lives: a stage may have threads, or something to do at the end.
+/// Loads the library once, and for as long as the process lives: a stage may have threads, or something to do at the
+/// end. Functions are looked up when they are called: a header may have some that call libraries which nobody needs
+/// here.
 LoadedCall load(const std::string& library, const char* function) {
   void* const handle = dlopen(library.c_str(), RTLD_LAZY | RTLD_LOCAL);
   if (handle == nullptr) {
@@ -61,7 +63,7 @@ std::vector<StageArgument> arguments_of(const LadderProblem& problem, const Prob
   return arguments;
 }
 
-/// In this process.
+/// A stage that runs in this process.
 class LoadedStage final : public PreparedVariant {
  public:
   LoadedStage(Device& device, LoadedCall call, std::vector<StageArgument> arguments, std::string choice)
@@ -79,7 +81,7 @@ class LoadedStage final : public PreparedVariant {
   std::string choice() const override { return choice_; }
 
  private:
-  /// With what the device knows of it beyond the number of an error.
+  /// Throws the reason, with the device's details beyond the number of an error.
   [[noreturn]] void fail(std::string reason) {
     try {
       device_.wait();
@@ -96,7 +98,7 @@ class LoadedStage final : public PreparedVariant {
   std::vector<void*> addresses_;
 };
 
-/// In another.
+/// A stage that runs in another process.
 class HostedStage final : public PreparedVariant {
  public:
   HostedStage(StageHost& host, std::string choice) : host_(host), choice_(std::move(choice)) {}
@@ -111,11 +113,12 @@ class HostedStage final : public PreparedVariant {
 
 constexpr std::size_t kMostCombinations = 100'000;
 
-/// The values with each other, the first ones in front. Throws std::invalid_argument for too many.
+/// All combinations of the parameters' values, those closest to the first values in front. Throws std::invalid_argument
+/// for too many.
 std::vector<Configuration> combinations(const std::vector<StageParameter>& parameters) {
   struct Combination {
     std::vector<Parameter> values;
-    int others = 0;  // than the first
+    int others = 0;  // values other than the first
   };
   std::vector<Combination> all{{}};
   for (const StageParameter& parameter : parameters) {

@@ -18,15 +18,15 @@ using StageBuilds = std::function<StageBuild(const StageDefinitions& definitions
 
 class FolderVariant final : public Variant {
  public:
-  /// The problem must outlive it. The library is loaded by `prepare`, and never before.
-  /// `choice` is what was compiled in: "TILE=8".
+  /// The problem must outlive the variant. The library is loaded by `prepare`, and never before. `choice` names the
+  /// parameters that were compiled in: "TILE=8".
   FolderVariant(const FolderProblem& problem, StageSource source, StageBuild build, std::string choice = {});
 
   const FolderVariant* compiled_stage() const override { return this; }
   const FolderProblem& problem() const { return problem_; }
   const StageSource& source() const { return source_; }
   const StageBuild& build() const { return build_; }
-  /// Without them there is nothing to choose.
+  /// Sets how other configurations are compiled; without it there is nothing to choose.
   void set_builds(StageBuilds builds) { builds_ = std::move(builds); }
   const std::string& choice() const { return choice_; }
 
@@ -38,9 +38,9 @@ class FolderVariant final : public Variant {
   std::unique_ptr<PreparedVariant> prepare(Device& device, const ProblemSize& size,
                                            const ProblemTensors& tensors) const override;
   double tolerance() const override;
-  /// All values of its parameters with each other; those that differ least from the first ones first.
+  /// All combinations of its parameters' values; those closest to the first values come first.
   Configurations configurations(const ProblemSize& size, const Configuration& wanted, int most) const override;
-  /// Compiled with them, or `does_not_compile`.
+  /// The stage compiled with these parameters, or `does_not_compile`.
   std::unique_ptr<Variant> configured(const ProblemSize& size, const Configuration& wanted,
                                       ChosenBy chosen_by) const override;
 
@@ -53,7 +53,8 @@ class FolderVariant final : public Variant {
   std::vector<Expression> needs_;
 };
 
-/// What a registration would say of it. The texts are the stage's own, and that of what it builds on is another's.
+/// The stage's info as a registration would give it. Its texts belong to the stage, except `builds_on`, which belongs
+/// to another.
 VariantInfo info_of(const FolderVariant& variant, std::string_view builds_on);
 
 }  // namespace convladder

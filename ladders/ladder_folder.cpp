@@ -24,16 +24,17 @@ constexpr std::uint64_t kLargestSource = 8 << 20;  // bytes: PTX that a compiler
 
 constexpr std::string_view kProblem = "problem.json";
 
-/// What a message calls a file: names may come from anybody.
+/// A file's name as messages show it: names may come from anybody.
 std::string shown(const fs::path& path) { return printable(path.string()); }
 
-/// Also a link that leads nowhere or in a circle: to say so is clearer than to overlook it.
+/// Whether the path exists, also as a link that leads nowhere or in a circle: reporting that is clearer than
+/// overlooking it.
 bool is_there(const fs::path& path) {
   std::error_code error;
   return fs::exists(fs::symlink_status(path, error));
 }
 
-/// Refuses what a link brings in: the folder is all that a ladder is, wherever it is carried.
+/// Refuses a link that leads out of the folder: the folder is all there is of a ladder, wherever it is carried.
 void require_inside(const fs::path& folder, const fs::path& file) {
   std::error_code error;
   const fs::path real = fs::canonical(file, error);
@@ -90,12 +91,12 @@ std::string reference_of(const fs::path& folder) {
     throw UserError(fmt::format("{}: reference.cpp and reference.py: which of them?", shown(folder)));
   }
   require_inside(folder, folder / found[0]);
-  // Whoever compiles or loads it would wait for a pipe.
+  // Read here, since a compiler or a loader would wait for a pipe.
   static_cast<void>(read_file_text((folder / found[0]).string(), kLargestSource));
   return found[0];
 }
 
-/// The family is a ladder of its own: CUDA sources and PTX climb one, C++ the other.
+/// Whether the stage is on the CUDA ladder: CUDA sources and PTX climb one ladder, C++ sources the other.
 bool is_cuda(const StageSource& stage) { return stage.language != StageLanguage::cpp; }
 
 std::pair<bool, int> place_of(const StageSource& stage) {

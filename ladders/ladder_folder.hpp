@@ -25,18 +25,18 @@ struct LadderFolder {
   std::vector<std::filesystem::path> include_folders = {};  ///< the problem's, absolute
 };
 
-/// Whether there is a problem.json, whatever it is.
+/// Whether the folder has a problem.json, of whatever kind.
 bool is_ladder_folder(const std::filesystem::path& path);
 
-/// Reads its problem.json alone. Throws UserError as below.
+/// Reads the folder's problem.json alone. Throws UserError as `read_ladder_folder` does.
 LadderProblem read_ladder_problem(const std::filesystem::path& path);
 
-/// Whether a folder needs stages of its own; it does not where others bring theirs.
+/// Whether a folder needs stages of its own; it does not where stages are added from elsewhere.
 enum class OwnStages { required, optional };
 
-/// Reads all of it; nothing is compiled. Other files are the user's own and are left alone. Throws UserError, one line
-/// that names the file, for what is missing, contradicts itself or lies outside of the folder. Only its include folders
-/// do: they lie beside it.
+/// Reads the whole folder; nothing is compiled. Other files are the user's own and are left alone. Throws UserError,
+/// one line that names the file, for what is missing, contradicts itself or lies outside of the folder. Only its
+/// include folders lie outside, beside it.
 LadderFolder read_ladder_folder(const std::filesystem::path& path, OwnStages own = OwnStages::required);
 
 }  // namespace convladder

@@ -18,7 +18,7 @@ constexpr const char* kExample = "@launch scale grid(div(N + 255, 256)) block(25
 
 [[noreturn]] void fail(const std::string& what) { throw std::invalid_argument(what); }
 
-/// What stands in the parentheses that the text begins with; they are taken off.
+/// Takes off the parentheses that `text` begins with, and returns what is between them.
 std::string_view take_parentheses(std::string_view& text, std::string_view word) {
   int depth = 0;
   for (std::size_t at = 0; at < text.size(); ++at) {
@@ -31,7 +31,7 @@ std::string_view take_parentheses(std::string_view& text, std::string_view word)
   fail(fmt::format("{}( is not closed", word));
 }
 
-/// The pieces between commas that stand in no parentheses; none of an empty text.
+/// The pieces of a text between commas that are outside of parentheses; none for an empty text.
 std::vector<std::string> pieces(std::string_view text, std::string_view word) {
   std::vector<std::string> found;
   if (trimmed(text).empty()) return found;
@@ -49,7 +49,7 @@ std::vector<std::string> pieces(std::string_view text, std::string_view word) {
   return found;
 }
 
-/// "of::tile<16, float>": nothing else that C++ could read stands in it.
+/// Whether the name is like "of::tile<16, float>", with nothing in it that C++ could read as anything else.
 bool is_cuda_name(std::string_view name) {
   const std::size_t angle = std::min(name.find('<'), name.size());
   const auto is_of_name = [](char one) { return is_of_identifier(one) || one == ':'; };
@@ -65,7 +65,7 @@ bool is_ptx_name(std::string_view name) {
          std::ranges::all_of(name, [](char one) { return is_of_identifier(one) || one == '$' || one == '%'; });
 }
 
-/// Up to the first space that stands in no angle brackets.
+/// Takes off and returns the text up to the first space outside of angle brackets.
 std::string_view take_kernel(std::string_view& text) {
   int depth = 0;
   std::size_t end = 0;

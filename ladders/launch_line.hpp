@@ -1,5 +1,5 @@
-// One @launch line of a stage's head: how a kernel is launched. What its expressions and names mean is
-// launch_plan.hpp's.
+// One @launch line of a stage's head: how a kernel is launched. launch_plan.hpp gives its expressions and names their
+// meaning.
 #pragma once
 
 #include <optional>
@@ -9,17 +9,17 @@
 
 namespace convladder {
 
-/// "tile grid(div(M + 31, 32), B) block(32, 8) shared(4 * K) args(x, y, M)", taken apart.
+/// A parsed line such as "tile grid(div(M + 31, 32), B) block(32, 8) shared(4 * K) args(x, y, M)".
 struct StageLaunch {
-  int line = 0;                    ///< of the source
+  int line = 0;                    ///< its number in the source
   std::string kernel;              ///< as PTX calls it (.entry), or as CUDA C++ names it: "tile<16>", "of::tile"
   std::vector<std::string> grid;   ///< one to three expressions
-  std::vector<std::string> block;  ///< likewise
+  std::vector<std::string> block;  ///< one to three expressions
   std::string shared;              ///< bytes of dynamic shared memory, an expression
-  std::optional<std::vector<std::string>> arguments;  ///< names; none: all that `solve` gets
+  std::optional<std::vector<std::string>> arguments;  ///< names; none: the arguments of `solve`
 };
 
-/// `is_ptx`: names are those of PTX. Throws std::invalid_argument, one line.
+/// Parses the text behind @launch. `is_ptx`: its names are those of PTX. Throws std::invalid_argument, one line.
 StageLaunch parse_launch(std::string_view text, bool is_ptx);
 
 }  // namespace convladder

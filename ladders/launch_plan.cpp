@@ -17,7 +17,7 @@ namespace convladder {
 namespace {
 
 constexpr std::size_t kRanks = 3;
-constexpr std::size_t kShared = 2 * kRanks;  // behind grid and block
+constexpr std::size_t kShared = 2 * kRanks;  // the index after those of grid and block
 constexpr std::size_t kPieceOfLiteral = 4096;
 
 /// A text as C++ writes it, in as many pieces as keep lines readable for a compiler.
@@ -81,7 +81,7 @@ void LaunchPlan::fail(const StageLaunch& launch, const std::string& what) const 
       fmt::format("{}:{}: @launch {}: {}", place_, launch.line, printable(launch.kernel, kShortText), what));
 }
 
-/// All that an argument can be called.
+/// All the names that an argument can have.
 std::vector<std::string> LaunchPlan::argument_names() const {
   std::vector<std::string> names;
   for (const LadderTensor& one : problem_.tensors) names.push_back(one.name);
@@ -116,7 +116,7 @@ std::string LaunchPlan::first_text() const {
   return std::string(kLaunchText) + (stage_.language == StageLanguage::cuda ? kCudaLaunchText : "");
 }
 
-/// `solve` to where the first launch stands: all values by the order of their names.
+/// The text of `solve` up to the first launch: the values of all names, in their order.
 std::string LaunchPlan::beginning(const std::vector<int>& values) const {
   const std::size_t dimensions = problem_.dimensions.size();
   std::string text = fmt::format("{} {{\n  convladder_failure[0] = 0;\n  double convladder_v[{}];\n",
@@ -137,7 +137,7 @@ std::string LaunchPlan::beginning(const std::vector<int>& values) const {
   return text;
 }
 
-/// Sizes and numbers of one launch, or a return with the reason.
+/// The text that computes the sizes and numbers of one launch, or returns with the reason why it cannot.
 std::string LaunchPlan::prepared(const Launch& launch) const {
   std::vector<std::string> known;
   for (std::size_t i = 0; i < names_.size(); ++i) known.push_back(fmt::format("convladder_v[{}]", i));
@@ -166,7 +166,7 @@ std::string LaunchPlan::cuda_source(const std::string& source, const std::vector
   const std::string file = literal(source);
   const auto at = [&](const Launch& launch) { return fmt::format("#line {} {}\n", launch.line->line, file); };
   std::string text = fmt::format("#include \"{}\"\n", source);
-  // The user's macros end here; their names may be those of arguments.
+  // The user's macros end here; arguments may have the same names.
   for (const std::string& name : argument_names()) {
     if (std::ranges::find(stage_.parameters, name, &StageParameter::name) == stage_.parameters.end()) {
       text += fmt::format("#undef {}\n", name);

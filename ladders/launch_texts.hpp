@@ -1,5 +1,5 @@
-// C++ that stands in every source which launch_plan.cpp writes. Names begin with convladder_: the user's stand beside
-// them.
+// C++ text for every source that launch_plan.cpp writes. Its names begin with convladder_, since the user's names stand
+// beside them.
 #pragma once
 
 namespace convladder {
@@ -31,7 +31,8 @@ inline constexpr const char* kCudaLaunchText =
 }
 )text";
 
-/// The driver is the one that this process has already, or the system's. A module is loaded once and stays.
+/// The text that launches PTX. It uses the driver that this process has loaded, or the system's. A module is loaded
+/// once and stays.
 inline constexpr const char* kPtxLaunchText = R"text(#include <dlfcn.h>
 static struct {
   int (*cuInit)(unsigned);

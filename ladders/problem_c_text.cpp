@@ -1,4 +1,4 @@
-// What a problem's functions are in C: `solve`, `reference`, and what calls them with a list of addresses.
+// The functions of a problem in C: `solve`, `reference`, and those that call them with a list of addresses.
 #include <fmt/format.h>
 
 #include <string>
@@ -11,7 +11,7 @@
 namespace convladder {
 namespace {
 
-/// As <cstdint>, cuda_fp16.h and cuda_bf16.h call it.
+/// The type's name in <cstdint>, cuda_fp16.h or cuda_bf16.h.
 std::string c_type(ElementType type, bool is_cuda) {
   if (type == ElementType::f16) return is_cuda ? "__half" : "uint16_t";
   if (type == ElementType::bf16) return is_cuda ? "__nv_bfloat16" : "uint16_t";
@@ -21,7 +21,7 @@ std::string c_type(ElementType type, bool is_cuda) {
   return fmt::format("{}int{}_t", name[0] == 'u' ? "u" : "", name.substr(1));
 }
 
-/// Of a function: C types and names, in order. A pointer's type ends with '*'.
+/// A function's arguments: C types and names, in order. A pointer's type ends with '*'.
 using Arguments = std::vector<std::pair<std::string, std::string>>;
 
 Arguments solve_arguments(const LadderProblem& problem, bool is_cuda) {

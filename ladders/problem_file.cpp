@@ -28,12 +28,12 @@ constexpr std::size_t kMostSizes = 1000;
 constexpr std::size_t kMostIncludeFolders = 16;
 constexpr double kMostElements = 2147483648.0;  // of a tensor: kernels index inside it with 32 bits
 
-/// The words that C++, CUDA and Python keep for themselves, as far as somebody would call a tensor so.
+/// Keywords of C++, CUDA and Python that somebody might choose as a tensor's name.
 constexpr std::array<std::string_view, 26> kWords{
     "and", "auto", "bool", "char", "class", "const", "delete", "double", "else",  "float",  "for",    "if",   "in",
     "int", "is",   "long", "new",  "not",   "or",    "return", "short",  "solve", "static", "struct", "this", "void"};
 
-/// A name that C, C++ and Python take for an argument.
+/// A name that can be an argument in C, C++ and Python.
 std::string identifier(const JsonPlace& place) {
   std::string name = place.name();
   const bool is_good =
@@ -72,7 +72,8 @@ constexpr std::array<std::pair<std::string_view, TensorFill::Kind>, 5> kFills{
      {"constant", TensorFill::Kind::constant},
      {"permutation", TensorFill::Kind::permutation}}};
 
-/// The least and the largest value of a type; of 64 bits what a double, by which all are made, says exactly.
+/// The least and the largest value of a type; for 64-bit types, those that a double, by which all values are made,
+/// holds exactly.
 std::pair<double, double> held_range(ElementType type) {
   return with_element_type(type, []<typename T>(T) -> std::pair<double, double> {
     if constexpr (kIsSmallFloat<T>) {
@@ -86,7 +87,7 @@ std::pair<double, double> held_range(ElementType type) {
   });
 }
 
-/// From 0 up to where it holds every whole number.
+/// The last of the whole numbers from 0 upwards that the type holds without a gap.
 double last_counted(ElementType type) {
   switch (type) {
     case ElementType::f16:
@@ -111,7 +112,7 @@ double held_number(const JsonPlace& place, ElementType type) {
   return value;
 }
 
-/// What reads one file: which names expressions may use grows while it goes on.
+/// Reads one file; each part that is read adds to the names that expressions may use.
 class Reader {
  public:
   Reader(const nlohmann::ordered_json& json, const std::string& file) : fields_(json, file) {}
@@ -148,7 +149,7 @@ class Reader {
   }
 
  private:
-  /// Nothing of a file may be called as something else of it is: all of them are arguments or used in expressions.
+  /// Refuses a name that is taken: all names in a file are arguments or used in expressions.
   void take_name(const JsonPlace& place, const std::string& name) {
     if (!taken_.insert(name).second) place.fail(fmt::format("'{}' is the name of something else already", name));
   }
@@ -169,7 +170,8 @@ class Reader {
     return sizes;
   }
 
-  /// Of one name only: a folder that comes from somebody shall not have compilers read anything further away.
+  /// Takes folders of the form ../NAME only: a folder from somebody else must not make compilers read anything further
+  /// away.
   std::vector<std::string> read_include_folders() const {
     std::vector<std::string> folders;
     if (!fields_.has("include_folders")) return folders;
@@ -207,7 +209,7 @@ class Reader {
     }
   }
 
-  /// Each in terms of what stands above it, so that none can be defined by itself.
+  /// Reads derived values, each in terms of those above it, so that none can be defined by itself.
   void read_derived() {
     if (!fields_.has("derived")) return;
     for (const auto& [name, place] : fields_.at("derived").fields()) {
@@ -252,7 +254,7 @@ class Reader {
     place.expected("one of " + names);
   }
 
-  /// Random from -1 to 1, or whole from 0 to 100, where nothing is said.
+  /// A tensor's fill; where nothing is said, random from -1 to 1, or whole from 0 to 100.
   static TensorFill fill(const JsonPlace& place, ElementType type) {
     TensorFill fill;
     if (place.is_null()) return is_floating(type) ? fill : TensorFill{TensorFill::Kind::whole, 0, 100};
@@ -317,7 +319,7 @@ class Reader {
 
   JsonPlace fields_;
   std::set<std::string, std::less<>> taken_;
-  std::vector<std::string> names_;  ///< that expressions may use
+  std::vector<std::string> names_;  ///< names that expressions may use
   std::vector<LadderDimension> dimensions_;
   std::vector<DerivedValue> derived_;
   std::vector<LadderTensor> tensors_;

@@ -1,4 +1,5 @@
-// problem.json of a folder: what is computed, before anything is compiled. docs/extend/problem_json.md describes the fields.
+// problem.json of a folder: what is computed, before anything is compiled. docs/extend/problem_json.md describes the
+// fields.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +23,8 @@ enum class TensorRole : std::uint8_t {
 struct TensorFill {
   enum class Kind : std::uint8_t { uniform, whole, normal, constant, permutation };
   Kind kind = Kind::uniform;
-  double low = -1;  ///< of uniform and whole, included; the mean of normal; the value of constant
-  double high = 1;  ///< of uniform (left out) and whole (included); the deviation of normal
+  double low = -1;  ///< the least of uniform and whole; the mean of normal; the value of constant
+  double high = 1;  ///< the most of uniform (excluded) and whole (included); the deviation of normal
 };
 
 /// When a result is right.
@@ -42,18 +43,18 @@ struct LadderDimension {
   std::string name;    ///< "rows"
   int smallest = 1;
   int largest = 1 << 20;
-  std::optional<int> usual;  ///< what it is where a size does not say
+  std::optional<int> usual;  ///< the value where a size gives none
 };
 
 struct LadderTensor {
   std::string name;  ///< an identifier of C: the argument of `solve`
   TensorRole role = TensorRole::in;
   ElementType type = ElementType::f32;
-  std::vector<Expression> shape;  ///< row-major: the last dimension lies next to each other
-  TensorFill fill;                ///< of what is read
-  TensorComparison comparison;    ///< of what is written
+  std::vector<Expression> shape;  ///< row-major: neighbours in the last dimension lie next to each other
+  TensorFill fill;                ///< for a tensor that is read
+  TensorComparison comparison;    ///< for a tensor that is written
 
-  /// Whether the reference says what its errors are relative to.
+  /// Whether the reference says what the tensor's errors are relative to.
   bool has_scale() const { return role != TensorRole::in && comparison.kind == TensorComparison::Kind::relative; }
 };
 
@@ -70,7 +71,7 @@ struct DerivedValue {
   Expression value;
 };
 
-/// One size of a problem: values of its dimensions and, behind them, of what follows from them.
+/// The values of one size of a problem: those of its dimensions, then the derived ones.
 using SizeValues = std::vector<double>;
 
 struct LadderProblem {
@@ -80,28 +81,29 @@ struct LadderProblem {
   std::vector<DerivedValue> derived;
   std::vector<LadderTensor> tensors;
   std::vector<LadderScalar> scalars;
-  std::vector<std::string> sizes;                 ///< what is run where nobody names any: "M64N64K64"
-  std::vector<std::string> counted_sizes;         ///< likewise on a device that counts, which takes its time
+  std::vector<std::string> sizes;                 ///< the sizes that are run by default: "M64N64K64"
+  std::vector<std::string> counted_sizes;         ///< the sizes for a device that counts, which takes its time
   Expression flop;                                ///< operations by the definition
-  std::optional<Expression> least_bytes;          ///< where not all of the tensors have to be moved once
-  std::vector<std::string> include_folders = {};  ///< with headers, beside the ladder's folder: "../tiles"
+  std::optional<Expression> least_bytes;          ///< given where not all of the tensors have to be moved once
+  std::vector<std::string> include_folders = {};  ///< folders with headers, beside the ladder's: "../tiles"
 
   /// The values of a size, checked: dimensions within their limits, shapes that are whole and not too large. Throws
   /// std::invalid_argument, one line that says what is expected.
   SizeValues size_values(const std::vector<int>& dimensions) const;
   /// Elements of a tensor; the size is one of `size_values`.
   std::int64_t elements(const LadderTensor& tensor, const SizeValues& size) const;
-  /// What a stage defines: "extern \"C\" void solve(const float* x, float* y, int M)". CUDA has types for f16
-  /// and bf16; in C++ their bits are uint16_t.
+  /// The declaration of a stage's function: "extern \"C\" void solve(const float* x, float* y, int M)". CUDA has types
+  /// for f16 and bf16; in C++ their bits are uint16_t.
   std::string signature(bool is_cuda) const;
-  /// What a reference in C++ defines: floats as double, whole numbers as themselves. Behind each float that is compared
-  /// with a tolerance stands what its errors are relative to, of the same shape: NAME_scale.
+  /// The declaration of a C++ reference's function: floats as double, whole numbers as themselves. Each float that is
+  /// compared with a tolerance is followed by NAME_scale, of the same shape: what its errors are relative to.
   std::string reference_signature() const;
-  /// A function that calls one of these with arguments from a list of addresses: those of the tensors, and where each
-  /// number lies. "extern \"C\" void NAME(void* const* a) { solve((const float*)a[0], …, *(const int*)a[2]); }"
+  /// The text of a function that calls `solve` or `reference` with arguments from a list of addresses: those of the
+  /// tensors, and where each number lies. "extern \"C\" void NAME(void* const* a) { solve((const float*)a[0], …,
+  /// *(const int*)a[2]); }"
   std::string solve_call(bool is_cuda, const std::string& name) const;
   std::string reference_call(const std::string& name) const;
-  /// What expressions may use, in the order of `SizeValues`.
+  /// The names that expressions may use, in the order of `SizeValues`.
   std::vector<std::string> names() const;
 };
 

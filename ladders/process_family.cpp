@@ -16,7 +16,7 @@ namespace {
 constexpr int kNotStarted = 127;
 constexpr long kCloseRange = 436;  // since Linux 5.9, on every architecture
 
-/// Kills the children that the system lists; what they leave becomes ours and is killed the next time.
+/// Kills the children that the system lists; their orphans become ours and are killed the next time.
 void kill_children() {
   const int list = open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
   if (list < 0) return;
@@ -36,7 +36,7 @@ void kill_children() {
   close(list);
 }
 
-/// Takes what has ended; returns whether `program` was among it.
+/// Collects children that have ended; returns whether `program` was among them.
 bool take_ended(pid_t program, int& status) {
   bool found = false;
   int now = 0;
@@ -48,7 +48,8 @@ bool take_ended(pid_t program, int& status) {
   return found;
 }
 
-/// Returns how many there were, at least. Where the system lists no children, others than `program` are not found.
+/// Kills the whole family; returns how many besides `program` there were, at least. Where the system lists no children,
+/// the others are not found.
 int end_family(pid_t program, bool program_ended, int& status) {
   int left = 0;
   for (bool first = true;; first = false) {
@@ -92,7 +93,7 @@ void keep_family(int report, void (*start)(void* of), void* of) {
     start(of);
     _exit(kNotStarted);
   }
-  // The ends of whatever else this program has open: others wait for them to be shut.
+  // Closes everything else that this program has open: others may wait for the far ends to be closed.
   syscall(kCloseRange, 0, report - 1, 0);
   syscall(kCloseRange, report + 1, ~0U, 0);
   if (program < 0) {

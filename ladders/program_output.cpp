@@ -25,7 +25,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// A pipe that is shut where its owner ends.
+/// A pipe that is closed when its owner is destroyed.
 class Pipe {
  public:
   explicit Pipe(const std::string& for_what) {
@@ -48,12 +48,13 @@ class Pipe {
   std::array<int, 2> ends_{-1, -1};
 };
 
-/// All that the program's process needs before it is one, made before the fork: behind it nothing may be allocated.
+/// Everything that the child needs before it becomes the program, made before the fork: after that nothing may be
+/// allocated.
 struct Start {
   const char* path;
   char* const* arguments;
   char* const* environment;
-  const char* folder;  ///< null for this one
+  const char* folder;  ///< null for the current folder
   int output;
   int messages;
   int report;
@@ -65,7 +66,7 @@ void tell(int report, FamilyReport::What what, int error) {
   static_cast<void>(write(report, &failure, sizeof failure) == 0);
 }
 
-/// Becomes the program.
+/// Makes the child the program.
 void start_program(void* of) {
   const Start& start = *static_cast<const Start*>(of);
   const int input = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -81,7 +82,7 @@ void start_program(void* of) {
   tell(start.report, FamilyReport::not_started, errno);
 }
 
-/// Reads until all ends are shut; has `keeper` end its family where that takes too long. Returns whether it did.
+/// Reads until all ends are closed; has `keeper` end its family if that takes too long. Returns whether it did.
 bool read_all(const std::array<std::pair<int, std::string*>, 3>& ends, pid_t keeper, std::optional<double> seconds) {
   std::array<pollfd, 3> readers{};
   for (std::size_t i = 0; i < readers.size(); ++i) readers[i] = {ends[i].first, POLLIN, 0};

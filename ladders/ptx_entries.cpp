@@ -10,12 +10,12 @@ namespace {
 
 constexpr std::size_t kMostPtxParameters = 4096;  // a kernel's parameters have at most 32764 bytes
 
-/// Words (with their leading '.'), and single characters of anything else.
+/// Takes a PTX text apart into words (with their leading '.') and single characters of anything else.
 class Words {
  public:
   explicit Words(std::string_view text) : text_(text) {}
 
-  /// Empty at the end.
+  /// The next word; empty at the end.
   std::string_view next() {
     skip();
     std::size_t end = 0;
@@ -33,7 +33,7 @@ class Words {
     text_.remove_prefix(at == std::string_view::npos ? text_.size() : at + end.size());
   }
 
-  /// Spaces, comments and texts in quotes.
+  /// Skips spaces, comments and texts in quotes.
   void skip() {
     for (;;) {
       if (text_.starts_with("//")) {
@@ -55,7 +55,7 @@ class Words {
   std::string_view text_;
 };
 
-/// Bytes of an element of ".u64"; 0 of what is no type, as ".align".
+/// The size in bytes of an element of a type such as ".u64"; 0 for a word that is no type, such as ".align".
 std::size_t bytes_of(std::string_view type) {
   if (type == ".f16x2") return 4;
   if (type == ".bf16") return 2;
@@ -66,7 +66,7 @@ std::size_t bytes_of(std::string_view type) {
   return bits == 8 || bits == 16 || bits == 32 || bits == 64 || bits == 128 ? bits / 8 : 0;
 }
 
-/// Up to its ',' or ')', which is returned.
+/// Reads a parameter up to the ',' or ')' behind it, which is returned.
 std::string_view read_parameter(Words& words, PtxParameter& parameter) {
   std::string_view word;
   for (word = words.next(); !word.empty() && word != "," && word != ")"; word = words.next()) {
@@ -76,7 +76,7 @@ std::string_view read_parameter(Words& words, PtxParameter& parameter) {
       const std::string_view count = words.next();
       std::size_t elements = 0;
       std::from_chars(count.data(), count.data() + count.size(), elements);
-      if (parameter.type.empty()) continue;  // of nothing
+      if (parameter.type.empty()) continue;  // no type stands before it
       parameter.type += "[" + std::string(count) + "]";
       parameter.bytes *= std::min<std::size_t>(elements, 1 << 20);
     }

@@ -1,5 +1,5 @@
-// The kernels of a PTX text and what they take, for who launches them. Nothing else of the text is looked at: whether
-// it is right the driver says.
+// The kernels of a PTX text and their parameters, as a launch needs them. Nothing else of the text is looked at:
+// whether it is valid is for the driver to say.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 namespace convladder {
 
 struct PtxParameter {
-  std::string type;       ///< ".u64", or ".b8[32]" of an array
+  std::string type;       ///< ".u64", or ".b8[32]" for an array
   std::size_t bytes = 0;  ///< of all its elements; 0 where the type is unknown
 };
 
@@ -19,7 +19,7 @@ struct PtxEntry {
   std::vector<PtxParameter> parameters;
 };
 
-/// In the order of the text; a declaration without a body counts as well.
+/// The kernels in the order of the text; a declaration without a body counts as well.
 std::vector<PtxEntry> ptx_entries(std::string_view text);
 
 }  // namespace convladder

@@ -26,7 +26,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// "SIZE TIME PATH": what a file was when something was made of it. Empty if it is not there.
+/// "SIZE TIME PATH": a file's state when something was made of it. Empty if it is not there.
 std::string stamp(const fs::path& file) {
   std::error_code error;
   const std::uintmax_t bytes = fs::file_size(file, error);
@@ -45,7 +45,7 @@ std::string find_cxx() {
   return {};
 }
 
-/// The prerequisites of a rule of make, as compilers write them: `target: file file \`, with spaces as "\ ".
+/// The prerequisites of a make rule, as compilers write it: `target: file file \`, with spaces as "\ ".
 std::vector<std::string> prerequisites(std::string_view rule) {
   std::vector<std::string> files;
   std::string file;
@@ -73,18 +73,18 @@ std::vector<std::string> prerequisites(std::string_view rule) {
   return files;
 }
 
-/// Where a library lies, what else it was made of, and what it is made with.
+/// The path of a library and those of the files beside it: the stamps of its sources, and its header.
 struct Place {
   fs::path library;
   fs::path stamps;
   fs::path header;
 };
 
-/// Beside a library.
+/// The files with its PTX and with ptxas's report beside a library.
 fs::path ptx_file(const fs::path& library) { return fs::path(library).replace_extension(".ptx"); }
 fs::path report_file(const fs::path& library) { return fs::path(library).replace_extension(".ptxas"); }
 
-/// Those that simulator/gpus asks for and that take the PTX.
+/// The architectures that simulator/gpus asks for and that take the PTX.
 constexpr std::array<const char*, 2> kReportedArchitectures = {"sm_80", "sm_90"};
 
 /// Has ptxas report on the PTX that nvcc has left in the folder, and keeps both beside the library.
@@ -106,7 +106,7 @@ void keep_ptx(const std::string& nvcc, const fs::path& folder, const std::string
   write_file_atomically(ptx_file(library), read_file_text(kept.string()));
 }
 
-/// Whether the library is there and nothing that it was made of is another file now.
+/// Whether the library is there and everything that it was made of is unchanged.
 bool is_up_to_date(const Place& place) {
   std::error_code error;
   if (!fs::exists(place.library, error) || !fs::exists(place.stamps, error)) return false;
@@ -122,7 +122,8 @@ bool is_up_to_date(const Place& place) {
 constexpr const char* kIncludes = "#pragma once\n#include <stdint.h>\n";
 
 std::vector<std::string> cuda_words(const std::string& nvcc) {
-  // PTX, which every later GPU and the simulated device takes; the runtime is shared, so that a stand-in can be.
+  // PTX, which every later GPU and the simulated device takes; the runtime is shared, so that a stand-in can replace
+  // it.
   return {nvcc,
           "-std=c++17",
           "-O3",
@@ -141,19 +142,19 @@ std::vector<std::string> cpp_words(const std::string& compiler) {
           "-fPIC",  "-shared",       "-Wl,--require-defined=solve"};
 }
 
-/// What a stage of PTX is launched by: it computes nothing.
+/// The command for the source that launches a stage of PTX; it computes nothing itself.
 std::vector<std::string> ptx_words(const std::string& compiler) {
   return {compiler, "-std=c++20", "-O2", "-fPIC", "-shared", "-Wl,--require-defined=solve"};
 }
 
 std::vector<std::string> reference_words(const std::string& compiler) {
-  // The same sums on every machine.
+  // These options give the same sums on every machine.
   return {compiler, "-std=c++20",        "-O2",
           "-g1",    "-ffp-contract=off", "-fopenmp-simd",
           "-fPIC",  "-shared",           "-Wl,--require-defined=reference"};
 }
 
-/// Names that no other process and no other thread takes.
+/// A name that no other process and no other thread takes.
 std::string own_name() {
   static std::atomic<unsigned> count = 0;
   return fmt::format("{}.{}.new", getpid(), ++count);
@@ -167,17 +168,17 @@ StageBuilder::StageBuilder(fs::path cache) : cache_(std::move(cache)) {
   if (error) throw UserError(fmt::format("{}: cannot be made: {}", cache_.string(), error.message()));
 }
 
-/// One library.
+/// The order for one library.
 struct StageBuilder::Order {
   std::vector<std::string> words;  ///< the compiler and its options
   fs::path source;
-  std::vector<std::string> libraries;  ///< "-ldnnl": behind the source
+  std::vector<std::string> libraries;  ///< "-ldnnl": these stand behind the source
   std::vector<fs::path> includes;      ///< folders with headers, beside the source's own
-  std::string header;                  ///< included before the source: what it has to define, and how that is called
-  std::string signature;               ///< for who does not define it
-  std::string generated = {};          ///< what is compiled instead of the source, which it includes or holds
-  std::string is_both = {};            ///< what is wrong if the source defines `solve` beside what is generated
-  std::string ptx = {};                ///< the source's, if it is that
+  std::string header;          ///< included before the source: what it has to define, and the name that it is called by
+  std::string signature;       ///< for the message if the source does not define it
+  std::string generated = {};  ///< what is compiled instead of the source, which it includes or holds
+  std::string is_both = {};    ///< the error if the source defines `solve` beside the generated one
+  std::string ptx = {};        ///< the source's text, if it is PTX
 };
 
 StageBuild StageBuilder::build(const LadderFolder& folder, const StageSource& stage,
@@ -218,7 +219,7 @@ StageBuild StageBuilder::build(const LadderFolder& folder, const StageSource& st
 
 void StageBuilder::add_launches(Order& order, const LadderProblem& problem, const StageSource& stage,
                                 const StageDefinitions& definitions) {
-  // Sizes of launches and what is compiled have to agree, whatever the source takes where nobody chooses.
+  // The launches' sizes have to agree with the compiled code, whatever the source's own defaults are.
   std::vector<int> values;
   for (const StageParameter& one : stage.parameters) {
     const auto chosen = std::ranges::find(definitions, one.name, &StageDefinitions::value_type::first);
@@ -290,7 +291,7 @@ StageBuild StageBuilder::carry_out(const Order& order) const {
       fs::remove_all(scratch, error);
       throw UserError(fmt::format("{}: cannot be written: No space left on device", cache_.string()));
     }
-    // What the linkers say of it would not tell anybody what to write.
+    // The linkers' messages about it would not tell anybody what to write.
     const bool is_missing = says("required symbol");
     // The header declares what is expected: in the words of g++, clang++ and nvcc.
     const bool is_other = says("conflicting") || says("with \"C\" linkage") || says("has \"C\" linkage");
@@ -335,7 +336,7 @@ std::vector<KernelResources> stage_resources(const StageBuild& build) {
   try {
     return parse_ptxas_report(read_file_text(file.string()));
   } catch (const PtxasReportError&) {
-    return {};  // of a ptxas that says it otherwise
+    return {};  // from a ptxas that words it differently
   }
 }
 

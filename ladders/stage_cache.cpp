@@ -30,9 +30,9 @@ bool can_write_in(const fs::path& folder) {
 fs::path own_temporary_folder() {
   std::error_code error;
   fs::path temporary = fs::temp_directory_path(error);
-  if (error) temporary = "/tmp";  // TMPDIR names none
+  if (error) temporary = "/tmp";  // TMPDIR names no folder
   fs::path folder = temporary / fmt::format("convladder-{}", getuid());
-  static_cast<void>(mkdir(folder.c_str(), S_IRWXU));  // or it is there
+  static_cast<void>(mkdir(folder.c_str(), S_IRWXU));  // or it exists already
   struct stat status {};
   if (lstat(folder.c_str(), &status) != 0) {
     throw UserError(

@@ -1,4 +1,4 @@
-// A device on which a stage of a folder runs in a process of its own, and hands over nothing but its results.
+// A device on which a stage of a folder runs in a process of its own, and hands over its results only.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ class StageHost {
   virtual ~StageHost() = default;
   /// Loads the library beside the tensors that were allocated last. Throws DeviceError if it cannot be loaded.
   virtual void load(const std::string& library, const char* function, const std::vector<StageArgument>& arguments) = 0;
-  /// Calls it once, and returns when it has returned.
+  /// Calls the stage once, and returns when it has returned.
   virtual void call() = 0;
 };
 

@@ -28,7 +28,7 @@ bool is_of_library(char one) { return is_of_identifier(one) || one == '+' || one
 constexpr std::array<std::pair<std::string_view, StageLanguage>, 3> kEndings{
     {{".cpp", StageLanguage::cpp}, {".cu", StageLanguage::cuda}, {".ptx", StageLanguage::ptx}}};
 
-/// The first word, which is taken off.
+/// Takes off and returns the first word.
 std::string_view take_word(std::string_view& text) {
   text = trimmed(text);
   const std::size_t end = std::min(text.find_first_of(" \t"), text.size());
@@ -37,7 +37,7 @@ std::string_view take_word(std::string_view& text) {
   return word;
 }
 
-/// A file's name taken apart: language, rung and name. False if it is none of a stage.
+/// Takes a file's name apart: language, rung and name. False if it is not the name of a stage.
 bool take_apart(std::string_view file, StageSource& stage) {
   const auto ending = std::ranges::find_if(kEndings, [&](const auto& one) { return file.ends_with(one.first); });
   if (ending == kEndings.end()) return false;
@@ -58,12 +58,12 @@ bool take_apart(std::string_view file, StageSource& stage) {
   return true;
 }
 
-/// The lines of the comment at the beginning, one by one, without what makes them a comment.
+/// The lines of the comment at the beginning, one by one, without their comment marks.
 class Head {
  public:
   explicit Head(std::string_view text) : text_(text) {}
 
-  /// False behind the last line.
+  /// Takes the next line; false behind the last one.
   bool next(std::string_view& line) {
     while (!text_.empty()) {
       const std::size_t end = std::min(text_.find('\n'), text_.size());
@@ -99,7 +99,7 @@ class Head {
  private:
   std::string_view text_;
   int number_ = 0;
-  bool inside_ = false;  ///< of a comment of several lines
+  bool inside_ = false;  ///< within a comment of several lines
 };
 
 class StageReader {
@@ -145,7 +145,7 @@ class StageReader {
     field = printable(text);
   }
 
-  /// A stage's name, or its file's with or without the ending.
+  /// Takes a stage's name, or its file's with or without the ending.
   void set_builds_on(std::string_view text) const {
     StageSource other;
     std::string file(text);
@@ -166,14 +166,14 @@ class StageReader {
     }
   }
 
-  /// What it says is read with the problem's dimensions (ladder_folder.cpp).
+  /// Takes a condition as text; it is parsed with the problem's dimensions (ladder_folder.cpp).
   void add_need(std::string_view text) const {
     if (text.empty()) fail("@requires says nothing: expected a condition, such as mod(M, 128) == 0");
     if (stage_.needs.size() == kMostNeeds) fail(fmt::format("more than {} conditions", kMostNeeds));
     stage_.needs.push_back(printable(text));
   }
 
-  /// Its expressions and names are read with the problem's (launch_plan.cpp).
+  /// Takes a launch; its expressions and names are parsed with the problem's (launch_plan.cpp).
   void add_launch(std::string_view text) const {
     if (stage_.language == StageLanguage::cpp) fail("@launch: a stage in C++ has no kernels: it defines solve");
     if (stage_.launches.size() == kMostLaunches) fail(fmt::format("more than {} launches", kMostLaunches));

@@ -1,4 +1,4 @@
-// What the head of a stage's source says of it. A stage is ordinary source: 03_shared_tiles.cu is rung 3,
+// The description at the head of a stage's source. A stage is ordinary source: 03_shared_tiles.cu is rung 3,
 // `shared-tiles`.
 //
 //   // @title Tiles in shared memory
@@ -11,8 +11,8 @@
 //   //
 //   // The story, as long as it needs to be.
 //
-// @launch stands where the source has kernels and no `solve`: in PTX always, in CUDA C++ if one likes. Several are
-// launched in their order (launch_plan.hpp).
+// @launch is for a source with kernels and no `solve`: always in PTX, in CUDA C++ if one likes. Several are launched in
+// their order (launch_plan.hpp).
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ namespace convladder {
 
 enum class StageLanguage : std::uint8_t { cpp, cuda, ptx };
 
-/// Something that a sweep may choose: compiled in by -DNAME=value. The first value is taken where nobody chooses.
+/// A parameter that a sweep may choose: compiled in by -DNAME=value. The first value is taken where nobody chooses.
 struct StageParameter {
   std::string name;
   std::vector<int> values;
@@ -41,15 +41,15 @@ struct StageSource {
   std::string builds_on;   ///< the name of a stage; empty for the one below
   std::string hypothesis;  ///< empty if there is none
   std::vector<StageParameter> parameters;
-  std::vector<std::string> libraries;  ///< that it is linked with: "cublas" for -lcublas
-  std::vector<std::string> needs;      ///< expressions of the dimensions that are not 0 for the sizes that it can run
-  std::vector<StageLaunch> launches;   ///< what is done instead of calling `solve`; empty where that is called
+  std::vector<std::string> libraries;  ///< the libraries that it is linked with: "cublas" for -lcublas
+  std::vector<std::string> needs;      ///< expressions of the dimensions; all are nonzero for a size that it can run
+  std::vector<StageLaunch> launches;   ///< the launches that replace a call of `solve`; empty where that is called
   std::string story;                   ///< the rest of the comment, without its marks
 };
 
 /// Whether a file of this name is a stage: "01_naive.cu", "library_openblas.cpp".
 bool is_stage_name(std::string_view file);
-/// Also of a file that somebody wants to be one and has called otherwise: "02-tiles.cu". `parse_stage` says how.
+/// Whether a file is meant as a stage, even under a wrong name: "02-tiles.cu". `parse_stage` says how to name it.
 bool is_meant_as_stage(std::string_view file);
 
 /// Reads the comment that the text begins with. Throws UserError "PLACE:line: what", for example for an unknown @word.

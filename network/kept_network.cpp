@@ -32,7 +32,7 @@ void KeptNetwork::run(const ImageRing& images, float* scores) {
   }
 }
 
-/// The images `first` … of the batch: in one piece, or in two where the ring ends between them.
+/// Copies the batch's images from `first` on to the device: in one piece, or in two where the ring ends between them.
 void KeptNetwork::copy_in(const ImageRing& images, int first, int count) {
   for (int done = 0; done < count;) {
     const int at = (images.first + first + done) % images.of;

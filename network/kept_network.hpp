@@ -1,5 +1,5 @@
-// A program that keeps its network: it is allocated, its weights are copied and prepared once, and batch after batch
-// goes through. A pass (network_runner.hpp) does all of that anew for its images.
+// A network that stays loaded: it is allocated, its weights are copied and prepared once, and batch after batch goes
+// through. A pass (network_runner.hpp) does all of that anew for its images.
 #pragma once
 
 #include <vector>
@@ -20,8 +20,8 @@ struct ImageRing {
 
 class KeptNetwork {
  public:
-  /// Batches of `batch` images, `chunk` of them at once. All that is handed over outlives it. Throws DeviceError where
-  /// the device refuses.
+  /// For batches of `batch` images, `chunk` of them at once. All arguments must outlive the network. Throws DeviceError
+  /// where the device refuses.
   KeptNetwork(Device& device, const Network& network, const std::vector<NetworkStep>& steps,
               const NetworkWeights& weights, int batch, int chunk);
 

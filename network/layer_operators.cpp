@@ -12,7 +12,7 @@
 namespace convladder {
 namespace {
 
-/// As network files and steps call them, and as problems are called.
+/// Names of layers' problems: in network files and steps, and as problems.
 constexpr std::pair<std::string_view, std::string_view> kLayerProblems[] = {{"max_pool", "max-pooling"},
                                                                             {"tanh", "tanh"},
                                                                             {"relu", "relu"},
@@ -35,7 +35,7 @@ const Problem& problem_of(LayerType type) {
     case LayerType::convolution:
       break;
   }
-  return *find_problem("bias");  // of a convolution: all that it needs beside its variant
+  return *find_problem("bias");  // a convolution's bias: all that it needs beside its variant
 }
 
 }  // namespace
@@ -73,7 +73,7 @@ std::optional<ConvShape> convolution_in(const ProblemSize& size) {
 
 namespace {
 
-/// The activation behind `layer`, if one is.
+/// The activation behind `layer`, if there is one.
 std::optional<Activation> activation_behind(const Network& network, std::size_t layer) {
   if (layer + 1 >= network.layers.size()) return std::nullopt;
   const LayerType type = network.layers[layer + 1].type;

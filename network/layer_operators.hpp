@@ -1,4 +1,4 @@
-// Which operators and fused convolutions a network's layers come to.
+// The operators and fused convolutions that a network's layers come to.
 #pragma once
 
 #include <optional>
@@ -10,18 +10,19 @@
 
 namespace convladder {
 
-/// What networks call the problem of a layer around the convolutions: "max_pool", "bias".
+/// The name that networks give to the problem of a layer around the convolutions: "max_pool", "bias".
 std::string_view layer_type_of(const Problem& problem);
-/// The problems of such layers, in the order in which they are listed.
+/// The problems of layers around the convolutions, in the order in which they are listed.
 std::vector<const Problem*> layer_problems();
 
-/// What a layer needs beside its convolution, for a batch of 1: one size, or none for a convolution without bias.
+/// The operators that a layer needs beside its convolution, for a batch of 1: one size, or none for a convolution
+/// without bias.
 std::vector<ProblemSize> layer_operators(const Layer& layer);
 
-/// The convolution that a size is of, alone or with more; none of another problem.
+/// The convolution in a size, alone or fused; none for any other problem.
 std::optional<ConvShape> convolution_in(const ProblemSize& size);
 
-/// Layers that one step can do.
+/// Layers that one step can compute.
 struct FusedLayers {
   FusedShape shape;        ///< for a batch of 1; windows of one element, 1/1, where no pooling follows
   std::size_t layers = 0;  ///< the first one included
@@ -36,11 +37,11 @@ std::optional<FusedLayers> fused_fully_connected(const Network& network, std::si
 
 /// A layer of a network as a size of a problem, for a batch of 1.
 struct ProblemLayer {
-  std::size_t index = 0;  ///< in the network; of a problem that takes several layers, the first
+  std::size_t index = 0;  ///< in the network; for a problem that takes several layers, the first
   ProblemSize size;
 };
 
-/// The layers that are of the problem; none of a problem that no layer is of.
+/// The layers that belong to the problem; empty if none does.
 std::vector<ProblemLayer> problem_layers(const Network& network, const Problem& problem);
 
 }  // namespace convladder

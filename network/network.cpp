@@ -21,7 +21,7 @@ const std::vector<EmbeddedFile>& embedded_networks();  // network/networks/*.jso
 namespace {
 
 constexpr int kLargestField = 1 << 20;
-constexpr std::int64_t kMostWeights = std::int64_t{1} << 31;  // of a layer, as of a convolution
+constexpr std::int64_t kMostWeights = std::int64_t{1} << 31;  // of one layer, the limit of a convolution too
 constexpr std::uintmax_t kLargestFile = 1 << 20;              // bytes; a file that is not a network could have any size
 
 constexpr std::pair<std::string_view, LayerType> kLayerTypes[] = {{"convolution", LayerType::convolution},
@@ -31,14 +31,14 @@ constexpr std::pair<std::string_view, LayerType> kLayerTypes[] = {{"convolution"
                                                                   {"softmax", LayerType::softmax},
                                                                   {"fully_connected", LayerType::fully_connected}};
 
-/// Up to what a field may hold.
+/// A field's whole number, from `smallest` to the most that a field may hold.
 int number(const JsonPlace& place, int smallest, std::optional<int> otherwise = std::nullopt) {
   return otherwise && !place.is_there() ? *otherwise : place.whole(smallest, kLargestField);
 }
 
 bool flag(const JsonPlace& place) { return place.is_there() && place.truth(); }
 
-/// A layer's fields, which a message calls by the layer's name as well, and nothing else.
+/// Refuses unknown fields of a layer, or of the network; "comment" is always allowed.
 void refuse_others(const JsonPlace& fields) {
   static_cast<void>(fields.at("comment"));
   fields.refuse_others();

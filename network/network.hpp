@@ -38,7 +38,7 @@ struct Network {
 /// that names the file, the layer and the field.
 Network parse_network(std::string_view text, const std::string& file);
 
-/// The same from a file of the user's. Throws UserError.
+/// Reads a network from a user's file. Throws UserError.
 Network load_network_file(const std::filesystem::path& path);
 
 /// The networks this program was built with (network/networks/*.json), by name.

@@ -14,7 +14,7 @@
 namespace convladder {
 namespace {
 
-/// The host's clock and what was done by it.
+/// The host's clock and the activities that it timed.
 class PassLog {
  public:
   explicit PassLog(std::vector<Activity>& activities) : activities_(activities) {}
@@ -162,8 +162,8 @@ class Pass {
     });
   }
 
-  /// All steps are enqueued before the device has come to the first: a step is as long as its work, and not as telling
-  /// the device of it. The first runs once more, untimed: meanwhile the others arrive.
+  /// All steps are enqueued before the device has come to the first: a step then takes as long as its work, and not as
+  /// long as enqueueing it. The first runs once more, untimed: meanwhile the others arrive.
   void time_steps(const PreparedNetwork& network) {
     double start = log_.now_ns();
     const auto before = [&](std::size_t i) {
@@ -210,7 +210,7 @@ class Pass {
     prepared.whole->write_output(prepared.index, observed_.data());
   }
 
-  /// A library's layouts are its own: an observer is shown a copy in ours.
+  /// A library has layouts of its own, so an observer is shown a copy in ours.
   void observe_after(const PreparedStep& prepared, int images_now) {
     const NetworkStep& step = *prepared.step;
     if (prepared.whole == nullptr) return options_.observer->after(step, images_now, prepared.output);
@@ -219,7 +219,7 @@ class Pass {
     options_.observer->after(step, images_now, observed_.data());
   }
 
-  /// What is only counted is counted behind the steps' backs.
+  /// The device that the steps get: where work is counted and not timed, one that refuses uncounted work.
   Device& for_steps() {
     if (device_.has_clock()) return device_;
     return for_steps_;
@@ -237,7 +237,7 @@ class Pass {
   std::array<std::array<DeviceBuffer, 2>, 2> slot_memory_;  // [slot]: images, scores
   std::array<PreparedNetwork, 2> whole_;                    // by slot; only the first without overlap
   PreparedNetwork rest_;
-  std::vector<float> observed_;  // of a whole network's step
+  std::vector<float> observed_;  // the output of a whole network's step
 };
 
 }  // namespace
@@ -245,7 +245,7 @@ class Pass {
 PassResult run_pass(Device& device, const Network& network, const std::vector<NetworkStep>& steps,
                     const NetworkWeights& weights, const float* images, int count, const PassOptions& options) {
   PassResult result;
-  device.take_counters();  // of what came before
+  device.take_counters();  // drops those of earlier work
   Pass(device, network, steps, weights, options, result).run(images, count);
   return result;
 }

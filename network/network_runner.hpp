@@ -58,7 +58,7 @@ struct PassResult {
   std::vector<float> scores;         ///< what leaves the last layer, [image][class]
   std::vector<Activity> activities;  ///< groups "layers" (if steps were timed) and "host phases"
   double total_ns = 0;               ///< from before the first allocation to after the last free, by the host's clock
-  std::vector<std::vector<KernelCounters>> counters;  ///< of each step, where the device counts
+  std::vector<std::vector<KernelCounters>> counters;  ///< of each step, if the device counts
 };
 
 /// Takes `count` images (NCHW, raw pixels, on the host) through the network. `weights` has every layer that

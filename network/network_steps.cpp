@@ -20,7 +20,7 @@ ConvShape NetworkStep::conv_shape() const {
 ProblemTensors step_tensors(const ProblemSize& size, const LayerWeights& weights, const float* input, float* output) {
   const Problem& problem = *size.problem;
   ProblemTensors tensors;
-  tensors.inputs = {{problem.inputs(size).front(), const_cast<float*>(input)}};  // only read, as constants are
+  tensors.inputs = {{problem.inputs(size).front(), const_cast<float*>(input)}};  // inputs are only read
   tensors.outputs = {{problem.outputs(size).front(), output}};
   for (const ProblemTensor& constant : problem.constants(size)) {
     const std::vector<float>& values = constant.name == "bias" ? weights.bias : weights.weights;
@@ -80,7 +80,7 @@ class StepList {
     return step;
   }
 
-  /// Returns how many layers the steps do that it adds.
+  /// Adds the steps of layer i; returns how many layers they do.
   std::size_t add_layer(std::size_t i) {
     const Layer& layer = network_.layers[i];
     if (const auto chosen = choice_.fused.find(i); chosen != choice_.fused.end()) {
@@ -105,7 +105,7 @@ class StepList {
     return 1;
   }
 
-  /// A library is asked for as much in one step as the reference can check of it.
+  /// A library does as much in one step as the reference can check.
   std::size_t add_of_whole(std::size_t i) {
     const Layer& layer = network_.layers[i];
     const bool connected = layer.type == LayerType::fully_connected;
@@ -139,7 +139,7 @@ std::vector<NetworkStep> network_steps(const Network& network, const NetworkChoi
 
 namespace {
 
-/// What the step's implementation says of the step at this batch.
+/// Why the step's implementation does not support it at this batch; empty if it does.
 std::string unsupported_reason_of(const NetworkStep& step, int batch) {
   if (step.whole != nullptr) return step.whole->unsupported_reason(step);
   return step.variant->unsupported_reason(step.size.with_batch(batch));
@@ -170,7 +170,7 @@ std::string why_untimed(const std::vector<NetworkStep>& steps) {
 
 std::string without_own_kernels(const std::vector<NetworkStep>& steps, int batch) {
   for (const NetworkStep& step : steps) {
-    if (step.launches_by_itself()) continue;  // and the device sees what
+    if (step.launches_by_itself()) continue;  // the device sees its kernels
     if (launch_plan_of(step, batch).empty()) {
       return fmt::format("{} ({}): its kernels are a library's: there is no PTX of them to execute", step.name,
                          step.implementation);

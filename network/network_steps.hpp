@@ -29,7 +29,7 @@ struct NetworkChoice {
   std::optional<RegisteredWholeNetwork> whole = std::nullopt;
 };
 
-/// What a step computes, and so what it is compared with.
+/// The computation of a step, which decides what it is compared with.
 enum class StepKind {
   convolution,    ///< without its bias
   fused,          ///< a convolution, or a fully connected layer, with its bias and the layers that it is fused with
@@ -44,7 +44,7 @@ struct NetworkStep {
   StepKind kind = StepKind::convolution;
   ProblemSize size;                     ///< with batch 1
   const Variant* variant = nullptr;     ///< null within a whole network
-  const WholeNetwork* whole = nullptr;  ///< that the step is a part of
+  const WholeNetwork* whole = nullptr;  ///< the network that the step is a part of
   ActivationShape output;               ///< of one image
   std::vector<std::string> fused_with;  ///< the layers that a fused step does besides its own
   const Layer* source = nullptr;        ///< the layer itself
@@ -56,7 +56,7 @@ struct NetworkStep {
   /// Whether it can write its output over its input.
   bool in_place() const { return size.problem->works_in_place(); }
   bool is_fully_connected() const { return source->type == LayerType::fully_connected; }
-  /// What is convolved, with batch 1: of a convolution or a fused step.
+  /// The convolution of a convolution or a fused step, with batch 1.
   ConvShape conv_shape() const;
 };
 
@@ -70,14 +70,15 @@ std::string fusion_error(const Network& network, std::size_t layer, const Varian
 /// variant. What the choice fuses must have no fusion_error.
 std::vector<NetworkStep> network_steps(const Network& network, const NetworkChoice& choice);
 
-/// Why the network cannot be run so, naming layer and implementation; empty if it can. `batch` counts images a call.
+/// Why the network cannot be run with these steps, naming layer and implementation; empty if it can. `batch` is the
+/// number of images per call.
 std::string unsupported_reason(const std::vector<NetworkStep>& steps, int batch);
 
-/// Why times of the network so run say nothing, naming layer and implementation; empty if they do.
+/// Why times of these steps say nothing, naming layer and implementation; empty if they do.
 std::string why_untimed(const std::vector<NetworkStep>& steps);
 
-/// The first step whose kernels are not ours, in one line; empty if all are. Only ours can be executed by a device that
-/// has no clock.
+/// The first step whose kernels are not ours, in one line; empty if all are. A device without a clock can execute only
+/// ours.
 std::string without_own_kernels(const std::vector<NetworkStep>& steps, int batch);
 
 /// Bytes a pass holds for each image of a chunk: two buffers as large as the largest activation, and as much again for
@@ -91,9 +92,10 @@ std::size_t weight_bytes(const Network& network);
 /// chunks of as many as do. At least 1.
 int chunk_images(const Network& network, int batch, std::size_t free_bytes);
 
-/// The same for the caches of as many cores as OpenMP has threads: where what a step hands to the next stays there for
-/// 128 images or more, as many as do, in whole vectors of any stage; otherwise, and if there would be no two such
-/// chunks, all of a batch. With fewer images at once the weights would be read too often.
+/// Images that go through the network at once so that a step's output stays in the caches of as many cores as OpenMP
+/// has threads until the next step reads it: as many as do, in whole vectors of any stage, if these are 128 images or
+/// more; otherwise, and if there would be no two such chunks, all of a batch. With fewer images at once the weights
+/// would be read too often.
 int chunk_for_caches(const std::vector<NetworkStep>& steps, int batch);
 
 }  // namespace convladder

@@ -36,7 +36,8 @@ const NetworkStep* last_moving_step(const std::vector<NetworkStep>& steps) {
   return last == steps.rend() ? nullptr : &*last;
 }
 
-/// Between its first and last step the library keeps its activations itself.
+/// Prepares a network that a library does as a whole: between its first and last step the library keeps its activations
+/// itself.
 PreparedNetwork prepare_whole(const std::vector<NetworkStep>& steps, const NetworkWeights& weights,
                               const NetworkMemory& memory, int images, const NetworkEnds& ends) {
   PreparedNetwork prepared;

@@ -1,5 +1,4 @@
-// What a pass, or a program that keeps its network, holds on the device: memory, and every step with its weights bound
-// to them.
+// The memory on the device that a pass or a loaded network holds, and every step with its weights bound to it.
 #pragma once
 
 #include <memory>
@@ -26,8 +25,8 @@ class NetworkMemory {
 struct PreparedStep {
   const NetworkStep* step = nullptr;
   const float* input = nullptr;               ///< null within a whole network
-  float* output = nullptr;                    ///< likewise
-  std::unique_ptr<PreparedVariant> prepared;  ///< likewise
+  float* output = nullptr;                    ///< null within a whole network
+  std::unique_ptr<PreparedVariant> prepared;  ///< null within a whole network
   PreparedWholeNetwork* whole = nullptr;      ///< a library's network, of which this is the step `index`
   std::size_t index = 0;
 
@@ -40,7 +39,7 @@ struct PreparedNetwork {
   std::vector<PreparedStep> steps;
   const float* scores = nullptr;
 
-  /// All steps, of which nobody wants what lies between.
+  /// Runs all steps; nobody looks at the activations between them.
   void run() const;
 };
 
@@ -50,7 +49,7 @@ struct NetworkEnds {
   float* output = nullptr;  ///< null: wherever the last step leaves it
 };
 
-/// Throws DeviceError where the device or a library refuses.
+/// Binds the steps to their tensors. Throws DeviceError where the device or a library refuses.
 PreparedNetwork prepare_network(Device& device, const std::vector<NetworkStep>& steps, const NetworkWeights& weights,
                                 const NetworkMemory& memory, int images, const NetworkEnds& ends);
 

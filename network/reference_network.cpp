@@ -12,7 +12,7 @@ namespace convladder {
 namespace {
 
 constexpr int kChunk = 64;         // images: a few megabytes of activations at a time
-constexpr int kImagesInCache = 8;  // of those, what a fully connected layer's weights go over at once
+constexpr int kImagesInCache = 8;  // of a chunk: a fully connected layer's weights pass over so many images at once
 
 // Each layer may move its sums by this part of sum(|x * w|): the gate of the float32 variants.
 
@@ -105,7 +105,7 @@ ReferencePrediction prediction_of(std::span<const double> scores, std::span<cons
     prediction.second = static_cast<int>(i);
   }
   prediction.gap = scores[prediction.best] - (scores.size() > 1 ? second : scores[prediction.best]);
-  // Both scores err, each by what the layers before it and its own sum may err.
+  // Both scores err, each by as much as the layers before it and its own sum may err.
   prediction.rounding = kFloat32Tolerance * layers * (magnitudes[prediction.best] + magnitudes[prediction.second]);
   prediction.score_rounding = kFloat32Tolerance * layers * *std::ranges::max_element(magnitudes);
   return prediction;

@@ -13,14 +13,14 @@
 
 namespace convladder {
 
-/// What the reference says of one image.
+/// The reference's prediction for one image.
 struct ReferencePrediction {
   int best = 0;               ///< the class with the largest score; of equal ones the first
   int second = 0;             ///< the class that comes next (best itself in a network of one class)
   double gap = 0;             ///< between their scores, before a softmax at the end
   double rounding = 0;        ///< by how much float32 may move the gap: a layer's tolerance times the number of layers
                               ///< with weights times the sums of |x * w| behind both scores
-  double score_rounding = 0;  ///< likewise by how much it may move any score
+  double score_rounding = 0;  ///< by how much float32 may move any score
 
   /// Whether float32 in another order of summation may rightly prefer another class.
   bool within_rounding() const { return !(gap > rounding); }

@@ -24,7 +24,7 @@ struct Tensor {
   std::string name;
   std::vector<std::int64_t> shape;
   std::vector<float> values;
-  bool half = false;  ///< written as F16, rounded; what is read has its values only
+  bool half = false;  ///< to be written as F16, rounded; never set by reading
 };
 
 /// A file's content: the tensors in the order of their names, which differ, and the "__metadata__".

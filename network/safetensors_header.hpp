@@ -9,7 +9,7 @@
 
 namespace convladder {
 
-/// What a header says of a tensor, believed by nobody yet.
+/// A tensor's entry in a header, not checked yet.
 struct TensorEntry {
   std::string name;
   std::string dtype;
@@ -23,11 +23,11 @@ struct TensorHeader {
   std::map<std::string, std::string> metadata;
 };
 
-/// `file` is what messages call the file that `json` is the header of. Throws UserError: no JSON, not this form, a name
+/// Parses `json`, the header of the file that messages call `file`. Throws UserError: no JSON, not this form, a name
 /// twice, a field missing, a number that is not whole.
 TensorHeader parse_tensor_header(std::string_view json, const std::string& file);
 
-/// `tensor "conv1.weight"`.
+/// A tensor as messages name it: `tensor "conv1.weight"`.
 std::string tensor_text(const std::string& name);
 
 /// The header as JSON, in the order of the entries.

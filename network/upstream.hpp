@@ -1,4 +1,4 @@
-// The true input of a layer: what the layers before it make of the images.
+// The true input of a layer: the images as the layers before it leave them.
 #pragma once
 
 #include <cstdint>

@@ -66,7 +66,8 @@ class TensorTaker {
     return std::move(tensor.values);
   }
 
-  /// Of a fully connected layer: one value for each input, or for each cell of a grid over the input's maps.
+  /// Takes a fully connected layer's weights: one value for each input, or for each cell of a grid over the input's
+  /// maps.
   std::vector<float> take_fully_connected(const std::string& name, const Layer& layer) {
     const ActivationShape& input = layer.input;
     const auto at = tensors_.find(name);
@@ -105,28 +106,28 @@ class TensorTaker {
   std::vector<std::string> expected_;
 };
 
-/// The metadata that holds values_sha256: a safetensors file says nothing else of what its values should be.
+/// The metadata that holds values_sha256: nothing else in a safetensors file tells what its values should be.
 constexpr const char* kChecksum = "values_sha256";
 
 std::span<const std::uint8_t> bytes_of(const std::string& content) {
   return {reinterpret_cast<const std::uint8_t*>(content.data()), content.size()};
 }
 
-/// Of the tensors' values in a whole safetensors file that can be parsed.
+/// The checksum of the tensors' values in a whole safetensors file that can be parsed.
 std::string values_sha256(std::span<const std::uint8_t> file) {
   std::uint64_t header = 0;
   std::memcpy(&header, file.data(), sizeof header);
   return sha256_hex(file.subspan(sizeof header + header));
 }
 
-/// Letters, digits and what stands between them in a name; anything else is no word to show.
+/// Whether the text is short and has only letters, digits and '-', '_' and '.'; anything else is not shown as a name.
 bool is_plain_word(const std::string& text) {
   constexpr std::size_t longest = 40;
   const auto plain = [](unsigned char c) { return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.'; };
   return !text.empty() && text.size() <= longest && std::ranges::all_of(text, plain);
 }
 
-/// "lenet86 mnist high" if the file says so, otherwise its name.
+/// "lenet86 mnist high" if the file's metadata say so, otherwise its name.
 std::string name_of(const std::map<std::string, std::string>& metadata, const std::string& file) {
   std::string name;
   for (const char* part : {"network", "dataset", "quality"}) {
@@ -137,7 +138,7 @@ std::string name_of(const std::map<std::string, std::string>& metadata, const st
   return name;
 }
 
-/// One line of a file for people to read.
+/// One text of a file's metadata, for people to read; empty if it is missing or too long.
 std::string said(const std::map<std::string, std::string>& metadata, const char* what) {
   constexpr std::size_t longest = 200;
   const auto at = metadata.find(what);

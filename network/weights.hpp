@@ -1,4 +1,4 @@
-// The weights of a network: what it has before anyone trained it, and those from a file.
+// The weights of a network: random ones before anyone has trained it, and those from a file.
 //
 // A weights file is a safetensors file with two tensors a layer, named as PyTorch names them: "<layer>.weight" and,
 // where the layer has one, "<layer>.bias" (docs/use/weights.md).
@@ -21,31 +21,31 @@ inline constexpr float kPixelScale = 1.0F / 255.0F;
 /// 2010), times kPixelScale for the network's first convolution. Depends on the seed and the layer's index only.
 std::vector<float> initial_convolution_weights(const Network& network, std::size_t layer_index, std::uint64_t seed);
 
-/// The same for a convolution that stands alone.
+/// The weights (OIHW) of a convolution that stands alone, uniform in +-sqrt(6 / (fan_in + fan_out)), times `scale`.
 std::vector<float> initial_convolution_weights(const ConvShape& shape, float scale, std::uint64_t seed);
 
-/// Of a convolution: weights OIHW, I counting the channels of a group. Of a fully connected layer: [out][in], its input
-/// flattened in the order channel, row, column. `bias` has a value for each output channel; empty where the layer has
-/// none.
+/// A layer's weights. Of a convolution OIHW, I counting the channels of a group; of a fully connected layer [out][in],
+/// its input flattened in the order channel, row, column. `bias` has a value for each output channel; empty where the
+/// layer has none.
 struct LayerWeights {
   std::vector<float> weights;
   std::vector<float> bias;
   bool operator==(const LayerWeights&) const = default;
 };
 
-/// What trained weights say of themselves; empty where they do not say it.
+/// The origin of trained weights, as their file gives it; a field is empty where it does not.
 struct WeightsStory {
   std::string network;     ///< "lenet72": on a grid another network's weights may fit
   std::string dataset;     ///< "mnist"
   std::string trained_on;  ///< "60000 images of MNIST train, tested on 10000 of MNIST test"
-  std::string held_out;    ///< "accuracy 0.9871 (9871 of 10000, …)", of images that they were not trained on
+  std::string held_out;    ///< "accuracy 0.9871 (9871 of 10000, …)", on images that they were not trained on
   std::string from;        ///< "built in", "in the cache" or "from a file"
 };
 
 struct NetworkWeights {
   std::string name;                            ///< as shown: "lenet86 mnist high", "random, seed 1", or a file's name
   std::map<std::string, LayerWeights> layers;  ///< by layer name; only layers that have weights
-  std::string sha256;                          ///< of the file they come from; empty for those that come from none
+  std::string sha256;                          ///< of the file they come from; empty if there is none
   WeightsStory story = {};
 };
 
@@ -58,14 +58,14 @@ std::size_t first_layer_with_weights(const Network& network);
 /// The shape of a layer's weights, OIHW or [out, in]; the layer must have weights.
 std::vector<std::int64_t> weight_shape(const Layer& layer);
 
-/// Random weights of one layer that has some, biases zero: of a convolution initial_convolution_weights, of a fully
-/// connected layer uniform in +-sqrt(6 / (in + out)) by the seed and the layer's index.
+/// Random weights of one layer that has some, biases zero: initial_convolution_weights for a convolution, uniform in
+/// +-sqrt(6 / (in + out)) by the seed and the layer's index for a fully connected layer.
 LayerWeights initial_layer_weights(const Network& network, std::size_t layer_index, std::uint64_t seed);
 
-/// The same for every layer.
+/// Random weights of every layer that has some (initial_layer_weights).
 NetworkWeights initial_weights(const Network& network, std::uint64_t seed);
 
-/// Reads a weights file that is in memory; `file` is what messages call it. Their name is made of the metadata
+/// Reads a weights file that is in memory; `file` is what messages call it. The weights' name is made of the metadata
 /// "network", "dataset" and "quality" where the file has all three, otherwise it is the file's without its folder.
 /// Throws UserError, one line: the file, the tensor, what was expected and what was found, where a tensor is missing,
 /// of another shape, not finite or not known to the network, and where the file is not safetensors.

@@ -21,7 +21,7 @@ std::filesystem::path weights_cache_folder();
 /// "lenet28-mnist-high.safetensors". `quality` is "high" or "low". What a file's name should not hold becomes "_".
 std::string weights_file_name(const Network& network, const std::string& dataset, const std::string& quality);
 
-/// A weights file of the user's. Throws UserError, one line, where it cannot be read or is not for this network.
+/// Loads a weights file of the user's. Throws UserError, one line, where it cannot be read or is not for this network.
 NetworkWeights load_weights(const Network& network, const std::filesystem::path& file);
 
 /// The weights trained for a network, by dataset_key and quality: the cache's, or those built into the program

@@ -1,9 +1,9 @@
 // The contract: a network that a library does as a whole, in layouts of its own from layer to layer.
 //
-// The program's own steps hand NCHW from one to the next. A library that is asked for a whole network keeps what suits
-// it, and does in one primitive what it can: it stands beside the networks of the ladder's stages as a library's
-// convolution stands beside the stages. What each of its steps leaves can be read as NCHW, so that it is verified step
-// by step as they are.
+// The program's own steps hand NCHW from one to the next. A library that is asked for a whole network keeps the layouts
+// that suit it, and does as much as it can in one primitive: it stands beside the networks of the ladder's stages as a
+// library's convolution stands beside the stages. The output of each of its steps can be read as NCHW, so that it is
+// verified step by step as they are.
 #pragma once
 
 #include <memory>
@@ -18,7 +18,7 @@ namespace convladder {
 
 struct NetworkStep;
 
-/// A network made ready for so many images. What it was prepared of outlives it.
+/// A network prepared for a number of images. Everything that it was prepared from outlives it.
 class PreparedWholeNetwork {
  public:
   PreparedWholeNetwork() = default;
@@ -28,9 +28,10 @@ class PreparedWholeNetwork {
 
   /// Does the step and waits for it; the steps before it have been done. Throws DeviceError where the library refuses.
   virtual void run_step(std::size_t step) = 0;
-  /// Does all steps and waits for them. A library may do more at once here, since nobody asks for what lies between.
+  /// Does all steps and waits for them. A library may do more at once here, since nobody asks for the
+  /// outputs between.
   virtual void run() = 0;
-  /// What the step leaves, of all images, NCHW on the host: written to where the step will leave it, or read from
+  /// Writes or reads the step's output for all images, NCHW on the host: to where the step will leave it, or from
   /// there.
   virtual void write_output(std::size_t step, const float* nchw) = 0;
   virtual void read_output(std::size_t step, float* nchw) = 0;
@@ -49,32 +50,32 @@ class WholeNetwork {
   WholeNetwork& operator=(const WholeNetwork&) = delete;
   virtual ~WholeNetwork() = default;
 
-  /// Empty if it can do the step, otherwise why not, in one line.
+  /// Why the network cannot do the step, in one line; empty if it can.
   virtual std::string unsupported_reason(const NetworkStep& step) const = 0;
-  /// The largest allowed |error| / magnitude of what the step leaves, as of the variants and operators that do the
+  /// The largest allowed |error| / magnitude of the step's output, like that of the variants and operators that do the
   /// same.
   virtual double tolerance(const NetworkStep& step) const = 0;
-  /// Everything that is done once: weights, which are on the host, in the library's order, memory, primitives. Throws
-  /// DeviceError where the library refuses.
+  /// Does everything that is done once: weights, which are on the host, in the library's order, memory, primitives.
+  /// Throws DeviceError where the library refuses.
   virtual std::unique_ptr<PreparedWholeNetwork> prepare(const std::vector<NetworkStep>& steps,
                                                         const NetworkWeights& weights, int images,
                                                         const WholeNetworkTensors& tensors) const = 0;
 };
 
-/// It has no rung and builds on nothing.
+/// A whole network as it is registered. It has no rung and builds on nothing.
 struct RegisteredWholeNetwork {
   VariantInfo info;
   const WholeNetwork* network = nullptr;
 };
 
-/// Every one of this build, by family and name. Throws std::logic_error if two share both, or one its name with a
-/// variant of the family.
+/// All whole networks of this build, by family and name. Throws std::logic_error if two share both, or one its name
+/// with a variant of the family.
 const std::vector<RegisteredWholeNetwork>& registered_whole_networks();
 
-/// The one of that family and name, or nullptr.
+/// The whole network of that family and name, or nullptr.
 const RegisteredWholeNetwork* find_whole_network(std::string_view family, std::string_view name);
 
-/// A static object of this type registers it.
+/// A static object of this type registers a whole network.
 struct WholeNetworkRegistration {
   WholeNetworkRegistration(const VariantInfo& info, std::unique_ptr<WholeNetwork> network);
 };

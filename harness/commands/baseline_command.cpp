@@ -1,5 +1,5 @@
-// `convladder baseline`: the counter gate. What the simulated device counts is exact, so it is compared exactly with
-// what was recorded in the repository, and a changed compiler is reported as such.
+// `convladder baseline`: the counter gate. The simulated device counts exactly, so its counters are compared exactly
+// with those recorded in the repository, and a changed compiler is reported as such.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -29,7 +29,7 @@ namespace {
 struct BaselineArguments {
   std::string action;  ///< "check" or "update"
   std::string ladder;  ///< a folder whose stages are counted
-  std::string folder;  ///< of the baseline files
+  std::string folder;  ///< holds the baseline files
   std::vector<std::string> networks;
   std::vector<std::string> variants;
   std::vector<std::string> compilers;
@@ -47,7 +47,7 @@ constexpr const char* kBaselineFooter = R"(examples:
 exit codes: 0 all counters are the same (update: the files hold the current counters) - 1 a counter moved -
 2 a case has nothing to compare with: it is new, missing, or from another compiler - 3 bad input)";
 
-/// What a network has in the folder, and what is counted now.
+/// A network's recorded cases in the folder, and those that are counted now.
 struct CountedNetwork {
   std::string name;
   Baseline recorded;
@@ -79,7 +79,7 @@ bool counted_now(const CountedNetwork& network, const BaselineCase& recorded) {
                              [&](const CountedCase& one) { return same_place(one.baseline, recorded); });
 }
 
-/// Whether a recorded case is of those that are counted now, if it still exists.
+/// Whether a recorded case is one of those that are counted now, if it still exists.
 bool in_selection(const BaselineCase& recorded, const BaselineArguments& arguments,
                   const std::vector<const PtxImages*>& compilers) {
   return selected(arguments.variants, recorded.variant) && std::ranges::any_of(compilers, [&](const PtxImages* images) {
@@ -99,7 +99,7 @@ void compare_network(const CountedNetwork& network, const BaselineArguments& arg
   }
 }
 
-/// Recorded compilers that are not in this build: their PTX is not here to be counted.
+/// Notes recorded compilers that are not in this build: their PTX is not here to be counted.
 void note_absent_compilers(const std::vector<CountedNetwork>& networks, std::vector<std::string>& notes) {
   std::set<std::string> absent;
   for (const CountedNetwork& network : networks) {
@@ -114,7 +114,7 @@ void note_absent_compilers(const std::vector<CountedNetwork>& networks, std::vec
   }
 }
 
-/// A compiler all of whose PTX is another than recorded was probably changed itself.
+/// Reports a compiler none of whose PTX is as recorded: it was probably changed itself.
 void note_changed_compilers(const std::vector<const PtxImages*>& compilers, BaselineReport& report) {
   for (const PtxImages* const images : compilers) {
     std::size_t all = 0;
@@ -133,7 +133,7 @@ void note_changed_compilers(const std::vector<const PtxImages*>& compilers, Base
   }
 }
 
-/// Files of networks that this program does not have.
+/// Reports files of networks that this program does not have.
 void note_stray_files(const std::filesystem::path& folder, BaselineReport& report) {
   std::error_code error;
   std::set<std::string> strays;
@@ -158,7 +158,7 @@ std::string formatted(const BaselineReport& report, const std::string& format) {
   return format == "markdown" ? report_markdown(report) : report_text(report);
 }
 
-/// What the file is to hold: the recorded cases, with those of the selection replaced by what is counted now.
+/// The new content of the file: the recorded cases, with those of the selection replaced by the cases counted now.
 Baseline updated(const CountedNetwork& network, const BaselineArguments& arguments,
                  const std::vector<const PtxImages*>& compilers) {
   Baseline baseline{network.name, {}};
@@ -169,7 +169,8 @@ Baseline updated(const CountedNetwork& network, const BaselineArguments& argumen
   return baseline;
 }
 
-/// Throws UserError if a case could not be counted, or the folder cannot be made.
+/// Checks that everything can be written. Throws UserError if a case could not be counted, or the folder cannot be
+/// made.
 void begin_writing(const std::string& folder, const BaselineReport& report) {
   for (const ComparedCounters& one : report.cases) {
     if (one.verdict != BaselineVerdict::failed) continue;
@@ -187,7 +188,7 @@ void write_if_changed(const std::filesystem::path& path, const Baseline& baselin
   report.notes.push_back(fmt::format("{}: {}", path.string(), same ? "unchanged" : "written"));
 }
 
-/// The recorded cases that stay, and what was counted.
+/// Writes the recorded cases that stay, and the counted ones.
 void write_folder(const CountedNetwork& counted, const std::string& folder, BaselineReport& report) {
   begin_writing(folder, report);
   const std::filesystem::path path = baseline_path(folder, counted.name);
@@ -198,8 +199,8 @@ void write_folder(const CountedNetwork& counted, const std::string& folder, Base
   write_if_changed(path, baseline, report);
 }
 
-/// Writes what is not there yet; says of every file whether it was written. What another program has written since the
-/// counting began stays, unless it is of this selection.
+/// Writes what is not there yet; reports for each file whether it was written. Cases that another program has written
+/// since the counting began stay, unless they are of this selection.
 void write_baselines(std::vector<CountedNetwork> networks, const BaselineArguments& arguments,
                      const std::vector<const PtxImages*>& compilers, BaselineReport& report) {
   begin_writing(arguments.folder, report);
@@ -254,7 +255,7 @@ void add_baseline_options(CLI::App& baseline, BaselineArguments& arguments) {
   add_printed_options(baseline, arguments.printed, {"text", "markdown", "json"});
 }
 
-/// Throws UserError for what a folder does not have.
+/// The options for counting a folder. Throws UserError for options that a folder does not have.
 RunOptions folder_options(const BaselineArguments& arguments) {
   RunOptions options;
   choose_ladder(options, arguments.ladder);
@@ -268,7 +269,7 @@ RunOptions folder_options(const BaselineArguments& arguments) {
   return options;
 }
 
-/// The stages of a folder against what its file says, or into it.
+/// Compares the stages of a folder with its file, or writes them into it.
 int folder_baseline(const BaselineArguments& arguments, const RunOptions& options, BaselineReport& report) {
   CountedNetwork folder{options.problem, {}, {}};
   folder.recorded = load_baseline(arguments.folder, folder.name).value_or(Baseline{folder.name, {}});
@@ -280,7 +281,7 @@ int folder_baseline(const BaselineArguments& arguments, const RunOptions& option
   for (const CountedCase& one : folder.counted) {
     report.cases.push_back(compare_case(folder.name, one, folder.recorded.cases));
   }
-  std::vector<BaselineCase> kept;  // of what was not asked for
+  std::vector<BaselineCase> kept;  // not in the selection
   for (const BaselineCase& one : folder.recorded.cases) {
     if (!selected(arguments.variants, one.variant)) {
       kept.push_back(one);
@@ -307,7 +308,7 @@ int baseline_command(BaselineArguments& arguments, const CommandLine& /*command_
   RunOptions options;
   if (!arguments.ladder.empty()) options = folder_options(arguments);
   if (arguments.folder.empty()) {
-    const bool is_own = options.ladder.starts_with('/');  // and no ladder that comes with the program
+    const bool is_own = options.ladder.starts_with('/');  // not a ladder that comes with the program
     arguments.folder = is_own ? options.ladder + "/baseline" : "results/baseline";
   }
   std::error_code error;

@@ -15,7 +15,7 @@ namespace convladder {
 
 constexpr const char* kCaseHelp = "only cases whose id matches this regular expression";
 
-/// Throws UserError, naming --case, for what is not a regular expression.
+/// Parses the value of --case. Throws UserError, naming --case, if it is not a regular expression.
 inline TextPattern case_pattern(const std::string& text) { return {"--case", text}; }
 
 /// Keeps the cases whose `id` matches. Throws UserError if none is left.
@@ -26,7 +26,7 @@ void keep_cases(std::vector<Case>& cases, const std::string& text) {
   if (cases.empty()) throw UserError(fmt::format("no case remains: --case '{}' matches none", text));
 }
 
-/// What --dry-run says of cases that have an `id`, and `skipped` or `unsupported` if they do not run. Nothing is run.
+/// Prints the cases for --dry-run; each has an `id`, and `skipped` or `unsupported` if it does not run. Nothing is run.
 template <class Case>
 void print_planned(const std::vector<Case>& cases, const std::string& note) {
   Reasons reasons;

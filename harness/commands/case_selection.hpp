@@ -1,4 +1,4 @@
-// Which cases: the options that `run`, `duel` and `selftest` have in common.
+// The options that choose cases, which `run`, `duel` and `selftest` have in common.
 #pragma once
 
 #include <string>
@@ -12,15 +12,15 @@ class App;
 
 namespace convladder {
 
-/// What is text on the command line and something else in RunOptions.
+/// Options that are text on the command line and something else in RunOptions.
 struct CaseSelection {
   std::string ladder;  ///< a folder, or a problem's name
   std::vector<std::string> batches;
   std::vector<std::string> shapes;
 };
 
-/// --problem, --size, --family, --variant, --network, --layer, --device, --batch, --shape, --data and --seed.
-/// `default_batches` is what the help says of a command without --batch.
+/// Adds --problem, --size, --family, --variant, --network, --layer, --device, --batch, --shape, --data and --seed.
+/// `default_batches` is the default that the help gives for --batch.
 void add_case_selection(CLI::App& command, RunOptions& options, CaseSelection& selection, const char* default_batches);
 
 /// Fills `batches` and `shapes` of the options. Throws UserError.

@@ -75,8 +75,7 @@ std::vector<ConvShape> awkward_shapes() {
       {1, 3, 31, 29, 7, 3, 3, 2}, {1, 8, 20, 23, 12, 3, 2, 1, 2}, {1, 2, 17, 19, 5, 1, 2}, {1, 3, 43, 35, 6, 11, 4}};
 }
 
-/// Whether a problem that nobody named has something to check: a CUDA variant and, in the networks that are named, a
-/// layer.
+/// Whether a problem that nobody named has anything to check: a CUDA variant and, in the named networks, a layer.
 bool is_there(const CheckArguments& arguments, const Problem& problem) {
   const auto is_cuda = [](const ProblemVariant& variant) { return variant.info.family == "cuda"; };
   if (std::ranges::none_of(problem.variants(), is_cuda)) return false;
@@ -85,7 +84,7 @@ bool is_there(const CheckArguments& arguments, const Problem& problem) {
          });
 }
 
-/// All problems, unless some are named. Whoever names variants, layers or sizes alone means convolutions.
+/// The problems to check: all of them, unless some are named. Variants, layers or sizes named alone mean convolutions.
 std::vector<std::string> problems_of(const CheckArguments& arguments) {
   if (!arguments.problems.empty()) return arguments.problems;
   if (!arguments.variants.empty() || !arguments.layers.empty() || !arguments.shapes.empty() ||
@@ -99,7 +98,8 @@ std::vector<std::string> problems_of(const CheckArguments& arguments) {
   return all;
 }
 
-/// The CUDA stages of a folder, on the sizes that are counted. Throws UserError for what it has none of.
+/// The options for the CUDA stages of a folder, on its counted sizes. Throws UserError for options that make no
+/// sense for a folder.
 RunOptions options_of_folder(const CheckArguments& arguments, RunOptions options) {
   for (const auto& [name, given] :
        {std::pair("--problem", !arguments.problems.empty()), std::pair("--network", !arguments.networks.empty()),
@@ -127,7 +127,7 @@ RunOptions options_of(const CheckArguments& arguments, const std::string& proble
   options.sizes = arguments.sizes;
   options.variants = arguments.variants;
   const Problem* const found = find_problem(problem);
-  if (found != nullptr && options.variants.empty()) {  // those too that leave an idea out
+  if (found != nullptr && options.variants.empty()) {  // also those that leave an idea out
     for (const ProblemVariant& registered : found->variants()) {
       if (registered.info.family == "cuda") options.variants.emplace_back(registered.info.name);
     }
@@ -149,7 +149,7 @@ RunOptions options_of(const CheckArguments& arguments, const std::string& proble
   return options;
 }
 
-/// What is checked of the problems, each size once: layers of several networks may have the same.
+/// The cases to check, each size once: layers of several networks may have the same one.
 std::vector<CaseGroup> groups_of(CheckArguments& arguments) {
   if (!arguments.ladder.empty()) {
     RunOptions options;
@@ -189,7 +189,7 @@ class Results {
       json_.push_back(case_json(checked));
     }
   }
-  /// Prints the sum, or everything as JSON; returns the exit code. Throws UserError if there was no case.
+  /// Prints the totals, or everything as JSON; returns the exit code. Throws UserError if there was no case.
   int finish() {
     if (checked_ == 0) {
       throw UserError(fmt::format("no case remains: --case '{}' matches none", arguments_.case_filter));
@@ -208,7 +208,7 @@ class Results {
   }
 
  private:
-  /// As text, a case is shown when it has ended.
+  /// The stream on which text shows each case as soon as it has ended; null for other output.
   static std::FILE* lines_of(const Printed& printed) {
     return printed.format == "text" && printed.file.empty() ? stdout : nullptr;
   }

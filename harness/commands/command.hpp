@@ -19,13 +19,14 @@ class App;
 
 namespace convladder {
 
-/// Where a command stands in the help, in this order. What is hidden is for scripts and installers: no help lists it.
+/// The place of a command in the help, in this order. Hidden commands are for scripts and installers: no help lists
+/// them.
 enum class CommandGroup { look, measure, in_parts, without_a_gpu, judge, hidden };
 
 /// The words after the program's name, as they were typed.
 using CommandLine = std::vector<std::string>;
 
-/// Does what was asked for, with the options as they were parsed; returns the exit code. Throws what ends a command.
+/// Runs the command with its parsed options; returns the exit code. Throws whatever ends the command.
 using CommandRun = std::function<int(const CommandLine&)>;
 
 struct CommandInfo {
@@ -33,25 +34,25 @@ struct CommandInfo {
   CommandGroup group;
   const char* help;              ///< one line
   const char* footer;            ///< examples and exit codes, below the options
-  CommandRun (*add)(CLI::App&);  ///< adds the options; what it returns runs after they were parsed
-  /// Starts this program again, or asks the system what machine it is: needs /proc.
+  CommandRun (*add)(CLI::App&);  ///< adds the options; the returned function runs after they were parsed
+  /// Whether it starts this program again, or asks the system about the machine: that needs /proc.
   bool needs_proc = false;
-  /// Words that are no option of this command but its own business, such as --benchmark_*. Null: none are.
+  /// Whether a word that is no option, such as --benchmark_*, is for this command to handle. Null: none is.
   bool (*takes_word)(const std::string&) = nullptr;
-  /// The exit code of errors where it is not kExitError, for the words as they were typed. Null: it always is.
+  /// The exit code of errors where it is not kExitError, for the words as they were typed. Null: always kExitError.
   int (*exit_of_errors)(const CommandLine&) = nullptr;
 };
 
-/// A static object of it makes the command known. The texts must outlive the program's use of them.
+/// A static object of this type registers a command. The texts must outlive the program's use of them.
 class CommandRegistration {
  public:
   explicit CommandRegistration(const CommandInfo& command);
 };
 
-/// By group, and by name within a group. Throws std::logic_error if two share a name.
+/// All commands by group, and by name within a group. Throws std::logic_error if two share a name.
 const std::vector<CommandInfo>& registered_commands();
 
-/// CommandInfo::add of a command whose options go into an `Arguments`.
+/// The CommandInfo::add of a command whose options go into an `Arguments`.
 template <class Arguments, void add_options(CLI::App&, Arguments&), int run(Arguments&, const CommandLine&)>
 CommandRun command_of(CLI::App& app) {
   auto arguments = std::make_shared<Arguments>();

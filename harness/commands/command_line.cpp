@@ -61,7 +61,7 @@ const char* group_title(CommandGroup group) {
   return "";
 }
 
-/// A command of the program, with what it parses its options into.
+/// A command of the program, with the object that its options are parsed into.
 struct KnownCommand {
   CommandInfo info;
   CLI::App* app;
@@ -73,7 +73,7 @@ std::vector<KnownCommand> add_commands(CLI::App& app) {
   for (const CommandInfo& info : registered_commands()) {
     CLI::App* const command = app.add_subcommand(info.name, info.help)->group(group_title(info.group));
     command->footer(info.footer);
-    command->allow_extras();  // refuse_extra_words() says more of them than CLI11 would
+    command->allow_extras();  // refuse_extra_words() gives better messages than CLI11
     commands.push_back({info, command, info.add(*command)});
   }
   return commands;
@@ -103,7 +103,7 @@ const CLI::Option* list_before(const KnownCommand& command, const CommandLine& w
                               list.get_name(), fmt::join(list.results(), ","), word));
 }
 
-/// The 100 of "--batch 10 100" is no ladder, although a command takes one there.
+/// Refuses the 100 of "--batch 10 100" as a ladder, although the command takes one there.
 void refuse_value_as_ladder(const KnownCommand& command, const CommandLine& words) {
   const CLI::Option* const ladder = command.app->get_option_no_throw("LADDER");
   if (ladder == nullptr || ladder->count() == 0) return;
@@ -127,14 +127,14 @@ void refuse_extra_words(const KnownCommand& command, const CommandLine& words) {
   }
 }
 
-/// What starts this program again, and asks the system what machine it is, needs /proc.
+/// Throws UserError where there is no /proc, which starting this program again and asking about the machine need.
 void require_proc() {
   if (access(kThisProgram, F_OK) != 0) {
     throw MachineFault(fmt::format("{} is not there: is /proc mounted?", kThisProgram));
   }
 }
 
-/// An empty path is usually an unset shell variable, and never intended.
+/// Refuses an empty path: it is usually an unset shell variable, and never intended.
 void refuse_empty_paths(const CLI::App& command) {
   constexpr std::array<std::string_view, 12> paths{"--output",     "--resume",  "--data",  "--tables",
                                                    "--repository", "--folder",  "--index", "--base",
@@ -147,7 +147,7 @@ void refuse_empty_paths(const CLI::App& command) {
   }
 }
 
-/// Throws UserError for a name that is no command's.
+/// Throws UserError for a name that no command has.
 void refuse_unknown_command(const std::vector<KnownCommand>& commands, const std::string& name) {
   std::vector<std::string> known = names_of(commands);
   known.emplace_back("help");
@@ -155,7 +155,7 @@ void refuse_unknown_command(const std::vector<KnownCommand>& commands, const std
   throw UserError(fmt::format("{} (see 'convladder --help')", unknown_name_message("command", name, known)));
 }
 
-/// `convladder help [COMMAND]`
+/// Prints the help of `convladder help [COMMAND]`.
 int print_help(const CLI::App& app, const std::vector<KnownCommand>& commands, const std::string& name) {
   if (!name.empty()) refuse_unknown_command(commands, name);
   const CLI::App* const command = name.empty() ? nullptr : app.get_subcommand(name);
@@ -163,14 +163,14 @@ int print_help(const CLI::App& app, const std::vector<KnownCommand>& commands, c
   return kExitOk;
 }
 
-/// What was parsed; null for help. Throws UserError.
+/// The command that was parsed; null for help. Throws UserError.
 const KnownCommand* parsed_command(CLI::App& app, const std::vector<KnownCommand>& commands, const CommandLine& words) {
   const auto chosen = [&]() -> const KnownCommand* {
     const auto found = std::ranges::find_if(commands, [](const KnownCommand& one) { return one.app->parsed(); });
     return found == commands.end() ? nullptr : &*found;
   };
   try {
-    CommandLine reversed(words.rbegin(), words.rend());  // as CLI11 takes them
+    CommandLine reversed(words.rbegin(), words.rend());  // the order that CLI11 expects
     app.parse(reversed);
   } catch (const CLI::Success&) {
     throw;
@@ -217,7 +217,7 @@ int execute(const CommandLine& words) {
 bool came_to_its_end = false;
 int exit_of_errors = kExitError;
 
-/// Of the command that the words name.
+/// The exit code of errors, for the command that the words name.
 int exit_of_errors_of(const CommandLine& words) {
   for (const CommandInfo& info : registered_commands()) {
     if (!words.empty() && words.front() == info.name && info.exit_of_errors != nullptr)
@@ -226,7 +226,8 @@ int exit_of_errors_of(const CommandLine& words) {
   return kExitError;
 }
 
-/// Libraries may call exit(), as OpenMP's does where it gets no threads: that is neither success nor a failed case.
+/// Ends the program where a library calls exit(), as OpenMP's does if it gets no threads: that is neither success nor a
+/// failed case.
 void end_of_another() {
   if (came_to_its_end) return;
   if (!anything_on_standard_error()) print_error("a library or a variant has ended the program");

@@ -1,9 +1,9 @@
-// The command line: words to options, errors to one line and an exit code.
+// The command line: parses words into options, and turns errors into one line and an exit code.
 #pragma once
 
 namespace convladder {
 
-/// The whole program. Never throws.
+/// Runs the whole program; returns its exit code. Never throws.
 int run_command_line(int argc, char** argv);
 
 }  // namespace convladder

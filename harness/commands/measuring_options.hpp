@@ -1,4 +1,4 @@
-// How long is measured, and where a case runs: options that commands have in common.
+// The options that measuring commands have in common: how long is measured, and where a case runs.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -9,7 +9,7 @@
 
 namespace convladder {
 
-/// What the help of a command says of --budget, --repetitions and --timeout.
+/// The texts of a command's help for --budget, --repetitions and --timeout.
 struct MeasuringHelp {
   const char* budget;
   const char* repetitions;

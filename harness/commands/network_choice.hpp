@@ -1,4 +1,4 @@
-// Which networks are run, and how: the options that `network` and `profile` have in common.
+// The options that choose networks and how they are run, which `network` and `profile` have in common.
 #pragma once
 
 #include <string>
@@ -13,15 +13,15 @@ class App;
 
 namespace convladder {
 
-/// What is text on the command line and something else in NetworkOptions.
+/// Options that are text on the command line and something else in NetworkOptions.
 struct NetworkSelection {
   std::vector<std::string> variants;
   std::vector<std::string> batches;
 };
 
-/// The options that choose what is run.
+/// Adds the options that choose what is run.
 void add_network_choice_options(CLI::App& command, NetworkOptions& options, NetworkSelection& selection);
-/// Fills variants and batches of the options. Throws UserError for numbers that are none.
+/// Fills variants and batches of the options. Throws UserError for batches that are not numbers.
 void apply_network_selection(const NetworkSelection& selection, NetworkOptions& options);
 
 /// The cases that the options choose. Throws UserError, also where none is left.

@@ -1,4 +1,4 @@
-// `convladder network`: whole networks, any convolution variant plugged in.
+// `convladder network`: runs whole networks with any convolution variant.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -64,7 +64,7 @@ int most_images(const std::vector<NetworkCase>& cases) {
   return most;
 }
 
-/// As far as the limits of a device are concerned.
+/// The options of a run with the same limits on a device.
 RunOptions run_options(const NetworkOptions& options) {
   RunOptions result;
   result.isolate = options.isolate;
@@ -82,14 +82,14 @@ double case_seconds(const NetworkCase& planned, const NetworkOptions& options) {
                          planned.batch * network_flop(*planned.network));
 }
 
-/// What --dry-run says behind the number of cases.
+/// The predicted duration, which --dry-run adds to the number of cases.
 std::string predicted_text(const std::vector<NetworkCase>& plan, const NetworkOptions& options) {
   double seconds = 0;
   for (const NetworkCase& planned : plan) seconds += planned.runs() ? case_seconds(planned, options) : 0;
   return fmt::format(", about {} (predicted)", duration_text(seconds));
 }
 
-/// The cases of one network, one after the other, on the same images and weights.
+/// Runs the cases of one network, one after the other, on the same images and weights.
 class NetworkLoop {
  public:
   NetworkLoop(const std::vector<NetworkCase>& plan, const NetworkOptions& options, const ImageSet& images, bool verbose,
@@ -105,7 +105,7 @@ class NetworkLoop {
     }
   }
 
-  /// `cases` are all of one network; those that are recorded are not run again.
+  /// Runs `cases`, all of one network, except those that are recorded already.
   void run(std::vector<NetworkCase> cases) {
     std::erase_if(cases, [this](const NetworkCase& planned) { return record_.has(planned.id); });
     if (cases.empty()) return;
@@ -140,7 +140,7 @@ class NetworkLoop {
     }
   }
 
-  /// Whether the system does not say what other programs do.
+  /// Whether the system does not tell the load of other programs.
   bool is_blind() const { return machine_.is_blind(); }
 
  private:
@@ -203,7 +203,7 @@ class NetworkLoop {
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
-/// The cases of each network and device, which share a table.
+/// The cases grouped by network and device; each group shares a table.
 std::vector<std::vector<NetworkCase>> by_network(const std::vector<NetworkCase>& plan) {
   std::vector<std::vector<NetworkCase>> groups;
   for (const NetworkCase& planned : plan) {
@@ -228,7 +228,7 @@ std::vector<std::pair<std::string, std::vector<NetworkResult>>> by_device(const 
   return devices;
 }
 
-/// Every table of every network, of all cases as the record has them.
+/// Prints every table of every network, for all cases in the record.
 void print_tables(const std::vector<NetworkResult>& all, const std::vector<RecordedNetwork>& networks,
                   const std::string& images) {
   for (const RecordedNetwork& of_network : networks) {
@@ -241,7 +241,7 @@ void print_tables(const std::vector<NetworkResult>& all, const std::vector<Recor
   }
 }
 
-/// What of the machine and of the choice is worth knowing.
+/// Notes on the machine and on the choice of cases.
 std::vector<std::string> run_notes(const NetworkOptions& options, const std::vector<NetworkResult>& all,
                                    bool is_blind) {
   std::vector<std::string> notes;
@@ -276,7 +276,7 @@ void print_summary(const Record& record, const std::vector<NetworkResult>& all,
     if (!one.note.empty()) fmt::print("{}", hanging("", one.note, columns));
   }
   for (const std::string& note : notes) {
-    // What a compiler says of a stage may be long.
+    // A compiler's message about a stage may be long.
     if (!note.empty()) fmt::print("{}", hanging("", verbose ? note : printable(note, 2 * columns), columns));
   }
 }
@@ -322,7 +322,7 @@ int network_command(NetworkArguments& a, const CommandLine& command_line) {
   }
   const ImageSet images = network_images(options, most_images(plan));
   std::vector<RecordedNetwork> networks;
-  for (const std::vector<NetworkCase>& cases : by_network(plan)) {  // a wrong file is known before anything runs
+  for (const std::vector<NetworkCase>& cases : by_network(plan)) {  // a wrong file is reported before anything runs
     const Network& network = *cases.front().network;
     const ChosenWeights weights = network_weights(options, network, images);
     networks.push_back({&network, weights.weights.name, weights.weights.sha256, weights.weights.story, weights.note});

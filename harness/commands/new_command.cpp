@@ -1,4 +1,4 @@
-// `convladder new`: a folder that is a ladder, and works as it is.
+// `convladder new`: makes a folder that is a ladder, and works as it is.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -36,7 +36,7 @@ void add_new_options(CLI::App& command, NewArguments& a) {
   command.add_flag("--python", a.python, "a reference.py with NumPy instead of a reference.cpp");
 }
 
-/// "My softmax" as a problem may be called: "my-softmax".
+/// The folder's name in the form of a problem's name: "My softmax" becomes "my-softmax".
 std::string problem_name_of(const std::filesystem::path& folder) {
   std::string name;
   for (const char one : folder.filename().string()) {

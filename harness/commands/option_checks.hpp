@@ -21,7 +21,7 @@ inline std::string seed_error(const std::string& text) {
   return fmt::format("expected a whole number from 0 to {}, got '{}'", UINT64_MAX, text);
 }
 
-/// Also refuses "nan", which CLI::Range lets pass.
+/// A check for numbers that also refuses "nan", which CLI::Range lets pass.
 inline CLI::Validator number_between(double smallest, double largest) {
   const auto error = [smallest, largest](const std::string& text) -> std::string {
     double value = 0;
@@ -31,15 +31,15 @@ inline CLI::Validator number_between(double smallest, double largest) {
   return {error, fmt::format("FLOAT in [{} - {}]", smallest, largest), "number_between"};
 }
 
-/// A check that refuses nothing by itself, or what `error` refuses: by its name completion knows which words an option
-/// takes, where its help says that in words of its own.
+/// A check that refuses what `error` refuses, or nothing: from its name, completion knows the words that an option
+/// takes where the help describes them in its own way.
 inline CLI::Validator one_of(const std::vector<std::string>& words,
                              const std::function<std::string(const std::string&)>& error = {}) {
   const auto check = [error](std::string& text) { return error ? error(text) : std::string(); };
   return {check, "", fmt::format("{{{}}}", fmt::join(words, ","))};
 }
 
-/// Values that stand behind one option, with commas between them.
+/// Adds an option that takes a list of values, with commas between them.
 inline CLI::Option* add_list(CLI::App& command, const std::string& name, std::vector<std::string>& values,
                              const std::string& help) {
   return command.add_option(name, values, help)->delimiter(',')->allow_extra_args(false);

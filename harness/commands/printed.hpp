@@ -1,4 +1,4 @@
-// What a command prints, in the format that was asked for, and the files that it is asked to write.
+// The output of a command, in the format that was asked for, and the files that it is asked to write.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ class App;
 
 namespace convladder {
 
-/// Where the answer of a command that only reads goes.
+/// Where the answer of a read-only command goes.
 struct Printed {
   std::string format = "text";
   std::string file;  ///< empty: the standard output
@@ -21,12 +21,12 @@ void add_format_option(CLI::App& command, std::string& format, const std::vector
 /// Adds --format, and --output for a file instead of the standard output.
 void add_printed_options(CLI::App& command, Printed& printed, const std::vector<std::string>& formats);
 
-/// Before any work: throws UserError if --output could not be written.
+/// Throws UserError, before any work, if --output could not be written.
 void check_printed(const Printed& printed);
-/// Prints the text, or writes it. Throws UserError.
+/// Prints the text, or writes it to the file. Throws UserError.
 void print_as(const Printed& printed, const std::string& text);
 
-/// Throws UserError, before anything is measured, if a file could not be written there. Empty is fine.
+/// Throws UserError, before anything is measured, if the file could not be written. An empty name is fine.
 void check_output_file(const std::string& option, const std::string& file);
 
 }  // namespace convladder

@@ -1,4 +1,4 @@
-// `convladder profile`: where the time of a network run goes, as nvprof and nsys print it.
+// `convladder profile`: where the time of a network run goes, in the layouts of nvprof and nsys.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -34,9 +34,9 @@ namespace {
 
 /// The command line, not checked yet.
 struct ProfileArguments {
-  NetworkOptions network;  ///< of a run that is made now
+  NetworkOptions network;  ///< of the run to be made now
   NetworkSelection selection;
-  std::string record;  ///< or a network.json, whose profiles are printed
+  std::string record;  ///< a network.json whose profiles are printed instead
   std::string layout = "nvprof";
   Printed printed;
   double cut_percent = 90;
@@ -53,12 +53,12 @@ constexpr const char* kProfileFooter = R"(examples:
 The network runs in this process: one pass to warm up, then the profiled one. docs/use/profiling.md explains the columns.
 exit codes: 0 printed - 1 the run was incorrect or could not be launched - 3 bad input: one line says what)";
 
-/// What a profile is of, and the table.
+/// The case that was profiled, and its table.
 struct TitledProfile {
   std::string id;
   ProfileTable table;
   std::optional<ProgramTime> program;
-  bool predicted = false;  ///< all but the host phases: a virtual clock's
+  bool predicted = false;  ///< everything but the host phases comes from a virtual clock
 };
 
 /// Runs the case here, so that a profiler around this program sees it: verified, warmed up, and then recorded.
@@ -80,7 +80,7 @@ TitledProfile profile_of(const NetworkCase& planned, const NetworkOptions& optio
     verifier.compare_scores();
     return reply;
   };
-  // What only the first pass pays, a library's start for one, is not the network's.
+  // Costs of the first pass only, such as a library's start, are not the network's.
   if (planned.has_clock) pass(false);
   const ordered_json timed = pass(true);
   const ordered_json reply = open.ask({{"do", "activities"}});
@@ -92,7 +92,7 @@ TitledProfile profile_of(const NetworkCase& planned, const NetworkOptions& optio
           find_device_kind(planned.device).clock_is_virtual()};
 }
 
-/// The record in a file. Throws UserError for what is no record of networks.
+/// Reads a record from a file. Throws UserError if it is not a record of networks.
 ordered_json network_record(const std::string& file) {
   ordered_json record = read_record_json(file);
   const std::string kind = record.is_object() ? record.value("kind", "") : "";

@@ -1,4 +1,4 @@
-// `convladder rank`: many people's stages for one problem, each beside the same yardstick, in order of their speed.
+// `convladder rank`: many people's stages for one problem, each beside the same baseline, in order of their speed.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -71,7 +71,7 @@ void add_rank_options(CLI::App& rank, RankArguments& a) {
   RankOptions& o = a.options;
   o.run.max_samples = kMostRounds;
   o.run.fewest_samples = kFewestRounds;
-  o.run.target_half_width = 0;  // both of a pair take the same rounds
+  o.run.target_half_width = 0;  // both of a pair take the same number of rounds
   rank.add_option("FOLDER", a.ladder, "the ladder: problem.json, a reference, and its own stages and libraries")
       ->required();
   rank.add_option("SUBMISSIONS", o.submissions, "a folder with an entry a person: NAME.cpp, NAME.cu, or NAME/")
@@ -119,7 +119,7 @@ void add_rank_options(CLI::App& rank, RankArguments& a) {
   rank.add_flag("--dry-run", a.dry_run, "only list who would be measured on what")->group("Where");
 }
 
-/// As a folder's name below results/.
+/// The name as that of a folder below results/.
 std::string plain(const std::string& name) {
   std::string text;
   for (const char one : name) {
@@ -156,7 +156,7 @@ void check_against(const RankPlan& plan, const RankOptions& options) {
   require_known("--against", std::string_view(options.against), names);
 }
 
-/// The one that is asked for, or that of the ranking that goes on, or one that no submission can have been made for.
+/// The seed that is asked for, or that of the ranking that goes on, or one that no submission can have been made for.
 std::uint64_t seed_of(const RankArguments& a) {
   if (a.seed) return *a.seed;
   const fs::path file = fs::path(a.output) / kRankKind.file();
@@ -168,7 +168,7 @@ std::uint64_t seed_of(const RankArguments& a) {
   return std::random_device()();
 }
 
-/// What another build, or another machine, has measured cannot stand in one ranking with what this one does.
+/// Opens a record to go on with. Measurements by another build or on another machine cannot stand in the same ranking.
 Record opened(const std::string& folder) {
   try {
     return Record::open(folder, kRankKind, check_rank_record);
@@ -182,7 +182,7 @@ Record opened(const std::string& folder) {
   }
 }
 
-/// The record of this ranking, planned anew where it is there already. Throws UserError where it is another's.
+/// The record of this ranking, planned anew if it exists already. Throws UserError where it is another ranking's.
 Record begin_rank_record(const RankArguments& a, const RankPlan& plan, const RecordContent& content) {
   const fs::path file = fs::path(a.output) / kRankKind.file();
   std::error_code error;
@@ -213,7 +213,7 @@ int dry_run(const RankPlan& plan) {
   return kExitOk;
 }
 
-/// The page is drawn by the scripts that came with the program.
+/// Has the scripts that came with the program draw the page.
 void write_page(const std::string& page, const fs::path& record) {
   const fs::path program = own_program();
   const std::optional<fs::path> script = find_script(program, "report.py");
@@ -225,7 +225,7 @@ void write_page(const std::string& page, const fs::path& record) {
   throw UserError(fmt::format("--html {}: {}", page, said.empty() ? "Python could not write it" : printable(said)));
 }
 
-/// Of several: a broken submission before a ranking without ranks.
+/// The exit code of several rankings: a broken submission counts before a ranking without ranks.
 int exit_code(const std::vector<RankResult>& results) {
   bool any_ranked = false;
   bool any_failed = false;

@@ -1,4 +1,4 @@
-// What the commands that write a record have in common: into which folder, what an interrupt says, how one goes on.
+// Commands that write a record: which folder it goes to, what an interrupt says, how to continue.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@ class App;
 
 namespace convladder {
 
-/// One start of such a command, as far as it does not belong to what is run.
+/// One start of such a command, without the options that decide what is run.
 struct RecordArguments {
   const CLI::App* command = nullptr;
   RecordKind kind = kRunKind;
@@ -24,22 +24,23 @@ struct RecordArguments {
   bool quiet = false;
 };
 
-/// --output, --resume, --dry-run and --quiet. The helps are those of the last two.
+/// Adds --output, --resume, --dry-run and --quiet. The help texts are those of the last two.
 void add_record_options(CLI::App& command, const RecordKind& kind, RecordArguments& a, const char* dry_run_help,
                         const char* quiet_help);
 
-/// A resumed record has its settings: throws UserError for this option, or flag.
+/// Throws UserError for an option or flag beside --resume: a resumed record has its own settings.
 [[noreturn]] void refuse_with_resume(std::string_view option);
 
-/// Throws UserError "OPTION cannot be used with …: why" for any option, flag or word besides these.
+/// Throws UserError "OPTION cannot be used with …: why" for any option, flag or word that is not in `allowed`.
 void allow_only(const CLI::App& command, const std::vector<std::string_view>& allowed, const std::string& why);
 
-/// The record that --resume names, none without it. `also_allowed` are options besides those above that say only how it
-/// is shown. Throws UserError for any other option, and as Record::open does.
+/// The record that --resume names; none without it. `also_allowed` are options besides those of `add_record_options`
+/// that say only how the record is shown. Throws UserError for any other option, and as Record::open does.
 std::optional<Record> record_to_resume(const RecordArguments& a, const std::vector<std::string_view>& also_allowed = {},
                                        const Record::Check& check = {});
 
-/// That record, gone on with, or else a new one. From here on an interrupt says how to continue. Throws UserError.
+/// The resumed record to continue with, or else a new one. From here on an interrupt says how to continue. Throws
+/// UserError.
 Record begin_record(const RecordArguments& a, std::optional<Record> resumed, const RecordContent& content);
 
 }  // namespace convladder

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* kPython = "/usr/bin/python3";
-/// Beside our scripts: others may have a report.py in a folder of that name as well.
+/// The folder that lies beside our scripts only: other projects may have a report.py in a folder of that name as well.
 constexpr const char* kOurs = "convladder_charts";
 
 std::string last_line(const std::string& text) {
@@ -30,10 +30,10 @@ std::string last_line(const std::string& text) {
   return printable(last);
 }
 
-/// False where it could not be drawn; then one line has said why.
+/// Draws with a script; false if that fails, and then one line has said why.
 bool draw(const fs::path& program, const char* script, const std::vector<std::string>& words) {
   const std::optional<fs::path> found = find_script(program, script);
-  if (!found) return false;  // a program that was copied without them
+  if (!found) return false;  // the program was copied without the scripts
   std::vector<std::string> all{python(), "-B", found->string()};
   all.insert(all.end(), words.begin(), words.end());
   try {

@@ -124,7 +124,7 @@ exit codes:
   3  bad input, or PTX that is not supported: one line says where and what
   5  nothing was found, but a value is not as expected)text";
 
-/// "X[,Y[,Z]]"
+/// Parses "X[,Y[,Z]]".
 Dim3 parse_dim(const char* option, const std::string& text, const std::array<int, 3>& limits) {
   const std::vector<std::string> parts = split(text, ',');
   if (parts.empty() || parts.size() > 3) throw UserError(fmt::format("{} {}: expected X[,Y[,Z]]", option, text));
@@ -137,7 +137,7 @@ Dim3 parse_dim(const char* option, const std::string& text, const std::array<int
 
 ptx::Module load_module(const std::string& file, const CudaCompiler& compiler) {
   if (!is_cuda_source(file)) return ptx::parse_module(read_file_text(file, kLargestPtx), file);
-  return ptx::parse_module(compile_to_ptx(file, compiler), file + " (PTX)");  // whose lines are not the file's
+  return ptx::parse_module(compile_to_ptx(file, compiler), file + " (PTX)");  // the lines of the PTX are not the file's
 }
 
 /// A buffer or variable that is to be written to a file.
@@ -156,12 +156,12 @@ std::vector<WantedFile> parse_saved(const std::vector<std::string>& texts, const
     }
     const std::string file = text.substr(equals + 1);
     wanted.push_back({find_content("--save " + text, text.substr(0, equals), inputs, module), file});
-    static_cast<void>(buffer_file({}, file));  // the ending is known, before anything runs
+    static_cast<void>(buffer_file({}, file));  // so that its ending is checked before anything runs
   }
   return wanted;
 }
 
-/// What a launch works on, and what is asked of it afterwards.
+/// The inputs of a launch, and everything that is asked for after it.
 struct WholeRequest {
   SimulationInputs inputs;
   std::vector<WantedFile> saved;
@@ -202,18 +202,18 @@ int exit_code_of(const SimulationReport& report) {
   return report.stopped.empty() ? kExitOk : kExitInconclusive;
 }
 
-/// Their progress is shown as that of `what`, until they are gone.
+/// The options of a device. Its progress is shown as that of `what` until the devices are gone.
 simulated::SimulatedDeviceOptions device_options(const SimulateArguments& given, const std::string& what) {
   simulated::SimulatedDeviceOptions options;
   options.checkers = parse_checkers(given.checkers);
   if (!given.threads.empty()) options.host_threads = parse_whole_number("--threads", given.threads, 1, 1024);
   options.limits = launch_limits(given.limits, what);
-  // With several threads it would depend on the machine which block is the last.
+  // With several threads the last block would depend on the machine.
   if (options.limits.operations > 0) options.host_threads = 1;
   return options;
 }
 
-/// In ASCII: names from the PTX need not be UTF-8, and the terminal may be where it goes.
+/// JSON in ASCII: names from the PTX need not be UTF-8, and it may go to the terminal.
 std::string ascii_json(const nlohmann::ordered_json& json) {
   return json.dump(1, ' ', true, nlohmann::ordered_json::error_handler_t::replace) + '\n';
 }
@@ -294,7 +294,7 @@ struct Job {
   KernelLaunch launch{};
 };
 
-/// All that can be wrong with the command line is said before anything runs.
+/// Checks the whole command line before anything runs.
 std::vector<Job> parse_jobs(const SimulateArguments& given) {
   std::vector<Job> jobs;
   const std::size_t files = given.files.size();
@@ -333,7 +333,7 @@ SimulationReport run_job(const SimulateArguments& given, const Job& job) {
   return report;
 }
 
-/// Prints, and writes to --output.
+/// Prints the result, and writes it to --output.
 void give_out(const SimulateArguments& given, const std::string& text, const nlohmann::ordered_json& json) {
   const std::string document = ascii_json(json);
   if (!given.output.empty()) write_file_atomically(given.output, document);

@@ -39,7 +39,7 @@ constexpr std::array<std::string_view, 13> kOfFiles = {
     "--list",   "--no-counters", "--entry",    "--grid",           "--block", "--shared", "--arg",
     "--buffer", "--set",         "--compiler", "--compiler-flags", "--save",  "--expect"};
 
-/// The words before "--", by the names of their options, and those behind it.
+/// The words before "--", by the names of their options, and the words after it.
 struct SplitWords {
   std::vector<std::string> options;
   std::vector<std::string> program;
@@ -63,7 +63,7 @@ std::string first_of(const std::vector<std::string>& options, const Names& names
   return found == options.end() ? "" : *found;
 }
 
-/// "8G", "512M", "1000000"
+/// Parses "8G", "512M", "1000000".
 std::uint64_t parse_memory(const std::string& text) {
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -113,7 +113,7 @@ int print_environment(const ProgramArguments& given, int error_exitcode) {
   return kExitOk;
 }
 
-/// An empty file of its own, as long as it lives.
+/// An empty file that exists as long as the object.
 class ReportFile {
  public:
   ReportFile() {
@@ -134,7 +134,7 @@ class ReportFile {
   std::string path_;
 };
 
-/// What there is to say of a program that no process of reported.
+/// Reasons why no process of a program reported anything.
 std::vector<std::string> why_nothing_was_seen(const ProgramFile& program) {
   std::vector<std::string> remarks;
   for (const std::string& library : needed_without_ptx(program)) {
@@ -202,7 +202,7 @@ int simulate_program(const CommandLine& words, const ProgramArguments& given) {
     try {
       return print_environment(given, error_exitcode);
     } catch (const UserError&) {
-      fmt::print("false\n");  // eval hears of it, which does not see our exit code
+      fmt::print("false\n");  // for eval, which does not see our exit code
       throw;
     }
   }

@@ -1,4 +1,4 @@
-// `convladder simulate -- ./program`: a whole program with the stand-in for the CUDA runtime and driver.
+// `convladder simulate -- ./program`: runs a whole program with the stand-in for the CUDA runtime and driver.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ class App;
 
 namespace convladder {
 
-/// Those that only a program has.
+/// Options that only a program has.
 struct ProgramOptions {
   std::string gpu = kUsualGpu;
   std::string memory;
@@ -22,7 +22,7 @@ struct ProgramOptions {
   bool environment = false;
 };
 
-/// With those that it shares with kernels of files.
+/// All options for a program, including those that it shares with kernels of files.
 struct ProgramArguments {
   ProgramOptions options;
   std::string checkers;
@@ -34,15 +34,16 @@ struct ProgramArguments {
 
 void add_program_options(CLI::App& simulate, ProgramOptions& options);
 
-/// "--" or --env is among the words.
+/// Whether "--" or --env is among the words.
 bool asks_for_program(const CommandLine& words);
 
-/// Throws UserError for an option of a program where a file is simulated.
+/// Throws UserError for a program's option where a file is simulated.
 void refuse_program_options(const CommandLine& words);
 /// Throws UserError if one of the files is a program, which belongs behind "--".
 void refuse_program_as_file(const std::vector<std::string>& files);
 
-/// Runs the program behind "--", or prints what a shell is to set. Returns the exit code; throws UserError.
+/// Runs the program behind "--", or prints the variables that a shell has to set. Returns the exit code; throws
+/// UserError.
 int simulate_program(const CommandLine& words, const ProgramArguments& given);
 
 }  // namespace convladder

@@ -1,4 +1,4 @@
-// `convladder sweep`: tries what a variant could take for a layer, puts it in order, and writes the tuning tables.
+// `convladder sweep`: tries a variant's possible configurations for a layer, ranks them, and writes the tuning tables.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -62,7 +62,7 @@ docs/use/sweep.md says what can be chosen, what the score is, and how the tables
 exit codes: 0 every configuration that was tried is verified - 1 one was incorrect, crashed, timed out or could not
 be launched (the other results are kept) - 3 bad input, or nothing could be written - 130 interrupted)";
 
-/// Layers of many kinds: whether a variant has anything to choose cannot depend on the layer alone.
+/// The variants with something to choose, judged on layers of many kinds, since that cannot depend on one layer alone.
 std::vector<std::string> variants_with_a_choice() {
   std::vector<std::string> names;
   for (const ProblemVariant& registered : convolution_problem().variants()) {
@@ -116,9 +116,9 @@ Configuration wanted_configuration(const std::string& text) {
   }
 }
 
-/// The sweeps of each group of the plan, and what is left out, a line for each reason.
+/// The sweeps of each group of the plan, and those left out, a line for each reason.
 struct SweepPlan {
-  std::vector<std::pair<const CaseGroup*, std::size_t>> groups;  ///< with the index behind its last sweep
+  std::vector<std::pair<const CaseGroup*, std::size_t>> groups;  ///< with the index after its last sweep
   std::vector<Sweep> sweeps;
   Reasons left_out;
 };
@@ -149,11 +149,11 @@ std::string swept_line(const Sweep& sweep, const SweptConfiguration& one) {
   const std::string score = score_text(sweep, one);
   if (one.score) return fmt::format("{:<26} {}", score, one.configuration.text());
   std::string lines = indented(fmt::format("{}: {}", one.configuration.text(), score), 0);
-  lines.pop_back();  // the end of the last line
+  lines.pop_back();  // the newline of the last line
   return lines;
 }
 
-/// Runs what is not recorded; the tables show all.
+/// Runs the sweeps that are not recorded; the tables show all.
 class SweepLoop {
  public:
   SweepLoop(const RunOptions& options, bool quiet, const ImageSet& images, SweepPlan& plan, Record& record)
@@ -204,7 +204,8 @@ class SweepLoop {
     if (!group.has_clock) images = 1;
     for (std::size_t i = first; i < end; ++i) {
       configured.push_back(configured_cases(plan_.sweeps[i]));
-      // Of all configurations, so that those that are left of an interrupted sweep execute what the others did.
+      // Counted over all configurations, so that the rest of an interrupted sweep executes as many images as the others
+      // did.
       if (!group.has_clock) images = std::max(images, counted_images(configured.back().cases));
       std::erase_if(configured.back().cases, [this](const PlannedCase& planned) { return record_.has(planned.id); });
     }
@@ -232,7 +233,7 @@ class SweepLoop {
     }
   }
 
-  /// Takes those out that there is no code of, or no room for, and says so of each.
+  /// Takes out and reports the cases without code or without room.
   void record_not_run(Sweep& sweep, std::vector<PlannedCase>& cases) {
     for (const PlannedCase& planned : cases) {
       if (planned.runs()) continue;
@@ -260,7 +261,7 @@ class SweepLoop {
         });
   }
 
-  /// Measures what looked better than the model's choice in rounds with it.
+  /// Measures configurations that looked better than the model's choice in rounds with it.
   void hold_final(Sweep& sweep, const Workload& workload) {
     std::vector<std::string> names = {sweep.found.by_model.text()};
     for (const SweptConfiguration* const one : sweep.finalists()) names.push_back(one->configuration.text());
@@ -276,7 +277,7 @@ class SweepLoop {
     sweep.finals = judged_finalists(sweep, samples);
   }
 
-  /// Adds a sample of each round to each configuration's.
+  /// Adds a sample from each round to the samples of each configuration.
   void measure_rounds(const std::vector<PlannedCase>& cases, const Workload& workload, const RunOptions& in_rounds,
                       std::map<std::string, std::vector<double>>& samples) {
     run_group(
@@ -317,7 +318,7 @@ class SweepLoop {
   TimeJudge judge_{ceilings_};
 };
 
-/// As run_command's: the largest batch of the plan.
+/// The largest batch of the plan, as in `run`.
 int most_images(const std::vector<CaseGroup>& plan) {
   int largest = 1;
   for (const CaseGroup& group : plan) largest = std::max(largest, group.work.shape.batch);
@@ -353,7 +354,7 @@ void print_left_out(const SweepPlan& plan) {
   for (const std::string& line : plan.left_out.lines()) fmt::print("{}", hanging("left out: ", line));
 }
 
-/// What would be tried; nothing is.
+/// Prints what would be tried. Runs nothing.
 int sweep_dry_run(const SweepPlan& plan, const RunOptions& options) {
   const Estimator estimator(options);
   double seconds = 0;

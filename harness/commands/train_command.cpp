@@ -1,4 +1,4 @@
-// `convladder train`: weights for a network, from a data set.
+// `convladder train`: trains the weights of a network on a data set.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -51,8 +51,8 @@ constexpr int kMostDefaultEpochs = 60;
 constexpr int kMostEpochs = 10'000;
 constexpr int kLargestTrainingBatch = 4096;
 constexpr int kLargestGrid = 4096;
-constexpr double kLowAccuracy = 0.6;      // of the training images: where "low" stops
-constexpr double kLowLearningRate = 0.1;  // of the one for "high", so that it does not step far over that
+constexpr double kLowAccuracy = 0.6;      // of the training images; "low" stops there
+constexpr double kLowLearningRate = 0.1;  // share of the one for "high", so as not to step far past kLowAccuracy
 
 constexpr const char* kTrainFooter = R"(examples:
   convladder train --network lenet86                     on the built-in synthetic images, a minute or two
@@ -103,7 +103,7 @@ std::string accuracy_text(const EpochResult& result) {
                      interval.high);
 }
 
-/// Asked before the training, which may take minutes.
+/// Checks the folder before the training, which may take minutes.
 void require_folder(const fs::path& file) {
   const fs::path folder = file.has_parent_path() ? file.parent_path() : ".";
   std::error_code error;
@@ -111,7 +111,7 @@ void require_folder(const fs::path& file) {
   throw UserError(fmt::format("cannot write {}: there is no folder {}", file.string(), folder.string()));
 }
 
-/// What a weights file says of itself: all that its bytes depend on, nothing else.
+/// The metadata of a weights file: everything that its bytes depend on, nothing else.
 std::map<std::string, std::string> metadata_of(const Network& network, const TrainArguments& arguments,
                                                const TrainingData& data, const TrainingOptions& options,
                                                const TrainedNetwork& trained) {

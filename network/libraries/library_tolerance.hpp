@@ -1,4 +1,4 @@
-// How accurate a step of a whole network has to be that a library does.
+// The accuracy required of a step that a library does within a whole network.
 #pragma once
 
 #include "network/network_steps.hpp"

@@ -26,7 +26,7 @@ using dnnl::memory;
 
 constexpr auto kInference = dnnl::prop_kind::forward_inference;
 
-/// In whatever layout a primitive likes best.
+/// A description that leaves the layout to the primitive.
 memory::desc any_layout(const memory::dims& dimensions) {
   return {dimensions, memory::data_type::f32, memory::format_tag::any};
 }
@@ -214,7 +214,7 @@ class OnednnForward final : public PreparedWholeNetwork {
     steps_.back().primitives.push_back({primitive, std::move(arguments)});
   }
 
-  /// `from` in the layout `wanted`: itself, or what a reorder makes of it.
+  /// `from` in the layout `wanted`: itself, or the result of a reorder.
   memory in_layout(const memory& from, const memory::desc& wanted) {
     if (from.get_desc() == wanted) return from;
     const memory to(wanted, engine_);
@@ -237,7 +237,7 @@ class OnednnForward final : public PreparedWholeNetwork {
   dnnl::engine engine_;
   dnnl::stream stream_;
   int images_;
-  memory current_;  ///< what the steps so far leave
+  memory current_;  ///< the output of the steps so far
   std::vector<Step> steps_;
 };
 

@@ -1,7 +1,7 @@
 // A rival beside the networks: ONNX Runtime with the network as one model, which is what it was made for.
 //
 // The model is written in memory, with the weights in it; the runtime fuses what it can, and keeps layouts of its own
-// between layers. A step that is run alone is a model of its own, so that every step is verified. A kept network runs
+// between layers. A step that is run alone is a model of its own, so that every step is verified. A loaded network runs
 // the whole model, whose scores are compared with those of the steps.
 #include <fmt/format.h>
 #include <omp.h>
@@ -29,7 +29,7 @@ using Sizes = std::vector<std::int64_t>;
 
 Sizes sizes_of(const ActivationShape& shape, int images) { return {images, shape.channels, shape.height, shape.width}; }
 
-/// [image][feature] behind a fully connected layer, NCHW elsewhere.
+/// The sizes of a step's output: [image][feature] behind a fully connected layer, NCHW elsewhere.
 Sizes output_sizes(const NetworkStep& step, int images) {
   if (step.is_fully_connected()) return {images, static_cast<std::int64_t>(step.output.elements())};
   return sizes_of(step.output, images);
@@ -73,7 +73,7 @@ class ModelOfSteps {
  private:
   struct Node {
     std::string_view operation;
-    std::vector<std::string> constants = {};  ///< its inputs behind the first
+    std::vector<std::string> constants = {};  ///< its inputs after the first
     std::vector<OnnxModel::Attribute> lists = {};
     std::vector<OnnxModel::Number> numbers = {};
   };
@@ -167,7 +167,7 @@ class OnnxRuntimeForward final : public PreparedWholeNetwork {
   }
   float* output(std::size_t step) { return step + 1 == steps_.size() ? tensors_.scores : between_[step].data(); }
 
-  /// Of the steps from `first` on to the one before `end`.
+  /// A session for the steps from `first` on to the one before `end`.
   std::unique_ptr<OnnxRuntimeSession> session(std::size_t first, std::size_t end) {
     ModelOfSteps model(weights_);
     for (std::size_t i = first; i < end; ++i) model.add(steps_[i]);
@@ -189,7 +189,7 @@ class OnnxRuntimeForward final : public PreparedWholeNetwork {
   const NetworkWeights& weights_;
   int images_;
   WholeNetworkTensors tensors_;
-  std::vector<std::vector<float>> between_;  ///< what each step but the last leaves
+  std::vector<std::vector<float>> between_;  ///< the outputs of each step but the last
   std::vector<std::unique_ptr<OnnxRuntimeSession>> sessions_;
   std::unique_ptr<OnnxRuntimeSession> whole_;  ///< made when it is first asked for: a pass runs the steps
   OtherThreads others_;                        // told to spin no longer than OpenMP's

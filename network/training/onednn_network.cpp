@@ -16,14 +16,15 @@ namespace {
 using dnnl::memory;
 using dnnl::prop_kind;
 
-/// In whatever layout a primitive likes best.
+/// A description that leaves the layout to the primitive.
 memory::desc any_layout(const memory::desc& description) {
   return {onednn_sizes(description), memory::data_type::f32, memory::format_tag::any};
 }
 
 memory::desc plain_vector(std::int64_t elements) { return {{elements}, memory::data_type::f32, memory::format_tag::x}; }
 
-/// Of a fully connected layer: [out][in], the input with the dimensions that the layer before gives it.
+/// The program's own layout of a fully connected layer's weights: [out][in], the input with the dimensions that the
+/// layer before gives it.
 memory::desc plain_fully_connected(const Layer& layer, const memory::desc& source) {
   memory::dims dimensions = onednn_sizes(source);
   dimensions[0] = layer.output.channels;
@@ -31,7 +32,7 @@ memory::desc plain_fully_connected(const Layer& layer, const memory::desc& sourc
   return {dimensions, memory::data_type::f32, tag};
 }
 
-/// What a layer with weights is made of.
+/// The primitives of a layer with weights.
 struct ConvolutionPrimitives {
   using Forward = dnnl::convolution_forward;
   using BackwardWeights = dnnl::convolution_backward_weights;

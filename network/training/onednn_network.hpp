@@ -16,7 +16,7 @@
 namespace convladder {
 
 /// All batches have the same size. Layouts are the library's own between the layers. The results depend on the number
-/// of threads, and on nothing else on one machine.
+/// of threads, and on one machine on nothing else.
 class OnednnNetwork {
  public:
   /// The network must be one that training_unsupported (training.hpp) has nothing against. Inputs are taken as they
@@ -72,7 +72,7 @@ class OnednnNetwork {
   dnnl::memory add_layer(const Layer& layer, const dnnl::memory& source, const NetworkWeights& weights);
   dnnl::memory add_convolution(const Layer& layer, const dnnl::memory& source, const LayerWeights& weights);
   dnnl::memory add_fully_connected(const Layer& layer, const dnnl::memory& source, const LayerWeights& weights);
-  /// The last three are what the primitives are described by (onednn_description).
+  /// Adds a layer with weights. The last three arguments describe its primitives (onednn_description).
   template <typename Primitives, typename Forward, typename BackwardWeights, typename BackwardData>
   dnnl::memory add_weighted(const Layer& layer, const dnnl::memory& source, const LayerWeights& weights,
                             const MemoryDescription& plain, const MemoryDescription& bias, const Forward& forward_of,
@@ -80,7 +80,7 @@ class OnednnNetwork {
   dnnl::memory add_activation(const Layer& layer, const dnnl::memory& source);
   dnnl::memory add_max_pool(const Layer& layer, const dnnl::memory& source);
 
-  /// `memory` in the layout `wanted`: itself, or what a reorder added to `steps` makes of it.
+  /// `memory` in the layout `wanted`: itself, or the result of a reorder added to `steps`.
   dnnl::memory in_layout(const dnnl::memory& memory, const MemoryDescription& wanted, Steps& steps);
   /// A new parameter, in the layout `wanted`. Returns its index.
   std::size_t add_parameter(const Layer& layer, bool is_bias, const MemoryDescription& plain,
@@ -94,7 +94,7 @@ class OnednnNetwork {
   dnnl::stream stream_;
   dnnl::memory input_;
   dnnl::memory probabilities_;
-  dnnl::memory loss_gradient_;  ///< of the outputs before the softmax
+  dnnl::memory loss_gradient_;  ///< with respect to the outputs before the softmax
   std::vector<Parameter> parameters_;
   Steps forward_;
   Steps backward_;

@@ -96,7 +96,7 @@ class Trainer {
     return !stopped;
   }
 
-  /// No further epoch: what is tested next is what the file will hold.
+  /// Ends the training: what is tested next is what the file will hold.
   void finish() { keep_to_grid(true); }
 
   void evaluate(const ImageRange& test) {

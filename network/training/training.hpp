@@ -26,26 +26,26 @@ struct ImageRange {
 
 /// The learning rate falls linearly from `learning_rate` at the first update to zero after the last.
 struct TrainingOptions {
-  std::uint64_t seed = 1;  ///< of the starting weights and of the images' order
+  std::uint64_t seed = 1;  ///< for the starting weights and the images' order
   int epochs = 1;          ///< passes over the training images, each in an order of its own
-  int batch = 64;          ///< images an update; at most the training images. What is left of an epoch is left out
+  int batch = 64;          ///< images per update; at most the training images. The remainder of an epoch is left out
   double learning_rate = 0.02;
   double momentum = 0.9;
   /// Keeps the weights of fully connected layers on a grid of so many cells each way (weight_grid.hpp): after each
   /// update every place gets the mean of its cell. In the end the cells are rounded to half precision. 0: no grid.
   int grid_side = 0;
-  /// Stops after the first update at which so large a part of the last 512 training images was right before their
+  /// Stops after the first update at which this share of the last 512 training images was classified right before their
   /// updates.
   std::optional<double> stop_at_accuracy = std::nullopt;
 };
 
-/// How an epoch, or what was made of it, ended.
+/// The result of an epoch, or of the part of it that was run.
 struct EpochResult {
   int epoch = 0;             ///< from 1
   std::int64_t updates = 0;  ///< since the beginning
   double loss = 0;           ///< mean cross entropy over the epoch's images, each before its update
   int tested = 0;            ///< test images
-  int right = 0;             ///< of them, those whose largest output is their label's
+  int right = 0;             ///< the test images whose largest output is their label's
 };
 
 struct TrainingListener {

@@ -8,11 +8,11 @@
 
 namespace convladder {
 
-/// As on the command line; empty where not given.
+/// The training data as chosen on the command line; empty where not given.
 struct TrainingDataChoice {
-  std::string folder;       ///< of IDX files; the synthetic images without one
+  std::string folder;       ///< with IDX files; empty: the synthetic images
   std::string images;       ///< N: train on the first N
-  std::string split;        ///< N: of one file, train on the first N and test on the others
+  std::string split;        ///< N: train on the first N of one file's images and test on the others
   std::string test_images;  ///< A:B: test on the test images A .. B-1
 };
 

@@ -1,4 +1,4 @@
-// `convladder compare`: two recorded runs against each other.
+// `convladder compare`: compares two recorded runs.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

@@ -80,7 +80,7 @@ void check_arguments(const DuelArguments& a) {
   check_output_file("--output", a.output);
 }
 
-/// Both sides of a duel of folders are this program's.
+/// Makes this program both sides of a duel between folders.
 void choose_folders(DuelArguments& a) {
   apply_case_selection(a.selection, a.options);
   const bool base_is_folder = is_ladder_folder(a.base);
@@ -101,7 +101,7 @@ void choose_folders(DuelArguments& a) {
   }
 }
 
-/// Throws UserError if a stage of one folder could not be called as one of the other.
+/// The problem of the base's folder. Throws UserError if its stages could not be called like those of the other folder.
 const FolderProblem& base_folder(const DuelArguments& a) {
   RunOptions options;
   options.ladder = a.base_ladder;
@@ -112,7 +112,7 @@ const FolderProblem& base_folder(const DuelArguments& a) {
   throw UserError(fmt::format("the folders cannot be compared: their stages are {} and {}", was, is));
 }
 
-/// What the simulated device would have counted is said once.
+/// Adds a note that counters of the simulated device are not part of a duel.
 void note_counted(const RunOptions& options, std::vector<std::string>& notes) {
   const bool any_cuda =
       options.families.empty() || std::ranges::find(options.families, "cuda") != options.families.end();
@@ -166,7 +166,7 @@ std::string result_text(const DuelReport& report, const ordered_json& document, 
   return format == "markdown" ? duel_markdown(report) : duel_text(report);
 }
 
-/// What would be measured, and what has only one side or cannot run; nothing is.
+/// Prints the cases that would be measured, and those that have only one side or cannot run. Measures nothing.
 int duel_dry_run(const std::vector<DuelGroup>& plan) {
   std::size_t runs = 0;
   std::size_t all = 0;
@@ -184,7 +184,7 @@ int duel_dry_run(const std::vector<DuelGroup>& plan) {
   return kExitOk;
 }
 
-/// What can be wrong with the words is said before a build that takes minutes; without one, what would be built is.
+/// Checks the words before a build that takes minutes; does nothing where no commit is to be built.
 void check_before_builds(const DuelArguments& a) {
   if (a.base_commit.empty() && a.new_commit.empty()) return;
   const OtherProgram self = ask_program(kThisProgram);
@@ -281,7 +281,8 @@ int duel_command(DuelArguments& a, const CommandLine& command_line) {
   }
 }
 
-/// `git bisect run` takes every code from 1 to 127 but 125 for "bad".
+/// The exit code of errors; with --bisect kExitStopBisect, since `git bisect run` takes every code from 1 to 127 except
+/// 125 for "bad".
 int duel_exit_of_errors(const CommandLine& words) {
   const auto means_bisect = [](const std::string& word) { return word.starts_with("--bis"); };  // misspelt as well
   return std::ranges::any_of(words, means_bisect) ? kExitStopBisect : kExitError;

@@ -1,4 +1,4 @@
-// Commits as sides of a duel, and what a bisection makes of it.
+// Commits as sides of a duel, and the exit code of a duel in a bisection.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -14,10 +14,10 @@
 namespace convladder {
 namespace {
 
-constexpr int kBisectRounds = 100;  // a step that says nothing costs more than rounds
+constexpr int kBisectRounds = 100;  // a step without a verdict costs more than rounds do
 constexpr const char* kCommitsGroup = "Commits";
 
-/// A name that means another commit at every step of a bisection.
+/// Whether the name means another commit at every step of a bisection.
 bool moves_with_head(const std::string& name) {
   return name.starts_with("HEAD") || name.starts_with("@") || name.starts_with("bisect/") ||
          name.starts_with("refs/bisect/");
@@ -66,7 +66,8 @@ void check_bisection(DuelArguments& a) {
   if (a.command->count("--rounds") == 0) a.settings.limits.most_rounds = kBisectRounds;
 }
 
-/// A side is built; what fails for the base is nobody's but of who named it.
+/// The path of the side's program, built if need be. A base that does not build is the fault of whoever named it: a
+/// UserError.
 std::string built(const Repository& repository, const Commit& commit, const BuildSettings& settings, bool is_base) {
   if (!is_base) return build_commit(repository, commit, settings);
   try {

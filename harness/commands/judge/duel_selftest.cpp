@@ -28,7 +28,7 @@ using nlohmann::ordered_json;
 namespace {
 
 constexpr const char* kSchemaVersion = "1.0";
-constexpr double kShortSeconds = 90;  // no duel begins after that, and one takes seconds
+constexpr double kShortSeconds = 90;  // no duel begins later; one takes seconds
 constexpr const char* kSmallShape = "1,16,16,4,5";
 constexpr int kLevels[] = {0, 1, 2, 3, 5, 10};
 constexpr int kProofOfEqual = 300;  // 299 without a regression show at most 1 %
@@ -36,7 +36,7 @@ constexpr int kProofOfExtra = 59;   // 59 of 59 show at least 95 %
 constexpr int kShortOfEqual = 60;
 constexpr int kShortOfExtra = 12;
 
-/// How many duels of each level.
+/// The number of duels for each level of extra work.
 std::vector<std::pair<int, int>> wanted_runs(const DuelArguments& a) {
   std::vector<int> levels = a.levels;
   if (levels.empty()) levels.assign(std::begin(kLevels), std::end(kLevels));
@@ -51,8 +51,8 @@ std::vector<std::pair<int, int>> wanted_runs(const DuelArguments& a) {
   return wanted;
 }
 
-/// One case: that of the options, or a small one of the first stage, whose calls are so short that 1 % of a sub-run of
-/// about 1 ms is a whole call.
+/// The one case to measure: the one in the options, or a small one of the first stage, whose calls are so short that 1
+/// % of a sub-run of about 1 ms is a whole call.
 std::vector<DuelGroup> plan_one(DuelArguments& a, const OtherProgram& base, const OtherProgram& now) {
   apply_case_selection(a.selection, a.options);
   if (a.options.batches.empty()) a.options.batches = {1};
@@ -221,7 +221,7 @@ int duel_selftest(DuelArguments& a, const CommandLine& command_line) {
   check_output_file("--output", a.output);
   initialize_google_benchmark({});
   const std::string note = make_idle_threads_sleep();
-  // It is the method that is tested, and a core is what even a busy machine has.
+  // The method is under test, and even a busy machine has one core to spare.
   setenv("OMP_NUM_THREADS", std::to_string(a.threads).c_str(), 1);
   const OtherProgram base = ask_program(a.base);
   const OtherProgram now = ask_program(a.now);

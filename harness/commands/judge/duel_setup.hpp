@@ -1,4 +1,4 @@
-// What a duel and its selftest have in common.
+// Arguments and preparations that a duel and its selftest have in common.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace convladder {
 
-/// In the help, where the options that need --selftest stand.
+/// The heading in the help for the options that need --selftest.
 constexpr const char* kSelftestGroup = "With --selftest";
 
 /// The command line, not checked yet.
@@ -22,24 +22,24 @@ struct DuelArguments {
   CaseSelection selection;
   std::string base = kThisProgram;
   std::string now = kThisProgram;
-  std::string base_ladder;  ///< the folder that the base's stages are of; empty: as the options say
+  std::string base_ladder;  ///< the folder of the base's stages; empty: the one in the options
   std::string base_variant;
   std::string new_variant;
-  // Commits, which are built and become `base` and `now`.
+  // For commits, which are built and become `base` and `now`:
   std::string base_commit;
   std::string new_commit;
-  std::string repository;                  ///< a folder in it; empty: the current one
+  std::string repository;                  ///< a folder in the repository; empty: the current one
   std::vector<std::string> build_options;  ///< for cmake
-  std::vector<std::string> notes;          ///< what the result says of the commits
+  std::vector<std::string> notes;          ///< notes on the commits for the result
   bool bisect = false;
   DuelSettings settings;
   const CLI::App* command = nullptr;
   double timeout = 0;
   std::string output;  ///< file; empty for none
-  std::string format;  ///< of what is printed
+  std::string format;  ///< of the printed result
   bool dry_run = false;
   bool quiet = false;
-  // The selftest's.
+  // For the selftest:
   bool selftest = false;
   bool full = false;
   std::vector<int> levels;
@@ -49,37 +49,38 @@ struct DuelArguments {
   std::string neighbour = "none";
 };
 
-/// Throws UserError for two builds that cannot be compared; what is only worth a note goes to `notes`.
+/// Throws UserError for two builds that cannot be compared; differences that are merely worth knowing go to `notes`.
 void compare_programs(const OtherProgram& base, const OtherProgram& now, std::vector<std::string>& notes);
-/// The largest batch decides how many images are drawn.
+/// The images for all cases: as many as the largest batch needs.
 ImageSet duel_images(const std::vector<DuelGroup>& plan, const RunOptions& options);
 /// The seed of the coins: the one of --seed if it was given, otherwise a new one. With the same coins in every duel, an
-/// unlucky sequence of them would be unlucky each time.
+/// unlucky sequence would be unlucky each time.
 std::uint64_t coin_seed(const CLI::App& command, const RunOptions& options);
-/// Idle OpenMP threads of all children spin for so short a time that they sleep before the other side works, whatever
-/// the environment says; the same for both sides. Returns a note if the environment had asked for something else.
+/// Lets idle OpenMP threads of all children spin for so short a time that they sleep before the other side works,
+/// whatever the environment says; both sides get the same. Returns a note if the environment had asked for something
+/// else.
 std::string make_idle_threads_sleep();
-/// `context` of a duel's or a selftest's JSON: the machine, the command line and the date.
+/// The `context` in the JSON of a duel or a selftest: the machine, the command line and the date.
 nlohmann::ordered_json duel_context(const CommandLine& command_line, const ImageSet& images);
 
-/// --base-commit, --new-commit and what belongs to them.
+/// Adds --base-commit, --new-commit and the options that go with them.
 void add_commit_options(CLI::App& duel, DuelArguments& arguments);
-/// Throws UserError for what contradicts itself. A bisection judges HEAD where nothing else is said.
+/// Throws UserError for options that contradict each other. A bisection judges HEAD where no commit is given.
 void check_commit_arguments(DuelArguments& arguments);
-/// Builds the commits that are named, if any: from then on they are sides as any. Throws UserError, and CommitFailure
-/// where the new one does not build.
+/// Builds the commits that are named, if any: from then on they are sides like any others. Throws UserError, and
+/// CommitFailure where the new one does not build.
 void choose_commits(DuelArguments& arguments);
 
-/// `convladder duel --bisect`, for `git bisect run`: what the duel's exit code means there. Returns kExitOk, 1 for a
-/// regression, kExitUntestable. Throws UserError where it is not the new side that makes the duel say nothing.
+/// The exit code of `convladder duel --bisect`, for `git bisect run`. Returns kExitOk, 1 for a regression,
+/// kExitUntestable. Throws UserError where the duel has no verdict and the new side is not the reason.
 int bisect_code(const DuelResult& result);
-/// One line of it.
+/// The meaning of a bisection's exit code, in one line.
 std::string bisect_text(int code);
 
-/// `convladder duel --selftest`: duels whose answer is known, on this machine, now.
+/// Adds the options of `convladder duel --selftest`: duels whose answer is known, on this machine, now.
 void add_selftest_options(CLI::App& duel, DuelArguments& arguments);
-/// Returns the exit code: 0 nothing contradicts what a duel claims, 1 something does, 2 `--full` could not show it.
-/// Throws UserError.
+/// Runs the selftest. Returns the exit code: 0 nothing contradicts what a duel claims, 1 something does, 2 `--full`
+/// could not show it. Throws UserError.
 int duel_selftest(DuelArguments& arguments, const CommandLine& command_line);
 
 }  // namespace convladder

@@ -69,13 +69,13 @@ void add_explain_options(CLI::App& explain, ExplainArguments& a) {
   add_printed_options(explain, a.printed, {"text", "markdown", "json"});
 }
 
-/// As wide as the terminal, within reason; a file is as wide as all others.
+/// The width of the text: that of the terminal, within reason; in a file kTextColumns.
 std::size_t columns_of(const Printed& printed) {
   if (!printed.file.empty()) return kTextColumns;
   return std::clamp(terminal_columns(STDOUT_FILENO, kTextColumns), kFewestColumns, kTextColumns);
 }
 
-/// The groups of these ladders' places.
+/// Those of the groups whose places are in these ladders.
 std::vector<ExplainedGroup> groups_of(std::vector<ExplainedGroup> groups, const std::vector<ExplainedLadder>& ladders) {
   std::erase_if(groups, [&](const ExplainedGroup& group) {
     return std::ranges::none_of(ladders, [&](const ExplainedLadder& one) {
@@ -97,7 +97,7 @@ int explain_command(ExplainArguments& arguments, const CommandLine& /*command_li
   }
   const ExplainedRun run(record, arguments.run, has_default ? kUsualGpu : gpus.front());
   const std::string& format = arguments.printed.format;
-  // Data is of everything that matches: who reads it chooses.
+  // JSON holds everything that matches: its reader chooses.
   const bool all = format == "json" && arguments.layers.empty() && arguments.case_filter.empty();
   std::vector<ExplainedLadder> ladders = run.chosen(arguments.layers, all ? "/" : arguments.case_filter);
   if (ladders.empty()) {

@@ -1,4 +1,4 @@
-// `convladder export`: a record in the formats of services that follow figures over commits.
+// `convladder export`: a record in the formats of services that track figures over commits.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -36,7 +36,7 @@ struct HistoryArguments {
   Printed printed;
 };
 
-/// What the index is called in the folder of the runs.
+/// The name of the index in the folder of the runs.
 constexpr const char* kIndexName = "history-index.jsonl";
 
 constexpr const char* kHistoryFooter = R"(examples:
@@ -52,7 +52,7 @@ docs/use/history.md says how changes are found and how far to trust them.
 exit codes: 0 shown - 1 with --confirm: something is confirmed to be slower - 2 shown, but something could not be read,
 or, with --confirm, not be told; it is listed - 3 nothing to show, or bad input: one line says what)";
 
-/// Beside the runs: in the first folder that is given, or that of the first file.
+/// The index's default place, beside the runs: in the first folder that is given, or the folder of the first file.
 std::filesystem::path index_path(const HistoryArguments& arguments) {
   if (arguments.no_index) return {};
   if (!arguments.index.empty()) return arguments.index;

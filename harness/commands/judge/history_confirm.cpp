@@ -33,15 +33,15 @@ using Clock = std::chrono::steady_clock;
 constexpr int kMostConfirmRounds = 100;  // a few cases only, and an alarm that is left open helps nobody
 constexpr const char* kConfirmGroup = "Measured again";
 
-/// Alarms that one duel settles: of the same two builds, with the settings of the same run.
+/// Alarms that one duel settles: those of the same two builds, with the settings of the same run.
 struct Batch {
   std::string base;  ///< path of a program
   std::string now;
-  const HistoryRun* run;  ///< whose settings
+  const HistoryRun* run;  ///< whose settings are used
   std::vector<Alarm*> alarms;
 };
 
-/// A text as a regular expression that matches it and nothing else.
+/// A regular expression that matches the text and nothing else.
 std::string literally(const std::string& text) {
   std::string pattern;
   for (const char c : text) {
@@ -67,7 +67,7 @@ class Confirmer {
     initialize_google_benchmark({});
     if (const std::string note = make_idle_threads_sleep(); !note.empty()) result_.notes.push_back(note);
     int shares = static_cast<int>(batches_.size());
-    // "Slower" and "faster" have an error each; what is only suspected may be either.
+    // "Slower" and "faster" have an error each; a series that is only suspected may be either.
     const auto may_be = [this](bool slower) {
       return std::ranges::any_of(result_.alarms,
                                  [slower](const Alarm& one) { return one.suspected() || one.slower == slower; });
@@ -80,7 +80,7 @@ class Confirmer {
  private:
   using Key = std::tuple<std::string, std::string, std::string>;
 
-  /// Without what was only suspected and not measured again: nobody has to look at that.
+  /// The alarms, without suspicions that were not measured again: they need no attention.
   ConfirmedAlarms result() {
     const auto idle = [](const Alarm& one) { return one.suspected() && one.outcome == AlarmOutcome::open; };
     std::map<std::string, std::size_t> reasons;
@@ -104,12 +104,12 @@ class Confirmer {
       batch.now = now;
       batch.run = &latest;
       batch.alarms.push_back(&alarm);
-    } catch (const CommitFailure& failure) {  // of this alarm alone
+    } catch (const CommitFailure& failure) {  // this alarm alone is left open
       alarm.reason = failure.what();
     }
   }
 
-  /// Throws CommitFailure where the builds of the runs cannot be had again.
+  /// The programs before and after the alarm's change. Throws CommitFailure where the runs' builds cannot be had again.
   std::pair<std::string, std::string> programs_of(const Alarm& alarm) {
     if (!arguments_.base.empty()) return {arguments_.base, arguments_.now.empty() ? kThisProgram : arguments_.now};
     const HistoryRun& before = alarm.before(history_);
@@ -149,7 +149,7 @@ class Confirmer {
     return programs_[run.commit] = program;
   }
 
-  /// Those of the run, and of its cases only the alarmed ones.
+  /// The options of the batch's run, for its alarmed cases only.
   RunOptions options_of(const Batch& batch) const {
     const ordered_json record = read_record_json(batch.run->run.file);
     RunOptions options = options_from_json(JsonPlace(record, batch.run->run.file).at("context").at("options"));
@@ -180,7 +180,7 @@ class Confirmer {
     return options;
   }
 
-  /// What cannot be measured leaves its alarms open.
+  /// Measures a batch. Alarms that cannot be measured again stay open.
   void measure(Batch& batch, int shares) {
     try {
       const ordered_json threads = value_at(batch.run->run.context, "/cpu/threads");

@@ -1,4 +1,4 @@
-// `convladder history --confirm`: alarms are measured again before anything is said.
+// `convladder history --confirm`: alarms are measured again before they are reported.
 #pragma once
 
 #include <functional>
@@ -16,24 +16,24 @@ namespace convladder {
 
 struct ConfirmArguments {
   bool confirm = false;
-  double suspect = kSuspect;  ///< of series without a mark, those with a p of at most this are measured again as well
-  std::string repository;     ///< that the runs' commits are of
+  double suspect = kSuspect;  ///< series without a mark are measured again as well if their p is at most this
+  std::string repository;     ///< holds the runs' commits
   std::vector<std::string> build_options;
   std::string base;  ///< programs, instead of the runs' commits; empty for none
   std::string now;
 };
 
-/// --confirm and what belongs to it.
+/// Adds --confirm and the options that go with it.
 void add_confirm_options(CLI::App& history, ConfirmArguments& arguments);
-/// Throws UserError for what contradicts itself.
+/// Throws UserError for options that contradict each other.
 void check_confirm_arguments(const ConfirmArguments& arguments);
 
-/// Duels of the builds before each alarm's change and of the latest run, with the settings of that run: all alarms with
-/// the same two builds in one. What is only suspected and cannot be measured again is counted in a note. Throws
-/// UserError where nothing can be built at all, or both programs cannot be compared.
+/// Duels the build before each alarm's change with that of the latest run, with the settings of that run: one duel for
+/// all alarms with the same two builds. Suspicions that cannot be measured again are counted in a note. Throws
+/// UserError where nothing can be built at all, or the two programs cannot be compared.
 ConfirmedAlarms confirm_alarms(const History& history, const ConfirmArguments& arguments);
 
-/// How a duel confirms: at a share of kConfirmAlpha, with the history's tau.
+/// The settings of a confirming duel: a share of kConfirmAlpha, with the history's tau.
 DuelSettings confirming_settings(const History& history, int shares);
 
 /// `convladder history --selftest`: histories whose answer is known, measured on this machine, now.
@@ -47,7 +47,7 @@ struct HistorySelftestArguments {
   std::string output;
 };
 void add_history_selftest_options(CLI::App& history, HistorySelftestArguments& arguments);
-/// Returns the exit code, as duel_selftest does.
+/// Returns the exit code, with the meaning that duel_selftest's has.
 int history_selftest(const HistorySelftestArguments& arguments);
 
 }  // namespace convladder

@@ -43,10 +43,10 @@ struct Level {
   int extra_percent = 0;
   int histories = 0;
   int marked = 0;
-  int suspected = 0;  ///< and not marked
+  int suspected = 0;  ///< but not marked
   int alarms = 0;
   int open = 0;
-  ProportionInterval bounds;  ///< of alarms, exact, each at 95 %
+  ProportionInterval bounds;  ///< of the share of alarms, exact, each at 95 %
 };
 
 std::vector<Level> levels_of(const std::vector<MeasuredHistory>& trials) {
@@ -86,7 +86,7 @@ std::string history_table(const std::vector<Level>& levels) {
       rows, kTextColumns);
 }
 
-/// What the claims look like after these histories, and the exit code.
+/// The claims after these histories as text, and the exit code.
 std::pair<std::string, int> history_claims(const std::vector<Level>& levels, bool full) {
   constexpr const char* texts[] = {"shown", "too few histories to show or refute it", "REFUTED"};
   std::string text;
@@ -198,7 +198,7 @@ int history_selftest(const HistorySelftestArguments& a) {
   check_output_file("--output", a.output);
   initialize_google_benchmark({});
   make_idle_threads_sleep();
-  setenv("OMP_NUM_THREADS", "1", 1);  // it is the method that is tested
+  setenv("OMP_NUM_THREADS", "1", 1);  // the method is under test
   const std::uint64_t seed = std::random_device()();
   HistoryBench selftest(seed);
   const std::unique_ptr<BurstyNeighbour> neighbour =

@@ -1,4 +1,4 @@
-// `convladder import`: what another program measured, as a run.json that everything here reads.
+// `convladder import`: turns another program's measurements into a run.json that every command here reads.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

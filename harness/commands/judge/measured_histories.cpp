@@ -28,7 +28,7 @@ constexpr const char* kHistoryShape = "1,16,16,4,5";
 constexpr const char* kCase = "local-accumulation";
 constexpr int kSamples = 9;
 constexpr std::size_t kSideBySide = 20;  // histories whose samples take turns
-constexpr int kCalibratedFor = 5;        // percent of extra work, of a run that only says how long one takes
+constexpr int kCalibratedFor = 5;        // percent of extra work, in a run that only tells how long one takes
 constexpr double kTimeout = 60;
 
 }  // namespace
@@ -99,7 +99,7 @@ class HistoryBench::Processes {
     HistoryRuns runs;
   };
 
-  /// Looks for a change in the runs of a history, and measures again what looks like one.
+  /// Looks for a change in the runs of a history, and measures again if there seems to be one.
   MeasuredHistory judge(Nights& nights) {
     MeasuredHistory trial{.extra_percent = nights.percent, .ratios = {}, .samples = {}, .again = {}};
     for (const HistoryRun& run : nights.runs.runs) {
@@ -120,7 +120,7 @@ class HistoryBench::Processes {
     return trial;
   }
 
-  /// The two processes of one run, and what they measured.
+  /// The two processes of one run, and their samples.
   struct Running {
     Nights* history = nullptr;
     std::unique_ptr<DuelSide> anchor;
@@ -131,8 +131,8 @@ class HistoryBench::Processes {
     std::vector<double> ns;
   };
 
-  /// As a run takes its samples: a process for each case, and rounds in which each has its turn in a random order.
-  /// Slots are as long in all runs of a history. Adds a run to each of the `chosen` histories.
+  /// Takes samples as a run does: a process for each case, and rounds in which each has its turn in a random order.
+  /// Slots are equally long in all runs of a history. Adds a run to each of the `chosen` histories.
   void one_night(int night, std::vector<Nights>& histories, const std::vector<std::size_t>& chosen) {
     const OneCpu all(draws_++);
     std::vector<Running> running;

@@ -12,27 +12,27 @@
 
 namespace convladder {
 
-/// What the case is divided by.
+/// The variant whose times the case's are divided by.
 inline constexpr const char* kHistoryAnchor = "memory-accumulation";
 inline constexpr int kRunsOfHistory = 24;
 inline constexpr int kUnchangedRuns = 12;  ///< before the work grows
 
-/// What became of one history.
+/// The outcome of one history.
 struct MeasuredHistory {
   int extra_percent = 0;
-  std::vector<double> ratios;                ///< of its runs
-  std::vector<std::vector<double>> samples;  ///< in ns: of each run those of the anchor, then those of the case
+  std::vector<double> ratios;                ///< one per run
+  std::vector<std::vector<double>> samples;  ///< in ns: for each run those of the anchor, then those of the case
   bool measured_again = false;               ///< marked, or only suspected
   bool marked = false;
   AlarmOutcome outcome = AlarmOutcome::not_confirmed;
-  bool slower = false;        ///< the mark, or what was measured again
+  bool slower = false;        ///< by the mark, or as measured again
   std::vector<double> again;  ///< differences of the rounds that decided
 
-  /// Whether it is said that something changed; with extra work only what is true counts.
+  /// Whether a change is reported; with extra work only one in the right direction counts.
   bool is_alarm() const { return outcome == AlarmOutcome::confirmed && (extra_percent == 0 || slower); }
 };
 
-/// Measures them with the small case, each run in fresh processes, with one thread.
+/// Measures histories with the small case, each run in fresh processes, with one thread.
 class HistoryBench {
  public:
   explicit HistoryBench(std::uint64_t seed);
@@ -40,16 +40,16 @@ class HistoryBench {
   HistoryBench(const HistoryBench&) = delete;
   HistoryBench& operator=(const HistoryBench&) = delete;
 
-  /// Of the case.
+  /// The id of the case.
   const std::string& id() const;
-  /// How long a run of one history takes, in seconds: measured.
+  /// How long a run of one history takes, in seconds; measured.
   double seconds_of_run();
-  /// A history for each of these amounts of extra work, in percent. `told` gets what is done, 0 to 1, and how many are
-  /// judged. Throws UserError if a case fails.
+  /// Measures a history for each of these amounts of extra work, in percent. `told` gets the part that is done, 0 to 1,
+  /// and the number of histories that are judged. Throws UserError if a case fails.
   ///
-  /// Each night all of them have a run, in groups by chance whose samples take turns. So the samples of a run are
-  /// spread over time, as those of a real one are, and what the machine does for some seconds is in one run of a
-  /// history only.
+  /// Each night all histories have a run, in randomly chosen groups whose samples take turns. So the samples of a run
+  /// are spread over time, as those of a real one are, and a disturbance of the machine that lasts some seconds is in
+  /// one run of a history only.
   std::vector<MeasuredHistory> measure(const std::vector<int>& percents,
                                        const std::function<void(double, std::size_t)>& told);
 
@@ -58,7 +58,7 @@ class HistoryBench {
   std::unique_ptr<Processes> processes_;
 };
 
-/// The share of the time, about, that the runs take: the rest is measuring again.
+/// The approximate share of the time that the runs take: the rest is for measuring again.
 inline constexpr double kNightsShare = 0.7;
 
 }  // namespace convladder

@@ -48,7 +48,7 @@ file, readable without network and JavaScript. It is drawn by /usr/bin/python3, 
 Python that the environment variable PYTHON names, with matplotlib and Jinja2. docs/use/report.md says what it contains.
 exit codes: 0 written - 2 written, but a file of a folder could not be read - 3 a record could not be read, nothing could be written, or Python lacks a module)";
 
-/// Where pages go that are not sent elsewhere: beside a record, and into a folder of records.
+/// The default place of pages: beside a record, and in a folder of records.
 fs::path folder_of(const std::string& record) {
   std::error_code none;
   return fs::is_directory(record, none) ? fs::path(record) : fs::absolute(record).parent_path();
@@ -61,7 +61,7 @@ void check_report_arguments(const ReportArguments& a) {
   }
 }
 
-/// What the script is told of formats and places.
+/// The script's words for formats and places.
 std::vector<std::string> output_words(const ReportArguments& a) {
   require_known("--format", a.formats, kFormats);
   const auto wanted = [&a](const char* format) { return std::ranges::find(a.formats, format) != a.formats.end(); };
@@ -98,7 +98,7 @@ int report_command(ReportArguments& arguments, const CommandLine& /*command_line
   if (!script) {
     throw UserError(fmt::format("scripts/report.py was not found beside {} or in a folder above it", program.string()));
   }
-  // -B: the program may lie where nothing can be written.
+  // -B: the program's folder may be read-only.
   std::vector<std::string> words = {python(), "-B", script->string(), "--program", program.string()};
   if (!arguments.base.empty()) words.push_back("--base=" + arguments.base);
   if (!arguments.site.empty()) words.push_back("--site=" + arguments.site);

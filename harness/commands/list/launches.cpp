@@ -83,7 +83,7 @@ std::string launches_text(const LayerWork& work, const std::vector<KernelLaunch>
 std::string launches_listing(const LaunchesOf& asked, const std::string& format) {
   const PlannedCase chosen = chosen_case(asked);
   const std::string& variant = asked.variants.front();
-  // Of the variant itself: where there is no GPU, the plan has stopped at that.
+  // Asks the variant itself: where there is no GPU, the plan has stopped at that.
   if (const std::string why = chosen.variant.variant->unsupported_reason(chosen.work.shape); !why.empty()) {
     throw UserError(fmt::format("{} on {}: {}", variant, chosen.work.name(), why));
   }

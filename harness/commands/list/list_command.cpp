@@ -1,4 +1,4 @@
-// `convladder list`: what there is to run, what it would run on, what others published, what a stage launches.
+// `convladder list`: the variants and ladders that can be run, the machine, published figures, and a stage's launches.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

@@ -1,4 +1,4 @@
-// `convladder list --machine`: what a run would say of this machine.
+// `convladder list --machine`: the facts that a run would record about this machine.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>

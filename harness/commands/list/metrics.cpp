@@ -1,4 +1,4 @@
-// `convladder list --metrics`: what the simulated device counts.
+// `convladder list --metrics`: the metrics that the simulated device counts.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -19,7 +19,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// As the file has it: "0.000477", and not 4.77e-04.
+/// The number as it was published: "0.000477", and not 4.77e-04.
 std::string cell_text(const ordered_json& cell) {
   if (cell.is_null()) return {};
   if (cell.is_string()) return cell.get<std::string>();
@@ -82,7 +82,7 @@ std::string published_list_text() {
   for (const PublishedSource& source : published_sources()) {
     std::vector<std::string> kinds;
     for (const PublishedTable& table : source.tables) {
-      const bool shown = table.kind == "layers" || table.kind == "launches";  // of what, not how fast
+      const bool shown = table.kind == "layers" || table.kind == "launches";  // these say what was run, not how fast
       if (!shown && std::ranges::find(kinds, table.kind) == kinds.end()) kinds.push_back(table.kind);
     }
     rows.push_back({source.name, source.network, fmt::format("{}", fmt::join(kinds, ", ")),

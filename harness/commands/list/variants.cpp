@@ -1,4 +1,4 @@
-// `convladder list`: what there is to run.
+// `convladder list`: everything that can be run.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// Whether networks take it where nobody names another.
+/// Whether networks take the variant where nobody names another.
 bool is_default(const ProblemVariant& one) {
   const Problem& problem = *one.problem;
   const ProblemVariant* const usual =
@@ -31,7 +31,7 @@ bool is_default(const ProblemVariant& one) {
   return usual != nullptr && usual->variant == one.variant;
 }
 
-/// Of the layers around the convolutions, one family after the other.
+/// The variants of layers around the convolutions, one family after the other.
 std::vector<ProblemVariant> layer_variants() {
   std::vector<ProblemVariant> all;
   for (const Problem* problem : layer_problems()) {
@@ -41,7 +41,7 @@ std::vector<ProblemVariant> layer_variants() {
   return all;
 }
 
-/// Those that do in one what the stages and operators do one after the other.
+/// The fused variants, each of which replaces a stage and the operators after it.
 std::vector<ProblemVariant> fused_variants() {
   std::vector<ProblemVariant> all;
   std::ranges::copy_if(fused_problem().variants(), std::back_inserter(all), fuses);
@@ -131,7 +131,7 @@ std::string whole_networks_text() {
   return text;
 }
 
-/// Beside the ladder, and not part of a run that does not name them.
+/// A list of the variants beside the ladder that a run leaves out unless they are named.
 std::string left_out_text() {
   std::string text;
   std::string_view stage;

@@ -1,4 +1,4 @@
-// `convladder merge`: the shards of a plan as one record.
+// `convladder merge`: combines the shards of a plan into one record.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -62,7 +62,7 @@ void add_merge_options(CLI::App& merge, MergeArguments& a) {
   merge.add_flag("--quiet", a.quiet, "no progress, no table");
 }
 
-/// A merge that was there may be replaced; another record may not.
+/// Throws UserError unless the file is an earlier merge of this plan, which may be replaced.
 void require_replaceable(const fs::path& file, const RunPlan& plan) {
   std::error_code ignored;
   if (fs::symlink_status(file, ignored).type() == fs::file_type::not_found) return;
@@ -84,7 +84,7 @@ std::string machines_line(const MergedShards& shards) {
                      shards.kinds());
 }
 
-/// Whether a case failed.
+/// Prints the merged record; returns whether a case failed.
 bool print_merged(const fs::path& file, const MergedShards& shards, bool quiet) {
   const RecordReader written(file, {"ladders"});
   std::size_t failed = 0;

@@ -1,4 +1,4 @@
-// `convladder plan`: a run in shards, for many machines; writes plan.json.
+// `convladder plan`: splits a run into shards for many machines; writes plan.json.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -61,7 +61,7 @@ void add_plan_options(CLI::App& plan, PlanArguments& a) {
   plan.add_flag("--dry-run", a.dry_run, "write nothing")->group("Where");
 }
 
-/// Every machine takes the same: what is there on this one must not decide.
+/// Names all devices, so that every machine takes the same ones, whichever this one has.
 void name_devices(RunOptions& options) {
   for (const DeviceKind& kind : chosen_devices(options.devices, DefaultDevices::of_every_family)) {
     if (std::ranges::find(options.devices, kind.name) == options.devices.end()) {
@@ -70,7 +70,8 @@ void name_devices(RunOptions& options) {
   }
 }
 
-/// Predicted, of each group. Where a device is not here, its cases count as if it were as fast as this processor.
+/// The predicted seconds of each group. Where a device is missing, its cases count as if it were as fast as this
+/// processor.
 std::vector<double> seconds_of_groups(const std::vector<CaseGroup>& plan, const RunOptions& options,
                                       const ImageSet& images) {
   Estimator estimator(options);
@@ -103,7 +104,8 @@ void print_plan(const RunPlan& plan) {
              duration_text(seconds.longest));
 }
 
-/// As create_file_atomically does, so that a kill leaves no half of it; nobody else writes into the folder meanwhile.
+/// Writes like create_file_atomically, so that a kill leaves no half of it; nobody else writes into the folder
+/// meanwhile.
 void write_plan(const RunPlan& plan) {
   std::error_code error;
   fs::create_directories(plan.folder(), error);

@@ -30,7 +30,7 @@
 namespace convladder {
 namespace {
 
-/// Of a run that ended before anything was run: it holds nothing that could be kept.
+/// Removes the record of a run that ended before any case was run: it holds nothing worth keeping.
 void take_back(const RunRecord& record, bool folder_is_new) {
   const auto ran = [](const nlohmann::ordered_json& one) {
     return was_run(status_from_name(one.at("status").get<std::string>()).value());
@@ -41,7 +41,7 @@ void take_back(const RunRecord& record, bool folder_is_new) {
   if (folder_is_new) std::filesystem::remove(record.file().parent_path(), error);  // if nothing else is in it
 }
 
-/// Before hours of measuring, not after.
+/// Checks the output file before hours of measuring, not after.
 void check_google_output(const GoogleOutput& output) {
   if (output.file.empty()) return;
   std::error_code error;
@@ -54,7 +54,7 @@ void check_google_output(const GoogleOutput& output) {
   }
 }
 
-/// What a merge lacks is a shard's.
+/// Refuses to resume a merged record: its missing cases belong to a shard.
 void refuse_merged(const Record& record) {
   const nlohmann::ordered_json& context = record.json().at("context");
   if (record.is_complete() || !context.contains("plan")) return;
@@ -63,7 +63,7 @@ void refuse_merged(const Record& record) {
                               record.file().string(), folder));
 }
 
-/// Where a line for each case goes.
+/// The stream for a line per case.
 std::FILE* lines_of(const RunInvocation& invocation) {
   if (invocation.record.quiet) return nullptr;
   return invocation.google.console_format ? stderr : stdout;
@@ -97,7 +97,7 @@ int run_cases(RunOptions options, const RunInvocation& invocation) {
   try {
     notes = run_groups(plan, images, options, {.verbose = invocation.verbose, .lines = lines_of(invocation)}, record);
   } catch (const MachineFault&) {
-    throw;  // to be resumed
+    throw;  // it can be resumed
   } catch (const UserError&) {
     if (is_new && !options.ladder.empty()) take_back(record, folder_is_new);
     throw;
@@ -125,7 +125,7 @@ int run_cases(RunOptions options, const RunInvocation& invocation) {
                  taken.from.string());
     }
     fmt::print("{}\n", record.file().string());
-    // Who times a ladder of his own has no script that would.
+    // Somebody who times a ladder of their own has no script that would draw it.
     if (!options.ladder.empty() && !invocation.record.quiet && !invocation.no_report) {
       std::fflush(stdout);
       draw_record(record.file());

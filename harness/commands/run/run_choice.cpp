@@ -33,7 +33,7 @@ std::vector<std::string> names_of_leave_one_out(const Problem& problem) {
   throw UserError(fmt::format("--leave-one-out: no variant of the problem {} leaves an idea out", problem.name()));
 }
 
-/// What is each idea of the best stage worth when all others are present?
+/// Chooses cases that show what each idea of the best stage is worth when all others are present.
 void choose_leave_one_out(RunOptions& options) {
   const Problem& problem = problem_of(options);
   if (options.variants.empty()) options.variants = names_of_leave_one_out(problem);
@@ -44,7 +44,7 @@ void choose_leave_one_out(RunOptions& options) {
   if (options.batches.empty()) options.batches = {1000};
 }
 
-/// Whether which stages on which layers is left to the program.
+/// Whether the choice of stages and layers is left to the program.
 bool chooses_nothing(const RunOptions& o) {
   const bool stages = !o.variants.empty() || !o.with.empty() || !o.case_filter.empty();
   const bool sizes =

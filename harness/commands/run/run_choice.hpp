@@ -1,4 +1,4 @@
-// What is to be run and how: the options that `run` and `plan` have in common.
+// The options that choose what is run and how, which `run` and `plan` have in common.
 #pragma once
 
 #include "harness/commands/case_selection.hpp"
@@ -10,7 +10,7 @@ class App;
 
 namespace convladder {
 
-/// What they are parsed into before they are checked.
+/// The parsed options, before they are checked.
 struct RunChoice {
   RunOptions options;
   CaseSelection selection;
@@ -18,10 +18,10 @@ struct RunChoice {
   bool all = false;
 };
 
-/// Which cases, and how they are measured.
+/// Adds the options that choose cases, and how they are measured.
 void add_run_choice(CLI::App& run, RunChoice& a);
 
-/// Completes `options`: what was typed as text, and what nobody chose. Throws UserError.
+/// Completes `options` with the choices typed as text and with the defaults. Throws UserError.
 void apply_run_choice(const CLI::App& run, RunChoice& a);
 
 }  // namespace convladder

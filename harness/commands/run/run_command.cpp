@@ -78,12 +78,12 @@ void apply_google_flag(const std::string& flag, RunOptions& options, GoogleOutpu
     options.sample_milliseconds = parse_seconds(name, value) * 1e3;
   } else if (name == "--benchmark_list_tests") {
     throw UserError("--benchmark_list_tests: use --dry-run to list the cases");
-  } else {  // and none of is_own_google_flag()
+  } else {  // and is_own_google_flag() holds for no other
     options.google_benchmark_flags.push_back(flag);
   }
 }
 
-/// What the options of `run` are parsed into before they are checked.
+/// The parsed options of `run`, before they are checked.
 struct RunArguments {
   RunChoice choice;
   RunInvocation invocation;

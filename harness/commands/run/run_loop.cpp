@@ -29,14 +29,14 @@
 namespace convladder {
 namespace {
 
-/// " ! disturbed" behind the line of a case that was; empty behind that of a good one.
+/// " ! disturbed" for the line of a case that was disturbed; empty for a good one.
 std::string mark_text(const nlohmann::ordered_json& quality) {
   if (quality.is_null()) return {};
   const Quality known = read_quality(JsonPlace(quality, "quality"));
   return known.is_marked() ? fmt::format(" {} {}", quality_sign(known.mark), quality_name(known.mark)) : std::string();
 }
 
-/// A line of the parts' medians; empty for a case without.
+/// A line with the medians of the parts; empty for a case without parts.
 std::string parts_text(const CaseOutcome& outcome) {
   const std::string mark = time_of::part("");
   std::vector<std::string> parts;
@@ -57,7 +57,7 @@ std::string result_line(const PlannedCase& planned, const CaseOutcome& outcome) 
   const double middle = median(time.samples);
   const auto interval = median_interval(time.samples);
   const double half = interval ? (interval->high - interval->low) / 2 / middle * 100 : 0;
-  const bool is_layer = planned.work.network != planned.work.shape.problem->name();  // or a size of a problem
+  const bool is_layer = planned.work.network != planned.work.shape.problem->name();  // or a problem's size
   return fmt::format("{:<11} {:<48} {:>10} ±{:4.1f}%  {:>7.1f} GFLOP/s ({} time){}{}", outcome.status, planned.id,
                      time_text(middle), half, planned.work.shape.flop() / middle,
                      time.of == time_of::kLayer && !is_layer ? "call" : time.of, mark_text(outcome.quality),
@@ -73,7 +73,7 @@ CaseOutcome outcome_without_run(const PlannedCase& planned) {
   return outcome;
 }
 
-/// One run from the first case to the last.
+/// Runs one run from its first case to its last.
 class RunLoop {
  public:
   RunLoop(const RunOptions& options, const RunProgress& progress, const std::vector<CaseGroup>& plan,
@@ -114,7 +114,7 @@ class RunLoop {
     record_.complete();
   }
 
-  /// What is worth knowing of the machine.
+  /// Notes on the machine.
   std::vector<std::string> notes() const {
     std::vector<std::string> notes = ceilings_.lines();
     if (machine_.is_blind()) {
@@ -140,7 +140,7 @@ class RunLoop {
     return count;
   }
 
-  /// By device, those that have a case to be run.
+  /// The number of groups with a case to be run, by device.
   std::map<std::string, int> groups_to_run() const {
     std::map<std::string, int> groups;
     for (const CaseGroup& group : plan_) {
@@ -157,14 +157,14 @@ class RunLoop {
     return sum;
   }
 
-  /// Remembers how the machine was when the first sample of a case is due.
+  /// Remembers the state of the machine when the first sample of a case is due.
   void begin_measuring(const PlannedCase& planned) {
     if (begun_.contains(planned.id)) return;
     machine_.look();
     begun_[planned.id] = std::chrono::steady_clock::now();
   }
 
-  /// A case that was timed, with what was seen of the machine meanwhile.
+  /// The outcome with its quality, judged by what was seen of the machine while the case was timed.
   CaseOutcome judged(const PlannedCase& planned, CaseOutcome outcome) {
     if (outcome.times.empty() || find_device_kind(planned.device).clock_is_virtual()) return outcome;
     outcome.quality = quality_json({.samples = outcome.times.front().samples,
@@ -176,7 +176,7 @@ class RunLoop {
     return outcome;
   }
 
-  /// None where the device does not measure its clock, and nothing else was seen of it.
+  /// The clock during a case; none where the device does not measure its clock, and nothing else was seen of it.
   std::optional<ClockSeen> clock_seen(const PlannedCase& planned, const CaseOutcome& outcome) {
     ClockSeen seen;
     seen.is_held = outcome.clock_is_held;
@@ -209,7 +209,7 @@ class RunLoop {
     }
   }
 
-  /// Records the cases that there was no room for at their second turn either, and says so once.
+  /// Records cases that there was no room for at their second turn either as skipped, and says so once.
   void skip_for_room(const CaseGroup& group, const std::string& why) {
     std::string line = fmt::format("{:<11} {} on {}: {}", Status::skipped, group.work.name(), group.device, why);
     for (const PlannedCase& planned : group.cases) {
@@ -225,7 +225,8 @@ class RunLoop {
     }
   }
 
-  /// Returns why there is no room for it now: then only what does not run anyway is recorded. Empty where it ran.
+  /// Returns why there is no room for the group now; then only cases that do not run anyway are recorded. Empty if it
+  /// ran.
   std::string run_one_group(const CaseGroup& group) {
     std::vector<PlannedCase> to_run;
     for (const PlannedCase& planned : group.cases) {
@@ -260,7 +261,7 @@ class RunLoop {
     return {};
   }
 
-  /// A group of one case. Its times say how the machine is, and stand in no ladder.
+  /// Runs a group of one case. Its times show the state of the machine, and are part of no ladder.
   void run_sentinel(const CaseGroup& group, const char* when) {
     RunOptions options = options_;
     options.repetitions = kSentinelSamples;

@@ -1,4 +1,4 @@
-// `convladder run --dry-run`: what would be run, and how long it would take.
+// `convladder run --dry-run`: the cases that would be run, and how long they would take.
 #pragma once
 
 #include <vector>
@@ -9,8 +9,8 @@
 
 namespace convladder {
 
-/// Prints the cases with the time predicted for each, or why it is not run. Times a small call of each variant for
-/// that, on the host. Returns the exit code.
+/// Prints the cases with the time predicted for each, or the reason why it is not run. For that it times a small call
+/// of each variant on the host. Returns the exit code.
 int list_cases(const std::vector<CaseGroup>& plan, const RunOptions& options, const ImageSet& images);
 
 }  // namespace convladder

@@ -1,4 +1,4 @@
-// `convladder run --plan`: one shard of a plan, on whichever machine this is.
+// `convladder run --plan`: runs one shard of a plan, on whichever machine this is.
 #pragma once
 
 #include <string>
@@ -14,17 +14,17 @@ namespace convladder {
 
 struct ShardArguments {
   std::string plan;   ///< plan.json, or its folder; empty: no shard is asked for
-  std::string shard;  ///< "3/64"; empty: what the scheduler says
+  std::string shard;  ///< "3/64"; empty: as the scheduler says
   std::vector<std::string> not_from;
 };
 
-/// --plan, --shard and --not-from
+/// Adds --plan, --shard and --not-from.
 void add_shard_options(CLI::App& run, ShardArguments& a);
 
-/// Throws UserError for the others without --plan.
+/// Throws UserError for --shard or --not-from without --plan.
 void refuse_without_plan(const ShardArguments& a);
 
-/// Runs what the shard's record lacks, however often it is started. Returns the exit code; throws UserError.
+/// Runs the cases that the shard's record lacks, however often it is started. Returns the exit code; throws UserError.
 int run_shard(const ShardArguments& a, const RunInvocation& invocation);
 
 }  // namespace convladder

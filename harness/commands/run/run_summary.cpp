@@ -18,7 +18,7 @@ namespace convladder {
 namespace {
 
 constexpr std::size_t kMostReasons = 5;
-constexpr std::ptrdiff_t kMostLines = 32;  // of whole tables, before only what they tell is shown
+constexpr std::ptrdiff_t kMostLines = 32;  // of whole tables; if there are more, only their summary is shown
 
 std::string tables_of(const RunFigures& run, const SummaryOptions& options, std::size_t columns) {
   const std::vector<LeaveOneOut> views = leave_one_out_of(run.cases, run.variants);
@@ -31,7 +31,7 @@ std::string tables_of(const RunFigures& run, const SummaryOptions& options, std:
       ladders, counted, [&run](const std::string& device) { return device_title(run.context, device); }, columns);
 }
 
-/// A note of at most `columns` bytes: without what follows a semicolon, without what it says in brackets, or cut.
+/// A note of at most `columns` bytes: without the part after a semicolon, without the parts in brackets, or cut.
 std::string in_one_line(const std::string& note, std::size_t columns) {
   if (note.size() <= columns) return note;
   const std::size_t semicolon = note.rfind("; ");
@@ -42,8 +42,8 @@ std::string in_one_line(const std::string& note, std::size_t columns) {
   return printable(note.substr(0, open) + note.substr(close + 1), columns);
 }
 
-/// Cases that were not run, or not to their end: a line for each reason, those of most cases first; if there are very
-/// many and not `all` are wanted, the last says so.
+/// Cases that were not run, or not to their end: a line for each reason, those with most cases first; if there are very
+/// many and `all` is false, the last line says so.
 std::vector<std::string> lines_of_not_run(const std::vector<CaseFigures>& cases, bool all) {
   std::map<std::string, std::size_t> counts;
   for (const CaseFigures& one : cases) {
@@ -79,7 +79,7 @@ void print_summary(std::FILE* stream, const RunFigures& run, const std::vector<s
   for (const std::string& note : all) {
     fmt::print(stream, "{}\n", options.verbose ? note : in_one_line(note, columns));
   }
-  // Last, where it is seen without scrolling.
+  // At the end, where it is seen without scrolling.
   if (options.tables) fmt::print(stream, "{}\n", tables_of(run, options, columns));
 }
 

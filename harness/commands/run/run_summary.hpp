@@ -1,4 +1,4 @@
-// What a run says at its end: tables, notes, where its figures are.
+// The summary at the end of a run: tables, notes, where its figures are.
 #pragma once
 
 #include <cstdio>
@@ -9,14 +9,14 @@
 
 namespace convladder {
 
-/// How much of it is wanted.
+/// How much of the summary is wanted.
 struct SummaryOptions {
   bool tables = true;
   bool verbose = false;  ///< every table, every note whole
 };
 
-/// Notes and tables of a finished run: every ladder where few were run, otherwise what they tell. `notes` are those
-/// that the record does not know.
+/// Prints notes and tables of a finished run: every ladder where few were run, otherwise a summary of them. `notes` are
+/// those that the record does not have.
 void print_summary(std::FILE* stream, const RunFigures& run, const std::vector<std::string>& notes,
                    const SummaryOptions& options);
 

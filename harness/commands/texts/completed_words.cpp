@@ -83,7 +83,7 @@ Names in_braces(const std::string& text) {
   return to == std::string::npos ? Names() : split(text.substr(from + 1, to - from - 1), ',');
 }
 
-/// Of an option that takes one of some words: its check says which, in the help or in its name.
+/// The words that an option takes, from its type name in the help or the name of its check; empty for any other option.
 Names choices(CLI::Option& option) {
   if (Names names = in_braces(option.get_type_name()); !names.empty()) return names;
   try {
@@ -93,7 +93,7 @@ Names choices(CLI::Option& option) {
   }
 }
 
-/// What an option takes. One that takes no fixed words may take a path: of a folder, of weights, of a network.
+/// The values of an option. One without fixed words may take a path: of a folder, of weights, of a network.
 struct Values {
   Names names;
   bool or_file = false;
@@ -103,14 +103,14 @@ Values values_of(CLI::Option& option) {
   const auto* const own = std::ranges::find(kOwnNames, option.get_name(), &OwnNames::option);
   if (own != kOwnNames.end()) return {own->names(), own->or_file};
   Names names = choices(option);
-  const bool or_file = names.empty() && option.get_type_name() == "TEXT";  // no number
+  const bool or_file = names.empty() && option.get_type_name() == "TEXT";  // and not a number
   return {std::move(names), or_file};
 }
 
-/// The values of an option behind `before`, which stays as it is: "--device=".
+/// Completions of an option's value, with `before` in front of each: "--device=".
 CompletedWords completed_value(CLI::Option& option, const std::string& before, const std::string& typed) {
   CompletedWords found;
-  // Of a list, its last element.
+  // Completes the last element of a list.
   const std::size_t comma = option.get_delimiter() == '\0' ? std::string::npos : typed.rfind(',');
   const std::string earlier = comma == std::string::npos ? "" : typed.substr(0, comma + 1);
   Values values = values_of(option);

@@ -1,4 +1,4 @@
-// What a word of a command line may become, from the commands and options as they are registered. The shells' scripts
+// Completions of a word on the command line, from the commands and options as they are registered. The shells' scripts
 // (completion_command.cpp) know nothing but how to ask.
 #pragma once
 
@@ -21,7 +21,7 @@ struct CompletedWords {
   bool or_file = false;  ///< the name of a file or folder may stand there as well
 };
 
-/// `words` are those behind the program's name; the last is being typed and may be empty.
+/// Completes the last of `words`, which follow the program's name; it is being typed and may be empty.
 CompletedWords completed_words(CLI::App& program, const std::vector<std::string>& words);
 
 }  // namespace convladder

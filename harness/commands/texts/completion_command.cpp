@@ -1,5 +1,5 @@
-// `convladder completion bash`: a script for the shell, which asks this program what a word may become
-// (`convladder completion words -- run --dev`). No help lists either.
+// `convladder completion bash`: a script for the shell, which asks this program how a word may go on (`convladder
+// completion words -- run --dev`). No help lists either.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -28,8 +28,8 @@ struct Shell {
   const char* script;
 };
 
-// The words are those of the line up to the cursor, parted at blanks: bash itself also parts them at '=', and what it
-// replaces is then only what stands behind it.
+// The words are those of the line up to the cursor, separated by blanks: bash itself also separates them at '=', and
+// then replaces only the part after it.
 constexpr const char* kBash = R"(# bash completion of convladder; convladder itself says what may follow
 _convladder() {
   local line=${COMP_LINE:0:COMP_POINT} word typed kept='' files=false

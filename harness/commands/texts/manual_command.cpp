@@ -1,4 +1,4 @@
-// `convladder manual`: the manual page, made of what the help is made of. No help lists it.
+// `convladder manual`: the manual page, made from the texts of the help. No help lists it.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -30,7 +30,7 @@ void add_manual_options(CLI::App& command, ManualArguments& a) {
   command.add_option("--date", a.date, "of the page (default: none)");
 }
 
-/// As roff has to have it: no backslash, hyphen or first character that means something else, and no ellipsis, which
+/// The text as roff needs it: no backslash, hyphen or first character with a special meaning, and no ellipsis, which
 /// not every terminal has.
 std::string escaped(std::string_view text) {
   constexpr std::string_view kEllipsis = "…";
@@ -71,7 +71,7 @@ std::string trimmed(std::string_view text) {
   return std::string(text.substr(first, text.find_last_not_of(' ') + 1 - first));
 }
 
-/// "  convladder run      what it does" as a paragraph with a tag.
+/// A line such as "  convladder run      what it does" as a paragraph with a tag.
 std::string tagged(std::string_view line) {
   const std::string text = trimmed(line);
   const std::size_t gap = text.find("  ");
@@ -97,7 +97,7 @@ std::string footer_text(const std::string& footer) {
   return text;
 }
 
-/// What stands for the value: "TEXT", "{process,none}", with dots where there may be several; empty for a flag.
+/// The placeholder for the value: "TEXT", "{process,none}", with dots where there may be several; empty for a flag.
 std::string value_text(const CLI::Option& option) {
   if (option.get_items_expected_max() == 0) return "";
   std::string type = option.get_type_name();

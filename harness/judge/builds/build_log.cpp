@@ -1,4 +1,4 @@
-// What the output of a build says.
+// Reads the output of a build: its error, and how much of it is done.
 
 #include <charconv>
 #include <vector>
@@ -22,7 +22,7 @@ std::string telling_line(std::string_view log) {
     for (std::size_t i = 0; i < lines.size(); ++i) {
       if (lines[i].find(word) == std::string::npos) continue;
       std::string line = lines[i];
-      // "CMake Error at FILE:12 (command):" says where, and the next line what.
+      // "CMake Error at FILE:12 (command):" gives the place, and the next line the error.
       for (std::size_t next = i + 1; line.ends_with(':') && next < lines.size(); ++next) {
         if (!is_blank(lines[next])) line += ' ' + lines[next].substr(lines[next].find_first_not_of(" \t"));
       }

@@ -32,11 +32,11 @@ namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
 constexpr const char* kProgram = "convladder";                 // the target, and the file that it makes
-constexpr std::uintmax_t kFullDisk = std::uintmax_t{1} << 20;  // less is left: bytes
+constexpr std::uintmax_t kFullDisk = std::uintmax_t{1} << 20;  // bytes; the disk is full if less is left
 constexpr auto kFreshlyUsed = std::chrono::hours(24);
 
-/// One build at a time. What is built inherits the lock: where this program is killed, compilers may go on for a while,
-/// and nobody builds at the same place until the last of them has ended.
+/// Lets one build run at a time. The compilers inherit the lock: where this program is killed, they may go on for a
+/// while, and nobody builds at the same place until the last of them has ended.
 class BuildLock {
  public:
   explicit BuildLock(const fs::path& file) : descriptor_(::open(file.c_str(), O_RDWR | O_CREAT, 0666)) {
@@ -57,7 +57,7 @@ class BuildLock {
   int descriptor_;
 };
 
-/// Says how far a build is, from its log, for as long as it lives.
+/// Shows how far a build is, from its log, as long as the object lives.
 class Watch {
  public:
   Watch(std::string what, fs::path log)
@@ -76,7 +76,7 @@ class Watch {
       double share = 0;
       try {
         share = built_share(read_file_text(log_.string()));
-      } catch (const UserError&) {  // nothing is written yet
+      } catch (const UserError&) {  // nothing has been written yet
         share = 0;
       }
       const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
@@ -86,7 +86,7 @@ class Watch {
 
   std::string what_;
   fs::path log_;
-  std::jthread thread_;  // the last: it uses the others
+  std::jthread thread_;  // the last member, since it uses the others
 };
 
 std::string parallel_jobs() {
@@ -111,7 +111,7 @@ class CommitBuild {
     if (is_finished()) return use();
     make_folder(work_);
     const BuildLock lock(settings_.folder / "lock");
-    if (is_finished()) return use();  // by the one that was waited for
+    if (is_finished()) return use();  // by the build that was waited for
     const auto begin = Clock::now();
     clear();
     try {
@@ -133,14 +133,15 @@ class CommitBuild {
     return fs::exists(place_ / kProgram, error);
   }
 
-  /// The time of the folder says when it was used last.
+  /// The program of a finished build; marks it as used by the time of its folder.
   std::string use() const {
     std::error_code not_ours;
     fs::last_write_time(place_, fs::file_time_type::clock::now(), not_ours);
     return (place_ / kProgram).string();
   }
 
-  /// Where one builds it by hand: a compiler's cache then knows what it has compiled in another folder.
+  /// The folder that a build by hand uses: a compiler's cache then knows sources that it has compiled in another
+  /// folder.
   fs::path build_folder() const { return work_ / "source/build/release"; }
 
   static void make_folder(const fs::path& folder) {
@@ -149,7 +150,7 @@ class CommitBuild {
     if (error) throw UserError(fmt::format("{}: cannot be made: {}", folder.string(), error.message()));
   }
 
-  /// What a build that was killed has left, or this one.
+  /// Removes what this build, or one that was killed, has left.
   void clear() const {
     repository_.remove_worktree(work_ / "source");
     std::error_code error;
@@ -169,7 +170,7 @@ class CommitBuild {
     std::vector<std::string> configure{on_the_path("cmake"), "--preset", "release", "-B", build_folder().string()};
     configure.insert(configure.end(), settings_.options.begin(), settings_.options.end());
     step("configuring", configure);
-    // Not through cmake: a program that is killed takes its own child with it, not that one's.
+    // Not through cmake: a program that is killed takes its own child with it, but not that child's children.
     const std::string ninja = on_the_path("ninja");
     if (ninja.empty()) {
       throw UserError("ninja was not found on the path, so no commit can be built ('scripts/setup.sh' installs it)");
@@ -196,7 +197,7 @@ class CommitBuild {
   [[noreturn]] void fail(const char* what) const {
     std::error_code error;
     const std::string log = fs::exists(log_, error) ? read_file_text(log_.string()) : std::string();
-    // The log lies on the same disk.
+    // The log lies on the disk that may be full.
     const bool is_full = fs::space(work_, error).available < kFullDisk;
     if (is_full || log.find("No space left on device") != std::string::npos) {
       throw UserError(fmt::format("{}: cannot be written: No space left on device", work_.string()));
@@ -215,7 +216,7 @@ class CommitBuild {
                                     is_warning ? " (--build-option -DCONVLADDER_WERROR=OFF lets warnings pass)" : ""));
   }
 
-  /// On disk before it has its name, which it gets in one step.
+  /// Moves the build to its final name in one step, after it has been written to the disk.
   void finish() const {
     const fs::path built = build_folder() / kProgram;
     const fs::path finished = work_ / "finished";
@@ -225,9 +226,9 @@ class CommitBuild {
     write_file_bytes((finished / kProgram).string(), read_file_bytes(built.string()));
     fs::permissions(finished / kProgram, fs::status(built).permissions());
     fs::rename(log_, finished / "build.log");
-    fs::remove_all(place_, error);  // what somebody has removed in part
+    fs::remove_all(place_, error);  // somebody may have removed it in part
     fs::rename(finished, place_);
-    fs::remove(settings_.folder / (name_ + ".log"), error);  // of a time when it failed
+    fs::remove(settings_.folder / (name_ + ".log"), error);  // of an earlier failure
   }
 
   void remove_old_ones() const {

@@ -17,7 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What `git rev-parse --local-env-vars` lists: set by hooks and by `git bisect run` for the repository they work on.
+/// The variables that `git rev-parse --local-env-vars` lists: hooks and `git bisect run` set them for the repository
+/// that they work on.
 constexpr std::string_view kOfOneRepository[] = {"GIT_DIR=",
                                                  "GIT_WORK_TREE=",
                                                  "GIT_INDEX_FILE=",
@@ -30,7 +31,7 @@ constexpr std::string_view kOfOneRepository[] = {"GIT_DIR=",
                                                  "GIT_GRAFT_FILE=",
                                                  "GIT_IMPLICIT_WORK_TREE="};
 
-/// The last line that says something, without "fatal: ".
+/// The last line that is not empty, without "fatal: ".
 std::string said(const ProgramOutput& output) {
   std::string last;
   for (const std::string& line : split(output.messages, '\n')) {
@@ -57,7 +58,7 @@ std::vector<std::string> environment_for_builds() {
     variables.emplace_back(text);
   }
   variables.emplace_back("LC_ALL=C.UTF-8");
-  variables.emplace_back("NINJA_STATUS=[%f/%t] ");  // what a build's progress is read from
+  variables.emplace_back("NINJA_STATUS=[%f/%t] ");  // a build's progress is read from it
   return variables;
 }
 
@@ -68,7 +69,7 @@ Repository::Repository(const fs::path& folder) : git_(on_the_path("git")) {
   if (!fs::is_directory(folder_, error)) {
     throw UserError(fmt::format("--repository {}: no such folder", printable(folder.string())));
   }
-  // Here and for names such as HEAD the environment counts: a hook means the repository that it is of.
+  // Here, and for names such as HEAD, the environment counts: in a hook it points to the hook's repository.
   const ProgramOutput found = run_program(
       {git_, "-C", folder_.string(), "rev-parse", "--path-format=absolute", "--git-common-dir"}, ProgramSettings{});
   if (!found.succeeded()) {
@@ -106,7 +107,7 @@ bool Repository::has_changes() const {
 void Repository::add_worktree(const fs::path& place, const Commit& commit) const {
   ProgramSettings settings;
   settings.environment = environment_for_builds();
-  // No hooks, and all files, whatever this repository's own worktree leaves out.
+  // Without hooks, and with all files, even if this repository's own worktree leaves some out.
   const ProgramOutput added =
       run_program({git_, "-c", "core.hooksPath=/dev/null", "-c", "core.sparseCheckout=false", "--git-dir",
                    common_.string(), "worktree", "add", "--force", "--detach", place.string(), commit.id},
@@ -132,7 +133,7 @@ void Repository::remove_worktree(const fs::path& place) const noexcept {
     settings.environment = environment_for_builds();
     run_program({git_, "--git-dir", common_.string(), "worktree", "remove", "--force", "--force", place.string()},
                 settings);
-  } catch (const std::exception&) {  // its files are removed below; git forgets it in time
+  } catch (const std::exception&) {  // its files are removed below; git forgets the worktree in time
     error.clear();
   }
   fs::remove_all(place, error);

@@ -9,8 +9,8 @@
 
 namespace convladder {
 
-/// A commit that cannot be built, by whatever is in it: what a bisection skips. The machine's faults and those of who
-/// asks are UserErrors of another kind.
+/// A commit that cannot be built because of its content: a bisection skips it. Faults of the machine or of the user's
+/// request are UserErrors of another kind.
 struct CommitFailure : UserError {
   using UserError::UserError;
 };
@@ -25,32 +25,32 @@ struct Commit {
 
 class Repository {
  public:
-  /// The one that `folder` is in; empty: the current one. Throws UserError, in one line, where there is no git, or no
-  /// repository, or git refuses to read it.
+  /// Opens the repository that `folder` is in; empty: the current folder. Throws UserError, in one line, where there is
+  /// no git, or no repository, or git refuses to read it.
   explicit Repository(const std::filesystem::path& folder);
 
-  /// What git calls so there: "HEAD~3", a tag, a branch, the first digits. `option` is what messages call the name.
-  /// Throws UserError if there is no such commit.
+  /// The commit that git knows by this name: "HEAD~3", a tag, a branch, the first digits. `option` is what messages
+  /// call the name. Throws UserError if there is no such commit.
   Commit commit(const std::string& option, const std::string& name) const;
-  /// Whether files that git knows were changed and not committed there. False in a bare repository.
+  /// Whether tracked files were changed and not committed. False in a bare repository.
   bool has_changes() const;
 
-  /// The commit's files, with those of its submodules, in a worktree at `place`, where nothing may be. Throws
+  /// Puts the commit's files, with those of its submodules, into a worktree at `place`, where nothing may exist. Throws
   /// UserError.
   void add_worktree(const std::filesystem::path& place, const Commit& commit) const;
-  /// Lets go of the worktree and removes its files, whatever state it is in. Does nothing where there is none.
+  /// Unregisters the worktree and removes its files, whatever state it is in. Does nothing where there is none.
   void remove_worktree(const std::filesystem::path& place) const noexcept;
 
   const std::filesystem::path& folder() const { return folder_; }
 
  private:
   std::string git_;
-  std::filesystem::path folder_;  ///< that was named, absolute
-  std::filesystem::path common_;  ///< what all worktrees of the repository share
+  std::filesystem::path folder_;  ///< the folder as it was named, absolute
+  std::filesystem::path common_;  ///< the folder that all worktrees of the repository share
 };
 
-/// This process's environment without what points git at another repository than the one of the folder it is called
-/// in, and with the words of programs in English. "NAME=value".
+/// This process's environment, "NAME=value", but without variables that point git to another repository than that of
+/// its working folder, and with the programs' messages in English.
 std::vector<std::string> environment_for_builds();
 
 }  // namespace convladder

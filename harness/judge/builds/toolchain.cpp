@@ -1,4 +1,4 @@
-// What decides what a compiler makes of the same sources.
+// A checksum of everything that decides how a compiler compiles the same sources.
 
 #include <fmt/format.h>
 
@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kKeyDigits = 12;
 
-/// Of the environment: what cmake and the compilers take options and paths from.
+/// The environment variables from which cmake and the compilers take options and paths.
 constexpr const char* kVariables[] = {"CC",
                                       "CXX",
                                       "CUDACXX",
@@ -52,7 +52,7 @@ std::string find_compiler() {
   return {};
 }
 
-/// Where it lies and what it calls itself; empty for none.
+/// A program's path and version; "none" for an empty path.
 std::string program_facts(const std::string& path) {
   if (path.empty()) return "none\n";
   ProgramSettings settings;
@@ -61,7 +61,7 @@ std::string program_facts(const std::string& path) {
   return fmt::format("{}\n{}\n", fs::canonical(path, error).string(), run_program({path, "--version"}, settings).text);
 }
 
-/// Programs are compiled for the very processor. Homes are shared by machines that differ.
+/// The processor's features: programs are compiled for this very processor, and machines that differ may share a home.
 std::string processor_facts() {
   std::ifstream file("/proc/cpuinfo");
   std::string facts;

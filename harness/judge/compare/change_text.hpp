@@ -1,4 +1,4 @@
-// A change of a time as people and programs read it: what `compare` and `duel` print alike.
+// A change of a time as people and programs read it: the texts that `compare` and `duel` share.
 #pragma once
 
 #include <fmt/format.h>
@@ -21,15 +21,15 @@
 
 namespace convladder {
 
-/// Of a logarithm of a ratio.
+/// The change in percent, from the logarithm of a ratio.
 inline double percent(double logarithm) { return std::expm1(logarithm) * 100; }
 
-/// "1.23 ms"; empty for none.
+/// A time as text: "1.23 ms"; empty for none.
 inline std::string time_or_blank(const std::optional<double>& nanoseconds) {
   return nanoseconds ? time_text(*nanoseconds) : std::string();
 }
 
-/// "+3.1", and "+1.2 to +4.9": percent; empty for none.
+/// A change as text, in percent: "+3.1", and "+1.2 to +4.9"; empty for none.
 inline std::string change_text(const std::optional<ChangeBounds>& change) {
   return change ? fmt::format("{:+.1f}", percent(change->estimate)) : std::string();
 }
@@ -37,7 +37,7 @@ inline std::string bounds_text(const std::optional<ChangeBounds>& change) {
   return change ? fmt::format("{:+.1f} to {:+.1f}", percent(change->low), percent(change->high)) : std::string();
 }
 
-/// Ids of cases by what is to be said of them, in the order in which it is first said.
+/// The ids of cases grouped by the reason given for them, in the order in which the reasons first appear.
 using IdsByReason = std::vector<std::pair<std::string, std::vector<std::string>>>;
 inline void add_id(IdsByReason& all, const std::string& reason, const std::string& id) {
   auto same = std::ranges::find(all, reason, &IdsByReason::value_type::first);
@@ -45,7 +45,8 @@ inline void add_id(IdsByReason& all, const std::string& reason, const std::strin
   same->second.push_back(id);
 }
 
-/// A section of the text: a verdict, and the cases with it. Of more than `most_listed` their number is enough to read.
+/// A section of the text: a verdict, and the cases with it. More than `most_listed` are only counted, with the first
+/// one named.
 inline std::string verdict_section(CaseVerdict verdict, const IdsByReason& all, std::size_t most_listed) {
   std::string text;
   for (const auto& [reason, ids] : all) {
@@ -57,7 +58,7 @@ inline std::string verdict_section(CaseVerdict verdict, const IdsByReason& all, 
   return text.empty() ? text : fmt::format("\n{}\n{}", case_verdict_name(verdict), text);
 }
 
-/// "3 pass, 1 regressed"
+/// The number of cases with each verdict: "3 pass, 1 regressed".
 template <class Result>
 std::string counts_text(const Result& result) {
   std::vector<std::string> counts;
@@ -75,7 +76,7 @@ nlohmann::ordered_json counts_json(const Result& result) {
   return counts;
 }
 
-/// Those that are kept, one `group` after the other, in the order in which groups first appear.
+/// The cases that `keep` accepts, one `group` after the other, in the order in which groups first appear.
 template <class Case, class Keep>
 std::vector<std::vector<const Case*>> by_group(const std::vector<Case>& cases, const Keep& keep) {
   std::vector<std::vector<const Case*>> groups;
@@ -89,13 +90,13 @@ std::vector<std::vector<const Case*>> by_group(const std::vector<Case>& cases, c
   return groups;
 }
 
-/// "FILE: commit 0123456789ab and changes"
+/// A program as text: "FILE: commit 0123456789ab and changes".
 inline std::string program_text(const std::string& file, const std::string& commit, bool dirty) {
   return fmt::format("{}: commit {}{}", printable(file), commit.substr(0, 12), dirty ? " and changes" : "");
 }
 
-/// {"estimate", "low", "high"} as fractions of the base: 0.1 is 10 % more. Null for none, and for a bound that is not
-/// finite.
+/// A change as {"estimate", "low", "high"} in fractions of the base: 0.1 is 10 % more. Null for none, and for a bound
+/// that is not finite.
 inline nlohmann::ordered_json change_json(const std::optional<ChangeBounds>& change) {
   if (!change) return nullptr;
   const auto part = [](double logarithm) {

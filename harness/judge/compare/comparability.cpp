@@ -20,7 +20,7 @@ namespace {
 /// A part of the context that has to be the same.
 struct Fact {
   const char* pointer;
-  const char* what;  ///< as a message calls it
+  const char* what;  ///< its name in a message
 };
 
 constexpr std::array kAllDevices = {Fact{"/dataset/sha256", "images differ"}, Fact{"/seed", "seed differs"}};
@@ -45,11 +45,11 @@ constexpr std::array kProcessor = {
 constexpr std::array kCuda = {Fact{"/program/cuda_compiler", "CUDA compiler changed"},
                               Fact{"/program/cuda_architectures", "CUDA architectures differ"}};
 
-/// Known, and no reason against a comparison.
+/// Facts that are noted if they differ, and do not forbid a comparison.
 constexpr std::array kHosts = {Fact{"/host/name", "the hosts differ"}, Fact{"/host/kernel", "the kernels differ"},
                                Fact{"/cpu/governor", "the frequency governors differ"}};
 
-/// Facts of a device that say which one of a kind it is, or count what the host has.
+/// Facts that tell devices of one kind apart, or that count what the host has.
 constexpr std::array<std::string_view, 2> kNotOfTheDevice = {"PCI bus id", "host threads"};
 
 std::string difference(std::string_view what, const ordered_json& base, const ordered_json& now) {
@@ -65,10 +65,10 @@ void append_differences(std::span<const Fact> facts, const ordered_json& base, c
   }
 }
 
-/// Whether its cases come from several machines, each with an entry of its own.
+/// Whether the run's cases come from several machines, each with an entry of its own.
 bool is_merged(const RecordedRun& run) { return !value_at(run.context, "/machines").is_null(); }
 
-/// "host", "cpu", "devices" and "libraries" of where a case was measured.
+/// "host", "cpu", "devices" and "libraries" of the machine that measured a case.
 const ordered_json& machine_of(const RecordedRun& run, const RecordedCase& one) {
   const ordered_json& machine = value_at(run.context, fmt::format("/sessions/{}/machine", one.session).c_str());
   if (!machine.is_number_unsigned()) return run.context;
@@ -81,7 +81,7 @@ void append_device_differences(const ordered_json& base, const ordered_json& now
   const ordered_json then = device_facts(base, device);
   const ordered_json today = device_facts(now, device);
   const auto matters = [](const std::string& name) {
-    // Who compiled its kernels is looked at with their PTX.
+    // The compiler of its kernels is compared along with their PTX.
     return name != "kernels compiled by" && std::ranges::find(kNotOfTheDevice, name) == kNotOfTheDevice.end();
   };
   for (const auto& [name, value] : then.items()) {
@@ -110,7 +110,7 @@ ExecutedPtx executed_ptx_of(const RecordedRun& run) {
 
 bool same_ptx(const ExecutedPtx& a, const ExecutedPtx& b) { return !a.sha256.empty() && a.sha256 == b.sha256; }
 
-/// "onnxruntime" of "ONNX Runtime".
+/// A library's name as it is typed: "onnxruntime" for "ONNX Runtime".
 std::string as_typed(const std::string& library) {
   std::string letters;
   for (const unsigned char c : library) {
@@ -119,7 +119,7 @@ std::string as_typed(const std::string& library) {
   return letters;
 }
 
-/// Of the library that a variant beside the ladder is named after: "onednn-blocked" and "oneDNN".
+/// The differences in the library that a variant beside the ladder is named after: oneDNN for "onednn-blocked".
 std::vector<std::string> library_differences(const ordered_json& base, const ordered_json& now,
                                              const std::string& variant) {
   std::vector<std::string> differences;
@@ -135,12 +135,12 @@ std::vector<std::string> library_differences(const ordered_json& base, const ord
   return differences;
 }
 
-/// Of two machines, as far as times or counts on this device depend on them.
+/// Appends the differences between two machines, as far as times or counts on this device depend on them.
 void append_machine_differences(const ordered_json& base, const ordered_json& now, const std::string& device,
                                 std::vector<std::string>& differences) {
   if (device != "simulated") append_differences(kTimedMachine, base, now, differences);
   if (device == "cpu") append_differences(kProcessor, base, now, differences);
-  // The processor is described by `cpu`; its memory, which the facts hold as well, may change from boot to boot.
+  // `cpu` describes the processor; its memory, which the facts hold as well, may change from boot to boot.
   if (device != "cpu") append_device_differences(base, now, device, differences);
 }
 
@@ -160,7 +160,7 @@ std::vector<std::string> context_differences(const RecordedRun& base, const Reco
       differences.push_back(difference("CUDA compiler changed", then.compiler, today.compiler));
     }
   }
-  // Of merged runs each case is looked at by itself.
+  // In merged runs the machine of each case is compared, in case_differences.
   if (!is_merged(base) && !is_merged(now)) {
     append_machine_differences(base.context, now.context, device, differences);
   }

@@ -29,7 +29,7 @@ class CasesById {
   explicit CasesById(const RecordedRun& run) {
     for (const RecordedCase& one : run.cases) cases_.emplace(one.id, &one);
   }
-  /// Null if there is none.
+  /// The case with this id; null if there is none.
   const RecordedCase* find(std::string_view id) const {
     const auto found = cases_.find(id);
     return found == cases_.end() ? nullptr : found->second;
@@ -50,7 +50,7 @@ struct Pair {
   std::size_t result;
 
   double estimate() const { return std::log(median(now->time->samples)) - std::log(median(base->time->samples)); }
-  /// Rounds that both have in both records.
+  /// The number of rounds that both cases have in both records.
   std::size_t rounds_with(const Pair& other) const {
     return std::min({base->time->samples.size(), now->time->samples.size(), other.base->time->samples.size(),
                      other.now->time->samples.size()});
@@ -78,7 +78,7 @@ class Comparer {
     add_unfinished(base, now);
     for (const Pair& pair : pairs_) judge_time(pair);
     explain_by_counters(result_.cases);
-    // Only now: a witness or a twin need not be among those that are asked for.
+    // Filtered only here: a witness or a twin need not be among the selected cases.
     std::erase_if(result_.cases, [this](const ComparedCase& one) { return !filter_.matches(one.id); });
     return std::move(result_);
   }
@@ -118,7 +118,7 @@ class Comparer {
     }
   }
 
-  /// Whether the two statuses, either of which may be none, say all there is to say.
+  /// Whether the two statuses, either of which may be none, decide the verdict.
   static bool settled_by_status(const RecordedCase* base, const RecordedCase* now, ComparedCase& compared) {
     const auto settle = [&compared](CaseVerdict verdict, std::string reason) {
       compared.verdict = verdict;
@@ -138,7 +138,7 @@ class Comparer {
     return settle(CaseVerdict::skipped, says(now != nullptr ? "new" : "base", now != nullptr ? *now : *base));
   }
 
-  /// What a record planned and has no case of: the run did not get there.
+  /// Adds the cases that a record planned but does not hold: the run did not get there.
   void add_unfinished(const CasesById& base, const CasesById& now) {
     std::set<std::string> added;
     for (const RecordedRun* const run : {&result_.base, &result_.now}) {
@@ -154,8 +154,9 @@ class Comparer {
     }
   }
 
-  /// The case whose ratio shows whether the machine moved: a control of the same group; without one, the middle one of
-  /// the others by how much they moved, of two the one that moved more like this one. None if nothing was interleaved.
+  /// The case whose ratio shows whether the machine moved: a control of the same group; without one, the other case
+  /// whose movement is in the middle, or if two are, the one that moved more like this one. None if nothing was
+  /// interleaved.
   const Pair* witness_of(const Pair& pair) const {
     const ComparedCase& compared = result_.cases[pair.result];
     const Pair* control = nullptr;
@@ -187,7 +188,7 @@ class Comparer {
     }
     const VerdictLimits& limits = result_.options.limits;
     compared.change = recorded_change(pair.base->time->samples, pair.now->time->samples, limits.alpha);
-    const bool imported = value_at(result_.now.context, "/imported").is_object();  // by a program of other options
+    const bool imported = value_at(result_.now.context, "/imported").is_object();  // from a program with other options
     const auto too_few = [&limits, imported](std::size_t count, const char* what) {
       return fmt::format("only {} {}; {} are needed at {:g}%: run with {} {} or more", count, what,
                          fewest_samples(limits.alpha), limits.alpha * 100, imported ? "repetitions:" : "--repetitions",
@@ -231,7 +232,7 @@ class Comparer {
     return change && change->high < std::log1p(limits.delta) && -change->low < std::log1p(limits.delta);
   }
 
-  /// A control is the same code in both builds: what moved it is the machine.
+  /// Judges a control. Its code is the same in both builds, so only the machine can have moved it.
   void judge_control(ComparedCase& compared) const {
     const Verdict verdict = judge(*compared.change, result_.options.limits);
     compared.verdict = verdict == Verdict::pass ? CaseVerdict::pass : CaseVerdict::inconclusive;
@@ -244,7 +245,7 @@ class Comparer {
     }
   }
 
-  /// A verdict holds if the time and its ratio to the witness both say it.
+  /// Judges a case by its time and by its ratio to the witness; a verdict holds if both give it.
   void judge_both(ComparedCase& compared) const {
     const Verdict alone = judge(*compared.change, result_.options.limits);
     const Verdict beside = judge(*compared.beside, result_.options.limits);
@@ -254,7 +255,7 @@ class Comparer {
       if (alone == Verdict::inconclusive) compared.reason = "the samples scatter too much";
     } else if (alone != Verdict::regressed && beside != Verdict::regressed && compared.change->high < delta &&
                compared.beside->high < delta) {
-      compared.verdict = CaseVerdict::pass;  // one of them says faster, the other at least not slower
+      compared.verdict = CaseVerdict::pass;  // one of them is faster, the other at least not slower
     } else if (alone == Verdict::regressed && compared.beside->high < delta) {
       compared.reason = fmt::format("slower, but so is {}: the machine changed, or both did", compared.witness);
     } else if (beside == Verdict::regressed && compared.change->high < delta) {

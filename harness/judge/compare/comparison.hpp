@@ -1,4 +1,4 @@
-// Two recorded runs, case by case: what moved, by how much, whether that is proved, and why.
+// Compares two recorded runs case by case: which moved, by how much, whether that is proved, and why.
 #pragma once
 
 #include <optional>
@@ -18,30 +18,30 @@ struct ComparisonOptions {
   std::vector<std::string> controls;  ///< variants that are the same in both builds, beside the libraries
 };
 
-/// What is said of a case. Only the first four come from figures.
+/// The verdict on a case. Only the first four come from figures.
 enum class CaseVerdict {
   pass,
   regressed,
   improved,
   inconclusive,
-  incomparable,  ///< what it was measured with differs
+  incomparable,  ///< it was measured under other conditions
   failed,        ///< wrong, crashed, … in one of the records
   missing,       ///< ok in the base, not there or not run in the new record
-  added,         ///< only the new record has it: "new"
+  added,         ///< only in the new record; shown as "new"
   skipped,       ///< neither record has run it
 };
 
-/// All of them, in the order in which they are listed.
+/// All verdicts, in the order in which they are listed.
 constexpr CaseVerdict kAllVerdicts[] = {CaseVerdict::regressed,    CaseVerdict::failed,       CaseVerdict::missing,
                                         CaseVerdict::incomparable, CaseVerdict::inconclusive, CaseVerdict::improved,
                                         CaseVerdict::added,        CaseVerdict::pass,         CaseVerdict::skipped};
 
 CaseVerdict case_verdict(Verdict verdict);
 
-/// "pass", …, "new", "skipped".
+/// The name of a verdict: "pass", …, "new", "skipped".
 std::string_view case_verdict_name(CaseVerdict verdict);
 
-/// A counter that is not what it was.
+/// A counter whose value changed.
 struct MovedCounter {
   std::string name;
   double base = 0;
@@ -52,21 +52,21 @@ struct ComparedCase {
   std::string id;
   std::string device;
   std::string variant;
-  std::string group;  ///< "lenet72.conv2, batch 100, on cpu": what was measured side by side
+  std::string group;  ///< "lenet72.conv2, batch 100, on cpu": the cases that were measured side by side
   CaseVerdict verdict = CaseVerdict::inconclusive;
   std::string reason;            ///< one line; empty for a pass that needs none
   std::string base_disturbance;  ///< "disturbed: others used 1.6 of 2 cores"; empty if the base was quiet
   std::string new_disturbance;
-  std::string cause;  ///< by the counters beside the time: "explained: …", "latent: …", …; empty where none are there
-  std::string witness;  ///< the variant it was judged beside; empty if none
+  std::string cause;  ///< from the counters beside the time: "explained: …", "latent: …", …; empty where there are none
+  std::string witness;  ///< the variant that it was judged beside; empty if none
   bool control = false;
   std::optional<double> base_median_ns;
   std::optional<double> new_median_ns;
-  bool is_predicted = false;           ///< the new time is a virtual clock's
+  bool is_predicted = false;           ///< whether the new time is a virtual clock's
   std::optional<ChangeBounds> change;  ///< of the time itself
   std::optional<ChangeBounds> beside;  ///< of its ratio to the witness
-  std::vector<MovedCounter> counters;  ///< of the simulated device, exact sums
-  std::vector<MovedCounter> modelled;  ///< below its model of caches; for information
+  std::vector<MovedCounter> counters;  ///< the simulated device's, exact sums
+  std::vector<MovedCounter> modelled;  ///< from its model of the caches; for information
 };
 
 struct Comparison {
@@ -82,8 +82,8 @@ struct Comparison {
   int exit_code() const;
 };
 
-/// Throws UserError if the filter is no regular expression, or a control is no variant of either record. The two runs
-/// must live as long as the result.
+/// Compares two runs, which must live as long as the result. Throws UserError if the filter is no regular expression,
+/// or a control is no variant of either record.
 Comparison compare_runs(const RecordedRun& base, const RecordedRun& now, const ComparisonOptions& options);
 
 }  // namespace convladder

@@ -23,7 +23,7 @@ namespace {
 
 bool timed(const ComparedCase& one) { return one.base_median_ns && one.new_median_ns; }
 
-/// What the record says of the program that made it.
+/// A run as text: its file, the program that made it, its date and number of cases.
 std::string run_text(const RecordedRun& run) {
   const auto text = [&run](const char* pointer) { return text_at(run.context, pointer, "unknown"); };
   return fmt::format("{}, {}, {}",
@@ -31,7 +31,7 @@ std::string run_text(const RecordedRun& run) {
                      text("/date"), plural(run.cases.size(), "case"));
 }
 
-/// How far what should not move has moved: what these two records cannot see below.
+/// How far the controls have moved, which should not: smaller changes cannot be seen between these two records.
 std::string drift_text(const Comparison& comparison) {
   double lowest = 0;
   double highest = 0;
@@ -77,7 +77,8 @@ std::string explanation(const ComparedCase& one) {
   return text;
 }
 
-/// "base: disturbed: others used 1.6 of 2 cores"; empty where both were measured on a quiet machine.
+/// The disturbances of both sides as text: "base: disturbed: others used 1.6 of 2 cores"; empty where both were
+/// measured on a quiet machine.
 std::string disturbance_text(const ComparedCase& one) {
   std::string text;
   if (!one.base_disturbance.empty()) text += "base: " + one.base_disturbance;
@@ -85,7 +86,7 @@ std::string disturbance_text(const ComparedCase& one) {
   return text;
 }
 
-/// A line for each case that was not measured on a quiet machine, but for those whose proof says it already.
+/// A line for each case that was not measured on a quiet machine, except where its proof says so already.
 std::string disturbance_section(const Comparison& comparison) {
   std::string text;
   for (const ComparedCase& one : comparison.cases) {
@@ -96,7 +97,7 @@ std::string disturbance_section(const Comparison& comparison) {
   return text.empty() ? text : "\nmeasured on a machine that was not quiet\n" + text;
 }
 
-/// "+10.1%, at least +7.9%; beside onednn +10.0%, at least +8.2%": what is proved of a change.
+/// The proved bounds of a change: "+10.1%, at least +7.9%; beside onednn +10.0%, at least +8.2%".
 std::string proof_text(const ComparedCase& one) {
   const auto side = [&one](const ChangeBounds& change) {
     const bool slower = one.verdict == CaseVerdict::regressed;
@@ -109,7 +110,7 @@ std::string proof_text(const ComparedCase& one) {
   return text;
 }
 
-/// What a table has of a case, beside its name.
+/// The columns of a table beside the case's name.
 std::vector<std::string> figures_of(const ComparedCase& one) {
   return {time_or_blank(one.base_median_ns), time_or_blank(one.new_median_ns),
           change_text(one.change),           bounds_text(one.change),
@@ -131,7 +132,7 @@ std::string group_table(const std::vector<const ComparedCase*>& group) {
   return text_table(columns_of("variant"), rows);
 }
 
-/// Cases of one verdict; those with the same reason together.
+/// The cases with one verdict; those with the same reason together.
 std::string cases_of(const Comparison& comparison, CaseVerdict verdict) {
   IdsByReason ids;
   for (const ComparedCase& one : comparison.cases) {

@@ -12,11 +12,11 @@ namespace convladder {
 /// with the numbers of verdicts. At most 100 columns, unless a name alone is wider.
 std::string comparison_text(const Comparison& comparison);
 
-/// The same as one table that shows whatever names hold as text.
+/// The comparison as one Markdown table, which shows all names as plain text.
 std::string comparison_markdown(const Comparison& comparison);
 
-/// {"kind": "comparison", "base", "new", "limits", "exit_code", "counts", "notes", "cases"}; changes are parts of the
-/// base, 0.1 for a time that grew by 10%. docs/use/compare.md describes it.
+/// The comparison as {"kind": "comparison", "base", "new", "limits", "exit_code", "counts", "notes", "cases"}; changes
+/// are fractions of the base, 0.1 for a time that grew by 10%. docs/use/compare.md describes it.
 nlohmann::ordered_json comparison_json(const Comparison& comparison);
 
 }  // namespace convladder

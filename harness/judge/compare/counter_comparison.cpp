@@ -15,10 +15,10 @@ namespace {
 
 struct MetricChanges {
   std::vector<MovedCounter> moved;
-  std::vector<std::string> unmatched;  ///< that only one record has
+  std::vector<std::string> unmatched;  ///< counters that only one record has
 };
 
-/// Sums only: ratios follow from them.
+/// The changes of counters that are sums; ratios follow from them.
 MetricChanges changes_of(const CounterValues& base, const CounterValues& now) {
   MetricChanges changes;
   std::map<std::string, double> today(now.begin(), now.end());
@@ -38,7 +38,7 @@ MetricChanges changes_of(const CounterValues& base, const CounterValues& now) {
   return changes;
 }
 
-/// "global load sectors" for Nsight Compute's name, which stays where this program does not know it.
+/// A counter's title, "global load sectors"; Nsight Compute's name where this program does not know the counter.
 std::string title_or_name(const std::string& name) {
   const std::string title = simulated::metric_title(name);
   return title.empty() ? name : title;
@@ -56,7 +56,7 @@ bool any_down(const std::vector<MovedCounter>& moved) {
   return std::ranges::any_of(moved, [](const MovedCounter& counter) { return counter.now < counter.base; });
 }
 
-/// The id of the case that the other one's code was counted in.
+/// The id of the case on the simulated device that runs the same code.
 std::string id_of_twin(const ComparedCase& timed) { return "simulated" + timed.id.substr(timed.device.size()); }
 
 bool was_counted(const ComparedCase& twin) {

@@ -9,12 +9,12 @@
 namespace convladder {
 namespace {
 
-/// Of the medians of two sequences of logarithms.
+/// The change between the medians of two sequences of logarithms.
 std::optional<ChangeBounds> change_of_logarithms(std::span<const double> base, std::span<const double> now,
                                                  double alpha) {
   const auto fewest = static_cast<std::size_t>(fewest_samples(alpha));
   if (base.size() < fewest || now.size() < fewest) return std::nullopt;
-  // Two sides with alpha / 2 each: a bound uses one side of either interval, alpha together.
+  // Two sides with alpha / 2 each: a bound uses one side of each interval, alpha together.
   const std::optional<MedianInterval> then = median_interval(base, 1 - alpha);
   const std::optional<MedianInterval> today = median_interval(now, 1 - alpha);
   return ChangeBounds{

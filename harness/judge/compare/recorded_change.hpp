@@ -1,6 +1,6 @@
-// How a time moved between two records that were made at different times.
+// The change of a time between two records that were made at different times.
 //
-// Such samples are not exchangeable: machines drift, so a two-sample test of them controls no error. What is used here
+// Such samples are not exchangeable: machines drift, so a two-sample test of them controls no error. The method here
 // makes fewer assumptions and draws weaker conclusions; docs/use/compare.md explains it.
 #pragma once
 
@@ -21,8 +21,8 @@ int fewest_samples(double alpha);
 /// each other. None with fewer than fewest_samples(alpha) on either side. Samples are positive.
 std::optional<ChangeBounds> recorded_change(std::span<const double> base, std::span<const double> now, double alpha);
 
-/// A case and the one it is judged beside, sample by sample: the two took their samples in turns, so what slows a round
-/// slows both.
+/// The samples of a case and of its witness, round by round: the two took their samples in turns, so whatever slows a
+/// round slows both.
 struct SampleRounds {
   std::span<const double> samples;
   std::span<const double> witness;
@@ -31,8 +31,8 @@ struct SampleRounds {
 /// ln(sample / witness's sample) of each round that both have.
 std::vector<double> logarithms_of_ratios(const SampleRounds& rounds);
 
-/// The same of the ratio to a witness: of the median over the rounds of ln(sample / witness's sample). Rounds that only
-/// one of them has are left out.
+/// The change of a case's ratio to its witness, with bounds like those of `recorded_change`: it is that of the median
+/// over the rounds of ln(sample / witness's sample). Rounds that only one of them has are left out.
 std::optional<ChangeBounds> change_beside_witness(const SampleRounds& base, const SampleRounds& now, double alpha);
 
 }  // namespace convladder

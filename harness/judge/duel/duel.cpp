@@ -27,7 +27,7 @@ namespace {
 constexpr int kMostControlRounds = 120;
 constexpr int kControlEvery = 3;  // sweeps of the confirmation
 
-/// One pair with what is known of it so far.
+/// A pair with the results so far.
 struct Contest {
   const DuelPair* pair;
   DuelCase* result;
@@ -40,7 +40,7 @@ struct Contest {
     now.reset();
     result->verdict = CaseVerdict::failed;
     result->reason = failure.what();
-    result->screened.reset();  // what the screen found of it proves nothing
+    result->screened.reset();  // the screen's result proves nothing about it
   }
 };
 
@@ -114,7 +114,8 @@ class Duel {
     return duel_coin(settings_.seed, what, static_cast<int>(round));
   }
 
-  /// Both sides of all pairs are open, and the rounds of all of them go by in turns: as many pairs as fit the memory.
+  /// Screens a group: both sides of all pairs are open, as many pairs as fit the memory, and take their rounds in
+  /// turns.
   void screen_group(ContestGroup& group) {
     if (const std::string why = why_no_room(group.group->device, group.group->work.shape, 2); !why.empty()) {
       for (Contest& contest : group.contests) {
@@ -136,12 +137,12 @@ class Duel {
     }
   }
 
-  /// The `number`th pair of processes of a screen. The first one says how long a slot is.
+  /// Starts the `number`th pair of processes of a screen. The first pair determines the length of a slot.
   void open(Contest& contest, const Workload& workload, std::size_t number) {
     const DuelPair& pair = *contest.pair;
     show("verifying", pair.id);
     const OneCpu both(settings_.seed + text_hash(pair.id) + number);
-    // Which process starts first is a coin's choice as well.
+    // A coin also decides which process starts first.
     if (coin(pair.id + " start", number)) {
       contest.base = std::make_unique<DuelSide>(base_side(pair, workload));
       contest.now = std::make_unique<DuelSide>(new_side(pair, workload));
@@ -157,7 +158,7 @@ class Duel {
     contest.now->slot(contest.result->length);
   }
 
-  /// Verifies once more and lets the processes go.
+  /// Verifies both sides once more and ends their processes.
   static void close(Contest& contest) {
     contest.base->verify_after();
     contest.now->verify_after();
@@ -165,8 +166,8 @@ class Duel {
     contest.now.reset();
   }
 
-  /// A fresh pair for every contest of the wave that has not failed: a pair's luck with the placement of code and data
-  /// must not affect a second round.
+  /// Starts a fresh pair for every contest of the wave that has not failed: a pair's luck with the placement of code
+  /// and data must not affect a second round.
   void open_wave(std::span<Contest> wave, const Workload& workload, int sweep) {
     for (Contest& contest : wave) {
       if (!contest.measured()) continue;
@@ -188,7 +189,7 @@ class Duel {
         if (contest.measured()) order.push_back(&contest);
       }
       if (order.empty()) break;
-      Contest& opponent = *order.front();  // of itself: the control, anywhere in the sweep
+      Contest& opponent = *order.front();  // its own opponent: the control, anywhere in the sweep
       const auto control_at = static_cast<std::size_t>(random.between(0, static_cast<int>(order.size()) - 1));
       shuffle(order, random);
       for (std::size_t i = 0; i < order.size(); ++i) {
@@ -224,7 +225,7 @@ class Duel {
     if (!screened.flagged) contest.result->verdict = CaseVerdict::pass;
   }
 
-  /// The base against itself, in two processes of their own.
+  /// A round of the base against itself, in two processes of their own.
   void control_round(const Contest& contest, const Workload& workload) {
     if (result_.control.size() >= kMostControlRounds || !result_.control_failure.empty()) return;
     show("control", contest.pair->id);
@@ -239,7 +240,7 @@ class Duel {
     }
   }
 
-  /// Everything that is still open, with fresh data and fresh processes, until a look decides it.
+  /// Measures every undecided case with fresh data and fresh processes, until a look decides it.
   void confirm() {
     std::vector<Contest*> flagged;
     for (ContestGroup& group : groups_) {

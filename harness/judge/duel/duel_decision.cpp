@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kLooks[] = {13, 21, 31};
 
-/// Where no Walsh average is a bound at that level, nothing bounds the change.
+/// Bounds of the change at that level; infinite where no Walsh average is a bound at it.
 ChangeBounds bounds_or_none(std::span<const double> differences, double alpha) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   if (const auto bounds = signed_rank_bounds(differences, alpha)) return *bounds;
@@ -40,7 +40,7 @@ Screened screen(std::span<const double> differences, const DuelLimits& limits) {
   const double tau = std::log1p(limits.verdict.tau);
   const ChangeBounds suspicion = bounds_or_none(differences, limits.screen_alpha);
   const ChangeBounds proof = bounds_or_none(differences, limits.verdict.alpha / 2);
-  // Written so that a bound that is NaN flags the case.
+  // Written so that a NaN bound flags the case.
   const bool passes = suspicion.low <= tau && -suspicion.high <= tau && proof.high < std::log1p(limits.verdict.delta);
   return {suspicion, !passes};
 }
@@ -70,8 +70,9 @@ void Confirmation::look() {
 }
 
 /// Holm, A simple sequentially rejective multiple test procedure, 1979: the smallest p has to be below alpha / m, the
-/// next one below alpha / (m - 1), and so on, until one is not. A p only falls from look to look, so what was rejected
-/// once stays rejected, and at the end it is one Holm test of p times the number of looks (Bonferroni over the looks).
+/// next one below alpha / (m - 1), and so on, until one is not. A p only falls from look to look, so a hypothesis that
+/// was rejected once stays rejected, and at the end it is one Holm test of p times the number of looks (Bonferroni over
+/// the looks).
 void Confirmation::holm(double Case::*p, Verdict verdict) {
   std::vector<Case*> order;
   for (Case& one : cases_) order.push_back(&one);
@@ -80,7 +81,7 @@ void Confirmation::holm(double Case::*p, Verdict verdict) {
   for (Case* const one : order) {
     if (!(one->*p <= limits_.verdict.alpha / static_cast<double>(left))) return;
     --left;
-    // What passed at an earlier look may prove to be a small regression after all: that goes first.
+    // A case that passed at an earlier look may prove to be a small regression after all: that takes precedence.
     if (one->decided && one->verdict != Verdict::pass) continue;
     one->decided = true;
     one->verdict = verdict;
@@ -103,7 +104,7 @@ std::optional<int> rounds_wanting(const ChangeBounds& bounds, int rounds, const 
   };
   const double below = bounds.estimate - bounds.low;
   const double above = bounds.high - bounds.estimate;
-  // The cheapest of a pass, a regression and an improvement.
+  // The smallest factor that leads to a pass, a regression or an improvement.
   const double closer = std::min({factor(above, delta - bounds.estimate), factor(below, bounds.estimate - tau),
                                   factor(above, -tau - bounds.estimate)});
   const double wanted = std::ceil(rounds * closer * closer);

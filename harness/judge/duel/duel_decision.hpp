@@ -1,5 +1,5 @@
-// What the rounds of a duel prove: screen, looks of the confirmation, Holm, control. No clock and no process in here,
-// so that recorded rounds lead to the same verdicts. See docs/use/duel.md.
+// The decisions that follow from the rounds of a duel: screen, looks of the confirmation, Holm, control. There is no
+// clock and no process in here, so that recorded rounds lead to the same verdicts. See docs/use/duel.md.
 #pragma once
 
 #include <optional>
@@ -11,30 +11,32 @@
 namespace convladder {
 
 struct DuelLimits {
-  VerdictLimits verdict;       ///< tau, Delta, and alpha for what is said at the end
+  VerdictLimits verdict;       ///< tau, Delta, and alpha for the final verdicts
   double screen_alpha = 0.05;  ///< level at which the screen flags a case
   int screen_rounds = 9;
-  int most_rounds = 31;  ///< of the confirmation
+  int most_rounds = 31;  ///< in the confirmation
 };
 
-/// A confirmation never needs more than this: use another machine instead.
+/// The most rounds of a confirmation: if that is not enough, use another machine instead.
 inline constexpr int kMostDuelRounds = 1000;
 
-/// When the confirmation is looked at: after 13, 21 and 31 rounds as far as they are below `most_rounds`, and then.
-/// The looks share the error, so looking three times does not make an error three times as likely.
+/// The numbers of rounds after which the confirmation is looked at: 13, 21 and 31 as far as they are below
+/// `most_rounds`, and `most_rounds`. The looks share the error, so looking three times does not make an error three
+/// times as likely.
 std::vector<int> confirm_looks(int most_rounds);
 
-/// What the first rounds of a case say.
+/// The result of a case's first rounds.
 struct Screened {
   ChangeBounds bounds;   ///< at screen_alpha
   bool flagged = false;  ///< to be measured again; otherwise it passes
 };
 
-/// A case passes at once if nothing is suspected at screen_alpha (L <= ln(1 + tau), and the mirrored rule) and U <
-/// ln(1 + Delta) even at alpha / 2. Everything else is flagged. At least kFewestRounds differences.
+/// Judges a case by its first rounds: it passes at once if nothing is suspected at screen_alpha (L <= ln(1 + tau), and
+/// the mirrored rule) and U < ln(1 + Delta) even at alpha / 2. Every other case is flagged. Needs at least
+/// kFewestRounds differences.
 Screened screen(std::span<const double> differences, const DuelLimits& limits);
 
-/// The flagged cases, measured with fresh processes in every round, from look to look.
+/// The confirmation of the flagged cases, measured with fresh processes in every round, from look to look.
 class Confirmation {
  public:
   struct Case {
@@ -42,7 +44,7 @@ class Confirmation {
     Verdict verdict = Verdict::inconclusive;
     bool decided = false;
     std::optional<ChangeBounds> bounds;  ///< low at alpha / looks, high at alpha / 2 / looks: see docs/use/duel.md
-    double p_slower = 1;                 ///< of "not more than tau slower", times the number of looks: not by Holm yet
+    double p_slower = 1;  ///< for "not more than tau slower", times the number of looks, before Holm's correction
     double p_faster = 1;
   };
 
@@ -51,11 +53,11 @@ class Confirmation {
   const std::vector<int>& looks() const { return looks_; }
   const std::vector<Case>& cases() const { return cases_; }
   void add(std::size_t one, double difference) { cases_[one].differences.push_back(difference); }
-  /// The case could not be measured to its end: nothing is said of it, and Holm still counts it.
+  /// Gives up a case that could not be measured to its end: it gets no verdict, and Holm still counts it.
   void withdraw(std::size_t one) { cases_[one].decided = true; }
-  /// After every undecided case has got the rounds of the next look: decides what can be.
+  /// Decides the cases that can be decided, after every undecided case has got the rounds of the next look.
   void look();
-  /// Whether nothing is left to be measured.
+  /// Whether nothing is left to measure.
   bool over() const;
 
  private:
@@ -66,16 +68,16 @@ class Confirmation {
   std::vector<Case> cases_;
 };
 
-/// Whether the time changed but the cycles did not: then the clock changed, not the code. `cycles` are the bounds
-/// of the differences in cycles at the level of the verdict. Only for regressed and improved.
+/// Whether the time changed but the cycles did not: then the clock changed, not the code. `cycles` are the bounds of
+/// the differences in cycles at the level of the verdict. Only for regressed and improved.
 bool only_the_clock(Verdict verdict, const ChangeBounds& cycles, double tau);
 
-/// How many rounds more it would take until the same spread would let a verdict be given: the bounds close in with the
-/// square root of the number of rounds. At least 1. None where nothing is known of the spread.
+/// The number of further rounds that would lead to a verdict at the same spread: the bounds close in with the square
+/// root of the number of rounds. At least 1. None where nothing is known of the spread.
 std::optional<int> rounds_wanting(const ChangeBounds& bounds, int rounds, const VerdictLimits& limits);
 
-/// The interval of what should not move, both bounds together wrong with probability alpha: contaminated if it excludes
-/// 0. None below kFewestRounds.
+/// The interval of the control, which should not move, both bounds together wrong with probability alpha: contaminated
+/// if it excludes 0. None below kFewestRounds.
 struct ControlOutcome {
   ChangeBounds bounds;
   bool contaminated = false;

@@ -53,7 +53,7 @@ std::string rounds_text(const DuelCase& one) {
                              : fmt::format("{} + {}", one.screen.size(), one.confirm.size());
 }
 
-/// What a table has of a case, beside its name.
+/// The columns of a table beside the case's name.
 std::vector<std::string> figures_of(const DuelCase& one) {
   return {time_or_blank(base_median(one)),
           time_or_blank(new_median(one)),
@@ -132,8 +132,8 @@ std::vector<std::string> all_notes(const DuelReport& report) {
   return notes;
 }
 
-/// Cases of one verdict; those with the same reason together. Of skipped ones their number is enough to read; Markdown
-/// and JSON have each.
+/// The cases with one verdict; those with the same reason together. The text only counts skipped ones; Markdown and
+/// JSON list each.
 std::string cases_of(const DuelResult& result, CaseVerdict verdict) {
   IdsByReason ids;
   for (const DuelCase& one : result.cases) {

@@ -11,7 +11,7 @@ namespace convladder {
 
 inline constexpr const char* kDuelSchemaVersion = "1.0";
 
-/// A duel with what it was made of.
+/// A duel with the settings and programs that it was made with.
 struct DuelReport {
   const DuelResult& result;
   const DuelSettings& settings;
@@ -19,14 +19,14 @@ struct DuelReport {
   const OtherProgram& now;
 };
 
-/// At most 100 columns, but for paths.
+/// The duel as text of at most 100 columns, except for paths.
 std::string duel_text(const DuelReport& report);
 std::string duel_markdown(const DuelReport& report);
 
-/// As results/duel.schema.json describes it, without `context`.
+/// The duel as results/duel.schema.json describes it, without `context`.
 nlohmann::ordered_json duel_json(const DuelReport& report);
 
-/// The rounds of a duel's JSON, `cases[].screen.rounds` or the like. Throws nlohmann's exceptions.
+/// Reads the rounds of a duel's JSON, such as `cases[].screen.rounds`. Throws nlohmann's exceptions.
 std::vector<DuelRound> rounds_from_json(const nlohmann::ordered_json& json);
 
 }  // namespace convladder

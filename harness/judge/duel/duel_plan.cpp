@@ -1,4 +1,4 @@
-// Which cases a duel has, and which only one of its sides has.
+// The cases of a duel, and those that only one of its sides has.
 
 #include <fmt/format.h>
 
@@ -20,7 +20,7 @@ constexpr const char* kCounted =
     "the simulated device counts and has no clock, so there is no time to compare ('convladder baseline check' "
     "compares its counters, exactly)";
 
-/// Why the pair cannot be measured, if it cannot.
+/// Sets the verdict and the reason of a pair that cannot be measured.
 void settle(DuelPair& pair, const OtherProgram& base, const OtherProgram& now) {
   for (const PlannedCase* const one : {&pair.base, &pair.now}) {
     if (!pair.runs() || one->runs()) continue;
@@ -42,14 +42,14 @@ void settle(DuelPair& pair, const OtherProgram& base, const OtherProgram& now) {
   }
 }
 
-/// Null if the variant is of another family.
+/// The variant's case in the group; null if the variant is of another family.
 const PlannedCase* case_of(const CaseGroup& group, const std::string& variant) {
   const auto found = std::ranges::find_if(
       group.cases, [&variant](const PlannedCase& one) { return one.variant.info.name == variant; });
   return found == group.cases.end() ? nullptr : &*found;
 }
 
-/// The case of another folder's stage, on the same size; none if that folder has no such stage.
+/// The case of the other folder's stage on the same size; none if that folder has no such stage.
 std::optional<PlannedCase> case_in(const FolderProblem& folder, const PlannedCase& now, std::string_view name) {
   const ProblemVariant* const found = find_variant(folder, now.variant.info.family, name);
   if (found == nullptr) return std::nullopt;
@@ -60,7 +60,7 @@ std::optional<PlannedCase> case_in(const FolderProblem& folder, const PlannedCas
   return planned;
 }
 
-/// Stages of two folders on the same sizes: by their names, or one against another.
+/// Pairs the stages of two folders on the same size: by their names, or one against another.
 DuelGroup folder_group(const CaseGroup& group, const FolderProblem& base, const std::string& base_variant,
                        const std::string& new_variant) {
   DuelGroup duel{group.work, group.device, {}};
@@ -87,7 +87,7 @@ DuelGroup folder_group(const CaseGroup& group, const FolderProblem& base, const 
   return duel;
 }
 
-/// Cases that the base has but neither the new build nor this program: they are reported as missing.
+/// Adds the cases that the base has but neither the new build nor this program: they are reported as missing.
 void add_lost(DuelGroup& duel, const CaseGroup& group, const RunOptions& options, const OtherProgram& base,
               const OtherProgram& now) {
   if (!options.variants.empty() || !options.case_filter.empty() || !group.work.shape.problem->is_default()) return;

@@ -15,17 +15,17 @@
 
 namespace convladder {
 
-/// "ABBA" or "BAAB", A being the base: whose slot each was, in the order of time.
+/// The times of one round, "ABBA" or "BAAB": A is a slot of the base, in the order of time.
 struct DuelRound {
-  bool base_outside = true;    ///< ABBA
+  bool base_outside = true;    ///< true for ABBA
   std::array<double, 4> ns{};  ///< nanoseconds of a call in each slot, in the order of time
 
-  std::optional<std::array<double, 4>> clock_mhz;  ///< of the device in each, where it tells
+  std::optional<std::array<double, 4>> clock_mhz;  ///< the device's in each slot, where it tells
 
   std::array<double, 2> base_ns() const { return base_outside ? std::array{ns[0], ns[3]} : std::array{ns[1], ns[2]}; }
   std::array<double, 2> new_ns() const { return base_outside ? std::array{ns[1], ns[2]} : std::array{ns[0], ns[3]}; }
 
-  /// (ln(B1 / A1) + ln(B2 / A2)) / 2: a drift that is linear in time is in both sides alike and cancels.
+  /// (ln(B1 / A1) + ln(B2 / A2)) / 2: a drift that is linear in time affects both sides alike and cancels.
   double difference() const {
     const auto [a1, a2] = base_ns();
     const auto [b1, b2] = new_ns();
@@ -40,7 +40,7 @@ inline std::vector<double> differences(const std::vector<DuelRound>& rounds) {
   return values;
 }
 
-/// The same of cycles, times multiplied by clocks; empty if a round does not know its clock.
+/// The rounds' differences in cycles, which are times multiplied by clocks; empty if a round does not know its clock.
 inline std::vector<double> cycle_differences(const std::vector<DuelRound>& rounds) {
   std::vector<double> values;
   for (DuelRound round : rounds) {
@@ -51,15 +51,15 @@ inline std::vector<double> cycle_differences(const std::vector<DuelRound>& round
   return values;
 }
 
-/// Whether the base takes the outer slots of a round: fair, and reproducible by the seed. `what` names the case and the
-/// stage, so that every sequence of coins is its own.
+/// Whether the base takes the outer slots of a round: by a fair coin, reproducible by the seed. `what` names the case
+/// and the stage, so that every sequence of coins is its own.
 inline bool duel_coin(std::uint64_t seed, const std::string& what, int round) {
   SeededRandom random(seed, text_hash(what) + static_cast<std::uint64_t>(round));
   return (random.next() >> 63) != 0;
 }
 
-/// {"order": "ABBA", "ns": [1, 2, 3, 4]}, with "clock_mhz" where it is known, and back. The latter throws nlohmann's
-/// exceptions.
+/// Converts a round to {"order": "ABBA", "ns": [1, 2, 3, 4]}, with "clock_mhz" where it is known, and back. Reading
+/// throws nlohmann's exceptions.
 inline nlohmann::ordered_json round_to_json(const DuelRound& round) {
   nlohmann::ordered_json json = {{"order", round.base_outside ? "ABBA" : "BAAB"}, {"ns", round.ns}};
   if (round.clock_mhz) json["clock_mhz"] = *round.clock_mhz;

@@ -21,11 +21,11 @@ namespace {
 
 constexpr double kSubRunNs = 1e6;
 constexpr int kMostSubRuns = 5;
-constexpr int kCalibrations = 3;       // the least disturbed counts
-constexpr double kMostSlotNs = 100e6;  // of calls so long that 5 of them tell no more than fewer
+constexpr int kCalibrations = 3;       // the least disturbed one counts
+constexpr double kMostSlotNs = 100e6;  // for calls so long that 5 of them tell no more than fewer
 constexpr double kGpuSlotNs = 10e6;
-constexpr double kReplayedNs = 0.2e6;  // of a sub-run that is one graph: what comes before it takes about 0.1 ms
-constexpr int kMostReplayed = 100;     // calls, a multiple of every percentage's
+constexpr double kReplayedNs = 0.2e6;  // for a sub-run that is one graph: the overhead before it takes about 0.1 ms
+constexpr int kMostReplayed = 100;     // calls; a multiple of what every percentage needs
 constexpr int kFewestGpuCalls = 5;
 
 int rounded_up(double value, int multiple) {
@@ -136,8 +136,8 @@ SlotTime DuelSide::slot(const SlotLength& length) {
   if (ns.empty() || !std::ranges::all_of(ns, [](double value) { return value > 0 && std::isfinite(value); })) {
     throw SideFailure(fmt::format("{}: a slot took no time: the clock is too coarse", role_));
   }
-  // No clock of the host agrees with a virtual one. A GPU's events are believed: both sides are builds of this program,
-  // and what a slot does beside its calls takes the longer the shorter they are.
+  // The host's clock never agrees with a virtual one. A GPU's events are trusted: both sides are builds of this
+  // program, and a slot's overhead beside its calls weighs more the shorter they are.
   if (on_processor_) {
     claimed_.add(std::accumulate(ns.begin(), ns.end(), 0.0) * length.iterations, observed, true,
                  verifier_.untimed_ns());
@@ -151,7 +151,7 @@ void DuelSide::verify_after() {
   attempt([&] {
     require("after timing", verifier_.check(last_call_));
     if (calls_of_slot(length_) > 1) return;
-    // One call after a fill each time: none has found what a call left.
+    // So far each call had its outputs filled before it: none has found the output of a call.
     verifier_.set_for_following_call();
     ask_for_slot(length_);
     require("after timing", verifier_.check(last_call_));

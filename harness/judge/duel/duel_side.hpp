@@ -1,4 +1,4 @@
-// One side of a duel: a process of one build with one case, verified, and then asked for slots.
+// One side of a duel: a process of one build with one case, which is verified and then measures slots.
 #pragma once
 
 #include <array>
@@ -15,32 +15,32 @@
 
 namespace convladder {
 
-/// A side failed: it is wrong, crashed, … The message says which side and what.
+/// The failure of a side: it is wrong, crashed, … The message names the side and the failure.
 struct SideFailure : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// How long a slot is: the same for both sides.
+/// The length of a slot, the same for both sides.
 struct SlotLength {
-  int iterations = 1;  ///< calls of a sub-run
+  int iterations = 1;  ///< the calls of a sub-run
   int sub_runs = 5;
-  bool replayed = false;  ///< on a GPU: a sub-run is one graph, so that it does not take what launching its calls takes
+  bool replayed = false;  ///< on a GPU: a sub-run is one graph, so that its time does not include launching its calls
 };
 
 struct SlotTime {
-  double ns = 0;                    ///< of a call
-  std::optional<double> clock_mhz;  ///< of a GPU meanwhile
+  double ns = 0;                    ///< of one call
+  std::optional<double> clock_mhz;  ///< a GPU's clock meanwhile
 };
 
-/// What a process is started for.
+/// The task of a side's process.
 struct SideSetting {
   std::string role;     ///< "base" or "new": for messages
   std::string program;  ///< path
   const PlannedCase& planned;
   const Workload& workload;
   double timeout_seconds = 60;
-  std::uint64_t seed = 1;      ///< of what inputs and outputs look like before calls: the same for both sides
-  TimeJudge* judge = nullptr;  ///< of what its calls claim, if any
+  std::uint64_t seed = 1;      ///< for the contents of inputs and outputs before calls: the same for both sides
+  TimeJudge* judge = nullptr;  ///< judges the times that the side claims, if not null
   int extra_percent = 0;       ///< work that is added to every slot, to see whether it is found
 };
 
@@ -49,17 +49,17 @@ class DuelSide {
   /// Starts the process and verifies it, on integers and on the real input. Throws SideFailure.
   explicit DuelSide(const SideSetting& setting);
 
-  /// How long slots should be: on a processor sub-runs of about 1 ms, at most 5 and fewer where a call takes longer
-  /// than 20 ms; on a GPU so many calls that they last 10 ms, one where its clock is virtual. There a sub-run is one
-  /// call, or about 0.2 ms of calls where both sides' are replayed, so many as `replayed_calls` says. The iterations
-  /// are a multiple of what `extra_percent` needs.
+  /// The length of slots: on a processor sub-runs of about 1 ms, at most 5 and fewer where a call takes longer than 20
+  /// ms; on a GPU as many calls as last 10 ms, one where its clock is virtual. There a sub-run is one call, or about
+  /// 0.2 ms of calls where both sides' are replayed, as many as `replayed_calls` says. The iterations are a multiple of
+  /// what `extra_percent` needs.
   SlotLength calibrate(int extra_percent, int replayed_calls = 0);
-  /// How many calls of a recording last as long as a sub-run on a processor; 0 where they cannot be recorded, or where
-  /// launches cost nothing.
+  /// The number of calls of a recording that last as long as a sub-run on a processor; 0 where they cannot be recorded,
+  /// or where launches cost nothing.
   int replayed_calls();
-  /// On a processor the fastest sub-run, which no neighbour disturbed; on a GPU the median.
+  /// Measures a slot: on a processor the fastest sub-run, which no neighbour disturbed; on a GPU the median.
   SlotTime slot(const SlotLength& length);
-  /// Compares what the last call of the last slot left, and one call more that follows it where slots are of one call.
+  /// Compares the output of the last call of the last slot, and that of one more call where slots consist of one call.
   void verify_after();
 
  private:
@@ -72,22 +72,22 @@ class DuelSide {
 
   std::string role_;
   bool on_processor_;
-  bool virtual_clock_;  ///< every call then takes the same
+  bool virtual_clock_;  ///< then every call takes the same time
   int extra_percent_;
   PlannedCase planned_;
   TimeJudge* judge_;
-  std::vector<double> slots_ns_;  ///< of a call, in each slot
+  std::vector<double> slots_ns_;  ///< of one call, for each slot
   std::int64_t last_call_ = 0;
   SlotLength length_;  ///< of the last slot
   CaseVerifier verifier_;
   ClaimedTimes claimed_;
 };
 
-/// Four slots in the order of the coin.
+/// Measures four slots in the order of the coin.
 DuelRound measure_round(DuelSide& base, DuelSide& now, bool base_outside, const SlotLength& length);
 
-/// The same between two processes that are started for it, the outer one first, warmed up by a slot each, and verified
-/// again at its end. Nothing but the coin says which is which, so that two equal sides can be exchanged.
+/// Measures a round between two processes that are started for it, the outer one first, warmed up by a slot each, and
+/// verified again at its end. Only the coin decides which is which, so that two equal sides can be exchanged.
 DuelRound measure_fresh_round(const SideSetting& base, const SideSetting& now, bool base_outside,
                               const SlotLength& length);
 

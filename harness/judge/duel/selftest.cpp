@@ -15,7 +15,7 @@ using Clock = std::chrono::steady_clock;
 namespace {
 
 constexpr double kWantedPower = 0.95;
-constexpr double kFoundShare = 56.0 / 59;  // what 95 % may look like in 59 trials without anybody worrying
+constexpr double kFoundShare = 56.0 / 59;  // a share that 95 % may well give in 59 trials
 
 SelftestRun one_run(const std::vector<DuelGroup>& plan, const OtherProgram& base, const OtherProgram& now,
                     const ImageSet& images, const DuelSettings& settings) {

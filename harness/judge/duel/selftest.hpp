@@ -1,4 +1,4 @@
-// How often a duel errs on this machine, and what it finds: duels whose answer is known. See docs/use/duel.md.
+// How often a duel errs on this machine, and which changes it finds: duels whose answer is known. See docs/use/duel.md.
 #pragma once
 
 #include <chrono>
@@ -13,7 +13,7 @@
 
 namespace convladder {
 
-/// What was made of one duel of the one case.
+/// The result of one duel of the one case.
 struct SelftestRun {
   int extra_percent = 0;
   std::uint64_t seed = 0;
@@ -35,29 +35,29 @@ struct SelftestLevel {
 
 struct SelftestResult {
   std::vector<SelftestRun> runs;  ///< in the order in which they were made
-  bool out_of_time = false;       ///< fewer than planned
+  bool out_of_time = false;       ///< fewer runs were made than planned
   double seconds = 0;
 
-  /// By extra work, ascending; levels without a run are not there.
+  /// The runs by extra work, ascending; levels without a run are left out.
   std::vector<SelftestLevel> levels() const;
 };
 
-/// Whether a claim about the duel is shown by the runs, spoken against by them, or neither.
+/// Whether the runs show a claim about the duel, speak against it, or do neither.
 enum class Claim { shown, open, refuted };
 
-/// "Two equal sides are called a regression in at most `alpha` of duels": shown if the exact upper bound says so (0 of
-/// 299 at 1 %), refuted if the lower bound lies above.
+/// The claim "Two equal sides are called a regression in at most `alpha` of duels": shown if the exact upper bound is
+/// that low (0 of 299 at 1 %), refuted if the lower bound lies above.
 Claim few_false_alarms(const SelftestLevel& equal_sides, double alpha);
-/// "Extra work of Delta or more is found in 95 % of duels": shown by at least 56 of 59, refuted if the exact upper
-/// bound lies below 95 %.
+/// The claim "Extra work of Delta or more is found in 95 % of duels": shown by at least 56 of 59, refuted if the exact
+/// upper bound lies below 95 %.
 Claim finds(const SelftestLevel& extra_work);
 
-/// Which duels: for each level how many, in a random order that the seed decides, so that whatever the machine does
-/// meanwhile is in all levels alike.
+/// The extra work of each duel: for each level as many duels as wanted, in a random order that the seed decides, so
+/// that disturbances of the machine affect all levels alike.
 std::vector<int> selftest_order(const std::vector<std::pair<int, int>>& runs_of_percent, std::uint64_t seed);
 
-/// Duels of the plan's one pair, each with a seed of its own, until all are made or the time is over. Throws UserError
-/// if a case is wrong or cannot be run.
+/// Duels the plan's one pair, each time with a seed of its own, until all duels are made or the time is over. Throws
+/// UserError if a case is wrong or cannot be run.
 SelftestResult run_selftest(const std::vector<DuelGroup>& plan, const OtherProgram& base, const OtherProgram& now,
                             const ImageSet& images, const DuelSettings& settings, const std::vector<int>& order,
                             std::optional<double> budget_seconds,

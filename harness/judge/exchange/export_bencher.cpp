@@ -12,7 +12,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr std::size_t kLongestBenchmark = 1024;  // characters of a benchmark's name, as Bencher's page says
+constexpr std::size_t kLongestBenchmark = 1024;  // characters of a benchmark's name, by Bencher's documentation
 constexpr std::size_t kLongestMeasure = 64;
 
 ordered_json bencher_metric(const ExportedFigure& figure) {
@@ -35,7 +35,7 @@ ExportedText bencher_export(const ExportedRecord& record, const ExportOptions& /
         measures[figure.measure] = bencher_metric(figure);
       }
     }
-    // A threshold on it alarms where the comparison does, and nowhere else.
+    // A threshold on it raises an alarm where the comparison does, and nowhere else.
     if (one.verdict && !measures.empty()) {
       measures["regressed"] = {{"value", one.verdict->verdict == case_verdict_name(CaseVerdict::regressed) ? 1 : 0}};
     }

@@ -1,6 +1,6 @@
 // Conbench's benchmark results, one for each figure: https://conbench.github.io/conbench/
 //
-// Its units are those of conbench/units.py: a counter has none of them. It takes a result for each POST.
+// Its units are those of conbench/units.py: none of them suits a counter. It takes one result per POST.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ std::uint64_t cache_bytes(const ExportedContext& about, int level, std::string_v
   return found == about.caches.end() ? 0 : found->bytes;
 }
 
-/// Texts, as its own clients write them; 0 for what the record does not say.
+/// The machine's facts as texts, the way Conbench's own clients write them; 0 where the record does not give them.
 ordered_json conbench_machine(const ExportedContext& about) {
   const std::string kernel = about.kernel.substr(about.kernel.rfind(' ') + 1);
   const std::size_t space = about.system.rfind(" (");
@@ -63,7 +63,7 @@ ordered_json conbench_tags(const ExportedCase& one, std::string_view measure) {
   return tags;
 }
 
-/// What a result has whatever came out: `figure` is nullptr of a case that failed.
+/// The part of a result that does not depend on the outcome; `figure` is nullptr for a case that failed.
 ordered_json conbench_result(const ExportedRecord& record, const ExportedCase& one, const ExportedFigure* figure,
                              const ExportOptions& options) {
   const ExportedContext& about = record.context;
@@ -81,7 +81,7 @@ ordered_json conbench_result(const ExportedRecord& record, const ExportedCase& o
                          {"compiler_flags", about.compiler_flags},
                          {"build_type", about.build_type}}},
                        {"github", {{"repository", options.repository}}}};
-  // A commit that is not what was measured would be a lie: Conbench compares along commits.
+  // A commit that differs from the code that was measured would be a lie: Conbench compares along commits.
   if (about.commit != "unknown" && !about.dirty) json["github"]["commit"] = about.commit;
   ordered_json info = {{"case", one.name}, {"record_sha256", about.sha256}};
   if (about.dirty) info["uncommitted_changes_after"] = about.commit;
@@ -108,7 +108,7 @@ ordered_json of_figure(const ExportedRecord& record, const ExportedCase& one, co
   const std::vector<double> samples = figure.samples.empty() ? std::vector{figure.value} : figure.samples;
   json["stats"] = {{"data", samples},
                    {"unit", figure.unit},
-                   {"times", nlohmann::ordered_json::array()},  // of what is no time itself
+                   {"times", nlohmann::ordered_json::array()},  // for figures that are no times
                    {"time_unit", figure.unit},
                    {"iterations", figure.iterations}};
   if (one.verdict && figure.measure == "latency") {

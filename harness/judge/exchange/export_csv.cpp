@@ -38,7 +38,7 @@ const Row kColumns{"case",
                    "uncommitted_changes",
                    "host"};
 
-/// As RFC 4180 wants it: quoted only where it has to be.
+/// A field as RFC 4180 wants it: quoted only where necessary.
 std::string csv_field(const std::string& text) {
   return text.find_first_of(",\"\r\n") == std::string::npos ? text : csv_quoted(text);
 }

@@ -10,49 +10,49 @@
 
 namespace convladder {
 
-/// What a format asks beside the record.
+/// The options of an export beside the record.
 struct ExportOptions {
   std::string repository;  ///< "https://github.com/owner/name"; empty if not given
 };
 
-/// What is not in an export, and why: nothing is dropped without a word.
+/// A case or figure that is not in an export, and why: nothing is dropped silently.
 struct LeftOut {
-  std::string name;        ///< a case
-  std::string why;         ///< the same words for the same reason
-  bool failed = false;     ///< it was run and went wrong
-  bool is_figure = false;  ///< of a case that is there
+  std::string name;        ///< the case's
+  std::string why;         ///< worded the same for the same reason
+  bool failed = false;     ///< whether it was run and went wrong
+  bool is_figure = false;  ///< whether it is a figure of a case that is exported
 };
 
 struct ExportedText {
   std::string text;
-  std::size_t written = 0;  ///< entries in it
+  std::size_t written = 0;  ///< the number of its entries
   std::vector<LeftOut> left_out;
 };
 
 struct ExportFormat {
-  const char* name;  ///< as it is typed
-  /// Throws UserError for what the format cannot say at all.
+  const char* name;  ///< the name as typed
+  /// Writes the record. Throws UserError if the format cannot hold it at all.
   ExportedText (*write)(const ExportedRecord& record, const ExportOptions& options);
 };
 
-/// A static object of it makes the format known.
+/// A static object of this type registers a format.
 class ExportFormatRegistration {
  public:
   explicit ExportFormatRegistration(const ExportFormat& format);
 };
 
-/// By name.
+/// All formats by name.
 const std::vector<ExportFormat>& export_formats();
 
-/// "skipped: no CUDA device" of a case that has nothing to export; `otherwise` of one that is ok.
+/// Why a case has nothing to export: "skipped: no CUDA device"; `otherwise` for a case that is ok.
 std::string why_left_out(const ExportedCase& one, std::string_view otherwise);
 
 /// A line for each reason: "12 cases left out: skipped: no CUDA device; the first: cuda/…".
 std::vector<std::string> left_out_lines(const std::vector<LeftOut>& left_out);
 
-/// "median of 25 samples, 95% interval 1.2 to 1.4 ns, measured": what a figure is, in one line.
+/// A figure's description in one line: "median of 25 samples, 95% interval 1.2 to 1.4 ns, measured".
 std::string figure_text(const ExportedFigure& figure);
-/// "regressed: …"; empty without a verdict.
+/// A case's verdict: "regressed: …"; empty without one.
 std::string verdict_text(const ExportedCase& one);
 
 }  // namespace convladder

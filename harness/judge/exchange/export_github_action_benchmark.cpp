@@ -1,4 +1,4 @@
-// What github-action-benchmark reads as customSmallerIsBetter:
+// The format that github-action-benchmark reads as customSmallerIsBetter:
 // https://github.com/benchmark-action/github-action-benchmark
 #include <fmt/format.h>
 
@@ -14,14 +14,14 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// "cpu/flat-vector/lenet72.conv1/10", and of its other figures "… (latency-op-cold)".
+/// An entry's name: "cpu/flat-vector/lenet72.conv1/10", with the measure for other figures: "… (latency-op-cold)".
 std::string entry_name(const ExportedCase& one, const ExportedFigure& figure) {
   return figure.measure == "latency" ? one.name : fmt::format("{} ({})", one.name, figure.measure);
 }
 
 ordered_json action_entry(const ExportedCase& one, const ExportedFigure& figure) {
   ordered_json json = {{"name", entry_name(one, figure)}, {"unit", figure.unit}, {"value", figure.value}};
-  // One number for both sides, which the action draws: the farther bound.
+  // The action draws one number for both sides: the farther bound.
   if (figure.low && figure.high) {
     json["range"] = fmt::format("± {}", std::max(figure.value - *figure.low, *figure.high - figure.value));
   }
@@ -40,7 +40,7 @@ ExportedText action_export(const ExportedRecord& record, const ExportOptions& /*
   for (const ExportedCase& one : record.cases) {
     std::size_t written = 0;
     for (const ExportedFigure& figure : one.figures) {
-      if (figure.kind == FigureKind::compared) continue;  // a change below 0 is no value that the action can divide by
+      if (figure.kind == FigureKind::compared) continue;  // the action cannot divide by a change below 0
       entries.push_back(action_entry(one, figure));
       ++written;
     }

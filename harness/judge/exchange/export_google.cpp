@@ -1,4 +1,4 @@
-// Google Benchmark's JSON, by its own reporter, with the record's machine and date in place of this process's.
+// Google Benchmark's JSON, written by its own reporter, with the record's machine and date in place of this process's.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -17,7 +17,7 @@ ordered_json google_context(const ExportedContext& about) {
   for (const ExportedCache& one : about.caches) {
     caches.push_back({{"type", one.type}, {"level", one.level}, {"size", one.bytes}, {"num_sharing", 0}});
   }
-  std::string date = about.date;  // "2026-01-31T12:00:00+00:00" is how Google Benchmark writes it
+  std::string date = about.date;  // Google Benchmark writes "2026-01-31T12:00:00+00:00"
   if (date.ends_with('Z')) date.replace(date.size() - 1, 1, "+00:00");
   return {{"date", date},
           {"host_name", about.host},

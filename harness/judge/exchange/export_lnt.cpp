@@ -14,11 +14,11 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// lnt.testing.PASS and FAIL.
+// The values of lnt.testing.PASS and FAIL.
 constexpr int kPass = 0;
 constexpr int kFail = 1;
 
-/// "2026-01-31 12:00:00", as LNT writes it itself; as it is where it is no such date.
+/// The date as LNT writes it, "2026-01-31 12:00:00"; unchanged where it has another form.
 std::string lnt_time(std::string date) {
   if (date.size() == 20 && date[10] == 'T' && date.back() == 'Z') {
     date[10] = ' ';
@@ -44,7 +44,7 @@ ordered_json lnt_run(const ExportedRecord& record) {
     run["start_time"] = lnt_time(about.date);
     run["end_time"] = lnt_time(about.date);
   }
-  run["llvm_project_revision"] = about.commit;  // what LNT orders runs by, whatever the project
+  run["llvm_project_revision"] = about.commit;  // LNT orders runs by it, whatever the project
   run["git_sha"] = about.commit;
   run["uncommitted_changes"] = about.dirty ? "yes" : "no";
   run["program"] = about.program;
@@ -52,7 +52,7 @@ ordered_json lnt_run(const ExportedRecord& record) {
   run["compiler_flags"] = about.compiler_flags;
   run["build_type"] = about.build_type;
   run["record_sha256"] = about.sha256;
-  // A test has room for metrics and nothing else.
+  // A test can hold metrics only.
   std::map<std::string, std::string> by_verdict;
   for (const ExportedCase& one : record.cases) {
     if (!one.verdict) continue;

@@ -28,7 +28,7 @@ namespace {
 
 constexpr NumberRange kExportedTimes{.least = kAboveZero, .most = 1e18, .unit = "ns"};
 
-/// "latency-layer-cold": what else than letters and digits a name holds becomes a dash.
+/// "latency-layer-cold": characters of a name other than letters and digits become a dash.
 std::string measure_name(std::string_view first, std::string_view of, std::string_view cache) {
   std::string name(first);
   for (const std::string_view part : {of, cache}) {
@@ -71,7 +71,7 @@ void add_prediction(ExportedCase& one, const std::string& gpu, double low, doubl
                          .high = high});
 }
 
-/// Two times of a case may be of the same name: the second is numbered.
+/// Numbers the second of two times of a case that have the same name.
 void number_same_measures(ExportedCase& one) {
   for (std::size_t i = 1; i < one.figures.size(); ++i) {
     const auto before = [&](const std::string& measure) {
@@ -112,7 +112,7 @@ ExportedCase of_case(const CaseFigures& figures) {
   return one;
 }
 
-/// What all kinds of cases have: an id, a status, a reason, a quality.
+/// The fields that all kinds of cases have: an id, a status, a reason, a quality.
 ExportedCase begun(const JsonPlace& place) {
   ExportedCase one;
   one.name = place.at("id").name();
@@ -128,7 +128,7 @@ ExportedCase begun(const JsonPlace& place) {
 }
 
 std::vector<ExportedCase> of_run(const ordered_json& json, const std::string& file) {
-  static_cast<void>(recorded_run_of(json, file));  // which checks what figures do not look at
+  static_cast<void>(recorded_run_of(json, file));  // it checks the parts that figures do not use
   std::vector<ExportedCase> cases;
   const JsonPlace place(json, file);
   for (const CaseFigures& one : case_figures(place.at("cases"))) cases.push_back(of_case(one));
@@ -182,7 +182,7 @@ std::vector<ExportedCase> of_ranking(const JsonPlace& place) {
   return cases;
 }
 
-/// Of a fraction of the base.
+/// Adds a change, given as a fraction of the base.
 void add_change(ExportedCase& one, std::optional<double> estimate, std::optional<double> low,
                 std::optional<double> high) {
   if (!estimate) return;
@@ -197,7 +197,7 @@ void add_change(ExportedCase& one, std::optional<double> estimate, std::optional
                          .high = percent(high)});
 }
 
-/// The new side's slots, of the rounds that decided.
+/// The new side's slots, from the rounds that decided.
 std::vector<double> slots_of(const JsonPlace& at) {
   for (const char* const stage : {"confirm", "screen"}) {
     if (!at.has(stage)) continue;
@@ -214,7 +214,7 @@ std::vector<double> slots_of(const JsonPlace& at) {
   return {};
 }
 
-/// Of `compare` and of `duel`: the figures are those of the new side.
+/// The cases of a record of `compare` or `duel`: the figures are those of the new side.
 std::vector<ExportedCase> of_comparison(const JsonPlace& place) {
   std::vector<ExportedCase> cases;
   for (const JsonPlace& at : place.at("cases").list()) {
@@ -256,7 +256,7 @@ Number number_at(const ordered_json& json, const char* pointer) {
                                                                                          : Number{0};
 }
 
-/// As far as it is there: a comparison has little of it.
+/// The context, as far as it exists: a comparison has little of it.
 ExportedContext context_of(const ordered_json& json, const std::string& kind) {
   const ordered_json& context = value_at(json, "/context");
   const ordered_json& program = context.is_object() ? value_at(context, "/program") : value_at(json, "/new/program");
@@ -290,7 +290,7 @@ ExportedContext context_of(const ordered_json& json, const std::string& kind) {
     if (text_at(device, "/family") != "cuda" || text_at(device, "/kind") == "simulated" || name.empty()) continue;
     if (value_at(device, "/unavailable").is_null()) about.gpus.push_back(name);
   }
-  if (!context.is_object() && value_at(json, "/new").is_object()) {  // a comparison says it of its new side
+  if (!context.is_object() && value_at(json, "/new").is_object()) {  // a comparison has it for its new side
     const ordered_json& now = value_at(json, "/new");
     if (about.commit == "unknown") about.commit = text_at(now, "/commit", "unknown");
     about.dirty = about.dirty || value_at(now, "/dirty") == true;
@@ -337,7 +337,7 @@ void add_verdicts(ExportedRecord& record, const Comparison& comparison) {
   for (ExportedCase& one : record.cases) by_name.emplace(one.name, &one);
   for (const ComparedCase& compared : comparison.cases) {
     const auto found = by_name.find(compared.id);
-    if (found == by_name.end()) continue;  // only the base has it: the command says so
+    if (found == by_name.end()) continue;  // only the base has it; the command reports that
     ExportedCase* const one = found->second;
     std::string reason = compared.reason;
     if (!compared.cause.empty()) reason += (reason.empty() ? "" : "; ") + compared.cause;

@@ -1,5 +1,5 @@
-// What an export says of a record, whatever the format: its cases with their figures, and what a comparison says of
-// them.
+// The content of an export, whatever the format: a record's cases with their figures, and the verdicts of a comparison
+// on them.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -15,13 +15,13 @@ namespace convladder {
 
 struct Comparison;
 
-/// Where a figure comes from. Formats keep them apart.
+/// The origin of a figure. Formats keep them apart.
 enum class FigureKind {
   measured,   ///< by a clock
   counted,    ///< on the simulated device, exactly
-  modelled,   ///< below its model of the caches
+  modelled,   ///< by its model of the caches
   predicted,  ///< for a named GPU, or by a virtual clock
-  compared,   ///< against another record
+  compared,   ///< relative to another record
 };
 std::string_view figure_kind_name(FigureKind kind);
 
@@ -29,23 +29,23 @@ struct ExportedFigure {
   FigureKind kind = FigureKind::measured;
   std::string measure;  ///< "latency", "latency-op-cold", "counted-smsp__inst_executed.sum", "predicted-h100", "change"
   std::string unit;     ///< "ns", "count", "percent"
-  double value = 0;     ///< the median; of a range the geometric middle
+  double value = 0;     ///< the median; for a range the geometric middle
   std::optional<double> low = {};
   std::optional<double> high = {};
-  std::optional<double> level = {};  ///< of the interval; none of a range
+  std::optional<double> level = {};  ///< of the interval; none for a range
   std::vector<double> samples = {};  ///< in the order they were taken
-  int iterations = 1;                ///< calls of each sample
+  int iterations = 1;                ///< the number of calls in each sample
 };
 
 struct ExportedVerdict {
   std::string verdict;  ///< "pass", "regressed", …
   std::string reason;   ///< may be empty
-  std::string witness;  ///< likewise
+  std::string witness;  ///< may be empty
 };
 
 struct ExportedCase {
   std::string name;    ///< the case's id: unique in a record, and the same in every record
-  std::string device;  ///< what the id is made of, as far as the kind of record has it
+  std::string device;  ///< the parts of the id, as far as this kind of record has them
   std::string variant;
   std::string network;
   std::string layer;
@@ -56,18 +56,18 @@ struct ExportedCase {
   std::vector<ExportedFigure> figures;
   std::optional<ExportedVerdict> verdict;
 
-  /// The case's own time, measured; none where there is none, or where it is predicted.
+  /// The case's own time, measured; none if it has none or a predicted one.
   const ExportedFigure* latency() const;
 };
 
-/// A cache as `context.cpu.caches` has it.
+/// A cache in the form of `context.cpu.caches`.
 struct ExportedCache {
   int level = 0;
   std::string type;
   std::uint64_t bytes = 0;
 };
 
-/// What a record says of its making. "unknown" and 0 where it says nothing.
+/// How a record was made, by its own account. "unknown" and 0 where it does not say.
 struct ExportedContext {
   std::string kind;  ///< "run", "comparison", …
   std::string date;  ///< "2026-01-31T12:00:00Z"
@@ -85,9 +85,9 @@ struct ExportedContext {
   int threads = 0;
   std::uint64_t memory_bytes = 0;
   std::vector<ExportedCache> caches;
-  std::vector<std::string> gpus;  ///< that were there
-  std::string sha256;             ///< of the record's text: the same record is the same run
-  std::string imported_from;      ///< "Google Benchmark 1.7.1"; empty of a record of ours
+  std::vector<std::string> gpus;  ///< those that were present
+  std::string sha256;             ///< of the record's text; it identifies the run
+  std::string imported_from;      ///< "Google Benchmark 1.7.1"; empty for a record of ours
 };
 
 struct ExportedRecord {
@@ -95,11 +95,11 @@ struct ExportedRecord {
   std::vector<ExportedCase> cases;
 };
 
-/// Of a run, a run of networks, a ranking, a sweep, a comparison or a duel. `file` is what messages call it. Throws
-/// UserError.
+/// Converts a record of a run, a run of networks, a ranking, a sweep, a comparison or a duel. `file` is what messages
+/// call it. Throws UserError.
 ExportedRecord exported_record(const nlohmann::ordered_json& json, const std::string& file);
 
-/// Adds what a comparison says of the cases: verdicts, and the change as a figure of its own.
+/// Adds a comparison's results to the cases: verdicts, and the change as a figure of its own.
 void add_verdicts(ExportedRecord& record, const Comparison& comparison);
 
 }  // namespace convladder

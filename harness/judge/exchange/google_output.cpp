@@ -30,7 +30,7 @@ Run make_run(const std::string& name, int family, int repetitions) {
   return run;
 }
 
-/// Real and CPU time are both the device's clock: no other is read.
+/// Sets real and CPU time, both to the device's clock: no other is read.
 void set_time(Run& run, double nanoseconds_per_call) {
   run.real_accumulated_time = nanoseconds_per_call * 1e-9 * static_cast<double>(run.iterations);
   run.cpu_accumulated_time = run.real_accumulated_time;
@@ -83,7 +83,7 @@ void report(benchmark::BenchmarkReporter& reporter, std::ostream& stream, const 
   reporter.SetOutputStream(&stream);
   reporter.SetErrorStream(&stream);
   benchmark::BenchmarkReporter::Context context;
-  context.name_field_width = 0;  // its constructor leaves it as it is
+  context.name_field_width = 0;  // its constructor does not initialise it
   for (const GoogleCase& one_case : cases) {
     context.name_field_width = std::max(context.name_field_width, one_case.name.size() + 7);
   }

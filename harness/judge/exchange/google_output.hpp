@@ -9,7 +9,7 @@
 
 namespace convladder {
 
-/// What the `--benchmark_*` flags ask of the output.
+/// The output that the `--benchmark_*` flags ask for.
 struct GoogleOutput {
   std::optional<std::string> console_format;  ///< --benchmark_format: "console", "json" or "csv"
   std::string file;                           ///< --benchmark_out
@@ -21,13 +21,13 @@ struct GoogleOutput {
 struct GoogleCase {
   std::string name;
   std::string error;            ///< why it has no time
-  std::vector<double> samples;  ///< nanoseconds of a call; empty with an error
-  int iterations = 1;           ///< calls of each sample
+  std::vector<double> samples;  ///< nanoseconds of one call; empty with an error
+  int iterations = 1;           ///< the number of calls in each sample
   std::string label;            ///< any text; empty for none
 };
 
-/// The text of Google Benchmark's JSON reporter: a run for each sample, and its aggregates. What it says in `context`
-/// is of this process and this machine.
+/// The text of Google Benchmark's JSON reporter: a run for each sample, and its aggregates. Its `context` describes
+/// this process and this machine.
 std::string google_json_text(const std::vector<GoogleCase>& cases, bool aggregates_only);
 
 /// Writes every case that has a time, with Google Benchmark's reporters: a run for each sample and its aggregates.

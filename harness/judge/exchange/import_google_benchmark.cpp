@@ -1,4 +1,4 @@
-// Google Benchmark's JSON (--benchmark_format=json, --benchmark_out), read where a run is.
+// Google Benchmark's JSON (--benchmark_format=json, --benchmark_out), read in place of a run.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,18 +19,18 @@ using nlohmann::ordered_json;
 
 constexpr std::array<std::pair<std::string_view, double>, 4> kUnits{{{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}}};
 
-constexpr std::int64_t kMostIterations = 1 << 30;  // that a record can say
+constexpr std::int64_t kMostIterations = 1 << 30;  // the most that a record can hold
 
-/// What older versions, which say no run_type, end the names of aggregates in.
+/// The endings of aggregates' names in older versions, which write no run_type.
 constexpr std::array<std::string_view, 6> kAggregateEnds{"_mean", "_median", "_stddev", "_cv", "_BigO", "_RMS"};
 
-/// One benchmark with its arguments: repetitions and aggregates of it share this.
+/// The key of a benchmark with its arguments, which its repetitions and aggregates share.
 using Key = std::tuple<std::string, int, int>;
 
 struct Repetitions {
   Key key;
   ImportedCase imported;
-  std::vector<double> aggregates;  ///< its median if the file holds that, else its mean
+  std::vector<double> aggregates;  ///< the file's median if it holds one, else its mean
   bool has_median = false;
 };
 
@@ -57,7 +57,7 @@ Key key_of(const JsonPlace& run, const std::string& name) {
           index("per_family_instance_index")};
 }
 
-/// The name of what a repetition belongs to: of a file without run_name, that of an aggregate has an end of its own.
+/// The name of an aggregate: in a file without run_name it is the ending of the run's name.
 std::string aggregate_of(const JsonPlace& run, const std::string& name) {
   if (run.has("aggregate_name")) return run.at("aggregate_name").text();
   return name.substr(name.rfind('_') + 1);
@@ -79,7 +79,7 @@ void read_iteration(const JsonPlace& run, double unit, Repetitions& into) {
     return;
   }
   if (one.times.empty()) one.times.emplace_back();
-  // Kept as they are: what is no time is told from there.
+  // Kept as they are: values that are no times are reported later.
   one.times.front().samples.push_back(run.at("real_time").number_or_none().value_or(0) * unit);
   if (run.has("iterations")) {
     const auto iterations = run.at("iterations").whole<std::int64_t>(0);
@@ -120,7 +120,7 @@ std::vector<Repetitions> read_benchmarks(const JsonPlace& file) {
   return all;
 }
 
-/// As far as it is there: an old version, or another program that writes the format, has less of it.
+/// Reads the context as far as it exists: an old version, or another program that writes the format, has less of it.
 void read_context(const JsonPlace& context, ImportedRun& run) {
   const auto text = [&](const char* field) { return context.has(field) ? context.at(field).text() : std::string(); };
   run.version = text("library_version");
@@ -157,7 +157,7 @@ ordered_json google_benchmark_run_of(const ordered_json& json, const std::string
       one.imported.times.push_back({.cache = {}, .samples = one.aggregates});
       ++of_aggregates;
     } else if (one.imported.times.empty() && one.imported.status == Status::ok) {
-      continue;  // a complexity, which is no time
+      continue;  // a complexity is not a time
     }
     run.cases.push_back(std::move(one.imported));
   }

@@ -1,4 +1,4 @@
-// nvbench's JSON (--json, --jsonbin), read where a run is.
+// nvbench's JSON (--json, --jsonbin), read in place of a run.
 #include <fmt/format.h>
 
 #include <bit>
@@ -21,12 +21,12 @@ namespace {
 using nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
-constexpr double kNanoseconds = 1e9;  // of a second, which all its times are in
+constexpr double kNanoseconds = 1e9;  // per second, the unit of all its times
 constexpr std::size_t kFloat = 4;     // bytes of a sample
 constexpr std::int64_t kMostSamples = 1 << 26;
 constexpr const char* kSamplesTag = "nv/json/bin:nv/cold/sample_times";
 
-/// A time that it may have measured, the case's own first.
+/// A time that nvbench may have measured, the case's own first.
 struct NvbenchTime {
   const char* tag;
   const char* time_taken;
@@ -37,7 +37,7 @@ constexpr NvbenchTime kNvbenchTimes[] = {{"nv/cold/time/gpu/mean", "cold-gpu-tim
                                          {"nv/cold/time/cpu/mean", "cold-cpu-time", "cold"},
                                          {"nv/cpu_only/time/cpu/mean", "cpu-time", ""}};
 
-/// One of `summaries[].data`; a place that is missing where there is none of that name.
+/// The value of this name in `summaries[].data`; none if there is no such value.
 std::optional<JsonPlace> value_of(const JsonPlace& summary, std::string_view name) {
   if (!summary.has("data")) return std::nullopt;
   for (const JsonPlace& one : summary.at("data").list()) {
@@ -46,7 +46,7 @@ std::optional<JsonPlace> value_of(const JsonPlace& summary, std::string_view nam
   return std::nullopt;
 }
 
-/// It writes numbers as texts, "0.001" and "nan". 0 for what is no number: no time.
+/// A number of seconds, which nvbench writes as text, "0.001" or "nan".
 double seconds_of(const JsonPlace& value) {
   if (!value.json().is_string()) return value.number();
   const std::string text = value.text();
@@ -65,7 +65,8 @@ std::int64_t whole_of(const JsonPlace& value) {
   return whole;
 }
 
-/// Beside the JSON, whose folder it may have been moved from: the last folder of the name and the name itself.
+/// The path of the samples: beside the JSON, which may have been moved, in the last folder of `name`, under its file
+/// name.
 fs::path samples_path(const JsonPlace& name, const std::string& file) {
   const fs::path named = name.text();
   const fs::path folder = named.parent_path().filename();
@@ -73,7 +74,7 @@ fs::path samples_path(const JsonPlace& name, const std::string& file) {
   return fs::path(file).parent_path() / folder / named.filename();
 }
 
-/// Little-endian floats, in seconds. Throws UserError for a file that is not as long as it has to be.
+/// Reads little-endian floats, in seconds. Throws UserError for a file of the wrong length.
 std::vector<double> read_samples(const fs::path& path, std::size_t count) {
   const std::vector<std::byte> bytes = read_file_bytes(path.string());
   if (bytes.size() != count * kFloat) {
@@ -99,7 +100,7 @@ class StateReader {
     ImportedCase one;
     one.device = state.has("device") ? fmt::format("cuda{}", state.at("device").count()) : "cpu";
     one.name = case_name(state, benchmark);
-    one.time_taken = kNvbenchTimes[0].time_taken;  // of a skipped state, too: it is the same case in another file
+    one.time_taken = kNvbenchTimes[0].time_taken;  // for a skipped state as well: it is the same case in another file
     read_axes(state, one);
     if (state.has("is_skipped") && state.at("is_skipped").truth()) {
       one.status = Status::skipped;
@@ -113,7 +114,7 @@ class StateReader {
   std::size_t missing_samples() const { return missing_; }
 
  private:
-  /// Without the device, which has its own place.
+  /// The case's name without the device, which has its own place.
   static std::string case_name(const JsonPlace& state, const std::string& benchmark) {
     std::string name = state.has("name") ? state.at("name").text() : std::string();
     if (name.starts_with("Device=")) name.erase(0, std::min(name.find(' '), name.size() - 1) + 1);
@@ -148,11 +149,11 @@ class StateReader {
     }
   }
 
-  /// In place of their mean.
+  /// Adds samples in place of their mean.
   void add_samples(const JsonPlace& summary, ImportedTime& time) {
     const std::optional<JsonPlace> name = value_of(summary, "filename");
     const std::optional<JsonPlace> size = value_of(summary, "size");
-    if (!name || !size) return;  // it could not be written
+    if (!name || !size) return;  // they could not be written
     const fs::path path = samples_path(*name, file_);
     std::error_code error;
     if (!fs::is_regular_file(path, error)) {

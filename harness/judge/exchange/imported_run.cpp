@@ -24,8 +24,8 @@ using nlohmann::ordered_json;
 
 namespace {
 
-constexpr double kLongestTime = 1e18;      // ns, as of every record
-constexpr std::size_t kLongestName = 160;  // an id has more in it, and may have 256 bytes
+constexpr double kLongestTime = 1e18;      // ns, as in every record
+constexpr std::size_t kLongestName = 160;  // an id holds more than the name, and may have 256 bytes
 constexpr std::size_t kShortenedName = 140;
 
 std::string date_text(std::time_t seconds) {
@@ -40,7 +40,7 @@ std::string date_of_file(const std::string& file) {
   return ::stat(file.c_str(), &about) == 0 ? date_text(about.st_mtim.tv_sec) : std::string();
 }
 
-/// Whole and from `least` to `most`, of `count` digits at `from`; -1 for anything else.
+/// The whole number in `count` digits at `from`, if it lies from `least` to `most`; -1 for anything else.
 int digits(std::string_view text, std::size_t from, std::size_t count, int least, int most) {
   int value = 0;
   for (std::size_t i = from; i < from + count; ++i) {
@@ -50,7 +50,7 @@ int digits(std::string_view text, std::size_t from, std::size_t count, int least
   return value >= least && value <= most ? value : -1;
 }
 
-/// Something that can stand in an id: what was changed in a name is told apart by a checksum of all of it.
+/// The name as part of an id: if it has to be changed, a checksum of the whole name keeps it unique.
 std::string id_part(const std::string& name) {
   std::string part = printable(name);
   const bool changed = part != name || part.size() > kLongestName || part.empty();
@@ -58,7 +58,7 @@ std::string id_part(const std::string& name) {
   return printable(part, kShortenedName) + '~' + sha256_hex(name).substr(0, 8);
 }
 
-/// The second of the same name is "NAME #2".
+/// Makes a name unique: the second of the same name becomes "NAME #2".
 std::string unique_name(const std::string& name, std::set<std::string>& taken) {
   std::string unique = name;
   for (int number = 2; !taken.insert(unique).second; ++number) unique = fmt::format("{} #{}", name, number);
@@ -75,7 +75,7 @@ ordered_json imported_time(const ImportedTime& time) {
   return json;
 }
 
-/// Without what is no time; a case that has none left is skipped.
+/// Drops samples that cannot be times; a case that has none left is skipped.
 void drop_impossible_times(ImportedCase& one, std::vector<std::string>& notes) {
   if (one.status != Status::ok) {
     one.times.clear();
@@ -192,7 +192,7 @@ ordered_json imported_run_json(const ImportedRun& run, const std::string& file, 
   if (run.cases.empty()) throw UserError(fmt::format("{}: no benchmark in it", printable(file)));
   std::vector<std::string> notes = run.notes;
   std::map<std::string, std::set<std::string>> taken;         // by device
-  std::map<std::pair<std::string, std::string>, int> places;  // of a family's variants: two GPUs have the same ones
+  std::map<std::pair<std::string, std::string>, int> places;  // of a family's variants, which two GPUs share
   ordered_json variants = ordered_json::array();
   ordered_json planned = ordered_json::array();
   ordered_json cases = ordered_json::array();

@@ -1,4 +1,4 @@
-// A run.json made of what another program measured: as much as its file says, and "unknown" for the rest.
+// Makes a run.json from the measurements of another program: as much as its file says, and "unknown" for the rest.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -12,16 +12,16 @@
 namespace convladder {
 
 struct ImportedTime {
-  std::string of = "layer";     ///< as `time.of` of a record
+  std::string of = "layer";     ///< as a record's `time.of`
   std::string cache;            ///< "hot", "cold", or empty where the file does not say
-  std::vector<double> samples;  ///< nanoseconds of a call
-  int iterations = 1;           ///< calls of each sample; 1 if the file does not say
+  std::vector<double> samples;  ///< nanoseconds of one call
+  int iterations = 1;           ///< the number of calls in each sample; 1 if the file does not say
 };
 
 struct ImportedCase {
-  std::string name;            ///< as the file has it: anything
+  std::string name;            ///< as in the file: any text
   std::string device = "cpu";  ///< "cpu", "cuda0"
-  std::string time_taken;      ///< "real-time": cases of one device and time are a group
+  std::string time_taken;      ///< "real-time": cases with the same device and time form a group
   Status status = Status::ok;
   std::string reason;
   nlohmann::ordered_json shape = nlohmann::ordered_json::object();  ///< names and whole numbers
@@ -37,8 +37,8 @@ struct ImportedDevice {
 struct ImportedRun {
   std::string from;          ///< "Google Benchmark"
   std::string version = {};  ///< empty: the file does not say
-  std::string network;       ///< what stands in the ids: "google-benchmark"
-  std::string date = {};     ///< "2026-01-31T12:00:00Z"; empty: that of the file
+  std::string network;       ///< the network's name in the ids: "google-benchmark"
+  std::string date = {};     ///< "2026-01-31T12:00:00Z"; empty: the file's own date
   std::string host = {};
   std::string executable = {};
   std::string commit = {};
@@ -48,15 +48,15 @@ struct ImportedRun {
   nlohmann::ordered_json caches = nlohmann::ordered_json::array();  ///< as `context.cpu.caches`
   std::vector<ImportedDevice> devices = {};
   std::vector<ImportedCase> cases = {};
-  std::vector<std::string> notes = {};  ///< what else to know, a line each
+  std::vector<std::string> notes = {};  ///< further remarks, a line each
 };
 
-/// Throws UserError if it holds no case. Names are made printable, short enough and unique; a case whose times are no
-/// times is skipped, and says so.
+/// Throws UserError if the run holds no case. Names are made printable, short enough and unique; a case without valid
+/// times is skipped, with a note.
 nlohmann::ordered_json imported_run_json(const ImportedRun& run, const std::string& file, std::string_view text);
 
-/// "2026-01-31T12:00:00Z" of "2026-01-31T14:00:00+02:00", of "2026-01-31T12:00:00Z", and of "2026/01/31-12:00:00",
-/// which says no zone; empty for anything else.
+/// A date in UTC: "2026-01-31T12:00:00Z" for "2026-01-31T14:00:00+02:00", for "2026-01-31T12:00:00Z", and for
+/// "2026/01/31-12:00:00", which has no zone; empty for anything else.
 std::string utc_date(std::string_view text);
 
 }  // namespace convladder

@@ -34,7 +34,7 @@ bool is_measured(const LadderSteps& one) {
   return std::ranges::any_of(one.steps, [](const Step& step) { return step.kind == "measured"; });
 }
 
-/// Of the ladder of which more is known it is larger: times before predictions, then stages, then work.
+/// How much is known of a ladder, for comparing: times before predictions, then the number of stages, then work.
 auto knowledge(const LadderSteps& one) { return std::tuple(is_measured(one), one.steps.size(), one.of->flop); }
 
 const LadderSteps* best_known(const std::vector<const LadderSteps*>& of) {
@@ -45,7 +45,7 @@ const LadderSteps* best_known(const std::vector<const LadderSteps*>& of) {
   return best;
 }
 
-/// The one of which most is known over all families; none of none.
+/// The layer of which most is known over all families; empty if none is offered.
 std::vector<std::string> best_known_layer(const std::vector<const LadderSteps*>& offered) {
   std::map<std::string, std::tuple<bool, std::size_t, double>> known;
   for (const LadderSteps* one : offered) {
@@ -59,7 +59,7 @@ std::vector<std::string> best_known_layer(const std::vector<const LadderSteps*>&
   return best == known.end() ? std::vector<std::string>() : std::vector<std::string>{best->first};
 }
 
-/// "memory-accumulation: the first stage", "flat-vector: 7.4x faster than cached-tile".
+/// A step's title: "memory-accumulation: the first stage", "flat-vector: 7.4x faster than cached-tile".
 std::string title(const Step& step) {
   const std::string variant = printable(step.variant);
   const std::string below = printable(step.builds_on);
@@ -75,7 +75,7 @@ std::string title(const Step& step) {
              : fmt::format("{}: after {}{}", variant, below, gap);
 }
 
-/// Without what the heading says.
+/// A step's sentences without `lead`, which the heading says already.
 std::string sentences(const Step& step, const std::string& lead) {
   const bool has_lead = !lead.empty() && step.binds.starts_with(lead);
   const std::string binds = has_lead ? as_sentence(step.binds.substr(lead.size())) : step.binds;
@@ -97,7 +97,7 @@ std::string heading(const ExplainedLadder& one) {
                      printable(layer_of(of)), of.batch, kind_text(one));
 }
 
-/// What the machine allows, as measured, and whether it was quiet; empty if neither is known.
+/// The machine's measured limits, and whether it was quiet; empty if neither is known.
 std::string machine_text(const ExplainedLadder& one) {
   if (!one.measured) return {};
   std::string text;
@@ -184,7 +184,7 @@ std::vector<ExplainedLadder> ExplainedRun::chosen(const std::vector<std::string>
   for (const std::string& layer : layers.empty() ? best_known_layer(offered) : layers) {
     for (const std::string& family : families) {
       const LadderSteps* best = best_of(family, layer);
-      if (best == nullptr && layers.empty()) best = best_of(family, "");  // a folder may count on other sizes
+      if (best == nullptr && layers.empty()) best = best_of(family, "");  // a folder may be counted on other sizes
       if (best != nullptr) list.push_back(explained(*best));
     }
   }

@@ -1,4 +1,4 @@
-// Which of a record's steps are printed, and how: a sentence or two for each stage.
+// The steps of a record that are printed, and their text: a sentence or two for each stage.
 #pragma once
 
 #include <cstddef>
@@ -11,28 +11,28 @@
 
 namespace convladder {
 
-/// A ladder's steps with what stands around them.
+/// A ladder's steps with the facts printed around them.
 struct ExplainedLadder {
   LadderSteps ladder;
   std::optional<RecordedFloor> floor;
   bool measured = false;
-  std::string gpu;            ///< whose predictions are spoken of; empty where none are
+  std::string gpu;            ///< the one whose predictions are mentioned; empty where there are none
   std::size_t timed = 0;      ///< stages with a result, shown or not
   std::size_t not_quiet = 0;  ///< stages that were measured on a machine that was busy
   Reasons missing;            ///< stages without a result, by reason
-  std::string best;           ///< the stage to which a short text goes; empty: it has all stages
+  std::string best;           ///< the stage at which a short text ends; empty: it has all stages
 };
 
-/// The cases of a record and what is explained of them.
+/// The cases of a record and their explanations.
 class ExplainedRun {
  public:
   /// `record` is a run.json, `file` what messages call it; it must outlive this. Throws UserError, in one line, if it
   /// is not a run.
   ExplainedRun(const nlohmann::ordered_json& record, const std::string& file, const std::string& gpu);
 
-  /// Of the layers named ("lenet72.conv1"; empty: the one of which most is known), of each family the batch of which
-  /// most is known; with a `filter` (a regular expression) all places of the cases whose id matches. Throws UserError
-  /// for a layer that the record lacks.
+  /// The ladders of the named layers ("lenet72.conv1"; empty: the one of which most is known), for each family at the
+  /// batch of which most is known; with a `filter` (a regular expression) every ladder with a case whose id matches.
+  /// Throws UserError for a layer that the record lacks.
   std::vector<ExplainedLadder> chosen(const std::vector<std::string>& layers, const std::string& filter) const;
 
  private:
@@ -45,10 +45,10 @@ class ExplainedRun {
   std::vector<LadderSteps> all_;
 };
 
-/// Leaves only the stages on the way to the best one, along `builds_on`, where that is known; the others are named.
+/// Keeps only the stages on the way to the best one, along `builds_on`, where that is known; the others are only named.
 void keep_way_to_best(std::vector<ExplainedLadder>& ladders);
 
-/// For the terminal, in lines of at most `columns` characters.
+/// The steps as text for the terminal, in lines of at most `columns` characters.
 std::string steps_text(const std::vector<ExplainedLadder>& ladders, std::size_t columns);
 std::string steps_markdown(const std::vector<ExplainedLadder>& ladders);
 nlohmann::ordered_json steps_json(const std::vector<ExplainedLadder>& ladders);

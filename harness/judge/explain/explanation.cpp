@@ -22,11 +22,11 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr double kSmallestChange = 0.05;  // of a counter, to be worth a word
-constexpr int kPublishedBatch = 10000;    // of most published ladders, where a batch of its own has no figure
-constexpr int kScaledFrom = 100;          // images, below which a launch does not fill a GPU and nothing scales
+constexpr double kSmallestChange = 0.05;  // the smallest change of a counter that is mentioned
+constexpr int kPublishedBatch = 10000;  // the batch of most published ladders, for batches without figures of their own
+constexpr int kScaledFrom = 100;        // images; with fewer a launch does not fill a GPU and nothing scales
 
-/// The counters that tell stages apart; sums of several where a resource has several.
+/// A counter that tells stages apart, or the sum of several where a resource has several.
 struct Told {
   const char* title;
   std::vector<const char*> names;
@@ -104,7 +104,7 @@ class Explainer {
 
   using Cases = std::vector<const CaseFigures*>;
 
-  /// The first of a variant that was verified and has a figure.
+  /// The variant's first case that was verified and has the figure.
   template <typename Figure>
   static const CaseFigures* case_of(const Cases& cases, const std::string& variant, Figure RecordedCase::*figure) {
     const auto found = std::ranges::find_if(cases, [&](const CaseFigures* one) {

@@ -1,5 +1,6 @@
-// Why a stage is faster: what a record holds of each stage, put together. Predicted times on named GPUs with what they
-// are of, occupancy, what the counters did against the stage below, and the error where something was measured.
+// Why a stage is faster: everything that a record holds of each stage, put together. Predicted times on named GPUs with
+// the resources that bound them, occupancy, the changes of counters against the stage below, and the error where a time
+// was measured.
 #pragma once
 
 #include <cstddef>
@@ -12,27 +13,27 @@
 
 namespace convladder {
 
-/// Of a case, in bytes: the matcher of a regular expression recurses over it.
+/// The most bytes of a case's id: the matcher of a regular expression recurses over it.
 inline constexpr std::size_t kLongestId = 1024;
 
 /// A counter that differs from that of the stage below.
 struct ExplainedChange {
   std::string title;  ///< "global load sectors"
-  double ratio = 1;   ///< this stage's over the other's
+  double ratio = 1;   ///< this stage's value divided by the other's
 };
 
 struct ExplainedStage {
   std::string variant;
-  std::string title;                         ///< with its rung in front
+  std::string title;                         ///< preceded by its rung
   std::string builds_on;                     ///< a variant, or empty
   std::vector<PredictedFigure> predictions;  ///< empty if it was not counted
   std::vector<ExplainedChange> changes;      ///< from the stage it builds on; the largest first
-  std::optional<double> measured_ns;         ///< on a real GPU in the same record
+  std::optional<double> measured_ns;         ///< on a real GPU, in the same record
   std::string measured_of;                   ///< "op" or "layer"
-  std::string why_not;                       ///< status and reason where there is nothing
+  std::string why_not;                       ///< status and reason where there is no figure
 };
 
-/// A figure of somebody else's for a stage, and the prediction for the GPU it was most likely measured on.
+/// Somebody else's published figure for a stage, and the prediction for the GPU it was most likely measured on.
 struct ExplainedPublished {
   std::string source;   ///< "fa17-ladder"
   std::string stage;    ///< in the source's words
@@ -40,11 +41,11 @@ struct ExplainedPublished {
   std::string gpu;      ///< "k80"
   std::string variant;  ///< our stage that it is compared with
   double ns = 0;        ///< for the batch of the group
-  int batch = 0;        ///< as published; other than the group's: `ns` is scaled
+  int batch = 0;        ///< as published; where it is not the group's, `ns` is scaled
   double low_ns = 0;
   double high_ns = 0;
 
-  /// Geometric: only for comparing stages with each other.
+  /// The geometric middle of the prediction, only for comparing stages with each other.
   double middle_ns() const;
 };
 
@@ -53,18 +54,19 @@ struct ExplainedGroup {
   std::string network;
   std::string layer;
   int batch = 0;
-  std::string real_gpu;  ///< the GPU whose measured times are shown beside it; empty if there are none
+  std::string real_gpu;  ///< the GPU whose measured times are shown; empty if there are none
   std::vector<ExplainedStage> stages;
   std::vector<ExplainedPublished> published;
 };
 
-/// Of the cases whose id matches `filter` (a regular expression; empty: all). `record` is a run.json, `file` what
+/// Explains the cases whose id matches `filter` (a regular expression; empty: all). `record` is a run.json, `file` what
 /// messages call it. A case without a prediction but with counters gets one. Throws UserError, in one line, if the file
 /// is not a run, and for a filter that is not a regular expression.
 std::vector<ExplainedGroup> explain_run(const nlohmann::ordered_json& record, const std::string& file,
                                         const std::string& filter);
 
-/// Pairs of published stages whose order the predictions' geometric middles do not have: "block-remap, shared-memory".
+/// Pairs of published stages that the predictions' geometric middles put in another order: "block-remap,
+/// shared-memory".
 std::vector<std::string> order_differences(const std::vector<ExplainedPublished>& published);
 
 }  // namespace convladder

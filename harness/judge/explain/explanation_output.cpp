@@ -77,7 +77,7 @@ TextTableParts stage_table(const ExplainedGroup& group, const std::string& gpu) 
   return table;
 }
 
-/// What the counters did from stage to stage: the same for every GPU.
+/// A table of the counters' changes from stage to stage, which are the same for every GPU.
 TextTableParts changes_table(const ExplainedGroup& group) {
   TextTableParts table;
   table.columns = {{"stage", "", false}, {"counted, divided by the stage it builds on", "", false}};
@@ -87,7 +87,7 @@ TextTableParts changes_table(const ExplainedGroup& group) {
   return table;
 }
 
-/// Times faster than the row before: published, and by the middles of the ranges.
+/// The speedup over the row before: as published, and by the middles of the ranges.
 std::string step_text(const ExplainedGroup& group, std::size_t row) {
   if (row == 0 || group.published[row].gpu != group.published[row - 1].gpu) return "";
   const ExplainedPublished& before = group.published[row - 1];
@@ -115,7 +115,7 @@ TextTableParts published_table(const ExplainedGroup& group) {
   return table;
 }
 
-/// How the published figures came out, in a sentence.
+/// A sentence on how well the predictions agree with the published figures.
 std::string published_sentence(const ExplainedGroup& group) {
   const auto inside = std::ranges::count_if(
       group.published, [](const ExplainedPublished& one) { return one.low_ns <= one.ns && one.ns <= one.high_ns; });

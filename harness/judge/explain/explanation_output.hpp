@@ -9,11 +9,12 @@
 
 namespace convladder {
 
-/// Tables of at most 100 columns, for the GPUs asked for. Every table says what is predicted and what is measured.
+/// The explanations as tables of at most 100 columns, for the GPUs asked for. Every table says what is predicted and
+/// what is measured.
 std::string explanation_text(const std::vector<ExplainedGroup>& groups, const std::vector<std::string>& gpus);
 std::string explanation_markdown(const std::vector<ExplainedGroup>& groups, const std::vector<std::string>& gpus);
 
-/// Everything, for all GPUs asked for.
+/// The explanations as JSON: everything, for all GPUs asked for.
 nlohmann::ordered_json explanation_json(const std::vector<ExplainedGroup>& groups,
                                         const std::vector<std::string>& gpus);
 

@@ -33,7 +33,7 @@ CounterValues dimensions(const KernelCounters& kernel) {
           {"block.x", kernel.block.x}, {"block.y", kernel.block.y}, {"block.z", kernel.block.z}};
 }
 
-/// The sums of all launches; ratios of several kernels have none.
+/// The sums over all launches; ratios cannot be summed and are left out.
 CounterValues totals(const std::vector<KernelCounters>& kernels, CounterValues KernelCounters::*counters) {
   CounterValues sums;
   for (const KernelCounters& kernel : kernels) {
@@ -59,7 +59,7 @@ std::vector<CounterMove> compare_kernels(const std::vector<KernelCounters>& reco
       compare_counters(now[i].kernel, recorded[i].values, now[i].values, false, moves);
       compare_counters(now[i].kernel, recorded[i].modelled, now[i].modelled, true, moves);
     }
-  } else {  // nobody knows which launch stands for which
+  } else {  // which launches correspond is unknown
     const std::string all = "all launches";
     moves.push_back({all, "launches", false, recorded.size(), now.size()});
     compare_counters(all, totals(recorded, &KernelCounters::values), totals(now, &KernelCounters::values), false,
@@ -78,7 +78,7 @@ std::string case_id(const std::string& network, const BaselineCase& one) {
                      one.shape ? one.shape->batch : 1);
 }
 
-/// Against a baseline of the same variant and layer that says the same compiler, or the same PTX.
+/// Compares a case with a baseline of the same variant and layer, from the same compiler or with the same PTX.
 void compare_with(ComparedCounters& compared, const BaselineCase& recorded, const BaselineCase& now) {
   compared.ptx_changed = recorded.ptx_sha256 != now.ptx_sha256;
   if (recorded.shape != now.shape) {

@@ -1,4 +1,4 @@
-// What the simulated device counts now against what was recorded: exactly, counter by counter.
+// Compares the counters of the simulated device with recorded ones: exactly, counter by counter.
 #pragma once
 
 #include <optional>
@@ -11,15 +11,15 @@
 
 namespace convladder {
 
-/// A counter that is not what it was.
+/// A counter whose value changed.
 struct CounterMove {
   std::string kernel;   ///< "convladder::conv_shared_memory"
-  std::string counter;  ///< the profiler's name; "launches", "grid.x", "block.x" of the launches themselves
+  std::string counter;  ///< the profiler's name; "launches", "grid.x", "block.x" for the launches themselves
   bool modelled = false;
   std::optional<double> recorded;  ///< none: it was not counted then
   std::optional<double> now;       ///< none: it is not counted any more
 
-  /// now / recorded - 1; infinite where it was 0, or is there only once.
+  /// now / recorded - 1; infinite where the recorded value was 0, or only one of them exists.
   double change() const;
 };
 
@@ -29,11 +29,11 @@ enum class BaselineVerdict {
   compiler_changed,  ///< recorded from other versions of the compiler only, and from other PTX
   shape_changed,     ///< recorded for another shape or batch
   is_new,            ///< no baseline
-  missing,           ///< a baseline, and no such case in this program
+  missing,           ///< there is a baseline, but no such case in this program
   same,
 };
 
-/// "moved", "compiler changed", "new", …; in the order of the enumeration.
+/// A verdict's name, in the order of the enumeration: "moved", "compiler changed", "new", ….
 std::string_view verdict_name(BaselineVerdict verdict);
 
 struct ComparedCounters {
@@ -41,20 +41,20 @@ struct ComparedCounters {
   std::string compiler;
   std::string version;
   BaselineVerdict verdict = BaselineVerdict::same;
-  bool ptx_changed = false;        ///< against the baseline that it is compared with
-  std::string reason;              ///< in one line, for every verdict but "same" and counters that moved
+  bool ptx_changed = false;        ///< relative to the baseline that it is compared with
+  std::string reason;              ///< in one line, for every verdict except "same" and moved counters
   std::vector<CounterMove> moves;  ///< the greatest change first, counted before modelled
 };
 
-/// One counted case against the network's baseline, which may be empty. It is compared with the baseline of the same
-/// compiler version, or else of another version whose PTX is the same.
+/// Compares one counted case with the network's baseline, which may be empty: with the case from the same compiler
+/// version, or else from another version whose PTX is the same.
 ComparedCounters compare_case(const std::string& network, const CountedCase& counted,
                               const std::vector<BaselineCase>& recorded);
 
-/// Whether a counted case is in the place of a recorded one: same compiler, version, layer and variant.
+/// Whether a counted case corresponds to a recorded one: same compiler, version, layer and variant.
 bool same_place(const BaselineCase& a, const BaselineCase& b);
 
-/// A recorded case that this program does not have.
+/// The result for a recorded case that this program does not have.
 ComparedCounters missing_case(const std::string& network, const BaselineCase& recorded);
 
 }  // namespace convladder

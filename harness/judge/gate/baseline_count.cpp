@@ -29,12 +29,12 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr std::uint64_t kCountSeed = 1;  // of images and weights, which the counters do not depend on
+constexpr std::uint64_t kCountSeed = 1;  // for images and weights, on which the counters do not depend
 constexpr int kLargestCountedBatch = 8;
-constexpr double kMostFlop = 300e6;  // of a batch
-constexpr double kSlowFlop = 1e9;    // of an image
+constexpr double kMostFlop = 300e6;  // of one batch
+constexpr double kSlowFlop = 1e9;    // of one image
 
-/// Fills in the kernels, or why there are none.
+/// Fills in the kernels of a case, or why there are none.
 void count_case(CountedCase& counted, const PlannedCase& planned, const PtxImages& images, const Workload& workload) {
   counted.baseline.ptx_sha256 = ptx_sha256(images, planned.variant.variant->launch_plan(planned.work.shape));
   simulated::SimulatedDeviceOptions options;
@@ -55,7 +55,7 @@ void count_case(CountedCase& counted, const PlannedCase& planned, const PtxImage
   }
 }
 
-/// All cases of a layer, not counted yet; `plan` says of which planned case and compiler each is.
+/// All cases of a layer, not counted yet; `plan` gets the planned case and the compiler of each.
 std::vector<CountedCase> cases_of(const CaseGroup& group, const std::vector<const PtxImages*>& compilers,
                                   std::vector<std::pair<const PlannedCase*, const PtxImages*>>& plan) {
   std::vector<CountedCase> cases;
@@ -77,7 +77,7 @@ std::vector<CountedCase> cases_of(const CaseGroup& group, const std::vector<cons
   return cases;
 }
 
-/// "13.0.88", from what nvcc says in its PTX; "unknown" for another compiler's.
+/// "13.0.88", from nvcc's comment in its PTX; "unknown" for another compiler's.
 std::string compiler_version(const std::string& ptx) {
   constexpr std::string_view before = ", V";
   const std::size_t line = ptx.find("// Cuda compilation tools");
@@ -87,7 +87,7 @@ std::string compiler_version(const std::string& ptx) {
   return ptx.substr(begin, ptx.find_first_not_of("0123456789.", begin) - begin);
 }
 
-/// Fills in the kernels, or why there are none.
+/// Fills in the kernels of a folder's stage, or why there are none.
 void count_stage(CountedCase& counted, const PlannedCase& planned, const Workload& workload) {
   const double seconds = step_timeout_seconds(std::nullopt, {.flop = planned.work.shape.flop(), .bytes = 0},
                                               find_device_kind(planned.device));

@@ -1,5 +1,5 @@
 // Counting for the counter gate: every CUDA variant on every convolution layer of a network, from the PTX of every
-// compiler of this build.
+// compiler in this build.
 #pragma once
 
 #include <functional>
@@ -26,21 +26,21 @@ double convolution_flop(const Network& network);
 /// all of them are executed.
 int baseline_batch(const Network& network);
 
-/// Whether counting it takes minutes; such networks are counted only on request.
+/// Whether counting the network takes minutes; such networks are counted only on request.
 bool counts_slowly(const Network& network);
 
 /// This build's compilers with these names, or all if there are none. Throws UserError for a name that is not one of
 /// them, and if this build has no PTX at all.
 std::vector<const PtxImages*> selected_compilers(const std::vector<std::string>& names);
 
-/// Counts on all cores, layer by layer; `begin` is told each. `network` is as typed on the command line. An empty list
-/// of variants means all on the ladder. Throws UserError for unknown names.
+/// Counts on all cores, layer by layer; `begin` is told each layer. `network` is as typed on the command line. An empty
+/// list of variants means all on the ladder. Throws UserError for unknown names.
 std::vector<CountedCase> count_network(const std::string& network, const std::vector<std::string>& variants,
                                        const std::vector<const PtxImages*>& compilers,
                                        const std::function<void(const std::string& layer)>& begin);
 
-/// The same of the CUDA stages of a folder (`options.ladder`) on its counted sizes, each in a process of its own.
-/// Throws UserError where it has none, or they cannot be counted here.
+/// Counts the CUDA stages of a folder (`options.ladder`) on its counted sizes, each in a process of its own. Throws
+/// UserError where it has none, or they cannot be counted here.
 std::vector<CountedCase> count_folder(const RunOptions& options,
                                       const std::function<void(const std::string& size)>& begin);
 

@@ -67,7 +67,7 @@ std::string counters_text(const std::vector<std::pair<std::string, double>>& cou
   return fmt::format("{{{}}}", fmt::join(texts, ", "));
 }
 
-/// On one line, with spaces between its counters: a diff by words shows which of them moved.
+/// A kernel on one line, with spaces between its counters: a diff by words shows which of them moved.
 std::string kernel_text(const KernelCounters& kernel) {
   return fmt::format(
       "\n    {{\"kernel\": {}, \"grid\": [{}, {}, {}], \"block\": [{}, {}, {}], \"values\": {}, \"modelled\": {}}}",

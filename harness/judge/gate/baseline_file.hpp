@@ -1,4 +1,4 @@
-// results/baseline/<network>.json: what the simulated device counted of every CUDA variant on every convolution layer.
+// results/baseline/<network>.json: the simulated device's counters of every CUDA variant on every convolution layer.
 #pragma once
 
 #include <filesystem>
@@ -18,11 +18,11 @@ struct BaselineCase {
   std::string version;   ///< the compiler's: "13.0.88"
   std::string layer;     ///< "conv1"
   std::string variant;
-  /// With the batch; none for a stage of a folder, whose layer is its size.
+  /// The layer's shape with the batch; none for a stage of a folder, whose layer is its size.
   std::optional<ConvShape> shape;
   std::string ptx_sha256;   ///< of the variant's PTX (harness/measure/machine/ptx_hash.hpp); empty where unsupported
   std::string unsupported;  ///< why the variant does not run the layer; then nothing was counted
-  std::vector<KernelCounters> kernels;  ///< a launch each, in order
+  std::vector<KernelCounters> kernels;  ///< one for each launch, in order
 
   bool operator==(const BaselineCase&) const = default;
 };

@@ -20,17 +20,16 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr std::size_t kMostCounters =
-    8;  // of a case in the text, counted and modelled each; JSON and Markdown have all
+constexpr std::size_t kMostCounters = 8;  // per case in the text, counted and modelled each; JSON and Markdown have all
 
-/// Our name for the profiler's: "global load sectors". What this program does not count can have any name: cut short.
+/// Our title for the profiler's name: "global load sectors". An unknown counter can have any name: it is cut short.
 std::string title_of(const std::string& counter) {
   std::string title = simulated::metric_title(counter);
   if (!title.empty()) return title;
   return printable(counter, 28);
 }
 
-/// "conv_shared_memory": the namespace of all our kernels says nothing in a table.
+/// A kernel's name without the namespace of all our kernels, which says nothing in a table: "conv_shared_memory".
 std::string without_our_namespace(const std::string& kernel) {
   constexpr std::string_view ours = "convladder::";
   return kernel.starts_with(ours) ? kernel.substr(ours.size()) : kernel;
@@ -58,7 +57,7 @@ double worst_change(const ComparedCounters& one) {
 
 std::string ptx_text(const ComparedCounters& one) { return one.ptx_changed ? "another PTX" : "the same PTX"; }
 
-/// The rows of counted or of modelled moves, and how many are left out.
+/// The rows of counted or of modelled moves, and the number of those left out.
 std::string moves_text(const ComparedCounters& one, bool modelled) {
   std::vector<std::vector<std::string>> rows;
   std::size_t left_out = 0;

@@ -10,24 +10,25 @@ namespace convladder {
 
 struct BaselineReport {
   std::vector<ComparedCounters> cases;
-  std::vector<std::string> notes;  ///< what was not looked at, and what all cases have in common
+  std::vector<std::string> notes;  ///< about cases that were not looked at, and about facts that all cases share
 
   std::size_t count(BaselineVerdict verdict) const;
-  /// 1 if a case moved or failed, 2 if one has nothing to be compared with, 0 if all are the same.
+  /// The exit code of `convladder baseline`: 1 if a case moved or failed, 2 if one has nothing to be compared with, 0
+  /// if all are the same.
   int exit_code() const;
-  /// By verdict as BaselineVerdict has them; among those that moved, the greatest change first.
+  /// Sorts the cases in the order of BaselineVerdict; among those that moved, the greatest change comes first.
   void sort();
 };
 
-/// "154 cases: 150 same, 4 moved".
+/// The number of cases with each verdict: "154 cases: 150 same, 4 moved".
 std::string summary_line(const BaselineReport& report);
 
-/// At most 100 columns. Of every case that moved the counters with the greatest changes; cases that are the same are
-/// counted, all others listed.
+/// The report as text of at most 100 columns. For every case that moved, the counters with the greatest changes; cases
+/// that are the same are only counted, all others listed.
 std::string report_text(const BaselineReport& report);
-/// Every case and every counter that moved. Infinite changes are null.
+/// The report as JSON: every case and every counter that moved. Infinite changes are null.
 std::string report_json(const BaselineReport& report);
-/// Tables for a pull request; texts from files are escaped.
+/// The report as Markdown tables for a pull request; texts from files are escaped.
 std::string report_markdown(const BaselineReport& report);
 
 }  // namespace convladder

@@ -25,13 +25,14 @@ const char* outcome_name(AlarmOutcome outcome) {
 
 std::string commit_of(const HistoryRun& run) { return run.commit.substr(0, 9) + (run.dirty ? "+" : ""); }
 
-/// ln(since / before) of the mark. None of what is only suspected.
+/// The mark's ln(since / before); none for a suspicion.
 std::optional<double> mark_of(const History& history, const Alarm& alarm) {
   if (alarm.suspected()) return std::nullopt;
   return alarm.in(history).changes[*alarm.change].shift;
 }
 
-/// "cpu/flat-vector/lenet72.conv2/100: marked +10.2% since commit 12c0ffee0", or "...: suspected, p = 0.08".
+/// An alarm as text: "cpu/flat-vector/lenet72.conv2/100: marked +10.2% since commit 12c0ffee0", or "...: suspected, p =
+/// 0.08".
 std::string mark_text(const History& history, const Alarm& alarm) {
   const HistorySeries& series = alarm.in(history);
   if (alarm.suspected()) return fmt::format("{}: suspected, p = {:.2g}", series.id, *series.p);
@@ -103,7 +104,7 @@ void settle_alarm(Alarm& alarm, CaseVerdict verdict, const std::optional<ChangeB
                   const std::string& reason, bool contaminated) {
   alarm.change_again = change;
   alarm.reason = reason;
-  // What is only suspected takes its direction from what was measured again, and is then confirmed in either.
+  // A suspicion takes its direction from the new measurement, and is then confirmed in either direction.
   if (alarm.suspected()) alarm.slower = verdict == CaseVerdict::regressed;
   const CaseVerdict same = alarm.slower ? CaseVerdict::regressed : CaseVerdict::improved;
   const CaseVerdict other = alarm.slower ? CaseVerdict::improved : CaseVerdict::regressed;
@@ -125,7 +126,7 @@ int ConfirmedAlarms::exit_code() const {
   if (any([](const Alarm& one) { return one.outcome == AlarmOutcome::confirmed && one.slower; })) {
     return kExitCasesFailed;
   }
-  // What is only suspected is no alarm before it is confirmed.
+  // A suspicion is no alarm until it is confirmed.
   return any([](const Alarm& one) { return one.outcome == AlarmOutcome::open && !one.suspected(); }) ? kExitInconclusive
                                                                                                      : kExitOk;
 }

@@ -24,7 +24,7 @@ namespace {
 
 bool has_time(const RecordedCase& one) { return one.ok() && one.time.has_value(); }
 
-/// What is measured side by side: device, network, layer, batch.
+/// The key of cases that are measured side by side: device, network, layer, batch.
 using Group = std::tuple<std::string, std::string, std::string, int>;
 
 Group group_of(const RecordedCase& one) { return {one.device, one.network, one.layer, one.batch}; }
@@ -40,7 +40,7 @@ std::string hardware_of(const RecordedRun& run, const std::string& device) {
   return fmt::format("device {} on {}", device, cpu);
 }
 
-/// The runs of each device in classes whose contexts can be compared: machine, compiler, settings.
+/// Puts the runs of each device into classes whose contexts can be compared: machine, compiler, settings.
 class SettingClasses {
  public:
   SettingClasses(const std::vector<HistoryRun>& runs, bool merge_hosts) : runs_(runs), merge_hosts_(merge_hosts) {}
@@ -80,7 +80,7 @@ struct Sighting {
   const RecordedCase* anchor;
 };
 
-/// The variant that has a time in all runs of a group: a library, otherwise the lowest rung.
+/// The variant with a time in all runs of a group: a library, otherwise the lowest rung.
 std::string chosen_anchor(const std::vector<std::vector<const RecordedCase*>>& runs) {
   std::map<std::tuple<bool, int, std::string>, std::size_t> times;  // libraries first, then by rung, then by name
   for (const std::vector<const RecordedCase*>& run : runs) {
@@ -148,7 +148,7 @@ class HistoryMaker {
   }
 
  private:
-  /// By setting class and run.
+  /// The cases of a group, by setting class and run.
   using GroupCases = std::map<std::size_t, std::map<std::size_t, std::vector<const RecordedCase*>>>;
 
   void require_known_names() const {
@@ -171,7 +171,7 @@ class HistoryMaker {
                             const std::set<std::string>& known) {
       require_known(what, names, {known.begin(), known.end()});
     };
-    if (variants.empty()) return;  // collect() says so
+    if (variants.empty()) return;  // collect() reports that
     const HistoryOptions& options = history_.options;
     require("network", options.networks, networks);
     require("layer", options.layers, layers);
@@ -207,7 +207,7 @@ class HistoryMaker {
     }
   }
 
-  /// The anchor is chosen among all cases of the group, whichever are asked for.
+  /// Adds the sightings of the wanted cases. The anchor is chosen among all cases of the group, wanted or not.
   void add_sightings(const GroupCases& group, std::map<std::string, std::vector<Sighting>>& sightings) const {
     for (const auto& [setting, runs] : group) {
       std::vector<std::vector<const RecordedCase*>> cases_by_run;
@@ -224,11 +224,11 @@ class HistoryMaker {
     }
   }
 
-  /// Of one case, by run; split where two sightings cannot be compared.
+  /// Adds the series of one case, by run; it is split where two sightings cannot be compared.
   void add_series(std::vector<Sighting> seen) {
     std::ranges::sort(seen, {}, &Sighting::run);
     std::vector<std::pair<std::size_t, Sighting>> open;  // index of the series, and its first sighting
-    std::size_t latest = 0;                              // of `open`
+    std::size_t latest = 0;                              // index into `open`
     for (const Sighting& sighting : seen) {
       std::size_t fits = 0;
       while (fits < open.size() && !comparable(open[fits].second, sighting)) ++fits;
@@ -240,7 +240,7 @@ class HistoryMaker {
       HistorySeries& series = history_.series[open[fits].first];
       if (series.anchor.empty() && sighting.anchor != nullptr) {
         series.anchor = sighting.anchor->variant;
-        open[fits].second = sighting;  // by whose anchor the next ones are judged
+        open[fits].second = sighting;  // its anchor decides for the next ones
       }
       series.points.push_back(point_of(sighting));
     }
@@ -305,7 +305,7 @@ class HistoryMaker {
     for (std::size_t i = 0; i < history_.series.size(); ++i) judge_series(history_.series[i], history_, i);
   }
 
-  /// The greatest marked change first, then the case id.
+  /// Sorts the series: the greatest marked change first, then by case id.
   void sort() {
     const auto greatest = [this](const HistorySeries& series) {
       double most = 0;

@@ -1,4 +1,4 @@
-// Many runs as trends: every case over time, beside an anchor, and where it changed.
+// Many runs as trends: every case over time, relative to an anchor, and where it changed.
 #pragma once
 
 #include <cstddef>
@@ -21,9 +21,9 @@ struct HistoryOptions {
   std::vector<std::string> devices;
   std::vector<int> batches;
   std::string anchor;        ///< a variant; empty: chosen, see HistorySeries::anchor
-  double alpha = 0.05;       ///< how often anything at all is marked in a history in which nothing changed
-  double tau = 0.02;         ///< changes by a smaller part are not marked
-  bool merge_hosts = false;  ///< the host's name may differ: machines of one kind that are named anew each time
+  double alpha = 0.05;       ///< the probability that anything at all is marked in a history in which nothing changed
+  double tau = 0.02;         ///< changes by a smaller fraction are not marked
+  bool merge_hosts = false;  ///< the host's name may differ, as of machines of one kind that get a new name each time
 };
 
 /// A case in one run.
@@ -33,14 +33,14 @@ struct HistoryPoint {
   std::optional<MedianInterval> interval;  ///< in ns, at 95 %; none for a single sample
   std::size_t samples = 0;
   /// The lower quartile of the case's samples / that of the anchor's, with its interval: a neighbour only makes a
-  /// sample slower, so the faster ones say most of the code. None where the anchor has no time in the same session of
-  /// that run.
+  /// sample slower, so the faster ones tell most about the code. None where the anchor has no time in the same session
+  /// of that run.
   std::optional<double> ratio;
-  double anchor_ns = 0;  ///< the anchor's lower quartile there; only with a ratio
+  double anchor_ns = 0;  ///< the anchor's lower quartile in this run; only with a ratio
   std::optional<MedianInterval> ratio_interval;
-  bool quiet = true;  ///< the anchor was not much slower in this run than in most others of the series
+  bool quiet = true;  ///< whether the anchor was not much slower in this run than in most others of the series
 
-  /// Whether a change is looked for in it.
+  /// Whether the search for changes uses this point.
   bool judged() const { return ratio.has_value() && quiet; }
 };
 
@@ -55,17 +55,18 @@ struct HistorySeries {
   int rung = 0;  ///< 0 for a library
   std::string of;
   std::string cache;
-  std::string hardware;  ///< what it ran on, as the first run says
+  std::string hardware;  ///< the hardware that it ran on, as the first run gives it
   std::string host;
-  int number = 1;                  ///< of the series of this case, in order of time
-  std::vector<std::string> split;  ///< why the series before could not go on; empty for the first
-  /// The variant that it is divided by: the one asked for; otherwise the first library by name that has a time in all
-  /// runs of the layer, batch and device under these settings, otherwise the lowest rung that has; otherwise none.
+  int number = 1;                  ///< the series' number among those of this case, in order of time
+  std::vector<std::string> split;  ///< why the series before it could not go on; empty for the first
+  /// The variant that times are divided by: the one asked for; otherwise the first library by name that has a time in
+  /// all runs of the layer, batch and device under these settings, otherwise the lowest rung that has one; otherwise
+  /// none.
   std::string anchor;
   std::vector<HistoryPoint> points;
-  std::vector<ChangePoint> changes;  ///< of ln(ratio); `first` is an index into points. Also those below tau
+  std::vector<ChangePoint> changes;  ///< in ln(ratio), also those below tau; `first` is an index into points
   std::string not_judged;            ///< why no change is looked for, one line; empty if it is
-  /// p of the series as a whole; only where nothing is marked. Small: its latest runs are suspected, if not more.
+  /// The p of the series as a whole; only where nothing is marked. A small one makes at least the latest runs suspect.
   std::optional<double> p;
 
   bool is_anchor() const { return variant == anchor; }
@@ -75,9 +76,9 @@ struct History {
   HistoryOptions options;
   HistoryRuns from;
   std::vector<HistorySeries> series;  ///< the greatest change first
-  double series_alpha = 0;            ///< alpha's share of each series that is judged
+  double series_alpha = 0;            ///< each judged series' share of alpha
   int judged = 0;
-  int fewest = 0;  ///< runs without which nothing is claimed of a series
+  int fewest = 0;  ///< with fewer runs nothing is claimed about a series
 
   const HistoryRun& run(const HistoryPoint& point) const { return from.runs[point.run]; }
   bool marked(const ChangePoint& change) const;
@@ -86,14 +87,14 @@ struct History {
   static double anchor_shift(const HistorySeries& series, std::size_t change);
 };
 
-/// Says which runs of a series were quiet, and finds its changes. `seed` draws the permutations.
+/// Determines which runs of a series were quiet, and finds its changes. `seed` draws the permutations.
 ///
-/// What makes the anchor slow, a neighbour on the same core for one, makes another case slow by another factor, so the
-/// ratio of such a run says little. A run is quiet if its anchor took at most kSlowAnchor more than the lower quartile
-/// of all runs of the series; at least half of the runs, and no fewer than a change can be shown in, are quiet in any
-/// case. The rule looks at the anchor only, so it cannot choose runs by what they say of the case. If hardly any of the
-/// latest runs is quiet, all are judged: the machine itself may have become slower, and nothing would be looked for
-/// since.
+/// A disturbance that makes the anchor slow, such as a neighbour on the same core, slows another case by another
+/// factor, so the ratio of such a run says little. A run is quiet if its anchor took at most kSlowAnchor more than the
+/// lower quartile of all runs of the series; at least half of the runs, and no fewer than a change can be shown in, are
+/// quiet in any case. The rule looks at the anchor only, so it cannot choose runs by their results for the case. If
+/// hardly any of the latest runs is quiet, all are judged: the machine itself may have become slower, and otherwise
+/// nothing would be looked for since then.
 void judge_series(HistorySeries& series, const History& history, std::uint64_t seed);
 
 inline constexpr double kSlowAnchor = 0.05;

@@ -46,7 +46,7 @@ void find_below(const fs::path& folder, std::set<std::string>& files, std::vecto
   if (error) unreadable.push_back(fmt::format("{}: cannot be opened: {}", folder.string(), error.message()));
 }
 
-/// Throws UserError for what is no file or far too large to be a record.
+/// The state of a file. Throws UserError if it is not a file or far too large to be a record.
 FileState state_of(const std::string& file) {
   struct stat about = {};
   if (::stat(file.c_str(), &about) != 0) {
@@ -64,7 +64,7 @@ FileState state_of(const std::string& file) {
           .inode = about.st_ino};
 }
 
-/// "2026-01-31T12:00:00Z", which sorts as it is.
+/// Whether the text is a date such as "2026-01-31T12:00:00Z", which sorts as text.
 bool is_date(std::string_view text) {
   constexpr std::string_view form = "0000-00-00T00:00:00Z";
   return text.size() == form.size() && std::ranges::equal(text, form, [](char c, char expected) {

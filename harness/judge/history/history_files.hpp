@@ -10,9 +10,9 @@
 
 namespace convladder {
 
-/// A run and what the history says of it. Texts hold no control characters.
+/// A run with its facts for the history. Texts hold no control characters.
 struct HistoryRun {
-  RecordedRun run;     ///< in short: see shortened_record()
+  RecordedRun run;     ///< shortened, see shortened_record()
   std::string date;    ///< "2026-01-31T12:00:00Z"
   std::string commit;  ///< "unknown" where the record does not say
   std::string host;
@@ -22,18 +22,18 @@ struct HistoryRun {
 struct HistoryRuns {
   std::vector<HistoryRun> runs;         ///< by date, then by file
   std::vector<std::string> unreadable;  ///< one line each: file, place, what was expected
-  std::vector<std::string> repeated;    ///< one line each: a copy of a run that is there already, and is left out
+  std::vector<std::string> repeated;    ///< one line each: a copy of a run that is there already, which is left out
 };
 
 /// Every run.json below the folders, and every file that is named itself, sorted, absolute, each once. Folders that
 /// cannot be looked into are named in `unreadable`. Throws UserError for a path that is not there.
 std::vector<std::string> find_records(const std::vector<std::string>& paths, std::vector<std::string>& unreadable);
 
-/// What a history needs of a record, as a record: the samples of what was timed, what was not ok, and of the context
-/// what forbids a comparison. What was counted has no time and is left out.
+/// The parts of a record that a history needs, as a record: the samples of timed cases, cases that were not ok, and the
+/// context that can forbid a comparison. Counted cases have no time and are left out.
 nlohmann::ordered_json shortened_record(const RecordedRun& run);
 
-/// Reads all of them, from the index where it has them. What cannot be read is listed, and the rest is used.
+/// Reads all runs, from the index where it has them. Those that cannot be read are listed, and the rest is used.
 HistoryRuns read_history_runs(const std::vector<std::string>& paths, HistoryIndex& index);
 
 }  // namespace convladder

@@ -23,14 +23,14 @@ using nlohmann::ordered_json;
 
 namespace {
 
-/// Every line begins like this, by which a file is known as an index; the number is the version of what follows.
+/// The beginning of every line, by which a file is known as an index; the number is the version of the rest.
 constexpr std::string_view kBeginning = R"({"convladder_history_index":1,)";
 
-/// Open for as long as it lives, and with it a lock.
+/// A file that is open, and may be locked, as long as the object lives.
 class OpenFile {
  public:
   OpenFile(const std::filesystem::path& path, int flags)
-      // A pipe must not be waited for.
+      // Opening must not wait for a pipe.
       : descriptor_(::open(path.c_str(), flags | O_CLOEXEC | O_NONBLOCK, 0666)) {}
   OpenFile(const OpenFile&) = delete;
   OpenFile& operator=(const OpenFile&) = delete;
@@ -38,7 +38,7 @@ class OpenFile {
     if (descriptor_ >= 0) ::close(descriptor_);
   }
   int descriptor() const { return descriptor_; }
-  /// Some network file systems have no locks; then the single write alone has to do.
+  /// Locks the file. Some network file systems have no locks; then the single write alone has to do.
   void lock(int how) const {
     while (::flock(descriptor_, how) != 0 && errno == EINTR) {
     }
@@ -54,8 +54,8 @@ bool begins_as_index(std::string_view bytes) {
   return kBeginning.starts_with(beginning);
 }
 
-/// Appends one line, behind the end of the line that a killed program may have left. Returns errno, 0 if it is done;
-/// EINVAL for a file that is no index.
+/// Appends one line, after the line that a killed program may have left unfinished. Returns errno, 0 on success; EINVAL
+/// for a file that is no index.
 int append_line(const std::filesystem::path& path, std::string line) {
   const OpenFile file(path, O_RDWR | O_APPEND | O_CREAT);
   if (file.descriptor() < 0) return errno;
@@ -95,7 +95,7 @@ IndexLine parse_index_line(std::string_view line) {
 std::string index_line(const FileState& state, const ordered_json& record) {
   const ordered_json line = {{"convladder_history_index", 1},    {"path", state.path},   {"size", state.size},
                              {"modified_ns", state.modified_ns}, {"inode", state.inode}, {"record", record}};
-  return json_line(line) + '\n';  // of a name that is not UTF-8 never found again
+  return json_line(line) + '\n';  // with a name that is not UTF-8 it is never found again
 }
 
 HistoryIndex::HistoryIndex(const std::filesystem::path& path) : path_(path) {
@@ -120,7 +120,7 @@ void HistoryIndex::load() {
     }
     while (!text.empty()) {
       const std::size_t end = text.find('\n');
-      // What has no end yet may still be written by somebody.
+      // Another program may still be writing a line without an end.
       read_line(end == std::string_view::npos ? text : text.substr(0, end));
       text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
     }

@@ -1,9 +1,9 @@
-// What a history has read already, so that it need not read it again: one line of JSON for each record.
+// The records that a history has read already, so that it need not read them again: one line of JSON for each record.
 //
-// Lines are only ever appended, each in one write under a lock, so two programs may use one index at once. A line that
-// is torn, because a program was killed or a disk was full, or that something else wrote, is ignored: its record is
-// read again. A record that was changed has another size, time or inode, so its old line is passed over. Deleting the
-// file costs time and nothing else.
+// Lines are only ever appended, each in one write under a lock, so two programs may use one index at once. A line is
+// ignored if it is torn, because a program was killed or a disk was full, or if something else wrote it: its record is
+// read again. A changed record has another size, time or inode, so its old line is passed over. Deleting the file costs
+// time and nothing else.
 #pragma once
 
 #include <cstdint>
@@ -17,38 +17,38 @@
 
 namespace convladder {
 
-/// A state of a file.
+/// The state of a file, by which changes are noticed.
 struct FileState {
   std::string path;  ///< absolute
   std::uint64_t size = 0;
-  std::int64_t modified_ns = 0;  ///< since 1970
+  std::int64_t modified_ns = 0;  ///< in nanoseconds since 1970
   std::uint64_t inode = 0;
 
   auto operator<=>(const FileState&) const = default;
 };
 
-/// What a line says.
+/// The content of a line.
 struct IndexLine {
   FileState state;
   RecordedRun run;
 };
 
-/// Throws UserError for what is no line of an index, whatever is in it.
+/// Parses a line. Throws UserError for anything that is not a line of an index.
 IndexLine parse_index_line(std::string_view line);
-/// Of a record in short, with the end of the line.
+/// The line for a shortened record, with its newline.
 std::string index_line(const FileState& state, const nlohmann::ordered_json& record);
 
 class HistoryIndex {
  public:
-  /// Reads the index if it is there. An empty path: nothing is read or kept.
+  /// Reads the index if it exists. With an empty path nothing is read or kept.
   explicit HistoryIndex(const std::filesystem::path& path);
 
-  /// The record of a file in that state, in short; null if the index has none.
+  /// The shortened record of a file in that state; null if the index has none.
   const RecordedRun* find(const FileState& state) const;
-  /// Appends a record in short (history_files.hpp). Where that cannot be done, trouble() says why.
+  /// Appends a shortened record (history_files.hpp). Where that fails, trouble() says why.
   void add(const FileState& state, const nlohmann::ordered_json& record);
 
-  int torn_lines() const { return torn_lines_; }           ///< that were passed over
+  int torn_lines() const { return torn_lines_; }           ///< lines that were passed over
   const std::string& trouble() const { return trouble_; }  ///< why the index cannot be used, one line; empty if it can
 
  private:

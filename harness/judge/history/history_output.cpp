@@ -22,20 +22,20 @@ using nlohmann::ordered_json;
 
 namespace {
 
-/// "012345678+" where the tree was changed.
+/// A run's commit: "012345678", with a "+" where the tree was changed.
 std::string commit_text(const HistoryRun& run) { return run.commit.substr(0, 9) + (run.dirty ? "+" : ""); }
 
 std::string series_name(const HistorySeries& series) {
   return series.number == 1 ? series.id : fmt::format("{} #{}", series.id, series.number);
 }
 
-/// The same in words that a table can break; "memory-accumulation lenet72.conv2/1000 cpu #2".
+/// A series' name in words between which a table can break lines: "memory-accumulation lenet72.conv2/1000 cpu #2".
 std::string series_words(const HistorySeries& series) {
   return fmt::format("{} {}.{}/{} {}{}", series.variant, series.network, series.layer, series.batch, series.device,
                      series.number == 1 ? std::string() : fmt::format(" #{}", series.number));
 }
 
-/// Three significant digits.
+/// A ratio with three significant digits.
 std::string ratio_text(double ratio) {
   if (ratio < 0.1 || ratio >= 1e5) return fmt::format("{:.3g}", ratio);
   return fmt::format("{:.{}f}", ratio, ratio < 0.9995 ? 3 : ratio < 9.995 ? 2 : ratio < 99.95 ? 1 : 0);
@@ -56,7 +56,7 @@ const ChangePoint* greatest(const std::vector<const ChangePoint*>& changes) {
   return most == changes.end() ? nullptr : *most;
 }
 
-/// The latest ratio against the median of those before it: observed, nothing is proved by it.
+/// The latest ratio relative to the median of those before it: observed, nothing is proved by it.
 std::optional<double> latest_against_before(const HistorySeries& series) {
   std::vector<double> ratios;
   for (const HistoryPoint& point : series.points) {
@@ -174,7 +174,7 @@ std::vector<std::string> notes(const History& history) {
   return lines;
 }
 
-/// "onednn beside lenet28.conv1/10 on cpu: 510 µs to 530 µs over 12 runs, latest 515 µs".
+/// An anchor's times: "onednn beside lenet28.conv1/10 on cpu: 510 µs to 530 µs over 12 runs, latest 515 µs".
 std::string anchor_text(const HistorySeries& series) {
   std::vector<double> medians;
   for (const HistoryPoint& point : series.points) medians.push_back(point.median_ns);
@@ -183,7 +183,7 @@ std::string anchor_text(const HistorySeries& series) {
                      plural(medians.size(), "run"), time_text(medians.back()));
 }
 
-/// What began anew, those with the same reason together: "since DATE, commit C: reason", and the ids.
+/// The series that began anew, grouped by reason: "since DATE, commit C: reason", and the ids.
 IdsByReason splits(const History& history) {
   IdsByReason all;
   for (const HistorySeries& series : history.series) {

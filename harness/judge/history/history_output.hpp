@@ -8,14 +8,16 @@
 
 namespace convladder {
 
-/// A table of all series with the greatest change first, every marked change with its commits, the anchors' own times,
-/// why series were split, what could not be read. At most 100 columns, unless a name alone is wider.
+/// The history as text: a table of all series with the greatest change first, every marked change with its commits, the
+/// anchors' own times, why series were split, which files could not be read. At most 100 columns, unless a name alone
+/// is wider.
 std::string history_text(const History& history);
 
-/// The same as tables that show whatever names hold as text.
+/// The history as Markdown tables, which show all names as plain text.
 std::string history_markdown(const History& history);
 
-/// {"kind": "history", "alpha", …, "runs", "series", "unreadable", "notes"}; docs/use/history.md describes it.
+/// The history as {"kind": "history", "alpha", …, "runs", "series", "unreadable", "notes"}; docs/use/history.md
+/// describes it.
 nlohmann::ordered_json history_json(const History& history);
 
 }  // namespace convladder

@@ -1,4 +1,4 @@
-// Where a series changes.
+// Finds where a series changes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ std::vector<double> anchor_times(const HistorySeries& series) {
   return times;
 }
 
-/// Up to which ln(anchor's time) a run is quiet; `times` are those of all runs.
+/// The largest ln(anchor's time) of a quiet run; `times` are those of all runs.
 double quiet_limit(std::vector<double> times, std::size_t fewest) {
   const double usual = lower_quartile(times) + std::log1p(kSlowAnchor);
   const std::size_t kept = std::min(times.size(), std::max(fewest, (times.size() + 1) / 2));
@@ -42,8 +42,8 @@ void find_quiet_runs(HistorySeries& series, const History& history) {
   for (HistoryPoint& point : series.points) point.quiet = !point.ratio || std::log(point.anchor_ns) <= limit;
 }
 
-/// A run before the change that was not judged belongs to the new level if its ratio is there, within half of the
-/// change: it proves nothing, but tells where the change began.
+/// Moves the beginning of a change back: a run before it that was not judged belongs to the new level if its ratio is
+/// there, within half of the change. It proves nothing, but tells where the change began.
 void begin_with_runs_not_judged(HistorySeries& series) {
   const auto level = [&series](std::size_t begin, std::size_t end) {
     std::vector<double> values;

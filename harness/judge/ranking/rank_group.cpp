@@ -22,12 +22,12 @@ namespace {
 constexpr double kHostStepSeconds = 10;
 constexpr double kHostSecondsPerFlop = 5e-9;
 
-/// A submission that answers each step in time and takes too long all the same.
+/// Thrown for a submission that answers each step in time and takes too long all the same.
 struct OverTheLimit {};
 
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
-/// How many groups each device will measure, which share the time of its ceilings.
+/// The number of groups that each device will measure; they share the time of its ceilings.
 std::map<std::string, int> groups_of_devices(const RankPlan& plan) {
   std::map<std::string, int> groups;
   for (const RankingPlan& ranking : plan.rankings) {
@@ -87,13 +87,13 @@ GroupOutcomes RankGroups::run(const std::vector<PlannedCase>& cases, const Plann
   }
 }
 
-/// All processes that run a submission's code are started below this and nowhere else, confined as every stage of a
-/// folder is (start_case_process).
+/// Runs cases. All processes that run a submission's code are started below this function and nowhere else, confined as
+/// every stage of a folder is (start_case_process).
 GroupOutcomes RankGroups::run_within(const std::vector<PlannedCase>& cases, const RankingPlan& ranking,
                                      std::size_t size, const RunOptions& run,
                                      const std::optional<double>& limit_seconds) {
   GroupOutcomes outcomes;
-  std::map<std::string, int> verified;  // how often it began
+  std::map<std::string, int> verified;  // how often verifying began
   std::optional<Clock::time_point> first_round;
   const Workload& workload = workload_for(ranking, size);
   watch_.look();
@@ -109,7 +109,7 @@ GroupOutcomes RankGroups::run_within(const std::vector<PlannedCase>& cases, cons
                                           .load = watch_.load_since(*first_round),
                                           .anchors = std::nullopt});
         }
-        if (verified[planned.id] > 1) {  // alone, and so in no round of the yardstick
+        if (verified[planned.id] > 1) {  // it was measured alone, and so in no round of the baseline
           outcome = ended_case(Status::launch_failed, "there is no memory for it beside the yardstick");
         }
         outcomes[planned.id] = std::move(outcome);

@@ -1,4 +1,4 @@
-// Groups of a ranking as they are run: a submission beside its yardstick, or the stages that a yardstick is chosen
+// The groups of a ranking as they are run: a submission beside its baseline, or the stages that a baseline is chosen
 // from.
 #pragma once
 
@@ -18,7 +18,7 @@
 
 namespace convladder {
 
-/// What the cases of a group came to, by id.
+/// The outcomes of a group's cases, by id.
 using GroupOutcomes = std::map<std::string, CaseOutcome>;
 
 /// An outcome that is known without a run.
@@ -26,15 +26,15 @@ CaseOutcome ended_case(Status status, std::string reason);
 
 class RankGroups {
  public:
-  /// All of them must outlive it.
+  /// All arguments must outlive the object.
   RankGroups(const RankPlan& plan, const RankOptions& options, const ImageSet& images, Progress& progress);
 
-  /// The options of the ranking, with the limit on a step that its device and that size have.
+  /// The options of the ranking, with the limit on a step for its device and that size.
   RunOptions options_for(const RankingPlan& ranking, std::size_t size) const;
 
-  /// Runs cases of one size side by side, whatever they do. With `of_submission`, one of them, whatever looks like the
-  /// machine's fault and names it is its own, and all of it may take the options' limit; then `keep` says whether its
-  /// outcome would be the same another time. Throws MachineFault, UserError.
+  /// Runs cases of one size side by side, whatever they do. With `of_submission`, which is one of them, an apparent
+  /// fault of the machine that names it counts as its own, and the whole group may take the options' limit; `keep` then
+  /// tells whether its outcome would be the same another time. Throws MachineFault, UserError.
   GroupOutcomes run(const std::vector<PlannedCase>& cases, const RankingPlan& ranking, std::size_t size,
                     const RunOptions& run);
   GroupOutcomes run(const std::vector<PlannedCase>& cases, const PlannedCase& of_submission, const RankingPlan& ranking,
@@ -51,7 +51,7 @@ class RankGroups {
   CeilingSampler ceilings_;
   TimeJudge judge_;
   MachineWatch watch_;
-  std::optional<Workload> workload_;  ///< of one size, since they may be large
+  std::optional<Workload> workload_;  ///< for one size only, since workloads may be large
   std::string workload_key_;
 };
 

@@ -17,9 +17,9 @@ namespace {
 constexpr std::size_t kLongestName = 28;
 constexpr std::size_t kBeginOfName = 16;
 constexpr std::size_t kSizesInATable = 4;
-constexpr std::size_t kMostNamed = 5;  // of what was left alone
+constexpr std::size_t kMostNamed = 5;  // entries that were left alone
 
-/// Where characters of UTF-8 begin.
+/// The places where UTF-8 characters begin.
 std::vector<std::size_t> characters(const std::string& text) {
   std::vector<std::size_t> begins;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -28,8 +28,7 @@ std::vector<std::size_t> characters(const std::string& text) {
   return begins;
 }
 
-/// A long name without its middle: what tells it from others is at its beginning or its end. The same short name is not
-/// given twice.
+/// Shortens long names in the middle: they differ at the beginning or the end. No short name is given twice.
 class ShortNames {
  public:
   std::string of(const std::string& name) {
@@ -129,7 +128,7 @@ std::string table_of(const RankResult& result) {
   return text_table(columns, rows);
 }
 
-/// The figures of each size, some sizes a table.
+/// The figures of each size, several sizes to a table.
 std::string medians_of(const RankResult& result) {
   std::string text;
   const std::vector<LayerWork>& sizes = result.plan->sizes;
@@ -160,7 +159,7 @@ std::string left_alone_text(const RankPlan& plan) {
   return indented(fmt::format("left alone, neither .cpp, .cu nor a folder: {}{}", fmt::join(named, ", "), more), 0);
 }
 
-/// As a field that no spreadsheet computes.
+/// A text as a field that no spreadsheet evaluates.
 std::string csv_text(const std::string& text) {
   const bool is_formula = !text.empty() && std::string_view("=+-@\t\r").find(text.front()) != std::string_view::npos;
   return csv_quoted(is_formula ? "'" + text : text);

@@ -1,4 +1,4 @@
-// A ranking for people and for spreadsheets.
+// A ranking as text for people and as CSV for spreadsheets.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@
 
 namespace convladder {
 
-/// Title, table and notes of each ranking, of at most 100 columns. `medians`: also the figure of each size.
+/// Title, table and notes of each ranking, in at most 100 columns. `medians`: also the figure of each size.
 std::string ranking_text(const RankPlan& plan, const std::vector<RankResult>& results, const RankOptions& options,
                          bool medians);
 
-/// A line for each submission and yardstick, with the figures of each size behind. Texts that a spreadsheet would take
+/// A line for each submission and baseline, followed by the figures of each size. Texts that a spreadsheet would take
 /// for a formula begin with an apostrophe.
 std::string ranking_csv(const std::vector<RankResult>& results);
 

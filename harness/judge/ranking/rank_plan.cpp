@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A message without the folder of a copy, which nobody knows.
+/// A message without the path of a copy's folder, which means nothing to its reader.
 std::string without_folder(std::string message, const fs::path& folder) {
   const std::string prefix = folder.string() + "/";
   for (std::size_t at = message.find(prefix); at != std::string::npos; at = message.find(prefix, at)) {
@@ -29,13 +29,13 @@ std::string without_folder(std::string message, const fs::path& folder) {
   return message;
 }
 
-/// A broken one of unknown language is where most are.
+/// The family of most submissions, for a broken one of unknown language.
 std::string usual_family(const std::vector<Submission>& all) {
   const auto of_cuda = std::ranges::count(all, "cuda", &Submission::family);
   return of_cuda > std::ranges::count(all, "cpu", &Submission::family) ? "cuda" : "cpu";
 }
 
-/// The one that is there and times; otherwise one that counts.
+/// The family's device that is present and has a clock; otherwise one that counts.
 std::string device_of(const std::string& family, const RankOptions& options) {
   std::string found;
   for (const DeviceKind& kind : chosen_devices(options.run.devices, DefaultDevices::of_every_family)) {
@@ -46,7 +46,7 @@ std::string device_of(const std::string& family, const RankOptions& options) {
   return found;
 }
 
-/// Of a stage of the folder; of its library where its sources do not say it.
+/// The checksum of a stage's sources, or of its library where those cannot be read.
 std::string content_of(const fs::path& ladder, const FolderVariant& stage) {
   const fs::path& library = stage.build().library;
   if (library.empty()) return {};
@@ -65,7 +65,7 @@ RankEntry entry_of(const fs::path& ladder, const FolderVariant& stage, const Sub
              .broken = {},
              .cases = {}};
   } else {
-    // The library's name says how it was compiled, and of what its source was called.
+    // The library's name shows how it was compiled, and what its source was called.
     const std::string how = stage.build().library.stem().string();
     entry = {.role = RankRole::submission,
              .name = submission->name,
@@ -81,7 +81,7 @@ RankEntry entry_of(const fs::path& ladder, const FolderVariant& stage, const Sub
   return entry;
 }
 
-/// What of one group of the plan belongs to whom.
+/// Assigns the cases of the plan's groups to the entries of the rankings.
 class Rankings {
  public:
   Rankings(RankPlan& plan, fs::path ladder, const std::vector<Submission>& submissions, std::string usual_family)
@@ -95,7 +95,7 @@ class Rankings {
     ranking.has_clock = kind.has_clock;
     ranking.virtual_clock = kind.clock_is_virtual();
     const std::vector<ProblemVariant>& variants = plan_.problem->variants();
-    std::size_t built = 0;  // of the submissions that are variants, which stand behind the folder's own
+    std::size_t built = 0;  // counts submissions that are variants; these follow the folder's own variants
     const std::size_t own = variants.size() - count_compiled();
     for (std::size_t i = 0; i < own; ++i) {
       if (variants[i].info.family != family) continue;
@@ -183,7 +183,7 @@ RankPlan make_rank_plan(const RankOptions& options, const BuildProgress& progres
         submissions.all, [&](const Submission& one) { return (one.family.empty() ? usual : one.family) == family; });
     if (!any) continue;
     const std::string device = device_of(family, options);
-    if (device.empty()) continue;  // not among those that were asked for
+    if (device.empty()) continue;  // not among the devices that were asked for
     rankings.add_ranking(family, device);
     run.devices.push_back(device);
   }

@@ -24,7 +24,7 @@ namespace {
 
 constexpr NumberRange kTimes{.least = kAboveZero, .most = 1e18, .unit = "ns"};
 
-/// What says how long and how often is measured, but for what cannot change a figure.
+/// The settings of measuring, without those that cannot change a figure.
 ordered_json settings_json(const RankOptions& options) {
   const RunOptions& run = options.run;
   return {{"seed", run.seed},
@@ -45,7 +45,7 @@ ordered_json time_of(const CaseOutcome* outcome) {
   return json;
 }
 
-/// The range on that GPU; null where it was not predicted, or cannot be launched there.
+/// The predicted range on that GPU; null where there is no prediction, or it cannot be launched there.
 ordered_json predicted_on(const std::string& gpu, const ordered_json& prediction) {
   if (prediction.is_null()) return nullptr;
   for (const ordered_json& one : prediction.at("gpus")) {
@@ -66,7 +66,7 @@ ordered_json counted_json(const CaseOutcome& outcome) {
   return {{"cycles", multiprocessor_cycles(totals)}, {"totals", totals}};
 }
 
-/// What stands for the case in tables: nanoseconds or cycles.
+/// The figure that tables show for a case: nanoseconds or cycles.
 std::optional<double> figure_of(const RankCase& one, const std::string& figures, bool has_samples) {
   if (one.status != Status::ok) return std::nullopt;
   if (has_samples) return one.samples.empty() ? std::nullopt : std::optional(median(one.samples));
@@ -75,14 +75,15 @@ std::optional<double> figure_of(const RankCase& one, const std::string& figures,
   return std::sqrt(one.predicted->low * one.predicted->high);
 }
 
-/// The time of the yardstick: the one beside it, otherwise its own case's.
+/// The speed on one size, relative to the baseline's time: the one measured beside it, otherwise that of the baseline's
+/// case.
 RankedSize size_of(const RankCase& one, const RankCase* yardstick, const std::string& figures, bool has_samples,
                    double level) {
   RankedSize size;
   size.figure = figure_of(one, figures, has_samples);
   if (!size.figure) return size;
   if (has_samples) {
-    const std::vector<double>& beside = one.beside.empty() ? one.samples : one.beside;  // the yardstick beside itself
+    const std::vector<double>& beside = one.beside.empty() ? one.samples : one.beside;  // the baseline is beside itself
     const auto speed = measured_speed(beside, one.samples, level);
     if (!speed) return size;
     size.speed = speed->log;
@@ -108,7 +109,7 @@ const RankCase* find_case(const RankCases& cases, const RankEntry& entry, std::s
   return found == cases.end() ? nullptr : &found->second;
 }
 
-/// The status of the whole: a failure before what is only not there, and of what failed first.
+/// Sets the row's status: that of the first failure, or without one, that of the first size that was not run.
 void take_status(RankRow& row, const RankingPlan& plan, const RankCases& cases) {
   const RankEntry& entry = *row.entry;
   if (!entry.broken.empty()) {
@@ -239,7 +240,7 @@ RankResult result_of(const RankingPlan& plan, const std::optional<Yardstick>& ya
   const double level = level_of_each(kRankLevel, plan.sizes.size());
   std::vector<RankRow> rows;
   std::vector<Contender> contenders;
-  std::map<std::string, std::string> seen;  // content, and who had it first
+  std::map<std::string, std::string> seen;  // by content, the submission that had it first
   for (const RankEntry& entry : plan.submissions) {
     RankRow row;
     row.entry = &entry;
@@ -269,7 +270,7 @@ RankResult result_of(const RankingPlan& plan, const std::optional<Yardstick>& ya
     result.rows.push_back(std::move(row));
   }
   if (result.yardstick == nullptr || result.yardstick->role == RankRole::submission) return result;
-  // A line for the yardstick, where it belongs.
+  // Adds a line for the baseline, where it belongs.
   RankRow row;
   row.entry = result.yardstick;
   row.is_yardstick = true;

@@ -29,7 +29,7 @@ using Clock = std::chrono::steady_clock;
 
 namespace {
 
-constexpr int kRoundsToChoose = 10;  // of stages that might be the yardstick
+constexpr int kRoundsToChoose = 10;  // for stages that might be the baseline
 
 double seconds_from(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
@@ -91,7 +91,7 @@ class RankRun {
     const ordered_json json =
         rank_case_json(entry, planned, ranked, made_of_json(plan_, entry, yardstick, options_), options_.gpu);
     record_.add(json, {{"rankings", ordered_json::array()}});
-    // Why somebody is not run is said once, and stands in the table.
+    // The reason for not running an entry is shown once, in the table.
     if (entry.cases[size].runs() && ranked.outcome->status != Status::skipped) {
       progress_.finished(line_of(planned, json));
     }
@@ -109,7 +109,7 @@ class RankRun {
     return fmt::format("{}  {:.4g} cycles counted", begin, one.cycles.value_or(0));
   }
 
-  /// What is not run here, with its reason.
+  /// Records a case that is not run here, with its reason.
   void add_without_run(const RankEntry& entry, std::size_t size, const CaseOutcome& outcome) {
     add(entry, size, {.outcome = &outcome, .beside = nullptr, .yardstick = {}, .seconds = 0, .keep = false}, "");
   }
@@ -127,8 +127,8 @@ class RankRun {
     return read_rank_case(JsonPlace(*found, planned.id));
   }
 
-  /// Records what there is no room for, a submission and its yardstick side by side, as skipped: the other
-  /// sizes are measured. Nobody has a rank then, which takes all sizes.
+  /// Records sizes without room for a submission and its baseline side by side as skipped: the other sizes are
+  /// measured. Nobody has a rank then, since a rank takes all sizes.
   void leave_out_sizes(const RankingPlan& ranking) {
     without_room_.clear();
     const bool paired = ranking.has_clock && !takes_one_process(ranking.device);
@@ -150,9 +150,9 @@ class RankRun {
     }
   }
 
-  // --- the yardstick ---
+  // --- the baseline ---
 
-  /// What stands for an entry on a size when a yardstick is chosen: a time, or what is counted instead.
+  /// An entry's figure on a size for choosing the baseline: a time, or a count instead.
   std::optional<double> choosing_figure(const RankEntry& entry, std::size_t size) const {
     if (size >= entry.cases.size() || !record_.has(entry.cases[size].id)) return std::nullopt;
     const RankCase one = recorded(entry.cases[size]);
@@ -162,7 +162,7 @@ class RankRun {
     return one.cycles;
   }
 
-  /// Of the ladder's own in that role, the best that is right on every size. None if there is none.
+  /// Chooses among the ladder's own candidates the best that is right on every size. None if there is none.
   std::optional<Yardstick> choose_own(const RankingPlan& ranking, const std::vector<std::size_t>& candidates) {
     for (std::size_t size = 0; size < ranking.sizes.size(); ++size) {
       std::vector<PlannedCase> cases;
@@ -199,7 +199,7 @@ class RankRun {
     return Yardstick{ranking.own[which].role, which, figures_of(ranking, ranking.own[which])};
   }
 
-  /// The word for the ranking: what a yardstick has no prediction of is counted.
+  /// The kind of the ranking's figures: counts where the baseline has no prediction.
   std::string figures_of(const RankingPlan& ranking, const RankEntry& yardstick) const {
     if (ranking.has_clock) return ranking.figures();
     const bool all = std::ranges::all_of(yardstick.cases, [&](const PlannedCase& planned) {
@@ -211,7 +211,7 @@ class RankRun {
 
   std::optional<Yardstick> choose_yardstick(const RankingPlan& ranking) {
     if (ranking.sizes.size() == without_room_.size()) return std::nullopt;
-    // What another family has is no yardstick of this one.
+    // A stage of another family cannot be the baseline of this one.
     const bool is_named = !options_.against.empty() &&
                           std::ranges::find(ranking.own, options_.against, &RankEntry::name) != ranking.own.end();
     for (const RankRole role : {RankRole::library, RankRole::stage}) {
@@ -245,7 +245,7 @@ class RankRun {
     }
   }
 
-  /// Where the ladder has nothing: the first submission that is right on every size.
+  /// Where the ladder has no baseline: the first submission that is right on every size.
   std::optional<Yardstick> choose_first(const RankingPlan& ranking) {
     for (std::size_t which = 0; which < ranking.submissions.size(); ++which) {
       const RankEntry& entry = ranking.submissions[which];
@@ -253,7 +253,7 @@ class RankRun {
       bool good = true;
       for (std::size_t size = 0; size < ranking.sizes.size(); ++size) {
         if (without_room_.contains(size)) continue;
-        // What was measured beside another says nothing of it as a yardstick.
+        // Its measurements beside another baseline say nothing about it as the baseline.
         const std::string& id = entry.cases[size].id;
         record_.drop([&](const ordered_json& one) {
           return one.at("id") == id && !one.at("made_of").at("yardstick").is_null() && one.at("status") == "ok";
@@ -283,7 +283,7 @@ class RankRun {
     }
   }
 
-  /// What was measured beside another yardstick than today's is measured again.
+  /// Drops results that were measured beside another baseline than today's, so that they are measured again.
   void forget_others(const RankingPlan& ranking, const RankEntry& yardstick) {
     if (!ranking.has_clock) return;  // each was counted alone
     std::set<std::string> ids;
@@ -298,8 +298,8 @@ class RankRun {
     });
   }
 
-  /// One submission on one size, recorded. `go_on`: it has not failed before, which saves its other sizes' time.
-  /// Without a yardstick, and where nothing is timed, it is measured alone. False if it failed.
+  /// Measures and records one submission on one size. `go_on`: it has not failed before; after a failure its other
+  /// sizes are skipped. Without a baseline, and where nothing is timed, it is measured alone. False if it failed.
   bool measure_beside(const RankingPlan& ranking, const RankEntry& entry, const RankEntry* yardstick, std::size_t size,
                       bool go_on) {
     if (add_if_not_run(entry, size)) return true;
@@ -325,7 +325,8 @@ class RankRun {
     bool keep = true;
     for (int attempt = 0; attempt < 2; ++attempt) {
       outcomes = groups_.run(cases, planned, ranking, size, run, keep);
-      // One that is ill beside a good yardstick is ill; where the yardstick itself is, it gets a second chance.
+      // A submission that fails beside a good baseline has failed; where the baseline itself fails, it gets a second
+      // chance.
       const CaseOutcome& beside = outcomes[cases.front().id];
       if (cases.size() == 1 || beside.status == Status::ok || outcomes[planned.id].status != Status::ok) break;
       if (attempt == 0) continue;
@@ -350,7 +351,7 @@ class RankRun {
   Progress progress_;
   RankGroups groups_;
   std::vector<std::string> notes_;
-  std::set<std::size_t> without_room_;  ///< sizes of the ranking at work
+  std::set<std::size_t> without_room_;  ///< sizes of the current ranking
 };
 
 }  // namespace

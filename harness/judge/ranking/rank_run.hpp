@@ -1,4 +1,4 @@
-// Runs what a ranking lacks: chooses the yardsticks, and measures each submission side by side with its own.
+// Runs the cases that a ranking lacks: chooses the baselines, and measures each submission side by side with its own.
 #pragma once
 
 #include <cstdio>
@@ -10,23 +10,23 @@
 
 namespace convladder {
 
-/// The record's content for that plan (Record::create, Record::plan_anew).
+/// The record's content for the plan (Record::create, Record::plan_anew).
 RecordContent rank_content(const RankPlan& plan, const RankOptions& options,
                            const std::vector<std::string>& command_line, const ImageSet& images);
 
-/// Whether a case that is there stays in a record that is planned anew: a rerun measures what has changed. What it was
-/// measured beside is looked at later, when the yardstick is known.
+/// Whether an existing case stays in a record that is planned anew: a rerun measures cases that have changed. The
+/// baseline that it was measured beside is checked later, when today's is known.
 bool keeps(const nlohmann::ordered_json& one_case, const RankPlan& plan, const RankOptions& options);
 
-/// What a ranking has come to, and what was seen of the machine meanwhile.
+/// The results of a ranking, and notes on the machine meanwhile.
 struct RankOutcome {
   std::vector<RankResult> results;
   std::vector<std::string> notes;  ///< a line each
 };
 
-/// Runs it and completes the record, in which each case is as soon as it has ended. `lines` is where they are listed,
-/// or null. `plan` must outlive the outcome. Throws UserError where nothing can be measured here; what is wrong with a
-/// submission is its status.
+/// Runs the ranking and completes the record, into which each case is written as soon as it has ended. `lines` is where
+/// they are listed, or null. `plan` must outlive the outcome. Throws UserError where nothing can be measured here; an
+/// error of a submission is its status.
 RankOutcome run_ranking(const RankPlan& plan, const RankOptions& options, const ImageSet& images, Record& record,
                         std::FILE* lines);
 

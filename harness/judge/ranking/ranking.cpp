@@ -10,7 +10,7 @@
 namespace convladder {
 namespace {
 
-/// Those who have a figure of every size, those who lack one, those who have failed.
+/// The order of classes: contenders with a figure for every size, those that lack one, those that failed.
 int class_of(const Contender& one, const RankedContender& placed) {
   if (one.has_failed) return 2;
   return placed.sizes == one.sizes.size() && placed.sizes > 0 ? 0 : 1;
@@ -77,7 +77,7 @@ std::vector<RankedContender> ranked(const std::vector<Contender>& contenders, do
   };
   std::ranges::stable_sort(all, {}, order);
 
-  std::size_t first = 0;  // who has the rank that is given now
+  std::size_t first = 0;  // the first one with the rank that is being given
   for (std::size_t i = 0; i < all.size() && class_of(contenders[all[i].contender], all[i]) == 0; ++i) {
     for (std::size_t above = first; above < i; ++above) {
       if (surely_faster(*all[above].speed, *all[i].speed, tau)) {

@@ -1,5 +1,5 @@
-// Who is how fast, and who is faster than whom: figures in, ranks out. It knows no clock, no process and no file.
-// docs/use/rank.md has the rules.
+// Ranks contenders by speed, as far as one is surely faster than another: figures in, ranks out, without clocks,
+// processes or files. docs/use/rank.md has the rules.
 #pragma once
 
 #include <cstddef>
@@ -10,38 +10,38 @@
 
 namespace convladder {
 
-/// The natural logarithm of the yardstick's time over a contender's: above 0 the contender is faster.
+/// The natural logarithm of the baseline's time over a contender's: above 0 the contender is faster.
 struct LogSpeed {
   double estimate = 0;
   double low = 0;
   double high = 0;
 };
 
-/// The same of one size, by the rounds in which both were measured side by side.
+/// A contender's speed on one size, from the rounds in which it and the baseline were measured side by side.
 struct MeasuredSpeed {
   LogSpeed log;
-  double level = 0;  ///< with which the interval holds the median of the rounds' ratios; 0 of a single round
+  double level = 0;  ///< the level at which the interval holds the median of the rounds' ratios; 0 for a single round
   int rounds = 0;
 };
 
 /// The level of each of `sizes` intervals, so that all of them hold at once with `level` (Bonferroni).
 double level_of_each(double level, std::size_t sizes);
 
-/// Sample i of both is of round i. The median of the rounds' logarithms, and its interval between two order statistics
-/// (median_interval) at `level`, or what fewer rounds can give. Rounds that only one of them has say nothing. None
-/// without a round that both have. Samples are above 0.
+/// The speed from samples of both, where sample i is of round i: the median of the rounds' logarithms, and its interval
+/// between two order statistics (median_interval) at `level`, or at the level that fewer rounds allow. Rounds that only
+/// one of them has are ignored. None without a round that both have. Samples are above 0.
 std::optional<MeasuredSpeed> measured_speed(std::span<const double> yardstick, std::span<const double> contender,
                                             double level);
 
-/// From two ranges of the same model: each is the ratio of both lows or of both highs, since the model errs alike for
-/// both; the estimate lies in the geometric middle. All four above 0.
+/// A range of a model. The speed from two ranges of the same model lies between the ratio of both lows and that of both
+/// highs, since the model errs alike for both; the estimate is the geometric middle. All four are above 0.
 struct FigureRange {
   double low = 0;
   double high = 0;
 };
 LogSpeed modelled_speed(const FigureRange& yardstick, const FigureRange& contender);
 
-/// One who is to be ranked.
+/// A contender to be ranked.
 struct Contender {
   std::string name;
   std::vector<std::optional<LogSpeed>> sizes;  ///< each size of the ranking; none where there is no figure
@@ -57,21 +57,21 @@ LogSpeed mean_of(std::span<const LogSpeed> sizes);
 bool surely_faster(const LogSpeed& one, const LogSpeed& other, double tau);
 
 struct RankedContender {
-  std::size_t contender = 0;      ///< its number
-  std::optional<int> rank;        ///< only of one that has a figure of every size
-  bool shares_rank = false;       ///< with another
+  std::size_t contender = 0;      ///< index of the contender
+  std::optional<int> rank;        ///< only for a contender with a figure for every size
+  bool shares_rank = false;       ///< whether another has the same rank
   std::optional<LogSpeed> speed;  ///< over the sizes that it has, if it has not failed
-  std::size_t sizes = 0;          ///< that it has a figure of
+  std::size_t sizes = 0;          ///< the number of sizes with a figure
 };
 
-/// All of them, best first: who has every size by the estimate; then who lacks a size; then who has failed; each by
-/// name where nothing else orders them. Going down, one shares the rank of the one above unless somebody who has that
-/// rank is surely faster; then his rank is his place, counted from 1. So nobody shares a rank with who is surely
-/// faster.
+/// All contenders, best first: those with every size by the estimate; then those that lack a size; then those that have
+/// failed; each by name where nothing else orders them. Going down, a contender shares the rank of the one above unless
+/// somebody who has that rank is surely faster; then the rank is the contender's place, counted from 1. So nobody
+/// shares a rank with anyone who is surely faster.
 std::vector<RankedContender> ranked(const std::vector<Contender>& contenders, double tau);
 
-/// The number of the one with the least geometric mean of its figures, times for example, of those who have all of
-/// them; the first of equal ones. None if nobody has.
+/// The index of the entry with the least geometric mean of its figures, such as times, among those that have all of
+/// them; the first of equal ones. None if no entry has all.
 std::optional<std::size_t> best_of(const std::vector<std::vector<std::optional<double>>>& figures);
 
 }  // namespace convladder

@@ -28,7 +28,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMostSubmissions = 10'000;
-constexpr std::size_t kMostEntries = 10'000;  // looked at below one submission's folder
+constexpr std::size_t kMostEntries = 10'000;  // the most that are looked at below one submission's folder
 constexpr std::size_t kMostSources = 500;
 constexpr std::uint64_t kLargestSource = 8 << 20;
 constexpr std::uint64_t kMostBytes = 64 << 20;
@@ -42,7 +42,7 @@ struct Language {
 };
 constexpr std::array<Language, 2> kLanguages{{{"cpu", ".cpp"}, {"cuda", ".cu"}}};
 
-/// What is wrong with one submission: the others go on.
+/// An error in one submission: the others go on.
 struct BrokenSubmission : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -55,10 +55,10 @@ bool is_source(const fs::path& path) {
 
 std::string shown(const fs::path& path) { return printable(path.string(), 4 * kShortText); }
 
-/// A source by its path in the copy.
+/// The text of each source by its path in the copy.
 using Sources = std::map<std::string, std::string>;
 
-/// A regular file that lies, links followed, below `root`. Throws BrokenSubmission.
+/// The text of a regular file that lies, links followed, below `root`. Throws BrokenSubmission.
 std::string text_of(const fs::path& file, const fs::path& root) {
   std::error_code error;
   const fs::path real = fs::canonical(file, error);
@@ -103,8 +103,8 @@ Sources sources_below(const fs::path& folder) {
   return sources;
 }
 
-/// Its stage in that language: a key of the sources, empty if it has none. Throws BrokenSubmission where it has several
-/// and none is preferred.
+/// The person's stage in that language: a key of the sources, empty if there is none. Throws BrokenSubmission where
+/// there are several and none is preferred.
 std::string stage_of(const Sources& sources, std::string_view ending) {
   std::vector<std::string> stages;
   std::vector<std::string> others;
@@ -136,8 +136,8 @@ std::string hash_of(const Sources& sources) {
   return sum.hex();
 }
 
-/// The folder of the copy: made whole under another name first, so that it is complete wherever it is. Throws
-/// UserError.
+/// Copies the sources and returns the copy's folder; it is made under another name first, so that it is complete
+/// wherever it exists. Throws UserError.
 fs::path copied(const Sources& sources, const std::string& hash, const fs::path& copies) {
   fs::path place = copies / hash;
   std::error_code error;
@@ -157,7 +157,7 @@ fs::path copied(const Sources& sources, const std::string& hash, const fs::path&
   return place;
 }
 
-/// Reads the head; the stage is called by a plain name in the copy, whatever its file was called.
+/// Reads the stage's head; in the copy the stage has a plain name, whatever its file was called.
 void take_stage(Submission& one, Sources sources, const std::string& stage, std::string_view ending,
                 const LadderProblem& problem, const fs::path& copies) {
   const std::string plain = fmt::format("solve{}", ending);
@@ -168,7 +168,7 @@ void take_stage(Submission& one, Sources sources, const std::string& stage, std:
   }
   one.content = hash_of(sources);
   try {
-    // Its file may be called anything: its name is that of the person, and it stands beside the ladder.
+    // Its file may have any name: the stage is called by the person's name, and stands beside the ladder.
     one.source = parse_stage(sources.at(plain), fmt::format("library_submission{}", ending), shown(stage));
     one.source.file = plain;
     for (const std::string& need : one.source.needs) static_cast<void>(Expression(need, problem.names()));
@@ -180,7 +180,7 @@ void take_stage(Submission& one, Sources sources, const std::string& stage, std:
   if (one.broken.empty()) one.folder = copied(sources, one.content, copies);
 }
 
-/// What an entry of the folder comes to: one submission, or two, or none.
+/// Reads an entry of the folder: it becomes one submission, or two, or none.
 class EntryReader {
  public:
   EntryReader(const LadderProblem& problem, const fs::path& copies, Submissions& found)
@@ -238,7 +238,7 @@ class EntryReader {
     add(std::move(one), name);
   }
 
-  /// Names that only differ in what cannot be shown are numbered.
+  /// Adds a submission. Names that only differ in characters that cannot be shown are numbered.
   void add(Submission one, const std::string& raw) {
     std::string name = printable(raw);
     if (name.find_first_not_of(' ') == std::string::npos) name = "(without a name)";

@@ -64,7 +64,7 @@ ordered_json options_to_json(const RunOptions& o) {
                        {"profile_calls", or_null(o.profile_calls)},
                        {"google_benchmark_flags", o.google_benchmark_flags}};
   add_measuring_fields(json, o);
-  // Of these, what was chosen.
+  // Only where something was chosen.
   if (o.problem != RunOptions().problem) json["problem"] = o.problem;
   if (!o.ladder.empty()) json["ladder"] = o.ladder;
   if (o.strangers) json["strangers"] = true;

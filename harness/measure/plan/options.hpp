@@ -18,7 +18,7 @@ inline constexpr int kMostRepetitions = 100'000;
 inline constexpr double kMostOptionSeconds = 1e6;
 inline constexpr double kShortestTimeout = 0.1;
 
-/// What every command that measures asks: of which cases, on what, and how long. An empty list means all.
+/// The options of every command that measures: which cases, on which data, and how long. An empty list means all.
 struct MeasuringOptions {
   // Which cases.
   std::vector<std::string> variants;
