@@ -56,8 +56,7 @@ __device__ inline void store_four(float* rows, const Problem& p, int i, int d, c
 }
 
 /// Copies `count` rows from `first` on, transposed: to[d * pitch + row]. The threads of a warp have different rows, so
-/// that
-/// the values that they store lie side by side.
+/// that the values that they store lie side by side.
 template <int count, int width, int threads, bool vectors>
 __device__ inline void copy_turned(float* to, int pitch, const float* rows, const Problem& p, int first, float factor) {
 #pragma unroll 4

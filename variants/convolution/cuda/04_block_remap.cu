@@ -1,16 +1,16 @@
 // Stage 4: block remap. A block is 1024x1x1 threads, and its threads are dealt out to output pixels one after another.
 //
-// A square block wastes what hangs over the edge: 16x16 blocks on a map of 24x24 pixels keep 56% of their threads
-// busy, and the idle ones sit in every warp. Against stage 3 the 1024 threads of a block are numbered 0 to 1023 and
-// assigned to the pixels of whole rows, and on into the next output maps while there are threads left: with three tiles
-// of 8x24 pixels and 5 maps each that is 960 of 1024 threads, and the idle ones are whole warps that cost nothing. The
-// grid is (B, 1, 1): one block per image, with the loop over the output maps inside. So the input, once in shared
-// memory, serves all maps of the image if its channels fit, and global memory is asked for it once instead of M times.
-// That relieves issue slots (idle lanes), the L2 and the copying loop.
+// A square block wastes what hangs over the edge: 16x16 blocks on a map of 24x24 pixels keep 56% of their threads busy,
+// and the idle ones sit in every warp. Against stage 3 the 1024 threads of a block are numbered 0 to 1023 and assigned
+// to the pixels of whole rows, and on into the next output maps while there are threads left: with three tiles of 8x24
+// pixels and 5 maps each that is 960 of 1024 threads, and the idle ones are whole warps that cost nothing. The grid is
+// (B, 1, 1): one block per image, with the loop over the output maps inside. So the input, once in shared memory,
+// serves all maps of the image if its channels fit, and global memory is asked for it once instead of M times. That
+// relieves issue slots (idle lanes), the L2 and the copying loop.
 //
-// When it loses: at small batches B blocks cannot fill a GPU; the launch plan then spreads the maps over the grid,
-// (B, M, 1), and gives up the reuse of the input. Layers with many channels do not fit into 48 KB either; they are
-// walked through in parts and copied again for every step of maps. A block of 1024 threads waits for its slowest warp.
+// When it loses: at small batches B blocks cannot fill a GPU; the launch plan then spreads the maps over the grid, (B,
+// M, 1), and gives up the reuse of the input. Layers with many channels do not fit into 48 KB either; they are walked
+// through in parts and copied again for every step of maps. A block of 1024 threads waits for its slowest warp.
 #include "variants/convolution/cuda/map_loop_tiling.hpp"
 #include "variants/convolution/cuda_variant.hpp"
 
