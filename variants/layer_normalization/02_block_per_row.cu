@@ -13,7 +13,7 @@
 #define THREADS 256
 #endif
 
-/// The sum of all threads' values; every thread gets it.
+/// The sum of the values of all threads; every thread gets it.
 __device__ float sum_of_block(float value) {
   __shared__ float shared[THREADS];
   const int thread = static_cast<int>(threadIdx.x);

@@ -24,7 +24,7 @@ void normalize_row(const float* x, const float* gain, const float* bias, float* 
     sum += difference;
     squares += difference * difference;
   }
-  const float mean = sum / static_cast<float>(C);  // of the differences
+  const float mean = sum / static_cast<float>(C);  // mean of the differences
   const float variance = std::fmax(squares / static_cast<float>(C) - mean * mean, 0.0F);
   const float factor = 1 / std::sqrt(variance + epsilon);
 #pragma omp simd

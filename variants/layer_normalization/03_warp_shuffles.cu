@@ -20,7 +20,7 @@ __device__ float sum_of_warp(float value) {
   return value;
 }
 
-/// The sum of all threads' values; every thread gets it.
+/// The sum of the values of all threads; every thread gets it.
 __device__ float sum_of_block(float value) {
   __shared__ float shared[kWarps];
   const int warp = static_cast<int>(threadIdx.x) / 32;

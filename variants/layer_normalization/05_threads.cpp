@@ -15,7 +15,7 @@ namespace {
 void normalize_row(const float* x, const float* gain, const float* bias, float* y, float epsilon, int C) {
   const float first = x[0];
   const int half = C / 2;
-  float sum = x[C - 1] - first;  // where C is odd, neither half has it
+  float sum = x[C - 1] - first;  // if C is odd, neither half has this element
   float squares = sum * sum;
   if (C % 2 == 0) sum = squares = 0;
   float other_sum = 0;
@@ -29,7 +29,7 @@ void normalize_row(const float* x, const float* gain, const float* bias, float* 
     other_sum += other_difference;
     other_squares += other_difference * other_difference;
   }
-  const float mean = (sum + other_sum) / static_cast<float>(C);  // of the differences
+  const float mean = (sum + other_sum) / static_cast<float>(C);  // mean of the differences
   const float variance = std::fmax((squares + other_squares) / static_cast<float>(C) - mean * mean, 0.0F);
   const float factor = 1 / std::sqrt(variance + epsilon);
 #pragma omp simd

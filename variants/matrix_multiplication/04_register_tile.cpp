@@ -24,7 +24,7 @@ using namespace register_tile;
 
 namespace {
 
-/// The last columns of B where they are fewer than a tile has, with zeros behind them.
+/// A copy of B's last columns if there are fewer than a tile has, padded with zeros.
 struct LastColumns {
   float data[DEPTH * kColumns] = {};
 

@@ -17,7 +17,7 @@
 #define TILE 128
 #endif
 
-constexpr int depth = 8;             // of a step
+constexpr int depth = 8;             // depth of a step
 constexpr int side = 8;              // rows and columns of C for a thread
 constexpr int across = TILE / side;  // threads in a row of the tile
 constexpr int threads = across * across;

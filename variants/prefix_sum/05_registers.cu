@@ -26,7 +26,7 @@ __global__ void __launch_bounds__(kThreads) scan_sums(const int32_t* sums, int32
   scan_register_tiles(sums, sums_up_to, tiles);
 }
 
-/// Block b serves tile b + 1: nothing is before the first one.
+/// Adds the sums: block b serves tile b + 1, since there is nothing before the first one.
 __global__ void __launch_bounds__(kThreads) add_sums(const int32_t* sums_up_to, int32_t* y, int n, bool aligned) {
   const int begin = (blockIdx.x + 1) * kTile;
   store_tile(load_tile(y, n, begin, aligned), sums_up_to[blockIdx.x], y, n, begin, aligned);

@@ -17,7 +17,7 @@
 #include "kept_memory.hpp"
 #include "register_tile.hpp"
 
-/// What a tile has made known, and a sum, in one word: whoever sees the one sees the other.
+/// How much a tile has published. It is packed with a sum into one word, so that whoever sees one sees the other.
 enum Known : uint32_t { kNothing = 0, kSum = 1, kSumUpTo = 2 };
 using State = unsigned long long;
 
@@ -26,7 +26,7 @@ __device__ inline State make_state(Known known, int32_t sum) {
 }
 __device__ inline uint32_t known_of(State state) { return static_cast<uint32_t>(state >> 32); }
 
-/// The sum of all tiles before `tile`, which is above 0. The lanes of a warp look at 32 of them at a time.
+/// The sum of all tiles before `tile`, which is above 0. The lanes of a warp look at 32 tiles at a time.
 __device__ int32_t sum_before(const volatile State* states, int tile) {
   const int lane = threadIdx.x % 32;
   int32_t sum = 0;

@@ -13,7 +13,7 @@
 #define THREADS 256
 #endif
 
-/// What `combine` makes of all threads' values; every thread gets it.
+/// Combines the values of all threads with `combine`; every thread gets the result.
 template <typename Combine>
 __device__ float of_block(float value, Combine combine) {
   __shared__ float shared[THREADS];

@@ -14,7 +14,7 @@
 #endif
 constexpr int kWarps = THREADS / 32;
 
-/// What `combine` makes of the values of a warp's threads; every thread gets it.
+/// Combines the values of a warp's threads with `combine`; every thread gets the result.
 template <typename Combine>
 __device__ float of_warp(float value, Combine combine) {
 #pragma unroll
@@ -24,7 +24,8 @@ __device__ float of_warp(float value, Combine combine) {
   return value;
 }
 
-/// Likewise of the block's threads. `neutral` changes nothing when it is combined.
+/// Combines the values of the block's threads; every thread gets the result. `neutral` changes nothing when it is
+/// combined.
 template <typename Combine>
 __device__ float of_block(float value, float neutral, Combine combine) {
   __shared__ float shared[kWarps];
