@@ -173,8 +173,7 @@ struct Workspace {
 };
 
 struct Task {
-  static constexpr int kMostPieces =
-      3;  // pieces of a vector that are handled at once: rows of eight outputs and more have no more
+  static constexpr int kMostPieces = 3;  // pieces that are handled at once: rows of eight outputs and more have no more
 
   const Plan& plan;
   Workspace& work;

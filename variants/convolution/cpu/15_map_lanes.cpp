@@ -25,8 +25,7 @@
 namespace convladder {
 namespace {
 
-constexpr int kWeightsAtOnce =
-    48 * 1024;  // floats of a panel's weights that stay in the second-level cache for all its pixels
+constexpr int kWeightsAtOnce = 48 * 1024;  // floats of a panel that stay in the second-level cache for all its pixels
 
 /// Sizes, how the work is cut, and the weights in order: [group][panel of maps][tap][map of the panel].
 struct MapLanesPlan {

@@ -23,8 +23,7 @@ namespace convladder {
 /// loses parts below 2^-126, which a tile instruction takes as zero. For an infinity or NaN, middle and low are zero.
 struct Bfloat16Parts {
   static constexpr int kCount = 3;
-  std::uint32_t
-      high;  ///< 16 bits, as the other parts have; in words, so that loops over floats stay in lanes of 32 bits
+  std::uint32_t high;  ///< 16 bits, like the other parts; in words, so that loops over floats stay in lanes of 32 bits
   std::uint32_t middle;
   std::uint32_t low;
 };
@@ -33,8 +32,7 @@ struct Bfloat16Parts {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   const bool is_finite = (bits & 0x7fffffffU) < 0x7f800000U;
   const std::uint32_t high = nearest_bfloat16(bits);
-  const float rest =
-      value - std::bit_cast<float>(high << 16U);  // subtracted in any case, so that the loop can be vectorised
+  const float rest = value - std::bit_cast<float>(high << 16U);  // subtracted in any case, so that vectors can do it
   const float without_high = is_finite ? rest : 0.0F;
   const std::uint32_t middle = nearest_bfloat16(std::bit_cast<std::uint32_t>(without_high));
   const float without_middle = without_high - std::bit_cast<float>(middle << 16U);

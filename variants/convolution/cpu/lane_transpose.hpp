@@ -51,9 +51,7 @@ template <typename Set, typename Place>
     return;
   }
   for (int next = 0; next < count; next += Set::lanes) {
-    const int first = next < count - Set::lanes
-                          ? next
-                          : count - Set::lanes;  // the last vectors again, rather than reading beyond the run
+    const int first = next < count - Set::lanes ? next : count - Set::lanes;  // the last vectors again
     Vector<Set> rows[Set::lanes];
 #pragma GCC unroll 16
     for (int lane = 0; lane < Set::lanes; ++lane) load_vector(rows[lane], runs[lane] + first);

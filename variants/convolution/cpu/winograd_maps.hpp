@@ -364,8 +364,7 @@ class WinogradMapsConvolution {
 
   WinogradMapsPlan plan_;
   AlignedFloats zeros_;
-  std::vector<WinogradImage>
-      images_;  ///< for each thread that has an image of its own; threads that share an image use the first
+  std::vector<WinogradImage> images_;  ///< for each thread with an image of its own; the first is also the shared one
   std::vector<WinogradMapsWorkspace> workspaces_;  ///< for each thread
 };
 

@@ -154,11 +154,10 @@ inline double saved_by_winograd(const ConvShape& shape) {
 /// The properties that depend on the shape alone, and the time that each way to divide it would take.
 struct WinogradModel {
   static constexpr int kFilteredBytes = 768 * 1024;
-  static constexpr int kSumBytes =
-      512 * 1024;  ///< bytes of sums that stay in the second-level cache until they are added up
+  static constexpr int kSumBytes = 512 * 1024;  ///< of sums that stay in the second-level cache until they are added up
 
   ConvShape shape;
-  WinogradDimension dimension;  ///< the same for rows and columns
+  WinogradDimension dimension;  ///< one for both, rows and columns
   std::vector<RowStream> streams_of_way[kOutputWays];
 
   explicit WinogradModel(const ConvShape& s)

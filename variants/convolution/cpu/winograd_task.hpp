@@ -26,8 +26,7 @@ struct WinogradWorkspace {
 /// A task: a group of strips and a part of the maps. `Store` decides where a map's outputs go (StoreStrips).
 template <typename Store>
 struct WinogradTask {
-  static constexpr int kInputsAtOnce =
-      512;  // rows and channels that are filtered together: they stay in the first-level cache
+  static constexpr int kInputsAtOnce = 512;  // rows and channels that are filtered together, in the first-level cache
 
   const WinogradPlan& plan;
   WinogradWorkspace& work;

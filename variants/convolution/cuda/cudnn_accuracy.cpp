@@ -8,9 +8,8 @@
 namespace convladder {
 namespace {
 
-constexpr int kMostAlong = 7;  // maps, rows and columns that are sampled
-constexpr double kLeastMagnitude =
-    1e-20;  // results below this may be lost, since numbers of that size may be taken for zero
+constexpr int kMostAlong = 7;              // maps, rows and columns that are sampled
+constexpr double kLeastMagnitude = 1e-20;  // smaller results may be lost, since such numbers may be taken for zero
 
 /// Indices of the first and the last of `count` elements, and some in between.
 std::vector<int> spread(int count) {

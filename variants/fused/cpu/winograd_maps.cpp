@@ -11,10 +11,10 @@
 namespace convladder {
 namespace {
 
-/// What the fused stage does with outputs that have a map in each lane; it has the members of StoreMapLanes.
+/// Pools, activates and stores outputs with a map in each lane; it has the members of StoreMapLanes.
 struct StorePooledMapLanes {
   const FusedShape& shape;
-  const std::vector<float>& bias;  ///< [group][map], whole vectors of each group; zeros without
+  const std::vector<float>& bias;  ///< [group][map], whole vectors for each group; zeros without a bias
   float* output;
 
   template <typename Set>
