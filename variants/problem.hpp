@@ -58,7 +58,7 @@ class Problem {
   /// The batches that run where nobody names one.
   virtual std::vector<int> default_batches() const { return {10, 100, 1000}; }
 
-  /// The last of the lowest rungs that form the introduction to the ladder, stages 1 to this one; 0 if there is none.
+  /// The last rung of the ladder's introduction, which is stages 1 to this one; 0 if there is none.
   virtual int story_rungs() const { return 0; }
 
   /// Elements of one item's input and output, if each item has one float32 input and one float32 output.
@@ -100,7 +100,7 @@ class Problem {
     return 0;
   }
 
-  /// Operations of one item by the definition; `least_flop` leaves out those that an algorithm may leave out.
+  /// Operations of one item by the definition; `least_flop` counts only those that no algorithm can leave out.
   virtual double flop(const ProblemSize& size) const = 0;
   virtual double least_flop(const ProblemSize& size) const { return flop(size); }
   /// The fewest bytes that one item must move, if that is not every tensor once.

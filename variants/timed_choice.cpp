@@ -59,7 +59,7 @@ std::vector<double> times_of_ways(Device& device, std::size_t ways, const std::f
   std::vector<double> times = turn(device, order, run);
   const double most = kHopeless * *std::ranges::min_element(times);
   std::erase_if(order, [&](std::size_t way) { return times[way] > most; });
-  std::vector<std::vector<double>> shares(ways);  // of the mean of a turn: the clock's speed in that turn cancels out
+  std::vector<std::vector<double>> shares(ways);  // of the mean of a turn, so that the clock's speed cancels out
   std::vector<double> means;
   for (std::size_t round = 0; round < kRounds; ++round) {
     const std::vector<double> once = turn(device, order, run);

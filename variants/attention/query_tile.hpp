@@ -18,8 +18,8 @@ constexpr int kMostWidth = 128;  // columns of a head
 constexpr int kBlockKeys = 256;  // keys of a block; their scores for kRows queries take 14 KiB
 constexpr int kMostPadded = (kMostWidth + kColumns - 1) / kColumns * kColumns;
 
-/// Keys and values of a head in the order in which the register tile reads them. Keys: strips of kColumns keys, each D
-/// x kColumns. Values: strips of kColumns columns, each S x kColumns. Both are padded with zeros.
+/// Keys and values of a head in the order in which the register tile reads them. Keys: strips of kColumns keys, each
+/// D x kColumns. Values: strips of kColumns columns, each S x kColumns. Both are padded with zeros.
 struct Head {
   float* keys;
   float* values;

@@ -25,8 +25,8 @@ class Convolution final : public Problem {
  public:
   std::string_view name() const override { return "convolution"; }
   std::string_view title() const override { return "convolution"; }
-  /// Global memory, local accumulation, shared memory, block remap, loop unrolling, compile-time constants, and what
-  /// corresponds to them on a CPU.
+  /// Stages 1 to 6: global memory, local accumulation, shared memory, block remap, loop unrolling, compile-time
+  /// constants, and their counterparts on a CPU.
   int story_rungs() const override { return 6; }
   std::vector<Dimension> dimensions() const override {  // `shape_error` says which values are possible
     constexpr int most = std::numeric_limits<int>::max();

@@ -5,8 +5,9 @@
 // two to four cycles until the next of its chain can begin; with four chains the core has one to begin in nearly every
 // cycle, and the loads set the pace. That relieves the latency of additions further.
 //
-// When it loses: rows of 100 or 200 elements, whose halves are a few vectors and some rest each: the rest is dearer
-// than the chain was. Rows from memory wait for the memory. Two places in a row are two streams for the prefetchers.
+// When it loses: rows of 100 or 200 elements, whose halves are a few vectors and a remainder each: the remainder costs
+// more than the chain did. Rows from memory wait for the memory. Two places in a row are two streams for the
+// prefetchers.
 #include <cmath>
 #include <cstddef>
 

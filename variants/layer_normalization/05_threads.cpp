@@ -5,8 +5,8 @@
 // read by all of them and written by none. That relieves the single core.
 //
 // When it loses: fewer rows than cores leave some idle, and a single long row uses one. Waking up the others takes some
-// microseconds: one core is sooner done with a handful of rows. Where rows come from memory, a few cores are enough for
-// its rate.
+// microseconds: one core finishes a handful of rows sooner. Where rows come from memory, a few cores are enough for its
+// rate.
 #include <cmath>
 #include <cstddef>
 

@@ -24,7 +24,7 @@
 using namespace vector_tiles;
 
 constexpr int depth = 8;          // depth of a step
-constexpr int least_depth = 64;   // depth of a part, at least
+constexpr int least_depth = 64;   // the least depth of a part
 constexpr int across = TILE / 8;  // threads in a row of the tile
 constexpr int threads = across * across;
 

@@ -2,7 +2,7 @@
 // @hypothesis shuffles inside a warp replace the tree in shared memory, and two barriers its twenty
 // @parameter ROUNDS 4 2 8
 //
-// Against stage 4 a thread holds sixteen numbers in four vectors of four. It adds up each vector by itself, the lanes
+// Against stage 4 a thread holds sixteen numbers in four vectors of four. It adds up each vector on its own, the lanes
 // of a warp pass their sums on by shuffles, from register to register, and only the sum of each warp goes through
 // shared memory. The tiles have 4096 numbers, so there are a quarter as many sums for the second launch, and each load
 // and store moves 16 bytes. That relieves the shared memory and the barriers, behind which most of a block waited, and

@@ -3,17 +3,17 @@
 // once
 // @parameter ROUNDS 4 2 8
 //
-// The decoupled look-back of Merrill and Garland. There is one launch. A block scans its tile in registers and makes
-// its sum known at once. Then it looks back: each tile before it has made known its own sum or, better, the sum up to
-// and with it. The block adds up sums, 32 tiles at a look, until it meets one of the second kind, makes its own known
-// as such, and stores. Since the blocks before are at work at the same time, few of them have to be looked at. What is
-// left is one read and one write for each number, the least that there can be. That relieves the memory.
+// The decoupled look-back of Merrill and Garland. There is one launch. A block scans its tile in registers and
+// publishes its sum at once. Then it looks back: each tile before it has published its own sum or, better, the sum up
+// to and including it. The block adds up sums, 32 tiles at a look, until it meets one of the second kind, publishes its
+// own as such, and stores. Since the blocks before are at work at the same time, few of them have to be looked at. What
+// is left is one read and one write for each number, the least that there can be. That relieves the memory.
 //
 // A block must never wait for one that has not begun, which might not begin before this one ends: so the tiles are
 // dealt out by a counter, in the order in which the blocks begin.
 //
 // When it loses: the chain from block to block takes some time for each step, so inputs of few tiles gain only the
-// launches. What the tiles make known has to be forgotten before each call, which is a small launch of its own.
+// launches. The published sums have to be cleared before each call, which is a small launch of its own.
 #include "kept_memory.hpp"
 #include "register_tile.hpp"
 

@@ -76,7 +76,8 @@ __device__ inline int32_t scan_warp(int32_t sum) {
   return sum;
 }
 
-/// The sums of a block's warps, exchanged through shared memory: `before` is that of the warps before this one.
+/// The sums of a block's warps, exchanged through shared memory: `before` is the sum of the warps before this one,
+/// `all` that of all warps.
 struct WarpSums {
   int32_t before;
   int32_t all;

@@ -6,9 +6,8 @@
 // of the 32 touches a sector of its own, 32 bytes for the sake of 4.
 //
 // What it costs: the path to the L2 carries eight times as many sectors of y as y has. The L2 can put neighbouring
-// warps' pieces of a sector together before it goes to DRAM, as long as it can hold so many sectors that have begun;
-// with a large R it cannot. Swapping the roles makes the stores dense and the loads sparse instead: one side always
-// suffers.
+// warps' pieces of a sector together before it goes to DRAM, as long as it can hold that many partial sectors; with a
+// large R it cannot. Swapping the roles makes the stores dense and the loads sparse instead: one side always suffers.
 constexpr int kSide = 32;  // threads along each side of a block: each warp is one of its rows
 
 __global__ void transpose(const float* x, float* y, int R, int C) {

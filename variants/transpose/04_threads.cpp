@@ -3,10 +3,10 @@
 //
 // Against the stage below, the tiles are shared out among the cores, in strips of 16 columns and 1024 rows: a strip is
 // as long as it is for the sake of y's rows, and as short as it is so that there are some for each core where the
-// matrix is narrow. No two cores write the same line, except at the ends of strips. That relieves what a single core
-// can have outstanding; a few cores are then enough for the memory's rate.
+// matrix is narrow. No two cores write the same line, except at the ends of strips. That relieves the limit on a single
+// core's outstanding accesses; a few cores are then enough for the memory's rate.
 //
-// When it loses: waking up the others takes some microseconds: one core is sooner done with a matrix of 100 x 100.
+// When it loses: waking up the others takes some microseconds: one core finishes a matrix of 100 x 100 sooner.
 #include <algorithm>
 #include <cstddef>
 #include <cstring>

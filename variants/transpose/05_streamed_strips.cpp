@@ -8,11 +8,10 @@
 // not. 8 bytes move for an element instead of 12, which relieves the memory. So the stores may jump now, and the next
 // strip is the one to the right: the lines of x that it needs lie behind those just read.
 //
-// When it loses: if whoever comes next wants y and the caches could have held it; then it has to be fetched from
-// memory. The stores take whole lines only, so a piece of a row begins and ends with usual stores where it begins or
-// ends within a line: if R is no multiple of 16, two broken lines for each piece. Longer pieces have fewer, but fit
-// worse into the first-level cache. A single core may not see the difference, since it does not reach the memory's
-// rate.
+// When it loses: if the next user needs y and the caches could have held it; then it has to be fetched from memory. The
+// stores take whole lines only, so a piece of a row begins and ends with usual stores where it begins or ends within a
+// line: if R is no multiple of 16, two broken lines for each piece. Longer pieces have fewer, but fit worse into the
+// first-level cache. A single core may not see the difference, since it does not reach the memory's rate.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

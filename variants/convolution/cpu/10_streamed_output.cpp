@@ -2,9 +2,9 @@
 //
 // A layer with one channel writes far more than it reads, and every line that an ordinary store touches is read from
 // memory first. Against stage 9 a register tile goes to memory by streaming stores, which fill whole lines in a buffer
-// of the processor and read nothing. What it relieves is the memory's bandwidth, by a third to a half. Streaming is
-// left out where it loses: where the threads' part of the last-level cache holds the outputs of a call, so that nothing
-// has to leave it; and where a map's outputs are not a multiple of a line, so that registers do not hold whole lines of
+// of the processor and read nothing. That relieves the memory's bandwidth by a third to a half. Streaming is left out
+// where it loses: where the threads' part of the last-level cache holds the outputs of a call, so that nothing has to
+// leave it; and where a map's outputs are not a multiple of a line, so that registers do not hold whole lines of
 // memory. Gathering whole images in a buffer and streaming them from there, a few lines after each register tile, cost
 // more than it saved: 10 to 48 % of the layer's time, measured in duels with stage 9 on two cores.
 //

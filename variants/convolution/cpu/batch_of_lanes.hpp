@@ -1,5 +1,5 @@
-// The batches that suit the fused variants. Images in lanes need enough images; how many depends on which other
-// variants there are for few.
+// The batches that suit the fused variants. Images in lanes need enough images; how many depends on the other variants
+// that suit few images.
 #pragma once
 
 #include "variants/convolution/cpu/shifted_rows.hpp"

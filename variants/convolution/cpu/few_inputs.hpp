@@ -29,8 +29,8 @@ inline float enough_inputs(const ConvShape& s) {
   return static_cast<float>(kEnoughInputs + of_many);
 }
 
-/// Turns the bits of floats, or of vectors of them, into those of the square roots of their absolute values, within 6
-/// %, by halving the exponent. For zero the result is 1e-19.
+/// Turns the bits of floats, or of vectors of them, into those of the square roots of their sizes, within 6 %, by
+/// halving the exponent. For zero the result is 1e-19.
 template <typename Bits>
 [[gnu::always_inline]] constexpr void take_rough_root(Bits& bits) {
   bits = ((bits & 0x7fffffff) >> 1) + (127 << 22);

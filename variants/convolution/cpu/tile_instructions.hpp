@@ -39,7 +39,7 @@ class EmulatedTiles {
   void clear() {
     std::memset(words_[kTile], 0, kTileBytes);
   }
-  /// Loads rows whose beginnings are `row_bytes` bytes apart.
+  /// Loads rows whose beginnings are `pitch` bytes apart.
   template <int kTile>
   void load(const void* rows, std::int64_t pitch = kTileRowBytes) {
     for (int row = 0; row < kTileRows; ++row) {

@@ -103,8 +103,8 @@ struct WinogradMapsPlan : WinogradModel {
     return (std::ptrdiff_t{row} * input_columns + column) * channel_pitch + group_pitch() * group;
   }
   std::ptrdiff_t group_pitch() const { return std::ptrdiff_t{channel_vectors} * set.lanes; }
-  /// Floats from the beginning of the filtered inputs to a pair's first channel, [stream of rows][of columns][pair of
-  /// rows][of columns] [channel].
+  /// Floats from the beginning of the filtered inputs to a pair's first channel, [stream of rows][of columns]
+  /// [pair of rows][of columns][channel].
   std::ptrdiff_t filtered(int row_stream, int column_stream, int row_pair, int column_pair) const {
     return (((std::ptrdiff_t{row_stream} * dimension.count() + column_stream) * (row_pairs() + most_shift) + row_pair) *
                 (column_pairs() + most_shift) +

@@ -19,8 +19,8 @@
 
 namespace convladder {
 
-/// Every result of an input filter that belongs to a pair of outputs: value t is computed from the inputs from `step *
-/// t + first` on, `step` being two strides.
+/// The results of an input filter, one for each pair of outputs: value t is computed from the inputs from
+/// `step * t + first` on, `step` being two strides.
 struct PairStream {
   InputFilter filter;
   int first;

@@ -8,9 +8,9 @@
 // serves all maps of the image if its channels fit, and global memory is asked for it once instead of M times. That
 // relieves issue slots (idle lanes), the L2 and the copying loop.
 //
-// When it loses: at small batches B blocks cannot fill a GPU; the launch plan then spreads the maps over the grid, (B,
-// M, 1), and gives up the reuse of the input. Layers with many channels do not fit into 48 KB either; they are walked
-// through in parts and copied again for every step of maps. A block of 1024 threads waits for its slowest warp.
+// When it loses: at small batches B blocks cannot fill a GPU; the launch plan then spreads the maps over the grid,
+// (B, M, 1), and gives up the reuse of the input. Layers with many channels do not fit into 48 KB either; they are
+// walked through in parts and copied again for every step of maps. A block of 1024 threads waits for its slowest warp.
 #include "variants/convolution/cuda/map_loop_tiling.hpp"
 #include "variants/convolution/cuda_variant.hpp"
 

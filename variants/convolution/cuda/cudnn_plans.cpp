@@ -15,7 +15,8 @@
 namespace convladder {
 namespace {
 
-/// Some engines are compiled when their plan is made, for up to a second each. Plans beyond this time are only listed.
+/// Some engines are compiled when their plan is made, for up to a second each. After this time the others are passed
+/// over.
 constexpr double kLongestPlanningSeconds = 10;
 constexpr std::int64_t kInputId = 1;
 constexpr std::int64_t kWeightsId = 2;

@@ -26,9 +26,9 @@ struct RegisterTileSize {
 
 /// The work of one block, passed to the kernel by value.
 ///
-/// A block computes a tile of `rows` x (`strips` * pixels) output pixels of `map_groups` * maps output maps, with rows
-/// * strips * map_groups threads of one register tile each; if register tiles have several rows, the block's tile has
-/// that many times `rows`. It walks over the input channels, `channels_per_step` at a time, as many as fit into its
+/// A block computes a tile of `rows` x (`strips` * pixels) output pixels of `map_groups` * maps output maps, with
+/// rows * strips * map_groups threads of one register tile each; if register tiles have several rows, the block's tile
+/// has that many times `rows`. It walks over the input channels, `channels_per_step` at a time, as many as fit into its
 /// shared memory beside their weights.
 struct RegisterTiling {
   int rows;

@@ -2,11 +2,11 @@
 //
 // Against stage 9 sums do not go to the output but, for a tile of maps and a few rows at a time, into a buffer that
 // each thread has in its first-level cache, and are pooled, activated and written from there. So the convolution's
-// output never reaches memory, as in the fused register tile, and with the faster convolution; and rows that no window
-// has are not computed. Images that are too few for a core each are shared out by maps and rows, and each core copies
-// what it needs of their inputs. Where windows overlap a buffer has all rows of its maps, so that no row is convolved
-// twice. It loses where the copies of one image are larger than the second-level cache, as those of AlexNet's first
-// layer are.
+// output never reaches memory, as in the fused register tile, and with the faster convolution; and rows that belong to
+// no window are not computed. If there are too few images to give each core one, they are shared out by maps and rows,
+// and each core copies the inputs that it needs. Where windows overlap a buffer has all rows of its maps, so that no
+// row is convolved twice. It loses where the copies of one image are larger than the second-level cache, as those of
+// AlexNet's first layer are.
 
 #include <fmt/format.h>
 #include <omp.h>

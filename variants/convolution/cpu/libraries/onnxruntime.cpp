@@ -51,7 +51,7 @@ class PreparedOnnxRuntime final : public PreparedVariant {
  private:
   int threads_;
   OnnxRuntimeSession session_;
-  OtherThreads others_;  // tells other threads to spin no longer than OpenMP's
+  OtherThreads others_;  // told to spin no longer than OpenMP's threads
 };
 
 class OnnxRuntime final : public Variant {

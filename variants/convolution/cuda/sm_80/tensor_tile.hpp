@@ -1,9 +1,9 @@
 // The common code of the stages on tensor cores: products of small matrices by a whole warp, for .cu files.
 //
-// Fragments as in the PTX ISA, "Matrix Fragments for mma.m16n8k8" (tf32) and "m16n8k16" (f16). With g = lane / 4 and t
-// = lane % 4 a lane holds slots t and t + 4 of maps g and g + 8 of A (16 maps x 8 slots), slots t and t + 4 of pixel g
-// of B (8 slots x 8 pixels), and pixels 2t and 2t + 1 of maps g and g + 8 of the sums. A slot is 32 bits wide: one tap
-// in tf32, two neighbouring taps in f16. So both types have the same layout.
+// Fragments as in the PTX ISA, "Matrix Fragments for mma.m16n8k8" (tf32) and "m16n8k16" (f16). With g = lane / 4 and
+// t = lane % 4 a lane holds slots t and t + 4 of maps g and g + 8 of A (16 maps x 8 slots), slots t and t + 4 of pixel
+// g of B (8 slots x 8 pixels), and pixels 2t and 2t + 1 of maps g and g + 8 of the sums. A slot is 32 bits wide: one
+// tap in tf32, two neighbouring taps in f16. So both types have the same layout.
 #pragma once
 
 #include "variants/convolution/cuda/matrix_tile_kernel.hpp"
