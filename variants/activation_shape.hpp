@@ -1,4 +1,4 @@
-// The shape of one image's activations: what goes into a layer, or comes out of it.
+// The shape of one image's activations: the input or the output of a layer.
 #pragma once
 
 #include <cstddef>

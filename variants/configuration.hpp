@@ -16,28 +16,29 @@ struct Parameter {
   bool operator==(const Parameter&) const = default;
 };
 
-/// Values of some parameters, in the order in which the variant names them. What it leaves out the variant chooses.
+/// Values of some parameters, in the order in which the variant names them. The variant chooses those that are left
+/// out.
 class Configuration {
  public:
   Configuration() = default;
   explicit Configuration(std::vector<Parameter> parameters) : parameters_(std::move(parameters)) {}
 
-  /// Reads "maps=8,pixels=9". Throws std::invalid_argument, one line, for another text and for a name that is there
-  /// twice. The names mean nothing here: a variant says which it knows.
+  /// Reads "maps=8,pixels=9". Throws std::invalid_argument, one line, if the text cannot be read or a name occurs
+  /// twice. Any name is accepted here: a variant says which it knows.
   static Configuration parse(std::string_view text);
 
   bool empty() const { return parameters_.empty(); }
   const std::vector<Parameter>& parameters() const { return parameters_; }
   std::optional<int> value(std::string_view name) const;
-  /// Whether that parameter is left out, or has that value.
+  /// Whether that parameter is left out or has that value.
   bool allows(std::string_view name, int value) const { return this->value(name).value_or(value) == value; }
   /// Whether `complete` has all the values that are given here.
   bool agrees_with(const Configuration& complete) const;
-  /// Without that parameter.
+  /// A copy without that parameter.
   Configuration without(std::string_view name) const;
-  /// With the values of `others` instead of its own, or after them.
+  /// A copy with the values of `others` instead of its own, or after them.
   Configuration with(const Configuration& others) const;
-  /// As `parse` reads it.
+  /// The text that `parse` reads.
   std::string text() const;
 
   bool operator==(const Configuration&) const = default;
@@ -46,13 +47,14 @@ class Configuration {
   std::vector<Parameter> parameters_;
 };
 
-/// What a variant could take for a shape, as complete configurations.
+/// The complete configurations that a variant could use for a shape.
 struct Configurations {
   /// Configurations worth trying. The first is the variant's default.
   std::vector<Configuration> candidates;
-  /// What the variant's own model takes: the first, unless a tuning table says something else.
+  /// The configuration that the variant's own model chooses: the first one, unless a tuning table says something else.
   Configuration by_model;
-  /// How many there are in all; the others are left out, since the model finds them worse.
+  /// The number of all possible configurations; those that are no candidates are left out because the model finds them
+  /// worse.
   long possible = 0;
   /// The parameters whose best value depends on the batch.
   std::vector<std::string> of_batch;
@@ -64,12 +66,12 @@ enum class ChosenBy { model, table, request };
 /// ", by the model", ", from the table" or ", as asked for".
 const char* chosen_by_text(ChosenBy chosen_by);
 
-/// Of complete configurations, the model's choice first, those that agree with what is wanted: each once, at most
+/// Those of `all`, complete configurations with the model's choice first, that agree with `wanted`: each once, at most
 /// `most` (at least 1).
 std::vector<Configuration> candidates_of(const std::vector<Configuration>& all, const Configuration& wanted, int most);
 
-/// Why none of `all`, complete configurations, agrees with what is wanted: the first parameter that is not known, or
-/// the first value that does not go with those before it, and which would. `for_what` is the shape's name. Empty if one
+/// Why none of `all`, complete configurations, agrees with `wanted`: the first unknown parameter, or the first value
+/// that does not go with those before it, and the values that would. `for_what` is the shape's name. Empty if one
 /// agrees.
 std::string impossible_configuration(const Configuration& wanted, std::span<const Configuration> all,
                                      std::string_view for_what);

@@ -9,8 +9,8 @@ namespace convladder {
 
 class DeviceConstants {
  public:
-  /// Copies those of `tensors`, which are on the host; the first one as `packed` has it, unless that is empty. Throws
-  /// DeviceError.
+  /// Copies the constants of `tensors` from the host to the device; `packed` replaces the first one, unless it is
+  /// empty. Throws DeviceError.
   DeviceConstants(Device& device, const ProblemTensors& tensors, const std::vector<float>& packed = {})
       : tensors_(tensors) {
     for (PlacedTensor& one : tensors_.constants) {
@@ -21,7 +21,7 @@ class DeviceConstants {
       one.address = buffer.address();
     }
   }
-  /// The same tensors, with the constants on the device.
+  /// The tensors of the constructor, with the addresses of the constants on the device.
   const ProblemTensors& tensors() const { return tensors_; }
 
  private:

@@ -1,5 +1,5 @@
-// exp and tanh in float32 for the operators of every family: vectorised by the host's compiler, and in a kernel the
-// same with nvcc and with clang, which has no library of device functions.
+// exp and tanh in float32 for the operators of every family: vectorised by the host's compiler, and the same in kernels
+// with nvcc and with clang, which has no library of device functions.
 //
 // The coefficients are minimax fits (Lawson's iteratively reweighted least squares, in float64) of 2^f on [-1/2, 1/2],
 // relative error 2e-9; of (tanh(x) / x - 1) / x^2 over x^2 in [0, 0.36], error of tanh 1e-8; and of tanh(x) / x as a
@@ -12,7 +12,7 @@
 #include <cstdint>
 #endif
 
-// nvcc and clang say that they compile CUDA in different ways.
+// nvcc and clang define different macros when they compile CUDA.
 #if defined(__CUDACC__) || defined(__CUDA__)
 #define CONVLADDER_HOST_DEVICE __host__ __device__
 #else
@@ -21,8 +21,8 @@
 
 namespace convladder {
 
-/// e^x for x <= 0, off by at most 2^-22 of itself near 0 and |x| * 2^-23 farther off; 0 from -87 on, where float32 has
-/// no normal numbers left; NaN for NaN.
+/// e^x for x <= 0, with a relative error of at most 2^-22 near 0 and |x| * 2^-23 farther away; 0 from -87 on, where
+/// float32 has no normal numbers left; NaN for NaN.
 CONVLADDER_HOST_DEVICE inline float exponential(float x) {
   const float y = x * 1.44269504F;  // e^x = 2^y
 #ifdef __CUDA_ARCH__
@@ -45,7 +45,7 @@ CONVLADDER_HOST_DEVICE inline float exponential(float x) {
 #endif
 }
 
-/// tanh(x), off by at most 4 units of 2^-23 of itself; +-1 for infinities, NaN for NaN.
+/// tanh(x), off by at most 4 units of 2^-23 of the result; +-1 for infinities, NaN for NaN.
 CONVLADDER_HOST_DEVICE inline float hyperbolic_tangent(float x) {
   const float a = std::fabs(x);
   const float u = a * a;
@@ -60,7 +60,7 @@ CONVLADDER_HOST_DEVICE inline float hyperbolic_tangent(float x) {
   const float large = (1.0F - e) / (1.0F + e);
   return std::copysign(a < 0.6F ? small : large, x);
 #else
-  // A division either way; a quotient takes half as many other instructions as an exponential.
+  // Either way there is one division; a quotient takes half as many other instructions as an exponential.
   float dividend = 1.3897615e-08F;
   dividend = dividend * u + 2.0993817e-05F;
   dividend = dividend * u + 0.003518743F;

@@ -1,11 +1,11 @@
-// One function of every element, over all cores: what the operators without neighbours share.
+// Applies one function to every element, using all cores: the operators that need no neighbours share it.
 #pragma once
 
 #include <cstdint>
 
 namespace convladder {
 
-/// output[i] = function(input[i]); output == input is allowed.
+/// Computes output[i] = function(input[i]); output == input is allowed.
 template <typename Function>
 void for_each_element(std::int64_t count, const float* input, float* output, const Function& function) {
 #pragma omp parallel for simd schedule(static)

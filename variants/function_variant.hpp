@@ -1,4 +1,4 @@
-// A function over arrays as a variant of a problem: most variants for the CPU.
+// Turns a function over arrays into a variant of a problem, as most CPU variants are.
 #pragma once
 
 #include <functional>
@@ -8,23 +8,23 @@
 
 namespace convladder {
 
-/// One call, all cores used, with its sizes and addresses known: it writes every element of the results.
+/// One call with known sizes and addresses: it uses all cores and writes every element of the results.
 using ReadyCall = std::function<void()>;
 
-/// What makes a variant of a function; what is left out has its usual meaning.
+/// The parts that make a variant of a function; a member that is left out has its usual meaning.
 struct FunctionParts {
-  /// Makes calls for a size. The constants of the tensors are on the device as all others are, which is the host's
-  /// memory, and stay there.
+  /// Makes calls for a size. The constants are in host memory, like all tensors of a CPU, and their addresses stay
+  /// valid.
   std::function<ReadyCall(const ProblemSize& size, const ProblemTensors& tensors)> ready;
   double tolerance = kFloat32Tolerance;                                  ///< `Variant::tolerance`
   std::function<std::string(const ProblemSize& size)> unsupported = {};  ///< `Variant::unsupported_reason`
-  bool suits = true;                                                     ///< `Variant::suits`, any size
+  bool suits = true;                                                     ///< `Variant::suits` for any size
 };
 
-/// The variant keeps its own copy of the constants, and lives as long as the program.
+/// Makes the variant, which keeps its own copy of the constants and lives as long as the program.
 const Variant& function_variant(FunctionParts parts);
 
-/// Of a function that finds sizes and addresses in its arguments.
+/// A function that finds sizes and addresses in its arguments.
 using VariantFunction = void (*)(const ProblemSize& size, const ProblemTensors& tensors);
 /// Empty if the size can be run, otherwise why not.
 using UnsupportedSize = std::string (*)(const ProblemSize& size);

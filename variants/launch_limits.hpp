@@ -9,7 +9,7 @@
 
 namespace convladder {
 
-/// What every GPU since compute capability 3.0 accepts ("Technical Specifications per Compute Capability" in the CUDA
+/// The limits of every GPU since compute capability 3.0 ("Technical Specifications per Compute Capability" in the CUDA
 /// programming guide): blocks along x, blocks along y or z, threads per block, threads per warp, and the shared memory
 /// a block gets without asking the driver for more.
 inline constexpr unsigned max_grid_x = 2147483647;
@@ -20,7 +20,7 @@ inline constexpr std::size_t max_shared_bytes = 48 * 1024;
 
 inline int ceil_div(int dividend, int divisor) { return (dividend - 1) / divisor + 1; }
 
-/// Empty if a GPU accepts the grid, otherwise the limit it breaks.
+/// Empty if a GPU accepts the grid, otherwise the limit that it exceeds.
 std::string grid_error(Dim3 grid);
 
 /// "the input tile needs 65536 bytes of shared memory, a block has 49152": why a stage refuses a shape.

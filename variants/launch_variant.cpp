@@ -65,7 +65,7 @@ class LaunchVariant final : public Variant {
   LaunchParts parts_;
 };
 
-/// The parts with a configuration, and who wanted it in their choice's text.
+/// The parts for a configuration, with a choice that also says who wanted the configuration.
 LaunchParts configured_parts(const TunableLaunchParts& parts, const Configuration& wanted, ChosenBy chosen_by) {
   LaunchParts configured = parts.parts(wanted);
   configured.choice = [choice = configured.choice, chosen_by](const ProblemSize& size) {
@@ -135,7 +135,7 @@ const Variant& launch_variant(VariantLaunches launches, double tolerance,
                                     .tolerance = tolerance});
 }
 
-// Every block has at least one element of a tensor in memory: fewer than 2^31 of them on any GPU there is.
+// Every block has at least one element of a tensor in memory, and no GPU's memory has 2^31 blocks of them.
 Dim3 element_grid(std::size_t elements) { return {static_cast<unsigned>((elements - 1) / kElementThreads + 1), 1, 1}; }
 
 Dim3 item_grid(int items, std::size_t elements) {

@@ -11,7 +11,7 @@ std::vector<Dimension> image_dimensions() {
 ActivationShape image_of(const ProblemSize& size) { return {size.values.at(0), size.values.at(1), size.values.at(2)}; }
 
 std::string LayerProblem::own_size_error(const ProblemSize& size) const {
-  constexpr double kLimit = 2147483648.0;  // in floating point, for it must not overflow
+  constexpr double kLimit = 2147483648.0;  // a double, which cannot overflow
   const auto elements = [](const ActivationShape& a) { return 1.0 * a.channels * a.height * a.width; };
   const double input = elements(image_of(size));
   const double output = elements(output_of(size));

@@ -1,4 +1,4 @@
-// The layers around the convolution as problems: what they have in common.
+// The common part of the layers around the convolution as problems.
 #pragma once
 
 #include <string>
@@ -9,13 +9,13 @@
 
 namespace convladder {
 
-/// Channels, rows and columns; the last two are 1 unless told.
+/// Channels, rows and columns; rows and columns are 1 unless given.
 std::vector<Dimension> image_dimensions();
-/// One image of what the layer is given.
+/// The shape of one image of the layer's input.
 ActivationShape image_of(const ProblemSize& size);
 
 /// A layer over images, with one output for each; its dimensions begin with `image_dimensions`. A NaN is never hidden:
-/// an output that any NaN of the input takes part in is NaN.
+/// an output is NaN if it depends on any NaN of the input.
 class LayerProblem : public Problem {
  public:
   virtual ActivationShape output_of(const ProblemSize& size) const = 0;
@@ -33,7 +33,7 @@ class LayerProblem : public Problem {
   double flop(const ProblemSize& size) const override { return static_cast<double>(output_elements(size)); }
 };
 
-/// One that changes elements where they are.
+/// A layer that changes elements in place.
 class ElementProblem : public LayerProblem {
  public:
   ActivationShape output_of(const ProblemSize& size) const override { return image_of(size); }

@@ -7,8 +7,8 @@
 
 namespace convladder {
 
-/// What both versions ask for in the same order, and behind it the description of the forward primitive, if it is one
-/// of a backward pass. Throws dnnl::error where the library refuses.
+/// Makes a description from the arguments that both versions take in the same order, followed by the description of the
+/// forward primitive for a primitive of a backward pass. Throws dnnl::error where the library refuses.
 template <typename Primitive, typename... Arguments, typename... Forward>
 typename Primitive::primitive_desc onednn_description(const dnnl::engine& engine,
                                                       const std::tuple<Arguments...>& arguments,
@@ -24,7 +24,7 @@ typename Primitive::primitive_desc onednn_description(const dnnl::engine& engine
       arguments);
 }
 
-/// The same with attributes, such as operations behind the primitive's own.
+/// Makes a description with attributes, such as operations after the primitive's own.
 template <typename Primitive, typename... Arguments>
 typename Primitive::primitive_desc onednn_description_with(const dnnl::primitive_attr& attributes,
                                                            const dnnl::engine& engine,

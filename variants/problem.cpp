@@ -17,16 +17,16 @@
 namespace convladder {
 namespace {
 
-constexpr int kLargestWhole = 8;  // sums of their products stay where float32 holds them exactly
+constexpr int kLargestWhole = 8;  // sums of products of such numbers stay where float32 is exact
 constexpr int kLargestInteger = 1000;
-constexpr double kMostOfFloat32 = 1e-5;  // that long sums ask for; tf32 asks for 1e-3
+constexpr double kMostOfFloat32 = 1e-5;  // tolerance of float32 arithmetic with long sums; tf32 asks for 1e-3
 
 std::vector<ProblemTensor> both(std::vector<ProblemTensor> first, const std::vector<ProblemTensor>& second) {
   first.insert(first.end(), second.begin(), second.end());
   return first;
 }
 
-/// What a tensor is filled with unless the problem says otherwise: numbers from low to high, times the step.
+/// The values of a tensor unless the problem says otherwise: whole numbers from low to high, times the step.
 struct UsualValues {
   int low = 0;
   int high = 0;
@@ -49,7 +49,7 @@ Problems& problems() {
   return all;
 }
 
-/// A variant with the name of its problem, which may be registered later.
+/// A variant with the name of its problem, which may be registered later than the variant.
 struct VariantEntry {
   std::string_view problem;
   VariantInfo info;
@@ -65,7 +65,7 @@ bool are_beside(const VariantEntry& a, const VariantEntry& b) {
   return a.problem == b.problem && a.info.family == b.info.family;
 }
 
-/// What is wrong with one among all of its problem and family; empty if nothing is.
+/// The error in a registration among all of its problem and family; empty if there is none.
 std::string registration_error(const VariantEntry& one, const std::vector<VariantEntry>& all) {
   const VariantInfo& info = one.info;
   if (find_problem(one.problem) == nullptr) {
@@ -95,7 +95,7 @@ void check_variants(const std::vector<VariantEntry>& all) {
   }
 }
 
-/// A problem's tuning tables are of variants by their names; only the convolution has any.
+/// Applies a variant's tuning table. Tables name only the variant; only the convolution has any.
 void take_tuning_table(VariantEntry& one) {
   if (one.problem != kDefaultProblem) return;
   const TuningTable* const table = tuning_table(one.info.family, one.info.name);

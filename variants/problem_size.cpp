@@ -36,7 +36,7 @@ double sum_of_bytes(const std::vector<ProblemTensor>& tensors) {
   return sum;
 }
 
-/// Empty if the tensors of a size can be, otherwise what is wrong with one, in one line.
+/// Empty if a size has possible tensors, otherwise the error in one of them, in one line.
 std::string tensors_error(const Problem& problem, const ProblemSize& size) {
   std::set<std::string_view> names;
   const auto error_of = [&](const ProblemTensor& tensor, bool is_result) -> std::string {

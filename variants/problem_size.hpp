@@ -10,10 +10,11 @@ namespace convladder {
 
 class Problem;
 
-/// What is needed of a size everywhere, whatever the problem; what the values mean its problem knows.
+/// A size as every part of the program needs it, whatever the problem; only the problem knows the meaning of the
+/// values.
 struct ProblemSize {
   const Problem* problem = nullptr;  ///< lives as long as the program
-  int batch = 1;                     ///< items: images of a convolution
+  int batch = 1;                     ///< number of items: images of a convolution
   std::vector<int> values = {};      ///< in the order of the problem's dimensions
 
   bool operator==(const ProblemSize&) const = default;
@@ -22,31 +23,31 @@ struct ProblemSize {
   int at(std::string_view letter) const;
   ProblemSize with_batch(int new_batch) const;
 
-  /// Of all tensors that an item is given, and of all that hold its results.
+  /// Elements of all tensors that an item is given; `output_elements_per_item` counts those that hold its results.
   std::int64_t input_elements_per_item() const;
   std::int64_t output_elements_per_item() const;
   std::int64_t input_elements() const { return batch * input_elements_per_item(); }
   std::int64_t output_elements() const { return batch * output_elements_per_item(); }
-  /// Of all tensors that the items share.
+  /// Elements of all tensors that the items share.
   std::int64_t constant_elements() const;
-  /// As input_elements and output_elements.
+  /// Bytes of `input_elements`; `output_bytes` are those of `output_elements`.
   double input_bytes() const;
   double output_bytes() const;
 
   /// Operations of the batch by the problem's definition.
   double flop() const;
-  /// What no algorithm leaves out of them.
+  /// The operations that no algorithm can leave out.
   double least_flop() const;
-  /// Of all tensors: what is given and constants read once, results written once.
+  /// Bytes of all tensors, with given ones and constants read once and results written once.
   double tensor_bytes() const;
-  /// The fewest bytes it must move: these, unless the problem says otherwise.
+  /// The fewest bytes that the problem must move: `tensor_bytes`, unless the problem says otherwise.
   double minimum_bytes() const;
 };
 
-/// The size without its batch, short and unique: "C6H60W60K2S2". Values that are as usual are left out.
+/// The size without its batch, short and unique: "C6H60W60K2S2". Values that a dimension has by default are left out.
 std::string size_name(const ProblemSize& size);
 
-/// Empty if the problem can be of that size, otherwise what is wrong with it, in one line.
+/// Empty if the problem can have that size, otherwise the error, in one line.
 std::string size_error(const ProblemSize& size);
 
 /// Reads what `size_name` writes, in any order, for a batch of 1. Throws std::invalid_argument, one line that says what

@@ -1,4 +1,4 @@
-// What one item's output must come to.
+// The output that one item must have.
 #pragma once
 
 #include <string>
@@ -6,14 +6,14 @@
 
 namespace convladder {
 
-/// One item's exact-enough output and the scale of its rounding errors, both as the output lies.
+/// One item's output, exact enough, and the scale of its rounding errors, both in the order of the output.
 struct ReferenceOutput {
   std::vector<double> value;      ///< in float64
-  std::vector<double> magnitude;  ///< what a tolerance is relative to: of a sum of products, the sum of |x * w|
+  std::vector<double> magnitude;  ///< tolerances are relative to it: for a sum of products, the sum of |x * w|
 };
 
 /// Empty if every element of one item's `output` is right: within tolerance * magnitude of its reference, or NaN where
-/// the reference is. Otherwise how many are not and which is the first, in one line.
+/// the reference is. Otherwise how many elements are wrong, and which one is the first, in one line.
 std::string output_mismatch(const ReferenceOutput& expected, const float* output, double tolerance);
 
 }  // namespace convladder

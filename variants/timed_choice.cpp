@@ -8,14 +8,14 @@
 namespace convladder {
 namespace {
 
-constexpr double kWarmUpSeconds = 0.02;  // by the host's clock: the device's may be a virtual one
+constexpr double kWarmUpSeconds = 0.02;  // by the host's clock: the device's may be virtual
 constexpr double kLongestWarmUpSeconds = 0.5;
-constexpr double kSteady = 0.05;        // turns that differ by less are of a steady clock
-constexpr double kHopeless = 3;         // times the quickest: not timed again
-constexpr std::size_t kRounds = 6;      // an even number: as many there as back
-constexpr double kLongestTurnNs = 1e9;  // a device that needs longer for a turn has warmed up in it
+constexpr double kSteady = 0.05;        // turns that differ by less show a steady clock
+constexpr double kHopeless = 3;         // times the quickest: a slower way is not timed again
+constexpr std::size_t kRounds = 6;      // even, so that there are as many turns in each direction
+constexpr double kLongestTurnNs = 1e9;  // a device that needs longer for a turn has warmed up during it
 
-/// Until the device's clock no longer rises.
+/// Runs all ways until the device's clock no longer rises.
 void warm_up(Device& device, std::size_t ways, const std::function<void(std::size_t)>& run) {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point begin = Clock::now();
@@ -34,11 +34,11 @@ void warm_up(Device& device, std::size_t ways, const std::function<void(std::siz
   }
 }
 
-/// One time of each of these, in that order.
+/// Times each way once, in that order.
 std::vector<double> turn(Device& device, const std::vector<std::size_t>& order,
                          const std::function<void(std::size_t)>& run) {
   const auto before = [&](std::size_t place) {
-    device.flush_caches();  // takes the device longer than it takes the host to enqueue what follows
+    device.flush_caches();  // takes the device longer than the host needs to enqueue what follows
     run(order[place]);      // fills the caches again
   };
   return device.times_ns(order.size(), before, [&](std::size_t place) { run(order[place]); });
@@ -59,7 +59,7 @@ std::vector<double> times_of_ways(Device& device, std::size_t ways, const std::f
   std::vector<double> times = turn(device, order, run);
   const double most = kHopeless * *std::ranges::min_element(times);
   std::erase_if(order, [&](std::size_t way) { return times[way] > most; });
-  std::vector<std::vector<double>> shares(ways);  // of the mean of a turn: how fast the clock was then is not in them
+  std::vector<std::vector<double>> shares(ways);  // of the mean of a turn, so that the clock's speed cancels out
   std::vector<double> means;
   for (std::size_t round = 0; round < kRounds; ++round) {
     const std::vector<double> once = turn(device, order, run);

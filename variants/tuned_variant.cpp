@@ -48,7 +48,7 @@ class TunedVariant final : public Variant {
     static const std::string machine = cpu_microarchitecture();
     return table_.find(size_name(size), size.batch, machine, omp_get_max_threads());
   }
-  /// Null where the table says nothing, or something impossible.
+  /// The variant as the tuning table configures it. Null if the table has no entry, or an impossible one.
   std::unique_ptr<Variant> told_by_table(const ProblemSize& size) const {
     const Configuration* const wanted = table_entry(size);
     if (wanted == nullptr) return nullptr;

@@ -1,4 +1,4 @@
-// A variant that takes what its tuning table says, where the table has the layer.
+// A variant that takes the configuration of its tuning table, where the table has the layer.
 #pragma once
 
 #include <memory>
@@ -8,8 +8,8 @@
 
 namespace convladder {
 
-/// Both outlive the result. Where an entry is not possible, for example with another instruction set than it was found
-/// with, the variant's own model chooses; `PreparedVariant::choice` says who did.
+/// Both arguments must outlive the result. Where an entry is impossible, for example with another instruction set than
+/// the one that it was found with, the variant's own model chooses; `PreparedVariant::choice` says who chose.
 std::unique_ptr<Variant> tuned_variant(const Variant& variant, const TuningTable& table);
 
 }  // namespace convladder

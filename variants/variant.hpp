@@ -1,4 +1,4 @@
-// The contract: what a variant of any problem is, and what it promises.
+// The contract of a variant of any problem.
 //
 // A variant is one source file: a head comment that says what this stage changes, the kernel, and one registration
 // (registration.hpp). Command line, record, charts and tests are derived from the registration. `function_variant.hpp`,
@@ -22,8 +22,8 @@ namespace convladder {
 
 class FolderVariant;
 
-/// Work made ready for one size, one set of constants and one set of tensors: nothing left to do but the work itself.
-/// Calls enqueue on the device; the caller waits.
+/// Work prepared for one size, one set of constants and one set of tensors: only the work itself is left to do. Calls
+/// enqueue on the device; the caller waits.
 class PreparedVariant {
  public:
   PreparedVariant() = default;
@@ -31,17 +31,18 @@ class PreparedVariant {
   PreparedVariant& operator=(const PreparedVariant&) = delete;
   virtual ~PreparedVariant() = default;
 
-  /// Whether it works in a layout of its own. Then op time (`run` alone) and layer time (`load_input`, `run`,
+  /// Whether the variant works in a layout of its own. Then op time (`run` alone) and layer time (`load_input`, `run`,
   /// `store_output`) differ, and both are measured.
   virtual bool has_own_layout() const { return false; }
   virtual void load_input() {}
-  /// Writes every element of the outputs and of what goes in and out, or of its own layout's.
+  /// Writes every element of the outputs and in-outs, or of their counterparts in the variant's own layout.
   virtual void run() = 0;
   virtual void store_output() {}
-  /// What `run` consists of, if that is worth timing apart: names, in order. `run` is the same as `run_part` of each.
+  /// The names of the parts of `run`, in order, if they are worth timing apart. `run` does the same as `run_part` of
+  /// each.
   virtual std::vector<std::string> parts() const { return {}; }
   virtual void run_part(std::size_t part) { static_cast<void>(part); }
-  /// What `prepare` chose, for the record. Empty if there was nothing to choose.
+  /// The choice that `prepare` made, for the record. Empty if there was nothing to choose.
   virtual std::string choice() const { return {}; }
 };
 
@@ -53,61 +54,63 @@ class Variant {
   Variant& operator=(const Variant&) = delete;
   virtual ~Variant() = default;
 
-  /// Empty if it can run the size, otherwise why not, in one line.
+  /// Empty if the variant can run the size, otherwise why not, in one line.
   virtual std::string unsupported_reason(const ProblemSize& size) const {
     static_cast<void>(size);
     return {};
   }
-  /// Whether it is a good choice for a size that it can run. False if a lower stage is known to be faster, as for
-  /// stages that are there to be learned from. Where nobody names a variant, the highest rung that suits is taken.
+  /// Whether the variant is a good choice for a size that it can run. False if a lower stage is known to be faster, or
+  /// if the stage exists to be learned from. Where nobody names a variant, the highest rung that suits is taken.
   virtual bool suits(const ProblemSize& size) const {
     static_cast<void>(size);
     return true;
   }
-  /// The stage that it is, of a folder or from outside: compiled when it is run, and loaded by a case's process only.
-  /// nullptr for what is part of the program.
+  /// The stage, of a folder or from outside the program, that is compiled when it runs, and loaded only by a case's
+  /// process. nullptr for a variant that is part of the program.
   virtual const FolderVariant* compiled_stage() const { return nullptr; }
-  /// Why there is no code of it, in one line: this machine lacks something; its compiler's first. Empty for what is
-  /// built in.
+  /// Why the variant has no code here, in one line: something that this machine lacks, or the first line of its
+  /// compiler's message. Empty for a built-in variant.
   virtual std::string not_here() const { return {}; }
   virtual std::string does_not_compile() const { return {}; }
-  /// Whether it launches its kernels through the CUDA runtime, and not through the device.
+  /// Whether the variant launches its kernels through the CUDA runtime, and not through the device.
   virtual bool launches_by_itself() const { return false; }
-  /// Makes it ready. The tensors are on the device, but for the constants, which are on the host and only valid during
-  /// the call. Throws DeviceError where the device refuses.
+  /// Prepares the work. The tensors are on the device, except for the constants, which are on the host and valid only
+  /// during the call. Throws DeviceError where the device refuses.
   virtual std::unique_ptr<PreparedVariant> prepare(Device& device, const ProblemSize& size,
                                                    const ProblemTensors& tensors) const = 0;
-  /// The kernels one `run` launches, in order, without a device; addresses in the arguments are null. Empty for
-  /// variants that launch none of ours.
+  /// The kernels that one `run` launches, in order, planned without a device; addresses in the arguments are null.
+  /// Empty for variants that launch none of our kernels.
   virtual std::vector<KernelLaunch> launch_plan(const ProblemSize& size) const {
     static_cast<void>(size);
     return {};
   }
-  /// The largest |error| / magnitude that its arithmetic needs; the problem may grant more or less. 1e-6 stands for
-  /// float32 arithmetic in any order of summation; tf32 and fp16 inputs with float32 accumulation need 1e-3, which is
-  /// the most that is granted. 0 asks for the very values.
+  /// The largest |error| / magnitude that the variant's arithmetic needs; the problem may grant more or less. 1e-6
+  /// stands for float32 arithmetic in any order of summation; tf32 and fp16 inputs with float32 accumulation need 1e-3,
+  /// which is the most that is granted. 0 asks for the exact values.
   virtual double tolerance() const { return kFloat32Tolerance; }
-  /// How many times fewer operations than `ProblemSize::least_flop` it makes: 1 unless its algorithm saves some.
+  /// How many times fewer operations than `ProblemSize::least_flop` the variant makes: 1 unless its algorithm saves
+  /// some.
   virtual double saved_operations(const ProblemSize& size) const {
     static_cast<void>(size);
     return 1;
   }
 
-  /// How many times the rate of the device's fp32 multiply-adds its operations may reach: 1 unless a unit beside those
-  /// makes them.
+  /// How many times the rate of the device's fp32 multiply-adds the variant's operations may reach: 1 unless another
+  /// unit makes them.
   virtual double rate_over_fma() const { return 1; }
-  /// Why its times say nothing here, in one line: then it is verified and not timed. Empty if they do.
+  /// Why the variant's times say nothing on this machine, in one line: then it is verified but not timed. Empty if they
+  /// do.
   virtual std::string why_untimed() const { return {}; }
 
-  /// What could be chosen for the size, and agrees with what is wanted: at most `most`. None where there is nothing to
-  /// choose. Throws std::invalid_argument as `configured` does.
+  /// The configurations that are possible for the size and agree with `wanted`, at most `most`. None if there is
+  /// nothing to choose. Throws std::invalid_argument as `configured` does.
   virtual Configurations configurations(const ProblemSize& size, const Configuration& wanted, int most) const {
     static_cast<void>(size);
     static_cast<void>(wanted);
     static_cast<void>(most);
     return {};
   }
-  /// This variant, told what to take for the size. Throws std::invalid_argument, one line, for what it cannot do.
+  /// This variant with the wanted values for the size. Throws std::invalid_argument, one line, for impossible ones.
   virtual std::unique_ptr<Variant> configured(const ProblemSize& size, const Configuration& wanted,
                                               ChosenBy chosen_by) const {
     static_cast<void>(wanted);
@@ -126,11 +129,11 @@ struct ProblemVariant {
 /// The variant of that problem, family and name, or nullptr.
 const ProblemVariant* find_variant(const Problem& problem, std::string_view family, std::string_view name);
 
-/// What is taken for the size where nobody names a variant of the family: of the stages in float32 that can run it and
+/// The variant that runs the size where nobody names one of the family: among the float32 stages that can run it and
 /// suit it, the one on the highest rung; nullptr if there is none.
 const ProblemVariant* default_variant(std::string_view family, const ProblemSize& size);
 
-/// Keeps a variant as long as the program, for its registration.
+/// Keeps a variant for its registration, as long as the program runs.
 const Variant& keep_variant(std::unique_ptr<const Variant> variant);
 
 }  // namespace convladder

@@ -4,9 +4,9 @@
 // clang. It is compiled for each instruction set below; `run_with` calls the one that was asked for. A program that was
 // compiled for an old processor thus uses the registers of a new one.
 //
-// What such code calls is to be drawn into it: a function or a lambda by itself is compiled for what the whole program
-// is compiled for, and has narrower registers. So nothing takes or returns a vector by value, and what names one in an
-// `asm` is always inlined, the lambdas around it too. A build for x86-64-v3 or less shows both.
+// Functions that such code calls must be inlined into it: a separate function or lambda is compiled for the instruction
+// set of the whole program, with narrower registers. So nothing takes or returns a vector by value, and code that names
+// one in an `asm` is always inlined, including the lambdas around it. A build for x86-64-v3 or less shows both.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@
 
 namespace convladder {
 
-/// Floats that one register holds in each instruction set, and the outputs that its registers can hold besides the
+/// The floats that one register holds in each instruction set, and the outputs that its registers can hold besides the
 /// operands: `maps` output maps of `vectors` x `lanes` pixels. 32 registers for AVX-512, 16 for the others.
 struct Avx512 {
   static constexpr int lanes = 16;
@@ -30,7 +30,7 @@ struct Avx512 {
   static constexpr int maps = 8;
   static constexpr int vectors = 3;
 };
-/// Half vectors with the registers of AVX-512, for processors that take two turns for whole ones (`run_with_halves`).
+/// Half vectors with the registers of AVX-512, for processors that split whole vectors in two (`run_with_halves`).
 struct Avx512Halves {
   static constexpr int lanes = 8;
   static constexpr int registers = 32;
@@ -50,10 +50,10 @@ struct BaselineLanes {
   static constexpr int vectors = 2;
 };
 
-/// The same as data.
+/// An instruction set as data, with the constants of its struct.
 struct InstructionSet {
   enum class Kind { baseline, avx2, avx512 } kind;
-  const char* name;  ///< as in a record
+  const char* name;  ///< as in records
   int lanes;
   int maps;
   int vectors;
@@ -61,21 +61,22 @@ struct InstructionSet {
   int tile_pixels() const { return vectors * lanes; }
 };
 
-/// The widest that this processor has. CONVLADDER_INSTRUCTION_SET=baseline, avx2 or avx512 in the environment asks for
-/// another one. Throws std::runtime_error if that is unknown or the processor does not have it.
+/// The widest instruction set that this processor has. CONVLADDER_INSTRUCTION_SET=baseline, avx2 or avx512 in the
+/// environment asks for another one. Throws std::runtime_error if that is unknown or the processor does not have it.
 InstructionSet chosen_instruction_set();
-/// For work that may leave lanes idle, those that may be better: the chosen one, and where the processor halves its
-/// vectors (cpu_microarchitecture.hpp) that of half as many lanes. What the environment asks for is the only one.
+/// The instruction sets that may be best for work that may leave lanes idle: the chosen one, and, if the processor
+/// halves its vectors (cpu_microarchitecture.hpp), the one of half as many lanes. If the environment asks for one, it
+/// is the only one.
 std::vector<InstructionSet> instruction_sets_to_choose_from();
-/// The same with what else it goes by.
+/// The instruction sets to choose from, with explicit values for everything that the choice depends on.
 std::vector<InstructionSet> instruction_sets_to_choose_from(const InstructionSet& chosen, bool halves_wide_vectors);
-/// How long work with whole vectors takes for each of them, in cycles where nothing is halved: 1, and where the
-/// processor halves them as much more as was measured, against vectors of half as many lanes.
+/// The time that work with whole vectors takes for each vector, in cycles of a processor that halves nothing: 1, or,
+/// where the processor halves vectors, the measured factor against vectors of half as many lanes.
 double cycles_of_vector(const InstructionSet& set);
-/// The narrowest, which every processor has.
+/// The narrowest instruction set, which every processor has.
 InstructionSet baseline_instruction_set();
 
-/// A register of `Set::lanes` floats: arithmetic goes lane by lane.
+/// A register of `Set::lanes` floats; arithmetic works lane by lane.
 template <typename Set>
 struct VectorOf {
   using Type [[gnu::vector_size(Set::lanes * sizeof(float))]] = float;
@@ -83,11 +84,11 @@ struct VectorOf {
 };
 template <typename Set>
 using Vector = typename VectorOf<Set>::Type;
-/// `mask ? a : b` takes a's lanes where the mask's have all bits, b's where they have none.
+/// A mask for `mask ? a : b`, which takes a's lanes where all bits of the mask's lane are set, and b's where none are.
 template <typename Set>
 using Mask = typename VectorOf<Set>::MaskType;
 
-// By reference: how a vector is passed by value depends on the instruction set.
+// Vectors are passed by reference: how one is passed by value depends on the instruction set.
 template <typename V>
 [[gnu::always_inline]] inline void load_vector(V& to, const float* from) {
   std::memcpy(&to, from, sizeof to);
@@ -101,7 +102,7 @@ template <typename V>
 template <typename V>
 [[gnu::always_inline]] inline void keep_in_register(V& value) {
 #if defined(__x86_64__) && defined(__clang__) && !defined(__AVX512F__)
-  // clang judges what an asm may name by the file's instruction set, whatever function it is drawn into.
+  // clang checks the operands of an asm against the file's instruction set, whatever function it is inlined into.
 #ifdef __AVX__
   if constexpr (sizeof value <= 32) asm("" : "+v"(value));
 #else
@@ -114,17 +115,17 @@ template <typename V>
 #endif
 }
 
-/// Past the caches, for what nobody reads soon: memory is written without being read first. `to` begins at a multiple
-/// of `sizeof from` bytes. Neighbouring vectors that are written one after the other fill a line of 64 bytes; a line
-/// left half full costs more than an ordinary store. Call `finish_streams` after the last one. An ordinary store where
-/// the instruction set has none, and where the compiler was asked not to optimise.
+/// Stores past the caches, for data that nobody reads soon: memory is written without being read first. `to` begins at
+/// a multiple of `sizeof from` bytes. Neighbouring vectors that are written one after the other fill a line of 64
+/// bytes; a line left half full costs more than an ordinary store. Call `finish_streams` after the last one. It is an
+/// ordinary store where the instruction set has no streaming stores, or where the compiler was asked not to optimise.
 template <typename V>
 [[gnu::always_inline]] inline void stream_vector(float* to, const V& from) {
 #if defined(__x86_64__) && defined(__clang__)
   __builtin_nontemporal_store(from, reinterpret_cast<V*>(to));
 #elif defined(__x86_64__) && defined(__OPTIMIZE__)
-  // Builtins instead of the functions of immintrin.h, which cannot be called from a template that is compiled for less
-  // than they need before it is drawn into its caller.
+  // Builtins instead of the functions of immintrin.h: those cannot be called from a template that, before it is
+  // inlined, is compiled for a lesser instruction set than they need.
   static_assert(sizeof from == 64 || sizeof from == 32 || sizeof from == 16);
   if constexpr (sizeof from == 64) {
     __builtin_ia32_movntps512(to, from);
@@ -137,19 +138,20 @@ template <typename V>
   store_vector(to, from);
 #endif
 }
-/// Orders everything that this thread streamed before what it stores from here on: another thread that learns from such
-/// a store that the data is there finds it.
+/// Orders everything that this thread streamed before its later stores: another thread that learns from such a store
+/// that the data is there finds it.
 inline void finish_streams() {
 #ifdef __x86_64__
   __builtin_ia32_sfence();
 #endif
 }
 
-/// Asks for the line of 64 bytes at `address`, which is stored to some hundred cycles later: a store to a line that has
-/// to come from memory first would hold up those behind it. Nothing is read or written, wherever it is.
+/// Prefetches the line of 64 bytes at `address`, which is stored to some hundred cycles later: a store to a line that
+/// has to come from memory first would hold up the stores behind it. Any address is allowed: nothing is read or
+/// written.
 [[gnu::always_inline]] inline void prefetch_for_store(const float* address) { __builtin_prefetch(address, 1, 3); }
 
-/// All bits of the lanes from `first` on, none of those before.
+/// A mask with all bits of the lanes from `first` on, and none of the lanes before.
 template <typename Set>
 [[gnu::always_inline]] inline void set_lanes_from(Mask<Set>& to, int first) {
   std::int32_t lanes[Set::lanes];
@@ -159,7 +161,7 @@ template <typename Set>
 
 namespace detail {
 
-// `flatten` draws everything called into a function that is compiled for the instruction set.
+// `flatten` inlines everything that is called into a function that is compiled for the instruction set.
 template <typename Body, typename... Arguments>
 [[gnu::flatten]] void run_baseline(Arguments... arguments) {
   Body::template run<BaselineLanes>(arguments...);
@@ -178,7 +180,7 @@ template <typename Body, typename Set = Avx512, typename... Arguments>
 
 }  // namespace detail
 
-/// Body::run<Set>(arguments...), compiled for the instruction set.
+/// Calls Body::run<Set>(arguments...), compiled for the instruction set.
 template <typename Body, typename... Arguments>
 void run_with(InstructionSet::Kind set, const Arguments&... arguments) {
 #ifdef __x86_64__
@@ -189,7 +191,7 @@ void run_with(InstructionSet::Kind set, const Arguments&... arguments) {
   detail::run_baseline<Body, const Arguments&...>(arguments...);
 }
 
-/// Body::run<Avx512Halves>(arguments...), where the processor has AVX-512.
+/// Calls Body::run<Avx512Halves>(arguments...), compiled for AVX-512; the processor must have it.
 template <typename Body, typename... Arguments>
 void run_with_halves(const Arguments&... arguments) {
 #ifdef __x86_64__
@@ -199,7 +201,7 @@ void run_with_halves(const Arguments&... arguments) {
 #endif
 }
 
-/// Body::run<Set>(arguments...), compiled for the instruction set: a function to be called from code that is, too.
+/// Calls Body::run<Set>(arguments...), compiled for the instruction set, from code that is compiled for it too.
 template <typename Set, typename Body, typename... Arguments>
 constexpr auto compiled_for() -> void (*)(Arguments...) {
 #ifdef __x86_64__
@@ -218,7 +220,7 @@ template <int kMost, typename Body>
   body(std::integral_constant<int, kMost>{});
 }
 
-/// Zeros, of 32 bits each, that begin at a cache line, and in huge pages where they are many.
+/// Zeros of 32 bits each, which begin at a cache line, and lie in huge pages if they are many.
 template <typename Word>
 class AlignedWords {
  public:

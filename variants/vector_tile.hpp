@@ -1,8 +1,8 @@
-// The inner loop of products of matrices on the CPU: a tile of rows x columns whose sums stay in vector registers. Of a
-// convolution the rows are output maps and the columns pixels.
+// The inner loop of products of matrices on the CPU: a tile of rows x columns whose sums stay in vector registers. In a
+// convolution the rows are output maps and the columns are pixels.
 //
 // Every vector of pixels that is loaded serves all maps of the tile, every weight all its pixels: `maps + vectors`
-// loads for `maps * vectors` multiply-adds, where one vector for each of them would be loaded without.
+// loads for `maps * vectors` multiply-adds, instead of at least one for each.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,7 @@ struct RegisterTile {
     }
   }
 
-  /// Continues sums that `store` has written, map by map at a distance of `pitch`.
+  /// Loads sums that `store` has written, map by map at a distance of `pitch`, to continue them.
   [[gnu::always_inline]] void load(const float* from, std::ptrdiff_t pitch) {
 #pragma GCC unroll 8
     for (int m = 0; m < kMaps; ++m) {
@@ -40,7 +40,7 @@ struct RegisterTile {
     add_each(taps, weights, [&](int tap, int v) { return pixels(tap) + v * Set::lanes; });
   }
 
-  /// The same with a pointer pixels(t, v) for each vector.
+  /// Adds `taps` taps, with a pointer pixels(t, v) for each vector.
   template <typename Pixels>
   [[gnu::always_inline]] void add_each(int taps, const float* weights, const Pixels& pixels) {
     for (int tap = 0; tap < taps; ++tap) {
@@ -57,7 +57,7 @@ struct RegisterTile {
     }
   }
 
-  /// Writes the first `count` pixels of each map: the last vector may have fewer than its lanes.
+  /// Writes the first `count` pixels of each map: the last vector may not be full.
   [[gnu::always_inline]] void store(float* to, std::ptrdiff_t pitch, int count) const {
     constexpr int kPixels = kVectors * Set::lanes;
     if (count == kPixels) return store(to, pitch);
@@ -66,7 +66,7 @@ struct RegisterTile {
     for (int m = 0; m < kMaps; ++m) std::copy_n(values + m * kPixels, count, to + m * pitch);
   }
 
-  /// Writes all lanes past the caches; `to` and `pitch` are such that each vector is a part of one cache line.
+  /// Writes all lanes past the caches; `to` and `pitch` must be such that each vector lies within one cache line.
   [[gnu::always_inline]] void stream(float* to, std::ptrdiff_t pitch) const {
 #pragma GCC unroll 8
     for (int m = 0; m < kMaps; ++m) {

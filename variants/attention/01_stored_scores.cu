@@ -53,7 +53,7 @@ __global__ void sums_of_values(const float* weights, const float* v, float* out,
 
 namespace {
 
-/// Memory for the scores, which only grows.
+/// Memory for the scores, which grows but never shrinks.
 float* scores_memory(std::size_t count) {
   static float* memory = nullptr;
   static std::size_t size = 0;

@@ -16,14 +16,14 @@
 
 constexpr int warps = 4;
 constexpr int threads = warps * 32;
-constexpr int most_columns = 4;  // of a lane, with the largest D of 128
+constexpr int most_columns = 4;  // columns of a lane, for the largest D of 128
 
-/// Adds up or takes the largest of what the threads have; `parts` has a place for each warp.
+/// Adds up the values of all threads or takes the largest of them; `parts` has a place for each warp.
 template <typename Combine>
 __device__ float over_block(float value, float* parts, const Combine& combine) {
 #pragma unroll
   for (int step = 16; step > 0; step /= 2) value = combine(value, __shfl_xor_sync(0xFFFFFFFF, value, step));
-  __syncthreads();  // what the parts were before has been read
+  __syncthreads();  // the previous contents of `parts` have been read
   if (threadIdx.x % 32 == 0) parts[threadIdx.x / 32] = value;
   __syncthreads();  // all parts are there
   value = parts[0];
@@ -71,7 +71,7 @@ __global__ void __launch_bounds__(threads)
   }
   sum = over_block(sum, parts, [](float a, float b) { return a + b; });
 
-  // With few columns several threads share one, each with every so manieth key.
+  // With few columns several threads share a column, and each takes every n-th key.
   const int width = D > 64 ? 128 : D > 32 ? 64 : 32;
   const int column = thread % width;
   const int sharers = threads / width;

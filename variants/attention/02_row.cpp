@@ -2,13 +2,13 @@
 // @hypothesis The scores of one query stay in the first-level cache, and all loops run along vectors.
 //
 // The three steps are done for one query after the other, so that there is one row of scores instead of S, and it stays
-// in the first-level cache (1 KiB for 256 keys). The keys are turned round first, once for each head: then the scores
-// of neighbouring keys are computed in the lanes of a vector, and no sum waits for its own last addition. The
-// exponential is a polynomial of seven terms for a whole vector. Weights are divided by their sum at the very end, D
-// divisions instead of S. Against the stage below that relieves the memory, and the latency of additions.
+// in the first-level cache (1 KiB for 256 keys). The keys are transposed first, once for each head: then the scores of
+// neighbouring keys are computed in the lanes of a vector, and no sum waits for its own last addition. The exponential
+// is a polynomial of seven terms for a whole vector. Weights are divided by their sum at the very end, D divisions
+// instead of S. Against the stage below that relieves the memory, and the latency of additions.
 //
-// When it loses: turning the keys round costs as much as a query or two, so with a few queries it does not pay. For
-// each query all keys and values pass by, from the second-level cache; each product loads a key and loads and stores a
+// When it loses: transposing the keys costs as much as a query or two, so with a few queries it does not pay. For each
+// query all keys and values pass by, from the second-level cache; each product loads a key and loads and stores a
 // score.
 #include <algorithm>
 #include <cstddef>

@@ -15,12 +15,12 @@
 #include <cmath>
 #include <cstddef>
 
-constexpr int warps = 8;  // and queries of a block
+constexpr int warps = 8;  // and as many queries of a block
 constexpr int threads = warps * 32;
-constexpr int keys = 32;  // of a tile: one for each lane
+constexpr int keys = 32;  // keys of a tile: one for each lane
 constexpr int most_width = 128;
 
-/// columns: D / 32, rounded up. Dynamic shared memory: keys of a tile, values of a tile, queries of the block.
+/// `columns` is D / 32, rounded up. Dynamic shared memory: keys of a tile, values of a tile, queries of the block.
 template <int columns>
 __global__ void __launch_bounds__(threads)
     attend_online(const float* q, const float* k, const float* v, float* out, float scale, int S, int D) {
@@ -44,7 +44,7 @@ __global__ void __launch_bounds__(threads)
   float total = 0.0F;
   float sums[columns] = {};
   for (int first = 0; first < S; first += keys) {
-    __syncthreads();  // everyone is done with the tile before; the queries are complete
+    __syncthreads();  // everyone is done with the previous tile; the queries are complete
     for (int n = thread; n < keys * width; n += threads) {
       const int key = n / width;
       const int d = n % width;
@@ -68,7 +68,7 @@ __global__ void __launch_bounds__(threads)
     largest = fmaxf(largest, tile_largest);
     const float factor = expf(before - largest);
     const float weight = expf(score - largest);
-    total = total * factor + weight;  // of this lane's keys
+    total = total * factor + weight;  // the sum of this lane's keys
 #pragma unroll
     for (int n = 0; n < columns; ++n) sums[n] *= factor;
 #pragma unroll

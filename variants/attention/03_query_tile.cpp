@@ -6,7 +6,7 @@
 // first-level cache and become weights relative to the largest score so far; if a later block of keys has a larger one,
 // what was summed up is multiplied by e^(old - new). So nothing is as long as the sequence, and each key and each value
 // is loaded once for 14 queries. Against the stage below that relieves the ports of the first-level cache and the
-// second level: 16 loads for 28 vector multiply-adds, where it were 56 and 28 stores.
+// second level: 28 vector multiply-adds take 16 loads instead of 56, and none of the 28 stores.
 //
 // When it loses: keys and values are copied first, which pays from some dozens of queries on. Heads whose D is not a
 // multiple of 32 compute columns that are dropped: 64 for 40. With D of 32 or less the exponentials are as much work as

@@ -3,12 +3,12 @@
 //
 // Two products of matrices with the softmax between them, both with register tiles. A block of 128 threads takes 64
 // queries and walks over the keys in tiles of 32. For the scores a thread has 4 queries x 4 keys: queries and keys lie
-// turned round in shared memory, and each step along D is two vectors of four for 16 multiply-adds. The eight threads
+// transposed in shared memory, and each step along D is two vectors of four for 16 multiply-adds. The eight threads
 // that share a query are neighbours in a warp, so its largest score is three shuffles away. The weights go through
 // shared memory to where they are needed as factors of the second product: 4 queries x D / 8 columns for each thread,
 // which stay in registers over all keys. Against the stage below k and v come from the L2 once for 64 queries instead
-// of 8, and a multiply-add takes an eighth of a load from shared memory instead of more than one. That relieves
-// shared memory and the issue slots; the arithmetic sets the pace.
+// of 8, and a multiply-add takes an eighth of a load from shared memory instead of more than one. That relieves shared
+// memory and the issue slots; the arithmetic sets the pace.
 //
 // When it loses: with few queries. A head of 256 has four blocks, and a GPU of 132 multiprocessors waits for more.
 // Between its barriers a block has nothing on its way from memory. Heads with a D that is not 32, 64, 96 or 128 are

@@ -1,8 +1,8 @@
 // @title Every core
 // @hypothesis All cores pack keys and values, then all take tiles of queries from one list until it is empty.
 //
-// The stage below on all cores. Each head has its own packed keys and values, so that there is one wait for each other
-// instead of one for each head. Then every tile of 14 queries of every head is a task of its own; a core takes four at
+// The stage below on all cores. Each head has its own packed keys and values, so the cores wait for each other once
+// instead of once for each head. Then every tile of 14 queries of every head is a task of its own; a core takes four at
 // a time, mostly of the same head, whose keys and values it has in its cache already. That relieves the arithmetic, by
 // as many cores as there are.
 //

@@ -16,14 +16,14 @@
 
 using namespace query_tile;
 
-/// Of each part of the keys and each query of all heads, `rows` in number.
+/// The partial results for each part of the keys and each of the `rows` queries of all heads.
 struct Parts {
   float* sums;     ///< parts x rows x D, relative to the largest score of the part
   float* largest;  ///< parts x rows
   float* totals;   ///< parts x rows
   std::size_t rows;
   int count;
-  int keys;  ///< of a part
+  int keys;  ///< keys of a part
 };
 
 template <int columns, bool vectors>
@@ -57,7 +57,7 @@ __global__ void __launch_bounds__(threads) attend_to_part(Problem p, Parts parts
   }
 }
 
-/// A thread for each element of the output.
+/// Merges the parts, with a thread for each element of the output.
 __global__ void merge_parts(Parts parts, float* out, int D) {
   const std::size_t element = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   const std::size_t row = element / D;
@@ -76,7 +76,7 @@ __global__ void merge_parts(Parts parts, float* out, int D) {
 
 namespace {
 
-/// Memory for the parts, which only grows.
+/// Memory for the parts, which grows but never shrinks.
 float* parts_memory(std::size_t count) {
   static float* memory = nullptr;
   static std::size_t size = 0;
@@ -101,7 +101,7 @@ int multiprocessors() {
   return count;
 }
 
-/// How the keys are split, and where the parts go: with one part, to the output.
+/// How the keys are split, and where the parts go: if there is only one, straight to the output.
 Parts parts_of(const Problem& p, int H) {
   static const int wanted_blocks = 2 * multiprocessors();
   const int blocks = (p.S + queries - 1) / queries * H;

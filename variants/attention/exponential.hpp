@@ -14,8 +14,8 @@ using Whole [[gnu::vector_size(kLanes * sizeof(std::int32_t))]] = std::int32_t;
 
 inline Vector larger(Vector a, Vector b) { return a > b ? a : b; }
 
-/// For x <= 0; below -87 it is 1.6e-38, about the smallest float with all its bits. Within 2e-7 of the result, and
-/// about |x| * 6e-8 of it.
+/// e^x for x <= 0; below -87 the result is 1.6e-38, about the smallest float with all its bits. Within 2e-7 of the
+/// result, and about |x| * 6e-8 of it.
 [[gnu::always_inline]] inline Vector exponential(Vector x) {
   x = larger(x, Vector{} - 87.0F);
   // x = n * ln 2 + rest with a whole n: adding 1.5 * 2^23 leaves n in the last bits.

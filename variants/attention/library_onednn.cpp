@@ -12,7 +12,7 @@ namespace {
 
 using Sizes = dnnl::memory::dims;
 
-/// What is made for one size.
+/// The primitives and the memory for one size.
 class Attention {
  public:
   Attention(float scale, int H, int S, int D)
@@ -53,7 +53,7 @@ class Attention {
     return {sizes, dnnl::memory::data_type::f32, strides};
   }
   static dnnl::memory::desc turned(int H, int S, int D) { return description({H, D, S}, {row(S, D), 1, D}); }
-  /// Inputs are only read.
+  /// Memory for an input, which oneDNN only reads.
   dnnl::memory input(const dnnl::memory::desc& what, const float* from) const {
     return {what, engine_, const_cast<float*>(from)};
   }

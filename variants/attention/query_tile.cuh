@@ -1,4 +1,4 @@
-// A block of queries against all keys with register tiles: what the upper CUDA stages share.
+// Computes a block of queries against all keys with register tiles. The upper CUDA stages share it.
 #pragma once
 
 #include <cmath>
@@ -23,7 +23,7 @@ inline bool has_vectors(const Problem& p) {
   return p.D % 4 == 0 && is_aligned(p.q) && is_aligned(p.k) && is_aligned(p.v) && is_aligned(p.out);
 }
 
-/// Four elements of row `i` of an S x D matrix from column `d` on; zeros outside.
+/// Four elements of row `i` of an S x D matrix from column `d` on; zeros outside the matrix.
 template <bool vectors>
 __device__ inline float4 load_four(const float* rows, const Problem& p, int i, int d) {
   float4 value = {0.0F, 0.0F, 0.0F, 0.0F};
@@ -55,8 +55,8 @@ __device__ inline void store_four(float* rows, const Problem& p, int i, int d, c
   }
 }
 
-/// count rows from `first` on, turned round: to[d * pitch + row]. The threads of a warp have different rows, so that
-/// what they put lies side by side.
+/// Copies `count` rows from `first` on, transposed: to[d * pitch + row]. The threads of a warp have different rows, so
+/// that the values that they store lie side by side.
 template <int count, int width, int threads, bool vectors>
 __device__ inline void copy_turned(float* to, int pitch, const float* rows, const Problem& p, int first, float factor) {
 #pragma unroll 4
@@ -88,26 +88,26 @@ __device__ inline void load_vector(float (&to)[4], const float* from) {
   to[3] = value.w;
 }
 
-constexpr int queries = 64;  // of a block
-constexpr int keys = 32;     // of a tile
+constexpr int queries = 64;  // queries of a block
+constexpr int keys = 32;     // keys of a tile
 constexpr int threads = 128;
 constexpr int sharers = 8;  // threads that share a query
 constexpr int query_pitch = queries + 4;
 constexpr int key_pitch = keys + 4;
 
-/// In shared memory. Keys and values of a tile are there one after the other.
+/// A block's shared memory. Keys and values of a tile take turns in it.
 template <int width>
 struct Shared {
-  float q[width * query_pitch];  ///< turned round and multiplied by the scale
+  float q[width * query_pitch];  ///< transposed and multiplied by the scale
   union {
-    float k[width * key_pitch];  ///< turned round
+    float k[width * key_pitch];  ///< transposed
     float v[keys * width];
   };
   float weights[keys * query_pitch];
 };
 
-/// What a thread has of four queries: 4 of each 32 columns of their sums, and of its keys the sum of the weights, both
-/// relative to the largest score so far, which all eight threads of a query know.
+/// A thread's sums for four queries: 4 of each 32 columns, and the sum of the weights of its own keys, both relative to
+/// the largest score so far, which all eight threads of a query know.
 template <int columns>
 struct QueryTile {
   static constexpr int width = columns * 32;
@@ -116,13 +116,13 @@ struct QueryTile {
   float totals[4] = {};
   float sums[4][columns][4] = {};
 
-  /// The keys from `first_key` to before `last_key` of a head; `query` is the first of the thread's four in the block.
-  /// The block's queries are in shared memory or about to be: a barrier comes before they are read.
+  /// Adds the keys from `first_key` to before `last_key` of a head; `query` is the first of the thread's four in the
+  /// block. The block's queries are in shared memory or about to be: a barrier comes before they are read.
   template <bool vectors>
   __device__ void add_keys(Shared<width>& shared, const Problem& p, const float* k, const float* v, int query,
                            int member, int first_key, int last_key) {
     for (int first = first_key; first < last_key; first += keys) {
-      __syncthreads();  // everyone is done with the values before
+      __syncthreads();  // everyone is done with the previous values
       copy_turned<keys, width, threads, vectors>(shared.k, key_pitch, k, p, first, 1.0F);
       __syncthreads();  // queries and keys are complete
       float scores[4][4] = {};
@@ -190,7 +190,7 @@ struct QueryTile {
         }
       }
     }
-    // The whole sums of the weights.
+    // The eight threads of a query add up their sums of the weights.
 #pragma unroll
     for (float& total : totals) {
 #pragma unroll

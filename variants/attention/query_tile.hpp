@@ -1,4 +1,5 @@
-// A tile of queries against all keys, with the softmax made up as the keys come: what the upper CPU stages share.
+// Computes a tile of queries against all keys, with the softmax built up as the keys come. The upper CPU stages share
+// it.
 #pragma once
 
 #include <algorithm>
@@ -13,12 +14,12 @@ namespace attention {
 using register_tile::kColumns;
 using register_tile::kRows;
 
-constexpr int kMostWidth = 128;  // of a head
-constexpr int kBlockKeys = 256;  // whose scores for kRows queries are 14 KiB
+constexpr int kMostWidth = 128;  // columns of a head
+constexpr int kBlockKeys = 256;  // keys of a block; their scores for kRows queries take 14 KiB
 constexpr int kMostPadded = (kMostWidth + kColumns - 1) / kColumns * kColumns;
 
 /// Keys and values of a head in the order in which the register tile reads them. Keys: strips of kColumns keys, each
-/// D x kColumns. Values: strips of kColumns columns, each S x kColumns. With zeros behind.
+/// D x kColumns. Values: strips of kColumns columns, each S x kColumns. Both are padded with zeros.
 struct Head {
   float* keys;
   float* values;
@@ -27,7 +28,7 @@ struct Head {
 constexpr std::size_t key_floats(int S, int D) { return static_cast<std::size_t>(rounded_up(S, kColumns)) * D; }
 constexpr std::size_t value_floats(int S, int D) { return static_cast<std::size_t>(S) * rounded_up(D, kColumns); }
 
-/// The strip of keys that begins with key `first`.
+/// Packs the strip of keys that begins with key `first`.
 inline void pack_keys(const float* k, const Head& head, int first, int S, int D) {
   float* const to = head.keys + static_cast<std::size_t>(first) * D;
   const float* const from = k + static_cast<std::size_t>(first) * D;
@@ -48,13 +49,13 @@ inline void pack_keys(const float* k, const Head& head, int first, int S, int D)
   }
 }
 
-/// The strip of values that begins with column `first`.
+/// Packs the strip of values that begins with column `first`.
 inline void pack_values(const float* v, const Head& head, int first, int S, int D) {
   register_tile::pack_columns(v + first, static_cast<std::size_t>(D), std::min(kColumns, D - first), S,
                               head.values + static_cast<std::size_t>(first) * S);
 }
 
-/// `rows` (at most kRows) queries from `q` on to as many rows of `out`.
+/// Computes `rows` (at most kRows) queries from `q` on into as many rows of `out`.
 template <int rows>
 void attend(const float* q, const Head& head, float* out, float scale, int S, int D) {
   float scores[rows * kBlockKeys];
@@ -75,7 +76,7 @@ void attend(const float* q, const Head& head, float* out, float scale, int S, in
       float* const row = scores + i * kBlockKeys;
       const float before = largest[i];
       largest[i] = scale_scores(row, keys, scale, before);
-      // What was summed up with the largest score so far is now too large by this factor.
+      // Sums that are relative to the previous largest score are now too large by this factor.
       const float factor = exponential(Vector{} + (before - largest[i]))[0];
       totals[i] = totals[i] * factor + scores_to_weights(row, keys, largest[i]);
       if (first == 0) continue;

@@ -1,8 +1,8 @@
 // For each head and query: the weights of the keys, softmax(scale * q . k), and the values summed up with them.
 //
-// What errors are relative to: a score errs by a few 2^-24 of its `magnitude`, the sum of scale * |q * k|; a weight
-// errs by that times itself, and the sum that it is divided by as much as its weights on average. So a term of the
-// result counts as weight * |value|, times 1 + its score's magnitude + that average.
+// The scale of errors: a score errs by a few 2^-24 of its `magnitude`, the sum of scale * |q * k|; a weight errs by
+// that times itself, and the sum that it is divided by as much as its weights on average. So a term of the result
+// counts as weight * |value|, times 1 + its score's magnitude + that average.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Scores to weights, a vector at a time: what the CPU stages share.
+// Turns scores into weights, a vector at a time. The CPU stages share it.
 #pragma once
 
 #include <algorithm>
@@ -21,8 +21,8 @@ inline float sum_of_lanes(Vector x) {
   return sum;
 }
 
-/// Multiplies `count` scores by `scale`; the largest of them and of `largest`. Behind them there is room for a vector,
-/// which becomes zero.
+/// Multiplies `count` scores by `scale` and returns the largest of them and `largest`. The vector behind the scores
+/// belongs to them and becomes zero.
 inline float scale_scores(float* scores, int count, float scale, float largest) {
   const int padded = rounded_up(count, kLanes);
   std::fill(scores + count, scores + padded, 0.0F);
@@ -37,8 +37,8 @@ inline float scale_scores(float* scores, int count, float scale, float largest) 
   return result;
 }
 
-/// Scores become e^(score - largest), none of which is above 1; returns their sum. Behind them there is room for a
-/// vector, which becomes zero.
+/// Replaces `count` scores by e^(score - largest), none of which is above 1, and returns their sum. The vector behind
+/// the scores belongs to them and becomes zero.
 inline float scores_to_weights(float* scores, int count, float largest) {
   Vector sums{};
   int j = 0;

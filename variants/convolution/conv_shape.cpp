@@ -43,7 +43,8 @@ std::string shape_error(const ConvShape& shape) {
     return fmt::format("groups {} does not divide in_channels {} and out_channels {}", shape.groups, shape.in_channels,
                        shape.out_channels);
   }
-  // Kernels index one image with 32 bits and the whole tensor with 64. In floating point, for it must not overflow.
+  // Kernels index one image with 32 bits and the whole tensor with 64. Computed in floating point, which cannot
+  // overflow.
   constexpr double limit = 2147483648.0;
   const double out_pixels = static_cast<double>(shape.out_height()) * shape.out_width();
   if (1.0 * shape.in_channels * shape.height * shape.width >= limit || shape.out_channels * out_pixels >= limit ||

@@ -13,10 +13,10 @@ namespace convladder {
 struct ConvShape {
   int batch = 1;
   int in_channels = 1;
-  int height = 1;  ///< of the input, in pixels
+  int height = 1;  ///< input height in pixels
   int width = 1;
   int out_channels = 1;
-  int kernel = 1;  ///< filters are kernel x kernel
+  int kernel = 1;  ///< filters have kernel x kernel taps
   int stride = 1;
   int padding = 0;  ///< zeros on each side
   int groups = 1;   ///< divides in_channels and out_channels
@@ -36,12 +36,12 @@ struct ConvShape {
 
   /// Floating-point operations of the direct convolution, a multiply and an add per tap, padding counted as work.
   double flop() const { return 2.0 * static_cast<double>(output_elements()) * channels_per_group() * kernel * kernel; }
-  /// The fewest bytes it must move: input and weights read once, output written once.
+  /// The fewest bytes that it must move: input and weights read once, output written once.
   double minimum_bytes() const {
     return 4.0 * static_cast<double>(input_elements() + weight_elements() + output_elements());
   }
 
-  /// As the harness knows it: a size of the problem `convolution`.
+  /// The shape as the harness knows it: a size of the problem `convolution`.
   operator ProblemSize() const;  // NOLINT(google-explicit-constructor): it is one
 
   ConvShape with_batch(int new_batch) const {
@@ -57,10 +57,10 @@ std::string shape_error(const ConvShape& shape);
 /// The layer without its batch, short and unique: "C12H33W33M24K7", with "S2", "P1", "G2" appended where they matter.
 std::string shape_name(const ConvShape& shape);
 
-/// The tolerance granted for a shape. Errors of sums of n products, each rounded to float32 whatever their order, grow
+/// The tolerance granted for a shape. Errors of sums of n products, each rounded to float32 in whatever order, grow
 /// with sqrt(n) * 2^-24 (Higham and Mary, A new approach to probabilistic rounding error analysis, 2019). Three times
-/// that is granted: a correct stage was seen at 0.9 times this value for 588 products. With few products 1e-6 is
-/// more.
+/// that is granted: a correct stage was seen at 0.9 times this value for 588 products. For few products 1e-6 is more,
+/// and holds.
 double granted_tolerance(double wanted, const ConvShape& shape);
 
 }  // namespace convladder

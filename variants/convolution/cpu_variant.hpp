@@ -1,4 +1,4 @@
-// A CPU variant is a function over NCHW arrays; this makes it a registered variant.
+// Turns a CPU function over NCHW arrays into a registered variant.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace convladder {
 
-/// The convolution: `input` NCHW, `weights` OIHW, `output` NCHW, all cores used. Writes every output element.
+/// A convolution that uses all cores: `input` NCHW, `weights` OIHW, `output` NCHW. Writes every output element.
 using CpuConvolution = void (*)(const ConvShape& shape, const float* input, const float* weights, float* output);
 /// Empty if the shape can be run, otherwise why not.
 using UnsupportedReason = std::string (*)(const ConvShape& shape);
@@ -20,7 +20,7 @@ using Suits = bool (*)(const ConvShape& shape);
 /// Wraps a function into a variant that keeps its own copy of the weights, and lives as long as the program.
 const Variant& cpu_variant(CpuConvolution convolution, UnsupportedReason unsupported = nullptr);
 
-/// A convolution that `Ready` has made ready: packed weights, workspaces.
+/// A convolution that `Ready` has prepared: packed weights, workspaces.
 template <typename Ready>
 class ReadyCpuConv final : public PreparedVariant {
  public:
@@ -37,7 +37,7 @@ class ReadyCpuConv final : public PreparedVariant {
   const char* chosen_by_;  ///< `chosen_by_text`, or empty
 };
 
-/// What the two below share. `Ready` may have, as Variant's,
+/// The common part of the prepared and the tunable variants. `Ready` may have these members, with Variant's meaning:
 ///   static double saved_operations(const ConvShape& shape)
 ///   static double tolerance()
 ///   static double rate_over_fma()
@@ -76,7 +76,7 @@ class CpuVariantOf : public Variant {
   Suits suits_;
 };
 
-/// A variant that makes something ready in `prepare`: packed weights, workspaces. `Ready` has
+/// A variant that prepares packed weights or workspaces in `prepare`. `Ready` has
 ///   Ready(const ConvShape& shape, const float* weights)     what `prepare` does; weights OIHW
 ///   void convolve(const float* input, float* output)        as CpuConvolution
 ///   std::string choice() const                              as PreparedVariant::choice
@@ -91,7 +91,8 @@ class PreparingCpuVariant final : public CpuVariantOf<Ready> {
   }
 };
 
-/// One that `convladder sweep` can choose for. `Ready` has `convolve` and `choice` as above, and
+/// A prepared variant whose configuration `convladder sweep` can choose. `Ready` has `convolve` and `choice` as for
+/// `PreparingCpuVariant`, and
 ///   Ready(const ConvShape& shape, const float* weights, const Configuration& wanted)
 ///   static Configurations configurations(const ConvShape& shape, const Configuration& wanted, int most)
 ///   static std::string impossible(const ConvShape& shape, const Configuration& wanted)    empty if it can be run so

@@ -8,7 +8,7 @@
 namespace convladder {
 namespace {
 
-/// A function of a shape as one of a size; none stays none.
+/// Turns a function of a shape into one of a size; an empty function stays empty.
 template <typename Result, typename... More>
 std::function<Result(const ProblemSize&, More...)> of_size(std::function<Result(const ConvShape&, More...)> of_shape) {
   if (!of_shape) return nullptr;

@@ -11,7 +11,7 @@
 namespace convladder {
 namespace {
 
-/// Pairs of an output and a tap along one side of the image, where the tap is on the image.
+/// Pairs of an output and a tap along one side of the image, with the tap inside the image.
 double taps_inside(int size, int outputs, const ConvShape& shape) {
   double sum = 0;
   for (int i = 0; i < outputs; ++i) {
@@ -25,10 +25,10 @@ class Convolution final : public Problem {
  public:
   std::string_view name() const override { return "convolution"; }
   std::string_view title() const override { return "convolution"; }
-  /// Global memory, local accumulation, shared memory, block remap, loop unrolling, compile-time constants, and what
-  /// corresponds to them on a CPU.
+  /// Stages 1 to 6: global memory, local accumulation, shared memory, block remap, loop unrolling, compile-time
+  /// constants, and their counterparts on a CPU.
   int story_rungs() const override { return 6; }
-  std::vector<Dimension> dimensions() const override {  // what each may be, `shape_error` says
+  std::vector<Dimension> dimensions() const override {  // `shape_error` says which values are possible
     constexpr int most = std::numeric_limits<int>::max();
     return {{"C", "in_channels", std::nullopt, 0, most},
             {"H", "height", std::nullopt, 0, most},
@@ -58,14 +58,14 @@ class Convolution final : public Problem {
     return {{"out_height", shape.out_height()}, {"out_width", shape.out_width()}};
   }
   double flop(const ProblemSize& size) const override { return conv_shape(size).with_batch(1).flop(); }
-  /// Taps that fall on padding are left out.
+  /// Counts the operations of the definition without the taps that fall on padding.
   double least_flop(const ProblemSize& size) const override {
     const ConvShape shape = conv_shape(size);
     return 2.0 * shape.out_channels * shape.channels_per_group() *
            taps_inside(shape.height, shape.out_height(), shape) * taps_inside(shape.width, shape.out_width(), shape);
   }
 
-  /// Winograd or FFT: at most a filter's taps.
+  /// Winograd or FFT save at most a factor of a filter's taps.
   double most_saved_operations(const ProblemSize& size) const override {
     const double kernel = conv_shape(size).kernel;
     return kernel * kernel;

@@ -9,10 +9,10 @@ namespace convladder {
 
 const Problem& convolution_problem();
 
-/// Throws std::logic_error for a size of another problem.
+/// The shape of a size. Throws std::logic_error for a size of another problem.
 ConvShape conv_shape(const ProblemSize& size);
 
-/// The tensors of a call: NCHW, and OIHW weights.
+/// The tensors of a call: input and output in NCHW, weights in OIHW.
 ProblemTensors conv_tensors(const ConvShape& shape, const float* input, const float* weights, float* output);
 
 }  // namespace convladder

@@ -6,7 +6,7 @@
 namespace convladder {
 namespace {
 
-/// One output map of one image, row by row: sums[ow] += x * w over the taps that fall inside the image.
+/// Computes one output map of one image, row by row: sums[ow] += x * w over the taps that fall inside the image.
 template <typename Store>
 void convolve_map(const ConvShape& s, int m, const float* input, const float* weights, const Store& store) {
   const int first_channel = m / s.maps_per_group() * s.channels_per_group();
@@ -36,7 +36,7 @@ void convolve_map(const ConvShape& s, int m, const float* input, const float* we
   }
 }
 
-// Sizes of a tile that the sums of stay in registers: maps x output columns.
+// Maps x output columns of a tile whose sums stay in registers.
 constexpr int kTileMaps = 4;
 constexpr int kTileColumns = 16;
 
@@ -64,7 +64,7 @@ class PaddedImages {
     }
   }
 
-  /// What tap `q` of the output at column 0 reads in that row; its neighbours' lie behind it.
+  /// The input that tap `q` of the output at column 0 reads in that row; those of the following columns come after it.
   const double* tap(int image, int channel, int row, int q) const {
     return values_.data() + row_offset(image * shape_.in_channels + channel, row) + q % shape_.stride * columns_ +
            q / shape_.stride;
@@ -88,15 +88,15 @@ inline double add_product(double sum, double w, double x) {
 #endif
 }
 
-/// What is added up: the products, or what they are without their signs.
+/// The terms that are added up: the products, or their absolute values.
 enum class Sum { products, magnitudes };
 
-/// The sums of a tile, in the order of `convolve_map`. A product of two float32 is exact in float64: fused with the
-/// addition or not, it gives the same bits, and so does a tap in the padding, which adds zero.
+/// Computes the sums of a tile, in the order of `convolve_map`. A product of two float32 numbers is exact in float64,
+/// so it gives the same bits whether or not it is fused with the addition, and a tap in the padding adds zero.
 template <Sum kSum>
 void convolve_tile(const ConvShape& s, const PaddedImages& images, int image, int oh, int ow,
                    const float* const* filters, int first_channel, double (&result)[kTileMaps][kTileColumns]) {
-  double sums[kTileMaps][kTileColumns] = {};  // nobody else's, so that they stay in registers
+  double sums[kTileMaps][kTileColumns] = {};  // local, so that they stay in registers
   int tap = 0;
   for (int c = 0; c < s.channels_per_group(); ++c) {
     for (int p = 0; p < s.kernel; ++p) {
@@ -114,9 +114,9 @@ void convolve_tile(const ConvShape& s, const PaddedImages& images, int image, in
   std::copy_n(&sums[0][0], kTileMaps * kTileColumns, &result[0][0]);
 }
 
-constexpr int kImagesAtOnce = 64;  // that are kept in float64
+constexpr int kImagesAtOnce = 64;  // images that are kept in float64
 
-/// The sums of `count` images, which lie one after the other, rounded to what they are stored as.
+/// Computes the sums of `count` images, which lie one after the other, rounded to the output's type.
 template <Sum kSum, typename Input, typename Output>
 void sums_of_images(const ConvShape& shape, int count, const Input* input, const float* weights, Output* output) {
   const PaddedImages images(shape, count, input);
@@ -129,7 +129,7 @@ void sums_of_images(const ConvShape& shape, int count, const Input* input, const
       const int group = block / blocks_per_group;
       const int first_map = group * shape.maps_per_group() + block % blocks_per_group * kTileMaps;
       const int maps = std::min(kTileMaps, (group + 1) * shape.maps_per_group() - first_map);
-      const float* filters[kTileMaps];  // those beyond the group's last map repeat it
+      const float* filters[kTileMaps];  // filters beyond the group's last map repeat it
       for (int m = 0; m < kTileMaps; ++m) filters[m] = weights + (first_map + std::min(m, maps - 1)) * filter_elements;
       double sums[kTileMaps][kTileColumns];
       for (int oh = 0; oh < shape.out_height(); ++oh) {
@@ -147,7 +147,7 @@ void sums_of_images(const ConvShape& shape, int count, const Input* input, const
   }
 }
 
-/// The same for any number of images.
+/// Computes the sums of any number of images.
 template <Sum kSum, typename Input, typename Output>
 void sums_of_batch(const ConvShape& shape, int count, const Input* input, const float* weights, Output* output) {
   for (int first = 0; first < count; first += kImagesAtOnce) {
@@ -157,7 +157,7 @@ void sums_of_batch(const ConvShape& shape, int count, const Input* input, const 
   }
 }
 
-/// Of each map's filter and the whole image.
+/// Computes outputs of one pixel each as dot products of a map's filter and the whole image.
 void dot_products(const ConvShape& shape, const double* input, const float* weights, double* value) {
   const std::int64_t elements = shape.input_elements_per_image();
 #pragma omp parallel for schedule(static)
@@ -197,7 +197,8 @@ void reference_batch(const ConvShape& shape, int count, const float* input, cons
 }
 
 void reference_of_sums(const ConvShape& shape, const double* input, const float* weights, double* value) {
-  // An output of one pixel is a dot product with all of the input: a tile of columns would be computed for one.
+  // An output of one pixel is a dot product with the whole input; the tiled code would compute a tile of columns for
+  // one.
   if (shape.groups == 1 && shape.padding == 0 && shape.kernel == shape.height && shape.kernel == shape.width) {
     return dot_products(shape, input, weights, value);
   }

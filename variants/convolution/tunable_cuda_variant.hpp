@@ -1,4 +1,4 @@
-// A CUDA variant that `convladder sweep` can choose for.
+// A CUDA variant whose configuration `convladder sweep` can choose.
 #pragma once
 
 #include <functional>
@@ -10,7 +10,7 @@
 
 namespace convladder {
 
-/// `CudaVariantParts` that know a configuration.
+/// `CudaVariantParts` for one configuration.
 struct ConfiguredCudaParts {
   std::function<std::vector<KernelLaunch>(const ConvShape& shape, const CudaTensors& tensors)> plan;
   std::function<std::string(const ConvShape& shape)> unsupported;
@@ -21,17 +21,18 @@ struct ConfiguredCudaParts {
   bool suits = true;
 };
 
-/// What makes a CUDA variant that can be chosen for.
+/// The parts of a CUDA variant with a choice of configurations.
 struct TunableCudaParts {
-  /// The parts with a configuration, which may be empty or leave something out; `choice` is required.
+  /// The parts for a configuration, which may be empty or incomplete; `choice` is required.
   std::function<ConfiguredCudaParts(const Configuration& wanted)> parts;
-  /// `Variant::configurations`
+  /// `Variant::configurations`.
   std::function<Configurations(const ConvShape& shape, const Configuration& wanted, int most)> configurations;
-  /// Empty if the shape, which the variant supports, can be run so, otherwise why not and what can, in one line.
+  /// Empty if the shape, which the variant supports, can be run with the wanted values, otherwise why not and which
+  /// values can, in one line.
   std::function<std::string(const ConvShape& shape, const Configuration& wanted)> impossible;
 };
 
-/// It lives as long as the program.
+/// Makes the variant, which lives as long as the program.
 const Variant& tunable_cuda_variant(const TunableCudaParts& parts);
 
 }  // namespace convladder

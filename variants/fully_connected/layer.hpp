@@ -19,7 +19,7 @@ inline FullyConnectedLayer fully_connected_layer(const ProblemSize& size) {
   return {size.batch, v.at(0) * v.at(1) * v.at(2), v.at(3), v.at(4) != 0};
 }
 
-/// nullptr where there is none.
+/// The address of the bias, or nullptr if the layer has none.
 inline const float* bias_of(const FullyConnectedLayer& layer, const ProblemTensors& tensors) {
   return layer.has_bias ? tensors.constant(1) : nullptr;
 }

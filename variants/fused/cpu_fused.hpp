@@ -1,4 +1,4 @@
-// A CPU fused variant is a class; this makes it a registered variant.
+// Turns a class into a registered CPU fused variant.
 #pragma once
 
 #include <memory>
@@ -18,7 +18,7 @@ class CpuFusedVariant final : public Variant {
  public:
   using Unsupported = std::string (*)(const FusedShape& shape);
   using Suits = bool (*)(const FusedShape& shape);
-  /// As the functions of Variant; null: it takes everything, and suits nothing.
+  /// Both mean the same as Variant's functions; null: the variant takes every shape, and suits none.
   explicit CpuFusedVariant(Unsupported unsupported = nullptr, Suits suits = nullptr)
       : unsupported_(unsupported), suits_(suits) {}
 
@@ -59,7 +59,7 @@ class CpuFusedVariant final : public Variant {
   Suits suits_;
 };
 
-/// It lives as long as the program.
+/// Makes the variant, which lives as long as the program.
 template <typename Ready>
 const Variant& cpu_fused_variant(typename CpuFusedVariant<Ready>::Unsupported unsupported = nullptr,
                                  typename CpuFusedVariant<Ready>::Suits suits = nullptr) {

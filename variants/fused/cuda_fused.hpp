@@ -1,4 +1,4 @@
-// A CUDA fused variant is its kernels and a launch plan; this makes them a registered variant.
+// Turns kernels and a launch plan into a registered CUDA fused variant.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace convladder {
 
-/// Device addresses: the weights as `CudaFusedParts::pack` made them; `bias` null without.
+/// Device addresses of the tensors: the weights are as `CudaFusedParts::pack` made them, `bias` is null without a bias.
 struct FusedTensors {
   const float* input = nullptr;
   const float* weights = nullptr;
@@ -18,8 +18,8 @@ struct FusedTensors {
   float* output = nullptr;
 };
 
-/// Everything beside the registration. All are pure functions, and none is left out; a shape that `unsupported` refuses
-/// is given to no other.
+/// Everything that makes a fused variant, except its registration. All members are required and must be pure functions;
+/// a shape that `unsupported` refuses is not passed to the others.
 struct CudaFusedParts {
   std::string (*unsupported)(const FusedShape& shape) = nullptr;  ///< empty, or why not
   std::vector<float> (*pack)(const FusedShape& shape, const float* weights) = nullptr;
@@ -27,7 +27,7 @@ struct CudaFusedParts {
   std::string (*choice)(const FusedShape& shape) = nullptr;  ///< for the record
 };
 
-/// Wraps them into a variant that no network takes unless it is named, and that lives as long as the program.
+/// Wraps the parts into a variant that no network takes unless it is named, and that lives as long as the program.
 const Variant& cuda_fused_variant(const CudaFusedParts& parts);
 
 }  // namespace convladder

@@ -3,8 +3,8 @@
 // A fused variant pools and activates when it stores. Its output is smaller by the area of the pooling, and the two
 // passes that would read and write all of the convolution's output are gone. See docs/use/fused.md.
 //
-// Max pooling takes the largest first and activates that: tanh, ReLU and adding a value per map never turn an order
-// round, so the largest comes out the same, and all but one element of each window are spared the activation.
+// A fused variant takes the maximum first and then activates it: tanh, ReLU and adding a value per map never reverse an
+// order, so the maximum stays the same, and all but one element of each window are spared the activation.
 #pragma once
 
 #include "variants/activation_shape.hpp"
@@ -16,7 +16,7 @@ enum class Activation { relu, tanh };
 
 /// y[b, m, r, c] = the largest of f(conv[b, m, r * pool_stride + i, c * pool_stride + j] + bias[m]) over i, j in
 /// 0..pool_size - 1, where conv is as in ConvShape. Windows that would leave the convolution's output are left out. A
-/// NaN is never hidden: an output that any NaN of its window takes part in is NaN.
+/// NaN is never hidden: an output is NaN if its window depends on any NaN.
 struct FusedShape {
   ConvShape convolution;                     ///< with the batch
   bool has_bias = false;                     ///< one value per output map, added before the activation
@@ -28,7 +28,7 @@ struct FusedShape {
   bool pools() const { return pool_size > 1 || pool_stride > 1; }
   int pooled_height() const { return (convolution.out_height() - pool_size) / pool_stride + 1; }
   int pooled_width() const { return (convolution.out_width() - pool_size) / pool_stride + 1; }
-  /// What is written, NCHW: [batch][out_channels][pooled_height][pooled_width].
+  /// The shape of the output, NCHW: [batch][out_channels][pooled_height][pooled_width].
   ActivationShape output() const { return {convolution.out_channels, pooled_height(), pooled_width()}; }
   std::size_t output_elements() const { return output().elements() * static_cast<std::size_t>(convolution.batch); }
 
@@ -37,7 +37,7 @@ struct FusedShape {
     shape.convolution.batch = batch;
     return shape;
   }
-  /// As the harness knows it: a size of the problem `fused-convolution`.
+  /// The shape as the harness knows it: a size of the problem `fused-convolution`.
   operator ProblemSize() const;  // NOLINT(google-explicit-constructor): it is one
 };
 

@@ -49,12 +49,12 @@ class FusedConvolution final : public Problem {
     if (shape.has_bias) tensors.push_back({"bias", shape.convolution.out_channels});
     return tensors;
   }
-  /// The convolution's output, of variants that do not fuse.
+  /// Elements of the convolution's output, which variants that do not fuse hold in memory.
   std::int64_t intermediate_elements(const ProblemSize& size) const override {
     return fused_shape(size).convolution.output_elements_per_image();
   }
   double flop(const ProblemSize& size) const override { return fused_shape(size).convolution.with_batch(1).flop(); }
-  /// Of the convolution, whose pixels beyond the last window nobody needs, so that its rows may be fewer.
+  /// Operations of the convolution without the pixels beyond the last window, which nobody needs.
   double least_flop(const ProblemSize& size) const override {
     const FusedShape shape = fused_shape(size);
     const ConvShape& s = shape.convolution;
@@ -82,7 +82,7 @@ class FusedConvolution final : public Problem {
     return shape;
   }
 
-  /// Winograd or FFT, as of the convolution: at most a filter's taps.
+  /// Winograd or FFT save at most a factor of a filter's taps, as for the convolution.
   double most_saved_operations(const ProblemSize& size) const override {
     const double kernel = fused_shape(size).convolution.kernel;
     return kernel * kernel;

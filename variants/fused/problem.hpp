@@ -9,15 +9,15 @@ namespace convladder {
 
 const Problem& fused_problem();
 
-/// Throws std::logic_error for a size of another problem.
+/// The fused shape of a size. Throws std::logic_error for a size of another problem.
 FusedShape fused_shape(const ProblemSize& size);
 
-/// A stage of the convolution and the operators of a network, one after the other: what a fused variant builds on. Both
-/// texts, and the variant, last as long as the program.
+/// The variant that a fused variant builds on: a stage of the convolution and the operators of a network, one after the
+/// other. Both texts and the variant live as long as the program.
 const Variant& separate_variant(std::string_view family, std::string_view stage);
-/// Whether a variant does it in one: the others are the stage and the operators of a network, one after the other.
+/// Whether a variant fuses its layers: the others run a stage and the operators of a network one after the other.
 bool fuses(const ProblemVariant& variant);
-/// The variant of the convolution that one is made of, or that it does more in one than.
+/// The variant of the convolution that this variant contains or extends.
 const ProblemVariant& convolution_of(const ProblemVariant& variant);
 
 }  // namespace convladder

@@ -12,7 +12,7 @@ namespace {
 
 double activated(Activation activation, double x) {
   if (activation == Activation::tanh) return std::tanh(x);
-  return x < 0 ? 0 : x;  // a NaN stays
+  return x < 0 ? 0 : x;  // a NaN stays a NaN
 }
 
 }  // namespace

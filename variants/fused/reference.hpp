@@ -20,7 +20,7 @@ namespace convladder {
 ReferenceOutput reference_fused(const FusedShape& shape, std::span<const double> value,
                                 std::span<const double> magnitude, const float* bias);
 
-/// The same from one image (CHW) and the weights (OIHW).
+/// Computes the reference from one image (CHW) and the weights (OIHW).
 ReferenceOutput reference_fused(const FusedShape& shape, const float* input, const float* weights, const float* bias);
 
 }  // namespace convladder

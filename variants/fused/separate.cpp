@@ -1,5 +1,5 @@
 // The stages below the fused variants: a stage of the convolution and the operators of a network, one after the other.
-// All that fusing saves is here.
+// They have all the costs that fusing saves.
 #include <fmt/format.h>
 
 #include <deque>
@@ -19,7 +19,7 @@ struct Follower {
   bool has_bias = false;
 };
 
-/// Those of the shape, in order.
+/// The layers that follow the shape's convolution, in order.
 std::vector<Follower> followers_of(const FusedShape& shape) {
   const ConvShape& s = shape.convolution;
   const std::vector<int> sums{s.out_channels, s.out_height(), s.out_width()};
@@ -33,7 +33,7 @@ std::vector<Follower> followers_of(const FusedShape& shape) {
   return all;
 }
 
-/// Prepared and bound as the network runner binds them: all but the pooling work in place.
+/// The layers, prepared and bound as the network runner binds them: all but the pooling work in place.
 class PreparedSeparate final : public PreparedVariant {
  public:
   PreparedSeparate(Device& device, const ProblemVariant& stage, const FusedShape& shape, const ProblemTensors& tensors)
@@ -59,7 +59,7 @@ class PreparedSeparate final : public PreparedVariant {
     convolution_->load_input();
     convolution_->run();
     convolution_->store_output();
-    OtherThreads::rest();  // what follows is OpenMP's
+    OtherThreads::rest();  // the following operators use OpenMP's threads
   }
   void run() override {
     for (std::size_t part = 0; part < names_.size(); ++part) run_part(part);
@@ -88,7 +88,7 @@ class SeparateOperators final : public Variant {
     }
     return {};
   }
-  /// A network does the same in steps of its own.
+  /// Never suits: a network does the same in steps of its own.
   bool suits(const ProblemSize& /*size*/) const override { return false; }
   std::unique_ptr<PreparedVariant> prepare(Device& device, const ProblemSize& size,
                                            const ProblemTensors& tensors) const override {
@@ -119,7 +119,7 @@ class SeparateOperators final : public Variant {
   std::string_view stage_;
 };
 
-/// Below each stage that has a fused variant.
+/// Registers a separate variant below each stage that has a fused variant.
 struct Registrations {
   Registrations() {
     add("cpu", 1, "separate-register-tile", "Separate: Register tile");

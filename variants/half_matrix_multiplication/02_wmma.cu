@@ -17,13 +17,13 @@
 
 namespace wmma = nvcuda::wmma;
 
-constexpr int side = 16;  // of a fragment
-constexpr int warps = 4;  // of a block, side by side
+constexpr int side = 16;  // elements along each side of a fragment
+constexpr int warps = 4;  // warps of a block, side by side
 
 __global__ void __launch_bounds__(warps * 32) multiply_wmma(const __half* a, const __half* b, float* c, int N, int K) {
   const int row = static_cast<int>(blockIdx.y) * side;
   const int column = (static_cast<int>(blockIdx.x) * warps + static_cast<int>(threadIdx.x) / 32) * side;
-  if (column >= N) return;  // the same for all threads of a warp
+  if (column >= N) return;  // all threads of a warp have the same column
   const std::size_t columns = static_cast<std::size_t>(N);
 
   wmma::fragment<wmma::accumulator, side, side, side, float> sums;

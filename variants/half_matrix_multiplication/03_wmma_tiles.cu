@@ -19,8 +19,8 @@ namespace wmma = nvcuda::wmma;
 using namespace half_tiles;
 
 constexpr int tile = 64;       // rows and columns of C for a block
-constexpr int depth = 32;      // of a step
-constexpr int side = 16;       // of a fragment
+constexpr int depth = 32;      // depth of a step
+constexpr int side = 16;       // elements along each side of a fragment
 constexpr int warp_side = 32;  // rows and columns of C for a warp
 constexpr int warps_across = tile / warp_side;
 constexpr int threads = warps_across * warps_across * 32;
@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(threads) multiply_wmma_tiles(Problem p) {
   for (int n = 0; n < 4; ++n) wmma::fill_fragment(sums[n / 2][n % 2], 0.0F);
 
   for (int k0 = 0; k0 < p.K; k0 += depth) {
-    __syncthreads();  // everyone is done with the tiles before
+    __syncthreads();  // everyone is done with the previous tiles
 #pragma unroll
     for (int n = thread; n < tile * depth / 8; n += threads) {
       const int i = n / (depth / 8);
@@ -85,7 +85,7 @@ __global__ void __launch_bounds__(threads) multiply_wmma_tiles(Problem p) {
                               wmma::mem_row_major);
       continue;
     }
-    __syncwarp();  // the warp has read the part before
+    __syncwarp();  // the warp has read the previous part
     wmma::store_matrix_sync(edge[warp], sums[n / 2][n % 2], side, wmma::mem_row_major);
     __syncwarp();  // the part is complete
     for (int element = lane; element < side * side; element += 32) {

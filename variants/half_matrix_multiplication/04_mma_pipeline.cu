@@ -22,9 +22,9 @@
 
 using namespace half_tiles;
 
-constexpr int depth = 32;  // of a step
+constexpr int depth = 32;  // depth of a step
 constexpr int stages = TILE == 128 ? 2 : 4;
-constexpr int warp_rows = 64;  // of C
+constexpr int warp_rows = 64;  // rows of C of a warp
 constexpr int warp_columns = 32;
 constexpr int warps_across = TILE / warp_columns;
 constexpr int threads = TILE / warp_rows * warps_across * 32;
@@ -36,7 +36,7 @@ __device__ inline std::uint32_t shared_address(const void* at) {
   return static_cast<std::uint32_t>(__cvta_generic_to_shared(at));
 }
 
-/// 16 bytes, or zeros. With `is_inside` false nothing is read.
+/// Copies 16 bytes, or stores zeros if `is_inside` is false; then nothing is read.
 __device__ inline void copy_async(__half* to, const __half* from, bool is_inside) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
                :
@@ -44,7 +44,7 @@ __device__ inline void copy_async(__half* to, const __half* from, bool is_inside
                : "memory");
 }
 
-/// Four 8 x 8 matrices, lane by lane: matrix n from the rows that lanes 8 n to 8 n + 7 point to.
+/// Loads four 8 x 8 matrices, lane by lane: matrix n comes from the rows that lanes 8 n to 8 n + 7 point to.
 __device__ inline void load_matrices(std::uint32_t (&parts)[4], const __half* row) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(parts[0]), "=r"(parts[1]), "=r"(parts[2]), "=r"(parts[3])
@@ -58,7 +58,7 @@ __device__ inline void load_matrices_turned(std::uint32_t (&parts)[4], const __h
                : "memory");
 }
 
-/// sums (16 x 8) += a (16 x 16) * b (16 x 8), by a warp.
+/// Computes sums (16 x 8) += a (16 x 16) * b (16 x 8), by a warp.
 __device__ inline void mma(float (&sums)[4], const std::uint32_t (&a)[4], const std::uint32_t* b) {
   asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
       "{%0, %1, %2, %3};"
@@ -71,7 +71,7 @@ struct Tiles {
   __half b[depth * b_pitch];
 };
 
-/// The tiles of the step that begins at `k0`; behind the end of the depth they are zeros.
+/// Starts to copy the tiles of the step that begins at `k0`; behind the end of the depth they are zeros.
 template <bool vectors>
 __device__ inline void copy_step(Tiles& tiles, const Problem& p, int thread, int first_row, int first_column, int k0) {
 #pragma unroll

@@ -34,7 +34,7 @@ constexpr int kBlockColumns = 4096;
 
 int rounded_up_quotient(int dividend, int divisor) { return (dividend + divisor - 1) / divisor; }
 
-/// Columns of a task: about four tasks for each thread, if there are so many strips.
+/// Columns of a task, so that there are about four tasks for each thread if there are enough strips.
 int task_columns(int rows, int columns, int threads) {
   const int strips = rounded_up_quotient(columns, kColumns);
   const int tasks = 4 * threads;

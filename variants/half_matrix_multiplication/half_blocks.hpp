@@ -16,14 +16,14 @@ using register_tile::kRows;
 /// The deepest block that is packed at once.
 constexpr int kMostDepth = 512;
 
-/// A strip of A: `rows` (at most kRows) rows x `depth` (at most kMostDepth), as depth x rows.
+/// Packs a strip of A, `rows` (at most kRows) rows x `depth` (at most kMostDepth), as depth x rows.
 inline void pack_rows(const std::uint16_t* a, std::size_t pitch, int rows, int depth, float* to) {
   float floats[kRows * kMostDepth];
   for (int i = 0; i < rows; ++i) half_floats::to_floats(a + i * pitch, depth, floats + i * depth);
   register_tile::pack_rows(floats, static_cast<std::size_t>(depth), rows, depth, to);
 }
 
-/// A strip of B: depth x `columns` (at most kColumns) columns, as depth x kColumns with zeros behind.
+/// Packs a strip of B, depth x `columns` (at most kColumns) columns, as depth x kColumns padded with zeros.
 inline void pack_columns(const std::uint16_t* b, std::size_t pitch, int columns, int depth, float* to) {
   for (int k = 0; k < depth; ++k) {
     half_floats::to_floats(b + k * pitch, columns, to);

@@ -1,4 +1,4 @@
-// What the upper CUDA stages share: eight half floats at a time, from any place of a matrix.
+// Loads eight half floats at a time from any place of a matrix. The upper CUDA stages share it.
 #pragma once
 
 #include <cuda_fp16.h>
@@ -23,8 +23,8 @@ inline bool has_vectors(const Problem& p) {
   return p.K % 8 == 0 && p.N % 8 == 0 && is_aligned(p.a) && is_aligned(p.b) && is_aligned(p.c);
 }
 
-/// Eight neighbouring elements of row `i` of a rows x columns matrix from column `j` on, to shared memory; zeros
-/// outside.
+/// Copies eight neighbouring elements of row `i` of a rows x columns matrix from column `j` on to shared memory, with
+/// zeros outside of the matrix.
 template <bool vectors>
 __device__ inline void copy_eight(__half* to, const __half* matrix, int rows, int columns, int i, int j) {
   uint4 value = {0, 0, 0, 0};

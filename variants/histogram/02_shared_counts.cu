@@ -18,7 +18,7 @@ __global__ void shared_counts(const uint16_t* keys, uint32_t* counts, int n, int
   for (int bin = thread; bin < bins; bin += kThreads) of_block[bin] = 0;
   __syncthreads();
   const int threads = gridDim.x * kThreads;
-#pragma unroll 1  // left alone, nvcc has several loads under way: an idea that stage 3 adds
+#pragma unroll 1  // otherwise nvcc has several loads under way: an idea that stage 3 adds
   for (int i = blockIdx.x * kThreads + thread; i < n; i += threads) atomicAdd(&of_block[bin_of(keys[i], bins)], 1U);
   __syncthreads();
   for (int bin = thread; bin < bins; bin += kThreads) {

@@ -7,8 +7,8 @@
 // another, and no bin is computed. It relieves the load and store units, the latency between them, and everything else
 // per key.
 //
-// When it loses: the work grows with the number of bins. Above half as many as a vector has keys it is left out, and
-// this is stage 2.
+// When it loses: the work grows with the number of bins. With more bins than half the keys of a vector it is left out,
+// and this is stage 2.
 #include <algorithm>
 
 #include "few_bins.hpp"

@@ -4,8 +4,8 @@
 //
 // A key has two bytes: a warp of stage 2 fetches 64 bytes with each load, half of what a load can carry with four bytes
 // a thread and an eighth of what it can at most. Here a thread fetches eight keys at once and takes them apart in
-// registers. That relieves the issue slots and has more bytes of the input under way, so what is left to bind are the
-// atomic additions in shared memory.
+// registers. That relieves the issue slots and has more bytes of the input under way, so the atomic additions in shared
+// memory are the bottleneck that is left.
 //
 // When it loses: small inputs give work to an eighth of the threads.
 #include "device_bins.hpp"

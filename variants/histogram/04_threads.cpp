@@ -6,7 +6,7 @@
 // That relieves the core, by as many as there are.
 //
 // When it loses: each core clears its tables and adds them up, and starting threads takes some microseconds; so below
-// 65536 keys one thread goes alone. With few bins, where stage 3 is close to the memory's rate, the other cores bring
+// 65536 keys one thread works alone. With few bins, where stage 3 is close to the memory's rate, the other cores bring
 // less.
 #include <algorithm>
 

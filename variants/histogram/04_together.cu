@@ -21,7 +21,7 @@ __global__ void __launch_bounds__(THREADS) together(const uint16_t* keys, uint32
   for (int bin = thread; bin < bins; bin += THREADS) of_block[bin] = 0;
   __syncthreads();
   const int lane = thread % 32;
-  // Lanes without keys are asked like the others: they are of a bin that there is not.
+  // Lanes without keys are asked like the others, with a bin that does not exist.
   const auto count_eight = [=](const uint4& eight, bool has_keys) {
     for_each_of(eight, [=](unsigned key) {
       const unsigned bin = has_keys ? bin_of(key, bins) : bins;

@@ -35,7 +35,7 @@ __global__ void __launch_bounds__(THREADS)
   __syncthreads();
   for (int bin = thread; bin < bins; bin += THREADS) {
     uint32_t sum = 0;
-    // Each thread begins with another copy, or all of a warp would want the same bank.
+    // Each thread begins with a different copy; otherwise all threads of a warp would want the same bank.
     for (int copy = 0; copy < copies; ++copy) sum += of_block[bin * copies + (copy + thread) % copies];
     if (sum > 0) atomicAdd(&counts[bin], sum);
   }
@@ -43,7 +43,7 @@ __global__ void __launch_bounds__(THREADS)
 
 extern "C" void solve(const uint16_t* keys, uint32_t* counts, int N, int B) {
   cudaMemsetAsync(counts, 0, sizeof(uint32_t) * B);
-  constexpr int kMostWords = 8192;  // of a block: four of them fit into what a multiprocessor has
+  constexpr int kMostWords = 8192;  // words of a block: four blocks fit into a multiprocessor's shared memory
   int copies = COPIES;              // a power of two
   while (copies * B > kMostWords) copies /= 2;
   const int blocks = blocks_at_once(N, 16 * THREADS, THREADS);

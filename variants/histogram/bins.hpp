@@ -1,4 +1,4 @@
-// What the CPU stages share: the bin of a key.
+// The bin of a key. The CPU stages share it.
 #pragma once
 
 #include <cstdint>

@@ -1,14 +1,14 @@
-// What the CUDA stages share: the bin of a key, the size of a grid, and how a thread walks through its keys.
+// The bin of a key, the size of a grid, and a thread's walk through its keys. The CUDA stages share them.
 #pragma once
 
 #include <cstdint>
 
 __device__ inline unsigned bin_of(unsigned key, unsigned bins) { return key * bins >> 16; }
 
-/// Rounded up.
+/// The quotient, rounded up.
 inline int quotient(int numerator, int denominator) { return (numerator - 1) / denominator + 1; }
 
-/// Blocks for n keys: one for each `share` of them, as many as the GPU holds at once and no more.
+/// Blocks for n keys: one for each `share` of them, but no more than the GPU holds at once.
 inline int blocks_at_once(int n, int share, int threads) {
   static const int multiprocessors = [] {
     int device = 0;
@@ -17,13 +17,13 @@ inline int blocks_at_once(int n, int share, int threads) {
     cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device);
     return count > 0 ? count : 1;
   }();
-  constexpr int kThreadsAtOnce = 2048;  // of a multiprocessor
+  constexpr int kThreadsAtOnce = 2048;  // threads of a multiprocessor
   const int most = multiprocessors * (kThreadsAtOnce / threads);
   const int blocks = quotient(n, share);
   return blocks < most ? blocks : most;
 }
 
-/// Vectors of eight keys begin at multiples of 16 bytes.
+/// The part of the keys that can be loaded in vectors of eight, which begin at multiples of 16 bytes.
 struct KeyVectors {
   __device__ KeyVectors(const uint16_t* keys, int n) {
     const int misplaced = static_cast<int>(reinterpret_cast<std::uintptr_t>(keys) / sizeof(uint16_t) % 8);
@@ -39,8 +39,8 @@ struct KeyVectors {
   const uint4* eights;
 };
 
-/// The keys of a grid's thread, eight at a time: `many(keys)` gets them as four words with two keys each, `one(key)`
-/// those that are in no vector.
+/// Visits the keys of one thread of the grid, eight at a time: `many(keys)` gets them as four words with two keys each,
+/// `one(key)` gets the keys that are in no vector.
 template <typename Many, typename One>
 __device__ void for_each_key(const uint16_t* keys, int n, Many many, One one) {
   const int thread = blockIdx.x * blockDim.x + threadIdx.x;
@@ -51,7 +51,8 @@ __device__ void for_each_key(const uint16_t* keys, int n, Many many, One one) {
   if (thread < n - vectors.behind) one(keys[vectors.behind + thread]);
 }
 
-/// The same with `many(keys, has_keys)`, which all lanes of a warp call together as long as one of them has keys.
+/// Visits the keys of one thread, eight at a time, with `many(keys, has_keys)`, which all lanes of a warp call together
+/// as long as one of them has keys.
 template <typename Many, typename One>
 __device__ void for_each_key_by_warps(const uint16_t* keys, int n, Many many, One one) {
   const int thread = blockIdx.x * blockDim.x + threadIdx.x;
@@ -66,7 +67,7 @@ __device__ void for_each_key_by_warps(const uint16_t* keys, int n, Many many, On
   if (thread < n - vectors.behind) one(keys[vectors.behind + thread]);
 }
 
-/// Each of the eight keys.
+/// Calls one(key) for each of the eight keys.
 template <typename One>
 __device__ void for_each_of(const uint4& keys, One one) {
   const unsigned words[4] = {keys.x, keys.y, keys.z, keys.w};

@@ -1,4 +1,4 @@
-// What the CPU stages from 03 on share: counting by comparisons where bins are few.
+// Counting by comparisons where bins are few. The CPU stages from 03 on share it.
 #pragma once
 
 #include <algorithm>
@@ -11,11 +11,11 @@ constexpr int kLanes = 32;
 #else
 constexpr int kLanes = 16;
 #endif
-constexpr int kFewBins = kLanes / 2;  // more comparisons for a vector take longer than counting its keys one by one
+constexpr int kFewBins = kLanes / 2;  // with more, comparing a vector takes longer than counting its keys one by one
 
 using Keys = uint16_t __attribute__((vector_size(kLanes * sizeof(uint16_t))));
 
-/// How many of n keys are at least as large as each of kGroup limits is added to `sums`.
+/// Adds to each of `sums` how many of n keys are at least as large as the limit that belongs to it, for kGroup limits.
 constexpr int kGroup = 8;
 inline void compare_group(const uint16_t* keys, int n, const uint16_t* limits, uint32_t* sums) {
   Keys counts[kGroup] = {};  // in registers: n / kLanes is below 65536
@@ -33,9 +33,9 @@ inline void compare_group(const uint16_t* keys, int n, const uint16_t* limits, u
   }
 }
 
-/// Adds the counts of n keys to `counts`. Of the keys that reach a bin, those that reach the next one are not in it.
+/// Adds the counts of n keys to `counts`. A bin has the keys that reach it, without those that reach the next one.
 inline void compare_keys(const uint16_t* keys, int n, int bins, uint32_t* counts) {
-  constexpr int kPart = 8192;  // keys, which stay in the first cache from group to group
+  constexpr int kPart = 8192;  // keys, which stay in the first-level cache from group to group
   uint16_t limits[kFewBins + kGroup] = {};
   uint32_t reached[kFewBins + kGroup] = {};
   for (int bin = 1; bin < bins; ++bin) limits[bin] = static_cast<uint16_t>((65536 * bin - 1) / bins + 1);

@@ -1,8 +1,8 @@
 // @title CUB
 // @hypothesis what NVIDIA's own library makes of it
 //
-// cub::DeviceHistogram::HistogramEven, as it comes with the CUDA toolkit, for levels from 0 to 65536. What it wants to
-// store in between is kept from call to call.
+// cub::DeviceHistogram::HistogramEven, as it comes with the CUDA toolkit, for levels from 0 to 65536. The memory for
+// its intermediate results is kept from call to call.
 #include <cstddef>
 #include <cstdint>
 #include <cub/device/device_histogram.cuh>

@@ -1,4 +1,4 @@
-// What the CPU stages from 02 on share: several tables of counts side by side.
+// Several tables of counts side by side. The CPU stages from 02 on share them.
 #pragma once
 
 #include <cstring>
@@ -7,7 +7,7 @@
 
 constexpr int kTables = 4;
 
-/// Key i counts in table i mod 4.
+/// Tables of counts: key i is counted in table i mod 4.
 class Tables {
  public:
   explicit Tables(int bins) : bins_(bins) {
@@ -22,7 +22,7 @@ class Tables {
     for (; i < n; ++i) ++counts_[0][bin_of(keys[i], bins_)];
   }
 
-  /// Adds what has been counted to `sums`.
+  /// Adds the counts of all tables to `sums`.
   void add_to(uint32_t* sums) const {
     for (int bin = 0; bin < bins_; ++bin) {
       sums[bin] += (counts_[0][bin] + counts_[1][bin]) + (counts_[2][bin] + counts_[3][bin]);

@@ -3,9 +3,10 @@
 // @parameter THREADS 256 128 512
 //
 // Against the stage below, a row belongs to a block. Its threads take every 256th element each, so a warp loads 128
-// bytes in a row, four sectors instead of 32, and there are as many warps at work as a GPU can hold. What each has of a
-// sum is put together in shared memory: half of the threads add what the other half has, then a quarter, until one is
-// left. That relieves the path to the L2 and fills the machine, and a sum rounds a few times in a row, not C times.
+// bytes in a row, four sectors instead of 32, and there are as many warps at work as a GPU can hold. The threads'
+// partial sums are combined in shared memory: half of the threads add those of the other half, then a quarter, until
+// one is left. That relieves the path to the L2 and fills the machine, and a sum rounds a few times in a row, not C
+// times.
 //
 // When it loses: each of the two sums takes ten barriers, as long as a thread needs for dozens of elements: rows of a
 // few hundred elements mostly wait. Gain and bias are read once for each row by another block: they come from the L2.
@@ -13,7 +14,7 @@
 #define THREADS 256
 #endif
 
-/// The sum of all threads' values; every thread gets it.
+/// The sum of the values of all threads; every thread gets it.
 __device__ float sum_of_block(float value) {
   __shared__ float shared[THREADS];
   const int thread = static_cast<int>(threadIdx.x);

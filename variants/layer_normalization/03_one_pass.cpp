@@ -7,8 +7,8 @@
 // mean as any other. The two chains of additions do not wait for each other, and each element is loaded once for both.
 // That relieves the latency of additions and the loads.
 //
-// When it loses: digits, where the first element lies far from all others: n deviations away from the mean cost as much
-// as n^2 times the rounding. Rows of a few elements gain nothing.
+// When it loses: it loses digits where the first element lies far from all others: n deviations away from the mean cost
+// as much as n^2 times the rounding. Rows of a few elements gain nothing.
 #include <cmath>
 #include <cstddef>
 
@@ -24,7 +24,7 @@ void normalize_row(const float* x, const float* gain, const float* bias, float* 
     sum += difference;
     squares += difference * difference;
   }
-  const float mean = sum / static_cast<float>(C);  // of the differences
+  const float mean = sum / static_cast<float>(C);  // mean of the differences
   const float variance = std::fmax(squares / static_cast<float>(C) - mean * mean, 0.0F);
   const float factor = 1 / std::sqrt(variance + epsilon);
 #pragma omp simd

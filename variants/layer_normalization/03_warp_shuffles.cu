@@ -4,7 +4,7 @@
 //
 // Against the stage below, the threads of a warp exchange their values directly, from register to register: with the
 // thread 16 further, then 8, 4, 2 and 1, after which all 32 have the sum. Shared memory only carries one value for each
-// warp, and every warp adds those up by itself in the same way. That relieves shared memory and above all the
+// warp, and every warp adds those up on its own in the same way. That relieves shared memory and above all the
 // barriers, at which a whole block waits for its last warp.
 //
 // When it loses: all threads take part in all steps, so more instructions are issued than before, when half of the
@@ -20,7 +20,7 @@ __device__ float sum_of_warp(float value) {
   return value;
 }
 
-/// The sum of all threads' values; every thread gets it.
+/// The sum of the values of all threads; every thread gets it.
 __device__ float sum_of_block(float value) {
   __shared__ float shared[kWarps];
   const int warp = static_cast<int>(threadIdx.x) / 32;

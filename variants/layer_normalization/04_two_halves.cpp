@@ -5,8 +5,9 @@
 // two to four cycles until the next of its chain can begin; with four chains the core has one to begin in nearly every
 // cycle, and the loads set the pace. That relieves the latency of additions further.
 //
-// When it loses: rows of 100 or 200 elements, whose halves are a few vectors and some rest each: the rest is dearer
-// than the chain was. Rows from memory wait for the memory. Two places in a row are two streams for the prefetchers.
+// When it loses: rows of 100 or 200 elements, whose halves are a few vectors and a remainder each: the remainder costs
+// more than the chain did. Rows from memory wait for the memory. Two places in a row are two streams for the
+// prefetchers.
 #include <cmath>
 #include <cstddef>
 
@@ -15,7 +16,7 @@ namespace {
 void normalize_row(const float* x, const float* gain, const float* bias, float* y, float epsilon, int C) {
   const float first = x[0];
   const int half = C / 2;
-  float sum = x[C - 1] - first;  // where C is odd, neither half has it
+  float sum = x[C - 1] - first;  // if C is odd, neither half has this element
   float squares = sum * sum;
   if (C % 2 == 0) sum = squares = 0;
   float other_sum = 0;
@@ -29,7 +30,7 @@ void normalize_row(const float* x, const float* gain, const float* bias, float* 
     other_sum += other_difference;
     other_squares += other_difference * other_difference;
   }
-  const float mean = (sum + other_sum) / static_cast<float>(C);  // of the differences
+  const float mean = (sum + other_sum) / static_cast<float>(C);  // mean of the differences
   const float variance = std::fmax((squares + other_squares) / static_cast<float>(C) - mean * mean, 0.0F);
   const float factor = 1 / std::sqrt(variance + epsilon);
 #pragma omp simd

@@ -16,7 +16,7 @@
 #endif
 constexpr int kWarps = THREADS / 32;
 
-/// Of some elements.
+/// Mean and sum of squares of some elements.
 struct Moments {
   float count = 0;
   float mean = 0;

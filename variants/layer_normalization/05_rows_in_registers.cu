@@ -20,7 +20,7 @@ __device__ float sum_of_warp(float value) {
   return value;
 }
 
-/// The sum of all threads' values; every thread gets it.
+/// The sum of the values of all threads; every thread gets it.
 __device__ float sum_of_block(float value) {
   __shared__ float shared[kMostThreads / 32];
   const int warps = static_cast<int>(blockDim.x) / 32;
@@ -35,7 +35,7 @@ __device__ float sum_of_block(float value) {
   return value;
 }
 
-/// A vector of floats, element by element as well.
+/// A vector of floats that can also be accessed element by element.
 template <typename Vector>
 union Elements {
   static constexpr int kCount = sizeof(Vector) / sizeof(float);
@@ -43,7 +43,7 @@ union Elements {
   float element[kCount];
 };
 
-/// `Vector` is float4, or float where rows do not begin at multiples of 16 bytes; a thread has `count` of them, which
+/// `Vector` is float4, or float where rows do not begin at multiples of 16 bytes; a thread has `count` vectors, which
 /// lie a block's width apart, so that a warp loads neighbours.
 template <typename Vector, int count>
 __global__ void __launch_bounds__(kMostThreads)
@@ -97,7 +97,8 @@ void launch(const float* x, const float* gain, const float* bias, float* y, floa
   normalize<Vector, count><<<R, threads>>>(x, gain, bias, y, epsilon, C);
 }
 
-/// The fewest elements for a thread with which the row fits into a block of 256 threads, and 16 for longer rows.
+/// Launches with the fewest elements for a thread with which the row fits into a block of 256 threads, or 16 for longer
+/// rows.
 template <typename Vector>
 void choose(const float* x, const float* gain, const float* bias, float* y, float epsilon, int R, int C) {
   constexpr int kWidth = Elements<Vector>::kCount;

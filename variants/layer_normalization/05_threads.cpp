@@ -5,8 +5,8 @@
 // read by all of them and written by none. That relieves the single core.
 //
 // When it loses: fewer rows than cores leave some idle, and a single long row uses one. Waking up the others takes some
-// microseconds: one core is sooner done with a handful of rows. Where rows come from memory, a few cores are enough for
-// its rate.
+// microseconds: one core finishes a handful of rows sooner. Where rows come from memory, a few cores are enough for its
+// rate.
 #include <cmath>
 #include <cstddef>
 
@@ -15,7 +15,7 @@ namespace {
 void normalize_row(const float* x, const float* gain, const float* bias, float* y, float epsilon, int C) {
   const float first = x[0];
   const int half = C / 2;
-  float sum = x[C - 1] - first;  // where C is odd, neither half has it
+  float sum = x[C - 1] - first;  // if C is odd, neither half has this element
   float squares = sum * sum;
   if (C % 2 == 0) sum = squares = 0;
   float other_sum = 0;
@@ -29,7 +29,7 @@ void normalize_row(const float* x, const float* gain, const float* bias, float* 
     other_sum += other_difference;
     other_squares += other_difference * other_difference;
   }
-  const float mean = (sum + other_sum) / static_cast<float>(C);  // of the differences
+  const float mean = (sum + other_sum) / static_cast<float>(C);  // mean of the differences
   const float variance = std::fmax((squares + other_squares) / static_cast<float>(C) - mean * mean, 0.0F);
   const float factor = 1 / std::sqrt(variance + epsilon);
 #pragma omp simd

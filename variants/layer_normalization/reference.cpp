@@ -1,10 +1,10 @@
 // y = (x - mean) / sqrt(variance + epsilon) * gain + bias, with the mean and the variance of a row (the mean square of
 // x - mean).
 //
-// What errors are relative to, for each element: the sizes of what is added up on the way to it. The sum of a row has
-// rounded C times, in any direction, in numbers as large as the mean of |x|: the mean is off by the square root of C
-// times that. An error of x - mean goes on to y as often as x - mean does, gain / sqrt(variance + epsilon) times; the
-// error of the variance is one of x - mean likewise. And there is the bias.
+// The scale of errors for each element is the size of the terms that are added up on the way to it. The sum of a row
+// has rounded C times, in any direction, in numbers as large as the mean of |x|: the mean is off by the square root of
+// C times that. An error of x - mean goes on to y as often as x - mean does, gain / sqrt(variance + epsilon) times; an
+// error of the variance acts like one of x - mean. The bias counts too.
 #include <cmath>
 #include <cstdint>
 

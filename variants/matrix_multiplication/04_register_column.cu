@@ -12,7 +12,7 @@
 #include <cstddef>
 
 constexpr int tile = 64;   // rows and columns of C for a block
-constexpr int depth = 8;   // of a step
+constexpr int depth = 8;   // depth of a step
 constexpr int height = 8;  // rows of C for a thread
 constexpr int threads = tile * tile / height;
 static_assert(tile * depth == threads, "each thread copies one element of A and one of B");

@@ -4,9 +4,9 @@
 //
 // A tile of C that the vector registers can hold: 14 rows x 32 columns with AVX-512, 6 x 16 with AVX2. For each step of
 // the depth two vectors of a row of B are loaded, and each of the 14 elements of A is spread over a vector and
-// multiplied with both. Against the stage below no sum is loaded or stored inside the loop: 16 loads and no store for
-// 28 vector multiply-adds, where it were 35 and 7. That relieves the ports of the first-level cache, and what is left
-// is the arithmetic. The sums are so many that each multiply-add has 28 others to overlap with.
+// multiplied with both. Against the stage below no sum is loaded or stored inside the loop: 28 vector multiply-adds
+// take 16 loads and no store, instead of 35 and 7. That relieves the ports of the first-level cache, and what is left
+// is the arithmetic. There are so many sums that each multiply-add has 28 others to overlap with.
 //
 // When it loses: with fewer rows or columns than the tile has. The tile takes B in strips of 128 bytes, a row of B
 // apart: each is another page where rows are long, and rows of a power of two share a few sets of the cache. The stage
@@ -24,7 +24,7 @@ using namespace register_tile;
 
 namespace {
 
-/// The last columns of B where they are fewer than a tile has, with zeros behind them.
+/// A copy of B's last columns if there are fewer than a tile has, padded with zeros.
 struct LastColumns {
   float data[DEPTH * kColumns] = {};
 

@@ -12,7 +12,7 @@
 //
 // When it loses: copying costs a load and a store for each element of A and B; each serves all columns or all rows, so
 // it pays from some dozens of them on. With M = 1 the copy of B is all there is. At 512 x 512 x 512 both matrices fit
-// into the second-level cache, and the stage below is as fast; what is saved here are the larger and the deeper ones.
+// into the second-level cache, and the stage below is as fast; the gain is in larger and deeper products.
 #include <algorithm>
 #include <cstddef>
 

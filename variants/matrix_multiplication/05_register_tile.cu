@@ -5,7 +5,7 @@
 // The register tile in two directions: a thread has 8 rows x 8 columns of C. For each step of the depth it loads eight
 // elements of A and eight of B, and makes 64 products of them. Against the stage below that is a quarter of a load for
 // each multiply-add instead of more than one. The rows of a thread are TILE / 8 apart, and so are its columns: what the
-// threads of a warp load at the same time lies side by side, without a conflict of banks. A is turned round when it is
+// threads of a warp load at the same time lies side by side, without a conflict of banks. A is transposed when it is
 // copied, with a pitch that takes neighbouring steps of the depth to other banks. That relieves shared memory; the
 // arithmetic sets the pace for the first time.
 //
@@ -17,7 +17,7 @@
 #define TILE 128
 #endif
 
-constexpr int depth = 8;             // of a step
+constexpr int depth = 8;             // depth of a step
 constexpr int side = 8;              // rows and columns of C for a thread
 constexpr int across = TILE / side;  // threads in a row of the tile
 constexpr int threads = across * across;

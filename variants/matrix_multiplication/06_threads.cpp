@@ -4,10 +4,10 @@
 // @parameter STRIPS 8 4 16
 //
 // The stage below on all cores. For each block of the depth they copy strips of A and B together into memory that all
-// share, wait for each other, and then take tasks from one list: STRIPS x 14 rows by so many strips of columns that
-// there are several tasks for each core. No two tasks write the same element, so no order of them changes a result. A
-// core that is slower, or has something else to do, takes fewer of them. That relieves the arithmetic, by as many
-// cores as there are.
+// share, wait for each other, and then take tasks from one list: STRIPS x 14 rows by as many strips of columns as give
+// each core several tasks. No two tasks write the same element, so no order of them changes a result. A core that is
+// slower, or has something else to do, takes fewer of them. That relieves the arithmetic, by as many cores as there
+// are.
 //
 // When it loses: waiting for each other takes some microseconds for each block. Products of less than about a million
 // multiply-adds are faster on one core.
@@ -35,7 +35,7 @@ constexpr int kBlockColumns = 4096;
 
 int rounded_up_quotient(int dividend, int divisor) { return (dividend + divisor - 1) / divisor; }
 
-/// Columns of a task: about four tasks for each thread, if there are so many strips.
+/// Columns of a task, so that there are about four tasks for each thread if there are enough strips.
 int task_columns(int rows, int columns, int threads) {
   const int strips = rounded_up_quotient(columns, kColumns);
   const int tasks = 4 * threads;

@@ -19,7 +19,7 @@
 
 using namespace vector_tiles;
 
-constexpr int depth = 8;          // of a step
+constexpr int depth = 8;          // depth of a step
 constexpr int across = TILE / 8;  // threads in a row of the tile
 constexpr int threads = across * across;
 

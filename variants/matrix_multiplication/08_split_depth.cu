@@ -23,12 +23,12 @@
 
 using namespace vector_tiles;
 
-constexpr int depth = 8;          // of a step
-constexpr int least_depth = 64;   // of a part
+constexpr int depth = 8;          // depth of a step
+constexpr int least_depth = 64;   // the least depth of a part
 constexpr int across = TILE / 8;  // threads in a row of the tile
 constexpr int threads = across * across;
 
-/// p.c: a matrix for each part.
+/// Computes the parts: p.c has a matrix for each of them.
 template <bool vectors>
 __global__ void __launch_bounds__(threads) multiply_part(Problem p, int part_depth) {
   __shared__ __align__(16) DoubleBuffer<TILE, depth, threads, vectors> buffer;
@@ -52,7 +52,7 @@ __global__ void add_parts(const float* parts, float* c, std::size_t elements, in
 
 namespace {
 
-/// Memory for the parts, which only grows.
+/// Memory for the parts, which grows but never shrinks.
 float* parts_memory(std::size_t count) {
   static float* memory = nullptr;
   static std::size_t size = 0;
@@ -79,7 +79,7 @@ int multiprocessors() {
 
 int rounded_up_quotient(int dividend, int divisor) { return (dividend + divisor - 1) / divisor; }
 
-/// A multiple of the depth of a step.
+/// The depth of each part: a multiple of a step's.
 int depth_of_parts(int tiles, int K) {
   static const int blocks = multiprocessors();
   int parts = blocks / tiles;

@@ -20,12 +20,12 @@
 using namespace vector_tiles;
 
 constexpr int tile = 64;       // rows and columns of C for a block
-constexpr int depth = 16;      // of a step
+constexpr int depth = 16;      // depth of a step
 constexpr int warp_side = 32;  // rows and columns of C for a warp
 constexpr int warps_across = tile / warp_side;
 constexpr int threads = warps_across * warps_across * 32;
-constexpr int quads = tile * depth / 4 / threads;  // of A and of B for each thread
-// Of pairs (high, low): four rows further is four pairs of banks further, so that half a warp reads without a conflict.
+constexpr int quads = tile * depth / 4 / threads;  // vectors of A and of B for each thread
+// Rows of pairs (high, low): four rows further is four pairs of banks further, so half a warp reads without a conflict.
 constexpr int a_pitch = depth + 4;
 constexpr int b_pitch = tile + 4;
 
@@ -46,7 +46,7 @@ __device__ inline void put_split(float2* to, float4 quad) {
   reinterpret_cast<float4*>(to)[1] = make_float4(z.x, z.y, w.x, w.y);
 }
 
-/// sums (16 x 8) += a (16 x 8) * b (8 x 8), by a warp.
+/// Computes sums (16 x 8) += a (16 x 8) * b (8 x 8), by a warp.
 __device__ inline void mma(float (&sums)[4], const float (&a)[4], const float (&b)[2]) {
   asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
       "{%0, %1, %2, %3};"
@@ -76,7 +76,7 @@ __global__ void __launch_bounds__(threads) multiply_tensor_cores(Problem p) {
   const int first_column = static_cast<int>(blockIdx.x) * tile;
   const int row = warp / warps_across * warp_side;
   const int column = warp % warps_across * warp_side;
-  // How the elements of a 16 x 8 product lie in the lanes of a warp.
+  // The lane's part of a 16 x 8 product's elements.
   const int group = thread % 32 / 4;
   const int member = thread % 4;
 
@@ -90,7 +90,7 @@ __global__ void __launch_bounds__(threads) multiply_tensor_cores(Problem p) {
       a_quads[n] = load_four<vectors>(p.a, p.M, p.K, first_row + place / (depth / 4), k0 + place % (depth / 4) * 4);
       b_quads[n] = load_four<vectors>(p.b, p.K, p.N, k0 + place / (tile / 4), first_column + place % (tile / 4) * 4);
     }
-    __syncthreads();  // everyone is done with the tiles before
+    __syncthreads();  // everyone is done with the previous tiles
 #pragma unroll
     for (int n = 0; n < quads; ++n) {
       const int place = n * threads + thread;

@@ -1,4 +1,4 @@
-// What the upper CUDA stages share: copying tiles of A and B four floats at a time, and storing a thread's 8 x 8 sums.
+// Copies tiles of A and B four floats at a time, and stores a thread's 8 x 8 sums. The upper CUDA stages share it.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ inline bool has_vectors(const Problem& p) {
   return p.K % 4 == 0 && p.N % 4 == 0 && is_aligned(p.a) && is_aligned(p.b) && is_aligned(p.c);
 }
 
-/// Four neighbouring elements of row `i` of a rows x columns matrix from column `j` on; zeros outside.
+/// Four neighbouring elements of row `i` of a rows x columns matrix from column `j` on; zeros outside the matrix.
 template <bool vectors>
 __device__ inline float4 load_four(const float* matrix, int rows, int columns, int i, int j) {
   float4 value = {0.0F, 0.0F, 0.0F, 0.0F};
@@ -52,12 +52,12 @@ __device__ inline void store_four(const Problem& p, int i, int j, const float* v
   }
 }
 
-/// A step of a block: `depth` columns of TILE rows of A, `depth` rows of TILE columns of B. `fetch` takes it from
-/// global memory into registers, `put` from there into shared memory, A turned round.
+/// A step of a block: `depth` columns of TILE rows of A, `depth` rows of TILE columns of B. `fetch` loads it from
+/// global memory into registers, `put` stores it from there in shared memory, with A transposed.
 template <int tile, int depth, int threads, bool vectors>
 struct Step {
-  static constexpr int pitch = tile + 4;  // of A: the 16 rows that a warp puts at once and two depths are 32 banks
-  static constexpr int quads = tile * depth / 4 / threads;  // of A and of B for each thread
+  static constexpr int pitch = tile + 4;  // of A: the 16 rows that a warp stores at once and two depths are 32 banks
+  static constexpr int quads = tile * depth / 4 / threads;  // vectors of A and of B for each thread
   static_assert(quads * threads * 4 == tile * depth, "all threads copy as much");
   using A = float[depth][pitch];
   using B = float[depth][tile];
@@ -96,7 +96,7 @@ template <int row_step, int column_step>
 struct Sums {
   float sums[8][8] = {};
 
-  /// Adds the products of one depth: rows of the tiles at the thread's first row and column.
+  /// Adds the products of one depth, from the tiles' rows at the thread's first row and column.
   __device__ void add(const float* a_row, const float* b_row) {
     float a_values[8];
     float b_values[8];
@@ -134,7 +134,7 @@ struct DoubleBuffer {
   typename Tiles::A a_tiles[2];
   typename Tiles::B b_tiles[2];
 
-  /// The steps that begin in `first` (a multiple of the depth) to before `last`.
+  /// Adds the steps from `first` (a multiple of the depth) to before `last`.
   __device__ void add(const Problem& p, int first_row, int first_column, int first, int last,
                       Sums<tile / 2, tile / 2>& sums) {
     const int thread = static_cast<int>(threadIdx.x);
@@ -152,7 +152,7 @@ struct DoubleBuffer {
       for (int k = 0; k < depth; ++k) sums.add(&a_tiles[now][k][row], &b_tiles[now][k][column]);
       now ^= 1;
       if (has_next) next.put(a_tiles[now], b_tiles[now], thread);
-      __syncthreads();  // the next tiles are complete, and everyone is done with these
+      __syncthreads();  // the next tiles are complete, and everyone is done with the current ones
     }
   }
 };

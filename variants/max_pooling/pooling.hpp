@@ -8,7 +8,7 @@ namespace convladder {
 
 /// Windows of size x size, `stride` apart, none cut off.
 struct Pooling {
-  ActivationShape input;  ///< of one image
+  ActivationShape input;  ///< shape of one image
   ActivationShape output;
   int size = 1;
   int stride = 1;

@@ -1,4 +1,5 @@
-// The largest of each K x K window, windows S apart, none cut off. It chooses and does not compute: the very value.
+// The largest of each K x K window, with windows S apart and none cut off. It is one of the inputs, so nothing is
+// rounded.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -30,7 +31,7 @@ class MaxPooling final : public LayerProblem {
   double flop(const ProblemSize& size) const override {
     return static_cast<double>(output_elements(size)) * size.at("K") * size.at("K");
   }
-  /// Windows that overlap share what they compare.
+  /// Windows that overlap can share comparisons, so one operation for each output is the least.
   double least_flop(const ProblemSize& size) const override { return static_cast<double>(output_elements(size)); }
 
   std::vector<ReferenceOutput> reference(const ProblemSize& size, const ProblemTensors& item) const override {

@@ -20,7 +20,7 @@ __global__ void __launch_bounds__(kTreeThreads) scan_sums(const int32_t* sums, i
   scan_tree_tiles<PaddedPlaces>(sums, sums_up_to, tiles);
 }
 
-/// Block b serves tile b + 1: nothing is before the first one.
+/// Adds the sums: block b serves tile b + 1, since there is nothing before the first one.
 __global__ void __launch_bounds__(kTreeThreads) add_sums(const int32_t* sums_up_to, int32_t* y, int n) {
   const int32_t before = sums_up_to[blockIdx.x];
   const int first = (blockIdx.x + 1) * kTreeTile + threadIdx.x;

@@ -2,7 +2,7 @@
 // @hypothesis shuffles inside a warp replace the tree in shared memory, and two barriers its twenty
 // @parameter ROUNDS 4 2 8
 //
-// Against stage 4 a thread holds sixteen numbers in four vectors of four. It adds up each vector by itself, the lanes
+// Against stage 4 a thread holds sixteen numbers in four vectors of four. It adds up each vector on its own, the lanes
 // of a warp pass their sums on by shuffles, from register to register, and only the sum of each warp goes through
 // shared memory. The tiles have 4096 numbers, so there are a quarter as many sums for the second launch, and each load
 // and store moves 16 bytes. That relieves the shared memory and the barriers, behind which most of a block waited, and
@@ -26,7 +26,7 @@ __global__ void __launch_bounds__(kThreads) scan_sums(const int32_t* sums, int32
   scan_register_tiles(sums, sums_up_to, tiles);
 }
 
-/// Block b serves tile b + 1: nothing is before the first one.
+/// Adds the sums: block b serves tile b + 1, since there is nothing before the first one.
 __global__ void __launch_bounds__(kThreads) add_sums(const int32_t* sums_up_to, int32_t* y, int n, bool aligned) {
   const int begin = (blockIdx.x + 1) * kTile;
   store_tile(load_tile(y, n, begin, aligned), sums_up_to[blockIdx.x], y, n, begin, aligned);

@@ -5,8 +5,8 @@
 // of stage 4 (input read, output read, output written) one is for nothing. Here results go to memory by streaming
 // stores, which gather a whole line in a buffer of the core. That relieves the memory once more by a third.
 //
-// When it loses: output that the last-level cache would have held goes to memory all the same, and whoever uses it next
-// waits for it. So it is left out where the caches hold input and output.
+// When it loses: output that the last-level cache would have held goes to memory all the same, and the next user waits
+// for it. So it is left out where the caches hold input and output.
 #include <algorithm>
 #include <fstream>
 
@@ -18,7 +18,7 @@
 
 namespace {
 
-/// `to` begins at a multiple of the vector's size.
+/// Stores numbers with streaming stores, which bypass the caches; `to` must begin at a multiple of the vector's size.
 void store_past_caches(int32_t* to, const Numbers& numbers) {
 #if defined(__AVX512F__)
   _mm512_stream_si512(reinterpret_cast<__m512i*>(to), reinterpret_cast<const __m512i&>(numbers));
@@ -35,12 +35,12 @@ void scan_past_caches(const int32_t* x, int32_t* y, int n, int32_t before) {
   before = scan_part(x, y, head, before);
   scan_part(x + head, y + head, n - head, before, store_past_caches);
 #if defined(__AVX__)
-  _mm_sfence();  // whoever waits for this thread finds what it has stored
+  _mm_sfence();  // whoever waits for this thread finds the numbers that it has stored
 #endif
 }
 
-/// Whether the last-level cache is smaller than input and output. One of a usual size is taken where the system does
-/// not say.
+/// Whether the last-level cache is smaller than input and output. A usual size is assumed where the system does not
+/// say.
 bool outgrows_caches(int numbers) {
   static const long kibibytes = [] {
     long size = 0;

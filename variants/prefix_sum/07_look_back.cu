@@ -3,21 +3,21 @@
 // once
 // @parameter ROUNDS 4 2 8
 //
-// The decoupled look-back of Merrill and Garland. There is one launch. A block scans its tile in registers and makes
-// its sum known at once. Then it looks back: each tile before it has made known its own sum or, better, the sum up to
-// and with it. The block adds up sums, 32 tiles at a look, until it meets one of the second kind, makes its own known
-// as such, and stores. Since the blocks before are at work at the same time, few of them have to be looked at. What is
-// left is one read and one write for each number, the least that there can be. That relieves the memory.
+// The decoupled look-back of Merrill and Garland. There is one launch. A block scans its tile in registers and
+// publishes its sum at once. Then it looks back: each tile before it has published its own sum or, better, the sum up
+// to and including it. The block adds up sums, 32 tiles at a look, until it meets one of the second kind, publishes its
+// own as such, and stores. Since the blocks before are at work at the same time, few of them have to be looked at. What
+// is left is one read and one write for each number, the least that there can be. That relieves the memory.
 //
 // A block must never wait for one that has not begun, which might not begin before this one ends: so the tiles are
 // dealt out by a counter, in the order in which the blocks begin.
 //
 // When it loses: the chain from block to block takes some time for each step, so inputs of few tiles gain only the
-// launches. What the tiles make known has to be forgotten before each call, which is a small launch of its own.
+// launches. The published sums have to be cleared before each call, which is a small launch of its own.
 #include "kept_memory.hpp"
 #include "register_tile.hpp"
 
-/// What a tile has made known, and a sum, in one word: whoever sees the one sees the other.
+/// How much a tile has published. It is packed with a sum into one word, so that whoever sees one sees the other.
 enum Known : uint32_t { kNothing = 0, kSum = 1, kSumUpTo = 2 };
 using State = unsigned long long;
 
@@ -26,7 +26,7 @@ __device__ inline State make_state(Known known, int32_t sum) {
 }
 __device__ inline uint32_t known_of(State state) { return static_cast<uint32_t>(state >> 32); }
 
-/// The sum of all tiles before `tile`, which is above 0. The lanes of a warp look at 32 of them at a time.
+/// The sum of all tiles before `tile`, which is above 0. The lanes of a warp look at 32 tiles at a time.
 __device__ int32_t sum_before(const volatile State* states, int tile) {
   const int lane = threadIdx.x % 32;
   int32_t sum = 0;

@@ -1,10 +1,10 @@
-// What the CUDA stages share: memory that they keep between calls.
+// Memory that the CUDA stages keep between calls.
 #pragma once
 
 #include <cstddef>
 
-/// Device memory that is kept from call to call, as a library keeps what it planned: allocating it takes longer than a
-/// small scan. It holds what the last call left. Null where there is not so much; CUDA then remembers the error.
+/// Device memory that is kept from call to call, as a library keeps its plans: allocating it takes longer than a small
+/// scan. It still holds the data of the last call. Null if there is not enough memory; CUDA then remembers the error.
 template <typename T>
 T* kept_memory(std::size_t count) {
   static T* memory = nullptr;
@@ -17,5 +17,5 @@ T* kept_memory(std::size_t count) {
   return memory;
 }
 
-/// Rounded up.
+/// The quotient, rounded up.
 inline int quotient(int numerator, int denominator) { return (numerator - 1) / denominator + 1; }

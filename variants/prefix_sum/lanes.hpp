@@ -13,11 +13,12 @@ constexpr int kLanes = 8;
 
 using Numbers = int32_t __attribute__((vector_size(kLanes * sizeof(int32_t))));
 
-/// From and to any address. Vectors are passed by reference: how they are passed by value depends on the processor.
+/// Loads and stores numbers at any address. Vectors are passed by reference: how they are passed by value depends on
+/// the processor.
 inline void load(Numbers& numbers, const int32_t* from) { std::memcpy(&numbers, from, sizeof numbers); }
 inline void store(int32_t* to, const Numbers& numbers) { std::memcpy(to, &numbers, sizeof numbers); }
 
-/// To each lane the one `kStep` lanes below is added; nothing to the lowest ones.
+/// Adds to each lane the one `kStep` lanes below it; the lowest lanes stay as they are.
 template <int kStep, int... kIndices>
 inline void add_lanes_below(Numbers& numbers, std::integer_sequence<int, kIndices...> /*lanes*/) {
   const Numbers zeros = {};
@@ -38,5 +39,5 @@ inline void spread_last(Numbers& numbers, std::integer_sequence<int, kIndices...
   numbers = __builtin_shufflevector(numbers, numbers, (kIndices * 0 + kLanes - 1)...);
 }
 
-/// Every lane gets what the last one holds.
+/// Gives every lane the number of the last one.
 inline void spread_last(Numbers& numbers) { spread_last(numbers, std::make_integer_sequence<int, kLanes>{}); }

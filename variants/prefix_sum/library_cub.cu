@@ -1,8 +1,8 @@
 // @title CUB
 // @hypothesis what NVIDIA's own library makes of it
 //
-// cub::DeviceScan::InclusiveSum, as it comes with the CUDA toolkit: a scan by looking back. What it wants to store in
-// between is kept from call to call.
+// cub::DeviceScan::InclusiveSum, as it comes with the CUDA toolkit: a scan by looking back. The memory for its
+// intermediate results is kept from call to call.
 #include <cstddef>
 #include <cub/device/device_scan.cuh>
 

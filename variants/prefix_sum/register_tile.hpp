@@ -1,4 +1,4 @@
-// What the stages from 05 on share: a tile in the registers of a block, scanned with shuffles.
+// A tile in the registers of a block, scanned with shuffles. The stages from 05 on share it.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,12 @@ constexpr int kWarpTile = 4 * 32 * kRounds;  // numbers of a warp
 constexpr int kTile = kWarps * kWarpTile;    // numbers of a block
 
 /// A thread's part of a tile. Round r of a warp is 128 consecutive numbers, four for each lane, and its rounds follow
-/// each other: the loads of a warp are consecutive, and so is what it scans.
+/// each other: the loads of a warp are consecutive, and so are the numbers that it scans.
 struct RegisterTile {
   int4 part[kRounds];
 };
 
-/// Whether vectors of four may be loaded from one and stored to the other: they begin at multiples of 16 bytes.
+/// Whether vectors of four may be loaded from x and stored to y: both begin at multiples of 16 bytes.
 inline bool are_aligned(const void* x, const void* y) {
   return (reinterpret_cast<std::uintptr_t>(x) | reinterpret_cast<std::uintptr_t>(y)) % 16 == 0;
 }
@@ -30,7 +30,7 @@ __device__ inline int part_begin(int begin, int round) {
   return begin + thread / 32 * kWarpTile + round * 4 * 32 + thread % 32 * 4;
 }
 
-/// Zeros behind the end.
+/// Loads a thread's part of a tile, with zeros behind the end of the input.
 __device__ inline RegisterTile load_tile(const int32_t* x, int n, int begin, bool aligned) {
   RegisterTile tile;
 #pragma unroll
@@ -46,7 +46,7 @@ __device__ inline RegisterTile load_tile(const int32_t* x, int n, int begin, boo
   return tile;
 }
 
-/// As far as there are numbers, each with `before` added.
+/// Stores a thread's part of a tile, as far as there are numbers, with `before` added to each.
 __device__ inline void store_tile(const RegisterTile& tile, int32_t before, int32_t* y, int n, int begin,
                                   bool aligned) {
 #pragma unroll
@@ -65,7 +65,7 @@ __device__ inline void store_tile(const RegisterTile& tile, int32_t before, int3
   }
 }
 
-/// The sum of what the lanes up to and with this one bring.
+/// The sum of the values of all lanes up to and including this one.
 __device__ inline int32_t scan_warp(int32_t sum) {
   const int lane = threadIdx.x % 32;
 #pragma unroll
@@ -76,7 +76,8 @@ __device__ inline int32_t scan_warp(int32_t sum) {
   return sum;
 }
 
-/// What the warps of a block bring, in shared memory: this warp's sum and that of those before it.
+/// The sums of a block's warps, exchanged through shared memory: `before` is the sum of the warps before this one,
+/// `all` that of all warps.
 struct WarpSums {
   int32_t before;
   int32_t all;
@@ -84,7 +85,7 @@ struct WarpSums {
 __device__ inline WarpSums sums_of_warps(int32_t of_this_warp) {
   __shared__ int32_t of_warps[kWarps];
   const int warp = threadIdx.x / 32;
-  __syncthreads();  // everyone has read what a tile before left
+  __syncthreads();  // everyone has read the sums of the previous tile
   if (threadIdx.x % 32 == 0) of_warps[warp] = of_this_warp;
   __syncthreads();
   WarpSums sums{0, 0};
@@ -98,7 +99,7 @@ __device__ inline WarpSums sums_of_warps(int32_t of_this_warp) {
 
 /// Replaces each number by the sum up to it inside the tile, and returns the sum of all.
 __device__ inline int32_t scan_tile(RegisterTile& tile) {
-  int32_t carry = 0;  // of this warp's rounds
+  int32_t carry = 0;  // sum of this warp's rounds so far
 #pragma unroll
   for (int round = 0; round < kRounds; ++round) {
     int4& part = tile.part[round];
@@ -119,7 +120,7 @@ __device__ inline int32_t scan_tile(RegisterTile& tile) {
   return sums.all;
 }
 
-/// One block scans all numbers, a tile at a time, and carries the sum.
+/// Scans all numbers with one block, a tile at a time, and carries the sum.
 __device__ inline void scan_register_tiles(const int32_t* x, int32_t* y, int n) {
   int32_t carry = 0;
   for (int begin = 0; begin < n; begin += kTile) {

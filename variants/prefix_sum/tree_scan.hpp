@@ -1,4 +1,4 @@
-// What the stages 02 to 04 share: Blelloch's scan of 1024 numbers in shared memory.
+// Blelloch's scan of 1024 numbers in shared memory. The stages 02 to 04 share it.
 #pragma once
 
 #include <cstdint>
@@ -6,13 +6,13 @@
 constexpr int kTreeThreads = 512;
 constexpr int kTreeTile = 2 * kTreeThreads;  // numbers that a block scans at a time
 
-/// Number i lies at its own place: strides of powers of two meet in few banks.
+/// Number i lies at place i: strides of powers of two meet in few banks.
 struct PlainPlaces {
   static constexpr int size = kTreeTile;
   __device__ static int of(int i) { return i; }
 };
 
-/// One place is left free behind every 32.
+/// Number i lies at place i + i / 32: one place is left free behind every 32.
 struct PaddedPlaces {
   static constexpr int size = kTreeTile + kTreeTile / 32;
   __device__ static int of(int i) { return i + i / 32; }
@@ -32,7 +32,7 @@ __device__ int32_t tree_scan(int32_t* shared) {
     const int right = (2 * thread + 2) * step - 1;
     if (right < kTreeTile) shared[Places::of(right)] += shared[Places::of(right - step)];
   }
-  if (thread == 0) {  // who has written it
+  if (thread == 0) {  // the thread that has written it
     total = shared[Places::of(kTreeTile - 1)];
     shared[Places::of(kTreeTile - 1)] = 0;
   }
@@ -57,17 +57,17 @@ __device__ int32_t scan_tree_tile(const int32_t* x, int32_t* y, int n, int begin
   const int second = first + kTreeThreads;
   const int32_t x_first = first < n ? x[first] : 0;
   const int32_t x_second = second < n ? x[second] : 0;
-  __syncthreads();  // everyone has read what a tile before left
+  __syncthreads();  // everyone has read the previous tile
   shared[Places::of(threadIdx.x)] = x_first;
   shared[Places::of(threadIdx.x + kTreeThreads)] = x_second;
   const int32_t total = tree_scan<Places>(shared);
-  // The tree leaves the sum of what is before a number: with the number, it is the sum up to it.
+  // The tree leaves the sum before each number: with the number added, it is the sum up to it.
   if (first < n) y[first] = before + shared[Places::of(threadIdx.x)] + x_first;
   if (second < n) y[second] = before + shared[Places::of(threadIdx.x + kTreeThreads)] + x_second;
   return total;
 }
 
-/// One block scans all numbers, a tile at a time, and carries the sum.
+/// Scans all numbers with one block, a tile at a time, and carries the sum.
 template <typename Places>
 __device__ void scan_tree_tiles(const int32_t* x, int32_t* y, int n) {
   int32_t carry = 0;

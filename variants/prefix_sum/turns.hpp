@@ -1,4 +1,4 @@
-// What the CPU stages from 04 on share: threads that take pieces of the input in turn.
+// Threads that take pieces of the input in turn. The CPU stages from 04 on share them.
 #pragma once
 
 #include <omp.h>
@@ -13,10 +13,10 @@
 template <typename Scan>
 void scan_in_turns(const int32_t* x, int32_t* y, int n, Scan scan) {
   constexpr int kPiece = 65536;  // 256 KB
-  constexpr int kLooks = 10000;  // some microseconds: to sleep and to be woken takes longer than a turn
+  constexpr int kLooks = 10000;  // looks for some microseconds: sleeping and being woken takes longer than a turn
   const int pieces = (n - 1) / kPiece + 1;
   std::atomic<int> turn = 0;
-  int32_t sum_so_far = 0;  // whose turn it is may use it
+  int32_t sum_so_far = 0;  // only the thread whose turn it is may use it
 #pragma omp parallel
   for (int piece = omp_get_thread_num(); piece < pieces; piece += omp_get_num_threads()) {
     const int begin = piece * kPiece;

@@ -1,4 +1,4 @@
-// What the CPU stages from 02 on share: the scan and the sum of a part.
+// The scan and the sum of a part. The CPU stages from 02 on share them.
 #pragma once
 
 #include "lanes.hpp"
@@ -15,7 +15,7 @@ int32_t scan_part(const int32_t* x, int32_t* y, int n, int32_t before, Store sto
     Numbers sum = numbers;
     spread_last(sum);
     numbers += carry;
-    carry += sum;  // the only thing that the next vector waits for
+    carry += sum;  // the only value that the next vector waits for
     store_to(y + i, numbers);
   }
   int32_t sum = carry[0];
@@ -26,7 +26,7 @@ int32_t scan_part(const int32_t* x, int32_t* y, int n, int32_t before, Store sto
   return sum;
 }
 
-/// Through the caches.
+/// Scans a part with stores that go through the caches.
 inline int32_t scan_part(const int32_t* x, int32_t* y, int n, int32_t before) {
   return scan_part(x, y, n, before, store);
 }

@@ -12,7 +12,8 @@
 
 namespace register_tile {
 
-/// Memory that only grows and is kept for the next call: fresh pages cost more than a small product. Not initialized.
+/// Memory that grows but never shrinks and is kept for the next call: fresh pages cost more than a small product. Not
+/// initialised.
 class Buffer {
  public:
   float* at_least(std::size_t count) {
@@ -35,8 +36,8 @@ class Buffer {
   std::size_t count_ = 0;
 };
 
-/// Lane j of the result: of `a` where j has not the bit `step`, else of `b`, from the lane with that bit as `upper`
-/// says.
+/// Lane j of the result comes from `a` where j does not have the bit `step`, otherwise from `b`, from the lane with or
+/// without that bit as `upper` says.
 template <std::size_t step, bool upper, std::size_t... lane>
 inline Vector exchange(Vector a, Vector b, std::index_sequence<lane...> /*all*/) {
   return __builtin_shufflevector(
@@ -59,11 +60,11 @@ template <std::size_t step = 1>
   }
 }
 
-/// A strip of A: `rows` (at most kRows) rows x depth, as depth x rows. Element (i, k) stands at a[i * pitch + k].
+/// Packs a strip of A, `rows` (at most kRows) rows x depth, as depth x rows. Element (i, k) stands at a[i * pitch + k].
 inline void pack_rows(const float* a, std::size_t pitch, int rows, int depth, float* to) {
   int k = 0;
   if constexpr (kRows <= kLanes) {
-    // Whole vectors are stored; what is too much of one is overwritten by the next, so the last ones go one by one.
+    // Whole vectors are stored; their surplus lanes are overwritten by the next one, so the last ones go one by one.
     for (; rows == kRows && k + 2 * kLanes <= depth; k += kLanes) {
       Vector block[kLanes] = {};
 #pragma GCC unroll 16
@@ -78,7 +79,7 @@ inline void pack_rows(const float* a, std::size_t pitch, int rows, int depth, fl
   }
 }
 
-/// A strip of B: depth x `columns` (at most kColumns) columns, as depth x kColumns with zeros behind.
+/// Packs a strip of B, depth x `columns` (at most kColumns) columns, as depth x kColumns padded with zeros.
 inline void pack_columns(const float* b, std::size_t pitch, int columns, int depth, float* to) {
   for (int k = 0; k < depth; ++k) {
     const float* const row = b + k * pitch;
@@ -92,7 +93,7 @@ inline void pack_columns(const float* b, std::size_t pitch, int columns, int dep
   }
 }
 
-/// One tile of packed strips.
+/// Multiplies one tile of packed strips.
 inline void multiply_packed(const float* a, const float* b, int rows, int depth, const Target& c) {
   with_rows(rows, [&]<int known_rows>() {
     multiply<known_rows>(Left{a, 1, known_rows}, Right{b, kColumns}, depth, c);

@@ -6,7 +6,7 @@
 
 namespace register_tile {
 
-// So many sums that all vector registers are taken but three: two vectors of B and one element of A.
+// As many sums as fill all vector registers but three, which hold two vectors of B and one element of A.
 #if defined(__AVX512F__)
 constexpr int kLanes = 16;
 constexpr int kRows = 14;  // of 32 registers
@@ -24,7 +24,7 @@ constexpr int kVectors = 2;
 constexpr int kColumns = kVectors * kLanes;
 
 using Vector [[gnu::vector_size(kLanes * sizeof(float))]] = float;
-/// In memory it may stand anywhere, and what stands there are floats.
+/// Floats in memory as vectors: they may begin at any address, and what lies there are floats.
 using Stored [[gnu::vector_size(kLanes * sizeof(float)), gnu::aligned(alignof(float)), gnu::may_alias]] = float;
 
 inline Vector load(const float* from) { return *reinterpret_cast<const Stored*>(from); }
@@ -40,8 +40,8 @@ struct Right {
   const float* data;
   std::size_t step;
 };
-/// `columns` of the tile are of C, the others are computed and dropped. The first part of the depth is stored, the
-/// others are added.
+/// Where a product goes: `columns` of the tile belong to C, the others are computed and dropped. The first part of the
+/// depth is stored, the others are added.
 struct Target {
   float* data;
   std::size_t row;
@@ -49,7 +49,7 @@ struct Target {
   bool is_first;
 };
 
-/// c (rows x kColumns) = or += a (rows x depth) * b (depth x kColumns). All of b's kColumns columns are read.
+/// Computes c (rows x kColumns) = or += a (rows x depth) * b (depth x kColumns). All of b's kColumns columns are read.
 template <int rows>
 [[gnu::always_inline]] inline void multiply(const Left& a, const Right& b, int depth, const Target& c) {
   Vector sums[rows][kVectors] = {};

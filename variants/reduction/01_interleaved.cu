@@ -6,9 +6,9 @@
 // blocks are summed in the same way by further launches.
 //
 // What it costs: the threads that work are spread over all warps, so each step is executed by all eight warps for half
-// as many numbers, the last one for one number. Which threads work is asked with a remainder, which no unit computes:
-// it is some twenty instructions. So the issue slots bind, and the memory, which is all that a sum needs, waits. It
-// never wins. It is the first stage, and all others are compared with it.
+// as many numbers, the last one for one number. A remainder decides which threads work, and no unit computes
+// remainders: it takes some twenty instructions. So the issue slots bind, and the memory, which is all that a sum
+// needs, waits. It never wins. It is the first stage, and all others are compared with it.
 #include "passes.hpp"
 
 constexpr int kThreads = 256;

@@ -2,9 +2,9 @@
 // @hypothesis the working threads are the first ones, so whole warps end instead of idling, and no remainder is
 // computed
 //
-// The same pairs are added in the same order as in stage 1. Only who adds them changes: thread t takes pair t, so the
-// threads that work are always the first ones of the block. From the fourth step on, seven of eight warps have nothing
-// to do but wait at the barrier. That relieves the issue slots.
+// The same pairs are added in the same order as in stage 1. Only the threads that add them change: thread t takes pair
+// t, so the threads that work are always the first ones of the block. From the fourth step on, seven of eight warps
+// have nothing to do but wait at the barrier. That relieves the issue slots.
 //
 // When it loses: neighbouring threads now reach for numbers that are 2, 4, 8, ... apart. Shared memory has 32 banks,
 // so 2, 4, 8, ... threads of a warp want the same bank, and the access takes as many turns. Fewer warps ask, but

@@ -6,7 +6,7 @@
 // latency, and for what fits into the caches there are as many loads in a cycle as there are cores times two.
 //
 // When it loses: starting and joining threads takes some microseconds, more than a small sum: below 65536 numbers one
-// thread goes alone. Where one core reaches the memory's rate already, the others gain nothing.
+// thread works alone. Where one core reaches the memory's rate already, the others gain nothing.
 #include <algorithm>
 
 #include "vector_sums.hpp"

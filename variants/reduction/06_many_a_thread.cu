@@ -17,7 +17,7 @@ constexpr int kThreads = 256;
 __global__ void many_a_thread(const float* x, float* sums, int n) {
   float sum = 0.0F;
   const unsigned threads = gridDim.x * kThreads;
-#pragma unroll 1  // left alone, nvcc has several loads under way: an idea that stage 7 adds
+#pragma unroll 1  // otherwise nvcc has several loads under way: an idea that stage 7 adds
   for (unsigned i = blockIdx.x * kThreads + threadIdx.x; i < static_cast<unsigned>(n); i += threads) sum += x[i];
   sum = block_sum<kThreads>(sum);
   if (threadIdx.x == 0) sums[blockIdx.x] = sum;

@@ -33,8 +33,8 @@ __global__ void __launch_bounds__(THREADS) one_launch(const float* x, float* sum
   }
   if (threadIdx.x == 0) {
     sums[blockIdx.x] = sum;
-    __threadfence();  // whoever sees the ticket taken sees the sum
-    is_last = atomicInc(&finished_blocks, gridDim.x - 1) == gridDim.x - 1;  // the last one makes it zero
+    __threadfence();  // whoever sees that the ticket is taken sees the sum
+    is_last = atomicInc(&finished_blocks, gridDim.x - 1) == gridDim.x - 1;  // the last ticket resets it to zero
   }
   __syncthreads();
   if (!is_last) return;

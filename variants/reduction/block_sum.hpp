@@ -1,15 +1,15 @@
-// What the stages from 06 on share: how a block adds up what its threads have, and how many blocks a GPU holds.
+// The sum of a block's threads, and the number of blocks that a GPU holds. The stages from 06 on share them.
 #pragma once
 
-/// The sum of what the threads of a warp bring: the first lane gets it.
+/// The sum of the values of a warp's threads: the first lane gets it.
 __device__ inline float warp_sum(float sum) {
 #pragma unroll
   for (int step = 16; step > 0; step /= 2) sum += __shfl_down_sync(0xffffffff, sum, step);
   return sum;
 }
 
-/// The sum of what all threads of the block bring: the first thread gets it. Shuffles in every warp, then in one warp
-/// for all of them: one barrier. `kThreads`: a multiple of 32, up to 1024.
+/// The sum of the values of all threads of the block: the first thread gets it. Every warp sums with shuffles, then one
+/// warp sums for all of them: that takes one barrier. `kThreads` must be a multiple of 32, up to 1024.
 template <int kThreads>
 __device__ float block_sum(float sum) {
   constexpr int kWarps = kThreads / 32;
@@ -21,8 +21,8 @@ __device__ float block_sum(float sum) {
   return thread < 32 ? warp_sum(thread < kWarps ? of_warps[thread] : 0.0F) : 0.0F;
 }
 
-/// Blocks for n numbers: one for each `share` of them, as many as the GPU holds at once and no more; one where a second
-/// pass would take longer than what it saves.
+/// Blocks for n numbers: one for each `share` of them, but no more than the GPU holds at once; only one if a second
+/// pass would take longer than it saves.
 inline int blocks_at_once(int n, int share, int threads) {
   static const int multiprocessors = [] {
     int device = 0;
@@ -31,7 +31,7 @@ inline int blocks_at_once(int n, int share, int threads) {
     cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device);
     return count > 0 ? count : 1;
   }();
-  constexpr int kThreadsAtOnce = 2048;  // of a multiprocessor
+  constexpr int kThreadsAtOnce = 2048;  // threads of a multiprocessor
   if (n <= 16 * threads) return 1;
   const int most = multiprocessors * (kThreadsAtOnce / threads);
   const int blocks = (n - 1) / share + 1;

@@ -7,7 +7,8 @@ constexpr int kLanes = 16;
 
 using Floats = float __attribute__((vector_size(kLanes * sizeof(float))));
 
-/// From any address. Vectors are passed by reference: how they are passed by value depends on the processor.
+/// Loads numbers from any address. Vectors are passed by reference: how they are passed by value depends on the
+/// processor.
 inline void load(Floats& lanes, const float* from) { std::memcpy(&lanes, from, sizeof lanes); }
 
 inline double sum_of_lanes(const Floats& lanes) {

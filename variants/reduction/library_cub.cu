@@ -1,8 +1,8 @@
 // @title CUB
 // @hypothesis what NVIDIA's own library makes of it
 //
-// cub::DeviceReduce::Sum, as it comes with the CUDA toolkit. What it wants to store in between is kept from call to
-// call.
+// cub::DeviceReduce::Sum, as it comes with the CUDA toolkit. The memory for its intermediate results is kept from call
+// to call.
 #include <cstddef>
 #include <cub/device/device_reduce.cuh>
 

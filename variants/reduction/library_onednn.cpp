@@ -2,9 +2,10 @@
 // @hypothesis what Intel's library makes of it
 // @libraries dnnl
 //
-// dnnl::reduction sums the last dimension of a tensor. Its work is divided among threads by what is left over, so one
-// row would be one thread's: here the input is seen as rows of about 16384 numbers, whose sums a second reduction adds
-// up. What does not fill a row is added here. What oneDNN has compiled for a size is kept for the next call.
+// dnnl::reduction sums the last dimension of a tensor. Its work is divided among threads by the remaining dimensions,
+// so one row would be one thread's: here the input is seen as rows of about 16384 numbers, whose sums a second
+// reduction adds up. Numbers that do not fill a row are added here. The code that oneDNN has compiled for a size is
+// kept for the next call.
 #include <dnnl.hpp>
 #include <memory>
 #include <unordered_map>
@@ -34,8 +35,8 @@ Reduction reduction_of(const dnnl::engine& engine, dnnl::memory::dim rows, dnnl:
 }
 
 struct Plan {
-  Reduction rows;  ///< of the input
-  Reduction sums;  ///< of what the rows have
+  Reduction rows;  ///< sums of the input's rows
+  Reduction sums;  ///< sum of the rows' sums
   std::vector<float> row_sums;
 };
 
@@ -46,7 +47,7 @@ extern "C" void solve(const float* x, float* y, int N) {
   static dnnl::stream stream(engine);
   static std::unordered_map<int, std::unique_ptr<Plan>> plans;  // by the number of rows
 
-  // oneDNN refuses to reduce a dimension of one: two rows are the fewest.
+  // oneDNN refuses to reduce a dimension of one: there must be at least two rows.
   const int rows = N / kRow < 2 ? 0 : N / kRow;
   double sum = 0;
   for (int i = rows * kRow; i < N; ++i) sum += x[i];

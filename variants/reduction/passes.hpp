@@ -1,10 +1,10 @@
-// What the CUDA stages share: memory between launches, and launches until one sum is left.
+// Memory between launches, and launches until one sum is left. The CUDA stages share them.
 #pragma once
 
 #include <cstddef>
 
-/// Device memory that is kept from call to call, as a library keeps what it planned: allocating it takes longer than a
-/// small sum. It holds what the last call left. Null where there is not so much; CUDA then remembers the error.
+/// Device memory that is kept from call to call, as a library keeps its plans: allocating it takes longer than a small
+/// sum. It still holds the data of the last call. Null if there is not enough memory; CUDA then remembers the error.
 inline float* kept_floats(std::size_t count) {
   static float* memory = nullptr;
   static std::size_t held = 0;
@@ -16,16 +16,16 @@ inline float* kept_floats(std::size_t count) {
   return memory;
 }
 
-/// Rounded up.
+/// The quotient, rounded up.
 inline int quotient(int numerator, int denominator) { return (numerator - 1) / denominator + 1; }
 
-/// Sums n numbers by passes: each leaves one sum for a block, which the next one adds up. `blocks_of(n)` is how many
-/// blocks a pass over n numbers has, fewer than n; `launch(from, to, n, blocks)` starts one.
+/// Sums n numbers in passes: each leaves one sum for each block, and the next pass adds these up. A pass over n numbers
+/// has `blocks_of(n)` blocks, fewer than n; `launch(from, to, n, blocks)` starts it.
 template <typename BlocksOf, typename Launch>
 void sum_in_passes(const float* x, float* y, int n, BlocksOf blocks_of, Launch launch) {
   const int first = blocks_of(n);
   if (first == 1) return launch(x, y, n, 1);
-  // Two places in turn: a block may be done before another one has read what it was given.
+  // Two places take turns: a block may finish before another one has read its input.
   float* to = kept_floats(static_cast<std::size_t>(first) + static_cast<std::size_t>(blocks_of(first)));
   if (to == nullptr) return;
   float* other = to + first;

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cmath>
 
-/// y_scale: the norm of x, which is how far the error of a careful sum grows where signs are random; or the sum itself
-/// where it is larger, since a float cannot hold it more precisely.
+/// `y_scale` is the norm of x, which is how far the error of a careful sum grows where signs are random; or the sum
+/// itself if that is larger, since a float cannot hold it more precisely.
 extern "C" void reference(const double* x, double* y, double* y_scale, int N) {
   constexpr int kPart = 4096;
   double sum = 0;

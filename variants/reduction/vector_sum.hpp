@@ -1,4 +1,4 @@
-// What the stages from 07 on share: how a thread of a grid sums its part of the input in vectors of four.
+// The sum of a grid's thread over its part of the input, in vectors of four. The stages from 07 on share it.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@ __device__ inline float4 operator+(float4 a, float4 b) {
 }
 
 /// The sum of thread `thread` of `threads`. Each loads `kLoads` vectors before it adds the first. A vector begins at a
-/// multiple of 16 bytes: what lies before the first one and behind the last one is added number by number.
+/// multiple of 16 bytes: numbers before the first vector and behind the last one are added one by one.
 template <int kLoads>
 __device__ float vector_sum(const float* x, unsigned n, unsigned thread, unsigned threads) {
   const unsigned misplaced = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(x) / sizeof(float) % 4);

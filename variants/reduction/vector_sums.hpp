@@ -1,10 +1,10 @@
-// What the CPU stages from 03 on share: the sum of a part with several vectors of sums.
+// The sum of a part with several vectors of sums. The CPU stages from 03 on share it.
 #pragma once
 
 #include "lanes.hpp"
 
-/// In float, so that n should be some thousands at most. What lies kAhead bytes further is asked for if that is not 0;
-/// behind the end that asks for nothing.
+/// The sum of n numbers in float, so n should be some thousands at most. If kAhead is not 0, the line that lies kAhead
+/// bytes further is prefetched; beyond the end that has no effect.
 template <int kAhead = 0>
 double sum_of_part(const float* x, int n) {
   constexpr int kVectors = 8;

@@ -3,9 +3,9 @@
 // @parameter THREADS 256 128 512
 //
 // Against the stage below, a row belongs to a block. Its threads take every 256th element each, so a warp loads 128
-// bytes in a row, four sectors instead of 32, and there are as many warps at work as a GPU can hold. What each has
-// found of the largest element, and later of the sum, is put together in shared memory: half of the threads add what
-// the other half has, then a quarter, until one is left. That relieves the path to the L2 and fills the machine.
+// bytes in a row, four sectors instead of 32, and there are as many warps at work as a GPU can hold. The threads'
+// largest elements, and later their sums, are combined in shared memory: half of the threads take those of the other
+// half, then a quarter, until one is left. That relieves the path to the L2 and fills the machine.
 //
 // When it loses: each of the two reductions takes ten barriers, as long as a thread needs for dozens of
 // elements: rows of a few hundred elements mostly wait. Rows of less than 256 leave threads idle.
@@ -13,7 +13,7 @@
 #define THREADS 256
 #endif
 
-/// What `combine` makes of all threads' values; every thread gets it.
+/// Combines the values of all threads with `combine`; every thread gets the result.
 template <typename Combine>
 __device__ float of_block(float value, Combine combine) {
   __shared__ float shared[THREADS];

@@ -3,8 +3,8 @@
 //
 // Against the stage below, exp() is written out here, so that the compiler turns it into vectors as it does with any
 // arithmetic: e^x = 2^n * 2^f with n the whole number next to x * log2(e). 2^n is n in the place of the exponent, and
-// 2^f with |f| <= 1/2 a polynomial of degree six, good to 2e-9. `omp simd reduction` allows to sum in any order, so the
-// sum is a vector as well. One division for each row makes a factor. That relieves the arithmetic units.
+// 2^f with |f| <= 1/2 a polynomial of degree six, good to 2e-9. `omp simd reduction` allows summing in any order, so
+// the sum is a vector as well. One division for each row makes a factor. That relieves the arithmetic units.
 //
 // When it loses: rows that are shorter than a vector. And the search for the largest element is as it was, one after
 // the other: what was a small part of the time is now most of it. The next stage mends that.
@@ -29,7 +29,7 @@ float exponential(float x) {
   value = value * f + 0.24022652F;
   value = value * f + 0.6931472F;
   value = value * f + 1.0F;
-  // Bits, since g++ makes a branch of "x < -87 ? 0 : …", and then no vectors of the loop.
+  // A mask of bits, since g++ makes a branch of "x < -87 ? 0 : …" and then does not vectorise the loop.
   const std::uint32_t all_or_none = 0U - static_cast<std::uint32_t>(!(x < -87.0F));
   return std::bit_cast<float>(std::bit_cast<std::uint32_t>(value * scale) & all_or_none);
 }

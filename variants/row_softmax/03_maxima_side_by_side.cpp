@@ -29,7 +29,7 @@ float exponential(float x) {
   value = value * f + 0.24022652F;
   value = value * f + 0.6931472F;
   value = value * f + 1.0F;
-  // Bits, since g++ makes a branch of "x < -87 ? 0 : …", and then no vectors of the loop.
+  // A mask of bits, since g++ makes a branch of "x < -87 ? 0 : …" and then does not vectorise the loop.
   const std::uint32_t all_or_none = 0U - static_cast<std::uint32_t>(!(x < -87.0F));
   return std::bit_cast<float>(std::bit_cast<std::uint32_t>(value * scale) & all_or_none);
 }

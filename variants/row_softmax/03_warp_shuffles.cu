@@ -4,8 +4,8 @@
 //
 // Against the stage below, the threads of a warp exchange their values directly, from register to register: with the
 // thread 16 further, then 8, 4, 2 and 1, after which all 32 have the result. Shared memory only carries one value for
-// each warp, and every warp puts those together by itself in the same way. That relieves shared memory and above all
-// the barriers, at which a whole block waits for its last warp.
+// each warp, and every warp combines those on its own in the same way. That relieves shared memory and above all the
+// barriers, at which a whole block waits for its last warp.
 //
 // When it loses: all threads take part in all steps, so more instructions are issued than before, when half of the
 // warps had nothing to do after each step. Long rows have so many elements for each reduction that neither shows.
@@ -14,7 +14,7 @@
 #endif
 constexpr int kWarps = THREADS / 32;
 
-/// What `combine` makes of the values of a warp's threads; every thread gets it.
+/// Combines the values of a warp's threads with `combine`; every thread gets the result.
 template <typename Combine>
 __device__ float of_warp(float value, Combine combine) {
 #pragma unroll
@@ -24,7 +24,8 @@ __device__ float of_warp(float value, Combine combine) {
   return value;
 }
 
-/// Likewise of the block's threads. `neutral` changes nothing when it is combined.
+/// Combines the values of the block's threads; every thread gets the result. `neutral` changes nothing when it is
+/// combined.
 template <typename Combine>
 __device__ float of_block(float value, float neutral, Combine combine) {
   __shared__ float shared[kWarps];

@@ -14,7 +14,7 @@
 #define THREADS 256
 #endif
 constexpr int kWarps = THREADS / 32;
-constexpr float kNothing = -3.4e38F;  // not -INFINITY: the difference of two infinities is no number
+constexpr float kNothing = -3.4e38F;  // not -INFINITY: the difference of two infinities is NaN
 
 /// The sum of exp(x - largest) over some elements.
 struct Sum {
@@ -22,14 +22,14 @@ struct Sum {
   float sum = 0;
 };
 
-/// With `element` as well. Of the two exponentials, one is always of 0.
+/// Adds `element` to the sum. Of the two exponentials, one is always of 0.
 __device__ Sum with(Sum a, float element) {
   const float factor = expf(-fabsf(element - a.largest));
   if (element > a.largest) return {element, a.sum * factor + 1};
   return {a.largest, a.sum + factor};
 }
 
-/// Of all elements of a warp's threads; every thread gets it.
+/// The sum over all elements of a warp's threads; every thread gets it.
 __device__ Sum of_warp(Sum own) {
   Sum all{own.largest, 0};
 #pragma unroll

@@ -5,8 +5,8 @@
 // changes: no row needs another one. That relieves the single core.
 //
 // When it loses: fewer rows than cores leave some idle, and a single long row uses one. Waking up the others takes some
-// microseconds: one core is sooner done with a handful of rows. Where rows come from memory, a few cores are enough for
-// its rate.
+// microseconds: one core finishes a handful of rows sooner. Where rows come from memory, a few cores are enough for its
+// rate.
 #include <algorithm>
 #include <bit>
 #include <cstddef>
@@ -28,7 +28,7 @@ float exponential(float x) {
   value = value * f + 0.24022652F;
   value = value * f + 0.6931472F;
   value = value * f + 1.0F;
-  // Bits, since g++ makes a branch of "x < -87 ? 0 : …", and then no vectors of the loop.
+  // A mask of bits, since g++ makes a branch of "x < -87 ? 0 : …" and then does not vectorise the loop.
   const std::uint32_t all_or_none = 0U - static_cast<std::uint32_t>(!(x < -87.0F));
   return std::bit_cast<float>(std::bit_cast<std::uint32_t>(value * scale) & all_or_none);
 }

@@ -23,7 +23,8 @@ __device__ float of_warp(float value, Combine combine) {
   return value;
 }
 
-/// What `combine` makes of all threads' values; every thread gets it. `neutral` changes nothing when it is combined.
+/// Combines the values of all threads with `combine`; every thread gets the result. `neutral` changes nothing when it
+/// is combined.
 template <typename Combine>
 __device__ float of_block(float value, float neutral, Combine combine) {
   __shared__ float shared[kMostThreads / 32];
@@ -39,7 +40,7 @@ __device__ float of_block(float value, float neutral, Combine combine) {
   return value;
 }
 
-/// `Vector` is float4, or float where rows do not begin at multiples of 16 bytes; a thread has `count` of them, which
+/// `Vector` is float4, or float where rows do not begin at multiples of 16 bytes; a thread has `count` vectors, which
 /// lie a block's width apart, so that a warp loads neighbours.
 template <typename Vector, int count>
 __global__ void __launch_bounds__(kMostThreads) softmax(const float* x, float* y, int C) {
@@ -86,7 +87,8 @@ void launch(const float* x, float* y, int R, int C) {
   softmax<Vector, count><<<R, threads>>>(x, y, C);
 }
 
-/// The fewest elements for a thread with which the row fits into a block of 256 threads, and 32 for longer rows.
+/// Launches with the fewest elements for a thread with which the row fits into a block of 256 threads, or 32 for longer
+/// rows.
 template <typename Vector>
 void choose(const float* x, float* y, int R, int C) {
   constexpr int kWidth = sizeof(Vector) / sizeof(float);

@@ -1,10 +1,10 @@
 // y = exp(x - m) / sum of exp(x - m) over the row, where m is the largest x of the row: it cancels out, and without it
 // the exponentials would be too large for any type.
 //
-// What errors are relative to, for each element: y itself, as often as float32 rounds on the way to it. x - m is
-// rounded to 2^-24 of itself, and so is its product with log2(e), and an error of d in an exponent is a relative error
-// of d in the result: |x - m|. A sum of C positive terms has rounded C - 1 times, in any direction: the square root of
-// C. One for the rest. What is about as small as the smallest normal number may as well be 0.
+// The scale of errors for each element is y itself, as often as float32 rounds on the way to it. x - m is rounded to
+// 2^-24 of itself, and so is its product with log2(e), and an error of d in an exponent is a relative error of d in the
+// result: |x - m|. A sum of C positive terms has rounded C - 1 times, in any direction: the square root of C. One for
+// the rest. A result about as small as the smallest normal number may as well be 0.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>

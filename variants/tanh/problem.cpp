@@ -1,5 +1,5 @@
-// The hyperbolic tangent of every element. It has no cancellation that would magnify an error, so that an output may be
-// wrong by a few units in the last place: the magnitude is |tanh x|.
+// The hyperbolic tangent of every element. No cancellation magnifies an error, so an output may only be wrong by a few
+// units in the last place: the magnitude is |tanh x|.
 #include <cmath>
 
 #include "variants/layer_problem.hpp"

@@ -6,15 +6,14 @@
 // of the 32 touches a sector of its own, 32 bytes for the sake of 4.
 //
 // What it costs: the path to the L2 carries eight times as many sectors of y as y has. The L2 can put neighbouring
-// warps' pieces of a sector together before it goes to DRAM, as long as it can hold so many sectors that have begun;
-// with a large R it cannot. Swapping the roles makes the stores dense and the loads sparse instead: one side always
-// suffers.
-constexpr int kSide = 32;  // of a block: one warp is one row of it
+// warps' pieces of a sector together before it goes to DRAM, as long as it can hold that many partial sectors; with a
+// large R it cannot. Swapping the roles makes the stores dense and the loads sparse instead: one side always suffers.
+constexpr int kSide = 32;  // threads along each side of a block: each warp is one of its rows
 
 __global__ void transpose(const float* x, float* y, int R, int C) {
   const int row = static_cast<int>(blockIdx.y) * kSide + static_cast<int>(threadIdx.y);
   const int column = static_cast<int>(blockIdx.x) * kSide + static_cast<int>(threadIdx.x);
-  // The last blocks reach beyond the matrix. Fewer than 2^31 elements: 32 bits are enough inside it.
+  // The last blocks reach beyond the matrix, which has fewer than 2^31 elements: 32 bits are enough inside it.
   if (row < R && column < C) y[column * R + row] = x[row * C + column];
 }
 

@@ -18,7 +18,7 @@
 
 namespace {
 
-/// y[c][r] = x[r][c] for `rows` x `columns` elements of x, whose rows are C apart, as those of y are R.
+/// Computes y[c][r] = x[r][c] for `rows` x `columns` elements of x, whose rows are C apart; those of y are R apart.
 void transpose_tile(const float* x, float* y, std::size_t R, std::size_t C, int rows, int columns) {
   for (int c = 0; c < columns; ++c) {
     for (int r = 0; r < rows; ++r) y[c * R + r] = x[r * C + c];

@@ -32,7 +32,7 @@ Quad load(const float* from) {
 
 void store(float* to, Quad quad) { std::memcpy(to, &quad, sizeof(quad)); }
 
-/// y[c][r] = x[r][c] for 4 x 4 elements; rows of x are `x_pitch` apart, those of y `y_pitch`.
+/// Computes y[c][r] = x[r][c] for 4 x 4 elements; rows of x are `x_pitch` apart, those of y `y_pitch`.
 void transpose_square(const float* x, std::size_t x_pitch, float* y, std::size_t y_pitch) {
   const Quad a = load(x);
   const Quad b = load(x + x_pitch);
@@ -48,7 +48,7 @@ void transpose_square(const float* x, std::size_t x_pitch, float* y, std::size_t
   store(y + 3 * y_pitch, __builtin_shufflevector(ac_right, bd_right, 2, 6, 3, 7));
 }
 
-/// As in the stages below, and whole tiles by squares.
+/// Transposes a tile as in the stages below, but whole tiles by squares.
 void transpose_tile(const float* x, float* y, std::size_t R, std::size_t C, int rows, int columns) {
   if (rows < kTile || columns < kTile) {
     for (int c = 0; c < columns; ++c) {

@@ -3,10 +3,10 @@
 //
 // Against the stage below, the tiles are shared out among the cores, in strips of 16 columns and 1024 rows: a strip is
 // as long as it is for the sake of y's rows, and as short as it is so that there are some for each core where the
-// matrix is narrow. No two cores write the same line, except at the ends of strips. That relieves what a single core
-// can have outstanding; a few cores are then enough for the memory's rate.
+// matrix is narrow. No two cores write the same line, except at the ends of strips. That relieves the limit on a single
+// core's outstanding accesses; a few cores are then enough for the memory's rate.
 //
-// When it loses: waking up the others takes some microseconds: one core is sooner done with a matrix of 100 x 100.
+// When it loses: waking up the others takes some microseconds: one core finishes a matrix of 100 x 100 sooner.
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
@@ -24,7 +24,7 @@ Quad load(const float* from) {
 
 void store(float* to, Quad quad) { std::memcpy(to, &quad, sizeof(quad)); }
 
-/// y[c][r] = x[r][c] for 4 x 4 elements; rows of x are `x_pitch` apart, those of y `y_pitch`.
+/// Computes y[c][r] = x[r][c] for 4 x 4 elements; rows of x are `x_pitch` apart, those of y `y_pitch`.
 void transpose_square(const float* x, std::size_t x_pitch, float* y, std::size_t y_pitch) {
   const Quad a = load(x);
   const Quad b = load(x + x_pitch);
@@ -40,7 +40,7 @@ void transpose_square(const float* x, std::size_t x_pitch, float* y, std::size_t
   store(y + 3 * y_pitch, __builtin_shufflevector(ac_right, bd_right, 2, 6, 3, 7));
 }
 
-/// As in the stages below, and whole tiles by squares.
+/// Transposes a tile as in the stages below, but whole tiles by squares.
 void transpose_tile(const float* x, float* y, std::size_t R, std::size_t C, int rows, int columns) {
   if (rows < kTile || columns < kTile) {
     for (int c = 0; c < columns; ++c) {

@@ -8,11 +8,10 @@
 // not. 8 bytes move for an element instead of 12, which relieves the memory. So the stores may jump now, and the next
 // strip is the one to the right: the lines of x that it needs lie behind those just read.
 //
-// When it loses: if whoever comes next wants y and the caches could have held it; then it has to be fetched from
-// memory. The stores take whole lines only, so a piece of a row begins and ends with usual stores where it begins or
-// ends within a line: if R is no multiple of 16, two broken lines for each piece. Longer pieces have fewer, but fit
-// worse into the first-level cache. A single core may not see the difference, since it does not reach the memory's
-// rate.
+// When it loses: if the next user needs y and the caches could have held it; then it has to be fetched from memory. The
+// stores take whole lines only, so a piece of a row begins and ends with usual stores where it begins or ends within a
+// line: if R is no multiple of 16, two broken lines for each piece. Longer pieces have fewer, but fit worse into the
+// first-level cache. A single core may not see the difference, since it does not reach the memory's rate.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -38,7 +37,7 @@ Quad load(const float* from) {
 
 void store(float* to, Quad quad) { std::memcpy(to, &quad, sizeof(quad)); }
 
-/// y[c][r] = x[r][c] for 4 x 4 elements; rows of x are `x_pitch` apart, those of y `y_pitch`.
+/// Computes y[c][r] = x[r][c] for 4 x 4 elements; rows of x are `x_pitch` apart, those of y `y_pitch`.
 void transpose_square(const float* x, std::size_t x_pitch, float* y, std::size_t y_pitch) {
   const Quad a = load(x);
   const Quad b = load(x + x_pitch);
@@ -55,7 +54,7 @@ void transpose_square(const float* x, std::size_t x_pitch, float* y, std::size_t
 }
 
 #if defined(__SSE__)
-/// A line of 64 bytes, past the caches.
+/// Stores a line of 64 bytes past the caches.
 void stream_line(float* to, const float* from) {
 #if defined(__AVX512F__)
   _mm512_stream_ps(to, _mm512_loadu_ps(from));
@@ -67,7 +66,7 @@ void stream_line(float* to, const float* from) {
 }
 #endif
 
-/// Copies to where only whole lines can be written past the caches.
+/// Copies `count` floats past the caches, except for broken lines at both ends.
 void stream(float* to, const float* from, int count) {
   int i = 0;
 #if defined(__SSE__)
@@ -77,7 +76,7 @@ void stream(float* to, const float* from, int count) {
   for (; i < count; ++i) to[i] = from[i];
 }
 
-/// y[c][r] = x[r][c] for up to ROWS x kTile elements of x.
+/// Computes y[c][r] = x[r][c] for up to ROWS x kTile elements of x.
 void transpose_piece(const float* x, float* y, std::size_t R, std::size_t C, int rows, int columns) {
   alignas(64) float piece[kTile][ROWS];
   const int whole_rows = columns == kTile ? rows / 4 * 4 : 0;
@@ -95,7 +94,7 @@ void transpose_piece(const float* x, float* y, std::size_t R, std::size_t C, int
 extern "C" void solve(const float* x, float* y, int R, int C) {
   const std::size_t x_pitch = C;
   const std::size_t y_pitch = R;
-  constexpr int kColumns = 256;  // that a core has in one go
+  constexpr int kColumns = 256;  // columns that a core has in one go
 #pragma omp parallel
   {
 #pragma omp for collapse(2) schedule(static)
@@ -108,7 +107,7 @@ extern "C" void solve(const float* x, float* y, int R, int C) {
       }
     }
 #if defined(__SSE__)
-    _mm_sfence();  // such stores may arrive late: here they have
+    _mm_sfence();  // such stores may arrive late: after this they have arrived
 #endif
   }
 }

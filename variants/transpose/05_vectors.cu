@@ -17,7 +17,7 @@
 constexpr int kSide = 64;
 constexpr int kQuads = kSide / 4;  // vectors in a row of the tile, and threads along each side of the block
 
-/// The four elements of row `row` of a matrix from `column` on; what lies beyond it is 0. `aligned`: `width` is a
+/// The four elements of row `row` of a matrix from `column` on; elements outside it are 0. With `aligned`, `width` is a
 /// multiple of four, so that a vector is all inside or all outside.
 __device__ float4 load_four(const float* matrix, int height, int width, int row, int column, bool aligned) {
   float4 v = make_float4(0, 0, 0, 0);

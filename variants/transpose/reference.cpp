@@ -1,4 +1,5 @@
-// What was in row r and column c is in row c and column r. Nothing is rounded, so every element is compared exactly.
+// The element in row r and column c goes to row c and column r. Nothing is rounded, so every element is compared
+// exactly.
 #include <cstdint>
 
 extern "C" void reference(const double* x, double* y, int R, int C) {

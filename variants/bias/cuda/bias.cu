@@ -1,4 +1,4 @@
-// Bias: adds its channel's value to every element, a thread each.
+// Bias: adds its channel's value to every element, with a thread for each element.
 #include "variants/kernel_launches.hpp"
 #include "variants/layer_problem.hpp"
 #include "variants/operator_tolerances.hpp"

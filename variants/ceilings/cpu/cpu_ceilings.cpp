@@ -12,12 +12,12 @@
 namespace convladder {
 namespace {
 
-/// Independent sums: enough to hide the latency of a multiply-add (4 cycles, two a cycle), and few enough for the
-/// registers, of which factor and addend take two.
+/// The number of independent sums: enough to hide the latency of a multiply-add (4 cycles, two a cycle), and few enough
+/// for the registers, of which factor and addend take two.
 template <typename Set>
 constexpr int kSums = Set::lanes == Avx512::lanes ? 24 : 12;
 
-/// As many numbers, all different, so that no compiler takes two sums for one; also the factor and the addend, which
+/// As many numbers, all different, so that no compiler merges two sums into one; also the factor and the addend, which
 /// the compiler must not know.
 struct Chains {
   static constexpr int kStarts = kSums<Avx512> * Avx512::lanes;
@@ -70,7 +70,7 @@ class CpuCeilings final : public CeilingKernels {
   CpuCeilings(Device& device, std::size_t cache_bytes)
       : set_(chosen_instruction_set()),
         threads_(cpu_threads()),
-        // Whole lines for each thread.
+        // Each thread gets whole lines.
         bytes_(ceiling_buffer_bytes(cache_bytes, device.free_bytes(), 64 * static_cast<std::size_t>(threads_))),
         from_(device.allocate(bytes_, "ceiling source")),
         to_(device.allocate(bytes_, "ceiling destination")) {}
@@ -104,7 +104,7 @@ class CpuCeilings final : public CeilingKernels {
   std::string choice() const override { return fmt::format("{}, {} threads", set_.name, threads_); }
 
  private:
-  /// A part of the buffers for each thread, one after the other.
+  /// Runs `work` on each thread's part of the buffers; the parts lie one after the other.
   template <typename Work>
   void on_each_part(const Work& work) const {
     const std::int64_t count = static_cast<std::int64_t>(bytes_ / sizeof(float)) / threads_;
@@ -118,7 +118,7 @@ class CpuCeilings final : public CeilingKernels {
   DeviceBuffer from_;
   DeviceBuffer to_;
   Chains chains_;
-  volatile float seen_ = 0;  ///< the sums are used
+  volatile float seen_ = 0;  ///< keeps the sums from being optimised away
 };
 
 const CeilingRegistration registration("cpu", [](Device& device, std::size_t cache_bytes) {

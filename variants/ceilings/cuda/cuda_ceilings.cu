@@ -7,7 +7,7 @@
 namespace convladder {
 
 constexpr int ceiling_threads = 256;
-constexpr int ceiling_sums = 16;  // of a thread: a multiply-add has a latency of four cycles
+constexpr int ceiling_sums = 16;  // sums of a thread: a multiply-add has a latency of four cycles
 
 /// s -> s * factor + addend for all sums of a thread, `rounds` times; factor 3/4 and addend 1/4 lead every sum to 1.
 /// The result is written where it is negative, which it never is and no compiler knows.
@@ -27,14 +27,14 @@ __global__ void __launch_bounds__(ceiling_threads)
   if (sum < 0.0F) result[threadIdx.x] = sum;
 }
 
-/// A thread writes four floats, as the first to leave the caches (st.global.cs); `to` holds gridDim.x * blockDim.x * 4
-/// of them.
+/// Each thread writes four floats, marked as the first to be evicted from the caches (st.global.cs); `to` holds
+/// gridDim.x * blockDim.x * 4 of them.
 __global__ void __launch_bounds__(ceiling_threads) ceiling_store(float4* to, float value) {
   const std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   __stcs(to + i, float4{value, value, value, value});
 }
 
-/// The same of a copy.
+/// Copies `from` to `to`: each thread reads four floats and writes them as `ceiling_store` does.
 __global__ void __launch_bounds__(ceiling_threads) ceiling_copy(const float4* from, float4* to) {
   const std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   __stcs(to + i, from[i]);
@@ -49,7 +49,7 @@ class CudaCeilings final : public CeilingKernels {
         bytes_(ceiling_buffer_bytes(std::max(cache_bytes, fewest_cache_bytes), device.free_bytes(), block_bytes)),
         from_(device.allocate(bytes_, "ceiling source")),
         to_(device.allocate(bytes_, "ceiling destination")) {
-    // Memory that was never written may read faster than any other: it is not there yet, or all zeros.
+    // Memory that was never written may read faster than usual: its pages may not exist yet, or hold only zeros.
     device_.launch(
         make_launch(ceiling_store, grid(), {ceiling_threads, 1, 1}, 0, static_cast<float4*>(from_.address()), 1.0F));
     device_.wait();
@@ -57,7 +57,7 @@ class CudaCeilings final : public CeilingKernels {
 
   double multiply_add() override {
     constexpr int rounds = 512;
-    // 32768, many times those that run at a time, so that the last ones do not matter; fewer beside smaller buffers.
+    // 32768, many times as many as run at a time, so that the last ones do not matter; fewer for smaller buffers.
     const auto blocks = static_cast<unsigned>(std::max<std::size_t>(bytes_ >> 13, 1));
     device_.launch(make_launch(ceiling_multiply_add, {blocks, 1, 1}, {ceiling_threads, 1, 1}, 0, 0.75F, 0.25F, rounds,
                                to_.floats()));
@@ -83,8 +83,8 @@ class CudaCeilings final : public CeilingKernels {
   std::size_t buffer_bytes() const override { return bytes_; }
 
  private:
-  /// Buffers of 256 MiB, and several launches that are enqueued at a time: what a launch takes by itself, a few
-  /// microseconds, is to be nothing beside the kernels.
+  /// Buffers have at least 256 MiB, and several launches are enqueued at a time, so that the few microseconds of a
+  /// launch itself are negligible beside the kernels.
   static constexpr std::size_t fewest_cache_bytes = std::size_t{64} << 20;
   static constexpr int launches = 4;
   static constexpr std::size_t block_bytes = ceiling_threads * sizeof(float4);

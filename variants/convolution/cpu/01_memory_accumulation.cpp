@@ -10,7 +10,8 @@
 namespace convladder {
 namespace {
 
-/// One output map of one image. `kPadded` keeps the tests for the border out of the loops of layers that have none.
+/// Computes one output map of one image. `kPadded` keeps the tests for the border out of the loops of layers without
+/// padding.
 template <bool kPadded>
 void convolve_map(const ConvShape& s, const float* image, const float* filter, float* map) {
   const int channels = s.channels_per_group();

@@ -32,7 +32,7 @@ void local_accumulation(const ConvShape& s, const float* x, const float* w, floa
       for (int oh = 0; oh < out_height; ++oh) {
         for (int ow = 0; ow < out_width; ++ow) {
           float sum = 0.0F;
-          // The taps that fall inside the image: all of them without padding.
+          // The taps that fall inside the image: without padding, all of them.
           const int top = oh * s.stride - s.padding;
           const int left = ow * s.stride - s.padding;
           const int p_end = std::min(s.kernel, s.height - top);

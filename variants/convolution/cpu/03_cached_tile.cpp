@@ -1,9 +1,10 @@
 // Stage 3: work on a copy of the input that stays in the cache.
 //
-// Against stage 2 the input that a band of output rows needs is first copied, all channels of it, into a buffer of
-// each core's own, with the padding written out as zeros. All output maps are then computed from that copy: the image
-// is fetched from memory once instead of once per map, and the tests for the image's border leave the inner loop. It
-// loses if an image is in the cache anyway and has few maps to share the copy; the copy is then only extra work.
+// Against stage 2 the input that a band of output rows needs is first copied, with all its channels, into a buffer that
+// each core has for itself, with the padding written out as zeros. All output maps are then computed from that copy:
+// the image is fetched from memory once instead of once per map, and the tests for the image's border leave the inner
+// loop. It loses if an image is in the cache anyway and has few maps to share the copy; the copy is then only extra
+// work.
 
 #include "variants/convolution/cpu/input_tile.hpp"
 #include "variants/convolution/cpu_variant.hpp"

@@ -1,11 +1,11 @@
 // Stage 8: an implicit matrix product in blocks for the caches.
 //
 // A convolution is a product of two matrices: weights, maps x taps, by inputs, taps x output pixels. Against stage 7
-// the second matrix is written down, but only a panel of it at a time: the pixels of one register tile, for so many
-// taps that they stay in the first-level cache while all maps use them. The sums wait in the second-level cache for the
-// next panel's taps. In a panel the output pixels lie side by side without the columns of padding between rows, and
-// every load is a whole cache line. Lanes are wasted only at the end of an image, and no load is split. Images are cut
-// into so many parts of pixels or maps that every core has work at batch 1 as well. Each input is copied once for each
+// the second matrix is written down, but only a panel of it at a time: the pixels of one register tile, for as many
+// taps as stay in the first-level cache while all maps use them. The sums wait in the second-level cache for the next
+// panel's taps. In a panel the output pixels lie side by side without the columns of padding between rows, and every
+// load is a whole cache line. Lanes are wasted only at the end of an image, and no load is split. Images are cut into
+// enough parts of pixels or maps for every core to have work at batch 1 as well. Each input is copied once for each
 // tap, so it loses where few maps share the copy, and where kernels of size 1 make it a copy for nothing.
 
 #include <fmt/format.h>
@@ -27,17 +27,17 @@ namespace {
 /// How one shape is cut into tasks and blocks. A task is a part of the pixels of one image, and a part of the maps of
 /// one group, with all channels.
 struct Blocking {
-  int channels;     ///< whose taps make a panel
-  int pixel_parts;  ///< of an image
-  int map_parts;    ///< of a group
+  int channels;     ///< the channels whose taps make a panel
+  int pixel_parts;  ///< parts of an image's pixels
+  int map_parts;    ///< parts of a group's maps
 
   static constexpr int kPanelBytes = 24 * 1024;   // a first-level cache has 32 KiB or more; weights pass by in the rest
   static constexpr int kBlockBytes = 512 * 1024;  // a second-level cache has 1 MiB or more
 
-  static constexpr int kFewTaps = 64;    // with fewer, loading and storing the sums takes the time
-  static constexpr int kMostParts = 64;  // of the maps, and of the pixels beyond those that the caches ask for
+  static constexpr int kFewTaps = 64;    // with fewer taps most of the time goes into loading and storing the sums
+  static constexpr int kMostParts = 64;  // parts of the maps, and of the pixels beyond those that the caches ask for
 
-  /// What is not wanted otherwise fits the caches and keeps all threads busy.
+  /// Takes the wanted values, and chooses the others so that blocks fit the caches and all threads are busy.
   Blocking(const ConvShape& s, const InstructionSet& set, const MapTiles& map_tiles, int threads,
            const Configuration& wanted) {
     constexpr int float_bytes = sizeof(float);
@@ -48,7 +48,7 @@ struct Blocking {
     const std::int64_t panels = rounded_up_quotient(s.channels_per_group(), most_channels);
     channels = wanted.value("channels").value_or(static_cast<int>(rounded_up_quotient(s.channels_per_group(), panels)));
 
-    // The weights of a panel's taps, and the sums of a part's pixels, are used again and again.
+    // The weights of a panel's taps and the sums of a part's pixels are used again and again.
     const std::int64_t weight_bytes = std::int64_t{s.maps_per_group()} * channels * taps_of_channel * float_bytes;
     const std::int64_t vector_bytes = std::int64_t{s.maps_per_group()} * set.lanes * float_bytes;
     const std::int64_t most_vectors = std::max<std::int64_t>(set.vectors, (kBlockBytes - weight_bytes) / vector_bytes);
@@ -57,9 +57,9 @@ struct Blocking {
   }
 
  private:
-  /// Takes the division into tasks with the least work of the thread that works longest. A task costs its vectors of
-  /// pixels times its tiles of maps, and something for what it does besides: one vector for the rows around its pixels,
-  /// two tiles for the copying of pixels, which every part of the maps does for itself.
+  /// Chooses the division into tasks that gives the busiest thread the least work. A task costs its vectors of pixels
+  /// times its tiles of maps, plus its overhead: one vector for the rows around its pixels, and two tiles for copying
+  /// the pixels, which every part of the maps does for itself.
   void divide(const ConvShape& s, std::int64_t vectors, std::int64_t most_vectors, int map_tiles, int threads,
               const Configuration& wanted) {
     const std::optional<int> wanted_pixels = wanted.value("pixel_parts");
@@ -83,33 +83,33 @@ struct Blocking {
 
 /// Lanes of a vector of output pixels that belong to one output row. Their inputs lie side by side in the input tile.
 struct Piece {
-  int from;        ///< where lane 0 would find its input of the first tap, were it in the same row
-  int first_lane;  ///< up to the next piece, or the last lane
+  int from;        ///< where lane 0 would find its input of the first tap if it were in the same row
+  int first_lane;  ///< the piece ends where the next one begins, or with the last lane
 };
 
 /// The output pixels of one register tile.
 struct Panel {
-  int first;   ///< pixel of the image
+  int first;   ///< number of its first pixel in the image
   int pixels;  ///< at least one in the last vector
   int vectors;
-  int first_vector;  ///< in the plan
+  int first_vector;  ///< number of its first vector in the plan
 };
 
-/// What `prepare` made, the same for all threads.
+/// The result of `prepare`, which all threads share.
 struct Plan {
   ConvShape shape;
   InstructionSet set;
-  int tile_maps;  ///< of a register tile, at most
+  int tile_maps;  ///< maps of a register tile, at most
   MapTiles map_tiles;
   AlignedFloats weights;
   Blocking blocking;
   int part_pixels;  ///< output pixels of a part, whole vectors; the last part may have fewer
   int part_panels;
   int part_rows;                 ///< output rows that a part touches, at most
-  std::vector<Panel> panels;     ///< of an image, part after part
-  std::vector<int> first_piece;  ///< of each vector of all panels, and the end of the last
+  std::vector<Panel> panels;     ///< panels of an image, part after part
+  std::vector<int> first_piece;  ///< first piece of each vector of all panels, and the end of the last
   std::vector<Piece> pieces;
-  std::vector<int> tap_offsets;  ///< of a panel's taps in the input tile
+  std::vector<int> tap_offsets;  ///< offsets of a panel's taps in the input tile
   std::ptrdiff_t partial_pitch;  ///< floats between two maps' partial sums
 
   Plan(const ConvShape& s, const float* oihw, int threads, const Configuration& wanted)
@@ -160,7 +160,7 @@ struct Plan {
   }
 };
 
-/// What a thread works in.
+/// A thread's workspace.
 struct Workspace {
   InputTile tile;
   AlignedFloats panel;    ///< [tap][pixel of the panel]
@@ -173,14 +173,14 @@ struct Workspace {
 };
 
 struct Task {
-  static constexpr int kMostPieces = 3;  // of a vector at once: rows of eight outputs and more need no more
+  static constexpr int kMostPieces = 3;  // pieces that are handled at once: rows of eight outputs and more have no more
 
   const Plan& plan;
   Workspace& work;
-  const float* input;  ///< first channel of the group, of the image
-  float* output;       ///< first map of the group, of the image
+  const float* input;  ///< the group's first channel in the image
+  float* output;       ///< the group's first map in the image
   int group;
-  int part;  ///< of the pixels
+  int part;  ///< number of the part of the pixels
   int first_map_tile;
   int end_map_tile;
 
@@ -215,13 +215,14 @@ struct Task {
     }
   }
 
-  /// One vector of pixels for all taps, from `kPieces` pieces; or into a vector that holds the pieces before.
+  /// Copies one vector of pixels for all taps, from `kPieces` pieces; with `kInto`, into a vector that already holds
+  /// earlier pieces.
   template <typename Set, int kPieces, bool kInto>
   [[gnu::always_inline]] void fill_vector(const Piece* pieces, int taps, float* to) const {
     const float* const tile = work.tile.pixels();
     const int* const offsets = plan.tap_offsets.data();
-    std::ptrdiff_t from[kPieces];  // copies: a store of pixels cannot change them, so they stay in registers
-    Mask<Set> mask[kPieces];       // of the piece and what stands behind it
+    std::ptrdiff_t from[kPieces];  // local copies: a store of pixels cannot change them, so they stay in registers
+    Mask<Set> mask[kPieces];       // lanes of the piece and those behind it
 #pragma GCC unroll 4
     for (int i = 0; i < kPieces; ++i) {
       from[i] = pieces[i].from;
@@ -277,8 +278,8 @@ struct Task {
   }
 };
 
-/// What may be wanted for a shape, from 1 to these: maps of a register tile, channels of a panel, parts of the pixels
-/// of an image and of the maps of a group.
+/// The largest values that may be wanted for a shape, each at least 1: maps of a register tile, channels of a panel,
+/// parts of an image's pixels and parts of a group's maps.
 Configuration largest_configuration(const ConvShape& s, const Configuration& wanted) {
   const InstructionSet set = chosen_instruction_set();
   const MapTiles map_tiles(s.maps_per_group(), std::min(wanted.value("maps").value_or(set.maps), set.maps));
@@ -289,7 +290,7 @@ Configuration largest_configuration(const ConvShape& s, const Configuration& wan
                         {"map_parts", std::min(map_tiles.count(), Blocking::kMostParts)}});
 }
 
-/// The complete configuration that agrees with what is wanted.
+/// The complete configuration that agrees with `wanted`.
 Configuration complete_configuration(const ConvShape& s, const Configuration& wanted) {
   const InstructionSet set = chosen_instruction_set();
   const int maps = wanted.value("maps").value_or(set.maps);
@@ -320,7 +321,7 @@ class ImplicitGemm {
     return {};
   }
 
-  /// The model's choice, then one number after the other changed: half, twice, one less, one more.
+  /// The model's choice, then variations of it in one number at a time: half, twice, one less, one more.
   static Configurations configurations(const ConvShape& s, const Configuration& wanted, int most) {
     const Configuration by_model = complete_configuration(s, wanted);
     std::vector<Configuration> all = {by_model};

@@ -12,7 +12,7 @@
 // read where they lie. Only the columns left over are copied, and computed as one line for all rows: 2 of 66 of
 // lenet72's first layer, whose copies took 5 % of the time.
 //
-// The register tile is wider where there are few maps, so that it has sums enough. It loses where many channels leave
+// The register tile is wider where there are few maps, so that it has enough sums. It loses where many channels leave
 // the copies of a band no room in the second-level cache, and where a batch is too small to give each core a band.
 
 #include "variants/convolution/cpu/batch_of_lanes.hpp"

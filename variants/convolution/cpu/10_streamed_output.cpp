@@ -2,11 +2,11 @@
 //
 // A layer with one channel writes far more than it reads, and every line that an ordinary store touches is read from
 // memory first. Against stage 9 a register tile goes to memory by streaming stores, which fill whole lines in a buffer
-// of the processor and read nothing. What it relieves is the memory's bandwidth, by a third to a half. That is left out
+// of the processor and read nothing. That relieves the memory's bandwidth by a third to a half. Streaming is left out
 // where it loses: where the threads' part of the last-level cache holds the outputs of a call, so that nothing has to
-// leave; and where a map's outputs are no multiple of a line, so that the registers' parts of lines do not fit the
-// memory's. To gather whole images in a buffer and to stream them from there, a few lines after each register tile,
-// cost more than it relieved: 10 to 48 % of the layer's time, measured in duels with stage 9 on two cores.
+// leave it; and where a map's outputs are not a multiple of a line, so that registers do not hold whole lines of
+// memory. Gathering whole images in a buffer and streaming them from there, a few lines after each register tile, cost
+// more than it saved: 10 to 48 % of the layer's time, measured in duels with stage 9 on two cores.
 //
 // Where streaming is left out the lines are read, but no store waits for them: each is asked for while the tile's sums
 // are added up, map by map, and has come when the sums are complete. On two cores of an AMD EPYC (Zen 4) that took a
@@ -32,7 +32,7 @@ class StreamedOutput {
         streamed_(convolution_.rows().whole_lines() &&
                   wanted.value("streamed")
                           .value_or(outgrows_caches(shape.output_elements(), omp_get_max_threads()) ? 1 : 0) != 0) {}
-  /// Those of stage 9, and "streamed": 1 for yes, 0 for no.
+  /// The configurations of stage 9, each with "streamed": 1 for yes, 0 for no.
   static Configurations configurations(const ConvShape& shape, const Configuration& wanted, int most) {
     Configurations result = ShiftedRowsConvolution::configurations(shape, wanted.without("streamed"), most);
     const auto complete = [&](const Configuration& division, bool streamed) {
@@ -66,13 +66,13 @@ class StreamedOutput {
   }
 
  private:
-  /// As ShiftedRows::whole_lines, of a complete configuration.
+  /// `ShiftedRows::whole_lines` for a complete configuration.
   static bool whole_lines(const ConvShape& shape, const Configuration& division) {
     return *division.value("rows") == shape.out_height() && shape.out_height() * shape.out_width() % kLineFloats == 0;
   }
 
   ShiftedRowsConvolution convolution_;
-  TileStores cached_;  ///< where it is not streamed
+  TileStores cached_;  ///< the kind of stores where the output is not streamed
   bool streamed_;
 };
 

@@ -3,10 +3,10 @@
 // Compared with stage 8, a lane holds not a pixel but an image, or a strip of rows of one: inputs are transposed into
 // [channel][row][column][image], sums back. Then a vector is one output pixel, whatever the width of the image, the
 // stride and the padding: no lane is spent at the end of a row, no tap is copied once for each output that it belongs
-// to, and every load is one whole cache line, at a place that only depends on the tap. A register tile is maps x
-// pixels, all taps of all channels in one go, and neighbouring pixels find most of their inputs in the first-level
-// cache. Transposing costs some cycles for each input and output, so it loses where there are few taps for each output
-// (one channel); and where there are fewer images than lanes, which then get strips of few rows with much overlap.
+// to, and every load is one whole cache line at a place that depends only on the tap. A register tile is maps x pixels,
+// all taps of all channels in one go, and neighbouring pixels find most of their inputs in the first-level cache.
+// Transposing costs some cycles for each input and output, so it loses where there are few taps for each output (one
+// channel); and where there are fewer images than lanes, which then get strips of few rows with much overlap.
 
 #include <fmt/format.h>
 
@@ -29,8 +29,8 @@ class ImageLanes : public LaneStage<ImageLanesPlan, ImageLanesWorkspace, ImageLa
   }
 };
 
-/// The shifted rows do as well where the copies of an image fit into the cache; with few images strips of few rows read
-/// much twice.
+/// Shifted rows do as well where the copies of an image fit into the cache. Small batches are cut into strips of few
+/// rows, which read much of the input twice.
 bool suits(const ConvShape& s) { return has_many_taps(s) && !shifted_copies_fit(s) && has_images_for_lanes(s); }
 
 const VariantRegistration registration{

@@ -10,8 +10,8 @@
 // columns at a time, so that they stay near. It loses where few maps use them, and has no use for kernels of size 1.
 //
 // Small integers stay exact, and rounding errors are of the size of a direct sum's where an output has many inputs. But
-// they go with the largest products around an output, and not with its own: where an output has few inputs that are
-// not zero, and small weights there, the error would be large beside them. Such outputs are found and computed
+// they scale with the largest products around an output, not with the output's own: where an output has few inputs that
+// are not zero, and small weights there, the error would be large beside them. Such outputs are found and computed
 // directly (few_inputs.hpp), and shapes that have no others are refused.
 
 #include <fmt/format.h>

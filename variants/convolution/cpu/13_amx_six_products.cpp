@@ -6,14 +6,14 @@
 // multiply-adders, which bind every stage below. It loses where tiles are mostly zeros, with fewer than 16 maps or 32
 // taps, where copying each input for each tap takes longer than the products, and needs a processor with AMX.
 //
-// Errors, as parts of sum |x * w|. What is left out, middle x low both ways and low x low, is at most 2^-23, and of
-// either sign. A tile instruction sums 32 products from zero and adds that to the sum, which of n taps is rounded
-// 6 n / 32 times, where stage 8 rounds it n times. So the class of fp32 is kept without partial sums apart. The
-// instruction takes denormal numbers as zero and makes zero of denormal results, and no mode changes that. A number
-// below 2^-103 so loses bits of its low part, one below 2^-105 more than the class allows, and each step of a sum up to
-// 2^-126: too much only where all of a sum's products are below about 2^-103. Usual numbers are far from that; whoever
-// has such ones takes another stage. An infinity gives infinity or NaN, which its product with a part that is zero is:
-// never a finite number.
+// Errors, relative to sum |x * w|: the products that are left out, middle x low both ways and low x low, are at most
+// 2^-23, with either sign. A tile instruction sums 32 products from zero and adds that to the sum, which of n taps is
+// rounded 6 n / 32 times, where stage 8 rounds it n times. So the class of fp32 is kept without partial sums apart. The
+// instruction takes denormal numbers as zero and makes zero of denormal results, and no mode changes that. So a number
+// below 2^-103 loses bits of its low part, one below 2^-105 loses more than the class allows, and each step of a sum
+// loses up to 2^-126: too much only where all of a sum's products are below about 2^-103. Usual numbers are far from
+// that; anyone who has such numbers takes another stage. An infinity gives infinity, or NaN where it is multiplied by a
+// part that is zero: never a finite number.
 
 #include "variants/convolution/cpu/tile_layers.hpp"
 #include "variants/convolution/cpu/tile_stage.hpp"

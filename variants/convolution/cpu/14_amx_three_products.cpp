@@ -1,16 +1,16 @@
 // Stage 14: three products of bf16, in an accuracy class of its own.
 //
-// Against stage 13 the low parts are left out: high x high, and high x middle both ways, which is half of the products
-// and two thirds of what is copied and loaded. A product is then off by at most 3 * 2^-16 of |x * w|, what high x low
-// and middle x middle would add: 16 bits instead of 24. That is its class, between fp32 and tf32. It
-// loses to stage 13 only in accuracy.
+// Against stage 13 the low parts are left out. High x high and high x middle both ways remain: half of the products,
+// and two thirds of the data that is copied and loaded. A product is then off by at most 3 * 2^-16 of |x * w|, the
+// share of high x low and middle x middle: 16 bits instead of 24. That is its class, between fp32 and tf32. It loses to
+// stage 13 only in accuracy.
 
 #include "variants/convolution/cpu/tile_stage.hpp"
 
 namespace convladder {
 namespace {
 
-/// It is less accurate: only who names it gets it.
+/// Less accurate than fp32, so it runs only where it is named.
 bool suits(const ConvShape& /*shape*/) { return false; }
 
 const VariantRegistration registration{

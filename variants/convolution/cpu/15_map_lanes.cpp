@@ -31,13 +31,13 @@ constexpr int kWeightsAtOnce = 48 * 1024;  // floats of a panel that stay in the
 struct MapLanesPlan {
   ConvShape shape;
   InstructionSet set;
-  int vectors;                        ///< of the maps of a group
-  int panels;                         ///< that they are cut into, of nearly equal size
-  int pixel_parts;                    ///< of an image
-  int channels;                       ///< at once
-  int pitch;                          ///< of an input row with its padding
-  std::int64_t plane;                 ///< of a channel with its padding
-  std::vector<std::int64_t> offsets;  ///< of the taps of `channels` channels in the padded input
+  int vectors;                        ///< vectors of a group's maps
+  int panels;                         ///< panels that the maps are cut into, of nearly equal size
+  int pixel_parts;                    ///< parts of an image's pixels
+  int channels;                       ///< channels whose products are summed at once
+  int pitch;                          ///< floats of an input row with its padding
+  std::int64_t plane;                 ///< floats of a channel with its padding
+  std::vector<std::int64_t> offsets;  ///< offsets of the taps of `channels` channels in the padded input
   AlignedFloats weights;
 
   MapLanesPlan(const ConvShape& s, const float* rows, int threads)
@@ -67,7 +67,7 @@ struct MapLanesPlan {
   }
 
  private:
-  /// As few parts as keep all threads busy; a part reads all weights of its panel.
+  /// As few parts as keep all threads busy; each part reads all weights of its panel.
   int least_work_parts(int threads) const {
     const int tiles = rounded_up_quotient(pixels(), set.maps);
     int best = 1;
@@ -100,7 +100,7 @@ struct MapLanesPlan {
   }
 };
 
-/// Some pixels of one image and one panel of maps.
+/// A task: some pixels of one image and one panel of maps.
 struct MapLanesTask {
   const MapLanesPlan& plan;
   int group;
@@ -137,7 +137,7 @@ struct MapLanesTask {
   }
 
   /// Adds up the channels from `channel` on for the pixels from `begin` on. Meanwhile the next channels' weights, which
-  /// may come from memory, are on their way to the second-level cache: each of the `tiles` asks for its share of them.
+  /// may come from memory, are prefetched into the second-level cache: each of the `tiles` asks for its share of them.
   template <typename Set, int kPixels, int kVectors>
   [[gnu::always_inline]] void multiply(int begin, int channel, int tile, int tiles) const {
     const ConvShape& s = plan.shape;
@@ -184,7 +184,7 @@ struct MapLanesTask {
     }
   }
 
-  /// Transposes one vector of maps.
+  /// Transposes one vector of maps into the output.
   template <typename Set>
   [[gnu::always_inline]] void store(int v) const {
     const int first_map = (plan.first_vector(panel) + v) * Set::lanes;
@@ -244,7 +244,7 @@ class MapLanes {
   }
 
  private:
-  /// The border is zeros and stays so.
+  /// Copies a channel into the padded image. The border is zero and stays zero.
   void pad(const float* image, int channel) {
     const ConvShape& s = plan_.shape;
     const float* from = image + std::int64_t{channel} * s.height * s.width;
@@ -254,7 +254,7 @@ class MapLanes {
 
   MapLanesPlan plan_;
   AlignedFloats padded_;             ///< the image that is convolved
-  std::vector<AlignedFloats> sums_;  ///< of each thread
+  std::vector<AlignedFloats> sums_;  ///< the sums of each thread
 };
 
 bool suits(const ConvShape& s) {

@@ -5,8 +5,8 @@
 // filtered in vectors of channels, once for all maps; then a product's weights are a vector, and its filtered input is
 // read where it lies and broadcast. The weights, of which there are as many as products, may come from memory: those of
 // the next products are asked for meanwhile. Threads take whole images as long as there is one for each, and share the
-// rest, map by map. It relieves the batches that have too few images for the lanes of stage 12, and loses against it
-// where they have enough: there the sums of two by two outputs stay nearer, and nothing is broadcast.
+// rest, map by map. It helps the batches that have too few images for the lanes of stage 12, and loses against it where
+// they have enough: there the sums of two by two outputs stay nearer, and nothing is broadcast.
 
 #include "variants/convolution/cpu/winograd_maps.hpp"
 #include "variants/convolution/cpu_variant.hpp"

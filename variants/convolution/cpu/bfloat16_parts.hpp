@@ -1,4 +1,4 @@
-// A float as a sum of bf16 numbers: what a matrix unit for bf16 needs to multiply floats.
+// A float as a sum of bf16 numbers: the form in which a matrix unit for bf16 can multiply floats.
 #pragma once
 
 #include <bit>
@@ -6,12 +6,12 @@
 
 namespace convladder {
 
-/// The upper half of the float with these bits, rounded to nearest even: a bf16 number. What would become an infinity
-/// is cut off instead, so that a finite number stays one. Infinity stays infinity, and NaN stays NaN.
+/// The upper half of the float with these bits, rounded to nearest even: a bf16 number. A finite number that would
+/// round to infinity is truncated instead, so that it stays finite. Infinity stays infinity, and NaN stays NaN.
 [[gnu::always_inline]] inline std::uint32_t nearest_bfloat16(std::uint32_t bits) {
   constexpr std::uint32_t kInfinity = 0x7f800000;
   constexpr std::uint32_t kRoundsToInfinity = 0x7f7f8000;
-  constexpr std::uint32_t kQuiet = 0x00400000;  // the upper half of a NaN is one by this bit
+  constexpr std::uint32_t kQuiet = 0x00400000;  // this bit keeps the upper half of a NaN a NaN
   const std::uint32_t magnitude = bits & 0x7fffffffU;
   const std::uint32_t rounded = bits + 0x7fffU + (bits >> 16U & 1U);
   const std::uint32_t cut = magnitude > kInfinity ? bits | kQuiet : bits;
@@ -20,10 +20,10 @@ namespace convladder {
 
 /// value = high + middle + low, exactly, from 2^-103 on: a float has 24 bits, and each part takes eight of them.
 /// |middle| <= 2^-8 |value| and |low| <= 2^-16 |value|; twice that beyond the largest bf16 number. A smaller value
-/// loses parts below 2^-126, which a tile instruction takes as zero. Of an infinity or NaN the others are zero.
+/// loses parts below 2^-126, which a tile instruction takes as zero. For an infinity or NaN, middle and low are zero.
 struct Bfloat16Parts {
   static constexpr int kCount = 3;
-  std::uint32_t high;  ///< of 16 bits, as the others; in words, so that loops over floats stay in lanes of 32 bits
+  std::uint32_t high;  ///< 16 bits, like the other parts; in words, so that loops over floats stay in lanes of 32 bits
   std::uint32_t middle;
   std::uint32_t low;
 };
@@ -32,7 +32,7 @@ struct Bfloat16Parts {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   const bool is_finite = (bits & 0x7fffffffU) < 0x7f800000U;
   const std::uint32_t high = nearest_bfloat16(bits);
-  const float rest = value - std::bit_cast<float>(high << 16U);  // subtracted in any case, so that vectors can
+  const float rest = value - std::bit_cast<float>(high << 16U);  // subtracted in any case, so that vectors can do it
   const float without_high = is_finite ? rest : 0.0F;
   const std::uint32_t middle = nearest_bfloat16(std::bit_cast<std::uint32_t>(without_high));
   const float without_middle = without_high - std::bit_cast<float>(middle << 16U);

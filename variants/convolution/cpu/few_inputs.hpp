@@ -1,9 +1,10 @@
-// Outputs with few inputs that count, which minimal filtering must not compute.
+// Outputs with so few inputs that count that minimal filtering must not compute them.
 //
-// Its rounding errors go with the products of all inputs around an output with all weights around theirs, while the
-// error that is granted goes with the output's own products. Where an output has many inputs the two are much alike.
-// But where all inputs are zero but one, whose weight is small, the error is that of its neighbours' large weights: on
-// a black background that happens. So such outputs are found, and computed directly from the inputs that are not zero.
+// The rounding errors of minimal filtering scale with the products of all inputs around an output with all weights
+// around theirs, while the error that is granted scales with the output's own products. Where an output has many inputs
+// the two are much alike. But where all inputs are zero but one, whose weight is small, the error is that of its
+// neighbours' large weights: on a black background that happens. So such outputs are found, and computed directly from
+// the inputs that are not zero.
 #pragma once
 
 #include <algorithm>
@@ -20,22 +21,22 @@ namespace convladder {
 /// at 0.6 times with 32 and 2.7 times with 16.
 constexpr int kEnoughInputs = 32;
 
-/// The sum of the square roots of the inputs' sizes has to be so many times that of the largest. Roots, because smaller
-/// inputs count as long as they are many: with one large input among 500 of a hundredth of its size, their products
-/// decide what is granted, and the large one's errors are below it.
+/// The least ratio between the sum of the square roots of all inputs' sizes and the root of the largest. Roots, because
+/// smaller inputs count as long as they are many: with one large input among 500 of a hundredth of its size, their
+/// products decide what is granted, and the large one's errors are below it.
 inline float enough_inputs(const ConvShape& s) {
   const int of_many = s.channels_per_group() * s.kernel * s.kernel / 32;
   return static_cast<float>(kEnoughInputs + of_many);
 }
 
-/// Makes of the bits of floats, or of vectors of them, those of the roots of their sizes, within 6 %: half the
-/// exponent. Zero has one of 1e-19.
+/// Turns the bits of floats, or of vectors of them, into those of the square roots of their sizes, within 6 %, by
+/// halving the exponent. For zero the result is 1e-19.
 template <typename Bits>
 [[gnu::always_inline]] constexpr void take_rough_root(Bits& bits) {
   bits = ((bits & 0x7fffffff) >> 1) + (127 << 22);
 }
 
-/// One output of the strip in one lane.
+/// One output in one lane of the strips.
 struct FewInputsOutput {
   int position;  ///< row * width + column
   int lane;
@@ -71,8 +72,8 @@ struct CountingInput {
   float value;
 };
 
-/// An output's sums for `kVectors` vectors of maps, from the inputs that are not zero; `weights` are those of the first
-/// map, `pitch` floats apart from tap to tap.
+/// Computes an output's sums for `kVectors` vectors of maps, from the inputs that are not zero; `weights` begin at the
+/// first map; taps are `pitch` floats apart.
 template <typename Set, int kVectors>
 [[gnu::always_inline]] inline void sum_counting_vectors(const std::vector<CountingInput>& inputs, const float* weights,
                                                         std::ptrdiff_t pitch, float* to) {
@@ -89,7 +90,7 @@ template <typename Set, int kVectors>
   for (int v = 0; v < kVectors; ++v) store_vector(to + v * Set::lanes, sums[v]);
 }
 
-/// The same for any number of vectors.
+/// Computes an output's sums for any number of vectors of maps.
 template <typename Set>
 [[gnu::always_inline]] inline void sum_counting_inputs(const std::vector<CountingInput>& inputs, const float* weights,
                                                        std::ptrdiff_t pitch, int vectors, float* sums) {
@@ -101,12 +102,12 @@ template <typename Set>
   }
 }
 
-/// What a thread needs to find and to compute them.
+/// A thread's workspace to find and to compute such outputs.
 struct FewInputsWorkspace {
   AlignedFloats pixels;  ///< [column][sum, largest][lane] of the roots of all channels of a row
   AlignedFloats rows;    ///< [row][output column][sum, largest][lane] of the windows' columns
   std::vector<FewInputsOutput> outputs;
-  std::vector<CountingInput> inputs;  ///< of one output
+  std::vector<CountingInput> inputs;  ///< inputs of one output that are not zero
   std::vector<float> sums;            ///< [output][map]
   int sum_pitch = 0;                  ///< floats between two outputs' sums
 
@@ -115,14 +116,15 @@ struct FewInputsWorkspace {
         rows(std::int64_t{2} * ((rows_of_strip - 1) * s.stride + s.kernel) * s.out_width() * lanes) {}
 };
 
-/// For the inputs of one group of strips.
+/// Finds and computes such outputs for the inputs of one group of strips.
 template <typename Set>
 struct FewInputs {
   const ConvShape& shape;
   const LaneTile& tile;
   FewInputsWorkspace& work;
 
-  /// Finds those of the strips' outputs. Outputs whose inputs are all zero are none of them: their sums are zero.
+  /// Finds the strips' outputs with few inputs that count. Outputs whose inputs are all zero are not among them: their
+  /// sums are zero.
   [[gnu::always_inline]] void find(const StripGroup<Set>& strips) const {
     const int width = shape.out_width();
     const int input_rows = (strips.rows - 1) * shape.stride + shape.kernel;
@@ -139,7 +141,7 @@ struct FewInputs {
     }
   }
 
-  /// Their sums for `maps` maps of a group from `first_map` on.
+  /// Computes the sums of the found outputs for `maps` maps of a group from `first_map` on.
   [[gnu::always_inline]] void compute(const TapWeights& weights, int group, int first_map, int maps) const {
     const int vectors = (maps + Set::lanes - 1) / Set::lanes;
     work.sum_pitch = vectors * Set::lanes;
@@ -152,7 +154,7 @@ struct FewInputs {
     }
   }
 
-  /// Puts the sums of a map, counted from the first, into its outputs, [row][column][lane].
+  /// Puts a map's sums, with `map` counted from the first computed one, into its outputs, [row][column][lane].
   [[gnu::always_inline]] void replace(int map, float* outputs) const {
     const float* sum = work.sums.data() + map;
     for (const FewInputsOutput& output : work.outputs) {
@@ -162,7 +164,7 @@ struct FewInputs {
   }
 
  private:
-  /// The inputs of an output that are not zero.
+  /// Collects the inputs of an output that are not zero.
   [[gnu::always_inline]] void collect(const FewInputsOutput& output) const {
     const int row = output.position / shape.out_width() * shape.stride;
     const int column = output.position % shape.out_width() * shape.stride;

@@ -10,8 +10,8 @@
 
 namespace convladder {
 
-/// The roots of one image's inputs: their sum and the largest, of a pixel and of the pixels that a row of a window has.
-/// Threads may do rows at the same time.
+/// The square roots of one image's inputs: their sum and the largest, for each pixel and for the pixels under each row
+/// of a window. Threads may do rows at the same time.
 class FewInputsOfImage {
  public:
   explicit FewInputsOfImage(const ConvShape& s)
@@ -23,15 +23,15 @@ class FewInputsOfImage {
                 static_cast<std::size_t>(columns_)),
         windows_(std::size_t{2} * static_cast<std::size_t>(s.groups) * static_cast<std::size_t>(rows_) *
                  static_cast<std::size_t>(s.out_width())) {
-    const float zero = root(0.0F);  // of the padding
+    const float zero = root(0.0F);  // the root of an input in the padding
     for (int row = 0; row < s.groups * rows_; ++row) {
       std::fill_n(sums_of_pixels(row), columns_, static_cast<float>(s.channels_per_group()) * zero);
       std::fill_n(largest_of_pixels(row), columns_, zero);
     }
   }
 
-  /// One row of a group's channels, with the padding's; `image` CHW. Inlined, for whatever instruction set its caller
-  /// is compiled for.
+  /// Adds up one row of a group's channels, padding included; `image` is CHW. Inlined, for whatever instruction set its
+  /// caller is compiled for.
   [[gnu::always_inline]] void add_up_row(int group, int padded_row, const float* image) {
     const int row = group * rows_ + padded_row;
     const int image_row = padded_row - shape_.padding;
@@ -52,8 +52,8 @@ class FewInputsOfImage {
     }
   }
 
-  /// Adds, to `found`, row * out_width + column of such outputs in `rows` output rows from `first_row` on, rows counted
-  /// from that.
+  /// Appends to `found` the outputs with few inputs that count among `rows` output rows from `first_row` on, each as
+  /// row * out_width + column with rows counted from `first_row`.
   void find(int group, int first_row, int rows, std::vector<int>& found) const {
     for (int row = 0; row < rows; ++row) {
       const int first = group * rows_ + (first_row + row) * shape_.stride;

@@ -11,7 +11,7 @@ namespace convladder {
 struct FlatRun {
   const ConvShape& shape;
   const InputTile& tile;
-  int first_channel;    ///< of the map's group
+  int first_channel;    ///< first channel of the map's group
   const float* filter;  ///< the map's weights, [channel of the group][kernel][kernel]
   int first;            ///< flat index of the run's first output in the tile
   int count;            ///< outputs in the run

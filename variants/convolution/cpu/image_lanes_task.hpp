@@ -1,5 +1,5 @@
-// The work of the stage with images in lanes on a group of strips, and how a shape is cut into them. Stage 11 and what
-// fuses it share it.
+// The work of the stage with images in lanes on a group of strips, and how a shape is cut into them. Stage 11 and its
+// fused variant share it.
 #pragma once
 
 #include <limits>
@@ -9,9 +9,9 @@
 
 namespace convladder {
 
-/// What `prepare` made, the same for all threads.
+/// The result of `prepare`, which all threads share.
 struct ImageLanesPlan {
-  static constexpr int kSumBytes = 256 * 1024;     ///< of the sums that wait for their transposition
+  static constexpr int kSumBytes = 256 * 1024;     ///< of the sums that wait to be transposed
   static constexpr int kWeightBytes = 256 * 1024;  ///< of the maps that use the same pixels
 
   ConvShape shape;
@@ -21,10 +21,10 @@ struct ImageLanesPlan {
   MapTiles map_tiles;
   AlignedFloats weights;
   Strips strips;
-  bool past_caches;                           ///< the way of the outputs
-  int tiles_at_once;                          ///< of maps, that pass by the same pixels
-  std::vector<std::ptrdiff_t> tap_offsets;    ///< in a tile, in floats
-  std::vector<std::ptrdiff_t> pixel_offsets;  ///< of a strip's outputs' first taps
+  bool past_caches;                           ///< whether outputs bypass the caches
+  int tiles_at_once;                          ///< tiles of maps that use the same pixels before the next pixels follow
+  std::vector<std::ptrdiff_t> tap_offsets;    ///< offsets of the taps in a tile, in floats
+  std::vector<std::ptrdiff_t> pixel_offsets;  ///< offsets of the first taps of a strip's outputs
   std::int64_t pixel_pitch;                   ///< vectors between two maps' sums
 
   ImageLanesPlan(const ConvShape& s, const RowWindows& of_rows, const float* oihw, const LaneDivision& divided)
@@ -56,7 +56,7 @@ struct ImageLanesPlan {
         static_cast<int>(std::max(std::int64_t{1}, std::min(kSumBytes / tile_sums, kWeightBytes / tile_weights)));
   }
 
-  /// In cycles: two multiply-adds a cycle, and what transposing takes.
+  /// All divisions, with costs in cycles: two multiply-adds a cycle, and the time for transposing.
   static std::vector<LaneDivision> divisions(const ConvShape& s, const RowWindows& windows, int threads) {
     constexpr double kTransposing = 5;  // cycles for a vector, read, transposed and written
     const double taps = static_cast<double>(s.channels_per_group()) * s.kernel * s.kernel;
@@ -78,26 +78,27 @@ struct ImageLanesPlan {
 
  private:
   static int input_rows_of(const ConvShape& s, int rows) { return (rows - 1) * s.stride + s.kernel; }
-  /// Of one tile of maps.
+  /// Bytes of the sums of one tile of maps.
   static std::int64_t bytes_of_sums(const ConvShape& s, const InstructionSet& set, int rows) {
     return std::int64_t{rows} * s.out_width() * set.maps * set.lanes * 4;
   }
 };
 
-/// With 25 taps for each output transposing takes a third of the time, and stage 10 is ahead; with 49 it is not.
+/// Whether there are enough taps: with 25 for each output transposing takes a third of the time and stage 10 is ahead;
+/// with 49 it is not.
 inline bool has_many_taps(const ConvShape& s) { return s.channels_per_group() * s.kernel * s.kernel > 40; }
 
-/// What a thread works in.
+/// A thread's workspace.
 struct ImageLanesWorkspace {
   LaneTile tile;
-  AlignedFloats sums;  ///< [map][pixel][lane], of the maps that use the same pixels
+  AlignedFloats sums;  ///< [map][pixel][lane], for the maps that use the same pixels
 
   explicit ImageLanesWorkspace(const ImageLanesPlan& plan)
       : tile(plan.input_tile()),
         sums(std::int64_t{plan.tiles_at_once} * plan.set.maps * plan.pixel_pitch * plan.set.lanes) {}
 };
 
-/// A group of strips and a part of the maps. `Store` says what becomes of a map's outputs (StoreStrips).
+/// A task: a group of strips and a part of the maps. `Store` decides where a map's outputs go (StoreStrips).
 template <typename Store>
 struct ImageLanesTask {
   const ImageLanesPlan& plan;

@@ -9,7 +9,7 @@
 
 namespace convladder {
 
-/// The input that a band of output rows needs, all channels, padding as zeros.
+/// The input of all channels that a band of output rows needs, with padding as zeros.
 ///
 /// With `phases` = 1 rows and columns lie as in the image. With `phases` = stride, pixel (row, column) goes to plane
 /// (row % stride, column % stride) at (row / stride, column / stride): then the inputs of neighbouring outputs are
@@ -19,10 +19,10 @@ class InputTile {
   /// Floats readable behind the last pixel, so that whole vectors may be loaded at the end.
   static constexpr int kSlack = 256;
 
-  /// As many output rows as fit into the second-level cache, all channels.
+  /// A tile of all channels with as many output rows as fit into the second-level cache.
   InputTile(const ConvShape& shape, int phases) : InputTile(shape, phases, rows_that_fit(shape), shape.in_channels) {}
 
-  /// `rows` output rows of `channels` channels.
+  /// A tile of `rows` output rows and `channels` channels.
   InputTile(const ConvShape& shape, int phases, int rows, int channels)
       : shape_(&shape), phases_(phases), rows_(rows), channels_(channels) {
     const int in_rows = (rows_ - 1) * shape.stride + shape.kernel;
@@ -34,7 +34,7 @@ class InputTile {
     pixels_.resize(static_cast<std::size_t>(channel_) * channels + kSlack);
   }
 
-  /// Output rows a full tile serves.
+  /// Output rows that a full tile serves.
   int rows() const { return rows_; }
   /// Tiles that cover one image's output.
   int count() const { return (shape_->out_height() + rows_ - 1) / rows_; }
@@ -59,9 +59,9 @@ class InputTile {
   int plane() const { return plane_; }
   const float* pixels() const { return pixels_.data(); }
 
-  /// Copies what the output rows from `first_row` on need from one image (CHW).
+  /// Copies the input of all channels that the output rows from `first_row` on need from one image (CHW).
   void load(const float* image, int first_row) { load(image, first_row, channels_); }
-  /// The same, of the first `channels` channels from `image` on.
+  /// Copies the input that the output rows from `first_row` on need from the first `channels` channels at `image`.
   void load(const float* image, int first_row, int channels) {
     const ConvShape& s = *shape_;
     const int top = first_row * s.stride - s.padding;
@@ -97,7 +97,7 @@ class InputTile {
     return static_cast<int>(std::clamp<std::int64_t>((in_rows - s.kernel) / s.stride + 1, 1, s.out_height()));
   }
 
-  /// to[column] = from[column * phases + left] for the columns from `begin` to before `end`; common strides as
+  /// to[column] = from[column * phases + left] for the columns from `begin` to before `end`, with common strides as
   /// constants.
   void copy_columns(const float* from, int left, int begin, int end, float* to) const {
     const auto copy = [&](auto phases) {

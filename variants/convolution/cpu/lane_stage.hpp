@@ -1,5 +1,5 @@
-// What makes a stage of strips of images in lanes: its plan and task, with a division that the model takes or that is
-// asked for.
+// Turns strips of images in lanes into a stage: combines a plan and a task with a division that the model chooses or
+// that is asked for.
 #pragma once
 
 #include <omp.h>
@@ -12,7 +12,7 @@
 namespace convladder {
 
 /// `Plan` has the static `divisions` and is made of one of them; `Task` takes a plan, a thread's workspace, a part of
-/// the work, the input and a StoreStrips. What is here is as a tunable variant wants it (cpu_variant.hpp).
+/// the work, the input and a StoreStrips. The members are those that a tunable variant needs (cpu_variant.hpp).
 template <typename Plan, typename Workspace, typename Task>
 class LaneStage {
  public:

@@ -13,21 +13,21 @@
 
 namespace convladder {
 
-/// Output rows of one image.
+/// A run of output rows of one image.
 struct Strip {
   int image;
   int first_row;
   int rows;
 };
 
-/// What becomes of a layer's output rows: windows of `size` rows, `stride` apart, make the rows that are kept. Without
+/// How windows of `size` rows, `stride` apart, turn a layer's output rows into the rows that are written. Without
 /// pooling each row is a window.
 struct RowWindows {
   int count;
   int size = 1;
   int stride = 1;
 
-  /// Output rows under so many windows.
+  /// Output rows under that many windows.
   int rows(int windows) const { return (windows - 1) * stride + size; }
 };
 
@@ -54,12 +54,13 @@ class Strips {
   int bands_;
 };
 
-/// As many strips as lanes. A lane for which there is none repeats the first strip, without output rows.
+/// A group of as many strips as there are lanes. A lane for which there is none repeats the first strip, without output
+/// rows.
 template <typename Set>
 struct StripGroup {
   Strip strips[Set::lanes];
-  int rows = 0;          ///< the most of any strip
-  bool in_step = false;  ///< whether all begin at the same row
+  int rows = 0;          ///< rows of the longest strip
+  bool in_step = false;  ///< whether all strips begin at the same row
 
   StripGroup(const Strips& all, std::int64_t first) : in_step(true) {
     for (int lane = 0; lane < Set::lanes; ++lane) {
@@ -74,7 +75,7 @@ struct StripGroup {
 /// vectors apart, so that equal pixels of neighbouring channels fall into different sets of a cache.
 class LaneTile {
  public:
-  /// `rows` input rows of `channels` channels; `columns` is the input's width with its padding, or more.
+  /// A tile of `rows` input rows of `channels` channels; `columns` is the input's width with its padding, or more.
   LaneTile(const ConvShape& shape, int lanes, int channels, int rows, int columns)
       : shape_(shape),
         channels_(channels),
@@ -88,12 +89,12 @@ class LaneTile {
   }
 
   const float* vectors() const { return vectors_.data(); }
-  /// Vectors between two rows, and between two channels.
+  /// Vectors from one row to the next; `plane` counts them from one channel to the next.
   int pitch() const { return pitch_; }
   int plane() const { return plane_; }
 
-  /// Fills it from the first input row of each strip and from channel `first_channel` on, `rows` rows: those below the
-  /// image are zeros. `input` is NCHW.
+  /// Fills it from the first input row of each strip and from channel `first_channel` on, `rows` rows; rows below the
+  /// image become zeros. `input` is NCHW.
   template <typename Set>
   [[gnu::always_inline]] void load(const float* input, int first_channel, const StripGroup<Set>& group, int rows) {
     const float* images[Set::lanes];
@@ -114,7 +115,7 @@ class LaneTile {
  private:
   int top(const Strip& strip) const { return strip.first_row * shape_.stride - shape_.padding; }
 
-  /// `rows` rows of a channel, from the image's row `top` on, the same in all lanes.
+  /// Fills `rows` rows of a channel, from the image's row `top` on, the same rows in all lanes.
   template <typename Set>
   void load_rows_in_step(const float* const (&images)[Set::lanes], int top, int rows, float* to) const {
     const int begin = std::clamp(-top, 0, rows);
@@ -131,7 +132,7 @@ class LaneTile {
     interleave<Set>(runs, (end - begin) * shape_.width, [&](int pixel) { return first + places[pixel]; });
   }
 
-  /// One row of a channel, another one of the image in each lane.
+  /// Fills one row of a channel, from a different row of the image in each lane.
   template <typename Set>
   void load_row(const float* const (&images)[Set::lanes], const StripGroup<Set>& group, int row, float* to) const {
     float* const first = to + shape_.padding * Set::lanes;
@@ -150,11 +151,11 @@ class LaneTile {
   int plane_;
   AlignedFloats vectors_;
   AlignedFloats row_of_zeros_;  ///< for lanes whose strip ends at the image's border
-  std::vector<int> places_;     ///< of the pixels of whole rows of the image, in floats
+  std::vector<int> places_;     ///< places of the pixels of whole rows of the image, in floats
 };
 
 /// Transposes one map's outputs, [row of the strips][column][lane], into the NCHW output; `map` counts in all groups.
-/// `past_caches`: with streaming stores where the strips begin at the same place in a line.
+/// With `past_caches` it uses streaming stores where the strips begin at the same place in a line.
 template <typename Set>
 [[gnu::always_inline]] inline void store_strips(const ConvShape& s, const StripGroup<Set>& group, int map,
                                                 const float* vectors, bool past_caches, float* output) {
@@ -176,7 +177,7 @@ template <typename Set>
   }
 }
 
-/// What the stages do with a map's outputs, [row of the strips][column][lane].
+/// Stores a map's outputs, [row of the strips][column][lane], in the NCHW output, as the stages do.
 struct StoreStrips {
   const ConvShape& shape;
   bool past_caches;

@@ -16,17 +16,17 @@ namespace convladder {
 
 /// How a shape is cut into tasks.
 struct LaneDivision {
-  InstructionSet set;  ///< whose lanes strips go into
-  int windows = 1;     ///< of rows in a strip (RowWindows)
+  InstructionSet set;  ///< its lanes hold the strips
+  int windows = 1;     ///< windows of rows in a strip (RowWindows)
   int rows = 1;        ///< output rows of a strip
-  int map_parts = 1;   ///< of a group of channels
-  double cycles = 0;   ///< of the thread that works longest, as the model expects
+  int map_parts = 1;   ///< parts of a group's maps
+  double cycles = 0;   ///< time of the busiest thread, as the model expects
 };
 
-/// One of them.
+/// One task.
 struct LanePart {
   std::int64_t first_strip;
-  int group;  ///< of channels
+  int group;  ///< group of channels
   int first_map_tile;
   int end_map_tile;
 };
@@ -35,9 +35,9 @@ inline std::int64_t strip_groups(const Strips& strips, const InstructionSet& set
   return (strips.count() + set.lanes - 1) / set.lanes;
 }
 
-/// All divisions among strips of a multiple of `step` windows, the one with the least work for the thread that works
-/// longest first. cost(set, rows, map_tiles) is the time of a task with strips of so many rows, in cycles that each
-/// take a vector; infinite if there must be none. There is at least one division.
+/// All divisions whose strips have a multiple of `step` windows, with the one first that gives the busiest thread the
+/// least work. cost(set, rows, map_tiles) is the time of a task whose strips have `rows` rows, in cycles that each take
+/// a vector; infinite if there must be no such task. There is at least one division.
 template <typename Cost>
 std::vector<LaneDivision> lane_divisions(const ConvShape& s, const RowWindows& windows, int threads, int step,
                                          const Cost& cost,
@@ -76,17 +76,17 @@ std::vector<LaneDivision> lane_divisions(const ConvShape& s, const RowWindows& w
   return all;
 }
 
-/// "lanes", "rows" of a strip (of pooled ones where they are pooled) and "map_parts".
+/// The parameters "lanes", "rows" of a strip (pooled rows where they are pooled) and "map_parts".
 inline Configuration configuration_of(const LaneDivision& division) {
   return Configuration({{"lanes", division.set.lanes}, {"rows", division.windows}, {"map_parts", division.map_parts}});
 }
 
-/// The first that agrees with what is wanted; one does.
+/// The first division that agrees with `wanted`; there must be one.
 inline LaneDivision first_that_agrees(const std::vector<LaneDivision>& all, const Configuration& wanted) {
   return *std::ranges::find_if(all, [&](const LaneDivision& one) { return wanted.agrees_with(configuration_of(one)); });
 }
 
-/// As a tunable variant's (cpu_variant.hpp).
+/// The divisions as a tunable variant's configurations (cpu_variant.hpp).
 inline std::vector<Configuration> configurations_of(const std::vector<LaneDivision>& all) {
   std::vector<Configuration> result;
   result.reserve(all.size());

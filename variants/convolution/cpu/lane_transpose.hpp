@@ -1,4 +1,4 @@
-// The transposition of a square of floats in registers: what turns images one after another into images side by side.
+// The transposition of a square of floats in registers, which turns images one after another into images side by side.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 namespace convladder {
 namespace detail {
 
-/// Exchanges, between two rows whose numbers differ in the bit `kStep` alone, the lanes in which that bit is the
-/// other's: `low` keeps its lanes without the bit and gets, beside them, those of `high`.
+/// Exchanges lanes between two rows whose numbers differ only in the bit `kStep`: `low` keeps its lanes without that
+/// bit, and gets those of `high` without it beside them.
 template <int kStep, typename V, int... kLanes>
 [[gnu::always_inline]] inline void exchange_lanes(V& low, V& high, std::integer_sequence<int, kLanes...> /*lanes*/) {
   constexpr int kCount = sizeof...(kLanes);
@@ -33,7 +33,8 @@ template <typename Set, int kStep>
 
 }  // namespace detail
 
-/// rows[i][j] <-> rows[j][i], for as many rows as lanes: one bit of the row's and the lane's number after the other.
+/// rows[i][j] <-> rows[j][i], for as many rows as lanes: handles one bit of the row's and the lane's number after the
+/// other.
 template <typename Set>
 [[gnu::always_inline]] inline void transpose(Vector<Set> (&rows)[Set::lanes]) {
   detail::transpose_from<Set, Set::lanes / 2>(rows);
@@ -50,7 +51,7 @@ template <typename Set, typename Place>
     return;
   }
   for (int next = 0; next < count; next += Set::lanes) {
-    const int first = next < count - Set::lanes ? next : count - Set::lanes;  // the last once more, rather than beyond
+    const int first = next < count - Set::lanes ? next : count - Set::lanes;  // the last vectors again
     Vector<Set> rows[Set::lanes];
 #pragma GCC unroll 16
     for (int lane = 0; lane < Set::lanes; ++lane) load_vector(rows[lane], runs[lane] + first);
@@ -62,7 +63,7 @@ template <typename Set, typename Place>
 
 namespace detail {
 
-/// The vectors from `first` on, as many as lanes, transposed; from `count` on there are none.
+/// Transposes the vectors from `first` on, as many as there are lanes; from `count` on there are none.
 template <typename Set>
 [[gnu::always_inline]] inline void load_transposed(Vector<Set> (&rows)[Set::lanes], const float* vectors, int count,
                                                    int first) {
@@ -76,8 +77,8 @@ template <typename Set>
 
 }  // namespace detail
 
-/// The way back: float i of run `lane` comes from lane `lane` of the i-th of `count` vectors. Run `lane` gets
-/// lengths[lane] floats, `count` at most; its pointer may be null if that is none.
+/// Splits vectors into runs that lie apart: float i of run `lane` comes from lane `lane` of the i-th of `count`
+/// vectors. Run `lane` gets lengths[lane] floats, `count` at most; its pointer may be null if lengths[lane] is 0.
 template <typename Set>
 [[gnu::always_inline]] inline void deinterleave(const float* vectors, int count, float* const (&runs)[Set::lanes],
                                                 const int (&lengths)[Set::lanes]) {
@@ -106,8 +107,9 @@ template <typename Set>
   }
 }
 
-/// The same past the caches. All runs have `count` floats and begin at the same place in a line, of which a vector
-/// fills one; the lines at both ends, which do not belong to the run alone, go through the caches.
+/// Splits vectors into runs that lie apart, with stores that bypass the caches. All runs have `count` floats and begin
+/// at the same place in a line, of which a vector fills one; the lines at both ends, which do not belong to the run
+/// alone, go through the caches.
 template <typename Set>
 [[gnu::always_inline]] inline void deinterleave_streaming(const float* vectors, int count,
                                                           float* const (&runs)[Set::lanes]) {

@@ -3,7 +3,7 @@
 // On the ladder each stage adds an idea to those below it, and what an idea seems to be worth depends on the order in
 // which they came. Here the order does not matter. Every variant is stage 10 but for one idea, so what it loses against
 // stage 10 is what that idea is worth beside all the others. They stand beside the ladder: they are run when they are
-// asked for ('convladder run --leave-one-out --device cpu'). As CUDA's leave_one_out.cu, for one more kind of machine.
+// asked for ('convladder run --leave-one-out --device cpu'). leave_one_out.cu does the same with the CUDA ladder.
 //
 // Some ideas carry others: sums that come back from the output cannot leave past the caches. The copies for each column
 // of the filter are not among the ideas, since without them the kernel is another one: stage 7.
@@ -39,7 +39,7 @@ enum class Idea {
   all_cores
 };
 
-/// Weights as they are in the filters: of one tap they lie a filter apart.
+/// Reads weights as they are in the filters, where those of one tap lie a filter apart.
 template <int kMaps, int kVectors, TileStores kStores>
 struct UnpackedTile {
   template <typename Set>
@@ -63,10 +63,10 @@ struct UnpackedTile {
   }
 };
 
-/// Sums that go to the output after every few taps, and come back. They are always stored plainly.
+/// Adds the sums to the output after every few taps and loads them back. They are always stored plainly.
 template <int kMaps, int kVectors>
 struct PlainReturningTile {
-  static constexpr int kTapsInRegisters = 7;  // a column of the largest filters of the LeNets
+  static constexpr int kTapsInRegisters = 7;  // a column of the largest filters of the LeNet networks
 
   template <typename Set>
   static void run(const float* pixels, const float* weights, const int* offsets, int taps, float* to,
@@ -86,18 +86,18 @@ struct PlainReturningTile {
   }
 };
 
-/// One code for all ways to store: three would be compiled and one used.
+/// Uses one code for all ways to store: three would be compiled and one used.
 template <int kMaps, int kVectors, TileStores>
 using ReturningTile = PlainReturningTile<kMaps, kVectors>;
 
-/// A number that the compiler does not know.
+/// Returns a number that the compiler does not know.
 [[gnu::always_inline]] inline int unknown(int value) {
   asm volatile("" : "+r"(value));
   return value;
 }
 
-/// Loops over the maps and vectors of a tile whose size is not known when it is compiled, so that sums have no
-/// registers of their own.
+/// Loops over the maps and vectors of a tile whose size is unknown at compile time, so that sums have no registers of
+/// their own.
 template <int kMaps, int kVectors, TileStores kStores>
 struct RolledTile {
   template <typename Set>
@@ -134,7 +134,7 @@ struct RolledTile {
   }
 };
 
-/// Stage 10 but for the idea.
+/// Stage 10 without one idea.
 template <Idea without>
 class StreamedOutputWithout {
  public:
@@ -184,8 +184,8 @@ class StreamedOutputWithout {
     return ShiftedRows::packed_weights(shape, weights, division.maps);
   }
 
-  /// As stage 10. Sums that return to the output cannot leave past the caches, and wait for its lines at the first
-  /// taps.
+  /// Chooses the stores as stage 10 does. Sums that return to the output cannot bypass the caches, and wait for its
+  /// lines at the first taps.
   TileStores stores() const {
     if (without == Idea::streamed_output || without == Idea::local_accumulation) return TileStores::plain;
     const bool streamed = rows_.whole_lines() && outgrows_caches(shape_.output_elements(), threads_);
@@ -195,7 +195,7 @@ class StreamedOutputWithout {
   std::int64_t tasks() const { return std::int64_t{shape_.batch} * rows_.bands(); }
   float* copies_of(std::int64_t index) { return copies_[static_cast<std::size_t>(index)].data(); }
 
-  /// body(task, the thread's copies) for every band of every image.
+  /// Calls body(task, the thread's copies) for every band of every image.
   template <typename Body>
   void each(const Body& body) {
 #pragma omp parallel num_threads(threads_)

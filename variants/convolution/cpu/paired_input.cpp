@@ -8,7 +8,7 @@
 namespace convladder {
 namespace {
 
-/// Words of two numbers each, for the first two or all three of their parts.
+/// Cuts numbers into their first two or all three parts, and pairs them in words.
 struct CutAndPair {
   const float* low_halves;
   const float* high_halves;
@@ -29,7 +29,7 @@ struct CutAndPair {
     std::uint32_t* __restrict const low = to + 2 * part_words;
     const float* __restrict const first = low_halves;
     const float* __restrict const second = high_halves;
-    const int words = count;  // what is stored could change a member
+    const int words = count;  // a local copy: a store could change a member
     for (int i = 0; i < words; ++i) {
       const Bfloat16Parts a = bfloat16_parts(first[i]);
       const Bfloat16Parts b = bfloat16_parts(second[i]);
@@ -43,16 +43,16 @@ struct CutAndPair {
 struct FillPanel {
   template <typename Set>
   static void run(const PanelTile& of_caller) {
-    const PanelTile tile = of_caller;  // what is stored could change the caller's
+    const PanelTile tile = of_caller;  // a local copy: a store could change the caller's
     if (tile.piece_count > kMostPieces) return fill_tile<Set, 0>(tile);
     with_constant<kMostPieces>(tile.piece_count, [&](auto pieces) { fill_tile<Set, pieces>(tile); });
   }
 
  private:
-  static constexpr int kMostPieces = 3;  // as constants: rows of eight outputs and more have no more
+  static constexpr int kMostPieces = 3;  // compile-time constants: rows of eight outputs and more have no more
   static constexpr std::uint32_t kFirstOnly = 0x0000ffff;
 
-  /// `kPieces`: 0 for any number.
+  /// `kPieces` is 0 for any number.
   template <typename Set, int kPieces>
   [[gnu::always_inline]] static void fill_tile(const PanelTile& tile) {
     with_constant<Bfloat16Parts::kCount>(tile.parts, [&](auto parts) { fill_parts<Set, kPieces, parts>(tile); });

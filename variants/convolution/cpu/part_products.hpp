@@ -1,4 +1,4 @@
-// Floats cut into bf16 parts: which of their products are made.
+// The products of floats that are cut into bf16 parts: which of them are computed.
 #pragma once
 
 namespace convladder {
@@ -6,10 +6,10 @@ namespace convladder {
 /// Which parts of weights and pixels are multiplied. The value is the number of products.
 enum class PartProducts {
   three = 3,  ///< high x high, and high x middle both ways
-  six = 6,    ///< and middle x middle, and high x low both ways
+  six = 6,    ///< also middle x middle, and high x low both ways
 };
 
-/// Parts of each number that are needed.
+/// The number of parts of each float that these products need.
 constexpr int part_count(PartProducts products) { return products == PartProducts::six ? 3 : 2; }
 
 }  // namespace convladder

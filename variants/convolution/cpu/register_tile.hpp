@@ -10,8 +10,8 @@
 
 namespace convladder {
 
-/// How the output maps of a group are cut into tiles of nearly equal numbers of maps, `most` at most: 50 maps by 8 are
-/// one tile of 8 and six of 7, and not six of 8 and one of 2.
+/// How the output maps of a group are cut into tiles of nearly equal numbers of maps, `most` at most: 50 maps in tiles
+/// of up to 8 are one tile of 8 and six of 7, not six of 8 and one of 2.
 class MapTiles {
  public:
   MapTiles(int maps_of_group, int most) {
@@ -47,7 +47,7 @@ inline AlignedFloats pack_weights(const ConvShape& s, const MapTiles& tiles, con
   return packed;
 }
 
-/// Calls body(maps, vectors) with both as constants: one copy of the body for each size of tile.
+/// Calls body(maps, vectors) with both as constants: each size of tile has its own copy of the body.
 template <typename Set, typename Body>
 [[gnu::always_inline]] inline void with_tile_size(int maps, int vectors, const Body& body) {
   with_constant<Set::maps>(maps, [&](auto maps_constant) {

@@ -23,7 +23,7 @@ class ShiftedColumns {
         end_(std::clamp((s.width - left + stride_ - 1) / stride_, begin_, count_)),
         left_(left) {}
 
-  /// The outputs whose inputs lie in the image.
+  /// The first output whose input lies in the image; `end` is behind the last one.
   int begin() const { return begin_; }
   int end() const { return end_; }
 
@@ -46,7 +46,7 @@ class ShiftedColumns {
       for (int i = 0; i < count; ++i) to[i] = from[i];
       return;
     }
-    Vector<Set> last;  // overlaps the one before it
+    Vector<Set> last;  // overlaps the previous vector
     load_vector(last, from + count - Set::lanes);
     for (int i = 0; i + Set::lanes < count; i += Set::lanes) {
       Vector<Set> vector;
@@ -63,7 +63,7 @@ class ShiftedColumns {
   int left_;
 };
 
-/// `rows` rows of `kColumns` columns; pitches in floats.
+/// A block of `rows` rows of `kColumns` columns; pitches are in floats.
 template <int kColumns>
 [[gnu::always_inline]] inline void copy_columns(const float* from, std::ptrdiff_t from_pitch, int rows, float* to,
                                                 std::ptrdiff_t to_pitch) {
@@ -74,10 +74,11 @@ template <int kColumns>
 
 /// The copies of a band's input: [channel][column of the filter][phase][row][output column], where a phase has every
 /// `stride`-th row of the input, and its rows follow each other without a gap; two phases are `plane` floats apart. The
-/// copies may be of the last columns of the output alone.
+/// copies may serve the last output columns alone.
 class ShiftedCopy {
  public:
-  /// From the output column `first` on, which is not zero only where the input has no border and the stride is 1.
+  /// Copies for the output columns from `first` on, which is not zero only where the input has no border and the stride
+  /// is 1.
   ShiftedCopy(const ConvShape& s, int first, int plane)
       : has_no_border_(s.stride == 1 && s.padding == 0),
         height_(s.height),
@@ -90,14 +91,14 @@ class ShiftedCopy {
     for (int q = 0; q < s.kernel; ++q) columns_.emplace_back(s, first + q - s.padding, out_width_);
   }
 
-  /// So many columns are few: they are copied one by one.
+  /// At most this many columns count as few: they are copied one by one.
   static constexpr int most_few_columns(int lanes) { return lanes / 2; }
 
-  /// Copies `rows` rows of the image from row `top` on to a band's input; zeros for those that are not on the image.
-  /// `input` CHW, from the image's first element on.
+  /// Copies `rows` rows of the image from row `top` on to a band's input; rows outside the image become zeros. `input`
+  /// is CHW, from the image's first element on.
   //
-  // A row is read once for each column of the filter, and the processor does not see from that which ones come next:
-  // they are asked for here. Without it a third of the time of the copies is spent waiting for memory.
+  // A row is read once for each column of the filter, a pattern from which the processor does not predict the rows that
+  // come next: they are prefetched here. Without that a third of the copies' time is spent waiting for memory.
   template <typename Set>
   [[gnu::always_inline]] void copy(int top, int rows, const float* input, float* copies) const {
     const std::int64_t channel_pitch = static_cast<std::int64_t>(columns_.size()) * stride_ * plane_;
@@ -117,7 +118,7 @@ class ShiftedCopy {
   }
 
  private:
-  /// One row of a channel, to row `of_band` of the band's input.
+  /// Copies one row of a channel to row `of_band` of the band's input.
   template <typename Set>
   [[gnu::always_inline]] void copy_row(int row, int of_band, const float* channel, float* copies) const {
     const std::int64_t pitch = std::int64_t{stride_} * plane_;
@@ -132,10 +133,10 @@ class ShiftedCopy {
     for (std::size_t q = 0; q < columns_.size(); ++q) columns_[q].copy<Set>(from, to + static_cast<int>(q) * pitch);
   }
 
-  /// Those of one channel's row, where each column of the filter has a whole run of neighbours on the image.
+  /// Copies one channel's row for the columns of the filter whose inputs are a whole run of neighbours on the image.
   template <typename Set>
   [[gnu::always_inline]] void copy_neighbours(const float* from, std::int64_t pitch, float* to) const {
-    const int last = out_width_ - Set::lanes;  // overlaps the vector before it
+    const int last = out_width_ - Set::lanes;  // overlaps the previous vector
     const float* const end = from + columns_.size();
     for (; from < end; ++from, to += pitch) {
       Vector<Set> inputs;
@@ -148,7 +149,7 @@ class ShiftedCopy {
     }
   }
 
-  /// The row some rows after `row`.
+  /// Prefetches the row that comes some rows after `row`.
   [[gnu::always_inline]] void prefetch(const float* row) const {
     constexpr int kRowsAhead = 10;
     for (int i = 0; i < width_; i += kLineFloats) __builtin_prefetch(row + kRowsAhead * width_ + i);
@@ -162,7 +163,7 @@ class ShiftedCopy {
   int first_;
   int out_width_;  ///< columns that are copied
   int plane_;
-  std::vector<ShiftedColumns> columns_;  ///< of each column of the filter
+  std::vector<ShiftedColumns> columns_;  ///< for each column of the filter
 };
 
 }  // namespace convladder

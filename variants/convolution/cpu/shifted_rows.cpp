@@ -26,10 +26,10 @@ std::int64_t copy_rows_of(const ConvShape& s, int rows) {
   return std::int64_t{s.in_channels} * s.kernel * s.stride * phase_rows(s, rows);
 }
 
-/// Floats from one copy to the next: vectors of all copies begin at lines alike.
+/// Floats from one copy to the next: all copies begin at the same place in a cache line.
 int whole_lines_of(int floats) { return rounded_up_quotient(floats, kLineFloats) * kLineFloats; }
 
-/// OIHW -> OIWH: the taps of a column follow each other, as in memory their inputs do.
+/// OIHW -> OIWH: the taps of a column follow each other, as their inputs do in memory.
 std::vector<float> column_by_column(const ConvShape& s, const float* weights) {
   std::vector<float> turned;
   turned.reserve(static_cast<std::size_t>(s.weight_elements()));
@@ -44,7 +44,7 @@ std::vector<float> column_by_column(const ConvShape& s, const float* weights) {
 
 namespace {
 
-/// The widest tile of so many maps.
+/// The widest tile of a given number of maps.
 struct WidestTile {
   int maps;
   int* vectors;
@@ -59,7 +59,7 @@ int widest_tile(const InstructionSet& set, int maps) {
   return vectors;
 }
 
-/// Maps of the largest tile, if none has more than `most`.
+/// Maps of the largest tile, if no tile may have more than `most`.
 int largest_tile(const ConvShape& shape, int most) {
   const MapTiles tiles(shape.maps_per_group(), most);
   return tiles.size(tiles.count() - 1);
@@ -89,7 +89,8 @@ ShiftedRowsDivision::ShiftedRowsDivision(const ConvShape& shape, int threads, co
       maps(largest_tile(shape, wanted.value("maps").value_or(set.maps))),
       vectors(wanted.value("vectors").value_or(widest_tile(set, maps))),
       rows(shape.out_height()) {
-  // A tile must not be so narrow that additions wait: without the copies it has to be nearly as wide as with them.
+  // A tile must not be so narrow that additions wait for each other: without the copies it has to be nearly as wide as
+  // with them.
   const int widest = vectors;
   const int narrowest = wanted.value("vectors") ? widest : std::max(1, widest - 1);
   for (int of_vectors = widest; of_vectors >= narrowest && columns_in_place == 0; --of_vectors) {
@@ -114,7 +115,7 @@ int ShiftedRowsDivision::possible_columns_in_place(const ConvShape& shape, int o
   const std::int64_t group_inputs = std::int64_t{shape.channels_per_group()} * shape.height * shape.width;
   if (shape.stride != 1 || shape.padding != 0 || group_inputs > std::numeric_limits<int>::max()) return 0;
   const int copied = shape.out_width() % (of_vectors * set.lanes);
-  // What is copied goes to the output a few columns at a time; and from registers whole runs of lines can be streamed.
+  // Outputs of copied columns are stored a few columns at a time; whole runs of lines can be streamed from registers.
   const bool can_stream = std::int64_t{shape.out_height()} * shape.out_width() % kLineFloats == 0;
   const int most_copied = can_stream ? 0 : ShiftedCopy::most_few_columns(set.lanes);
   return copied <= most_copied ? shape.out_width() - copied : 0;
@@ -178,9 +179,10 @@ ShiftedRows::ShiftedRows(const ConvShape& shape, AlignedFloats weights, const Sh
 
 std::int64_t ShiftedRows::floats_of_copies() const {
   if (copied_columns() == 0) return 0;
-  constexpr int kPastTheLast = 256;  // floats: a tile is loaded whole
-  // Prefetchers read on, and not in another thread's copies. A page of 4 KiB between them was not enough on Zen 4: with
-  // two threads, lenet48's second layer took 3 % longer or not, as the copies happened to lie.
+  constexpr int kPastTheLast = 256;  // floats: the last tile is loaded whole
+  // Hardware prefetchers read on beyond the end, which must not be another thread's copies. A page of 4 KiB between
+  // them was not enough on Zen 4: with two threads, lenet48's second layer took up to 3 % longer, depending on where
+  // the copies happened to lie.
   constexpr int kPrefetched = 16 * 1024 / 4;
   return std::int64_t{shape_.in_channels} * shape_.kernel * shape_.stride * plane_ + kPastTheLast + kPrefetched;
 }
@@ -270,7 +272,7 @@ Configurations ShiftedRowsConvolution::configurations(const ConvShape& shape, co
   const auto add = [&](const Configuration& other) {
     if (wanted.agrees_with(other) && impossible(shape, other).empty()) all.push_back(complete(other));
   };
-  // Other tiles of maps with the widest tile that goes with them, then narrower tiles, then other bands.
+  // Other tiles of maps with their widest tile, then narrower tiles, then other bands.
   for (int maps = *largest.value("maps"); maps >= 2; --maps) add(wanted.with(Configuration({{"maps", maps}})));
   const int vectors = *by_model.value("vectors");
   for (const int other : {vectors - 1, vectors + 1, vectors - 2})

@@ -17,21 +17,21 @@ namespace convladder {
 /// How the outputs of a register tile are stored.
 enum class TileStores {
   plain,
-  prefetched,  ///< their lines are asked for while the sums are added up
-  past_caches  ///< by streaming stores
+  prefetched,  ///< their lines are prefetched while the sums are added up
+  past_caches  ///< by streaming stores, which bypass the caches
 };
 
-/// What is done of a band.
+/// The part of a band's work that is done.
 enum class BandPart {
   all,
   copies,  ///< nothing but the copies
-  sums     ///< from copies that are there already
+  sums     ///< from copies that exist already
 };
 
-/// Without streaming: whether lines are asked for goes by whether they have left the second-level cache since the call
-/// before. Where they have not, asking costs 2 %.
+/// The stores to use without streaming: lines are prefetched if they have left the second-level cache since the
+/// previous call. Where they have not, prefetching costs 2 %.
 TileStores cached_stores(const ConvShape& shape, int threads);
-/// ", output lines prefetched", as the choice of a stage says it.
+/// ", output lines prefetched": the text for the choice of a stage.
 const char* stores_text(TileStores stores);
 
 /// Outputs of one image: some rows of the maps of some tiles, and where they go.
@@ -40,75 +40,78 @@ struct RowsOfMaps {
   int rows;
   int first_tile;
   int end_tile;
-  float* output;             ///< of the first row of the first map
-  std::ptrdiff_t map_pitch;  ///< floats from a map to the next; those of rows lie one behind the other
+  float* output;             ///< first row of the first map
+  std::ptrdiff_t map_pitch;  ///< floats from one map to the next; a map's rows lie one behind the other
 };
 
-/// How a shape is cut.
+/// How a shape is cut into bands and register tiles.
 struct ShiftedRowsDivision {
   InstructionSet set;
-  int maps;     ///< of a register tile, at most
-  int vectors;  ///< of outputs of a register tile, at most
-  int rows;     ///< of outputs in a band
-  /// Of an output row, from its first on: whole tiles. Their inputs are read where they lie, and only those of the
+  int maps;     ///< maps of a register tile, at most
+  int vectors;  ///< vectors of outputs of a register tile, at most
+  int rows;     ///< output rows of a band
+  /// The first columns of an output row, in whole tiles, whose inputs are read where they lie; only the inputs of the
   /// other columns are copied.
   int columns_in_place = 0;
 
-  /// What is wanted, and of the rest what the model takes: the widest tile that the registers hold, and bands whose
-  /// copies stay in the second-level cache. `threads` will share the bands: an image has more of them where the batch
-  /// alone leaves some idle.
+  /// Takes the wanted values, and the model's choice for the others: the widest tile that fits the registers, and bands
+  /// whose copies stay in the second-level cache. `threads` will share the bands: an image has more bands where the
+  /// batch alone leaves some threads idle.
   ShiftedRowsDivision(const ConvShape& shape, int threads, const Configuration& wanted,
                       const InstructionSet& set = chosen_instruction_set());
 
-  /// The largest values: of maps and vectors that there is code for with this instruction set, of rows that there are.
+  /// The largest values: of maps and vectors for which this instruction set has code, and of rows that exist.
   static Configuration largest(const ConvShape& shape);
   Configuration configuration() const;
-  /// The same, with the inputs of all columns copied.
+  /// A copy of this division in which the inputs of all columns are copied.
   ShiftedRowsDivision all_copied() const;
 
  private:
   int possible_columns_in_place(const ConvShape& shape, int of_vectors) const;
 };
 
-/// One shape cut into bands of output rows, all maps, whose copied inputs stay in the second-level cache. The same for
-/// all threads.
+/// One shape cut into bands of output rows of all maps, whose copied inputs stay in the second-level cache. All threads
+/// share it.
 class ShiftedRows {
  public:
-  /// `weights` OIHW.
+  /// `weights` are OIHW.
   ShiftedRows(const ConvShape& shape, const float* weights, const ShiftedRowsDivision& division);
-  /// With weights as the code of its tiles wants them: one of these two.
+  /// `weights` are in the order of the tiles' code: `packed_weights` or `unpacked_weights`.
   ShiftedRows(const ConvShape& shape, AlignedFloats weights, const ShiftedRowsDivision& division);
-  /// As `pack_weights` for tiles of so many maps, the taps of a filter column by column; `weights` OIHW.
+  /// Weights as `pack_weights` makes them for tiles of `maps` maps, with the taps of a filter column by column;
+  /// `weights` are OIHW.
   static AlignedFloats packed_weights(const ConvShape& shape, const float* weights, int maps);
-  /// OIWH: map by map, the taps of a filter column by column.
+  /// Weights as OIWH: map by map, with the taps of a filter column by column.
   static AlignedFloats unpacked_weights(const ConvShape& shape, const float* weights);
 
-  /// Bands of an image.
+  /// Bands of one image.
   int bands() const { return (shape_.out_height() + division_.rows - 1) / division_.rows; }
-  /// Floats that a thread needs for the copies, and for what is computed from them on its way to the output.
+  /// Floats that a thread needs for the copies and for the outputs computed from them on their way to memory.
   std::int64_t copy_floats() const;
   bool in_place() const { return division_.columns_in_place > 0; }
   int copied_columns() const { return shape_.out_width() - division_.columns_in_place; }
 
-  /// Computes one band of one image: `input` CHW and `output` MHW, both from the image's first element on.
-  /// Past the caches only where `whole_lines`, and if the output begins at a line.
+  /// Computes one band of one image: `input` is CHW and `output` MHW, both from the image's first element on. Stores
+  /// may bypass the caches only where `whole_lines` holds and the output begins at a cache line.
   void convolve(float* copies, const float* input, float* output, int band, TileStores stores) const;
 
-  /// Tiles of maps that are computed together, and their maps: those from first_map(t) to first_map(t + 1).
+  /// Tiles of maps that are computed together. The maps of tile t are those from first_map(t) to before first_map(t +
+  /// 1).
   int map_tiles() const { return static_cast<int>(tiles_of_maps_.size()); }
   int first_map(int tile) const;
-  /// Vectors that are computed for so many rows of a tile.
+  /// Vectors that are computed for `rows` rows of a tile.
   int vectors_of(int rows) const;
-  /// With one band, in two steps: the copies of an image, and from them any of its rows and maps.
+  /// For a division with one band: copies an image, from which any of its rows and maps can then be computed.
   void copy(float* copies, const float* input) const;
   void convolve(float* copies, const float* input, const RowsOfMaps& which) const;
 
-  /// The same with other code for the register tiles (shifted_rows_band.hpp), or in parts.
+  /// Computes a band as `convolve` does, with other code for the register tiles (shifted_rows_band.hpp), or only a part
+  /// of it.
   template <template <int, int, TileStores> class Tile>
   void convolve_with(float* copies, const float* input, float* output, int band, TileStores stores,
                      BandPart part = BandPart::all) const;
 
-  /// Whether each vector of outputs is a part of one cache line if the first is.
+  /// Whether each vector of outputs lies within one cache line if the first one does.
   bool whole_lines() const;
 
   InstructionSet::Kind instruction_set() const { return division_.set.kind; }
@@ -118,7 +121,7 @@ class ShiftedRows {
   template <template <int, int, TileStores> class Tile>
   friend struct ShiftedRowsBand;
 
-  /// Maps that are computed together, and where they begin: in floats, but for the maps.
+  /// Maps that are computed together, and where they begin. All places are in floats, except for the maps.
   struct TileOfMaps {
     int maps;
     std::int64_t weights;
@@ -127,7 +130,7 @@ class ShiftedRows {
     int first_map;
   };
 
-  /// The last one of all tiles is one of the largest.
+  /// Maps of the largest tile: the last tile is one of the largest.
   int most_maps() const { return tiles_of_maps_.back().maps; }
   std::int64_t floats_of_copies() const;
 
@@ -137,22 +140,23 @@ class ShiftedRows {
   AlignedFloats weights_;  ///< packed
   int plane_;              ///< floats from one phase, or column, to the next in the copies
   ShiftedCopy copy_;
-  std::vector<TileOfMaps> tiles_of_maps_;  ///< of all groups
-  std::vector<int> input_offsets_;         ///< of the taps of a group's channels in the input
-  std::vector<int> tap_offsets_;           ///< likewise in the copies
+  std::vector<TileOfMaps> tiles_of_maps_;  ///< tiles of all groups
+  std::vector<int> input_offsets_;         ///< offsets of the taps of a group's channels in the input
+  std::vector<int> tap_offsets_;           ///< offsets of the taps of a group's channels in the copies
 };
 
-/// All images of a batch, over all cores.
+/// Convolves all images of a batch, using all cores.
 class ShiftedRowsConvolution {
  public:
-  /// `weights` OIHW; what is not wanted the model chooses.
+  /// `weights` are OIHW; the model chooses the values that are not wanted.
   ShiftedRowsConvolution(const ConvShape& shape, const float* weights, const Configuration& wanted = {});
 
-  /// As a tunable variant's (cpu_variant.hpp): "maps" and "vectors" of a register tile, "rows" of a band.
+  /// The configurations of a tunable variant (cpu_variant.hpp): "maps" and "vectors" of a register tile, "rows" of a
+  /// band.
   static Configurations configurations(const ConvShape& shape, const Configuration& wanted, int most);
   static std::string impossible(const ConvShape& shape, const Configuration& wanted);
 
-  /// `input` and `output` NCHW; `stores` as in `ShiftedRows::convolve`.
+  /// `input` and `output` are NCHW; `stores` as in `ShiftedRows::convolve`.
   void convolve(const float* input, float* output, TileStores stores);
 
   const ShiftedRows& rows() const { return rows_; }
@@ -160,7 +164,7 @@ class ShiftedRowsConvolution {
  private:
   ConvShape shape_;
   ShiftedRows rows_;
-  std::vector<AlignedFloats> copies_;  ///< of each thread
+  std::vector<AlignedFloats> copies_;  ///< the copies of each thread
 };
 
 }  // namespace convladder

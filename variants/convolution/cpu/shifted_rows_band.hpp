@@ -1,4 +1,4 @@
-// The code of a band of `ShiftedRows`, for any code of its register tiles.
+// The code of a band of `ShiftedRows`, which works with any code for its register tiles.
 #pragma once
 
 #include <algorithm>
@@ -14,26 +14,27 @@
 
 namespace convladder {
 
-/// Vectors of a register tile of `maps` maps: with few maps more of them, so that there are sums enough to hide an
-/// addition's latency, and as many multiply-adds for each load. Registers hold the tile's pixels too, a weight and a
-/// product.
+/// Vectors of a register tile of `maps` maps: more of them with few maps, so that there are enough sums to hide an
+/// addition's latency and as many multiply-adds for each load. The registers also hold the tile's pixels, a weight and
+/// a product.
 template <typename Set>
 constexpr int shifted_tile_vectors(int maps) {
   return std::clamp((Set::registers - 2) / (maps + 1), 1, 2 * Set::vectors);
 }
 
-/// Computes the outputs of some maps and vectors of pixels. `pixels`: the copies, or the input, at the first output;
-/// `offsets`: those of the taps in them; `pitch`: floats between two maps in `to`.
+/// Computes the outputs of some maps and vectors of pixels. `pixels` points to the copies, or the input, at the first
+/// output; `offsets` are those of the taps in them; `pitch` is the number of floats between two maps in `to`.
 //
-// Parameters that fit into registers, and a function without a frame: a core holds a few dozen stores that are on their
-// way, and those of the outputs before are among them.
+// All parameters fit into registers, and the function has no frame: a core tracks a few dozen stores on their way to
+// memory, and those of the previous outputs are among them.
 using ShiftedTileFunction = void (*)(const float* pixels, const float* weights, const int* offsets, int taps, float* to,
                                      std::ptrdiff_t pitch);
 
-/// Calls body(first, end) for runs of taps that make all of them, in their order, and asks for the lines of the output
-/// meanwhile where they are to be prefetched.
+/// Calls body(first, end) for consecutive runs of taps that cover all of them, and meanwhile prefetches the lines of
+/// the output if they are to be prefetched.
 //
-// A map's lines with every two taps: all at once would fill the core's places for lines that are on their way.
+// One map's lines every two taps: prefetching all at once would fill the core's buffers for lines that are on their
+// way.
 template <typename Set, int kMaps, int kVectors, TileStores kStores, typename Body>
 [[gnu::always_inline]] inline void for_runs_of_taps(int taps, const float* to, std::ptrdiff_t pitch, const Body& body) {
   int first = 0;
@@ -69,8 +70,8 @@ struct ShiftedRowsTile {
   }
 };
 
-/// `Tile`'s code for tiles of so many maps: of the widest tile, or of the one that a layer with tiles of a map more
-/// has, of one vector less, and of one vector; none for other numbers of vectors.
+/// The code of `Tile` for tiles of a given number of maps: of the widest tile, or of the widest one for one map more,
+/// of one vector less, and of one vector; none for other numbers of vectors.
 template <typename Set, template <int, int, TileStores> class Tile>
 class ShiftedTileFunctions {
  public:
@@ -117,7 +118,7 @@ template <template <int, int, TileStores> class Tile>
 struct ShiftedRowsBand {
   const ShiftedRows& plan;
   float* copies;
-  int copied_from;  ///< the first output row that there are copies for
+  int copied_from;  ///< the first output row that the copies cover
   const float* input;
   RowsOfMaps which;
   TileStores stores;
@@ -153,7 +154,7 @@ struct ShiftedRowsBand {
         .subspan(static_cast<std::size_t>(which.first_tile),
                  static_cast<std::size_t>(which.end_tile - which.first_tile));
   }
-  /// Of a tile's first map and the first row.
+  /// The output of a tile's first map in the first row.
   float* first_output(const ShiftedRows::TileOfMaps& maps) const {
     return which.output + (maps.first_map - plan.first_map(which.first_tile)) * which.map_pitch;
   }
@@ -162,7 +163,7 @@ struct ShiftedRowsBand {
     return copies + maps.copies + std::ptrdiff_t{which.first_row - copied_from} * plan.copied_columns();
   }
 
-  /// All outputs of the band as one line.
+  /// Computes all outputs of the band as one line.
   template <typename Set>
   [[gnu::always_inline]] void multiply_copies() const {
     const int outputs = which.rows * plan.shape_.out_width();
@@ -181,10 +182,9 @@ struct ShiftedRowsBand {
     });
   }
 
-  /// Calls body(first, end) for whole vectors that cover so many outputs, in parts of nearly the same number of
-  /// vectors.
+  /// Calls body(first, end) for whole vectors that cover the outputs, in parts of nearly the same number of vectors.
   //
-  // Tiles of maps have sizes that differ by one at most, and with it nearly the same number of vectors.
+  // The sizes of tiles of maps differ by one at most, so they have nearly the same number of vectors.
   template <typename Set, typename Body>
   [[gnu::always_inline]] void for_tiles(int outputs, const Body& body) const {
     const int vectors = (outputs + Set::lanes - 1) / Set::lanes;
@@ -196,7 +196,7 @@ struct ShiftedRowsBand {
     }
   }
 
-  /// The columns whose inputs are read where they lie, row by row.
+  /// Computes the columns whose inputs are read where they lie, row by row.
   template <typename Set>
   [[gnu::always_inline]] void multiply_in_place() const {
     const ConvShape& s = plan.shape_;
@@ -215,7 +215,7 @@ struct ShiftedRowsBand {
     }
   }
 
-  /// The other columns: those of all rows as one line, which is then cut into the rows' parts.
+  /// Computes the copied columns of all rows as one line, which is then cut into the parts of the rows.
   template <typename Set>
   [[gnu::always_inline]] void multiply_few_columns() const {
     const int outputs = which.rows * plan.copied_columns();
@@ -236,7 +236,7 @@ struct ShiftedRowsBand {
     }
   }
 
-  /// The functions of tiles of so many vectors, for the larger and the smaller tiles of maps.
+  /// The functions for tiles with a given number of vectors, for the larger and the smaller tiles of maps.
   template <typename Set>
   [[gnu::always_inline]] void find_functions(int vectors, ShiftedTileFunction (&whole)[2]) const {
     for (int less = 0; less < 2; ++less) {
@@ -244,8 +244,8 @@ struct ShiftedRowsBand {
     }
   }
 
-  /// `count` outputs of one tile of maps, if there is no code for a tile of so many vectors, or the last vector is not
-  /// whole. `pitch`: floats from map to map in `to`.
+  /// Computes `count` outputs of one tile of maps where no code exists for tiles of that many vectors, or the last
+  /// vector is not whole. `pitch` is the number of floats from map to map in `to`.
   template <typename Set>
   void multiply_part(const ShiftedRows::TileOfMaps& maps, const float* pixels, int count, float* to,
                      std::ptrdiff_t pitch) const {
@@ -276,7 +276,7 @@ void ShiftedRows::convolve_with(float* copies, const float* input, float* output
                                   ShiftedRowsBand<Tile>{*this, copies, first_row, input, all, stores, part});
 }
 
-/// In shifted_rows.cpp, for whoever else calls it.
+/// Instantiated in shifted_rows.cpp, for all other callers.
 extern template void ShiftedRows::convolve_with<ShiftedRowsTile>(float*, const float*, float*, int, TileStores,
                                                                  BandPart) const;
 

@@ -15,13 +15,13 @@
 namespace convladder {
 namespace {
 
-// Where AMX is, a first-level cache has 48 KiB and a second-level one 2 MiB.
-constexpr int kMostSteps = 4;           // of a panel: 24 KiB of three parts of 32 pixels
-constexpr int kMostStepsOfFewMaps = 2;  // whose weights are to stay in the same cache
+// Processors with AMX have a first-level cache of 48 KiB and a second-level cache of 2 MiB.
+constexpr int kMostSteps = 4;           // steps of a panel: 24 KiB for three parts of 32 pixels
+constexpr int kMostStepsOfFewMaps = 2;  // with few maps, whose weights are to stay in the same cache
 constexpr std::int64_t kSumsBytes = 1024 * 1024;
 constexpr std::int64_t kInputBytes = 384 * 1024;
-constexpr std::int64_t kWeightsBytes = 512 * 1024;  // that stay in a cache from a task to the next
-constexpr int kMostImages = 64;                     // of a task
+constexpr std::int64_t kWeightsBytes = 512 * 1024;  // bytes of weights that stay in a cache from one task to the next
+constexpr int kMostImages = 64;                     // images of a task
 
 std::uint32_t part_of(float value, int part) {
   const Bfloat16Parts parts = bfloat16_parts(value);
@@ -65,14 +65,15 @@ std::int64_t TileConvolution::plane_words(int rows) const {
   return ((rows - 1) * shape_.stride + shape_.kernel) * columns;
 }
 
-/// The division with the least work of the thread that works longest. What counts, in products of four tiles over a
-/// step: those; copying two tiles of pixels, for each part of the maps; reading weights that do not stay in a cache,
-/// for each task; cutting the input. The last three as they were measured on one processor; only their size matters.
+/// Chooses the division that gives the busiest thread the least work. Work is counted in products of four tiles over a
+/// step: those products; copying two tiles of pixels, for each part of the maps; reading weights that do not stay in a
+/// cache, for each task; cutting the input. The last three were measured on one processor; only their magnitude
+/// matters.
 void TileConvolution::divide(int threads) {
   constexpr double kCopying = 0.6;
   constexpr double kReading = 1.9;
-  constexpr double kCutting = 0.01;  // of a number
-  constexpr double kSpilled = 4;     // times that, where what is cut does not stay in a cache
+  constexpr double kCutting = 0.01;  // per number
+  constexpr double kSpilled = 4;     // times that, where the cut input does not stay in a cache
   const std::int64_t map_pairs = rounded_up_quotient(map_tiles_, 2);
   double least_cost = std::numeric_limits<double>::max();
   const auto consider = [&](std::int64_t maps, std::int64_t pixels, std::int64_t images) {
@@ -239,7 +240,7 @@ void TileConvolution::store(const float* sums, const Task& task, int map_tile, c
   for (int map = 0; map < maps; ++map, sums += kTileRows, output += pixels_) std::memcpy(output, sums, bytes);
 }
 
-/// The taps of a block for a panel of the task's tiles, and all maps.
+/// Multiplies the taps of a block for a panel of the task's tiles and all maps.
 template <typename Tiles>
 void TileConvolution::add_panel(Tiles& tiles, Workspace& work, const Task& task, const Slice& slice, const Block& block,
                                 int first_tile, int tiles_of_panel) const {

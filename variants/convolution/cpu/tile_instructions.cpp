@@ -18,16 +18,16 @@ constexpr float kLeastNormal = 0x1p-126F;
   return (bits & 0x7f800000U) == 0 ? std::bit_cast<float>(bits & 0x80000000U) : value;
 }
 
-/// a * b + c where the usual result is the least normal number: it may have been rounded up to that from a number that
-/// is denormal with all 24 bits, which counts as denormal. The product of two bf16 numbers is exact in float64. So is
-/// the sum, as c is a multiple of 2^-149, unless the product is too small to bring it near the border.
+/// a * b + c if the usual result is the least normal number: it may have been rounded up from a number that is denormal
+/// in 24 bits, and then counts as denormal. The product of two bf16 numbers is exact in float64. So is the sum, since c
+/// is a multiple of 2^-149, unless the product is too small to bring it near the border.
 float least_normal_or_zero(float a, float b, float c, float usual) {
-  constexpr double kBorder = 0x1p-126 * (1 - 0x1p-25);  // from here on it is rounded up to the least normal one
+  constexpr double kBorder = 0x1p-126 * (1 - 0x1p-25);  // from here on, numbers are rounded up to the least normal one
   const double sum = double{a} * double{b} + double{c};
   return std::abs(sum) < kBorder ? std::copysign(0.0F, usual) : usual;
 }
 
-/// Both chains of the 16 sums of a row.
+/// Both chains of multiply-adds of the 16 sums of a row.
 struct RowOfSums {
   template <typename Set>
   static void run(float* const& sums, const std::uint32_t* const& left, const std::uint32_t* const& right) {
@@ -39,7 +39,7 @@ struct RowOfSums {
       add_products<1>(left[k], pairs, odd);
     }
     for (int n = 0; n < kTileRows; ++n) {
-      // A sum of two floats that is denormal is exact.
+      // A denormal sum of two floats is exact.
       const float both = without_denormal(even[n] + odd[n]);
       sums[n] = without_denormal(without_denormal(sums[n]) + both);
     }

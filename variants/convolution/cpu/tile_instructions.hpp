@@ -1,8 +1,8 @@
 // The tile registers of AMX and the product of two tiles of bf16 (TDPBF16PS), by the processor or emulated.
 //
 // Eight registers of 16 rows x 64 bytes. A product takes a left tile of 16 x 32 numbers and a right one of 32 x 16,
-// whose rows lie in pairs: the numbers 2k and 2k + 1 of a column side by side, as those of a left row do. It adds the
-// 16 x 16 floats to a third. Here tiles are always full; who has less fills up with zeros.
+// whose rows are interleaved in pairs: the numbers 2k and 2k + 1 of a column lie side by side, as those of a left row
+// do. It adds the 16 x 16 floats to a third. Here tiles are always full; callers with less data fill up with zeros.
 #pragma once
 
 #include <cstdint>
@@ -10,24 +10,24 @@
 
 namespace convladder {
 
-inline constexpr int kTileRows = 16;        ///< and floats of a row of sums
+inline constexpr int kTileRows = 16;        ///< also the floats of a row of sums
 inline constexpr int kTileDepth = 32;       ///< bf16 numbers of a left tile's row
-inline constexpr int kTileWords = 16 * 16;  ///< of 32 bits: a float, or two bf16 numbers
+inline constexpr int kTileWords = 16 * 16;  ///< words of 32 bits: a float, or two bf16 numbers
 inline constexpr int kTileBytes = kTileWords * 4;
 inline constexpr std::int64_t kTileRowBytes = 64;
 inline constexpr int kTileRegisters = 8;
 
 /// sums += left x right, as TDPBF16PS does it with full tiles, bit by bit: for each sum one chain of fused
-/// multiply-adds over the even numbers of its row and column, and one over the odd ones, both from zero; then the sum
-/// of both chains; then that added to the sum. Each step rounds to nearest even; denormals are taken as zero, and
-/// results that are denormal become zero. (Intel 64 and IA-32 Architectures Software Developer's Manual, TDPBF16PS.
-/// Which bits a NaN has is left open there, as it is here.)
+/// multiply-adds over the even numbers of its row and column, and one over the odd ones, both from zero; then the two
+/// chains are added, and the result is added to the sum. Each step rounds to nearest even; denormal inputs count as
+/// zero, and denormal results become zero. (Intel 64 and IA-32 Architectures Software Developer's Manual, TDPBF16PS.
+/// The bits of a NaN are left open there, as they are here.)
 void emulate_tile_product(float* sums, const std::uint32_t* left, const std::uint32_t* right);
 
-/// Tile products that `EmulatedTiles` have made in this process; those of objects that live are not among them yet.
+/// Tile products that `EmulatedTiles` have made in this process; those of objects that still exist are not counted yet.
 std::int64_t emulated_tile_products();
 
-/// Tile registers in memory, of one thread.
+/// One thread's tile registers, emulated in memory.
 class EmulatedTiles {
  public:
   EmulatedTiles() = default;
@@ -39,7 +39,7 @@ class EmulatedTiles {
   void clear() {
     std::memset(words_[kTile], 0, kTileBytes);
   }
-  /// Rows that begin so many bytes behind each other.
+  /// Loads rows whose beginnings are `pitch` bytes apart.
   template <int kTile>
   void load(const void* rows, std::int64_t pitch = kTileRowBytes) {
     for (int row = 0; row < kTileRows; ++row) {
@@ -68,8 +68,8 @@ class EmulatedTiles {
 
 #ifdef __x86_64__
 
-/// The processor's tile registers, of the thread that makes the object. Instructions are written out: the compilers'
-/// functions take no template parameter for a register, and those of GCC 12 do not say that they read memory.
+/// The processor's tile registers, for the thread that makes the object. Instructions are written out: the compilers'
+/// intrinsics take no template parameter for a register, and those of GCC 12 do not say that they read memory.
 class ProcessorTiles {
  public:
   ProcessorTiles() {
@@ -89,7 +89,7 @@ class ProcessorTiles {
   }
   ProcessorTiles(const ProcessorTiles&) = delete;
   ProcessorTiles& operator=(const ProcessorTiles&) = delete;
-  /// Registers that hold nothing cost a change of threads nothing.
+  /// Releases the registers: empty ones cost nothing when the system switches threads.
   ~ProcessorTiles() { asm volatile("tilerelease" : : : "memory"); }
 
   template <int kTile>

@@ -1,4 +1,5 @@
-// The products of tiles of bf16 parts: which parts, in which order, and the loop over the taps of a panel.
+// The products of tiles of bf16 parts: which parts are multiplied, in which order, and the loop over the taps of a
+// panel.
 #pragma once
 
 #include <array>
@@ -12,18 +13,18 @@
 
 namespace convladder {
 
-/// Parts of a number, by size.
+/// Numbers of a float's parts, by decreasing size.
 inline constexpr int kHigh = 0;
 inline constexpr int kMiddle = 1;
 inline constexpr int kLow = 2;
 
-/// Parts of a weight and of a pixel that are multiplied.
+/// The numbers of a weight's and a pixel's part that are multiplied.
 struct PartProduct {
   int weight;
   int pixel;
 };
 
-/// Each shares a factor with the one before, and the smallest come first.
+/// The products in order: each shares a factor with the one before, and the smallest come first.
 template <PartProducts kProducts>
 constexpr auto product_order() {
   using enum PartProducts;
@@ -35,11 +36,11 @@ constexpr auto product_order() {
   }
 }
 
-/// A tile of sums on its way.
+/// Where a tile of sums is loaded from and stored to.
 struct TileOfSums {
-  const float* from;       ///< of the taps before; rows one behind the other
-  float* to;               ///< with those of the panel
-  std::int64_t row_bytes;  ///< from a row to the next of `to`
+  const float* from;       ///< sums of the previous taps; rows lie one behind the other
+  float* to;               ///< where they go after the panel's taps
+  std::int64_t row_bytes;  ///< from one row to the next in `to`
 };
 
 /// One tile of maps by up to three of pixels, or two by up to two, over the taps of a panel.
@@ -51,20 +52,20 @@ struct BlockOfTiles {
   const std::uint32_t* pixels[kMostPixels];
   TileOfSums sums[kMostMaps][kMostPixels];
   int steps;
-  bool is_first;  ///< whether the sums begin here
+  bool is_first;  ///< whether the sums begin with this panel
 };
 
 template <typename Tiles, int kMaps, int kPixels, PartProducts kProducts>
 struct TileKernel {
-  // Registers: the sums of maps m and pixels p in kPixels * m + p, then weights, then pixels. A product takes three
-  // to four times as long as the next one may begin later: with three or four sums in turn none waits for the one
-  // before.
+  // Tile registers: the sums of maps m and pixels p in kPixels * m + p, then the weights, then the pixels. A product's
+  // latency is three to four times the interval at which products can start: with three or four sums in turn none waits
+  // for the previous one.
   static constexpr int kWeights = kMaps * kPixels;
   static constexpr int kPixelTiles = kWeights + kMaps;
   static_assert(kPixelTiles + kPixels <= kTileRegisters);
   static constexpr auto kOrder = product_order<kProducts>();
 
-  /// By itself, so that no store of what it reads is moved behind it.
+  /// A function of its own, so that no store of its inputs is moved behind it.
   [[gnu::noinline]] static void run(Tiles& tiles, const BlockOfTiles& block) {
     for_sums([&]<int m, int p>() {
       if (block.is_first) {
@@ -125,7 +126,7 @@ void multiply(Tiles& tiles, const BlockOfTiles& block, PartProducts products) {
   }
 }
 
-/// `pixels` up to three with one tile of maps, up to two with two.
+/// Multiplies a block; `pixels` is up to three with one tile of maps, and up to two with two.
 template <typename Tiles>
 void multiply(Tiles& tiles, const BlockOfTiles& block, int maps, int pixels, PartProducts products) {
   if (maps == 1) return with_constant<3>(pixels, [&](auto p) { multiply<Tiles, 1, p>(tiles, block, products); });

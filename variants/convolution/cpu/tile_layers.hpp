@@ -1,4 +1,4 @@
-// Which layers AMX tiles suit.
+// The layers that AMX tiles suit.
 #pragma once
 
 #include "devices/cpu/tile_unit.hpp"
@@ -8,8 +8,8 @@
 namespace convladder {
 
 /// Whether six products on the processor's tiles are faster than fp32 in vectors: for layers of many maps, which share
-/// the copies of the input, and of many taps, which share the moves of the sums. With any number of images. Not where
-/// narrower vectors were asked for: whoever does that wants to see a processor that has no tiles either.
+/// the copies of the input, and of many taps, which share the loads and stores of the sums, whatever the number of
+/// images. False where narrower vectors were asked for: that request stands for a processor without tiles too.
 inline bool tiles_suit(const ConvShape& s) {
   constexpr int kManyMaps = 64;
   constexpr int kManyTaps = 512;

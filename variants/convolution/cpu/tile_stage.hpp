@@ -1,4 +1,4 @@
-// What makes a stage of a TileConvolution: where it runs, its class of accuracy, its rate.
+// Turns a TileConvolution into a stage: where it runs, its class of accuracy, its rate.
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ class TileStage {
   void convolve(const float* input, float* output) { convolution_.convolve(input, output); }
   std::string choice() const { return convolution_.choice(); }
 
-  /// Of three products what is left out, 3 * 2^-16, and some for the sums.
+  /// The stage's tolerance. With three products: 3 * 2^-16 for the products that are left out, and some for the sums.
   static double tolerance() { return kProducts == PartProducts::six ? kFloat32Tolerance : 5e-5; }
   static double rate_over_fma() { return 16.0 / static_cast<int>(kProducts); }
   static std::string why_untimed() {

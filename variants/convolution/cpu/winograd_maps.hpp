@@ -1,5 +1,5 @@
-// The work of Winograd's minimal filtering with output maps in the lanes: products of the inputs that are made ready in
-// winograd_maps_inputs.hpp, their sums, and who does what. Stage 16 and what fuses it share it.
+// The work of Winograd's minimal filtering with output maps in the lanes: products of the inputs from
+// winograd_maps_inputs.hpp, their sums, and how threads share the work. Stage 16 and its fused variant share it.
 #pragma once
 
 #include <fmt/format.h>
@@ -16,12 +16,12 @@
 
 namespace convladder {
 
-/// What a thread works in.
+/// A thread's workspace.
 struct WinogradMapsWorkspace {
-  AlignedFloats sums;                 ///< of a band of rows: [way][vector of the panel][pair][lane]
+  AlignedFloats sums;                 ///< sums of a band of rows: [way][vector of the panel][pair][lane]
   AlignedFloats outputs;              ///< [vector of the panel][row of the part][column][lane]
   std::vector<int> few;               ///< outputs of the part that are computed directly
-  std::vector<CountingInput> inputs;  ///< of one of them
+  std::vector<CountingInput> inputs;  ///< inputs of one of those outputs
 
   explicit WinogradMapsWorkspace(const WinogradMapsPlan& plan)
       : sums(kOutputWays * kOutputWays * plan.way_pitch()),
@@ -32,13 +32,13 @@ struct WinogradMapsWorkspace {
 struct MapLanesOutputs {
   int image;
   int group;
-  int first_map;  ///< of the group; those beyond its last one are none
+  int first_map;  ///< first map, counted in the group; maps beyond the group's last do not exist
   const RowPart& rows;
   float* values;  ///< [row][column][lane]; may be overwritten
 };
 
-/// Transposes `count` vectors of them into runs of that many floats, one for each map, `map_pitch` floats apart; `to`
-/// is that of the image's first map.
+/// Transposes `count` vectors of outputs into runs of that many floats, one for each map, `map_pitch` floats apart;
+/// `to` is the run of the image's first map.
 template <typename Set>
 [[gnu::always_inline]] inline void store_map_lanes(const MapLanesOutputs& from, int maps_of_group, int count, float* to,
                                                    std::ptrdiff_t map_pitch) {
@@ -53,7 +53,7 @@ template <typename Set>
   deinterleave<Set>(from.values, count, runs, lengths);
 }
 
-/// What the stage does with them: transposes them into the NCHW output.
+/// Stores outputs with a map in each lane, as stage 16 does: transposes them into the NCHW output.
 struct StoreMapLanes {
   const ConvShape& shape;
   float* output;
@@ -67,7 +67,7 @@ struct StoreMapLanes {
   }
 };
 
-/// The outputs of a panel of a group's maps, of some rows.
+/// A task: the outputs of a panel of a group's maps in some rows.
 template <typename Store>
 struct WinogradMapsTask {
   const WinogradMapsPlan& plan;
@@ -76,7 +76,7 @@ struct WinogradMapsTask {
   int group;
   int panel;
   const RowPart& rows;
-  int which;  ///< image of the batch
+  int which;  ///< number of the image in the batch
   const Store& to;
 
   template <typename Set>
@@ -86,17 +86,17 @@ struct WinogradMapsTask {
   }
 
  private:
-  /// As many as there are registers for, beside the weights and an input.
+  /// Pairs of a register tile: as many as fit the registers beside the weights and an input.
   template <typename Set>
   static constexpr int most_pairs(int vectors) {
     return std::min(8, (Set::registers - 1 - vectors) / vectors);
   }
 
-  /// Pairs of rows whose sums are made and added up together.
+  /// Pairs of rows whose sums are computed and added up together.
   struct Band {
-    int first_row;  ///< of the part's outputs
+    int first_row;  ///< counted in the part's outputs
     int rows;
-    int first_pair;  ///< of rows and columns, of the image
+    int first_pair;  ///< first pair of rows and columns in the image
     int pairs;
   };
 
@@ -136,8 +136,8 @@ struct WinogradMapsTask {
     }
   }
 
-  /// The sums of a way for some pairs. Meanwhile the next way's weights are on their way to the second-level cache:
-  /// each of the `tiles` asks for its share of them.
+  /// Computes the sums of a way for some pairs. Meanwhile the next way's weights are prefetched into the second-level
+  /// cache: each of the `tiles` asks for its share of them.
   template <typename Set, int kPairs, int kVectors>
   [[gnu::always_inline]] void multiply(int way, const Band& band, int first, int tile, int tiles) const {
     constexpr int kWidth = kVectors * Set::lanes;
@@ -182,7 +182,7 @@ struct WinogradMapsTask {
 
   float* outputs(int vector) const { return work.outputs.data() + vector * plan.output_pitch(rows.pairs()); }
 
-  /// Puts the outputs with few inputs that count in their places, computed directly.
+  /// Computes the outputs with few inputs that count directly, and puts them in their places.
   template <typename Set, int kVectors>
   [[gnu::always_inline]] void replace_few() const {
     work.few.clear();
@@ -199,7 +199,7 @@ struct WinogradMapsTask {
     }
   }
 
-  /// The inputs of an output that are not zero. Most inputs are zero, often all channels of a pixel.
+  /// Collects the inputs of an output that are not zero. Most inputs are zero, often all channels of a pixel.
   template <typename Set>
   [[gnu::always_inline]] void collect(int row, int column) const {
     const ConvShape& s = plan.shape;
@@ -221,7 +221,7 @@ struct WinogradMapsTask {
     }
   }
 
-  /// The outputs of a vector of maps from the sums of all ways.
+  /// Computes the outputs of a vector of maps from the sums of all ways.
   template <typename Set>
   [[gnu::always_inline]] void add_up(int vector, const Band& band) const {
     if (plan.dimension.uses(OutputWay::opposite)) {
@@ -245,10 +245,10 @@ struct WinogradMapsTask {
   }
 };
 
-/// All images of a batch, over all cores.
+/// Convolves all images of a batch, using all cores.
 class WinogradMapsConvolution {
  public:
-  /// `weights` OIHW; what becomes of the output rows as in `Strips`.
+  /// `weights` are OIHW; `windows` say how output rows are pooled, as in `Strips`.
   WinogradMapsConvolution(const ConvShape& shape, const RowWindows& windows, const float* weights)
       : plan_(shape, windows, weights, omp_get_max_threads()), zeros_(std::int64_t{shape.height} * shape.width) {
     const int images = plan_.alone ? plan_.threads : std::min(shape.batch, plan_.threads);
@@ -256,7 +256,7 @@ class WinogradMapsConvolution {
     for (int thread = 0; thread < plan_.threads; ++thread) workspaces_.emplace_back(plan_);
   }
 
-  /// `input` NCHW; `to` has StoreMapLanes' members.
+  /// `input` is NCHW; `to` has StoreMapLanes' members.
   template <typename Store>
   void convolve(const float* input, const Store& to) {
     const ConvShape& s = plan_.shape;
@@ -280,7 +280,7 @@ class WinogradMapsConvolution {
     }
   }
 
-  /// Lanes for the maps of all groups, whole vectors of each.
+  /// Lanes for the maps of all groups, in whole vectors for each group.
   int map_floats() const { return plan_.shape.groups * plan_.vectors * plan_.set.lanes; }
 
   std::string choice() const {
@@ -292,7 +292,7 @@ class WinogradMapsConvolution {
   }
 
  private:
-  /// Some rows of image `which` of the batch, by one thread.
+  /// Computes some rows of image `which` of the batch, with one thread.
   template <typename Store>
   void convolve_alone(std::size_t thread, const RowPart& rows, int which, const float* batch, const Store& to) {
     WinogradImage& image = images_[thread];
@@ -315,7 +315,7 @@ class WinogradMapsConvolution {
     }
   }
 
-  /// Likewise the whole image, by all threads.
+  /// Computes the whole image `which` of the batch, with all threads.
   template <typename Store>
   void convolve_together(std::size_t thread, int which, const float* batch, const Store& to) {
     WinogradImage& image = images_.front();
@@ -346,7 +346,7 @@ class WinogradMapsConvolution {
     }
   }
 
-  /// `first_row` and `end_row` count from the first one of the image; those beside it are none.
+  /// `first_row` and `end_row` count from the first row of the image; rows outside it do not exist.
   void put_side_by_side(int group, int vector, int first_row, int end_row, const float* input,
                         WinogradImage& image) const {
     plan_.run(ChannelsTask{plan_, zeros_.data(), group, vector, std::max(first_row, 0),
@@ -364,8 +364,8 @@ class WinogradMapsConvolution {
 
   WinogradMapsPlan plan_;
   AlignedFloats zeros_;
-  std::vector<WinogradImage> images_;  ///< of each thread that has one of its own; the first is the shared one as well
-  std::vector<WinogradMapsWorkspace> workspaces_;  ///< of each thread
+  std::vector<WinogradImage> images_;  ///< for each thread with an image of its own; the first is also the shared one
+  std::vector<WinogradMapsWorkspace> workspaces_;  ///< for each thread
 };
 
 }  // namespace convladder

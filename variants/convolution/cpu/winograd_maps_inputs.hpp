@@ -1,5 +1,5 @@
-// What becomes of an image before Winograd's products with maps in the lanes: its channels side by side, filtered, and
-// which outputs have few inputs that count.
+// The preparation of an image for Winograd's products with maps in the lanes: its channels are put side by side and
+// filtered, and the outputs with few inputs that count are found.
 #pragma once
 
 #include "variants/convolution/cpu/few_inputs_of_image.hpp"
@@ -7,7 +7,7 @@
 
 namespace convladder {
 
-/// One image on its way through the stage; whoever works on it shares it.
+/// One image on its way through the stage; all threads that work on it share it.
 struct WinogradImage {
   AlignedFloats channels;  ///< [row][column][channel], with the padding
   AlignedFloats filtered;  ///< as WinogradMapsPlan::filtered
@@ -17,10 +17,10 @@ struct WinogradImage {
       : channels(plan.image_floats()), filtered(plan.filtered_floats()), few(plan.shape) {}
 };
 
-/// Puts the channels of some rows side by side: one vector of a group's.
+/// A task: puts one vector of a group's channels side by side, in some rows.
 struct ChannelsTask {
   const WinogradMapsPlan& plan;
-  const float* zeros;  ///< a channel of them, for lanes that there is none for
+  const float* zeros;  ///< a channel of zeros, for lanes without a channel
   int group;
   int vector;
   int first_row;
@@ -46,7 +46,7 @@ struct ChannelsTask {
   }
 };
 
-/// One pair of rows of one stream of them, all streams of columns and all channels.
+/// A task: filters one pair of rows of one stream of rows, in all streams of columns and all channels.
 struct FilterTask {
   const WinogradMapsPlan& plan;
   int row_stream;
@@ -75,7 +75,7 @@ struct FilterTask {
   }
 
  private:
-  /// The filters of a row and a column, which take one or two inputs each.
+  /// Applies the filters of a row and a column, which take one or two inputs each.
   template <typename Set, int kRows, int kColumns>
   [[gnu::always_inline]] void filter(const float* from, InputFilter row_filter, InputFilter column_filter, int pairs,
                                      float* to) const {
@@ -105,10 +105,10 @@ struct FilterTask {
   }
 };
 
-/// A row of a group's inputs, for finding the outputs that must not be computed from filtered ones.
+/// A task: adds up a row of a group's inputs, to find the outputs that must not be computed from filtered inputs.
 struct FewInputsTask {
   int group;
-  int row;             ///< with the padding
+  int row;             ///< counted with the padding
   const float* input;  ///< the image
   WinogradImage& image;
 

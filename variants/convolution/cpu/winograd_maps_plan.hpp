@@ -1,4 +1,4 @@
-// How the stage of Winograd with maps in lanes cuts a shape, and the weights of all its products.
+// How the stage of Winograd with maps in the lanes cuts a shape, and the weights of all its products.
 #pragma once
 
 #include <algorithm>
@@ -11,39 +11,39 @@
 
 namespace convladder {
 
-/// Some of an image's output rows: those of whole windows, the first of them even.
+/// Some of an image's output rows, in whole windows; the first row is even.
 struct RowPart {
   int first_window;
   int windows;
-  int rows;  ///< of outputs under the windows
+  int rows;  ///< output rows under the windows
   int first_pair;
 
   int pairs() const { return (rows + 1) / 2; }
 };
 
-/// What `prepare` made, the same for all threads. A pair is one of rows or of columns, or the two by two outputs where
+/// The result of `prepare`, which all threads share. A pair is two rows, two columns, or the two by two outputs where
 /// they meet.
 struct WinogradMapsPlan : WinogradModel {
-  static constexpr int kVectors = 3;  ///< of maps in a panel, at most
+  static constexpr int kVectors = 3;  ///< vectors of maps in a panel, at most
 
   RowWindows windows;
   InstructionSet set;
-  bool halves;  ///< whether its lanes are half vectors of a wider set
+  bool halves;  ///< whether the lanes are half vectors of a wider instruction set
   int threads;
-  int vectors;                   ///< of the maps of a group
-  int panels = 1;                ///< that they are cut into, of nearly equal size
-  int row_parts = 1;             ///< that the rows of an image are cut into where threads share it
-  bool alone = false;            ///< whether each thread then makes all that it needs of its rows' inputs itself
-  int channel_vectors;           ///< of a group's channels
-  int channel_pitch;             ///< floats from one place to the next: the channels of all groups
-  int input_columns;             ///< with the padding, and what the last pair reads
-  int input_rows;                ///< likewise
-  int most_shift;                ///< of any term, in pairs
-  std::vector<int> places;       ///< of the pixels of a channel in the image, in floats
-  std::vector<int> last_shifts;  ///< of the terms that take their inputs from each stream
-  std::vector<std::ptrdiff_t> pair_places;  ///< of the first filtered input of each pair of rows and columns, in floats
-  std::vector<std::ptrdiff_t> offsets;      ///< of the inputs of all products of a pair, in floats, way by way
-  std::vector<int> first_product;           ///< of each way of both dimensions, and the end of the last
+  int vectors;                              ///< vectors of a group's maps
+  int panels = 1;                           ///< panels that the maps are cut into, of nearly equal size
+  int row_parts = 1;                        ///< parts that the rows of an image are cut into where threads share it
+  bool alone = false;                       ///< whether each thread then prepares all the inputs of its rows itself
+  int channel_vectors;                      ///< vectors of a group's channels
+  int channel_pitch;                        ///< floats from one place to the next: the channels of all groups
+  int input_columns;                        ///< with the padding, and the columns that the last pair reads
+  int input_rows;                           ///< with the padding, and the rows that the last pair reads
+  int most_shift;                           ///< largest shift of any term, in pairs
+  std::vector<int> places;                  ///< places of the pixels of a channel in the image, in floats
+  std::vector<int> last_shifts;             ///< last shifts of the terms that take their inputs from each stream
+  std::vector<std::ptrdiff_t> pair_places;  ///< first filtered input of each pair of rows and columns, in floats
+  std::vector<std::ptrdiff_t> offsets;      ///< offsets of the inputs of all products of a pair, in floats, way by way
+  std::vector<int> first_product;           ///< first product of each way of both dimensions, and the end of the last
   AlignedFloats weights;                    ///< [group][panel][way][product][map of the panel]
   TapWeights tap_weights;                   ///< for outputs that are computed directly
 
@@ -98,13 +98,13 @@ struct WinogradMapsPlan : WinogradModel {
     return {first, count, windows.rows(count), first * windows.stride / 2};
   }
 
-  /// Floats to the channels of a group in the image, [row][column][channel].
+  /// Floats from the image's beginning to the channels of a group at a pixel, [row][column][channel].
   std::ptrdiff_t input(int group, int row, int column) const {
     return (std::ptrdiff_t{row} * input_columns + column) * channel_pitch + group_pitch() * group;
   }
   std::ptrdiff_t group_pitch() const { return std::ptrdiff_t{channel_vectors} * set.lanes; }
-  /// Floats to the first channel in the filtered inputs, [stream of rows][of columns][pair of rows][of columns]
-  /// [channel].
+  /// Floats from the beginning of the filtered inputs to a pair's first channel, [stream of rows][of columns]
+  /// [pair of rows][of columns][channel].
   std::ptrdiff_t filtered(int row_stream, int column_stream, int row_pair, int column_pair) const {
     return (((std::ptrdiff_t{row_stream} * dimension.count() + column_stream) * (row_pairs() + most_shift) + row_pair) *
                 (column_pairs() + most_shift) +
@@ -125,10 +125,10 @@ struct WinogradMapsPlan : WinogradModel {
     return std::ptrdiff_t{(kVectors * row_pairs_at_once() * column_pairs()) | 1} * set.lanes;
   }
 
-  /// Floats from the outputs of one vector of maps to those of the next, for so many pairs of rows.
+  /// Floats from the outputs of one vector of maps to those of the next, for `pairs` pairs of rows.
   std::ptrdiff_t output_pitch(int pairs) const { return std::ptrdiff_t{2} * pairs * shape.out_width() * set.lanes; }
 
-  /// Body::run<Set>(body). Where vectors of AVX-512 are halved for their lanes, their registers are used all the same.
+  /// Calls Body::run<Set>(body). Where the lanes are half vectors of AVX-512, its 32 registers are still used.
   template <typename Body>
   void run(const Body& body) const {
     if (halves) return run_with_halves<Body>(body);
@@ -142,17 +142,17 @@ struct WinogradMapsPlan : WinogradModel {
   }
 
  private:
-  /// Windows from one to the next that begins with an even row, and how many such steps there are.
+  /// Windows from one that begins with an even row to the next one that does; `steps` counts such steps.
   int step() const { return windows.stride % 2 == 0 ? 1 : 2; }
   int steps() const { return rounded_up_quotient(windows.count, step()); }
   int pairs_of_part(int parts) const {
     return (windows.rows(std::min(rounded_up_quotient(steps(), parts) * step(), windows.count)) + 1) / 2;
   }
 
-  /// As few panels and parts of the rows as keep all threads busy: a part reads all weights of its panel. Where these
-  /// are few, parts of the rows are the better cut: nobody waits for anybody.
+  /// Chooses as few panels and parts of the rows as keep all threads busy: a part reads all weights of its panel. Where
+  /// weights are few, parts of the rows are better: no thread waits for another.
   void cut() {
-    constexpr std::int64_t kFewWeights = 128 * 1024;  // floats, which stay in the second-level cache
+    constexpr std::int64_t kFewWeights = 128 * 1024;  // floats that stay in the second-level cache
     const int fewest = rounded_up_quotient(vectors, kVectors);
     panels = fewest;
     if (shared_images() == 0) return;

@@ -19,15 +19,15 @@
 
 namespace convladder {
 
-/// Of an input filter's results one for each pair of outputs: value t belongs to the inputs from `step * t + first` on,
-/// `step` being two strides.
+/// The results of an input filter, one for each pair of outputs: value t is computed from the inputs from
+/// `step * t + first` on, `step` being two strides.
 struct PairStream {
   InputFilter filter;
   int first;
   bool operator==(const PairStream&) const = default;
 };
 
-/// The terms of one dimension, and the streams that they take their inputs from.
+/// The terms of one dimension, and the streams that their inputs come from.
 struct WinogradDimension {
   int step;  ///< inputs from a pair of outputs to the next
   std::vector<WinogradTerm> terms;
@@ -39,7 +39,7 @@ struct WinogradDimension {
     }
   }
   PairStream stream_of(const WinogradTerm& term) const { return {term.filter, term.offset % step}; }
-  /// Of a term's inputs against its pair of outputs, in pairs.
+  /// Distance of a term's inputs from its pair of outputs, in pairs.
   int shift(const WinogradTerm& term) const { return term.offset / step; }
   int stream(const WinogradTerm& term) const {
     return static_cast<int>(std::ranges::find(streams, stream_of(term)) - streams.begin());
@@ -48,8 +48,8 @@ struct WinogradDimension {
   bool uses(OutputWay way) const { return std::ranges::find(terms, way, &WinogradTerm::way) != terms.end(); }
 };
 
-/// What the terms of one way need of one stream: its values from pair `first_shift` to `last_shift` pairs after the
-/// last pair of outputs.
+/// The values of one stream that the terms of one way need: from `first_shift` pairs after the first pair of outputs to
+/// `last_shift` pairs after the last.
 struct RowStream {
   PairStream stream;
   int first_shift;
@@ -76,7 +76,7 @@ inline std::vector<RowStream> row_streams(const WinogradDimension& dimension, Ou
 /// The filtered inputs of a block of columns for one way of the rows: [row stream][column stream][row pair]
 /// [column pair][channel][lane].
 struct FilteredSizes {
-  int row_streams;  ///< the most of any way
+  int row_streams;  ///< of the way that has the most
   int column_streams;
   int row_pairs;
   int column_pairs;
@@ -90,7 +90,7 @@ struct FilteredSizes {
   std::int64_t vectors() const { return offset(row_streams, 0, 0, 0); }
 };
 
-/// Empty if the products can be saved for that shape, otherwise why not.
+/// Empty if that shape's products can be saved, otherwise why not.
 inline std::string winograd_unsupported(const ConvShape& s) {
   const int inputs = s.channels_per_group() * s.kernel * s.kernel;
   constexpr int kFewest = 2 * kEnoughInputs;
@@ -101,27 +101,27 @@ inline std::string winograd_unsupported(const ConvShape& s) {
       s.kernel, s.stride, s.channels_per_group(), kFewest);
 }
 
-/// Whether enough maps use the filtered inputs: with 16 maps making them takes what fewer products save.
+/// Whether enough maps use the filtered inputs: with 16 maps filtering takes as long as the saved products.
 inline bool winograd_suits(const ConvShape& s) { return s.maps_per_group() >= 24; }
 
-/// The strips of two rows that a batch can be cut into: there are no more lanes to fill.
+/// The strips of two rows that a batch can be cut into: no more lanes can be filled.
 inline std::int64_t winograd_strips(const ConvShape& s) { return std::int64_t{s.batch} * ((s.out_height() + 1) / 2); }
 
-/// Whether strips of two rows of the batch's images fill most of the lanes; those that are left idle cost more than the
-/// products that are saved. Of two groups at least where there are two threads, unless there are many maps: they share
-/// the maps of a single one, and both filter all of its inputs. With a stride a strip of two rows reads many more that
-/// its neighbours read too, so there the images alone have to fill most lanes, and where the shifted rows do well all.
+/// Whether strips of two rows of the batch's images fill most of the lanes; many idle lanes cost more than the saved
+/// products. Two threads need at least two groups, unless there are many maps: they would share the maps of a single
+/// group, and both filter all of its inputs. With a stride, a strip of two rows reads many rows that its neighbours
+/// read too, so the images alone have to fill most lanes there, or all lanes where the shifted rows do well.
 inline bool winograd_has_strips(const ConvShape& s) {
   if (shifted_copies_fit(s)) return s.batch >= chosen_instruction_set().lanes;
   const int lanes = instruction_sets_to_choose_from().back().lanes;
   if (s.stride > 1) return 4 * s.batch >= 3 * lanes;
   const int threads = std::min(2, omp_get_max_threads());
-  constexpr int kManyMaps = 64;  // of a thread, so that filtering takes little
+  constexpr int kManyMaps = 64;  // maps of a thread, so that filtering takes little of its time
   return 4 * winograd_strips(s) >= 3 * (s.maps_per_group() >= threads * kManyMaps ? 1 : threads) * lanes;
 }
 
-/// Of instruction sets to choose from the one whose vectors leave the fewest lanes without a map: whole vectors, or
-/// halves where the processor halves them itself.
+/// The available instruction set whose vectors leave the fewest lanes without a map: whole vectors, or halves where the
+/// processor halves them itself.
 inline InstructionSet set_of_map_lanes(const ConvShape& s) {
   const std::vector<InstructionSet> sets = instruction_sets_to_choose_from();
   return *std::ranges::min_element(sets, {}, [&](const InstructionSet& one) {
@@ -129,9 +129,9 @@ inline InstructionSet set_of_map_lanes(const ConvShape& s) {
   });
 }
 
-/// Whether maps in lanes make the best of the saved products. For wide layers they do with any number of images, as
+/// Whether maps in the lanes are the best way to save products. For wide layers they are with any number of images, as
 /// long as an image's filtered inputs stay in the caches; for layers of few channels, which the shifted rows do well
-/// too, where the maps fill the lanes and the images would not.
+/// too, only where the maps fill the lanes and the images would not.
 inline bool winograd_maps_suit(const ConvShape& s) {
   constexpr int kFewChannels = 8;
   constexpr std::int64_t kNearFiltered = 1 << 20;  // floats
@@ -145,19 +145,19 @@ inline bool winograd_maps_suit(const ConvShape& s) {
          8 * s.maps_per_group() >= 7 * rounded_up_quotient(s.maps_per_group(), lanes) * lanes;
 }
 
-/// Products of both dimensions for two by two outputs, which need kernel * kernel each.
+/// How many times fewer products two by two outputs take than kernel * kernel for each output.
 inline double saved_by_winograd(const ConvShape& shape) {
   const auto terms = static_cast<double>(winograd_terms(shape.kernel, shape.stride).size());
   return 4.0 * shape.kernel * shape.kernel / (terms * terms);
 }
 
-/// What goes by the shape alone, and what dividing it in one way or another would take.
+/// The properties that depend on the shape alone, and the time that each way to divide it would take.
 struct WinogradModel {
   static constexpr int kFilteredBytes = 768 * 1024;
-  static constexpr int kSumBytes = 512 * 1024;  ///< that stay in the second-level cache until they are added up
+  static constexpr int kSumBytes = 512 * 1024;  ///< of sums that stay in the second-level cache until they are added up
 
   ConvShape shape;
-  WinogradDimension dimension;  ///< rows and columns alike
+  WinogradDimension dimension;  ///< one for both, rows and columns
   std::vector<RowStream> streams_of_way[kOutputWays];
 
   explicit WinogradModel(const ConvShape& s)
@@ -168,7 +168,7 @@ struct WinogradModel {
 
   int column_pairs() const { return (shape.out_width() + 1) / 2; }
   int pairs(int rows) const { return (rows + 1) / 2 * column_pairs(); }
-  /// What whole pairs of output rows, or columns, read.
+  /// Inputs that `output_pairs` whole pairs of output rows, or columns, read.
   int inputs_of(int output_pairs) const { return (2 * output_pairs - 1) * shape.stride + shape.kernel; }
   int most_column_shift() const {
     int most = 0;
@@ -200,21 +200,21 @@ struct WinogradModel {
 
   struct ColumnBlocks {
     int columns = 1;
-    bool stays_near = false;  ///< whether the filtered inputs do
+    bool stays_near = false;  ///< whether the filtered inputs stay near
     double cycles = std::numeric_limits<double>::infinity();
   };
 
-  /// The blocks of columns with the least time for a strip of `rows` rows and `maps` maps. In cycles: two multiply-adds
-  /// a cycle, and what transposing, filtering and adding up takes.
+  /// The blocks of columns that take the least time for a strip of `rows` rows and `maps` maps. Time is counted in
+  /// cycles: two multiply-adds a cycle, plus transposing, filtering and adding up.
   ColumnBlocks best_columns(const InstructionSet& set, int rows, int maps) const {
     constexpr double kTransposing = 5;     // cycles for a vector, read, transposed and written
     constexpr double kFiltering = 4;       // for a vector of filtered inputs
     constexpr double kAddingUp = 60;       // for the two by two outputs of a map
-    constexpr double kFromAfar = 30;       // more, if their sums have left the second-level cache
-    constexpr double kWaiting = 10;        // more, if the outputs wait for other blocks
-    constexpr double kFarFiltering = 4;    // more for each vector that has left it
-    constexpr double kFarProducts = 1.06;  // times as long, then
-    constexpr double kRun = 12;            // more for each run of filtered inputs, along channels or columns
+    constexpr double kFromAfar = 30;       // added, if their sums have left the second-level cache
+    constexpr double kWaiting = 10;        // added, if the outputs wait for other blocks
+    constexpr double kFarFiltering = 4;    // added for each vector that has left the second-level cache
+    constexpr double kFarProducts = 1.06;  // times as long in that case
+    constexpr double kRun = 12;            // added for each run of filtered inputs, along channels or columns
     const auto terms = static_cast<double>(dimension.terms.size());
     const double channels = shape.channels_per_group();
     const int row_pairs = (rows + 1) / 2;
@@ -241,7 +241,7 @@ struct WinogradModel {
     return best;
   }
 
-  /// As `lane_divisions`.
+  /// All divisions, in the order of `lane_divisions`.
   static std::vector<LaneDivision> divisions(const ConvShape& s, const RowWindows& windows, int threads) {
     const WinogradModel model(s);
     const int pair = windows.stride == 1 ? 2 : 1;
@@ -252,9 +252,9 @@ struct WinogradModel {
   }
 
  private:
-  /// Of one product of a tile of maps with so many pairs of rows and columns.
+  /// Cycles of one product of a tile of maps with `block_pairs` pairs of rows and columns.
   static double cycles_of_products(const InstructionSet& set, int block_pairs) {
-    constexpr double kWeights = 1;  // that come from another cache
+    constexpr double kWeights = 1;  // loads of weights, which come from another cache
     const auto of_tile = [&](int vectors) {
       return std::max(set.maps * vectors, set.maps + vectors) / 2.0 + kWeights;  // two multiply-adds or loads a cycle
     };

@@ -9,7 +9,7 @@
 namespace convladder {
 namespace detail {
 
-/// What the sums of the four ways of one dimension make of two outputs. load(to, way) loads one of them.
+/// Makes two outputs from the sums of the four ways of one dimension. load(to, way) loads one of the sums.
 template <typename Set, bool kOpposite, typename Load>
 [[gnu::always_inline]] inline void two_outputs(Vector<Set>& first, Vector<Set>& second, const Load& load) {
   Vector<Set> both;
@@ -28,9 +28,9 @@ template <typename Set, bool kOpposite, typename Load>
 
 }  // namespace detail
 
-/// Of two by two outputs the first `rows` and `columns`. The sums of the ways lie `way_pitch` floats apart, those of a
-/// row's ways one after the other; `kOpposite`: whether there are sums of that way. Rows of outputs lie `row_pitch`
-/// floats apart, neighbours a vector.
+/// Computes the first `rows` and `columns` of two by two outputs. The sums of the ways lie `way_pitch` floats apart,
+/// those of a row's ways one after the other; `kOpposite` says whether there are sums of that way. Rows of outputs lie
+/// `row_pitch` floats apart, neighbours in a row one vector apart.
 template <typename Set, bool kOpposite>
 [[gnu::always_inline]] inline void add_up_ways(const float* from, std::ptrdiff_t way_pitch, int rows, int columns,
                                                float* to, std::ptrdiff_t row_pitch) {

@@ -1,4 +1,4 @@
-// What the Winograd stage makes ready: where filtered inputs lie, tasks, and the weights of all products.
+// The plan of the Winograd stage: where filtered inputs lie, its tasks, and the weights of all products.
 #pragma once
 
 #include <algorithm>
@@ -9,19 +9,19 @@
 
 namespace convladder {
 
-/// What `prepare` made, the same for all threads.
+/// The result of `prepare`, which all threads share.
 struct WinogradPlan : WinogradModel {
   RowWindows windows;
   LaneDivision division;
   InstructionSet set;
   MapTiles map_tiles;
   Strips strips;
-  bool past_caches;     ///< the way of the outputs
-  int columns_at_once;  ///< column pairs of a block, whose sums are added up before the next one
+  bool past_caches;     ///< whether outputs bypass the caches
+  int columns_at_once;  ///< column pairs of a block, whose sums are added up before the next block
   FilteredSizes sizes;
-  std::vector<std::ptrdiff_t> offsets;  ///< of the inputs of all products of a position, in floats, way by way
-  std::vector<int> first_product;       ///< of each way of both dimensions, and the end of the last
-  AlignedFloats weights;                ///< tile of maps by tile, in each product by product those of the tile's maps
+  std::vector<std::ptrdiff_t> offsets;  ///< offsets of the inputs of all products of a position, in floats, way by way
+  std::vector<int> first_product;       ///< first product of each way of both dimensions, and the end of the last
+  AlignedFloats weights;                ///< tile of maps by tile; in each, product by product, those of the tile's maps
   TapWeights tap_weights;               ///< for outputs that are computed directly
 
   WinogradPlan(const ConvShape& s, const RowWindows& of_rows, const float* oihw, const LaneDivision& divided)
@@ -47,7 +47,7 @@ struct WinogradPlan : WinogradModel {
 
   int products() const { return static_cast<int>(offsets.size()); }
   int most_block_pairs() const { return (division.rows + 1) / 2 * columns_at_once; }
-  /// Floats between the sums of two ways of a block: an odd number of vectors, as `FilteredSizes::channel_pitch`.
+  /// Floats between the sums of two ways of a block: an odd number of vectors, like `FilteredSizes::channel_pitch`.
   std::int64_t way_pitch() const { return std::int64_t{(most_part_maps() * most_block_pairs()) | 1} * set.lanes; }
   /// Floats between the outputs of two maps.
   std::int64_t output_pitch() const { return std::int64_t{division.rows} * shape.out_width() * set.lanes; }
@@ -62,7 +62,7 @@ struct WinogradPlan : WinogradModel {
   }
 
  private:
-  /// Where a product's input of the first pair of rows and columns is.
+  /// The place of a product's input for the first pair of rows and columns.
   std::int64_t input_of(const WinogradTerm& row, const WinogradTerm& column) const {
     const std::vector<RowStream>& streams = streams_of_way[static_cast<int>(row.way)];
     const auto stream = std::ranges::find(streams, dimension.stream_of(row), &RowStream::stream);

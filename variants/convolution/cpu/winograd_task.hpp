@@ -1,5 +1,5 @@
-// The work of the Winograd stage on a group of strips of images: filtering, multiplying, adding up. Stage 12 and what
-// fuses it share it.
+// The work of the Winograd stage on a group of strips of images: filtering, multiplying, adding up. Stage 12 and its
+// fused variant share it.
 #pragma once
 
 #include "variants/convolution/cpu/winograd_outputs.hpp"
@@ -7,12 +7,12 @@
 
 namespace convladder {
 
-/// What a thread works in.
+/// A thread's workspace.
 struct WinogradWorkspace {
   LaneTile tile;
-  AlignedFloats filtered;  ///< as FilteredSizes says
-  AlignedFloats sums;      ///< of a block of columns: [way][map of the part][pair of rows and columns][lane]
-  AlignedFloats outputs;   ///< [map of the part][row][column][lane], of one map alone if there is one block
+  AlignedFloats filtered;  ///< in the order of FilteredSizes
+  AlignedFloats sums;      ///< sums of a block of columns: [way][map of the part][pair of rows and columns][lane]
+  AlignedFloats outputs;   ///< [map of the part][row][column][lane], or one map alone if there is one block
   FewInputsWorkspace few;
 
   explicit WinogradWorkspace(const WinogradPlan& plan)
@@ -23,10 +23,10 @@ struct WinogradWorkspace {
         few(plan.shape, plan.set.lanes, plan.division.rows) {}
 };
 
-/// A group of strips and a part of the maps. `Store` says what becomes of a map's outputs (StoreStrips).
+/// A task: a group of strips and a part of the maps. `Store` decides where a map's outputs go (StoreStrips).
 template <typename Store>
 struct WinogradTask {
-  static constexpr int kInputsAtOnce = 512;  // of rows and channels that are filtered: they stay in the nearest cache
+  static constexpr int kInputsAtOnce = 512;  // rows and channels that are filtered together, in the first-level cache
 
   const WinogradPlan& plan;
   WinogradWorkspace& work;
@@ -55,7 +55,7 @@ struct WinogradTask {
   }
 
  private:
-  /// Pairs of rows and columns whose sums are made and added up together.
+  /// Pairs of rows and columns whose sums are computed and added up together.
   struct Block {
     int row_pairs;
     int first_column;
@@ -66,7 +66,7 @@ struct WinogradTask {
   int first_map() const { return plan.map_tiles.first(part.first_map_tile); }
   int end_map() const { return plan.map_tiles.first(part.end_map_tile); }
 
-  /// The outputs with few inputs that count, directly.
+  /// Computes the outputs with few inputs that count directly.
   template <typename Set>
   void compute_few(const StripGroup<Set>& strips) const {
     const FewInputs<Set> few{plan.shape, work.tile, work.few};
@@ -74,7 +74,7 @@ struct WinogradTask {
     few.compute(plan.tap_weights, part.group, first_map(), end_map() - first_map());
   }
 
-  /// The filtered inputs that a way of the rows needs.
+  /// Filters the inputs that a way of the rows needs.
   template <typename Set>
   void filter_inputs(int row_way, const Block& block) const {
     const std::vector<RowStream>& streams = plan.streams_of_way[row_way];
@@ -98,7 +98,7 @@ struct WinogradTask {
     }
   }
 
-  /// One row of pairs, all column streams, of some channels.
+  /// Filters one row of pairs in all column streams, for some channels.
   template <typename Set>
   void filter_row(InputFilter row_filter, const float* from, int columns, int channels, float* to) const {
     const Run by_column{columns, plan.dimension.step, plan.sizes.channel_pitch};
@@ -122,14 +122,14 @@ struct WinogradTask {
     }
   }
 
-  /// Vectors of inputs and where their filtered ones go, in vectors.
+  /// Where vectors of inputs are and where their filtered ones go, in vectors.
   struct Run {
     int count;
     std::ptrdiff_t input_pitch;
     std::ptrdiff_t filtered_pitch;
   };
 
-  /// The filters of a row and a column, which take one or two inputs each.
+  /// Applies the filters of a row and a column, which take one or two inputs each.
   template <typename Set, int kRows, int kColumns>
   void filter_run(const float* from, InputFilter row_filter, InputFilter column_filter, const Run& run,
                   float* to) const {
@@ -215,7 +215,7 @@ struct WinogradTask {
     }
   }
 
-  /// The outputs of a map from the sums of all ways; those beyond the last row and column are left out.
+  /// Computes the outputs of a map from the sums of all ways; those beyond the last row and column are left out.
   template <typename Set, bool kOpposite>
   void add_up_block(int map, const Block& block, int rows, float* outputs) const {
     const int width = plan.shape.out_width();

@@ -4,9 +4,9 @@
 // four products instead of six, F(2,2) of two taps with three instead of four (S. Winograd, Arithmetic Complexity of
 // Computations, 1980; A. Lavin and S. Gray, Fast Algorithms for Convolutional Neural Networks, 2016). Each product is a
 // weighted sum of the filter's taps times the difference, the sum or a single one of the inputs, and goes into both
-// outputs, or into one of them. The products that go the same way are added up before: there are four ways at most,
-// however long the filter is. Applied to rows and columns, a term of the rows and a term of the columns make one of
-// both.
+// outputs, or into one of them. The products that go into the outputs in the same way are added up first: there are
+// four ways at most, however long the filter is. Applied to rows and columns, a term of the rows and a term of the
+// columns make one of both.
 //
 // A piece of three saves most, but it takes its inputs from more streams of filtered inputs (four with it, six with it
 // and a piece of two, four with pieces of two and one), all of which have to be made and kept. From seven taps on that
@@ -16,8 +16,8 @@
 // are a filter with stride 1. So a filter of 11 taps with stride 4 is three of 3 taps and one of 2: 15 products for two
 // outputs instead of 22. The products of all phases go the same four ways.
 //
-// All factors are 1, -1 or 1/2: small integers stay exact, and rounding errors grow little. An output takes nothing
-// from inputs beyond its own window.
+// All factors are 1, -1 or 1/2: small integers stay exact, and rounding errors grow little. An output does not depend
+// on inputs beyond its own window.
 #pragma once
 
 #include <algorithm>
@@ -26,15 +26,15 @@
 
 namespace convladder {
 
-/// What is taken from the inputs d[i], d[i + s], d[i + 2 s], s being the stride.
+/// How a product combines the inputs d[i], d[i + s], d[i + 2 s], with s being the stride.
 enum class InputFilter { single, difference, difference_over_two, sum };  // d0, d0 - d1, d0 - d2, d0 + d1
-/// How many strides the second input lies from the first, zero if there is none, and its sign.
+/// The distance of the second input from the first, in strides, with its sign; zero if there is none.
 constexpr int reach(InputFilter filter) {
   return filter == InputFilter::single ? 0 : filter == InputFilter::difference_over_two ? 2 : 1;
 }
 constexpr float sign(InputFilter filter) { return filter == InputFilter::sum ? 1 : -1; }
 
-/// Which outputs a product goes into, and its signs there.
+/// The outputs that a product goes into, and its signs there.
 enum class OutputWay { first, both, opposite, second };  // (1, 0), (1, 1), (1, -1), (0, 1)
 constexpr int kOutputWays = 4;
 
@@ -74,7 +74,7 @@ inline std::vector<WinogradTerm> winograd_terms(int taps) {
   return terms;
 }
 
-/// The same with a stride: y[j] = sum of d[stride * j + i] * w[i].
+/// The terms of two neighbouring outputs of a filter with a stride: y[j] = sum of d[stride * j + i] * w[i].
 inline std::vector<WinogradTerm> winograd_terms(int taps, int stride) {
   std::vector<WinogradTerm> terms;
   for (int phase = 0; phase < std::min(taps, stride); ++phase) {
@@ -89,7 +89,7 @@ inline std::vector<WinogradTerm> winograd_terms(int taps, int stride) {
   return terms;
 }
 
-/// The weight of a product of two terms, of a filter's `kernel` x `kernel` taps.
+/// The weight of a product of two terms, from the `kernel` x `kernel` taps of a filter.
 inline float winograd_weight(const WinogradTerm& row, const WinogradTerm& column, int kernel, const float* taps) {
   double sum = 0;
   for (int p = 0; p < kernel; ++p) {

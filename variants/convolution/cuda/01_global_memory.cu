@@ -19,10 +19,11 @@ __global__ void conv_global_memory(const float* x, const float* w, float* y, Lay
   const int tiles_across = (sizes.out_width - 1) / global_memory_tile + 1;
   const int row = static_cast<int>(blockIdx.z) / tiles_across * global_memory_tile + static_cast<int>(threadIdx.y);
   const int column = static_cast<int>(blockIdx.z) % tiles_across * global_memory_tile + static_cast<int>(threadIdx.x);
-  // The last tile of a row or column of tiles reaches beyond the output map.
+  // The last tile of a row or column of tiles may reach beyond the output map.
   if (row >= sizes.out_height || column >= sizes.out_width) return;
 
-  // A whole batch can exceed 2^31 elements, one image cannot: 64 bits for the step to the image, 32 inside it.
+  // A whole batch can exceed 2^31 elements, one image cannot: the step to the image takes 64 bits, indices inside it
+  // 32.
   const std::size_t image = blockIdx.x;
   const int map = static_cast<int>(blockIdx.y);
   x += image * static_cast<std::size_t>(sizes.in_channels * sizes.height * sizes.width);
@@ -34,7 +35,7 @@ __global__ void conv_global_memory(const float* x, const float* w, float* y, Lay
   y[output] = 0.0F;  // the sum starts in memory too
   for (int channel = 0; channel < sizes.channels_per_group; ++channel) {
     for (int p = 0; p < sizes.kernel; ++p) {
-#pragma unroll 1  // left alone, nvcc unrolls by four: an idea that stage 5 adds
+#pragma unroll 1  // otherwise nvcc unrolls by four: an idea that stage 5 adds
       for (int q = 0; q < sizes.kernel; ++q) {
         const int in_row = row * sizes.stride + p - sizes.padding;
         const int in_column = column * sizes.stride + q - sizes.padding;

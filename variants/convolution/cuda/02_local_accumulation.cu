@@ -31,7 +31,7 @@ __global__ void conv_local_accumulation(const float* x, const float* w, float* y
   float sum = 0.0F;  // a register: nothing else can point at it, so nothing forces it to memory
   for (int channel = 0; channel < sizes.channels_per_group; ++channel) {
     for (int p = 0; p < sizes.kernel; ++p) {
-#pragma unroll 1  // left alone, nvcc unrolls by four: an idea that stage 5 adds
+#pragma unroll 1  // otherwise nvcc unrolls by four: an idea that stage 5 adds
       for (int q = 0; q < sizes.kernel; ++q) {
         const int in_row = row * sizes.stride + p - sizes.padding;
         const int in_column = column * sizes.stride + q - sizes.padding;

@@ -38,8 +38,8 @@ __global__ void conv_shared_memory(const float* x, const float* w, float* y, Lay
 
   float sum = 0.0F;
   for (int channel = 0; channel < sizes.channels_per_group; ++channel) {
-    // All threads copy, also those whose output lies outside: the tile is larger than the block. Neighbouring
-    // threads fetch neighbouring pixels, so a warp's loads stay in few sectors.
+    // All threads copy, even those whose output lies outside: the tile is larger than the block. Neighbouring threads
+    // fetch neighbouring pixels, so a warp's loads stay in few sectors.
     for (int i = thread_row; i < in_tile; i += tile) {
       const int in_row = row0 * sizes.stride + i - sizes.padding;
       for (int j = thread_column; j < in_tile; j += tile) {
@@ -55,13 +55,13 @@ __global__ void conv_shared_memory(const float* x, const float* w, float* y, Lay
     __syncthreads();  // the tile is complete before anyone reads it
 
     for (int p = 0; p < sizes.kernel; ++p) {
-#pragma unroll 1  // left alone, nvcc unrolls by four: an idea that stage 5 adds
+#pragma unroll 1  // otherwise nvcc unrolls by four: an idea that stage 5 adds
       for (int q = 0; q < sizes.kernel; ++q) {
         sum += x_tile[(thread_row * sizes.stride + p) * in_tile + thread_column * sizes.stride + q] *
                filter[p * sizes.kernel + q];
       }
     }
-    __syncthreads();  // everyone is done with it before the next channel overwrites it
+    __syncthreads();  // everyone is done with the tile before the next channel overwrites it
   }
 
   const int row = row0 + thread_row;

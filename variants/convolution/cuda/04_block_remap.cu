@@ -1,15 +1,15 @@
 // Stage 4: block remap. A block is 1024x1x1 threads, and its threads are dealt out to output pixels one after another.
 //
-// A square block wastes what hangs over the edge: 16x16 blocks on a map of 24x24 pixels keep 56% of their threads
-// busy, and the idle ones sit in every warp. Against stage 3 the 1024 threads of a block are numbered 0 to 1023 and
-// counted through the pixels of whole rows, and on into the next output maps while threads last: with three tiles of
-// 8x24 pixels and 5 maps each that is 960 of 1024 threads, and the idle ones are whole warps that cost nothing.
-// The grid is (B, 1, 1): one block per image, with the loop over the output maps inside. So the input, once in shared
-// memory, serves all maps of the image if its channels fit, and global memory is asked for it once instead of M times.
-// That relieves issue slots (idle lanes), the L2 and the copying loop.
+// A square block wastes what hangs over the edge: 16x16 blocks on a map of 24x24 pixels keep 56% of their threads busy,
+// and the idle ones sit in every warp. Against stage 3 the 1024 threads of a block are numbered 0 to 1023 and assigned
+// to the pixels of whole rows, and on into the next output maps while there are threads left: with three tiles of 8x24
+// pixels and 5 maps each that is 960 of 1024 threads, and the idle ones are whole warps that cost nothing. The grid is
+// (B, 1, 1): one block per image, with the loop over the output maps inside. So the input, once in shared memory,
+// serves all maps of the image if its channels fit, and global memory is asked for it once instead of M times. That
+// relieves issue slots (idle lanes), the L2 and the copying loop.
 //
 // When it loses: at small batches B blocks cannot fill a GPU; the launch plan then spreads the maps over the grid,
-// (B, M, 1), and gives the reuse of the input up. Layers with many channels do not fit into 48 KB either; they are
+// (B, M, 1), and gives up the reuse of the input. Layers with many channels do not fit into 48 KB either; they are
 // walked through in parts and copied again for every step of maps. A block of 1024 threads waits for its slowest warp.
 #include "variants/convolution/cuda/map_loop_tiling.hpp"
 #include "variants/convolution/cuda_variant.hpp"
@@ -17,7 +17,7 @@
 namespace convladder {
 
 /// Dynamic shared memory: `channels_per_step` planes of input under the tile, then the filters of the step.
-__global__ void __launch_bounds__(max_threads_per_block)  // or the compiler may use more registers than 1024 can have
+__global__ void __launch_bounds__(max_threads_per_block)  // otherwise the compiler may use too many registers
     conv_block_remap(const float* x, const float* w, float* y, LayerSizes sizes, MapLoopTiling tiling) {
   extern __shared__ float shared[];
   const int plane_rows = (tiling.rows - 1) * sizes.stride + sizes.kernel;
@@ -54,7 +54,7 @@ __global__ void __launch_bounds__(max_threads_per_block)  // or the compiler may
         float sum = 0.0F;
         for (int channel0 = 0; channel0 < channels; channel0 += tiling.channels_per_step) {
           const int step_channels = min(tiling.channels_per_step, channels - channel0);
-          __syncthreads();  // everyone is done with what the last step left in shared memory
+          __syncthreads();  // everyone is done with the contents of shared memory from the last step
 
           // If all channels fit, the input of this tile is copied for its first maps and stays for the others.
           if (map0 == first_map || step_channels < channels) {
@@ -76,14 +76,14 @@ __global__ void __launch_bounds__(max_threads_per_block)  // or the compiler may
           const float* filter = filters + thread_map * step_taps;
           for (int channel = 0; channel < step_channels; ++channel) {
             for (int p = 0; p < sizes.kernel; ++p) {
-#pragma unroll 1  // left alone, nvcc unrolls by four: an idea that stage 5 adds
+#pragma unroll 1  // otherwise nvcc unrolls by four: an idea that stage 5 adds
               for (int q = 0; q < sizes.kernel; ++q) {
                 sum += window[channel * plane + p * plane_columns + q] * filter[channel * taps + p * sizes.kernel + q];
               }
             }
           }
         }
-        // The last tiles of a map hang over its edge: there the threads computed on zeros.
+        // The last tiles of a map reach beyond its edge: threads there computed on zeros.
         if (thread_map < step_maps && row0 + row < sizes.out_height && column0 + column < sizes.out_width) {
           y[((map0 + thread_map) * sizes.out_height + row0 + row) * sizes.out_width + column0 + column] = sum;
         }

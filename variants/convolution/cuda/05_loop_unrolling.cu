@@ -1,11 +1,11 @@
 // Stage 5: loop unrolling. The taps of a filter row are multiplied five at a time.
 //
 // In stage 4 a tap is two loads from shared memory and one multiply-add, and around them a comparison, a branch and the
-// steps of two addresses. Against it only a #pragma unroll on the innermost loop is new: the counting is paid once for
-// five taps, their addresses become constant offsets in the load instructions, and ten loads are under way before the
-// first multiply-add waits for one. That relieves the issue slots and hides the latency of shared memory.
-// Five, because that is a whole row of a 5x5 filter and leaves 2 of 7 and 1 of 11 over. The size of the filter is known
-// at run time only, so the compiler adds code with a test per tap for what is left.
+// steps of two addresses. Here only a #pragma unroll on the innermost loop is new: the counting is paid once for five
+// taps, their addresses become constant offsets in the load instructions, and ten loads are under way before the first
+// multiply-add waits for one. That relieves the issue slots and hides the latency of shared memory. Five, because that
+// is a whole row of a 5x5 filter and leaves 2 of 7 and 1 of 11 over. The size of the filter is known at run time only,
+// so the compiler adds code with a test per tap for the rest.
 //
 // When it loses: rows shorter than five run through the tests alone. nvcc unrolls such loops by four when nobody says
 // anything, so against a stage 4 without its `#pragma unroll 1` the gain is small.
@@ -17,7 +17,7 @@ namespace convladder {
 constexpr int unrolled_taps = 5;
 
 /// Dynamic shared memory: `channels_per_step` planes of input under the tile, then the filters of the step.
-__global__ void __launch_bounds__(max_threads_per_block)  // or the compiler may use more registers than 1024 can have
+__global__ void __launch_bounds__(max_threads_per_block)  // otherwise the compiler may use too many registers
     conv_loop_unrolling(const float* x, const float* w, float* y, LayerSizes sizes, MapLoopTiling tiling) {
   extern __shared__ float shared[];
   const int plane_rows = (tiling.rows - 1) * sizes.stride + sizes.kernel;
@@ -54,7 +54,7 @@ __global__ void __launch_bounds__(max_threads_per_block)  // or the compiler may
         float sum = 0.0F;
         for (int channel0 = 0; channel0 < channels; channel0 += tiling.channels_per_step) {
           const int step_channels = min(tiling.channels_per_step, channels - channel0);
-          __syncthreads();  // everyone is done with what the last step left in shared memory
+          __syncthreads();  // everyone is done with the contents of shared memory from the last step
 
           // If all channels fit, the input of this tile is copied for its first maps and stays for the others.
           if (map0 == first_map || step_channels < channels) {
@@ -83,7 +83,7 @@ __global__ void __launch_bounds__(max_threads_per_block)  // or the compiler may
             }
           }
         }
-        // The last tiles of a map hang over its edge: there the threads computed on zeros.
+        // The last tiles of a map reach beyond its edge: threads there computed on zeros.
         if (thread_map < step_maps && row0 + row < sizes.out_height && column0 + column < sizes.out_width) {
           y[((map0 + thread_map) * sizes.out_height + row0 + row) * sizes.out_width + column0 + column] = sum;
         }

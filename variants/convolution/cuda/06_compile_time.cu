@@ -1,9 +1,9 @@
 // Stage 6: compile-time constants. Kernel size and stride are template parameters.
 //
 // Against stage 5 the compiler now knows how many taps there are and where they lie. Both tap loops unroll completely,
-// without a rest; no counter is left. Addresses of filter taps are constant offsets from one pointer, those of a row of
-// inputs too, so that several filter taps may come in one wide load. Divisions by K*K and multiplications by the stride
-// turn into shifts and multiply-adds. That relieves the issue slots once more, in favour of the multiply-adds
+// without a remainder; no counter is left. Addresses of filter taps are constant offsets from one pointer, those of a
+// row of inputs too, so that several filter taps may come in one wide load. Divisions by K*K and multiplications by the
+// stride turn into shifts and multiply-adds. That relieves the issue slots once more, in favour of the multiply-adds
 // themselves. The sizes of image and tile stay run-time values: they only matter in the copying loop and outside the
 // loops over taps, and constants for them would need an instantiation per layer.
 //
@@ -53,7 +53,7 @@ __global__ void __launch_bounds__(max_threads_per_block)  // or the compiler may
         float sum = 0.0F;
         for (int channel0 = 0; channel0 < channels; channel0 += tiling.channels_per_step) {
           const int step_channels = min(tiling.channels_per_step, channels - channel0);
-          __syncthreads();  // everyone is done with what the last step left in shared memory
+          __syncthreads();  // everyone is done with the contents of shared memory from the last step
 
           // If all channels fit, the input of this tile is copied for its first maps and stays for the others.
           if (map0 == first_map || step_channels < channels) {
@@ -83,7 +83,7 @@ __global__ void __launch_bounds__(max_threads_per_block)  // or the compiler may
             }
           }
         }
-        // The last tiles of a map hang over its edge: there the threads computed on zeros.
+        // The last tiles of a map reach beyond its edge: threads there computed on zeros.
         if (thread_map < step_maps && row0 + row < sizes.out_height && column0 + column < sizes.out_width) {
           y[((map0 + thread_map) * sizes.out_height + row0 + row) * sizes.out_width + column0 + column] = sum;
         }

@@ -35,7 +35,7 @@ struct ConstantTiling {
   int first_map;  ///< counted in its group
   int end_map;
   int map_slice;   ///< output maps of a block
-  int map_slices;  ///< that the launch's maps of a group are divided into
+  int map_slices;  ///< slices that the launch's maps of a group are divided into
 };
 
 /// Dynamic shared memory: the input of all channels under the tile.
@@ -126,7 +126,8 @@ bool fits(const ConvShape& shape, int rows, int columns) {
 
 int floats_per_map(const ConvShape& shape) { return shape.channels_per_group() * shape.kernel * shape.kernel; }
 
-/// Whole rows, as many as fit; then no more in a tile than the number of tiles needs. 0 rows if not even one fits.
+/// Tiles of whole rows, as many as fit; then no more rows in a tile than the number of tiles needs. 0 rows if not even
+/// one fits.
 ConstantTiling tiling_for(const ConvShape& shape) {
   const int columns = std::min(shape.out_width(), max_threads_per_block);
   int rows = shape.out_height();
@@ -165,7 +166,7 @@ std::vector<ConstantTiling> tilings_for(const ConvShape& shape) {
   return tilings;
 }
 
-/// The host's address of a variable of the device, of which nvcc takes references but no address in host code.
+/// The host's address of a device variable: nvcc accepts references to it in host code, but does not give its address.
 template <typename Variable>
 const void* host_address(const Variable& variable) {
   return &variable;

@@ -79,7 +79,7 @@ namespace {
 template <int kernel, int stride, int maps, int pixels>
 constexpr RegisterTileKernel instantiation = conv_many_images<kernel, stride, maps, pixels>;
 
-/// A size and its kernel stand at the same place in both lists.
+/// A size and its kernel have the same index in both lists.
 constexpr RegisterTileSize sizes[] = {{3, 1, 8, 7, 7}, {3, 2, 8, 4, 4},   {5, 1, 10, 6, 6},
                                       {5, 1, 8, 9, 9}, {5, 1, 6, 11, 11}, {7, 1, 12, 6, 6},
                                       {7, 1, 8, 9, 9}, {7, 1, 4, 16, 16}, {11, 4, 8, 5, 5}};

@@ -5,7 +5,7 @@
 // row. Here a thread's pixels are runs of four, and neighbouring threads have neighbouring runs. The inputs under a run
 // come in two or three 128-bit loads instead of 8 to 10 single ones; where the width of the output is a multiple of
 // four, a run is one 128-bit store, and a warp writes whole sectors. Where it is even it is two stores of 64 bits, and
-// each sector is written twice. `__stcs` marks what is written as the first to leave the caches again, so that the
+// each sector is written twice. `__stcs` marks the stored data as the first to leave the caches again, so that the
 // output of lenet28, 37 times its input, does not push input and weights out of the L2. That relieves shared memory,
 // the issue slots and, above all, the path to the L2.
 //
@@ -85,7 +85,7 @@ namespace {
 template <int kernel, int stride, int maps, int pixels>
 constexpr RegisterTileKernel instantiation = conv_vectors_of_four<kernel, stride, maps, pixels>;
 
-/// A size and its kernel stand at the same place in both lists.
+/// A size and its kernel have the same index in both lists.
 constexpr RegisterTileSize sizes[] = {{3, 1, 16, 4, 4}, {3, 2, 16, 4, 4}, {5, 1, 10, 4, 4},
                                       {5, 1, 8, 8, 4},  {5, 1, 16, 4, 4}, {7, 1, 12, 4, 4},
                                       {7, 1, 8, 4, 4},  {7, 1, 4, 16, 4}, {11, 4, 12, 4, 4}};

@@ -7,8 +7,8 @@
 // block. Which input an element is follows from a table of taps that `prepare` made: no division is left in the loop.
 // Any kernel, stride, padding and number of groups runs on the same code, pixels are counted through the rows of a map,
 // so that no row hangs over, and the inner product is that of a matrix multiplication: 8 maps x 8 pixels per thread,
-// four 128-bit loads for 64 multiply-adds. That relieves what depends on the shape, and is the form that tensor cores
-// want.
+// four 128-bit loads for 64 multiply-adds. That removes the dependence on the shape, and is the form that tensor cores
+// need.
 //
 // When it loses: an element of X costs a dozen instructions to gather and serves only the maps of the block. With 24
 // maps that is half an instruction for each multiply-add, with 256 it is little. Layers of one channel and few maps are
@@ -20,7 +20,7 @@
 
 namespace convladder {
 
-/// A thread has maps / 8 maps x 8 pixels. `w` is what `pack_for_matrix_tile` made.
+/// A thread computes maps / 8 maps x 8 pixels. `w` comes from `pack_for_matrix_tile`.
 template <int maps, int pixels>
 __global__ void __launch_bounds__(pixels)
     conv_implicit_gemm(const float* x, const float* w, float* y, LayerSizes sizes, MatrixTiling tiling) {
@@ -93,7 +93,7 @@ __global__ void __launch_bounds__(pixels)
 
 namespace {
 
-/// A size and its kernel stand at the same place in both lists.
+/// A size and its kernel have the same index in both lists.
 constexpr MatrixTileSize sizes[] = {{64, 128}, {64, 64}, {32, 128}, {32, 64}};
 constexpr MatrixTileKernel kernels[] = {conv_implicit_gemm<64, 128>, conv_implicit_gemm<64, 64>,
                                         conv_implicit_gemm<32, 128>, conv_implicit_gemm<32, 64>};

@@ -26,7 +26,7 @@ constexpr unsigned all_lanes = 0xffffffffU;
 /// The work of a block: each warp has a strip of columns and `shuffle_rows` rows; the warps have rows one below
 /// another. `w` is packed as for the register tile, with `shuffle_maps` maps in a map block.
 struct ShuffleTiling {
-  int map_blocks;  ///< that a group's output maps are divided into
+  int map_blocks;  ///< blocks that a group's output maps are divided into
   int channels_per_step;
 };
 
@@ -34,7 +34,7 @@ struct ShuffleTiling {
 template <int kernel>
 __global__ void __launch_bounds__(shuffle_most_warps * 32)
     conv_shuffle_cache(const float* x, const float* w, float* y, LayerSizes sizes, ShuffleTiling tiling) {
-  constexpr int outputs = 32 - (kernel - 1);  // lanes that have one
+  constexpr int outputs = 32 - (kernel - 1);  // lanes that have an output
   constexpr int in_rows = shuffle_rows + kernel - 1;
   constexpr int channel_weights = kernel * kernel * shuffle_maps;
   extern __shared__ __align__(16) float weights[];
@@ -60,7 +60,7 @@ __global__ void __launch_bounds__(shuffle_most_warps * 32)
     const int channels = min(tiling.channels_per_step, sizes.channels_per_group - channel0);
     __syncthreads();  // everyone is done with the weights before
     copy_weights<float4>(w + channel0 * channel_weights, weights, channels * channel_weights);
-    __syncthreads();  // they are complete before anyone reads them
+    __syncthreads();  // the weights are complete before anyone reads them
 
     for (int channel = 0; channel < channels; ++channel) {
       const float* plane = x + (channel0 + channel) * in_plane;
@@ -120,7 +120,7 @@ Kernel kernel_for(const ConvShape& shape) {
   return found == std::end(kKernels) || shape.stride != 1 ? nullptr : kernels[found - std::begin(kKernels)];
 }
 
-/// As the plan of a register tile of 4 maps, of which the packing of the weights needs no more.
+/// The plan of a register tile of 4 maps: the packing of the weights needs no more than that.
 RegisterTilePlan packing_plan(const ConvShape& shape) {
   RegisterTilePlan plan;
   plan.size = {shape.kernel, 1, shuffle_maps, shuffle_rows, 1};
@@ -130,7 +130,7 @@ RegisterTilePlan packing_plan(const ConvShape& shape) {
 }
 
 unsigned warps_for(const ConvShape& shape) {
-  // As many as a column of output has work for, in blocks of equal height.
+  // As many rows as a column of output has work for, in blocks of equal height.
   const int all = ceil_div(shape.out_height(), shuffle_rows);
   return static_cast<unsigned>(ceil_div(all, ceil_div(all, shuffle_most_warps)));
 }

@@ -6,8 +6,8 @@
 // name. Each multiply-add then loads its sum and stores it again, as stage 1 did, now through the L1. It shows what the
 // register tile of stage 8 is careful about: all its loops over the tile are unrolled, so that every sum has a name.
 //
-// When it loses: always; how much is what the counters of local memory say. Beyond 64 maps it is refused, because the
-// array has a size.
+// When it loses: always; the counters of local memory say how much. Beyond 64 maps it is refused, because the array has
+// a size.
 #include "variants/convolution/cuda/layer_sizes.hpp"
 #include "variants/convolution/cuda_variant.hpp"
 

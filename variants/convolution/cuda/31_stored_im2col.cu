@@ -17,8 +17,8 @@
 namespace convladder {
 
 constexpr int im2col_threads = 128;
-constexpr int im2col_maps = 32;     // of a block of the product
-constexpr int im2col_pixels = 128;  // also one thread for each when copying
+constexpr int im2col_maps = 32;     // maps of a block of the product
+constexpr int im2col_pixels = 128;  // pixels of such a block, and of a copying block, with a thread for each
 
 /// Writes X of every image: [group * tap][pixel]. A block has 128 pixels of one tap.
 __global__ void conv_stored_im2col_gather(const float* x, const float* w, float* matrix, LayerSizes sizes,

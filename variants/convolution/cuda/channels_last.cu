@@ -12,7 +12,7 @@ constexpr int transposed_channels = 32;
 constexpr int transposed_pixels = 64;
 constexpr int transposing_threads = 256;
 
-/// What a block moves.
+/// The part of an image that a block moves.
 struct TransposedTile {
   int channel, channels;  // the first one, and how many
   int pixel, pixels;
@@ -24,8 +24,8 @@ struct TransposedTile {
         pixels(min(planes.pixels - pixel, transposed_pixels)) {}
 };
 
-/// The elements of a tile in the order of one layout, `inner` of them in each run: a thread's first, and how it goes on
-/// without a division.
+/// Walks over the elements of a tile in the order of one layout, in runs of `length` elements: holds a thread's first
+/// element and moves on without a division.
 struct TileWalk {
   int outer, inner;
   int outer_step, inner_step, length;

@@ -1,4 +1,4 @@
-// Between NCHW and NHWC on a CUDA device.
+// Conversions between NCHW and NHWC on a CUDA device.
 #pragma once
 
 #include "devices/kernel_launch.hpp"
@@ -11,7 +11,7 @@ struct ChannelPlanes {
   int channels = 1;
   int pixels = 1;
 
-  /// With one channel or one pixel both layouts are the same.
+  /// Whether both layouts are the same, as they are with one channel or one pixel.
   bool is_same_in_both() const { return channels == 1 || pixels == 1; }
 };
 

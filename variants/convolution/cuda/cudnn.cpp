@@ -2,9 +2,8 @@
 //
 // `prepare` runs every way that cuDNN has for the shape in the variant's layout and arithmetic: the algorithms of
 // cudnnConvolutionForward under the math types that are allowed, and the plans that the heuristics of its graph
-// interface name. Each is looked at for accuracy and timed by ourselves, in turns with the others; the quickest is
-// taken. cuDNN's own search times each once, and reports math types other than those that ran. What nobody timed never
-// runs.
+// interface name. This file checks the accuracy of each way and times them in turns, and takes the fastest. cuDNN's own
+// search times each once, and reports math types other than those that ran. A way that was not timed never runs.
 //
 //   cudnn, cudnn-nhwc            plain float32 (FMA math), sums of products: compared with the fp32 stages
 //   cudnn-tf32, cudnn-tf32-nhwc  tensor cores may round to tf32: as accurate as the stages that do
@@ -75,7 +74,7 @@ class PreparedCudnnConv final : public PreparedVariant {
     choose(problem, tensors.input(), weights);
   }
 
-  /// Where one side alone is to be transposed, that is done in `convolve`: a step that does nothing has no time.
+  /// Whether both sides are transposed. If only one is, `run` does it: a step that does nothing has no time.
   bool has_own_layout() const override { return own_input_.bytes() > 0 && own_output_.bytes() > 0; }
   void load_input() override {
     if (own_input_.bytes() > 0) device_.launch(to_own_);
@@ -97,14 +96,14 @@ class PreparedCudnnConv final : public PreparedVariant {
     double ns;
   };
 
-  /// Calls that are recorded are enqueued elsewhere than those that run.
+  /// Sets the handle's stream: calls that are recorded are enqueued on another stream than those that run.
   void follow_stream() {
     if (device_.native_stream() == stream_) return;
     stream_ = device_.native_stream();
     require_cudnn(cudnn_.cudnnSetStream(handle_.get(), static_cast<cudaStream_t>(stream_)), "cudnnSetStream");
   }
 
-  /// With tensors in the layout of its own, where that is another, and the transposes between them.
+  /// The problem with tensors in the variant's own layout, where that differs, and the transposes between them.
   CudnnProblem with_own_tensors(CudnnProblem problem) {
     const ConvShape& shape = problem.shape;
     if (const ChannelPlanes planes = input_planes(shape); !planes.is_same_in_both()) {
@@ -141,7 +140,7 @@ class PreparedCudnnConv final : public PreparedVariant {
     workspace_ = allocate_workspace(way_->workspace_bytes());
   }
 
-  /// Half of the free memory is for others.
+  /// Leaves out ways whose workspace takes more than half of the free memory, which is kept for others.
   void leave_out_large(CudnnWays& found) const {
     const std::size_t most = device_.free_bytes() / 2;
     std::erase_if(found.ways, [&](const std::unique_ptr<CudnnWay>& way) {
@@ -153,7 +152,7 @@ class PreparedCudnnConv final : public PreparedVariant {
     });
   }
 
-  /// What does not run, or is not as accurate as it has to be.
+  /// Leaves out ways that do not run, or are less accurate than `tolerance`.
   void leave_out_failing(CudnnWays& found, const DeviceBuffer& trial, SampledOutputs& outputs, double tolerance) {
     std::erase_if(found.ways, [&](const std::unique_ptr<CudnnWay>& way) {
       outputs.clear();
@@ -166,7 +165,7 @@ class PreparedCudnnConv final : public PreparedVariant {
         found.passed_over.push_back({way->name(), error.what(), false});
         return true;
       }
-      device_.wait();  // what fails on the device itself leaves it of no use
+      device_.wait();  // an error on the device itself leaves it useless
       const double worst = outputs.worst();
       if (worst <= tolerance) return false;
       found.passed_over.push_back({way->name(), fmt::format("off by {:.1e}", worst), false});
@@ -174,7 +173,7 @@ class PreparedCudnnConv final : public PreparedVariant {
     });
   }
 
-  /// cuDNN has nothing for the shape, or all that it has failed.
+  /// Throws because cuDNN has nothing for the shape, or because all its ways failed.
   [[noreturn]] void nothing_runs(const CudnnProblem& problem, const CudnnWays& found) const {
     const auto failed = std::ranges::find(found.passed_over, false, &CudnnWays::PassedOver::unsupported);
     if (failed != found.passed_over.end()) throw DeviceError(fmt::format("{}, {}", failed->why, failed->name));
@@ -227,7 +226,7 @@ class PreparedCudnnConv final : public PreparedVariant {
   std::string choice_;
   // A new handle works on the default stream, which is the CUDA device's.
   OwnedCudnn<cudnnHandle_t> handle_{cudnn_.cudnnCreate, cudnn_.cudnnDestroy, "cudnnCreate"};
-  void* stream_ = nullptr;  ///< of the handle
+  void* stream_ = nullptr;  ///< the handle's stream
   std::unique_ptr<CudnnWay> way_;
 };
 
@@ -246,7 +245,7 @@ class CudnnVariant final : public Variant {
     return cudnn_library().missing;
   }
 
-  /// Tries what there is on the given tensors: the output holds results afterwards.
+  /// Tries all ways on the given tensors: the output holds results afterwards.
   std::unique_ptr<PreparedVariant> prepare(Device& device, const ProblemSize& size,
                                            const ProblemTensors& tensors) const override {
     if (!cudnn_library().missing.empty()) throw DeviceError(cudnn_library().missing);

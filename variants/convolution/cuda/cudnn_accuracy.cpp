@@ -8,10 +8,10 @@
 namespace convladder {
 namespace {
 
-constexpr int kMostAlong = 7;              // maps, rows and columns that are looked at
-constexpr double kLeastMagnitude = 1e-20;  // what is less may be lost, as numbers of that size may be taken for zero
+constexpr int kMostAlong = 7;              // maps, rows and columns that are sampled
+constexpr double kLeastMagnitude = 1e-20;  // smaller results may be lost, since such numbers may be taken for zero
 
-/// The first and the last of `count`, and some in between.
+/// Indices of the first and the last of `count` elements, and some in between.
 std::vector<int> spread(int count) {
   std::set<int> places;
   const int most = std::min(count, kMostAlong);

@@ -1,4 +1,4 @@
-// Whether a way of cuDNN's is as accurate as its class, seen before it is chosen.
+// Checks whether a way of cuDNN's is as accurate as its class, before it is chosen.
 #pragma once
 
 #include <string>
@@ -9,24 +9,24 @@
 
 namespace convladder {
 
-/// Some outputs of the first and of the last image, compared with float64. What a library says of its algorithms'
-/// numbers is not enough: one that is wrongly thought exact would be chosen, found incorrect by the case, and leave the
-/// ladder without what it is compared with.
+/// Some outputs of the first and the last image, compared with float64. The library's own statements about its
+/// algorithms' numbers are not enough: a way that is wrongly thought exact would be chosen, found incorrect by the
+/// case, and leave the ladder without a baseline.
 class SampledOutputs {
  public:
-  /// `input` is NCHW on the device, `weights` OIHW on the host; `output` is where every way writes, in either layout.
+  /// `input` is NCHW on the device, `weights` are OIHW on the host; every way writes to `output`, in either layout.
   SampledOutputs(Device& device, const ConvShape& shape, const float* input, const float* weights, float* output,
                  bool channels_last);
 
-  /// Has the images hold no results, so that those of another way are not taken for the next one's.
+  /// Clears the sampled images, so that the results of one way are not taken for the next one's.
   void clear();
-  /// The largest |error| / sum(|x*w|) of the outputs; infinite if one is no number. 0 where the input says nothing: a
-  /// network's layer is prepared before its input is there.
+  /// The largest |error| / sum(|x*w|) of the outputs; infinite if one is not a number. 0 where the input holds nothing
+  /// yet: a network's layer is prepared before its input exists.
   double worst();
 
  private:
   struct Sample {
-    std::size_t image, place;  ///< of those looked at, and of the output as it lies
+    std::size_t image, place;  ///< index into the sampled images, and place in the output's own layout
     double exact, magnitude;
   };
   void sample(const ConvShape& shape, std::size_t image, const std::vector<float>& input, const float* weights,
@@ -34,7 +34,7 @@ class SampledOutputs {
 
   Device& device_;
   float* output_;
-  std::size_t elements_;  ///< of an image
+  std::size_t elements_;  ///< elements of an image
   std::vector<std::size_t> images_;
   std::vector<Sample> samples_;
 };

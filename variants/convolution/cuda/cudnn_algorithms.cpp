@@ -33,11 +33,11 @@ struct NamedMath {
 };
 
 constexpr std::array<NamedMath, 1> fma_math = {{{CUDNN_FMA_MATH, "FMA math"}}};
-/// Both allow tf32, and none the conversion to half precision.
+/// Math types that allow tf32 but no conversion to half precision.
 constexpr std::array<NamedMath, 2> tf32_math = {
     {{CUDNN_DEFAULT_MATH, "default math"}, {CUDNN_TENSOR_OP_MATH, "tensor op math"}}};
 
-/// The problem as the older interface wants it described, under one math type.
+/// The problem as the older interface describes it, under one math type.
 class Description {
  public:
   Description(const CudnnProblem& problem, cudnnMathType_t math) {
@@ -61,7 +61,7 @@ class Description {
     require_cudnn(cudnn_.cudnnSetConvolutionMathType(convolution_.get(), math), "cudnnSetConvolutionMathType");
   }
 
-  /// Bytes that the algorithm needs beside the tensors.
+  /// Bytes that the algorithm needs in addition to the tensors.
   std::size_t workspace_bytes(cudnnHandle_t handle, cudnnConvolutionFwdAlgo_t algorithm) const {
     std::size_t bytes = 0;
     require_cudnn(cudnn_.cudnnGetConvolutionForwardWorkspaceSize(handle, input_.get(), filter_.get(),

@@ -9,7 +9,7 @@
 namespace convladder {
 namespace {
 
-constexpr int kStatusesOfAKind = 1000;  // CUDNN_STATUS_NOT_SUPPORTED is 3000, and why it does not up to 3999
+constexpr int kStatusesOfAKind = 1000;  // CUDNN_STATUS_NOT_SUPPORTED is 3000, and its reasons go up to 3999
 
 CudnnLibrary open_library() {
   CudnnLibrary library;

@@ -40,7 +40,7 @@ struct CudnnLibrary {
 #undef CONVLADDER_CUDNN_MEMBER
 
   std::string missing;  ///< empty if everything was found, otherwise why the library cannot be used
-  std::string file;     ///< by its full path
+  std::string file;     ///< full path
 
   std::string version() const;  ///< "9.19.0"
 };
@@ -50,7 +50,7 @@ struct CudnnLibrary {
 const CudnnLibrary& cudnn_library();
 
 /// Throws DeviceError, "cudnnCreate: <text>", unless `status` is success; NothingForSize where cuDNN does not support
-/// what was asked for.
+/// the request.
 void require_cudnn(cudnnStatus_t status, const char* call);
 
 /// A cuDNN object, destroyed with its owner.

@@ -1,5 +1,5 @@
 // cuDNN's graph interface: a graph of one convolution, the engine configurations that its heuristics name for it, and a
-// plan for each. Attributes and their types are those of NVIDIA's cuDNN Backend API reference.
+// plan for each. Attributes and their types come from NVIDIA's cuDNN Backend API reference.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +15,8 @@
 namespace convladder {
 namespace {
 
-/// Some engines are compiled when their plan is made, for up to a second each. What is left after this is named.
+/// Some engines are compiled when their plan is made, for up to a second each. After this time the others are passed
+/// over.
 constexpr double kLongestPlanningSeconds = 10;
 constexpr std::int64_t kInputId = 1;
 constexpr std::int64_t kWeightsId = 2;
@@ -59,7 +60,7 @@ class Descriptor {
     get(name, type, 1, &value);
     return value;
   }
-  /// At most as many values as there is room for; returns how many there are.
+  /// Reads at most as many values as there is room for; returns how many there are.
   template <typename Value>
   std::int64_t get(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type, std::int64_t room,
                    Value* values) const {
@@ -68,7 +69,8 @@ class Descriptor {
                   "cudnnBackendGetAttribute");
     return count;
   }
-  /// The descriptors of this type that it has, at most `most`: copies of its own, made by the caller.
+  /// The descriptors of this type in an attribute, at most `most`: the caller makes the descriptors, and cuDNN copies
+  /// into them.
   std::vector<Descriptor> parts(cudnnBackendAttributeName_t name, cudnnBackendDescriptorType_t type,
                                 std::int64_t most) const {
     std::vector<Descriptor> made;
@@ -138,7 +140,7 @@ Descriptor operation_graph(cudnnHandle_t handle, const CudnnProblem& problem) {
   return graph;
 }
 
-/// What one mode of the heuristics names, the best first.
+/// The engine configurations that one mode of the heuristics names, the best first.
 std::vector<Descriptor> named_by(const Descriptor& graph, cudnnBackendHeurMode_t mode) {
   Descriptor heuristic(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
   heuristic.set(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, graph);
@@ -149,7 +151,7 @@ std::vector<Descriptor> named_by(const Descriptor& graph, cudnnBackendHeurMode_t
   return heuristic.parts(CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_BACKEND_ENGINECFG_DESCRIPTOR, count);
 }
 
-/// An engine configuration as cuDNN's own logs write it, "eng38_k2=12_k14=3", and what its engine says of its numbers.
+/// An engine configuration as cuDNN's own logs write it, "eng38_k2=12_k14=3", and its engine's notes about its numbers.
 struct NamedEngine {
   std::string name;
   std::set<cudnnBackendNumericalNote_t> notes;
@@ -227,11 +229,11 @@ class Plan final : public CudnnWay {
   cudnnHandle_t handle_;
   Descriptor plan_;
   CudnnProblem problem_;
-  std::unique_ptr<Descriptor> tensors_;  ///< where they and the workspace lie
+  std::unique_ptr<Descriptor> tensors_;  ///< where the tensors and the workspace lie
   void* workspace_ = nullptr;
 };
 
-/// `work`; what it throws is why `name` is passed over.
+/// Runs `work`; the message of an exception is the reason why `name` is passed over.
 template <typename Work>
 void try_way(CudnnWays& found, const std::string& name, const Work& work) {
   try {

@@ -8,7 +8,7 @@ LayerSizes layer_sizes(const ConvShape& shape) {
 }
 
 Dim3 tiled_grid(const ConvShape& shape, int tile) {
-  // Fewer tiles than output pixels, of which one map has fewer than 2^31.
+  // There are fewer tiles than output pixels, of which one map has fewer than 2^31.
   const int tiles = ceil_div(shape.out_height(), tile) * ceil_div(shape.out_width(), tile);
   return {static_cast<unsigned>(shape.batch), static_cast<unsigned>(shape.out_channels), static_cast<unsigned>(tiles)};
 }

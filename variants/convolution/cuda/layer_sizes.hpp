@@ -1,4 +1,4 @@
-// What every stage of the CUDA ladder shares around its kernel: the sizes it passes.
+// The sizes that every stage of the CUDA ladder passes to its kernel.
 #pragma once
 
 #include "devices/kernel_launch.hpp"

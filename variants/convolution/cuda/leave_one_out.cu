@@ -22,7 +22,7 @@
 
 namespace convladder {
 
-/// What is left out. The last four are another tile or another launch of the whole kernel.
+/// The idea that is left out. For the last four the whole kernel runs with another tile or another launch.
 enum class Idea {
   shared_inputs,
   shared_weights,
@@ -38,11 +38,11 @@ enum class Idea {
   many_images
 };
 
-/// A kernel of stage 9 from which something is left out in the code.
+/// Whether the idea is left out in the kernel's code.
 template <Idea without>
 constexpr bool is_in_code = without < Idea::map_tile;
 
-/// Filter size and stride, known to the compiler or not.
+/// Filter size and stride, whether or not the compiler knows them.
 template <Idea without, int kernel, int stride>
 struct FilterSizes {
   int runtime_kernel;
@@ -59,19 +59,19 @@ struct SharedRow {
   __device__ __forceinline__ float operator[](int column) const { return first[column]; }
 };
 
-/// Likewise from the image itself: what lies outside of it is zero.
+/// Inputs under a row of the filter, from the image itself: inputs outside of it are zero.
 struct ImageRow {
   const float* row;
   int column0;
   int width;
-  bool inside;  ///< the row is one of the image's
+  bool inside;  ///< whether the row is one of the image's
   __device__ __forceinline__ float operator[](int column) const {
     const int in_column = column0 + column;
     return inside && static_cast<unsigned>(in_column) < static_cast<unsigned>(width) ? row[in_column] : 0.0F;
   }
 };
 
-/// Loaded whenever it is asked for: a compiler would keep it in a register, which is the idea that is left out.
+/// Loads an input whenever it is asked for: a compiler would keep it in a register, which is the idea that is left out.
 __device__ __forceinline__ float loaded_again(SharedRow row, int column) {
   return *static_cast<const volatile float*>(row.first + column);
 }
@@ -128,7 +128,7 @@ __device__ __forceinline__ void add_row(float (&sums)[maps][pixels], Row row, co
   }
 }
 
-/// Adds the sums to the output, or stores them where they are the first: what `y +=` is to one pixel.
+/// Adds the sums to the output, or stores them where they are the first: the equivalent of `y +=` for one pixel.
 template <int maps, int pixels>
 __device__ __forceinline__ void accumulate(const float (&sums)[maps][pixels], float* to, int plane, int map_count,
                                            int pixel_count, bool is_first) {
@@ -142,7 +142,7 @@ __device__ __forceinline__ void accumulate(const float (&sums)[maps][pixels], fl
   }
 }
 
-/// `copy_weights` from weights that are OIHW, to where the block reads them: [tap of the channels][map].
+/// Copies weights as `copy_weights` does, but from OIHW, to where the block reads them: [tap of the channels][map].
 template <typename Block>
 __device__ __forceinline__ void gather_weights(const float* from, float* to, const LayerSizes& sizes,
                                                const Block& block, int first_tap, int count) {
@@ -154,8 +154,8 @@ __device__ __forceinline__ void gather_weights(const float* from, float* to, con
   }
 }
 
-/// Dynamic shared memory, as far as it is not left out: the weights of a step, then `channels_per_step` planes of the
-/// input under the tile. `idea` is an `Idea` as a number, which names of kernels show better.
+/// Dynamic shared memory, unless it is left out: the weights of a step, then `channels_per_step` planes of the input
+/// under the tile. `idea` is an `Idea` as a number, which reads better in kernels' names.
 template <int idea, int kernel, int stride, int maps, int pixels>
 __global__ void __launch_bounds__(register_tile_threads, register_tile_blocks)
     conv_leave_one_out(const float* x, const float* __restrict__ w, float* y, LayerSizes sizes, RegisterTiling tiling) {
@@ -254,7 +254,7 @@ namespace {
 
 using Kernel = void (*)(const float*, const float*, float*, LayerSizes, RegisterTiling);
 
-/// The tiles that stage 9 has for lenet72 conv2 and lenet86 conv2, and for lenet28 conv1.
+/// The tiles of stage 9 for lenet72 conv2 and lenet86 conv2, and for lenet28 conv1.
 constexpr std::array<RegisterTileSize, 2> whole_sizes = {{{7, 1, 8, 9, 9}, {5, 1, 10, 6, 6}}};
 
 template <Idea without>
@@ -277,7 +277,7 @@ constexpr std::array<Kernel, whole_sizes.size()> kernels = {instantiation<withou
 
 constexpr const char* best_stage = "many-images";
 
-/// As the names of kernels end: "<7, 1, 8, 9>".
+/// The end of a kernel's name: "<7, 1, 8, 9>".
 std::string tile_name(const RegisterTileSize& size) {
   std::string name = "<";
   for (const int number : {size.kernel, size.stride, size.maps, size.pixels}) {
@@ -288,7 +288,7 @@ std::string tile_name(const RegisterTileSize& size) {
   return name;
 }
 
-/// The best stage's own plan, whoever chose it, if one of the whole sizes is its tile: then nothing but the idea
+/// The best stage's own plan, whoever chose it, if its tile is one of the whole sizes: then nothing but the idea
 /// differs.
 std::optional<RegisterTilePlan> whole_plan(const ConvShape& shape) {
   const std::vector<KernelLaunch> best =
@@ -314,7 +314,7 @@ std::size_t input_bytes(const RegisterTilePlan& plan, int pitch) {
          sizeof(float);
 }
 
-/// The best stage's plan with what leaving out the idea changes in it.
+/// The best stage's plan, with the changes that leaving out the idea brings.
 template <Idea without>
 RegisterTilePlan plan_without(const ConvShape& shape) {
   RegisterTilePlan plan = *whole_plan(shape);

@@ -18,8 +18,8 @@ std::int64_t shared_elements(const ConvShape& shape, const MapLoopTiling& tiling
   return tiling.channels_per_step * (input_plane(shape, tiling.rows, tiling.columns) + tiling.maps_per_step * taps);
 }
 
-/// What a thread executes for one image and group, up to a common factor: the taps of every step, and its share of
-/// the elements the block copies. A copy costs a few instructions of index arithmetic where a tap costs three.
+/// The instructions of a thread for one image and group, up to a common factor: the taps of every step, and its share
+/// of the elements the block copies. A copy costs a few instructions of index arithmetic where a tap costs three.
 double cost(const ConvShape& shape, const MapLoopTiling& tiling) {
   const double taps = 1.0 * shape.channels_per_group() * shape.kernel * shape.kernel;
   const double tiles = 1.0 * ceil_div(shape.out_height(), tiling.rows) * ceil_div(shape.out_width(), tiling.columns);
@@ -50,7 +50,8 @@ std::optional<MapLoopTiling> tiling_for(const ConvShape& shape, int rows, int co
 
 std::optional<MapLoopPlan> map_loop_plan(const ConvShape& shape) {
   std::optional<MapLoopTiling> best;
-  // Whole rows of output pixels if they fit, so that only the last thread of a tile has no neighbour; else parts.
+  // Whole rows of output pixels if they fit, so that only the last thread of a tile has no neighbour; otherwise parts
+  // of rows.
   for (int columns = std::min(shape.out_width(), max_threads_per_block); columns >= 1 && !best; columns /= 2) {
     double best_cost = std::numeric_limits<double>::infinity();
     for (int rows = std::min(shape.out_height(), max_threads_per_block / columns); rows >= 1; --rows) {

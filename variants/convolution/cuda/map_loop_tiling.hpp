@@ -31,9 +31,9 @@ struct MapLoopPlan {
   std::size_t shared_bytes;
 };
 
-/// Images from which on one block per image and group is launched, (B, 1, 1), with the loop over all output maps
-/// inside. Below it those blocks could not give every multiprocessor of a large GPU (up to 150) one or two, and the
-/// maps are spread over the grid instead, (B, M, 1); where maps are small, a block takes one step of several.
+/// From this many images on, one block per image and group is launched, (B, 1, 1), with the loop over all output maps
+/// inside. With fewer images those blocks could not give every multiprocessor of a large GPU (up to 150) one or two,
+/// and the maps are spread over the grid instead, (B, M, 1); where maps are small, a block takes one step of several.
 inline constexpr int images_that_fill_a_gpu = 256;
 
 /// The tiling with the fewest steps per thread, counting taps and copied elements, that fits into shared memory;

@@ -1,4 +1,4 @@
-// The kernel's side of the stages that multiply matrices: what they have in common, for .cu files.
+// The kernel's side of the stages that multiply matrices: their common code, for .cu files.
 #pragma once
 
 #include "variants/convolution/cuda/matrix_tiling.hpp"
@@ -8,7 +8,7 @@ namespace convladder {
 /// The column of X that a thread gathers: the inputs under one output pixel of the block's tile.
 struct InputColumn {
   const float* first;  ///< the input under tap (0, 0, 0); before the image where there is padding
-  const float* image;  ///< some address inside of the image
+  const float* image;  ///< any address inside the image
   int row;             ///< of `first`, in the image
   int column;
   int height;
@@ -23,7 +23,7 @@ struct InputColumn {
     first = x + row * sizes.width + column;
   }
   __device__ __forceinline__ bool has(const TapPlace& tap) const {
-    // Negative numbers become large ones: one comparison for both ends.
+    // Negative numbers become large ones: one comparison checks both ends.
     return static_cast<unsigned>(row + tap.row) < static_cast<unsigned>(height) &&
            static_cast<unsigned>(column + tap.column) < static_cast<unsigned>(width);
   }

@@ -1,4 +1,4 @@
-// The stages that multiply matrices as variants: their kernels differ, what is chosen for a layer does not.
+// Turns the stages that multiply matrices into variants: their kernels differ, the choices for a layer do not.
 #pragma once
 
 #include <span>
@@ -10,17 +10,17 @@
 
 namespace convladder {
 
-/// input, weights as the stage packs them, output
+/// Parameters: input, weights as the stage packs them, output.
 using MatrixTileKernel = void (*)(const float*, const float*, float*, LayerSizes, MatrixTiling);
 
 struct MatrixTileStage {
   std::span<const MatrixTileSize> sizes;      ///< live as long as the program
-  std::span<const MatrixTileKernel> kernels;  ///< a size and its kernel stand at the same place
+  std::span<const MatrixTileKernel> kernels;  ///< a size and its kernel have the same index
   double tolerance = kFloat32Tolerance;       ///< `Variant::tolerance`
   std::vector<float> (*pack)(const ConvShape&, const MatrixTilePlan&, const float* weights) = pack_for_matrix_tile;
 };
 
-/// Parameters: maps and pixels of a block's tile, as compiled.
+/// Parameters of the variant: maps and pixels of a block's tile, as compiled.
 const Variant& matrix_tile_variant(const MatrixTileStage& stage);
 
 }  // namespace convladder

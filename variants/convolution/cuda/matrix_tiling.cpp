@@ -9,8 +9,8 @@
 namespace convladder {
 namespace {
 
-/// What a block executes per tap, up to a common factor: the multiply-adds of its tile, and the gathering of its inputs
-/// at a dozen instructions for each.
+/// The instructions of a block per tap, up to a common factor: the multiply-adds of its tile, and the gathering of its
+/// inputs at a dozen instructions for each.
 double cost(const ConvShape& shape, const MatrixTileSize& size) {
   const double blocks =
       1.0 * ceil_div(shape.maps_per_group(), size.maps) * ceil_div(shape.out_height() * shape.out_width(), size.pixels);
@@ -21,7 +21,7 @@ Configuration configuration_of(const MatrixTileSize& size) {
   return Configuration({{"maps", size.maps}, {"pixels", size.pixels}});
 }
 
-/// The places of all taps of a group, `taps` of them with those that only fill the last step.
+/// The places of all taps of a group; there are `taps` of them, including those that only fill the last step.
 std::vector<TapPlace> tap_places(const ConvShape& shape, int taps) {
   constexpr std::int16_t kOutside = std::numeric_limits<std::int16_t>::max();
   std::vector<TapPlace> places;
@@ -68,7 +68,8 @@ std::vector<Configuration> matrix_tile_configurations(const ConvShape& shape,
 }
 
 std::string matrix_tile_error(const ConvShape& shape, std::span<const MatrixTileSize> compiled) {
-  // A row number beyond every image marks the taps that fill up; it has to stay one when a pixel's row is added.
+  // A row number beyond every image marks the taps that only fill up; it has to stay beyond when a pixel's row is
+  // added.
   constexpr int kLargest = 16383;
   if (shape.height + shape.padding > kLargest || shape.width + shape.padding > kLargest) {
     return fmt::format("the tables of taps are for images of at most {0} x {0} pixels", kLargest);

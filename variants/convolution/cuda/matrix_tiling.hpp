@@ -17,7 +17,7 @@
 
 namespace convladder {
 
-/// A compiled kernel: the output maps x pixels of a block, which has a thread for each of the pixels.
+/// A compiled kernel: the output maps x pixels of a block, which has a thread for each pixel.
 struct MatrixTileSize {
   int maps;
   int pixels;
@@ -26,8 +26,8 @@ struct MatrixTileSize {
 /// Taps that a block gathers and multiplies at a time.
 inline constexpr int taps_per_step = 16;
 
-/// Where a tap lies, against the first tap of a pixel. Row and column are far outside for taps that are only there to
-/// fill the last step: they read as padding.
+/// Where a tap lies, relative to the first tap of a pixel. Taps that only fill the last step have a row and a column
+/// far outside: they read as padding.
 struct TapPlace {
   int offset;  ///< in elements: (c * height + p) * width + q
   std::int16_t row;
@@ -39,7 +39,7 @@ inline constexpr int floats_per_tap_place = sizeof(TapPlace) / sizeof(float);
 
 /// The work of a launch, passed to the kernel by value.
 struct MatrixTiling {
-  int taps;       ///< of one group's channels, rounded up to whole steps
+  int taps;       ///< taps of one group's channels, rounded up to whole steps
   int map_tiles;  ///< tiles that a group's output maps are divided into
 };
 
@@ -52,18 +52,18 @@ struct MatrixTilePlan {
 };
 
 /// The plan of the compiled size that wastes least on maps and pixels beyond the layer's, copies included, among those
-/// that agree with what is wanted of maps and pixels; at least one does.
+/// that agree with `wanted`, maps and pixels; at least one must.
 MatrixTilePlan matrix_tile_plan(const ConvShape& shape, std::span<const MatrixTileSize> compiled,
                                 const Configuration& wanted = {});
 
-/// All compiled sizes as complete configurations, the one that wastes least first.
+/// All compiled sizes as complete configurations, with the one that wastes least first.
 std::vector<Configuration> matrix_tile_configurations(const ConvShape& shape, std::span<const MatrixTileSize> compiled);
 
 /// Empty if a GPU can launch that plan, otherwise why not.
 std::string matrix_tile_error(const ConvShape& shape, std::span<const MatrixTileSize> compiled);
 
-/// What the kernels take as weights: a `TapPlace` for every tap, bit by bit, then for each group and map tile
-/// [tap][map of the tile], with zeros for maps and taps that do not exist.
+/// The weights in the form that the kernels take: a `TapPlace` for every tap, bit by bit, then for each group and map
+/// tile [tap][map of the tile], with zeros for maps and taps that do not exist.
 std::vector<float> pack_for_matrix_tile(const ConvShape& shape, const MatrixTilePlan& plan, const float* weights);
 
 /// "tiles of 64 maps x 128 pixels".

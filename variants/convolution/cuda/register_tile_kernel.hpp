@@ -1,4 +1,4 @@
-// The kernel's side of the stages from the register tile on: what they have in common, for .cu files.
+// The kernel's side of the stages from the register tile on: their common code, for .cu files.
 #pragma once
 
 #include <type_traits>
@@ -10,7 +10,8 @@ namespace convladder {
 /// The sums of one thread: `maps` output maps x `pixels` neighbouring pixels of a row, in registers.
 template <int kernel, int stride, int maps, int pixels>
 struct SumTile {
-  /// Weights are read in fours where they can be: one 128-bit load of shared memory, the same for all lanes of a warp.
+  /// Weights are read four at a time where possible: one 128-bit load of shared memory, the same for all lanes of a
+  /// warp.
   using Weights = std::conditional_t<maps % 4 == 0, float4, std::conditional_t<maps % 2 == 0, float2, float>>;
   static constexpr int weights_per_load = sizeof(Weights) / sizeof(float);
   static constexpr int window = (pixels - 1) * stride + kernel;  ///< inputs under the pixels
@@ -25,8 +26,8 @@ struct SumTile {
     }
   }
 
-  /// Adds one row of the filters: the `window` inputs from `row` on are loaded once and slide under the taps, of which
-  /// each has the weights of the tile's maps side by side, at `weights` and every `tap_step` floats after it.
+  /// Adds one row of the filters: the `window` inputs from `row` on are loaded once and slide under the taps; each tap
+  /// has the weights of the tile's maps side by side, at `weights` and every `tap_step` floats after it.
   __device__ __forceinline__ void add_row(const float* row, const float* weights, int tap_step) {
     float inputs[window];
 #pragma unroll
@@ -65,7 +66,7 @@ struct SumTile {
   }
 };
 
-/// As `SumTile`, for loads and stores in vectors of four: the pixels are runs of four neighbours, of which those of
+/// A `SumTile` for loads and stores in vectors of four: the pixels are runs of four neighbours, and those of
 /// neighbouring threads lie side by side; the next run of a thread comes `run_step` pixels on. So a warp's loads and
 /// stores touch neighbouring addresses, and each vector of inputs begins at a multiple of 16 bytes.
 template <int kernel, int stride, int maps, int pixels>
@@ -73,7 +74,7 @@ struct QuadTile {
   using Weights = typename SumTile<kernel, stride, maps, pixels>::Weights;
   static constexpr int weights_per_load = sizeof(Weights) / sizeof(float);
   static constexpr int runs = pixels / 4;
-  static constexpr int vectors = (3 * stride + kernel + 3) / 4;  ///< of inputs under a run
+  static constexpr int vectors = (3 * stride + kernel + 3) / 4;  ///< vectors of inputs under a run
   static constexpr int columns_beyond = vectors * 4 - (3 * stride + kernel);
 
   float sums[maps][runs][4];
@@ -86,7 +87,7 @@ struct QuadTile {
     }
   }
 
-  /// As `SumTile::add_row`; the last vector of a run may reach beyond its inputs.
+  /// Adds one row of the filters as `SumTile::add_row` does; the last vector of a run may reach beyond its inputs.
   __device__ __forceinline__ void add_row(const float* row, int run_step, const float* weights, int tap_step) {
     float inputs[runs][vectors * 4];
 #pragma unroll
@@ -115,9 +116,10 @@ struct QuadTile {
     }
   }
 
-  /// As `SumTile::store`, as the first to leave the caches (st.global.cs): nothing reads the output again before all of
-  /// it is written. As many pixels at a time as divide the `width` of the output, so that addresses are multiples of as
-  /// many floats, and no vector hangs over the end of a row.
+  /// Stores the tile as `SumTile::store` does, but as the first data to leave the caches (st.global.cs): nothing reads
+  /// the output again before all of it is written. It stores four, two or one pixels at a time, the most that divides
+  /// the `width` of the output: addresses are then multiples of the vector's size, and no vector reaches beyond the end
+  /// of a row.
   __device__ __forceinline__ void store(float* to, int run_step, int plane, int map_count, int pixel_count,
                                         int width) const {
     if (width % 4 == 0) {
@@ -156,22 +158,22 @@ struct QuadTile {
   }
 };
 
-/// The part of the layer that a block computes, and of that the part of this thread, of `thread_rows` rows of pixels.
+/// The part of the layer that a block computes, and this thread's part of it, which has `thread_rows` rows of pixels.
 template <int kernel, int stride, int maps, int pixels, int thread_rows = 1>
 struct TileBlock {
   int block_maps;
-  int plane_rows;  ///< of the input under the tile
+  int plane_rows;  ///< rows of the input under the tile
   int plane_columns;
   int channel_weights;  ///< floats of one channel's filters
   int group;
   int first_map;  ///< counted in the group
-  int row0;       ///< of the tile, in output pixels
+  int row0;       ///< first row of the tile, in output pixels
   int column0;
   int strip;  ///< thread number -> (group of maps, row or `thread_rows` rows, strip of pixels)
   int row;
   int map_group;
 
-  /// `columns_beyond`: read by the last vectors of a row, after the inputs that are needed.
+  /// `columns_beyond` are the columns that the last vectors of a row read after the inputs that are needed.
   __device__ __forceinline__ TileBlock(const LayerSizes& sizes, const RegisterTiling& tiling, int columns_beyond = 0) {
     const int tile_columns = tiling.strips * pixels;
     block_maps = tiling.map_groups * maps;
@@ -190,11 +192,11 @@ struct TileBlock {
     row = thread / tiling.strips % tiling.rows;
     map_group = thread / (tiling.strips * tiling.rows);
   }
-  /// The last warp has threads that are left over.
+  /// Whether the thread has work: the last warp has threads that are left over.
   __device__ __forceinline__ bool has_work(const RegisterTiling& tiling) const { return map_group < tiling.map_groups; }
 };
 
-/// Copies `count` floats that are packed as the block reads them, in vectors of `Vector`.
+/// Copies `count` floats, packed in the order in which the block reads them, in vectors of `Vector`.
 template <typename Vector>
 __device__ __forceinline__ void copy_weights(const float* from, float* to, int count) {
   constexpr int step = sizeof(Vector) / sizeof(float);
@@ -203,9 +205,9 @@ __device__ __forceinline__ void copy_weights(const float* from, float* to, int c
   }
 }
 
-/// Walks the threads of a block over the elements [channel][row][column] of the input tile, neighbours first. What
-/// would be two divisions per element are two comparisons: the step from one element of a thread to its next is the
-/// same everywhere, but for carries.
+/// Walks the threads of a block over the elements [channel][row][column] of the input tile, neighbours first. Two
+/// comparisons per element replace two divisions: the step from one element of a thread to its next is the same
+/// everywhere, but for carries.
 struct TileWalk {
   int rows;
   int columns;
@@ -245,7 +247,7 @@ __device__ __forceinline__ void copy_input_at(const float* x, float* to, const L
   for (TileWalk at(block.plane_rows, block.plane_columns); at.channel < channels; at.next()) {
     const int in_row = top + at.row;
     const int in_column = left + at.column;
-    // Negative numbers become large ones: one comparison for both ends.
+    // Negative numbers become large ones: one comparison checks both ends.
     const bool inside = static_cast<unsigned>(in_row) < static_cast<unsigned>(sizes.height) &&
                         static_cast<unsigned>(in_column) < static_cast<unsigned>(sizes.width);
     const int pixel = (at.channel * sizes.height + in_row) * sizes.width + in_column;
@@ -253,7 +255,7 @@ __device__ __forceinline__ void copy_input_at(const float* x, float* to, const L
   }
 }
 
-/// The same for the input under the block's tile.
+/// Copies `channels` planes of the input under the block's tile to shared memory.
 template <int stride, typename Block>
 __device__ __forceinline__ void copy_input(const float* x, float* to, const LayerSizes& sizes, const Block& block,
                                            int pitch, int channels) {

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::array kImages = {1, 2, 4, 8};
 
-/// The stage's plan; none if the shape, or what is wanted, cannot be.
+/// The stage's plan; none if it is impossible for the shape or for the wanted values.
 std::optional<RegisterTilePlan> stage_plan(const RegisterTileStage& stage, const ConvShape& shape,
                                            const Configuration& wanted) {
   std::optional<RegisterTilePlan> plan = register_tile_plan(shape, stage.sizes, wanted);
@@ -56,7 +56,7 @@ ConfiguredCudaParts parts(const RegisterTileStage& stage, const Configuration& w
                         const ConvShape& shape) { return register_tile_choice(*stage_plan(stage, shape, wanted)); }};
 }
 
-/// Collects the complete configurations of plans that are possible and agree with what is wanted.
+/// Collects the complete configurations of plans that are possible and agree with `wanted`.
 class Candidates {
  public:
   Candidates(const RegisterTileStage& stage, const ConvShape& shape, const Configuration& wanted)
@@ -67,7 +67,8 @@ class Candidates {
     if (plan) all_.push_back(register_tile_configuration(*plan, stage_.many_images));
   }
 
-  /// The division with other numbers of images and of channels per step: steps of equal length, one more and one fewer.
+  /// Adds the division with other numbers of images and of channels per step: steps of equal length, one more and one
+  /// fewer.
   void add_with_others_around(const Configuration& division) {
     const std::optional<RegisterTilePlan> plan = stage_plan(stage_, shape_, division.with(wanted_));
     if (!plan) return;
@@ -96,7 +97,7 @@ class Candidates {
   std::vector<Configuration> all_;
 };
 
-/// The divisions that agree with what is wanted, by the model.
+/// The divisions that agree with `wanted`, in the model's order.
 std::vector<RankedDivision> wanted_divisions(const RegisterTileStage& stage, const ConvShape& shape,
                                              const Configuration& wanted) {
   std::vector<RankedDivision> divisions = register_tile_divisions(shape, stage.sizes);
@@ -105,8 +106,8 @@ std::vector<RankedDivision> wanted_divisions(const RegisterTileStage& stage, con
   return divisions;
 }
 
-/// The best of each compiled size and number of warps, as far as the model finds them less than half as long again as
-/// the best of all.
+/// The best division of each compiled size and number of warps, as long as the model's cost is less than half as much
+/// again as that of the best of all.
 std::vector<Configuration> spread(const std::vector<RankedDivision>& by_model) {
   constexpr double kDominated = 1.5;
   std::set<std::array<int, 3>> seen;
@@ -120,8 +121,8 @@ std::vector<Configuration> spread(const std::vector<RankedDivision>& by_model) {
   return best;
 }
 
-/// In this order, as many as there may be: the model's best, other images and channels around it, the spread, other
-/// images and channels around the second of that, and what the model finds next best.
+/// Collects candidates in this order, up to `most`: the model's best, other images and channels around it, the spread,
+/// other images and channels around the second of that, and the next best by the model.
 Configurations configurations(const RegisterTileStage& stage, const ConvShape& shape, const Configuration& wanted,
                               int most) {
   const std::vector<RankedDivision> divisions = wanted_divisions(stage, shape, wanted);
@@ -155,7 +156,7 @@ std::string impossible(const RegisterTileStage& stage, const ConvShape& shape, c
   }
   if (all_known && stage_plan(stage, shape, wanted)) return {};
 
-  std::vector<Parameter> apart;  // what does not depend on the division
+  std::vector<Parameter> apart;  // parameters that do not depend on the division
   for (const Parameter& parameter : wanted.parameters()) {
     if (parameter.name == "channels" || parameter.name == "images") apart.push_back(parameter);
   }

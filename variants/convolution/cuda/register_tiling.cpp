@@ -15,13 +15,13 @@ namespace convladder {
 namespace {
 
 constexpr int kBanks = 32;
-/// Shared memory of a block: three of them fit into the 96 KB of Volta, and seven into an H100's.
+/// Shared memory of a block: three blocks fit into the 96 KB of Volta, and seven into an H100's.
 constexpr std::int64_t kSharedFloats = 32 * 1024 / sizeof(float);
 constexpr std::int64_t kMostSharedFloats = max_shared_bytes / sizeof(float);
 
 int round_up(int number, int multiple) { return ceil_div(number, multiple) * multiple; }
 
-/// A division of the layer: what is chosen among.
+/// A division of the layer, among which the plan chooses.
 struct Division {
   RegisterTileSize size;
   int rows;
@@ -33,7 +33,7 @@ struct Division {
   int tile_rows() const { return rows * size.rows; }
   int plane_rows() const { return (tile_rows() - 1) * size.stride + size.kernel; }
   int plane_columns() const { return (strips * size.pixels - 1) * size.stride + size.kernel; }
-  /// Vectors of four read a little beyond the last window of a row.
+  /// Columns that vectors of four read beyond the last window of a row.
   int columns_beyond() const {
     const int run_window = (size.run - 1) * size.stride + size.kernel;
     return size.run == 4 ? round_up(run_window, 4) - run_window : 0;
@@ -41,8 +41,8 @@ struct Division {
   int weights_per_load() const { return size.maps % 4 == 0 ? 4 : size.maps % 2 == 0 ? 2 : 1; }
 };
 
-/// How often the banks are asked one after another, over all warps, when each thread reads the first pixel of its row:
-/// a float, or four that lie side by side, of which the banks serve eight threads at a time.
+/// The number of consecutive accesses to the banks, over all warps, when each thread reads the first pixel of its row:
+/// a float, or four side by side, which the banks serve for eight threads at a time.
 int wavefronts(const Division& division, int pitch) {
   const int width = division.size.run == 4 ? 4 : 1;
   const int banks = kBanks / width;
@@ -66,7 +66,7 @@ int wavefronts(const Division& division, int pitch) {
   return all;
 }
 
-/// Floats from row to row with the fewest wavefronts; the narrowest of those.
+/// The distance of rows in floats that takes the fewest wavefronts; the narrowest of several.
 int best_pitch(const Division& division) {
   const int step = division.size.run == 4 ? 4 : 1;
   const int narrowest = round_up(division.plane_columns() + division.columns_beyond(), step);
@@ -113,7 +113,7 @@ void for_each_division(const ConvShape& shape, const RegisterTileSize& size, con
   const int all_strips = ceil_div(shape.out_width(), size.pixels);
   const int all_groups = ceil_div(shape.maps_per_group(), size.maps);
   for (int groups = 1; groups <= std::min(all_groups, register_tile_threads); ++groups) {
-    if (ceil_div(all_groups, ceil_div(all_groups, groups)) != groups) continue;  // fewer groups do with as many blocks
+    if (ceil_div(all_groups, ceil_div(all_groups, groups)) != groups) continue;  // fewer groups need as many blocks
     for (int strips = std::min(all_strips, register_tile_threads / groups); strips >= 1; strips /= 2) {
       const int most = std::min(ceil_div(shape.out_height(), size.rows), register_tile_threads / groups / strips);
       for (int rows = 1; rows <= most; ++rows) visit(Division{size, rows, strips, groups});
@@ -121,14 +121,14 @@ void for_each_division(const ConvShape& shape, const RegisterTileSize& size, con
   }
 }
 
-/// Channels of a step are a multiple of this: the inputs stand behind the weights of a step, and vectors of four are
+/// The number that divides the channels of a step: the inputs follow the weights of a step, and vectors of four are
 /// read from multiples of 16 bytes.
 int channel_multiple(const Division& division) {
   return division.size.run == 4 ? 4 / std::gcd(4, division.size.kernel * division.size.kernel * division.block_maps())
                                 : 1;
 }
 
-/// Whether as few channels as there may be fit into shared memory, whatever pitch will be the best.
+/// Whether the fewest possible channels fit into shared memory, whatever pitch will be the best.
 bool fits(const ConvShape& shape, const Division& division) {
   const int channels = channel_multiple(division);
   return channels <= shape.channels_per_group() &&
@@ -141,7 +141,7 @@ bool is_wanted(const Division& division, const Configuration& wanted) {
          wanted.allows("map_groups", division.map_groups);
 }
 
-/// The division's plan, if a channel, or as many as are wanted, fit into shared memory.
+/// The division's plan, if one channel, or the wanted number of channels, fits into shared memory.
 std::optional<RegisterTilePlan> plan_of(const ConvShape& shape, const Division& division,
                                         std::optional<int> wanted_channels) {
   const int pitch = best_pitch(division);
@@ -242,7 +242,7 @@ RegisterTilePlan with_images_per_block(RegisterTilePlan plan, int images) {
 
 std::optional<RegisterTilePlan> with_two_buffers(RegisterTilePlan plan) {
   const std::size_t channel_bytes = plan.shared_bytes / static_cast<std::size_t>(plan.tiling.channels_per_step);
-  constexpr std::size_t kVectorBytes = 16;  // at a multiple of which both buffers begin
+  constexpr std::size_t kVectorBytes = 16;  // both buffers begin at a multiple of this
   const std::size_t fitting = (max_shared_bytes / 2 - kVectorBytes) / channel_bytes;
   if (fitting == 0) return std::nullopt;
   plan.tiling.channels_per_step = std::min(plan.tiling.channels_per_step, static_cast<int>(fitting));

@@ -11,7 +11,7 @@ namespace {
 constexpr int kLeastWarps = 2;
 constexpr int kMostWarps = 8;
 
-/// Maps times pixels that a layer's tiles have, those that are idle included.
+/// Maps times pixels of a layer's tiles, including idle ones.
 std::int64_t tiled(const ConvShape& shape, int maps, int warps) {
   const int pixels = warps * warp_threads;
   return std::int64_t{ceil_div(shape.maps_per_group(), maps)} * maps *
@@ -23,8 +23,8 @@ struct MapsAndWarps {
   int warps;
 };
 
-/// By the number of maps and pixels that are idle; of those with the same, the most maps and the most warps first: an
-/// input then serves more of them.
+/// All choices, with the fewest idle maps and pixels first; among equals those with the most maps and the most warps
+/// first, since an input then serves more of them.
 std::vector<MapsAndWarps> by_idleness(const ConvShape& shape) {
   std::vector<MapsAndWarps> all;
   for (const int maps : {64, 32, 16}) {
@@ -34,7 +34,7 @@ std::vector<MapsAndWarps> by_idleness(const ConvShape& shape) {
   return all;
 }
 
-/// The nearest number with tf32's 10 bits of fraction, halves away from zero.
+/// The nearest number with tf32's 10 bits of fraction, rounding halves away from zero.
 float nearest_tf32(float value) {
   return std::bit_cast<float>((std::bit_cast<std::uint32_t>(value) + 0x1000U) & 0xffffe000U);
 }
@@ -47,7 +47,7 @@ int tap_of(const ConvShape& shape, const TensorImageTiling& tiling, int step, in
   return exists ? channel * taps + slot % taps : -1;
 }
 
-/// Where a tap lies in the image of a step, against the first tap of a pixel; 0 for one that does not exist.
+/// Where a tap lies in the image of a step, relative to the first tap of a pixel; 0 for a tap that does not exist.
 int offset_of(const ConvShape& shape, const TensorImageTiling& tiling, int step, int tap) {
   if (tap < 0) return 0;
   const int in_step = tap - step * tiling.channels_per_step * shape.kernel * shape.kernel;
@@ -105,7 +105,7 @@ std::vector<float> pack_for_tensor_image(const ConvShape& shape, const TensorIma
   const std::int64_t all_taps = std::int64_t{shape.channels_per_group()} * shape.kernel * shape.kernel;
   std::vector<float> packed;
   for (int step = 0; step < tiling.steps; ++step) {
-    for (int i = 0; i < tiling.fragments * fragment_taps; ++i) {  // of each fragment the taps 0, 4, 1, 5, ...
+    for (int i = 0; i < tiling.fragments * fragment_taps; ++i) {  // taps 0, 4, 1, 5, ... of each fragment
       const int slot = i / fragment_taps * fragment_taps + i % fragment_taps / 2 + i % 2 * 4;
       packed.push_back(std::bit_cast<float>(offset_of(shape, tiling, step, tap_of(shape, tiling, step, slot))));
     }
@@ -116,7 +116,7 @@ std::vector<float> pack_for_tensor_image(const ConvShape& shape, const TensorIma
     const float value = weights[(tile / tiling.map_tiles * shape.maps_per_group() + map) * all_taps + tap];
     return part == 0 ? nearest_tf32(value) : nearest_tf32(value - nearest_tf32(value));
   };
-  constexpr int kFragment = warp_threads * 4;  // of 16 maps
+  constexpr int kFragment = warp_threads * 4;  // weights of a fragment of 16 maps
   for (int tile = 0; tile < shape.groups * tiling.map_tiles; ++tile) {
     for (int step = 0; step < tiling.steps; ++step) {
       for (int fragment = 0; fragment < tiling.fragments; ++fragment) {

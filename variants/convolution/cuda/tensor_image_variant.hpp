@@ -1,4 +1,5 @@
-// The stages whose fragments come from an image as variants: their kernels differ, what is chosen for a layer does not.
+// Turns the stages whose fragments come from an image into variants: their kernels differ, the choices for a layer do
+// not.
 #pragma once
 
 #include "variants/convolution/cuda/tensor_image_tiling.hpp"
@@ -6,16 +7,16 @@
 
 namespace convladder {
 
-/// input, weights as `pack_for_tensor_image` packs them, output
+/// Parameters: input, weights as `pack_for_tensor_image` packs them, output.
 using TensorImageKernel = void (*)(const float*, const float*, float*, LayerSizes, TensorImageTiling);
 
 struct TensorImageStage {
-  TensorImageKernel (*kernel_for)(int maps) = nullptr;  ///< of a map tile: 64, 32 or 16
+  TensorImageKernel (*kernel_for)(int maps) = nullptr;  ///< `maps` of a map tile: 64, 32 or 16
   Tf32Parts parts = Tf32Parts::one;
   double tolerance = 1e-3;  ///< `Variant::tolerance`
 };
 
-/// Parameters: maps of a map tile, warps of a block.
+/// Parameters of the variant: maps of a map tile, warps of a block.
 const Variant& tensor_image_variant(const TensorImageStage& stage);
 
 }  // namespace convladder

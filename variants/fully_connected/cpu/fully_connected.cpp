@@ -12,9 +12,10 @@ namespace convladder {
 namespace {
 
 constexpr int kStep = 512;   // inputs with sums of their own: chains stay short, vectorised or not
-constexpr int kOutputs = 4;  // dot products at once
+constexpr int kOutputs = 4;  // dot products that are computed at once
 
-/// The dot products over `length` of the `inputs` elements of `input` and of `count` <= kOutputs rows of weights.
+/// Computes the dot products over `length` of the `inputs` elements of `input` and of `count` <= kOutputs rows of
+/// weights.
 void dot_products(const float* input, const float* weights, int inputs, int length, int count, float* sums) {
   if (count < kOutputs) {
     for (int o = 0; o < count; ++o) {

@@ -1,4 +1,4 @@
-// The fully connected layer by oneDNN's inner product.
+// The fully connected layer, computed by oneDNN's inner product.
 #include <fmt/format.h>
 
 #include <oneapi/dnnl/dnnl.hpp>
@@ -13,7 +13,7 @@ namespace {
 
 using dnnl::memory;
 
-/// The library sums a row in one chain. Where no terms cancel, what is rounded adds up to some 2^-25 * sqrt(inputs / 3)
+/// The library sums a row in one chain. Where no terms cancel, rounding errors add up to some 2^-25 * sqrt(inputs / 3)
 /// of the sum: 2.4e-6 for the 20184 inputs of lenet70's, more for the unluckiest output. One lost term would be 5e-5.
 constexpr double kTolerance = 5e-6;
 
@@ -36,8 +36,8 @@ dnnl::inner_product_forward::primitive_desc describe(const FullyConnectedLayer& 
 
 class PreparedInnerProduct final : public PreparedVariant {
  public:
-  // oneDNN also takes memory that it only reads as void*. The constants are only there now: the weights are reordered,
-  // and the bias is copied.
+  // oneDNN takes memory as void*, even if it only reads it. The constants exist only during this call: the weights are
+  // reordered, and the bias is copied.
   PreparedInnerProduct(const FullyConnectedLayer& layer, const ProblemTensors& tensors)
       : engine_(dnnl::engine::kind::cpu, 0),
         stream_(engine_),

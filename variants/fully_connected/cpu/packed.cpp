@@ -1,13 +1,13 @@
-// The fully connected layer as a matrix product over weights in the order in which they are used.
+// The fully connected layer as a matrix product over weights that are packed in the order in which they are used.
 //
 // The weights of a panel of up to 48 outputs (with AVX-512) lie together, input by input, so that a vector holds one
 // input's weights of 16 outputs; panels differ by one vector at most, so that cores get equal shares. A register tile
 // is some images x a panel: a vector of weights is loaded once for all images of the tile, an image's input is a
 // broadcast. Inputs are taken in blocks, whose weights stay in the second-level cache while the images pass by. A small
 // batch is bound by reading the weights, one stream from the first to the last: it is shared out by outputs, so that
-// each weight is read by one core, and, where they leave cores idle, by inputs; their blocks' sums wait and are then
-// added up. A large batch may be shared out by images. Whichever way, an output is the sum of its blocks from the first
-// to the last, so an image's outputs do not depend on the batch that it is in, to the last bit.
+// each weight is read by one core, and, where outputs leave cores idle, by inputs too; the sums of their blocks are
+// stored and added up afterwards. A large batch may be shared out by images. In any case an output is the sum of its
+// blocks from the first to the last, so an image's outputs do not depend on the batch that it is in, to the last bit.
 #include <fmt/format.h>
 #include <omp.h>
 
@@ -26,9 +26,9 @@ namespace convladder {
 namespace {
 
 constexpr int kBlock = 512;     // inputs at once: sums stay short chains, and the weights in the second-level cache
-constexpr int kMostParts = 16;  // of the inputs
+constexpr int kMostParts = 16;  // parts of the inputs
 
-/// How a layer is shared out: tasks are a part of the images, a panel of outputs and a part of the inputs each.
+/// How a layer is shared out: each task is a part of the images, a panel of outputs and a part of the inputs.
 struct PackedDivision {
   int threads = 1;
   int panels = 1;
@@ -36,20 +36,20 @@ struct PackedDivision {
   int input_parts = 1;
 };
 
-/// The division with the least time for the thread that works longest, in cycles: two multiply-adds or loads of a
-/// vector each, weights that come from beyond the second-level cache, and sums that are added up again. One more panel
-/// than there have to be is often better than a part of the inputs, since then no sums wait.
+/// The division that takes the busiest thread the least time, in cycles: two multiply-adds or loads of a vector each,
+/// weights that come from beyond the second-level cache, and sums that are added up again. One panel more than
+/// necessary is often better than splitting the inputs, since then no sums have to be stored.
 PackedDivision least_cost_division(int batch, int inputs, int vectors, const InstructionSet& set, int most_threads) {
-  constexpr double kCyclesOfLine = 6;          // one core's stream of weights, 64 bytes
-  constexpr double kCyclesOfThread = 8000;     // of work that a further thread is worth
+  constexpr double kCyclesOfLine = 6;          // 64 bytes of one core's stream of weights
+  constexpr double kCyclesOfThread = 8000;     // work that justifies another thread
   constexpr double kCyclesOfSums = 4;          // a vector that is written, read and added up
-  constexpr double kCyclesOfFarSums = 25;      // if it has left the second-level cache meanwhile
-  constexpr std::int64_t kNearSums = 1 << 17;  // of a thread, that have not
-  constexpr std::int64_t kMostSums = 1 << 20;  // that wait to be added up
+  constexpr double kCyclesOfFarSums = 25;      // a vector that has left the second-level cache in between
+  constexpr std::int64_t kNearSums = 1 << 17;  // sums of a thread that have not left it
+  constexpr std::int64_t kMostSums = 1 << 20;  // sums that are stored before they are added up
   const int fewest_panels = rounded_up_quotient(vectors, set.vectors);
   const int blocks = rounded_up_quotient(inputs, kBlock);
   const double lines_of_vector = set.lanes / 16.0;
-  /// Of one input, for all outputs.
+  /// The cost of one input for all outputs.
   const auto cost_of_input = [&](int images, int panels) {
     const int tiles = rounded_up_quotient(images, set.maps);
     const double of_tile = static_cast<double>(images) / tiles;
@@ -89,10 +89,10 @@ struct PackedLayer {
   int inputs;
   int outputs;
   InstructionSet set;
-  int vectors;  ///< of outputs
+  int vectors;  ///< vectors of outputs
   PackedDivision division;
   AlignedFloats weights;
-  std::vector<float> bias;  ///< empty without
+  std::vector<float> bias;  ///< empty if the layer has no bias
 
   PackedLayer(const FullyConnectedLayer& layer, const ProblemTensors& tensors)
       : batch(layer.batch),
@@ -109,13 +109,13 @@ struct PackedLayer {
   std::int64_t elements() const { return std::int64_t{batch} * outputs; }
   int blocks() const { return rounded_up_quotient(inputs, kBlock); }
   int first_image(int part) const { return static_cast<int>(std::int64_t{batch} * part / division.image_parts); }
-  /// A whole number of blocks, but for the last part.
+  /// The first input of a part: parts have whole numbers of blocks, except for the last one.
   int first_input(int part) const {
     return std::min(inputs, rounded_up_quotient(inputs, kBlock) * part / division.input_parts * kBlock);
   }
-  /// Of a panel, or the end of the one before.
+  /// The first output of a panel, which is also the end of the previous one.
   int first_output(int which) const { return vectors * which / division.panels * set.lanes; }
-  /// With lanes that there is no output for.
+  /// Lanes of a panel, including those without an output.
   int width(int which) const { return first_output(which + 1) - first_output(which); }
   const float* panel(int which) const { return weights.data() + std::int64_t{first_output(which)} * inputs; }
 
@@ -139,7 +139,7 @@ struct PackedLayer {
   }
 };
 
-/// Some images, one panel of outputs, some inputs.
+/// A task: some images, one panel of outputs, some inputs.
 struct PackedTask {
   const PackedLayer& layer;
   int panel;
@@ -147,8 +147,8 @@ struct PackedTask {
   int end_image;
   int first_input;
   int end_input;
-  const float* input;  ///< of the batch
-  float* output;       ///< likewise; written, and not added to
+  const float* input;  ///< input of the batch
+  float* output;       ///< output of the batch; overwritten, not added to
   float* partial;      ///< null: blocks are added up in `output`; otherwise [block of all inputs][image][output]
 
   template <typename Set>
@@ -195,7 +195,7 @@ struct PackedTask {
       }
     }
     alignas(64) float values[kImages * kVectors * Set::lanes];
-    tile.store(values, kVectors * Set::lanes);  // all, so that none has to outlive the calls below in a register
+    tile.store(values, kVectors * Set::lanes);  // all values, so that none has to outlive the calls below in a register
     for (int image = 0; image < kImages; ++image) {
       leave(values + image * kVectors * Set::lanes, first + image, columns, block / kBlock);
     }
@@ -243,7 +243,8 @@ class PreparedPacked final : public PreparedVariant {
   }
 
  private:
-  /// Neighbouring parts belong to one thread: the same images, or one stream of weights.
+  /// Computes a part. Neighbouring parts belong to one thread: they have the same images, or continue one stream of
+  /// weights.
   void run_part(int part) {
     const int of_inputs = part % layer_.division.input_parts;
     const int panel = part / layer_.division.input_parts % layer_.division.panels;

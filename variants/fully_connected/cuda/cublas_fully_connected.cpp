@@ -1,8 +1,8 @@
-// cuBLAS: the fully connected layer as a matrix product of NVIDIA's library, the ceiling beside ours.
+// cuBLAS: the fully connected layer as a matrix product of NVIDIA's library, the ceiling beside our own kernels.
 //
 // Its matrices are column-major, so that ours are their transposes: output^T [outputs x batch] = weights [outputs x
-// inputs] * input^T [inputs x batch]. The bias is a product too, bias [outputs x 1] * ones [1 x batch], that the large
-// one adds to. Plain float32: the pedantic mode keeps the tensor cores' tf32 out.
+// inputs] * input^T [inputs x batch]. The bias is a product too, bias [outputs x 1] * ones [1 x batch], to which the
+// large product is added. All is plain float32: the pedantic mode rules out the tensor cores' tf32.
 #include <fmt/format.h>
 
 #include "devices/device_error.hpp"
@@ -13,7 +13,7 @@
 namespace convladder {
 namespace {
 
-/// How a long row is summed is the library's secret: as for oneDNN.
+/// The library does not say how it sums a long row, so it gets the same tolerance as oneDNN.
 constexpr double kTolerance = 5e-6;
 
 class PreparedCublas final : public PreparedVariant {

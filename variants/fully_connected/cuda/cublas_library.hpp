@@ -7,7 +7,7 @@
 
 namespace convladder {
 
-/// cuBLAS's functions by the names of its library, with the types of its header.
+/// cuBLAS's functions by the names that its library exports, with the types of its header.
 struct CublasLibrary {
   decltype(&::cublasCreate_v2) create = nullptr;
   decltype(&::cublasDestroy_v2) destroy = nullptr;
@@ -17,7 +17,7 @@ struct CublasLibrary {
   decltype(&::cublasGetStatusString) get_status_string = nullptr;
 
   std::string missing;  ///< empty if everything was found, otherwise why the library cannot be used
-  std::string file;     ///< by its full path
+  std::string file;     ///< full path
 
   std::string version() const;  ///< "13.0.2"
 };

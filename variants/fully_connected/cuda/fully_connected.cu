@@ -1,8 +1,8 @@
 // The fully connected layer: output[image][o] = sum over i of weights[o][i] * input[image][i], plus bias[o].
 //
-// What bounds it depends on the batch. A weight is used once for each image: for one image AlexNet's first such layer
-// reads 151 MB for 75 MFLOP, and only the bandwidth of the weights matters; with many images it is a matrix product.
-// So there are two kernels, and the launch plan chooses:
+// The bottleneck depends on the batch. A weight is used once for each image: for one image AlexNet's first such layer
+// reads 151 MB for 75 MFLOP, and only the bandwidth of the weights matters; with many images it is a matrix product. So
+// there are two kernels, and the launch plan chooses:
 // - a warp per output, for small batches and for few outputs: 32 lanes read a row of weights side by side and keep the
 //   sums of some images in registers, which get every weight that was read;
 // - tiles of 64 images x 64 outputs, for the rest: both operands go through shared memory, and a thread's 4x4 sums use
@@ -20,7 +20,7 @@ __global__ void fully_connected_warp(const float* x, const float* w, const float
                                      int outputs, int batch) {
   const int lane = static_cast<int>(threadIdx.x % 32);
   const int output = static_cast<int>(blockIdx.y * (blockDim.x / 32) + threadIdx.x / 32);
-  if (output >= outputs) return;  // the whole warp
+  if (output >= outputs) return;  // the whole warp returns
   const int first_image = static_cast<int>(blockIdx.x) * images;
   const int count = min(images, batch - first_image);
   w += static_cast<std::size_t>(output) * inputs;
@@ -47,10 +47,10 @@ __global__ void fully_connected_warp(const float* x, const float* w, const float
   }
 }
 
-constexpr int kTile = 64;          // images, and outputs, of a block
+constexpr int kTile = 64;          // images of a block, and also outputs of a block
 constexpr int kStep = 32;          // inputs that are in shared memory at once
 constexpr int kPitch = kTile + 4;  // spreads a column over the banks, and leaves rows aligned to 16 bytes
-constexpr int kPerThread = 4;      // images, and outputs, of a thread
+constexpr int kPerThread = 4;      // images of a thread, and also outputs of a thread
 constexpr int kTileThreads = (kTile / kPerThread) * (kTile / kPerThread);
 
 /// Copies rows [first_row, first_row + kTile) of a matrix [rows][columns], columns [first_column, first_column +
@@ -82,7 +82,7 @@ __global__ void __launch_bounds__(kTileThreads) fully_connected_tile(const float
     load_tile(w, outputs, inputs, first_output, first_input, w_tile);
     __syncthreads();
 
-    // A step has sums of its own: chains stay short, and what is rounded does not grow with the number of inputs.
+    // Each step has sums of its own: chains stay short, and the rounding error does not grow with the number of inputs.
     float step[kPerThread][kPerThread] = {};
 #pragma unroll 8
     for (int i = 0; i < kStep; ++i) {
@@ -117,8 +117,8 @@ namespace {
 
 constexpr int kWarpsPerBlock = 8;
 constexpr int kImagesPerWarp = 8;
-constexpr int kLargestWarpBatch = 32;   // above, rows of weights would be read too often
-constexpr int kFewestTileOutputs = 32;  // below, most of a tile would be empty
+constexpr int kLargestWarpBatch = 32;   // above this, rows of weights would be read too often
+constexpr int kFewestTileOutputs = 32;  // below this, most of a tile would be empty
 
 Dim3 grid(int image_groups, int output_groups) {
   return {static_cast<unsigned>(image_groups), static_cast<unsigned>(output_groups), 1};

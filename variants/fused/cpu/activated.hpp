@@ -1,4 +1,4 @@
-// The bias and the activation of sums, as the CPU's fused variants do them.
+// The bias and the activation of sums, as the CPU's fused variants apply them.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +18,8 @@ template <typename Added, typename Function>
 
 }  // namespace detail
 
-/// values[i] = f(values[i] + added(i)), f being tanh or ReLU; a NaN stays one. Inlined, for whatever instruction set
-/// its caller is compiled for.
+/// Computes values[i] = f(values[i] + added(i)), with f being tanh or ReLU; a NaN stays a NaN. Inlined, for whatever
+/// instruction set its caller is compiled for.
 template <typename Added>
 [[gnu::always_inline]] inline void activate(Activation activation, float* values, std::ptrdiff_t count,
                                             const Added& added) {

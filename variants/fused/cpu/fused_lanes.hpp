@@ -1,4 +1,4 @@
-// What makes a fused variant of a stage with images in lanes: its plan and task, with sums that are pooled as they are
+// Turns a stage with images in lanes into a fused variant: its plan and task, with sums that are pooled as they are
 // stored.
 #pragma once
 

@@ -17,8 +17,8 @@ namespace {
 
 using FusedImageLanes = FusedLanes<ImageLanesPlan, ImageLanesWorkspace, ImageLanesTask<StorePooledLanes>>;
 
-/// Of few taps the shifted rows make as much, and they need no images for the lanes: strips of a few rows of one image
-/// read much twice.
+/// Whether images in lanes are the best choice: with few taps the shifted rows do as well and need no images for the
+/// lanes, and strips of a few rows of one image read much of the input twice.
 bool suits(const FusedShape& shape) {
   constexpr int kManyTaps = 100;
   const ConvShape& s = shape.convolution;

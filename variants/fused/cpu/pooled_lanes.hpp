@@ -1,5 +1,5 @@
-// Pooling, bias and activation of sums that lie with an image in each lane, as the CPU's fused variants do them. There
-// a window's largest is one of whole vectors, and only what is left of a map is transposed.
+// Pooling, bias and activation of sums with an image in each lane, as the CPU's fused variants apply them. There a
+// window's maximum is one of whole vectors, and only the pooled map is transposed.
 #pragma once
 
 #include <vector>
@@ -10,11 +10,11 @@
 
 namespace convladder {
 
-/// The rows of a pooled output as windows of those of the convolution.
+/// The rows of a pooled output as windows over those of the convolution.
 inline RowWindows row_windows(const FusedShape& s) { return {s.pooled_height(), s.pool_size, s.pool_stride}; }
 
-/// Each window's largest, from rows of outputs with their lanes to `rows` pooled ones at the same place; a NaN in it
-/// is. What is written was read before.
+/// Replaces rows of outputs by `rows` pooled rows at the same place, with the maximum of each window in each lane; a
+/// NaN in a window becomes its maximum. Sums are read before they are overwritten.
 template <typename Set>
 [[gnu::always_inline]] inline void pool_lanes(const FusedShape& shape, float* sums, int rows) {
   const int width = shape.pooled_width();
@@ -38,13 +38,13 @@ template <typename Set>
   }
 }
 
-/// What the fused variants do with a map's sums; it has the members of StoreStrips.
+/// Pools, activates and stores a map's sums, as the fused variants do; it has the members of StoreStrips.
 struct StorePooledLanes {
   const FusedShape& shape;
   const std::vector<float>& bias;  ///< empty without has_bias
   float* output;
 
-  /// `sums` is overwritten: what is left of it, pooled, goes to its beginning.
+  /// `sums` is overwritten: the pooled sums go to its beginning.
   template <typename Set>
   [[gnu::always_inline]] void store(const StripGroup<Set>& group, int map, float* sums) const {
     const int width = shape.pooled_width();

@@ -1,4 +1,4 @@
-// Pooling, bias and activation of complete sums, as the CPU's fused variants do them.
+// Pooling, bias and activation of complete sums, as the CPU's fused variants apply them.
 #pragma once
 
 #include <cstddef>
@@ -12,16 +12,16 @@ namespace convladder {
 
 class PooledStore {
  public:
-  /// `bias` as in FusedVariant::prepare, copied.
+  /// `bias` as in FusedVariant::prepare; it is copied.
   PooledStore(const FusedShape& shape, const float* bias)
       : pooling_(shape.pool_size, shape.pool_stride, shape.convolution.out_width()),
         activation_(shape.activation),
         bias_(bias, bias + (shape.has_bias ? shape.convolution.out_channels : 0)) {}
 
-  /// Floats of scratch memory, once written, that `store` needs for so many pooled rows.
+  /// Floats of scratch memory, written at least once before, that `store` needs for `rows` pooled rows.
   int scratch(int rows) const { return pooling_.scratch(rows); }
 
-  /// Makes `rows` pooled rows of a map from its sums, rows of which are `pitch` floats apart. Inlined, for whatever
+  /// Computes `rows` pooled rows of a map from its sums, whose rows are `pitch` floats apart. Inlined, for whatever
   /// instruction set its caller is compiled for.
   [[gnu::always_inline]] void store(std::int64_t map, const float* sums, std::ptrdiff_t pitch, int rows, float* scratch,
                                     float* output) const {

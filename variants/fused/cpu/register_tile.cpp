@@ -19,7 +19,7 @@ namespace {
 
 constexpr int kBufferFloats = 24 * 1024 / sizeof(float);  // half or more of any first-level data cache
 
-/// How a layer is cut: bands of pooled rows share an input tile, strips of them share the buffer of sums.
+/// How a layer is cut: bands of pooled rows share an input tile, strips of a band share the buffer of sums.
 class PooledRows {
  public:
   PooledRows(const FusedShape& s, int maps_of_tile) : shape_(s) {
@@ -32,10 +32,11 @@ class PooledRows {
   int band() const { return band_; }
   int strip() const { return strip_; }
   int bands() const { return (shape_.pooled_height() - 1) / band_ + 1; }
-  /// Rows of the convolution's output under so many pooled rows, and their sums with the columns between the rows.
+  /// Rows of the convolution's output under `pooled` pooled rows; `outputs` counts their sums, with the columns between
+  /// rows.
   int rows(int pooled) const { return (pooled - 1) * shape_.pool_stride + shape_.pool_size; }
   int outputs(int pooled) const { return (rows(pooled) - 1) * pitch_ + shape_.convolution.out_width(); }
-  /// Floats from map to map in the buffer; whole tiles of `tile_pixels` are written.
+  /// Floats from map to map in the buffer: whole tiles of `tile_pixels` are written.
   int buffer_pitch(int tile_pixels) const { return (outputs(strip_) - 1) / tile_pixels * tile_pixels + tile_pixels; }
 
  private:
@@ -45,7 +46,7 @@ class PooledRows {
   int strip_;
 };
 
-/// The pooled outputs of one band of one image; all maps.
+/// A task: the pooled outputs of all maps in one band of one image.
 struct Band {
   const FusedShape& shape;
   const PooledRows& rows;
@@ -80,7 +81,7 @@ struct Band {
     return std::int64_t{group} * map_tiles.maps() + map_tiles.first(map_tile);
   }
 
-  /// The sums under `count` pooled rows from the band's row `first` on.
+  /// Computes the sums under `count` pooled rows from the band's row `first` on.
   template <typename Set>
   void convolve(int group, int map_tile, int first, int count) const {
     const int outputs = rows.outputs(count);
@@ -149,7 +150,7 @@ class FusedRegisterTile {
   }
 
  private:
-  /// The input of one band.
+  /// The input tile of one band.
   InputTile tile() const {
     const ConvShape& s = shape_.convolution;
     return {s, s.stride, rows_.rows(rows_.band()), s.in_channels};

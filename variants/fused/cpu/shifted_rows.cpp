@@ -2,11 +2,11 @@
 //
 // Against stage 9 sums do not go to the output but, for a tile of maps and a few rows at a time, into a buffer that
 // each thread has in its first-level cache, and are pooled, activated and written from there. So the convolution's
-// output never reaches memory, as in the fused register tile, and with the faster convolution; and rows that no window
-// has are not computed. Images that are too few for a core each are shared out by maps and rows, and each core copies
-// what it needs of their inputs. Where windows overlap a buffer has all rows of its maps, so that none is convolved
-// twice. It loses where the copies of one image are larger than the second-level cache, as those of AlexNet's first
-// layer are.
+// output never reaches memory, as in the fused register tile, and with the faster convolution; and rows that belong to
+// no window are not computed. If there are too few images to give each core one, they are shared out by maps and rows,
+// and each core copies the inputs that it needs. Where windows overlap a buffer has all rows of its maps, so that no
+// row is convolved twice. It loses where the copies of one image are larger than the second-level cache, as those of
+// AlexNet's first layer are.
 
 #include <fmt/format.h>
 #include <omp.h>
@@ -21,19 +21,19 @@
 namespace convladder {
 namespace {
 
-constexpr int kNearSums = 5120;  // that stay in the first-level cache, beside weights and inputs
+constexpr int kNearSums = 5120;  // sums that stay in the first-level cache, beside weights and inputs
 
-/// The pooled outputs of some maps from the sums of whole windows.
+/// Computes the pooled outputs of some maps from the sums of whole windows.
 struct PooledMaps {
   const FusedShape& shape;
   const PooledStore& stored;
   const RowsOfMaps& sums;
   int first_map;
   int end_map;
-  int first_row;  ///< of pooled ones, of which there are `rows`
+  int first_row;  ///< first pooled row; there are `rows` of them
   int rows;
   float* scratch;
-  float* output;  ///< of the image
+  float* output;  ///< output of the image
 
   template <typename Set>
   static void run(const PooledMaps& maps) {
@@ -101,7 +101,7 @@ class FusedShiftedRows {
   };
 
   int bands(int pooled_rows) const { return rounded_up_quotient(shape_.pooled_height(), pooled_rows); }
-  /// Rows of sums for so many pooled ones.
+  /// Rows of sums for `pooled_rows` pooled rows.
   int rows_of(int pooled_rows) const { return (pooled_rows - 1) * shape_.pool_stride + shape_.pool_size; }
   std::int64_t sums_of_map(int pooled_rows) const {
     return std::int64_t{rows_of(pooled_rows)} * shape_.convolution.out_width();
@@ -114,11 +114,11 @@ class FusedShiftedRows {
     return most;
   }
 
-  /// With the least work for the thread that has most, where so many threads share so many images. Large parts begin
-  /// less often and leave fewer lanes idle; small ones keep their sums near.
+  /// The pooled rows of a part that give the busiest thread the least work, if `threads` threads share `images` images.
+  /// Large parts start less often and leave fewer lanes idle; small ones keep their sums near.
   int best_pooled_rows(int images, int threads) const {
     if (shape_.pool_size > shape_.pool_stride) return shape_.pooled_height();
-    constexpr int kBeginning = 4;      // what it takes, in the time of a vector of a tile
+    constexpr int kBeginning = 4;      // the time to start a part, in units of a tile's vector
     constexpr double kFarAway = 1.05;  // times as long, if the sums leave the first-level cache
     int best = 1;
     double least = std::numeric_limits<double>::infinity();
@@ -141,7 +141,7 @@ class FusedShiftedRows {
     return output + image * static_cast<std::int64_t>(shape_.output().elements());
   }
 
-  /// A tile of maps of a band of pooled rows, from copies that are there.
+  /// Computes a tile of maps of a band of pooled rows, from copies that exist already.
   void run_part(Workspace& work, int pooled_rows, int part, const float* input, float* output) const {
     const int tile = part / bands(pooled_rows);
     const int first = part % bands(pooled_rows) * pooled_rows;
@@ -160,15 +160,15 @@ class FusedShiftedRows {
 
   FusedShape shape_;
   int threads_;
-  int shared_images_;  ///< the last ones of a batch, which leave some threads without an image of their own
+  int shared_images_;  ///< the last images of a batch, if there are not enough of them to give each thread its own
   ShiftedRows rows_;
   PooledStore stored_;
-  int pooled_rows_;                    ///< of a part
-  int shared_pooled_rows_;             ///< likewise, of shared images
-  std::vector<Workspace> workspaces_;  ///< of each thread
+  int pooled_rows_;                    ///< pooled rows of a part
+  int shared_pooled_rows_;             ///< pooled rows of a part of shared images
+  std::vector<Workspace> workspaces_;  ///< for each thread
 };
 
-/// The sums of a map find room in a second-level cache of 1 MiB beside the copies, even where windows overlap.
+/// Whether the sums of a map fit into a second-level cache of 1 MiB beside the copies, even where windows overlap.
 bool suits(const FusedShape& shape) {
   const ConvShape& s = shape.convolution;
   return shifted_copies_fit(s) && s.output_elements_per_image() * 4 <= 448 * 1024;

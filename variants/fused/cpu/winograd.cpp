@@ -22,9 +22,9 @@ class FusedWinograd : public FusedLanes<WinogradPlan, WinogradWorkspace, Winogra
 
 std::string unsupported(const FusedShape& shape) { return winograd_unsupported(shape.convolution); }
 
-/// With strips of two rows of its images the batch fills the lanes where nothing else is good at many channels; with
-/// images alone where there are few, which the shifted rows do well. Strips are low where there are many channels:
-/// those that share rows would do much twice.
+/// Whether Winograd is the best choice. With many channels, where nothing else is good, strips of two rows of the
+/// images must fill the lanes; with few channels, which the shifted rows do well, the images alone must. Windows must
+/// not overlap: strips are low where there are many channels, and those that share rows would compute much twice.
 bool suits(const FusedShape& shape) {
   const ConvShape& s = shape.convolution;
   if (shape.pool_size > shape.pool_stride || !winograd_suits(s) || winograd_maps_suit(s) || tiles_suit(s)) return false;

@@ -2,7 +2,7 @@
 //
 // Against stage 16 the outputs of a vector of maps are pooled and activated while they lie with a map in each lane,
 // before they are transposed and written: bias and ReLU cost no pass over memory of their own, as behind AlexNet's
-// third and fourth convolution, and of pooled maps a quarter is transposed. It loses where stage 16 does.
+// third and fourth convolution, and of pooled maps only a quarter is transposed. It loses where stage 16 does.
 
 #include "variants/convolution/cpu/winograd_maps.hpp"
 #include "variants/fused/cpu/pooled_lanes.hpp"
@@ -11,10 +11,10 @@
 namespace convladder {
 namespace {
 
-/// What the fused stage does with outputs that have a map in each lane; it has the members of StoreMapLanes.
+/// Pools, activates and stores outputs with a map in each lane; it has the members of StoreMapLanes.
 struct StorePooledMapLanes {
   const FusedShape& shape;
-  const std::vector<float>& bias;  ///< [group][map], whole vectors of each group; zeros without
+  const std::vector<float>& bias;  ///< [group][map], whole vectors for each group; zeros without a bias
   float* output;
 
   template <typename Set>

@@ -7,8 +7,9 @@
 // their traffic are gone: the activation, which reads and writes all of the convolution's output, and the pooling,
 // which reads it again. Rows and columns that no window covers are not convolved at all.
 //
-// When it loses: a tile of several rows has fewer neighbours in a row, so its inputs slide under fewer pixels, 9% of
-// loads for each multiply-add instead of 6%. Windows that overlap would need sums of other threads; they are refused.
+// When it loses: a tile of several rows has fewer neighbours in a row, so its inputs slide under fewer pixels, which
+// takes 0.09 loads for each multiply-add instead of 0.06. Windows that overlap would need sums of other threads; they
+// are refused.
 #include <iterator>
 
 #include "variants/convolution/cuda/register_tile_kernel.hpp"
@@ -18,9 +19,9 @@
 
 namespace convladder {
 
-/// What becomes of a window's largest sum.
+/// How a window's largest sum becomes an output, and where that is stored.
 struct StoreParameters {
-  bool is_tanh;  ///< otherwise ReLU
+  bool is_tanh;  ///< ReLU if false
   int pooled_height;
   int pooled_width;
 };
@@ -43,8 +44,8 @@ struct WindowTile {
     }
   }
 
-  /// Adds one row of the filters to all rows of pixels, of which each has its inputs `pitch` floats after the one
-  /// above: as SumTile::add_row, with each tap's weights loaded once for all rows.
+  /// Adds one row of the filters to all rows of pixels; the inputs of each row lie `pitch` floats after those of the
+  /// row above. Works like SumTile::add_row, but loads each tap's weights once for all rows.
   __device__ __forceinline__ void add_row(const float* row, int pitch, const float* weights, int tap_step) {
     float inputs[pool][columns];
 #pragma unroll
@@ -69,7 +70,8 @@ struct WindowTile {
     }
   }
 
-  /// The largest of a window; NaN if any of it is. max.f32 drops a NaN, and one comparison looks for it in two values.
+  /// The largest sum of a window; NaN if any of them is. max.f32 drops a NaN, and one comparison looks for it in two
+  /// values.
   __device__ __forceinline__ float largest(int map, int window) const {
     float values[pool * pool];
 #pragma unroll
@@ -98,7 +100,7 @@ struct WindowTile {
 #pragma unroll
       for (int i = 0; i < windows; ++i) pooled[m][i] = largest(m, i) + added;
     }
-    if (is_tanh) {  // one branch for all
+    if (is_tanh) {  // one branch for all outputs
 #pragma unroll
       for (int i = 0; i < maps * windows; ++i) {
         pooled[i / windows][i % windows] = hyperbolic_tangent(pooled[i / windows][i % windows]);
@@ -107,7 +109,7 @@ struct WindowTile {
 #pragma unroll
       for (int i = 0; i < maps * windows; ++i) {
         const float value = pooled[i / windows][i % windows];
-        pooled[i / windows][i % windows] = value < 0.0F ? 0.0F : value;  // a NaN stays
+        pooled[i / windows][i % windows] = value < 0.0F ? 0.0F : value;  // a NaN stays a NaN
       }
     }
 #pragma unroll
@@ -122,7 +124,7 @@ struct WindowTile {
 };
 
 /// Dynamic shared memory: the weights of a step, then `channels_per_step` planes of the input under the tile. Output
-/// height and width in `sizes` are of the pixels that windows cover.
+/// height and width in `sizes` count the pixels that windows cover.
 template <int kernel, int pool, int maps, int windows>
 __global__ void __launch_bounds__(register_tile_threads, register_tile_blocks)
     fused_register_tile(const float* x, const float* w, const float* bias, float* y, LayerSizes sizes,
@@ -192,7 +194,7 @@ constexpr Compiled compiled = {{kernel, 1, maps, windows* pool, windows* pool, p
 constexpr Compiled all_compiled[] = {compiled<3, 2, 8, 2>, compiled<5, 2, 6, 2>, compiled<5, 2, 4, 4>,
                                      compiled<7, 2, 6, 3>, compiled<7, 2, 4, 4>, compiled<7, 4, 4, 1>};
 
-/// Those whose rows are the pooling's, in their order.
+/// The compiled kernels for this pooling, in the order of the list.
 std::vector<Compiled> with_pool(int pool) {
   std::vector<Compiled> list;
   for (const Compiled& one : all_compiled) {

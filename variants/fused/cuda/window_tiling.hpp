@@ -7,8 +7,8 @@
 
 namespace convladder {
 
-/// The convolution of those pixels that a window covers, for windows that touch and do not overlap; its padding at the
-/// lower and right end is of no meaning.
+/// The convolution of the pixels that windows cover, for windows that touch and do not overlap; its padding at the
+/// bottom and on the right has no meaning.
 ConvShape covered_convolution(const FusedShape& shape);
 
 /// Empty if the windows touch and do not overlap and `compiled` says that there are kernels of their size, otherwise

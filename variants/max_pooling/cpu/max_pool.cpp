@@ -1,4 +1,5 @@
-// Max pooling on the CPU: maxima of columns first, then along the rows, some rows of windows at once (row_pooling.hpp).
+// Max pooling on the CPU: maxima of columns first, then along the rows, for some rows of windows at once
+// (row_pooling.hpp).
 #include <algorithm>
 #include <vector>
 
@@ -9,7 +10,7 @@
 namespace convladder {
 namespace {
 
-constexpr int kInputFloats = 4096;  // of the rows at once: they stay in the first-level cache
+constexpr int kInputFloats = 4096;  // floats of the rows at once: they stay in the first-level cache
 
 void pool_images(int images, const Pooling& layer, const float* all_input, float* all_output) {
   const std::int64_t planes = std::int64_t{images} * layer.input.channels;

@@ -8,14 +8,14 @@
 
 namespace convladder {
 
-/// Windows of size x size, `stride` apart, in rows of `width` columns; none is cut off. A NaN in a window is its
-/// largest.
+/// Windows of size x size, `stride` apart, in rows of `width` columns; none is cut off. A NaN in a window counts as its
+/// maximum.
 class RowPooling {
  public:
   RowPooling(int size, int stride, int width) : size_(size), stride_(stride), width_(width) {}
 
   int pooled_width() const { return (width_ - size_) / stride_ + 1; }
-  /// Floats of scratch memory that `pool` needs for so many rows of windows.
+  /// Floats of scratch memory that `pool` needs for `rows` rows of windows.
   int scratch(int rows) const { return rows * pitch() * (stride_ + 1) + size_; }
 
   /// Writes rows * pooled_width floats. Rows of the input are `input_pitch` floats apart, those of the output lie one
@@ -36,15 +36,15 @@ class RowPooling {
   }
 
  private:
-  /// NaN if either is.
+  /// The larger number, or NaN if either is NaN.
   static float larger(float a, float b) { return a != a ? a : (a > b ? a : b); }
-  /// The same; the inner choice is one instruction, out of which a NaN in b comes.
+  /// The larger number, or NaN if either is NaN: the inner choice is one instruction that passes on a NaN in b.
   static float larger_of_two(float a, float b) {
     const float found = a > b ? a : b;
     return a != a ? a : found;
   }
 
-  /// The windows of most networks, 2 x 2 side by side, as `pool` does all.
+  /// Pools as `pool` does, for the windows of most networks: 2 x 2, side by side.
   void pool_pairs(const float* input, std::ptrdiff_t input_pitch, int rows, float* scratch, float* pooled) const {
     for (int row = 0; row < rows; ++row, input += 2 * input_pitch) {
       const float* const upper = input;
@@ -57,9 +57,9 @@ class RowPooling {
     for (int i = 0; i < count; ++i) pooled[i] = larger_of_two(scratch[2 * i], scratch[2 * i + 1]);
   }
 
-  /// body(i) for every i below `count`, in runs as long as the widest vector, the last of which overlaps the one before
-  /// it. A row of a small layer is not much longer than a vector, and what is left of it would take as long as the
-  /// rest.
+  /// Calls body(i) for every i below `count`, in runs as long as the widest vector; the last run overlaps the one
+  /// before it. A row of a small layer is not much longer than a vector, and single elements at its end would take as
+  /// long as the rest.
   template <typename Body>
   static void for_each(int count, const Body& body) {
     constexpr int kRun = 16;
@@ -77,11 +77,11 @@ class RowPooling {
     for (int i = 0; i < kRun; ++i) body(first + i);
   }
 
-  /// Windows that begin in a row, also those that would be cut off: a row of maxima has as many times the stride, so
-  /// that all rows are one long one.
+  /// Windows that begin in a row, including those that would be cut off: a row of maxima has `stride` times as many
+  /// elements, so that all rows make one long row.
   int pitch() const { return (width_ - 1) / stride_ + 1; }
 
-  /// maxima[i] = the largest of `size` elements below each other.
+  /// Computes maxima[i], the largest of `size` elements below each other.
   void pool_columns(const float* input, std::ptrdiff_t input_pitch, float* maxima) const {
     if (size_ == 1) std::copy_n(input, width_, maxima);
     for (int row = 1; row < size_; ++row) {
@@ -92,8 +92,8 @@ class RowPooling {
     }
   }
 
-  /// output[i] = the largest of `size` neighbours from i * stride on. Those of most networks are constants, so that the
-  /// compiler knows where the neighbours are.
+  /// Computes output[i], the largest of `size` neighbours from i * stride on. The sizes of most networks are
+  /// compile-time constants, so that the compiler knows where the neighbours are.
   void pool_along(const float* maxima, int count, float* output) const {
     using std::integral_constant;
     if (size_ == 4 && stride_ == 4) {

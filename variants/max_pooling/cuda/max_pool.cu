@@ -1,5 +1,5 @@
 // Max pooling: a thread per output reads its window. Neighbouring threads read neighbouring windows, so that a warp's
-// rows come in few transactions, and what windows share comes from the L1.
+// rows come in few transactions, and inputs that windows share come from the L1.
 #include "variants/kernel_launches.hpp"
 #include "variants/max_pooling/pooling.hpp"
 
@@ -29,7 +29,7 @@ __global__ void max_pool(const float* x, float* y, PoolSizes sizes, int blocks_p
   for (int p = 0; p < sizes.size; ++p) {
     for (int q = 0; q < sizes.size; ++q) {
       const float value = window[p * sizes.in_width + q];
-      if (value > largest || value != value) largest = value;  // a NaN is taken over, and nothing is larger than it
+      if (value > largest || value != value) largest = value;  // a NaN is kept, and nothing is larger than it
     }
   }
   y[image * sizes.outputs_per_image + i] = largest;

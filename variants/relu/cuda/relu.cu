@@ -1,4 +1,4 @@
-// ReLU: a thread per element. All that it costs is reading and writing each once.
+// ReLU: a thread per element. Its only cost is reading and writing each element once.
 #include "variants/kernel_launches.hpp"
 
 namespace convladder {

@@ -1,4 +1,4 @@
-// Softmax on the CPU: an image's largest element is subtracted first, so that no exponential overflows.
+// Softmax on the CPU: each image's largest element is subtracted first, so that no exponential overflows.
 #include <algorithm>
 
 #include "variants/elementary_functions.hpp"
@@ -15,7 +15,7 @@ void softmax_image(int classes, const float* input, float* output) {
   double sum = 0;
 #pragma omp simd reduction(+ : sum)
   for (int i = 0; i < classes; ++i) {
-    output[i] = exponential(input[i] - largest);  // of a NaN, a NaN, and so the sum and every output
+    output[i] = exponential(input[i] - largest);  // a NaN gives a NaN, and with it the sum and every output
     sum += output[i];
   }
   const auto factor = static_cast<float>(1.0 / sum);

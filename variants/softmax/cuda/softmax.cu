@@ -10,7 +10,7 @@ namespace convladder {
 __global__ void softmax(const float* x, float* y, int classes, int batch) {
   const int lane = static_cast<int>(threadIdx.x % 32);
   const unsigned image = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
-  if (image >= static_cast<unsigned>(batch)) return;  // the whole warp
+  if (image >= static_cast<unsigned>(batch)) return;  // the whole warp returns
   x += static_cast<std::size_t>(image) * classes;
   y += static_cast<std::size_t>(image) * classes;
 
@@ -21,8 +21,8 @@ __global__ void softmax(const float* x, float* y, int classes, int batch) {
   }
   float sum = 0.0F;
   for (int i = lane; i < classes; i += 32) {
-    const float power = exponential(x[i] - largest);  // of a NaN, a NaN, and so the sum and every output
-    y[i] = power;  // read again by the same thread only, and x[i] was read before: y may be x
+    const float power = exponential(x[i] - largest);  // a NaN gives a NaN, and with it the sum and every output
+    y[i] = power;  // only the same thread reads it again, and x[i] was read before: y may be x
     sum += power;
   }
   for (int distance = 16; distance > 0; distance /= 2) sum += __shfl_xor_sync(0xffffffff, sum, distance);

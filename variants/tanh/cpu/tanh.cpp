@@ -1,4 +1,4 @@
-// tanh on the CPU: the C library's is called for one element at a time, this one is vectorised.
+// tanh on the CPU: the C library's is called for one element at a time, this one can be vectorised.
 #include "variants/elementary_functions.hpp"
 #include "variants/elementwise.hpp"
 #include "variants/function_variant.hpp"
@@ -8,7 +8,7 @@ namespace convladder {
 namespace {
 
 ReadyCall tanh(const ProblemSize& size, const ProblemTensors& tensors) {
-  // A lambda, not the function itself: through its address it would be called, and for one element at a time.
+  // A lambda and not the function itself: a function pointer would be called for one element at a time.
   return [elements = size.input_elements(), input = tensors.input(), output = tensors.output()] {
     for_each_element(elements, input, output, [](float x) { return hyperbolic_tangent(x); });
   };

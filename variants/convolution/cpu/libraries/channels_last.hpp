@@ -1,4 +1,4 @@
-// From planes of channels (NCHW) to pixels of channels (NHWC) and back: the transposition of a matrix for each image.
+// Converts planes of channels (NCHW) to pixels of channels (NHWC) and back, by transposing a matrix for each image.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ struct MatrixPart {
   std::int64_t end;
   bool by_rows;
 
-  /// For `run_with`. What is narrower than the registers goes through narrower ones.
+  /// The transposition for `run_with`. Matrices narrower than the registers use narrower ones.
   template <typename Set>
   static void run(const MatrixPart& part) {
     const std::int64_t narrower = std::min(part.by_rows ? part.columns : part.rows, part.end - part.first);
@@ -35,14 +35,14 @@ struct MatrixPart {
   }
 
  private:
-  /// The last square of a row or a column of squares overlaps the one before it.
+  /// Transposes square by square. The last square of a row or a column of squares overlaps the one before it.
   template <typename Set>
   [[gnu::always_inline]] inline void squares() const {
     const std::int64_t first_row = by_rows ? first : 0;
     const std::int64_t end_row = by_rows ? end : rows;
     const std::int64_t first_column = by_rows ? 0 : first;
     const std::int64_t end_column = by_rows ? columns : end;
-    // Along what lies together in `to`: the lines that are written stay in the cache.
+    // Runs along the rows of `to`, so that the lines that are written stay in the cache.
     for (std::int64_t c = first_column; c < end_column; c += Set::lanes) {
       const std::int64_t column = std::min(c, end_column - Set::lanes);
       for (std::int64_t r = first_row; r < end_row; r += Set::lanes) {

@@ -1,6 +1,6 @@
 // The ceiling beside the CPU ladder: oneDNN on plain NCHW tensors, for a caller that keeps its own layout.
 //
-// The weights are reordered in `prepare`. It loses to oneDNN's own layout where the reorders are cheap beside the
+// The weights are reordered in `prepare`. It loses to oneDNN's own layout where reorders are cheap compared with the
 // convolution, and to specialised code where there is only one input channel.
 
 #include "variants/convolution/cpu/libraries/onednn_convolution.hpp"

@@ -3,7 +3,7 @@
 //
 // The convolution alone is its op time; the reorders from and to NCHW are timed separately and are part of its layer
 // time. In a network of oneDNN layers the reorders vanish; in a single layer they are paid, and with one input channel
-// or a large output they are what decides.
+// or a large output they decide.
 
 #include "variants/convolution/cpu/libraries/onednn_convolution.hpp"
 #include "variants/convolution/problem.hpp"

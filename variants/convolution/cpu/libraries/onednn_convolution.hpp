@@ -8,13 +8,13 @@
 
 namespace convladder {
 
-/// Which layout the source and destination of the primitive have.
+/// The layout of the primitive's source and destination.
 enum class OnednnLayout {
-  nchw,     ///< as everywhere in this program
-  library,  ///< what the library asks for, blocked by channels as a rule
+  nchw,     ///< the layout of everything else in this program
+  library,  ///< the layout that the library asks for, usually blocked by channels
 };
 
-/// A oneDNN convolution with its weights reordered once into what the primitive asks for.
+/// A oneDNN convolution with its weights reordered once into the layout that the primitive asks for.
 struct OnednnConvolution {
   dnnl::engine engine;
   dnnl::stream stream;
@@ -29,16 +29,17 @@ struct OnednnConvolution {
   std::string implementation() const;
 };
 
-/// "2.6.3", of the library that is loaded.
+/// The version of the loaded library: "2.6.3".
 std::string onednn_version();
 
 /// Descriptor of a plain NCHW tensor of `channels` x `height` x `width`.
 dnnl::memory::desc nchw(int batch, int channels, int height, int width);
 
-/// Descriptor of a convolution's weights as they are everywhere in this program: OIHW, with groups GOIHW.
+/// Descriptor of a convolution's weights in the layout that all of this program uses: OIHW, or GOIHW with groups.
 dnnl::memory::desc plain_weights(const ConvShape& shape);
 
-/// Padding at the bottom and right, such that the output has the size of the shape when the stride does not divide.
+/// Padding at the bottom and on the right that gives the output the size of the shape when the stride does not divide
+/// evenly.
 dnnl::memory::dims padding_at_end(const ConvShape& shape);
 
 }  // namespace convladder

@@ -6,8 +6,8 @@ namespace convladder {
 namespace {
 
 // Numbers of fields and values in onnx.proto; they never change.
-constexpr int kIrVersion = 7;  // of the format, 2020: every ONNX Runtime that is asked for reads it
-constexpr int kOpset = 11;     // of the operators; Conv has not changed in what is used of it
+constexpr int kIrVersion = 7;  // version of the format, 2020: every supported ONNX Runtime reads it
+constexpr int kOpset = 11;     // version of the operators; the parts of Conv that are used here have not changed since
 constexpr int kFloat = 1;      // TensorProto.DataType
 
 namespace model {
@@ -15,7 +15,7 @@ constexpr int kIrVersionField = 1;
 constexpr int kProducer = 2;
 constexpr int kGraph = 7;
 constexpr int kOpsetImport = 8;
-constexpr int kOpsetVersion = 2;  // in it
+constexpr int kOpsetVersion = 2;  // field in the opset's message
 }  // namespace model
 namespace graph {
 constexpr int kNode = 1;
@@ -48,16 +48,16 @@ namespace value {
 constexpr int kName = 1;
 constexpr int kType = 2;
 constexpr int kTensorType = 1;   // TypeProto.tensor_type
-constexpr int kElementType = 1;  // in it
+constexpr int kElementType = 1;  // field in the tensor type's message
 constexpr int kShape = 2;
-constexpr int kDimension = 1;  // in the shape
-constexpr int kSize = 1;       // of a dimension
+constexpr int kDimension = 1;  // field in the shape's message
+constexpr int kSize = 1;       // field in a dimension's message
 }  // namespace value
 
 // How a field's content is written: the lowest three bits of its key.
 enum class Wire : std::uint8_t { varint = 0, bytes = 2 };
 
-/// Seven bits a byte, the lowest first; the highest bit says that more follow.
+/// Appends a number, seven bits a byte, the lowest first; the highest bit of a byte says that more follow.
 void append_varint(std::string& to, std::uint64_t number) {
   for (; number >= 128; number >>= 7U) to.push_back(static_cast<char>(number % 128 + 128));
   to.push_back(static_cast<char>(number));
@@ -72,7 +72,7 @@ void append_number(std::string& to, int field, std::int64_t number) {
   append_varint(to, static_cast<std::uint64_t>(number));
 }
 
-/// A text, raw data, or a message within the message.
+/// Appends a text, raw data, or a message within the message.
 void append_bytes(std::string& to, int field, std::string_view content) {
   append_key(to, field, Wire::bytes);
   append_varint(to, content.size());

@@ -1,7 +1,7 @@
-// A rival beside the CPU ladder: ONNX Runtime, which runs whole models, with a model of this one layer.
+// A competitor beside the CPU ladder: ONNX Runtime, which runs whole models, with a model of this one layer.
 //
-// NCHW in and out. What it does in between is its own: for layers with enough channels it turns the layout into blocks
-// of them and back within the call. The model is written in memory, with the weights in it, and the runtime prepares
+// Input and output are NCHW. In between it is free: for layers with enough channels it converts the layout to blocks of
+// channels and back within the call. The model is written in memory, with the weights in it, and the runtime prepares
 // them in `prepare`. It works with as many threads of its own as OpenMP would have.
 #include <fmt/format.h>
 #include <omp.h>
@@ -51,7 +51,7 @@ class PreparedOnnxRuntime final : public PreparedVariant {
  private:
   int threads_;
   OnnxRuntimeSession session_;
-  OtherThreads others_;  // told to spin no longer than OpenMP's
+  OtherThreads others_;  // told to spin no longer than OpenMP's threads
 };
 
 class OnnxRuntime final : public Variant {

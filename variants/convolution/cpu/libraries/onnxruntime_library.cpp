@@ -16,7 +16,7 @@
 namespace convladder {
 namespace {
 
-// The oldest whose threads can be told to stop spinning between calls, of June 2022.
+// The oldest API whose threads can be told to stop spinning between calls, of June 2022.
 constexpr std::uint32_t kApiVersion = 12;
 
 // Values of the API's enumerations.
@@ -25,7 +25,7 @@ constexpr int kDeviceAllocator = 0;
 constexpr int kDefaultMemory = 0;
 constexpr int kFloat = 1;
 
-/// What OrtGetApiBase returns.
+/// The struct that OrtGetApiBase returns.
 struct OrtApiBase {
   const void* const* (*get_api)(std::uint32_t version);
   const char* (*get_version_string)();
@@ -71,14 +71,14 @@ void require(OrtStatus* status, const char* call) {
   throw DeviceError(fmt::format("ONNX Runtime's {}: {}", call, message));
 }
 
-/// Whether it is 1.`minor` or newer, by a version like "1.30.0".
+/// Whether `version`, such as "1.30.0", is 1.`minor` or newer.
 bool is_at_least(const std::string& version, int minor) {
   int numbers[2] = {};
   std::sscanf(version.c_str(), "%d.%d", &numbers[0], &numbers[1]);
   return numbers[0] > 1 || (numbers[0] == 1 && numbers[1] >= minor);
 }
 
-/// There is one in a process, and what it holds lasts as long as that.
+/// The environment. A process has one, which lives as long as the process.
 const OrtEnv* environment() {
   static const OrtEnv* const made = [] {
     OrtEnv* environment = nullptr;
@@ -88,9 +88,9 @@ const OrtEnv* environment() {
   return made;
 }
 
-/// Idle threads of a session spin for 3 to 50 ms as a rule, in which they would take a core from the next case. They
-/// get as long as this program gives those of OpenMP, or, where the library cannot be told so (before 1.26), only what
-/// a call itself lasts.
+/// Limits how long a session's idle threads spin: 3 to 50 ms by default, in which they would take a core from the next
+/// case. They may spin as long as this program lets OpenMP's threads; libraries before 1.26 cannot be told so, and
+/// their threads spin only during a call.
 void limit_spinning(const OnnxRuntimeLibrary& library, OrtSessionOptions* options) {
   const bool can_be_told = is_at_least(library.version, 26);
   const char* const key = can_be_told ? "session.intra_op.spin_duration_us" : "session.force_spinning_stop";
@@ -149,7 +149,7 @@ void OnnxRuntimeSession::run() {
   const char* const input_name = input_.name.c_str();
   const char* const output_name = output_.name.c_str();
   const OrtValue* const input = input_value_.get();
-  OrtValue* output = output_value_.get();  // not null: it is written, and none is made
+  OrtValue* output = output_value_.get();  // not null, so that the library writes to it instead of making one
   require(onnxruntime_library().Run(session_.get(), nullptr, &input_name, &input, 1, &output_name, 1, &output), "Run");
 }
 

@@ -1,8 +1,9 @@
-// The part of ONNX Runtime's C API that is used, opened at run time: the program is built and starts without it.
+// The part of ONNX Runtime's C API that this program uses, opened at run time: the program builds and starts without
+// it.
 //
-// What npm and pip carry has no header, so the few functions are declared here, with their places in the table that the
-// library hands out. That is its binary interface: a table of a version keeps its order for ever, later ones only add
-// to its end, and a library that has not what is asked for hands out none.
+// The packages of npm and pip have no header, so the few functions are declared here, with their places in the table
+// that the library hands out. That is its binary interface: a table of a version keeps its order for ever, later
+// versions only append to it, and a library without the requested version hands out none.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +14,7 @@
 
 namespace convladder {
 
-// The library's own types, by their own names: only pointers to them are ever seen.
+// The library's own types, by their own names: this program only sees pointers to them.
 struct OrtEnv;
 struct OrtMemoryInfo;
 struct OrtSession;
@@ -21,7 +22,7 @@ struct OrtSessionOptions;
 struct OrtStatus;
 struct OrtValue;
 
-/// Where the file is, if the dynamic linker does not find it: CONVLADDER_ONNXRUNTIME=FILE in the environment.
+/// The file to open if the dynamic linker does not find it: CONVLADDER_ONNXRUNTIME=FILE in the environment.
 inline constexpr const char* kOnnxRuntimeVariable = "CONVLADDER_ONNXRUNTIME";
 
 /// Functions that return a status return null where all went well.
@@ -53,25 +54,25 @@ struct OnnxRuntimeLibrary {
 
   std::string version;  ///< "1.30.0"
   std::string missing;  ///< empty if it can be used, otherwise why not
-  std::string file;     ///< by its full path
+  std::string file;     ///< full path
 };
 
 /// Opens the file that CONVLADDER_ONNXRUNTIME names, or else libonnxruntime.so.1 or libonnxruntime.so where the dynamic
 /// linker looks; once.
 const OnnxRuntimeLibrary& onnxruntime_library();
 
-/// A float32 tensor of the caller's, dense, that a model knows by this name.
+/// A dense float32 tensor of the caller's that a model knows by this name.
 struct OnnxTensor {
   std::string name;
   std::vector<std::int64_t> sizes;
   float* data = nullptr;
 };
 
-/// A model made ready for one input and one output, which stay where they are.
+/// A model made ready for one input and one output, whose addresses do not change.
 class OnnxRuntimeSession {
  public:
-  /// `model` as OnnxModel writes it. `threads` of the library's own work on a call, the caller among them. Throws
-  /// DeviceError, with what the library says.
+  /// `model` is written by OnnxModel. `threads` of the library work on a call, including the caller. Throws DeviceError
+  /// with the library's message.
   OnnxRuntimeSession(const std::string& model, int threads, OnnxTensor input, OnnxTensor output);
   void run();
 

@@ -1,8 +1,8 @@
-// A rival beside the CPU ladder: XNNPACK, which was written for the inference of whole networks on phones and runs on
-// PCs.
+// A competitor beside the CPU ladder: XNNPACK, which was written for the inference of whole networks on phones and runs
+// on PCs.
 //
-// Its convolution takes pixels of channels (NHWC). That alone is its op time; the way there and back from NCHW, our own
-// transposition on the library's threads, is part of its layer time. The weights are packed in `prepare`.
+// Its convolution takes pixels of channels (NHWC). The convolution alone is its op time; the conversion from NCHW and
+// back, our own transposition on the library's threads, is part of its layer time. The weights are packed in `prepare`.
 #include <fmt/format.h>
 #include <link.h>
 #include <omp.h>
@@ -21,7 +21,7 @@
 namespace convladder {
 namespace {
 
-// XNNPACK's sources have no number of a version. The package that it was built with has one; what is loaded has an
+// XNNPACK's sources have no version number. The package that it was built with has one; a loaded library has an
 // identity.
 constexpr const char* kPackage = CONVLADDER_XNNPACK_VERSION;
 
@@ -38,7 +38,7 @@ std::string build_identity(const char* library) {
         for (int i = 0; i < object->dlpi_phnum; ++i) {
           const ElfW(Phdr)& part = object->dlpi_phdr[i];
           if (part.p_type != PT_NOTE) continue;
-          // NOLINTNEXTLINE(performance-no-int-to-ptr): the dynamic linker says it as a number
+          // NOLINTNEXTLINE(performance-no-int-to-ptr): the dynamic linker gives the address as a number
           const auto* at = reinterpret_cast<const unsigned char*>(object->dlpi_addr + part.p_vaddr);
           const unsigned char* const end = at + part.p_memsz;
           while (at + sizeof(ElfW(Nhdr)) <= end) {
@@ -91,7 +91,8 @@ xnn_status initialized() {
   return status;
 }
 
-/// What the weights are to the library: [map][row][column][channel], each group's maps behind those of the one before.
+/// The weights in the library's layout: [map][row][column][channel], each group's maps behind those of the previous
+/// one.
 std::vector<float> channels_last(const ConvShape& s, const float* weights) {
   std::vector<float> last(static_cast<std::size_t>(s.weight_elements()));
   const std::int64_t taps = std::int64_t{s.kernel} * s.kernel;
@@ -125,7 +126,7 @@ class Threads {
 
   pthreadpool_t pool() const { return pool_; }
 
-  /// work(i) for every i below `count`.
+  /// Calls work(i) for every i below `count`.
   template <typename Work>
   void each(std::int64_t count, Work&& work) const {
     pthreadpool_parallelize_1d(
@@ -134,7 +135,7 @@ class Threads {
   }
 
  private:
-  pthreadpool_t pool_;  ///< null: the caller alone
+  pthreadpool_t pool_;  ///< null: the caller works alone
   OtherThreads others_;
 };
 
@@ -177,7 +178,8 @@ class PreparedXnnpack final : public PreparedVariant {
   std::string choice() const override { return fmt::format("XNNPACK {}", version()); }
 
  private:
-  /// Each image's matrix, in parts that stay in the first cache: parts of its pixels, which are the rows if `by_rows`.
+  /// Transposes each image's matrix in parts that stay in the first-level cache: parts of its pixels, which are the
+  /// rows if `by_rows`.
   void transpose_images(const float* from, float* to, std::int64_t rows, std::int64_t columns, bool by_rows) const {
     constexpr std::int64_t kPartFloats = 4096;
     constexpr std::int64_t kLeast = 64;

@@ -35,7 +35,7 @@ __device__ __forceinline__ void start_copies(const TapPlace* places, const Input
   }
 }
 
-/// A thread has maps / 8 maps x 8 pixels. `w` is what `pack_for_matrix_tile` made.
+/// A thread computes maps / 8 maps x 8 pixels. `w` comes from `pack_for_matrix_tile`.
 template <int maps, int pixels>
 __global__ void __launch_bounds__(pixels)
     conv_asynchronous_copies(const float* x, const float* w, float* y, LayerSizes sizes, MatrixTiling tiling) {
@@ -68,9 +68,9 @@ __global__ void __launch_bounds__(pixels)
     if (next < tiling.taps) {
       start_copies(places + next, column, w + next * maps, inputs[1 - buffer], weights[1 - buffer]);
     }
-    commit_copies();       // a group without copies at the end, so that the count is right
-    wait_for_copies<1>();  // this step's are here, the next step's may still be on their way
-    __syncthreads();       // everybody's
+    commit_copies();       // an empty group at the end, so that the count is right
+    wait_for_copies<1>();  // this step's copies have arrived, the next step's may still be on their way
+    __syncthreads();       // everybody's copies have arrived
 
 #pragma unroll
     for (int k = 0; k < taps_per_step; ++k) {
@@ -111,7 +111,7 @@ __global__ void __launch_bounds__(pixels)
 
 namespace {
 
-/// A size and its kernel stand at the same place in both lists.
+/// A size and its kernel have the same index in both lists.
 constexpr MatrixTileSize sizes[] = {{64, 128}, {64, 64}, {32, 128}, {32, 64}};
 constexpr MatrixTileKernel kernels[] = {conv_asynchronous_copies<64, 128>, conv_asynchronous_copies<64, 64>,
                                         conv_asynchronous_copies<32, 128>, conv_asynchronous_copies<32, 64>};

@@ -7,8 +7,9 @@
 // tiles, the table of taps and the gathering are those of stage 11. That relieves the arithmetic units and the issue
 // slots: multiplying is no longer what sets the pace.
 //
-// When it loses: the gathering, half an instruction per multiply-add at 24 maps, is as it was and now is what is left.
-// Layers of one channel are bound by writing their output, and gain nothing. Where 1e-3 is too much: stage 14.
+// When it loses: the gathering, half an instruction per multiply-add at 24 maps, is as it was, and now it is the
+// bottleneck. Layers of one channel are bound by writing their output, and gain nothing. Where 1e-3 is too much: stage
+// 14.
 #include <iterator>
 
 #include "variants/convolution/cuda/matrix_tile_variant.hpp"
@@ -45,7 +46,7 @@ __global__ void __launch_bounds__(pixels)
 
 namespace {
 
-/// A size and its kernel stand at the same place in both lists.
+/// A size and its kernel have the same index in both lists.
 constexpr MatrixTileSize sizes[] = {{64, 128}, {64, 64}, {32, 128}, {32, 64}};
 constexpr MatrixTileKernel kernels[] = {conv_tensor_tf32<64, 128>, conv_tensor_tf32<64, 64>, conv_tensor_tf32<32, 128>,
                                         conv_tensor_tf32<32, 64>};

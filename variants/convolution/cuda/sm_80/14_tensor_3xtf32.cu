@@ -19,7 +19,7 @@ namespace convladder {
 template <int maps, int pixels>
 __global__ void __launch_bounds__(pixels)
     conv_tensor_3xtf32(const float* x, const float* w, float* y, LayerSizes sizes, MatrixTiling tiling) {
-  // [0]: the nearest tf32, [1]: that of the rest.
+  // [0] holds the nearest tf32, [1] that of the rest.
   __shared__ unsigned weights[2][taps_per_step][tensor_pitch<maps>];
   __shared__ unsigned inputs[2][taps_per_step][tensor_pitch<pixels>];
   const TensorBlock<maps, pixels> block(x, w, y, sizes, tiling);
@@ -56,7 +56,7 @@ __global__ void __launch_bounds__(pixels)
 
 namespace {
 
-/// A size and its kernel stand at the same place in both lists.
+/// A size and its kernel have the same index in both lists.
 constexpr MatrixTileSize sizes[] = {{64, 128}, {64, 64}, {32, 128}, {32, 64}};
 constexpr MatrixTileKernel kernels[] = {conv_tensor_3xtf32<64, 128>, conv_tensor_3xtf32<64, 64>,
                                         conv_tensor_3xtf32<32, 128>, conv_tensor_3xtf32<32, 64>};

@@ -17,7 +17,7 @@
 
 namespace convladder {
 
-/// `w` is what `pack_for_matrix_tile` made, and after that for each map what its sums are to be multiplied by.
+/// `w` comes from `pack_for_matrix_tile`, followed by the factor of each map's sums.
 template <int maps, int pixels>
 __global__ void __launch_bounds__(pixels)
     conv_tensor_half(const float* x, const float* w, float* y, LayerSizes sizes, MatrixTiling tiling) {
@@ -51,13 +51,13 @@ __global__ void __launch_bounds__(pixels)
 
 namespace {
 
-/// A size and its kernel stand at the same place in both lists.
+/// A size and its kernel have the same index in both lists.
 constexpr MatrixTileSize sizes[] = {{64, 128}, {64, 64}, {32, 128}, {32, 64}};
 constexpr MatrixTileKernel kernels[] = {conv_tensor_half<64, 128>, conv_tensor_half<64, 64>, conv_tensor_half<32, 128>,
                                         conv_tensor_half<32, 64>};
 static_assert(std::size(sizes) == std::size(kernels));
 
-/// The power of two that brings the largest of `count` weights to between 1/2 and 1; 1 if all are 0.
+/// The power of two that scales the largest of `count` weights to between 1/2 and 1; 1 if all are 0.
 float scale_of(const float* weights, int count) {
   float largest = 0;
   for (int i = 0; i < count; ++i) largest = std::max(largest, std::abs(weights[i]));

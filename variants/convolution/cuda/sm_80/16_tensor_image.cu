@@ -1,7 +1,7 @@
 // Stage 16: fragments from the image. The tensor cores take their inputs from an image in shared memory, not from X.
 //
 // In stages 11 to 15 a block gathers its tile of X: each input is copied up to K*K times, at a dozen instructions for
-// each copy, and that is what is left when tensor cores do the multiplying. But X is only a way of reading the image:
+// each copy, and that is the bottleneck once tensor cores do the multiplying. But X is only a way of reading the image:
 // element (tap, pixel) lies at the place of the pixel plus the offset of the tap. So here a block copies the rows of
 // input under its pixels once, in tf32, and a lane that needs an element for its fragment adds a pixel's place, which
 // it keeps in a register, to a tap's offset, which comes from a table. The weights need no shared memory at all:
@@ -16,7 +16,7 @@
 
 namespace convladder {
 
-/// `w` is what `pack_for_tensor_image` made. Dynamic shared memory: the planes of input of a step.
+/// `w` comes from `pack_for_tensor_image`. Dynamic shared memory: the planes of input of a step.
 template <int maps>
 __global__ void __launch_bounds__(256, 2)
     conv_tensor_image(const float* x, const float* w, float* y, LayerSizes sizes, TensorImageTiling tiling) {

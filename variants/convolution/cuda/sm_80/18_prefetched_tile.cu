@@ -17,7 +17,7 @@
 
 namespace convladder {
 
-/// As `copy_input`, without waiting for it.
+/// Copies the input as `copy_input` does, without waiting for it.
 template <int stride, typename Block>
 __device__ __forceinline__ void copy_input_async(const float* x, float* to, const LayerSizes& sizes, const Block& block,
                                                  int pitch, int channels) {
@@ -33,7 +33,7 @@ __device__ __forceinline__ void copy_input_async(const float* x, float* to, cons
   }
 }
 
-/// As `copy_weights`, without waiting for it.
+/// Copies weights as `copy_weights` does, without waiting for them.
 template <typename Vector>
 __device__ __forceinline__ void copy_weights_async(const float* from, float* to, int count) {
   constexpr int step = sizeof(Vector) / sizeof(float);
@@ -69,7 +69,7 @@ __global__ void __launch_bounds__(register_tile_threads, register_tile_blocks)
   y += first_image * static_cast<std::size_t>(out_image) + (block.group * sizes.maps_per_group + map) * out_plane +
        row * sizes.out_width + column;
 
-  // The steps of all images in one row.
+  // The steps of all images in one sequence.
   const int image_steps = (sizes.channels_per_group - 1) / tiling.channels_per_step + 1;
   const int steps = tiling.images_per_block * image_steps;
   const auto channels_of = [&](int channel0) {
@@ -79,12 +79,12 @@ __global__ void __launch_bounds__(register_tile_threads, register_tile_blocks)
   Tile tile;
   tile.clear();
   for (int step = -1; step < steps; ++step) {
-    if (step + 1 < steps) {  // start what the next step needs
+    if (step + 1 < steps) {  // start the copies of the next step
       float* const buffer = shared + (step + 1) % 2 * buffer_floats;
       const int channels = channels_of(next_channel);
       copy_input_async<stride>(x + next_channel * in_plane, buffer + step_weights, sizes, block, tiling.pitch,
                                channels);
-      if (image_steps > 1 || step < 1) {  // weights of all channels stay, once they are in both buffers
+      if (image_steps > 1 || step < 1) {  // weights of all channels stay once they are in both buffers
         copy_weights_async<typename Tile::Weights>(w + next_channel * block.channel_weights, buffer,
                                                    channels * block.channel_weights);
       }
@@ -94,10 +94,10 @@ __global__ void __launch_bounds__(register_tile_threads, register_tile_blocks)
         x += in_image;
       }
     }
-    commit_copies();  // a group without copies at the end, so that the count is right
+    commit_copies();  // an empty group at the end, so that the count is right
     if (step < 0) continue;
-    wait_for_copies<1>();  // this step's are here, the next step's may still be on their way
-    __syncthreads();       // everybody's
+    wait_for_copies<1>();  // this step's copies have arrived, the next step's may still be on their way
+    __syncthreads();       // everybody's copies have arrived
 
     const int channel_step = step % image_steps;
     if (has_output) {
@@ -129,7 +129,7 @@ namespace {
 template <int kernel, int stride, int maps, int pixels>
 constexpr RegisterTileKernel instantiation = conv_prefetched_tile<kernel, stride, maps, pixels>;
 
-/// A size and its kernel stand at the same place in both lists.
+/// A size and its kernel have the same index in both lists.
 constexpr RegisterTileSize sizes[] = {{3, 1, 8, 7, 7},  {5, 1, 10, 6, 6}, {5, 1, 8, 9, 9},   {5, 1, 6, 11, 11},
                                       {7, 1, 12, 6, 6}, {7, 1, 8, 9, 9},  {7, 1, 4, 16, 16}, {11, 4, 8, 5, 5}};
 constexpr RegisterTileKernel kernels[] = {

@@ -14,7 +14,7 @@
 
 namespace convladder {
 
-/// `w` is what `pack_for_tensor_image` made. Dynamic shared memory: the planes of input of a step, twice.
+/// `w` comes from `pack_for_tensor_image`. Dynamic shared memory: the planes of input of a step, twice.
 template <int maps>
 __global__ void __launch_bounds__(256, 2)
     conv_tensor_image_3xtf32(const float* x, const float* w, float* y, LayerSizes sizes, TensorImageTiling tiling) {
@@ -36,7 +36,7 @@ __global__ void __launch_bounds__(256, 2)
         load_weights(block.weights + i * 64, a[0]);
         load_weights(block.weights + i * 64 + 32, a[1]);
 #pragma unroll
-        for (int product = 0; product < 3; ++product) {  // the small ones first
+        for (int product = 0; product < 3; ++product) {  // the small products first
 #pragma unroll
           for (int j = 0; j < tile.pixel_tiles; ++j) {
             multiply_matrices<SlotType::tf32>(tile.sums[i][j], a[product == 0], b[product == 1][j]);

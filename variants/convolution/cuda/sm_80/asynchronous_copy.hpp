@@ -1,4 +1,4 @@
-// Copies from global to shared memory that go past the registers (cp.async, compute capability 8.0), for .cu files.
+// Copies from global to shared memory that bypass the registers (cp.async, compute capability 8.0), for .cu files.
 //
 // A copy is under way when the function returns. `commit_copies` closes a group of them; what a thread copied is in
 // shared memory after `wait_for_copies<n>` if at most the last n groups are younger. Other threads see it after a
@@ -7,14 +7,14 @@
 
 namespace convladder {
 
-/// 4 bytes, or zeros in their place. `from` is a valid address in both cases.
+/// Copies 4 bytes, or puts zeros in their place. `from` is a valid address in both cases.
 __device__ __forceinline__ void copy_float_async(float* to, const float* from, bool exists) {
   const auto address = static_cast<unsigned>(__cvta_generic_to_shared(to));
   const int bytes = exists ? 4 : 0;
   asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(address), "l"(from), "r"(bytes) : "memory");
 }
 
-/// A vector of 8 or 16 bytes between addresses that are multiples of its size; 16 go past the L1.
+/// Copies a vector of 8 or 16 bytes between addresses that are multiples of its size; 16 bytes bypass the L1.
 template <typename Vector>
 __device__ __forceinline__ void copy_vector_async(float* to, const float* from) {
   const auto address = static_cast<unsigned>(__cvta_generic_to_shared(to));

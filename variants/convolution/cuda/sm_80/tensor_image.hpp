@@ -1,4 +1,4 @@
-// What the stages whose fragments come from an image have in common, for .cu files.
+// The common code of the stages whose fragments come from an image, for .cu files.
 #pragma once
 
 #include "variants/convolution/cuda/register_tile_kernel.hpp"
@@ -7,21 +7,21 @@
 
 namespace convladder {
 
-/// The part of a layer that a block computes, and of that the part of this lane. `parts` images lie in shared memory,
-/// one behind the other.
+/// The part of a layer that a block computes, and this lane's part of it. `parts` images lie in shared memory, one
+/// behind the other.
 template <int maps, int parts>
 struct ImageBlock {
   static constexpr int pixel_tiles = TensorTile<SlotType::tf32, maps>::pixel_tiles;
 
-  const float* input;     ///< the group's first channel, of the image
-  const int2* offsets;    ///< of the taps of the first fragment that this lane needs
-  const float4* weights;  ///< of the first fragment, this lane's
-  int first_row;          ///< of the output, under which the image begins
-  int warp_pixel;         ///< the warp's first, counted in the output map
-  int map;                ///< the block's first, counted in the group
+  const float* input;     ///< the group's first channel in the image
+  const int2* offsets;    ///< offsets of the taps of the first fragment that this lane needs
+  const float4* weights;  ///< this lane's weights of the first fragment
+  int first_row;          ///< row of the output under which the image begins
+  int warp_pixel;         ///< the warp's first pixel, counted in the output map
+  int map;                ///< the block's first map, counted in the group
   int group;
   int part_floats;          ///< from one image in shared memory to the next
-  int places[pixel_tiles];  ///< in the image, where the windows of this lane's pixels begin
+  int places[pixel_tiles];  ///< where the windows of this lane's pixels begin in the image
 
   __device__ __forceinline__ ImageBlock(const float* x, const float* w, const LayerSizes& sizes,
                                         const TensorImageTiling& tiling) {
@@ -48,7 +48,7 @@ struct ImageBlock {
   }
 
   /// Copies a step's channels of the input under the block's pixels, in tf32, with zeros for the padding. The second
-  /// part is what the first one lacks.
+  /// part is the rest that rounding cuts off the first.
   __device__ __forceinline__ void copy_image(unsigned* to, const LayerSizes& sizes, const TensorImageTiling& tiling,
                                              int step) const {
     const int channel0 = step * tiling.channels_per_step;
@@ -66,7 +66,7 @@ struct ImageBlock {
     }
   }
 
-  /// The inputs of one fragment, from an image in shared memory.
+  /// Loads the inputs of one fragment from an image in shared memory.
   __device__ __forceinline__ void load_inputs(const unsigned* image, int2 offset, unsigned (&b)[pixel_tiles][2]) const {
 #pragma unroll
     for (int j = 0; j < pixel_tiles; ++j) {
@@ -84,7 +84,7 @@ struct ImageBlock {
   }
 };
 
-/// Four weights of a lane as a fragment.
+/// Loads four weights of a lane as a fragment.
 __device__ __forceinline__ void load_weights(const float4* from, unsigned (&a)[4]) {
   const float4 four = *from;
   a[0] = __float_as_uint(four.x);

@@ -1,9 +1,9 @@
-// What the stages on tensor cores have in common: products of small matrices by a whole warp, for .cu files.
+// The common code of the stages on tensor cores: products of small matrices by a whole warp, for .cu files.
 //
 // Fragments as in the PTX ISA, "Matrix Fragments for mma.m16n8k8" (tf32) and "m16n8k16" (f16). With g = lane / 4 and
-// t = lane % 4 a lane holds of A (16 maps x 8 slots) the slots t and t + 4 of the maps g and g + 8, of B (8 slots x 8
-// pixels) the slots t and t + 4 of pixel g, and of the sums pixels 2t and 2t + 1 of maps g and g + 8. A slot is 32 bits
-// wide: one tap in tf32, two neighbouring taps in f16. So both have one layout.
+// t = lane % 4 a lane holds slots t and t + 4 of maps g and g + 8 of A (16 maps x 8 slots), slots t and t + 4 of pixel
+// g of B (8 slots x 8 pixels), and pixels 2t and 2t + 1 of maps g and g + 8 of the sums. A slot is 32 bits wide: one
+// tap in tf32, two neighbouring taps in f16. So both types have the same layout.
 #pragma once
 
 #include "variants/convolution/cuda/matrix_tile_kernel.hpp"
@@ -12,7 +12,7 @@ namespace convladder {
 
 enum class SlotType { tf32, half_pair };
 
-/// The nearest number with tf32's 10 bits of fraction, halves away from zero.
+/// The nearest number with tf32's 10 bits of fraction, rounding halves away from zero.
 __device__ __forceinline__ unsigned to_tf32(float value) {
   unsigned bits;
   asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(value));
@@ -44,8 +44,8 @@ __device__ __forceinline__ void multiply_matrices(float (&sum)[4], const unsigne
   }
 }
 
-/// Words from row to row of a tile in shared memory: 8 more than a multiple of 32, so that the 4 slots x 8 maps or
-/// pixels of a fragment lie in 32 banks.
+/// The distance of a tile's rows in shared memory, in words: 8 more than a multiple of 32, so that the 4 slots x 8 maps
+/// or pixels of a fragment lie in 32 banks.
 template <int elements>
 inline constexpr int tensor_pitch = elements + 8;
 
@@ -62,7 +62,7 @@ struct TensorTile {
   __device__ __forceinline__ TensorTile()
       : sums(), group(static_cast<int>(threadIdx.x) % 32 / 4), lane(static_cast<int>(threadIdx.x) % 4) {}
 
-  /// Adds the product of 8 slots: `weights` [slot][map] and `inputs` [slot][pixel], from the warp's first pixel on.
+  /// Adds the product of 8 slots: `weights` are [slot][map] and `inputs` [slot][pixel], from the warp's first pixel on.
   template <int weight_pitch, int input_pitch>
   __device__ __forceinline__ void add_product(const unsigned* weights, const unsigned* inputs) {
     unsigned b[pixel_tiles][2];
@@ -98,7 +98,7 @@ struct TensorTile {
   }
 
   /// Stores the sums: `to` is the warp's first pixel of the first map. Maps and pixels from `map_count` and
-  /// `pixel_count` on do not exist. Two pixels at once where the maps begin at even addresses.
+  /// `pixel_count` on do not exist. Pixels are stored two at a time where the maps begin at even addresses.
   __device__ __forceinline__ void store(float* to, int plane, int map_count, int pixel_count) const {
     const bool even = plane % 2 == 0;
 #pragma unroll
@@ -123,17 +123,17 @@ struct TensorTile {
   }
 };
 
-/// Where a block of the product works, and what every stage on tensor cores begins with.
+/// Where a block of the product works; every stage on tensor cores begins with it.
 template <int maps, int pixels>
 struct TensorBlock {
   const TapPlace* places;
-  const float* weights;  ///< [tap][map] of the block's maps
-  float* output;         ///< the first pixel of the warp's of the block's first map
-  InputColumn column;    ///< what the thread gathers
+  const float* weights;  ///< [tap][map] for the block's maps
+  float* output;         ///< the warp's first pixel of the block's first map
+  InputColumn column;    ///< the column that the thread gathers
   int plane;             ///< elements of an output map
   int map_count;         ///< maps from the block's first to the group's last
   int pixel_count;       ///< pixels from the warp's first to the last
-  int warp_pixel;        ///< the warp's first, counted in the block
+  int warp_pixel;        ///< the warp's first pixel, counted in the block
 
   __device__ __forceinline__ TensorBlock(const float* x, const float* w, float* y, const LayerSizes& sizes,
                                          const MatrixTiling& tiling)
@@ -152,7 +152,7 @@ struct TensorBlock {
   }
 
  private:
-  /// The first channel of the group, of the image.
+  /// The first channel of the group in the image.
   static __device__ __forceinline__ const float* image_of(const float* x, const LayerSizes& sizes,
                                                           const MatrixTiling& tiling) {
     const int plane = sizes.height * sizes.width;
