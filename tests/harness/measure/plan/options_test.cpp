@@ -157,23 +157,25 @@ TEST(Options, AFlagOfTheProgramsOwnIsNoneOfGoogleBenchmarks) {
 }
 
 NetworkOptions unusual_network_options() {
-  return {.networks = {"lenet28", "own.json"},
-          .variants = {"all", "conv1=flat-vector"},
-          .with = {"/kernels/my_conv.cu"},
-          .operators = {"fully_connected=onednn"},
-          .devices = {"cpu"},
-          .batches = {3, 1'000'000},
-          .case_filter = "cpu/.*",
-          .data_folder = "mnist",
-          .weights = "low",
-          .skip_images = 7,
-          .seed = UINT64_MAX,
-          .budget_seconds = 0.5,
-          .repetitions = 3,
-          .chunk = 2,
-          .overlap = true,
-          .timeout_seconds = 0.1,
-          .isolate = false};
+  NetworkOptions options;
+  options.networks = {"lenet28", "own.json"};
+  options.variants = {"all", "conv1=flat-vector"};
+  options.with = {"/kernels/my_conv.cu"};
+  options.operators = {"fully_connected=onednn"};
+  options.devices = {"cpu"};
+  options.batches = {3, 1'000'000};
+  options.case_filter = "cpu/.*";
+  options.data_folder = "mnist";
+  options.weights = "low";
+  options.skip_images = 7;
+  options.seed = UINT64_MAX;
+  options.budget_seconds = 0.5;
+  options.repetitions = 3;
+  options.chunk = 2;
+  options.overlap = true;
+  options.timeout_seconds = 0.1;
+  options.isolate = false;
+  return options;
 }
 
 TEST(NetworkOptions, EveryFieldOfTheRecordIsReadBack) {
