@@ -1,4 +1,4 @@
-// // The launches of the simulated device: which blocks run, which checkers observe them, and what is counted.
+// The launches of the simulated device: which blocks run, which checkers observe them, and what is counted.
 #include <algorithm>
 #include <cstring>
 #include <ctime>

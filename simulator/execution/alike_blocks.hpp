@@ -1,4 +1,4 @@
-// // Finds blocks of a launch that have equal counts, proved from the kernel's instructions before any of them runs.
+// Finds blocks of a launch that have equal counts, proved from the kernel's instructions before any of them runs.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// // Calls of functions, and branches through tables, where the lanes of a warp go several ways at once.
+// Calls of functions, and branches through tables, where the lanes of a warp go several ways at once.
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
-// // Runs a block on one host thread: warps take turns from barrier to barrier, lanes run in lockstep.
+// Runs a block on one host thread: warps take turns from barrier to barrier, lanes run in lockstep.
 //
-// // A warp that loops for long without a barrier ends its turn as well, so that warps may wait for each other's
+// A warp that loops for long without a barrier ends its turn as well, so that warps may wait for each other's
 // writes. A block that waits for the work of other blocks is left, and goes on later.
 #pragma once
 

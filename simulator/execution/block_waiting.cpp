@@ -1,4 +1,4 @@
-// // Places where the warps of a block wait for each other: barriers, loops that wait for a write, and deadlocks.
+// Places where the warps of a block wait for each other: barriers, loops that wait for a write, and deadlocks.
 
 #include <fmt/format.h>
 

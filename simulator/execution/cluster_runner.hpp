@@ -1,4 +1,4 @@
-// // Runs the blocks of a cluster on one host thread, in turn: each until it ends or waits for another.
+// Runs the blocks of a cluster on one host thread, in turn: each until it ends or waits for another.
 #pragma once
 
 #include <memory>

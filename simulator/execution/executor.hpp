@@ -1,4 +1,4 @@
-// // Runs a launch: distributes its blocks to the multiprocessors of a simulated GPU, and these to host threads.
+// Runs a launch: distributes its blocks to the multiprocessors of a simulated GPU, and these to host threads.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// // Limits that end a launch early, and its progress while it runs.
+// Limits that end a launch early, and its progress while it runs.
 #pragma once
 
 #include <atomic>

@@ -1,6 +1,6 @@
 // Clusters of a launch that have begun on one host thread and may wait for each other, as at a barrier of the grid.
 //
-// // Each runs until it ends or is left. Clusters that are left go on in turn, up and down in their order, once another
+// Each runs until it ends or is left. Clusters that are left go on in turn, up and down in their order, once another
 // has changed memory. If none can, they wait for ever, and each reports that.
 #pragma once
 

@@ -1,4 +1,4 @@
-// // The values of registers as functions of the block's place along an axis, and how instructions change them: see
+// The values of registers as functions of the block's place along an axis, and how instructions change them: see
 // alike_blocks.hpp.
 #pragma once
 

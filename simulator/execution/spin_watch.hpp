@@ -1,6 +1,6 @@
-// // Distinguishes warps and blocks that wait for others from those that work.
+// Distinguishes warps and blocks that wait for others from those that work.
 //
-// // A warp whose registers and place repeat while no memory changes will repeat them for ever, unless another warp or
+// A warp whose registers and place repeat while no memory changes will repeat them for ever, unless another warp or
 // lanes on another path change memory. A block all of whose state repeats will do so as well, unless another block
 // changes memory.
 #pragma once

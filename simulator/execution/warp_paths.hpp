@@ -1,6 +1,6 @@
-// // The paths of the lanes of a warp: where they part, where they wait for each other, and where they meet again.
+// The paths of the lanes of a warp: where they part, where they wait for each other, and where they meet again.
 //
-// // Paths are a stack. Lanes that part leave a path behind that holds all of them and waits where they meet; above it
+// Paths are a stack. Lanes that part leave a path behind that holds all of them and waits where they meet; above it
 // is a path for each way. So the lanes of two paths are either disjoint, or one path holds all lanes of the other and
 // waits for them. A path runs if no other waits for it and it holds no other. Warps before Volta worked like this;
 // independent thread scheduling added that a path may wait for lanes of other paths, which run meanwhile.

@@ -1,7 +1,7 @@
-// // The fast way for launches that are neither counted nor observed by a checker: warps of a block that stand at the
+// The fast way for launches that are neither counted nor observed by a checker: warps of a block that stand at the
 // same operation carry out each operation together, until they part or meet others.
 //
-// // This changes the order in which warps work. A kernel whose warps meet only at barriers (Program::may_run_abreast)
+// This changes the order in which warps work. A kernel whose warps meet only at barriers (Program::may_run_abreast)
 // computes the same, if it has no race. Where warps part at a branch, those that go the same way go on abreast, and the
 // others alone, up to where the ways meet.
 #include <algorithm>

@@ -1,4 +1,4 @@
-// // Facts about named GPUs: sizes and rates, each with unit and source, as data (simulator/gpus/*.json, built into the
+// Facts about named GPUs: sizes and rates, each with unit and source, as data (simulator/gpus/*.json, built into the
 // program). The simulated device's caches, the occupancy and the time model all take their figures from here.
 #pragma once
 

@@ -1,4 +1,4 @@
-// // The number of blocks of a kernel that are resident on a multiprocessor at a time, and what limits it.
+// The number of blocks of a kernel that are resident on a multiprocessor at a time, and what limits it.
 //
 // The rules are those of NVIDIA's cuda_occupancy.h, by the figures of a GPU's file (gpu_facts.hpp), so that they are
 // known without a toolkit and for GPUs that the toolkit no longer supports; the tests compare them with that header.

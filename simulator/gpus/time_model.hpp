@@ -1,11 +1,11 @@
-// // The time that a launch would take on a named GPU, as a range: predicted from its counts, never measured.
+// The time that a launch would take on a named GPU, as a range: predicted from its counts, never measured.
 //
 //   T = max(issue, fp32 pipe, tensor cores, integer pipe, load/store unit, L2, DRAM, latency) x wave tail + launch
 //   overhead
 //
 // In the pessimistic case no latency is hidden: it is added to the largest of the other terms.
 //
-// // Each term is what the launch needs of one resource over what the GPU has of it; `latency` is Little's law: the
+// Each term is what the launch needs of one resource over what the GPU has of it; `latency` is Little's law: the
 // cycles that the instructions of a warp wait, over the warps that are resident to hide them. After Hong and Kim 2009,
 // "An analytical model for a GPU architecture", and the roofline model of Williams, Waterman and Patterson 2009.
 // docs/use/prediction.md says what the optimistic and the pessimistic end of each term assume, and how wrong it is.

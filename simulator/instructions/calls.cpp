@@ -1,4 +1,4 @@
-// // Calls of functions and their arguments (PTX ISA 9.0, 7.1 and 9.7.13.5): `call`, and `ld.param` and `st.param` of
+// Calls of functions and their arguments (PTX ISA 9.0, 7.1 and 9.7.13.5): `call`, and `ld.param` and `st.param` of
 // `.param` variables in bodies. These variables are in the frame of a call, lane after lane, and have no addresses.
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// // Branches, returns, exits and traps (PTX ISA 9.0, 9.7.13, 9.7.19), which the interpreter itself carries out.
+// Branches, returns, exits and traps (PTX ISA 9.0, 9.7.13, 9.7.19), which the interpreter itself carries out.
 
 #include <vector>
 

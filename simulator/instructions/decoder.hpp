@@ -1,4 +1,4 @@
-// // Turns a kernel's text into operations.
+// Turns a kernel's text into operations.
 #pragma once
 
 #include <cstdint>

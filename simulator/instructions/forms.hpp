@@ -1,4 +1,4 @@
-// // The instructions that the simulated device knows: full opcode, operands, and the function that executes them.
+// The instructions that the simulated device knows: full opcode, operands, and the function that executes them.
 //
 // Each subject has its own file (integer.cpp, floating_point.cpp, …) that adds its forms; memory accesses and control
 // flow have too many spellings for a table and are decoded on their own.

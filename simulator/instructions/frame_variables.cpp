@@ -1,4 +1,4 @@
-// // Places of the variables of functions: `.param` variables are in the frame of a call, local ones after those of the
+// Places of the variables of functions: `.param` variables are in the frame of a call, local ones after those of the
 // caller.
 
 #include <cstring>

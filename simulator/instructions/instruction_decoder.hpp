@@ -1,4 +1,4 @@
-// // Decodes one instruction: its operands become slots, and it becomes operations.
+// Decodes one instruction: its operands become slots, and it becomes operations.
 //
 // Each subject (memory accesses, barriers, …) has a function that knows its opcodes and uses this class; the
 // instructions that compute one lane's value from its operands are a table (forms.hpp).

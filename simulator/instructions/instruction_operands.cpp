@@ -1,4 +1,4 @@
-// // The operands of an instruction: the slots that it reads and writes, and its addresses.
+// The operands of an instruction: the slots that it reads and writes, and its addresses.
 
 #include <fmt/format.h>
 

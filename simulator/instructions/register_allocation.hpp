@@ -1,4 +1,4 @@
-// // Finds registers of a kernel that may share a slot: PTX has a register for every value, and the slots of one warp
+// Finds registers of a kernel that may share a slot: PTX has a register for every value, and the slots of one warp
 // should fit the host's first-level cache.
 #pragma once
 

@@ -1,6 +1,6 @@
-// // Memory that a thread allocates while it runs: alloca, stacksave, stackrestore (PTX ISA 9.0, 9.7.18).
+// Memory that a thread allocates while it runs: alloca, stacksave, stackrestore (PTX ISA 9.0, 9.7.18).
 //
-// // It is at the end of the thread's local memory and grows downward; each lane has a register with the size in use.
+// It is at the end of the thread's local memory and grows downward; each lane has a register with the size in use.
 // Functions that the kernel calls cannot allocate any: their memory would be freed when they return, which nothing here
 // does.
 

@@ -1,6 +1,6 @@
 // The member mask of instructions in which the lanes of a warp meet (PTX ISA 9.0, 9.7.9.6: shfl.sync and others).
 //
-// // Every lane gives a mask of the lanes that it wants to meet; lanes with the same mask meet. A mask must name the
+// Every lane gives a mask of the lanes that it wants to meet; lanes with the same mask meet. A mask must name the
 // lane itself, and all lanes it names must come here, to the same instruction: the warp waits for them
 // (BlockRunner::schedule). Lanes that have exited are not waited for, as in the CUDA C++ programming guide.
 #pragma once

@@ -1,6 +1,6 @@
 // Tensor maps (CUtensorMap): 128 bytes that describe a tensor in global memory, and the boxes in which it is copied.
 //
-// // A GPU's layout of them is not documented, and programs may only pass them on. Here they are this struct, as it is
+// A GPU's layout of them is not documented, and programs may only pass them on. Here they are this struct, as it is
 // in memory. They are made by the functions below, which take the parameters of cuTensorMapEncodeTiled and
 // cuTensorMapEncodeIm2col (cuda.h of CUDA 13), and changed by `tensormap.replace`.
 #pragma once

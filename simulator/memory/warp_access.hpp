@@ -1,7 +1,7 @@
-// // A warp's access to memory and its cost: 32-byte sectors of global memory, passes over the banks of shared memory,
+// A warp's access to memory and its cost: 32-byte sectors of global memory, passes over the banks of shared memory,
 // different addresses of constants.
 //
-// // Lanes that take no part carry the address of one that does (`fill_inactive`), so that masks need not be examined
+// Lanes that take no part carry the address of one that does (`fill_inactive`), so that masks need not be examined
 // everywhere.
 #pragma once
 

@@ -1,6 +1,6 @@
 // Comparisons into predicates and numbers, and logic on predicates (PTX ISA 9.0, 9.7.6, 9.7.8).
 //
-// // Only the comparison itself is compiled for each operator and type, and only once: the handling of its result is
+// Only the comparison itself is compiled for each operator and type, and only once: the handling of its result is
 // the same for all.
 
 #include "simulator/instructions/arithmetic/comparison.hpp"

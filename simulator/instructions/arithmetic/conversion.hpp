@@ -1,4 +1,4 @@
-// // Helpers of all conversions: rounding to integral values, clamping to an integer type, storing results.
+// Helpers of all conversions: rounding to integral values, clamping to an integer type, storing results.
 #pragma once
 
 #include <cmath>

@@ -1,6 +1,6 @@
 // Additions and subtractions that pass a carry on: add.cc, addc, sub.cc, subc, mad.cc, madc (PTX ISA 9.0, 9.7.2).
 //
-// // The condition code register holds one bit per lane. Every warp has it as a predicate that no text can name. As on
+// The condition code register holds one bit per lane. Every warp has it as a predicate that no text can name. As on
 // GPUs, it is the carry of an adder: a subtraction adds the complement, so that its carry means "no borrow". The ISA
 // does not say this, but sequences of sub.cc and addc show it.
 

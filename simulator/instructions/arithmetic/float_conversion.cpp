@@ -1,7 +1,7 @@
-// // Conversions with a rounding, a modifier or a type that the host's conversions lack (PTX ISA 9.0, 9.7.9: cvt,
+// Conversions with a rounding, a modifier or a type that the host's conversions lack (PTX ISA 9.0, 9.7.9: cvt,
 // cvt.pack). They are exact: every source is a double or an integer of 64 bits, which is rounded once.
 //
-// // The supported combinations are those that ptxas 13.0 accepts for sm_90a; others are refused.
+// The supported combinations are those that ptxas 13.0 accepts for sm_90a; others are refused.
 
 #include <algorithm>
 #include <array>

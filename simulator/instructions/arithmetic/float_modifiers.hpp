@@ -1,4 +1,4 @@
-// // The effects of the modifiers of floating point instructions on inputs and results (PTX ISA 9.0, 9.7.3), and NaN.
+// The effects of the modifiers of floating point instructions on inputs and results (PTX ISA 9.0, 9.7.3), and NaN.
 #pragma once
 
 #include <bit>

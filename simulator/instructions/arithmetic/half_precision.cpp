@@ -1,6 +1,6 @@
 // Arithmetic in half precision and bfloat16, single and in pairs (PTX ISA 9.0, 9.7.4).
 //
-// // Results are computed in double precision and rounded once: sums, differences and products of 16-bit numbers are
+// Results are computed in double precision and rounded once: sums, differences and products of 16-bit numbers are
 // exact there or rounded to odd (half.hpp). The approximations are correctly rounded except for errors in the host's
 // last bit.
 

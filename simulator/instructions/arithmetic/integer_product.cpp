@@ -1,4 +1,4 @@
-// // Further integer arithmetic: 24-bit and byte products, sums of differences, saturation, pairs of 16-bit numbers
+// Further integer arithmetic: 24-bit and byte products, sums of differences, saturation, pairs of 16-bit numbers
 // (PTX ISA 9.0, 9.7.1).
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// // Integer types derived from others: the unsigned type of the same width, the type of twice the width.
+// Integer types derived from others: the unsigned type of the same width, the type of twice the width.
 #pragma once
 
 #include <cstdint>

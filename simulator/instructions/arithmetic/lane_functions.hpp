@@ -1,4 +1,4 @@
-// // Turns a function on one lane's values into a handler for a warp.
+// Turns a function on one lane's values into a handler for a warp.
 #pragma once
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
-// // Video instructions: arithmetic on bytes and half-words selected from registers, one at a time or two or four at
+// Video instructions: arithmetic on bytes and half-words selected from registers, one at a time or two or four at
 // once, with a result that is merged into a third operand or added to it (PTX ISA 9.0, 9.7.18 and 9.7.19).
 //
-// // The ISA does not give the width of a result that is compared with the third operand (.min, .max): here it is cut
+// The ISA does not give the width of a result that is compared with the third operand (.min, .max): here it is cut
 // to 32 bits first.
 
 #include <fmt/format.h>

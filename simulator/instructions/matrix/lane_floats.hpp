@@ -1,4 +1,4 @@
-// // A float for each lane, in the widest registers of the host where it has AVX-512, otherwise in loops: the
+// A float for each lane, in the widest registers of the host where it has AVX-512, otherwise in loops: the
 // operations that matrix products need. A quad is four lanes, 4g to 4g + 3; in fragments of mma they share a row or a
 // column.
 #pragma once

@@ -1,6 +1,6 @@
 // Fragments from memory and back: wmma.load and wmma.store (PTX ISA 9.0, 9.7.15.4.3).
 //
-// // An access counts as one request for each register that is not a repetition, with as many elements per lane as are
+// An access counts as one request for each register that is not a repetition, with as many elements per lane as are
 // neighbours in memory, else one: how hardware fetches a fragment is not documented.
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// // The elements of a matrix that the lanes of a warp hold (PTX ISA 9.0, 9.7.15.5: fragments of mma).
+// The elements of a matrix that the lanes of a warp hold (PTX ISA 9.0, 9.7.15.5: fragments of mma).
 //
 // With g = lane / 4 and t = lane % 4, a lane holds of every block of 8 rows the row g, and of every block of columns a
 // run of as many neighbours as fill a register: of factors with 16 bits the columns 2t and 2t + 1 of 8, of factors with

@@ -1,4 +1,4 @@
-// // The existing products of matrices: mma.sync, mma.sp.sync and wmma.mma (PTX ISA 9.0, 9.7.15.4 to 9.7.15.6).
+// The existing products of matrices: mma.sync, mma.sp.sync and wmma.mma (PTX ISA 9.0, 9.7.15.4 to 9.7.15.6).
 #pragma once
 
 #include <optional>

@@ -1,10 +1,10 @@
-// // Matrices of 8 by 8 elements of 16 bits, moved from and to shared memory by rows that lanes point to, and
+// Matrices of 8 by 8 elements of 16 bits, moved from and to shared memory by rows that lanes point to, and
 // transposed between lanes: ldmatrix, stmatrix, movmatrix (PTX ISA 9.0, 9.7.15.5.15 to 17).
 //
 // Lane 8i + r has the address of row r of matrix i, and every lane has two elements of each matrix: of row lane / 4,
 // the elements 2 (lane % 4) and the next, of the transposed matrix if that is asked for.
 //
-// // ldmatrix of sm_100 also loads elements of 8 bits, which may be stored as 4 or 6 bits with a gap after each 16
+// ldmatrix of sm_100 also loads elements of 8 bits, which may be stored as 4 or 6 bits with a gap after each 16
 // elements: each becomes the lower bits of a byte. A matrix of 8 by 16 fills one register; a lane holds elements 4
 // (lane % 4) to 4 (lane % 4) + 3 of row lane / 4. A matrix of 16 by 16, which is transposed, has 16 rows in memory, and
 // a second register for the rows from 8 on.

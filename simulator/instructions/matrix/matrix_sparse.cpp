@@ -1,6 +1,6 @@
-// // The positions of the elements of a sparse matrix: the metadata of mma.sp (PTX ISA 9.0, 9.7.15.6.1).
+// The positions of the elements of a sparse matrix: the metadata of mma.sp (PTX ISA 9.0, 9.7.15.6.1).
 //
-// // Two of every four elements of a row are present, each with two bits for its position; for s4 and u4 every element
+// Two of every four elements of a row are present, each with two bits for its position; for s4 and u4 every element
 // is a pair of neighbours; for tf32 one of two is present, with four bits. A piece of metadata is 16 bits for types of
 // 16 bits and more, 32 bits for narrower ones, and covers 16 elements of a row of f16, 8 of tf32, 32 of s8, 64 of s4.
 // The four lanes 4g to 4g + 3 have the pieces of the rows g and g + 8: pieces of 16 bits are both in one lane, with

@@ -1,4 +1,4 @@
-// // The fast way for products in single precision: sums and factors stay in the lanes that hold them, and no matrix is
+// The fast way for products in single precision: sums and factors stay in the lanes that hold them, and no matrix is
 // assembled. Each sum is rounded after each product, in ascending order of k, as in `multiply` of matrix.cpp.
 #pragma once
 

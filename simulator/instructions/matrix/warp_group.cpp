@@ -1,10 +1,10 @@
 // Products of matrices by four warps together: wgmma (PTX ISA 9.0, 9.7.15).
 //
-// // Each warp of the group multiplies 16 of the 64 rows independently of the others. The product is complete and
+// Each warp of the group multiplies 16 of the 64 rows independently of the others. The product is complete and
 // shared memory is read at once, so a missing wgmma.wait_group or wgmma.fence is not found. Products and sums are as in
 // matrix.cpp. Factors in shared memory are read and counted in 16 bytes per lane.
 //
-// // A factor is made of units of 16 bytes that hold neighbours in k ("K-major"), or, for transposed factors of 16
+// A factor is made of units of 16 bytes that hold neighbours in k ("K-major"), or, for transposed factors of 16
 // bits, neighbours in m or n ("MN-major"). The descriptor says where the units are: see Descriptor.
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 // cp.async: copies from global to shared memory that the thread waits for (PTX ISA 9.0, 9.7.9.25).
 //
-// // The source is read when the instruction is executed, and shared memory changes when the thread waits for the copy,
+// The source is read when the instruction is executed, and shared memory changes when the thread waits for the copy,
 // no sooner: hardware may be faster, and a program that relies on that is wrong. Copies never waited for never arrive.
 // Counters of the instruction: the read as a load from global memory, the write's wavefronts when it arrives.
 

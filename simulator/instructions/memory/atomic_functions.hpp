@@ -1,6 +1,6 @@
-// // The new values of atomics: functions of the value in memory.
+// The new values of atomics: functions of the value in memory.
 //
-// // apply(old, b, c) is the new value. `kCommutes`: any order of several operations gives the same memory. `kFlush`,
+// apply(old, b, c) is the new value. `kCommutes`: any order of several operations gives the same memory. `kFlush`,
 // for types that it affects: subnormal inputs and results are zeros.
 #pragma once
 

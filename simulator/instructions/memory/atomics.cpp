@@ -1,12 +1,12 @@
 // Read-modify-write of memory (PTX ISA 9.0, 9.7.13: atom, red). Lanes take turns in ascending order.
 //
-// // Blocks see each other's atomics, so a kernel with atomics in global memory runs its blocks in order, on one host
+// Blocks see each other's atomics, so a kernel with atomics in global memory runs its blocks in order, on one host
 // thread: its results, and sums of floating point numbers above all, are the same in every run. Integer atomics whose
 // result nobody reads, and which give the same memory in every order, run on several host threads instead.
 //
 // Several values of one lane are in vector_atomics.cpp.
 //
-// // Cost: as other accesses, except that a bank of shared memory serves one lane a pass, even lanes with the same
+// Cost: as other accesses, except that a bank of shared memory serves one lane a pass, even lanes with the same
 // address.
 
 #include <fmt/format.h>

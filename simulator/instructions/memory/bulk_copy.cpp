@@ -1,7 +1,7 @@
 // Copies of any length that a single thread begins (PTX ISA 9.0, 9.7.9.25.4: cp.async.bulk, cp.reduce.async.bulk), and
 // stores that arrive at an mbarrier (9.7.9.12, 9.7.13.7: st.async, red.async).
 //
-// // The source is read when the instruction is executed. Data that completes a phase of an mbarrier lands when
+// The source is read when the instruction is executed. Data that completes a phase of an mbarrier lands when
 // somebody checks whether the phase has ended; data in groups when the thread waits for them, or when the block ends.
 // Counters of the instruction, for each thread: a request, its bytes, the sectors of global memory, and a pass over the
 // banks for every 128 bytes of shared memory. Global memory is reached past the L1.

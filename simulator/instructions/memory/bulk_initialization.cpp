@@ -1,4 +1,4 @@
-// // st.bulk: fills a stretch of shared memory with zeros (PTX ISA 9.0, 9.7.9.13).
+// st.bulk: fills a stretch of shared memory with zeros (PTX ISA 9.0, 9.7.9.13).
 
 #include <fmt/format.h>
 

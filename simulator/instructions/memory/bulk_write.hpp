@@ -1,4 +1,4 @@
-// // Functions that all bulk copies share: the write of a copy, and how it changes the existing data.
+// Functions that all bulk copies share: the write of a copy, and how it changes the existing data.
 #pragma once
 
 #include <bit>

@@ -1,4 +1,4 @@
-// // Instructions about the caches (PTX ISA 9.0, 9.7.9.16 to 9.7.9.21: prefetch, prefetchu, applypriority, discard,
+// Instructions about the caches (PTX ISA 9.0, 9.7.9.16 to 9.7.9.21: prefetch, prefetchu, applypriority, discard,
 // createpolicy). Here they change neither values nor counts; reads of discarded memory, which are undefined, are not
 // found.
 

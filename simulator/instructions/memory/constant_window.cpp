@@ -1,4 +1,4 @@
-// // isspacep.const (PTX ISA 9.0, 9.7.9.19). Constants are in global memory here, each variable on its own: a generic
+// isspacep.const (PTX ISA 9.0, 9.7.9.19). Constants are in global memory here, each variable on its own: a generic
 // address is a constant's if it is in a variable of the module.
 
 #include "simulator/instructions/instruction_decoder.hpp"

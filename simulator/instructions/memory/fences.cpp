@@ -1,4 +1,4 @@
-// // Memory ordering (PTX ISA 9.0, 9.7.13.4: membar, fence). Accesses take effect at once here, so a fence has nothing
+// Memory ordering (PTX ISA 9.0, 9.7.13.4: membar, fence). Accesses take effect at once here, so a fence has nothing
 // to do but inform observers. Fences between proxies order accesses that the simulated device does not distinguish: a
 // missing one is not found.
 

@@ -1,4 +1,4 @@
-// // Requests of blocks for the work of others that have not begun (PTX ISA 9.0, 9.7.13.17: clusterlaunchcontrol). A
+// Requests of blocks for the work of others that have not begun (PTX ISA 9.0, 9.7.13.17: clusterlaunchcontrol). A
 // request may always fail, and here it does: every block of a grid runs and does its own work.
 
 #include <cstring>

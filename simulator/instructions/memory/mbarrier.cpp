@@ -1,6 +1,6 @@
-// // mbarrier (PTX ISA 9.0, 9.7.13.15), and cp.async's arrivals at one.
+// mbarrier (PTX ISA 9.0, 9.7.13.15), and cp.async's arrivals at one.
 //
-// // Arrivals take effect at once. Copies that are to complete a phase land when somebody checks whether it has ended,
+// Arrivals take effect at once. Copies that are to complete a phase land when somebody checks whether it has ended,
 // no sooner: a program that reads their data without having waited reads the old data. A warp that finds a phase not
 // ended lets the others go on; a wait that can never end is found like any other loop that repeats itself.
 

@@ -1,6 +1,6 @@
-// // mbarrier objects: the meaning of their 64 bits, and what is on its way to arrive at them (PTX ISA 9.0, 9.7.13.15).
+// mbarrier objects: the meaning of their 64 bits, and what is on its way to arrive at them (PTX ISA 9.0, 9.7.13.15).
 //
-// // Hardware's layout is not documented; programs may only pass the objects on. The widths of the fields are those
+// Hardware's layout is not documented; programs may only pass the objects on. The widths of the fields are those
 // that the ISA gives: 20 bits for arrivals, 21 for bytes.
 #pragma once
 

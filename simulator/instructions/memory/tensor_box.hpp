@@ -1,4 +1,4 @@
-// // The data moved by a copy by tensor map: the places of its box's elements in global and in shared memory (PTX ISA
+// The data moved by a copy by tensor map: the places of its box's elements in global and in shared memory (PTX ISA
 // 9.0, 5.5).
 #pragma once
 

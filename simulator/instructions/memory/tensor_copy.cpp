@@ -1,7 +1,7 @@
-// // Copies by tensor map (PTX ISA 9.0, 9.7.9.25.5: cp.async.bulk.tensor, cp.reduce.async.bulk.tensor,
+// Copies by tensor map (PTX ISA 9.0, 9.7.9.25.5: cp.async.bulk.tensor, cp.reduce.async.bulk.tensor,
 // cp.async.bulk.prefetch.tensor) between a box of a tensor in global memory and shared memory.
 //
-// // They begin and land like other bulk copies (bulk_copy.cpp). Counters, for each thread: a request, the bytes of the
+// They begin and land like other bulk copies (bulk_copy.cpp). Counters, for each thread: a request, the bytes of the
 // box, the sectors of each of its rows inside the tensor, and a pass over the banks for every 128 bytes of shared
 // memory. Reading the tensor map costs nothing.
 

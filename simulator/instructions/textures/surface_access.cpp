@@ -1,4 +1,4 @@
-// // suld, sust and sured (PTX ISA 9.0, 9.7.11). The first coordinate counts bytes, or texels in formatted accesses
+// suld, sust and sured (PTX ISA 9.0, 9.7.11). The first coordinate counts bytes, or texels in formatted accesses
 // (.p).
 
 #include <fmt/format.h>

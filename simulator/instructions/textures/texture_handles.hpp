@@ -1,4 +1,4 @@
-// // The handles in instructions on textures and surfaces: how they are decoded, and the objects that they stand for.
+// The handles in instructions on textures and surfaces: how they are decoded, and the objects that they stand for.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// // Queries of textures, surfaces and samplers (PTX ISA 9.0, 9.7.10.3 and 4, 9.7.11.5): txq, suq, istypep.
+// Queries of textures, surfaces and samplers (PTX ISA 9.0, 9.7.10.3 and 4, 9.7.11.5): txq, suq, istypep.
 
 #include <fmt/format.h>
 
