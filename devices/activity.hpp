@@ -1,4 +1,4 @@
-// What a device did and when, as a profiler would list it: one entry for each kernel, copy, call, layer or phase.
+// The timeline of a device, as a profiler would list it: one entry for each kernel, copy, call, layer or phase.
 #pragma once
 
 #include <string>

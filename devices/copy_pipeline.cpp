@@ -9,7 +9,7 @@ constexpr int kComputeStream = 0;  // the stream that libraries and launches use
 constexpr int kCopyInStream = 1;
 constexpr int kCopyOutStream = 2;
 
-constexpr int kBegin = 0;  // events; of the others there is one for each slot
+constexpr int kBegin = 0;  // the compute stream's first event; each of the other kinds has one for each slot
 int input_copied(std::size_t slot) { return 1 + static_cast<int>(slot); }
 int computed(std::size_t slot) { return 3 + static_cast<int>(slot); }
 int output_copied(std::size_t slot) { return 5 + static_cast<int>(slot); }
@@ -26,7 +26,7 @@ class CopyPipeline {
     device_.stream_waits_for(kCopyOutStream, kBegin);
     if (!chunks_.empty()) copy_in(0);
     for (std::size_t chunk = 0; chunk < chunks_.size(); ++chunk) {
-      // First, in case that `compute` does not return before its work is done.
+      // The copy comes first, in case `compute` does not return before its work is done.
       if (chunk + 1 < chunks_.size()) copy_in(chunk + 1);
       compute_chunk(chunk, compute);
       copy_out(chunk);

@@ -35,9 +35,9 @@ struct PipelineSlot {
 /// Enqueues the work on chunk `chunk`, from `slots[slot].input` to `slots[slot].output`, in the stream that is set (0).
 using ComputeChunk = std::function<void(std::size_t chunk, std::size_t slot)>;
 
-/// Enqueues all chunks on a device with `can_overlap`; what is enqueued in stream 0 afterwards, the end of a `time_ns`
-/// as well, comes after the last copy. It starts after what stream 0 was given before. Uses streams 1 and 2 and events
-/// 0 to 6, and leaves stream 0 set. The caller waits. Throws DeviceError where the device refuses.
+/// Enqueues all chunks on a device with `can_overlap`, behind what stream 0 was given before. Whatever is enqueued in
+/// stream 0 afterwards, the end of a `time_ns` included, comes after the last copy. Uses streams 1 and 2 and events 0
+/// to 6, and leaves stream 0 set. The caller waits. Throws DeviceError where the device refuses.
 void run_copy_pipeline(Device& device, std::span<const PipelineChunk> chunks, const std::array<PipelineSlot, 2>& slots,
                        const ComputeChunk& compute);
 

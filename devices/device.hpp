@@ -51,7 +51,7 @@ class DeviceBuffer {
   std::size_t bytes_ = 0;
 };
 
-/// Host memory that a device copies from and to by itself, without the processor's help. Move-only.
+/// Host memory that a device copies from and to without the processor's help. Move-only.
 class PinnedBuffer {
  public:
   using Release = void (*)(void*);
@@ -67,49 +67,49 @@ class PinnedBuffer {
   std::size_t bytes_ = 0;
 };
 
-/// What a device says of itself beside its work. Asking may take milliseconds: it belongs between measurements, and
-/// what happens meanwhile shows in what grows. Empty where the device cannot tell.
+/// The condition of a device apart from its work. Asking may take milliseconds, so it belongs between measurements; the
+/// growing figures show what happens meanwhile. Empty where the device cannot tell.
 struct DeviceState {
   std::optional<double> temperature_celsius;
   /// For how many nanoseconds, since the driver was loaded, the clock was held down, by reason. The difference of two
-  /// states is of the time between them.
+  /// states covers the time between them.
   std::vector<std::pair<std::string, double>> held_ns;
-  /// Why the clock is held down at this moment, where `held_ns` is not known: an idle device has forgotten.
+  /// Why the clock is held down at this moment, where `held_ns` is not known: an idle device no longer knows.
   std::vector<std::string> held_now;
 };
 
-/// Work that was recorded once, on the device that it was recorded on and which outlives it. Replaying it costs the
-/// host as much as one launch or little more, however many launches it has.
+/// Work that was recorded once, on a device that outlives it. Replaying it costs the host little more than one launch,
+/// however many launches it has.
 class Recording {
  public:
   Recording() = default;
   Recording(const Recording&) = delete;
   Recording& operator=(const Recording&) = delete;
   virtual ~Recording() = default;
-  /// Enqueues all of it, in the stream of `launch` at the start. Throws DeviceError.
+  /// Enqueues all of the work, in the current stream of `launch`. Throws DeviceError.
   virtual void replay() = 0;
 };
 
-/// What a device counted of one kernel launch: no times. The sums are those of all its blocks.
+/// A device's counts of one kernel launch, without times, summed over all its blocks.
 struct KernelCounters {
-  std::string kernel;  ///< as written: "convladder::conv_shared_memory"
+  std::string kernel;  ///< the name as written: "convladder::conv_shared_memory"
   Dim3 grid;
   Dim3 block;
-  std::vector<std::pair<std::string, double>> values;    ///< by the profiler's names of them
-  std::vector<std::pair<std::string, double>> modelled;  ///< likewise: traffic below a model of caches, which also
-                                                         ///< depends on where the data lies
+  std::vector<std::pair<std::string, double>> values;  ///< counts by the profiler's names
+  /// Traffic from a model of caches, by the profiler's names. It also depends on where the data lies.
+  std::vector<std::pair<std::string, double>> modelled;
   unsigned items_executed = 0;   ///< 0: every block ran; otherwise the blocks of so many of the launch's items
   bool depends_on_data = false;  ///< whether other data could have led to other sums
 
   bool operator==(const KernelCounters&) const = default;
 };
 
-/// The items first … first + count - 1 of a batch of `of` items. Of a launch that says which blocks work at
-/// them, and whose grid is as large as that asks for, the others need not run.
+/// The items first … first + count - 1 of a batch of `of` items. If a launch says which blocks work at which items, and
+/// its grid is as large as that asks for, blocks of other items need not run.
 struct GridWindow {
   unsigned first = 0;
   unsigned count = 0;
-  unsigned of = 0;  ///< 0: places of the grid's x axis themselves, whatever the launch says
+  unsigned of = 0;  ///< 0: the window counts places on the grid's x axis, whatever the launch says
 };
 
 /// A place where convolutions run. Every failure is an exception: `DeviceError` for a launch or a copy that failed.
@@ -127,12 +127,12 @@ class Device {
   virtual DeviceBuffer allocate(std::size_t bytes, std::string_view label) = 0;
   virtual void copy_to_device(void* destination, const void* source, std::size_t bytes) = 0;
   virtual void copy_to_host(void* destination, const void* source, std::size_t bytes) = 0;
-  /// Whether addresses are the host's own memory, which it may write and read by itself, from any thread.
+  /// Whether addresses are host memory, which the host may read and write directly, from any thread.
   virtual bool is_host_memory() const { return false; }
-  /// What fills and changes tensors where they lie (device_filling.hpp); null on devices that have no kernels for it.
+  /// The kernels that fill and change tensors where they lie (device_filling.hpp); null on devices that have none.
   virtual DeviceFilling* filling() { return nullptr; }
 
-  /// Enqueues the copies into the kernel's variables, and the kernel. Throws on devices that run host code only.
+  /// Enqueues the copies into the kernel's variables and then the kernel. Throws on devices that run host code only.
   virtual void launch(const KernelLaunch& launch) = 0;
   /// Waits until everything enqueued is done.
   virtual void wait() = 0;
@@ -141,20 +141,21 @@ class Device {
   /// asynchronous launch is timed to its end and not to its return.
   virtual double time_ns(const std::function<void()>& work) = 0;
 
-  /// Likewise of `work(0)`, `work(1)`, …, each by itself; `before(i)` is done ahead of each and not timed. A device
-  /// that works by itself is given all of it without waiting in between, so that what it is told is there before it
-  /// gets there: otherwise short calls would be as long as telling it.
+  /// Times each of `work(0)`, `work(1)`, … alone, as `time_ns` does; `before(i)` runs ahead of each and is not timed.
+  /// An asynchronous device is given all of it without waiting in between, so that its work is enqueued before it gets
+  /// there: otherwise a short call would take as long as enqueuing it.
   virtual std::vector<double> times_ns(std::size_t calls, const std::function<void(std::size_t)>& before,
                                        const std::function<void(std::size_t)>& work);
 
   /// Whether `flush_caches` does anything: only then are cold times measured.
   virtual bool can_flush_caches() const { return false; }
-  /// Evicts the last-level cache, and leaves nothing in it that would have to be written back while something is timed.
+  /// Evicts the last-level cache and leaves no dirty lines that would have to be written back while something is timed.
   virtual void flush_caches() {}
-  /// Has what earlier work set aside of a cache for its own data go the way of all others. Enqueues nothing.
+  /// Makes cached data that earlier work had set aside a part of the cache for evictable like all other. Enqueues
+  /// nothing.
   virtual void forget_persisting() {}
 
-  /// What the device says of itself now.
+  /// The condition of the device at this moment.
   virtual DeviceState state() const { return {}; }
   /// The clock of the multiprocessors in MHz, as it was on average during the last `time_ns` or `times_ns`, measured by
   /// the device itself. None where it was too short to tell, and on devices that cannot. Asking may take milliseconds.
@@ -162,29 +163,30 @@ class Device {
 
   /// Whether `record` may succeed.
   virtual bool can_record() const { return false; }
-  /// What `work` enqueues, to be replayed: nothing of it runs now. nullptr if not all of it could be recorded, because
-  /// it waits, allocates, or enqueues behind this interface's back; it may have run then.
+  /// Records what `work` enqueues, to be replayed; none of it runs now. nullptr if not all of it could be recorded,
+  /// because it waits, allocates, or enqueues behind this interface's back; it may then have run.
   virtual std::unique_ptr<Recording> record(const std::function<void()>& /*work*/) { return nullptr; }
-  /// Enqueues a kernel that does nothing: what a launch takes by itself.
+  /// Enqueues a kernel that does nothing, which shows what a launch alone takes.
   virtual void launch_nothing() {}
-  /// The stream that launches go to, for libraries that enqueue by themselves: a cudaStream_t; null is the default one.
+  /// The stream of the launches, for libraries that enqueue work themselves: a cudaStream_t; null is the default one.
   virtual void* native_stream() const { return nullptr; }
 
   /// Whether `launch` returns before the work is done.
   virtual bool is_asynchronous() const { return false; }
 
-  /// Whether `time_ns` says anything about a kernel. A device that does not counts instead.
+  /// Whether the result of `time_ns` says anything about a kernel. A device of which it does not counts instead.
   virtual bool has_clock() const { return true; }
   /// The counters of the launches since the last call, in order. Empty for devices that count nothing.
   virtual std::vector<KernelCounters> take_counters() { return {}; }
-  /// Whether launches are counted from now on, as they are at first. Those that are not counted run the quicker and are
-  /// missing in `take_counters`. For devices that can do without.
+  /// Switches the counting of launches, which is on at first. Launches that are not counted run faster and are missing
+  /// in `take_counters`. For devices that can do without counting.
   virtual void set_counting(bool /*counts*/) {}
-  /// From now on only the window's blocks need to run, of launches of which the device can be sure that the others do
-  /// the same for their items; none lifts the limit. For devices that count.
+  /// From now on only the window's blocks need to run, in launches where the device can be sure that the other blocks
+  /// do the same for their items; none lifts the limit. For devices that count.
   virtual void set_grid_window(std::optional<GridWindow> /*window*/) {}
-  /// From now on launches run to be counted as a whole: of those as above it may be the blocks of about `count` items
-  /// only, from which the others' counters are known. What they write is of no use. None ends it.
+  /// From now on launches run only for the counters of the whole grid: where the device can be sure that blocks do the
+  /// same for other items, it may run the blocks of about `count` items only. What launches write is of no use. None
+  /// ends this.
   virtual void set_counted_items(std::optional<GridWindow> /*items*/) {}
 
   /// Streams and events that a device with `can_overlap` has, each numbered from 0.
@@ -192,19 +194,19 @@ class Device {
   static constexpr int kEvents = 8;
 
   /// Whether copies and kernels in different streams can be under way at a time. Where they cannot, the calls below
-  /// throw DeviceError. Stream 0 is where everything else enqueues: `launch` at the start, libraries, `time_ns`; the
-  /// others do not wait for it. `wait` waits for all streams.
+  /// throw DeviceError. Stream 0 is where everything else is enqueued: `launch` at first, libraries, `time_ns`. The
+  /// other streams do not wait for it; `wait` waits for all.
   virtual bool can_overlap() const { return false; }
   /// Page-locked memory, aligned to at least 64 bytes; `label` names it in errors.
   virtual PinnedBuffer allocate_pinned(std::size_t bytes, std::string_view label);
-  /// Has the device copy from and to memory that is already there by itself, as from `allocate_pinned`, until the
-  /// result is gone. Empty where that cannot be: copies take longer then.
+  /// Lets the device copy from and to existing memory without the processor's help, as with `allocate_pinned`, until
+  /// the result is destroyed. Empty where that cannot be: copies take longer then.
   virtual PinnedBuffer pin(void* /*address*/, std::size_t /*bytes*/) { return {}; }
   /// Launches, asynchronous copies and `record_event` from now on go to this stream.
   virtual void set_stream(int stream);
-  /// Marks the place that the current stream has come to; an earlier mark of the event is forgotten.
+  /// Marks the current end of the current stream; an earlier mark of the event is forgotten.
   virtual void record_event(int event);
-  /// What follows in `stream` starts after the place that `event` marks now, in whatever stream that is.
+  /// Work enqueued in `stream` from now on starts after the place that `event` marks, in whatever stream that is.
   virtual void stream_waits_for(int stream, int event);
   /// Copies in the current stream. The host memory is pinned and stays as it is until the copy is done.
   virtual void copy_to_device_async(void* destination, const void* source, std::size_t bytes);
@@ -212,19 +214,19 @@ class Device {
 
   /// Whether `start_activities` records anything: kernels, copies and API calls, by a profiler's interface.
   virtual bool records_activities() const { return false; }
-  /// Why it does not though it might, in one line: "no CUPTI (why)". Empty where it does, and for devices that never
-  /// do.
+  /// Why `start_activities` records nothing on a device that might, in one line: "no CUPTI (why)". Empty where it does,
+  /// and for devices that never do.
   virtual std::string why_no_activities() const { return {}; }
-  /// Records from now on what the device does. Recording takes time of its own: no op time is taken meanwhile.
+  /// Records from now on what the device does. Recording takes time of its own, so no op time is taken meanwhile.
   virtual void start_activities() {}
   /// Waits for the device and returns what was recorded since `start_activities`, by start; ends the recording.
   virtual std::vector<Activity> stop_activities() { return {}; }
 
-  /// What was written outside of an allocation since the last call, in one line; empty if nothing was seen.
+  /// The writes outside of an allocation since the last call, in one line; empty if none were seen.
   virtual std::string memory_violation() { return {}; }
 
  protected:
-  /// Throw DeviceError for a number that is none of a stream's or an event's.
+  /// Throw DeviceError for a number that no stream or no event has.
   static void check_stream(int stream);
   static void check_event(int event);
 

@@ -10,7 +10,7 @@ struct DeviceError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A library finds, asked on the device, that it has nothing for this size. The case's status is `unsupported`.
+/// A library, asked on the device, has nothing for this size. The case's status is `unsupported`.
 struct NothingForSize : DeviceError {
   using DeviceError::DeviceError;
 };

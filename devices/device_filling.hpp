@@ -1,6 +1,6 @@
-// What a device with memory of its own does there for the harness, so that nothing of a tensor has to come from the
-// host: fills outputs, changes inputs, copies elements out. The formulas are here: the host's loops and a device's
-// kernels make the same bits of them.
+// Operations of a device with memory of its own for the harness, so that no part of a tensor has to come from the host:
+// filling outputs, changing inputs, copying elements out. The formulas are here, so that the host's loops and a
+// device's kernels produce the same bits.
 #pragma once
 
 #include <cmath>
@@ -15,11 +15,11 @@ namespace convladder {
 
 enum class ElementType;
 
-/// Numbers like any others that follow from a seed and an element's place (OutputFill says what for).
+/// Ordinary-looking numbers that follow from a seed and an element's place (OutputFill says what for).
 struct FillFormula {
   std::uint32_t seed = 0;
   float scale = 1;
-  bool opposite = false;     ///< every element is another one than otherwise
+  bool opposite = false;     ///< every element differs from its value without `opposite`
   bool some_pieces = false;  ///< a quarter of the pieces, drawn by the seed; the others stay as they are
 
   static constexpr std::int64_t kPiece = 1 << 14;  ///< elements
@@ -57,12 +57,12 @@ struct FillFormula {
     } else {
       const T element = numbers.template from<T>(at(i));
       return numbers.to(element) == 0 ? numbers.template from<T>(opposite ? -1 : 1)
-                                      : element;  // too small for the type
+                                      : element;  // the size is too small for the type
     }
   }
 };
 
-/// A number of low..high from random bits.
+/// A number in low..high from random bits.
 CONVLADDER_HOST_DEVICE inline double value_in_range(std::uint64_t bits, double low, double high) {
   const double part = bits_between(bits, 0, (1U << 23U) + 1) * 0x1p-23;
 #if defined(__CUDA_ARCH__)
@@ -72,41 +72,41 @@ CONVLADDER_HOST_DEVICE inline double value_in_range(std::uint64_t bits, double l
 #endif
 }
 
-/// What replaces elements of an item: a number between a half of `size` and it, of either sign, another one for each
-/// item.
+/// The value that replaces elements of an item: of a magnitude from half of `size` to `size`, of either sign, different
+/// for each item.
 struct ReplacingValue {
   std::uint64_t seed = 0;
   double size = 1;
   bool is_whole = false;
-  bool has_range = false;  ///< then it is of a sign that lies in low..high, which are the tensor's own
+  bool has_range = false;  ///< then its sign is one that occurs in low..high, the tensor's own range
   double low = 0;
   double high = 0;
 
   CONVLADDER_HOST_DEVICE double of(std::int64_t item) const {
     const std::uint64_t bits = random_bits(random_state(seed, static_cast<std::uint64_t>(item) + 1), 0);
-    // Exact but for the product.
+    // Exact except for the product.
     const double part = 0.5 + static_cast<double>(bits >> 42U) * 0x1p-23;
     double value = has_range ? size * part : double{static_cast<float>(size) * static_cast<float>(part)};
-    if (is_whole && value < 0x1p52) {  // away from 0; larger ones are whole
+    if (is_whole && value < 0x1p52) {  // rounded away from 0; larger values are whole
       const auto below = static_cast<double>(static_cast<std::int64_t>(value));
       if (below != value) value = below + 1;
     }
     if ((bits & 1U) == 0) value = -value;
     return has_range && (value < low || value > high) ? -value : value;
   }
-  /// Where it replaces `unchanged`: of a tensor that has a range another than its own, if the tensor has two.
+  /// The value to put where `unchanged` stands: differs from it if the tensor's range allows two values.
   CONVLADDER_HOST_DEVICE double instead_of(double unchanged, double value) const {
     if (!has_range || value != unchanged) return value;
     return value == low ? high : low;
   }
 };
 
-/// Elements of every item of a tensor that are replaced: a grid of them.
+/// The elements of every item of a tensor that are replaced: a grid of them.
 struct ReplacedElements {
   std::int64_t first = 0;
-  std::int64_t row_step = 1;  ///< elements from a row to the next: more than (columns - 1) * column_step
+  std::int64_t row_step = 1;  ///< elements from one row to the next: more than (columns - 1) * column_step
   std::int64_t column_step = 1;
-  std::int32_t rows = 0;  ///< none: nothing is
+  std::int32_t rows = 0;  ///< 0: nothing is replaced
   std::int32_t columns = 0;
   ReplacingValue by;
 
@@ -122,14 +122,14 @@ struct ReplacedElements {
   }
 };
 
-/// A tensor of items, and how it comes from another one: item b is item (b + rotation) % items of `from`, its elements
-/// begin with number `first` there, in a circle, and are times `factor` where they are float32.
+/// A tensor of items that is derived from another one: item b is item (b + rotation) % items of `from`, its elements
+/// begin at number `first` there, in a circle, and are multiplied by `factor` where they are float32.
 struct ChangedTensor {
   void* to = nullptr;
-  const void* from = nullptr;  ///< where the device can read
+  const void* from = nullptr;  ///< readable by the device
   ElementType type{};
   std::int64_t items = 0;
-  std::int64_t elements = 0;  ///< of an item
+  std::int64_t elements = 0;  ///< elements of an item
   std::int64_t rotation = 0;
   std::int64_t first = 0;
   float factor = 1;
@@ -140,10 +140,10 @@ struct ChangedTensor {
   }
 };
 
-/// What a changed tensor holds that is not its own, on the device.
+/// The change that a tensor holds at present, kept on the device.
 struct StandingChange {
   ReplacedElements replaced;
-  std::uint32_t blocks_done = 0;  ///< of the launch under way
+  std::uint32_t blocks_done = 0;  ///< blocks of the current launch that are done
 };
 
 /// Chosen elements of a tensor: `count` of them, drawn by a seed among `span` elements from `first` on.
@@ -162,8 +162,8 @@ struct ChosenElements {
   }
 };
 
-/// Everything is enqueued in the device's current stream by a kernel: nothing waits, allocates or copies from the host,
-/// so that a stream that is captured into a graph takes it in. Throws DeviceError.
+/// Every operation is a kernel enqueued in the device's current stream: nothing waits, allocates or copies from the
+/// host, so that it can be captured into a graph. Throws DeviceError.
 class DeviceFilling {
  public:
   DeviceFilling() = default;
@@ -172,12 +172,13 @@ class DeviceFilling {
   virtual ~DeviceFilling() = default;
 
   virtual void fill(void* to, ElementType type, std::int64_t elements, const FillFormula& fill) = 0;
-  /// Numbers in low..high: those of SeededRandom(seed, item).between(0, 2^23) in order, scaled; whole where `type` is.
+  /// Writes numbers in low..high: those of SeededRandom(seed, item).between(0, 2^23) in order, scaled; whole where
+  /// `type` is.
   virtual void fill_in_range(const ChangedTensor& tensor, std::uint64_t seed, double low, double high) = 0;
-  /// Writes all of it, without replaced elements, and forgets what stood there.
+  /// Writes the whole tensor, without replaced elements, and forgets what stood there.
   virtual void write_changed(const ChangedTensor& tensor, StandingChange* standing) = 0;
-  /// Takes out what stands there and puts these in. What stands there is read on the device: a graph of several of them
-  /// can be launched again and again.
+  /// Restores the elements replaced before and replaces these instead. The earlier change is read on the device, so
+  /// that a graph of several replacements can be launched again and again.
   virtual void replace(const ChangedTensor& tensor, StandingChange* standing, const ReplacedElements& now) = 0;
   /// Writes the fill into chosen elements.
   virtual void fill_chosen(void* to, ElementType type, const ChosenElements& chosen, const FillFormula& fill) = 0;

@@ -16,13 +16,13 @@ struct DeviceFact {
   std::string value;
 };
 
-/// What a device shares among the processes that use it at a time.
+/// The resources of a device that are shared by the processes that use it at a time.
 struct DeviceCapacity {
-  double memory_bytes = 0;          ///< all of it
-  double free_bytes = 0;            ///< of it, now; all of it where nobody says what others have
-  double bytes_per_process = 0;     ///< of it, that a process takes before it has allocated anything
+  double memory_bytes = 0;          ///< the whole memory
+  double free_bytes = 0;            ///< free memory now; all of it where nobody says what others have
+  double bytes_per_process = 0;     ///< memory that a process takes before it has allocated anything
   bool one_process = false;         ///< a second process cannot use it meanwhile
-  std::size_t other_processes = 0;  ///< that have it now, as far as somebody says so
+  std::size_t other_processes = 0;  ///< processes that use it now, as far as that is known
 };
 
 /// How long a step may take on a device that is not the host.
@@ -31,7 +31,7 @@ struct DeviceSpeed {
   double start_seconds = 0;    ///< until the first kernel runs, at worst
 };
 
-/// A kind of device: what it is called, whose variants it runs, and how to open it.
+/// A kind of device: its name, whose variants it runs, and how to open it.
 struct DeviceKind {
   std::string_view name;    ///< "cpu", "cuda", "simulated"
   std::string_view family;  ///< the variants it runs: "cpu" or "cuda"
@@ -42,22 +42,21 @@ struct DeviceKind {
   /// The device's name and figures; empty where none is there. The first fact is ("name", …).
   std::vector<DeviceFact> (*facts)() = nullptr;
   bool has_clock = true;  ///< false for devices that count and do not time
-  /// Whether that clock is a virtual one here: what it says is predicted, and no clock of the host agrees with it.
-  /// nullptr: never.
+  /// Whether that clock is virtual here: its times are predictions, and no clock of the host agrees with them. nullptr:
+  /// never.
   bool (*has_virtual_clock)() = nullptr;
-  /// Whether the device is simulated here, whatever its clock: work that is new takes the host longer than it takes the
-  /// device. nullptr: never.
+  /// Whether the device is simulated here, whatever its clock: new work takes the host longer than it takes the device.
+  /// nullptr: never.
   bool (*is_simulated)() = nullptr;
 
-  /// nullptr where it has the host's memory.
+  /// How its memory is shared; nullptr where it has the host's memory.
   DeviceCapacity (*capacity)() = nullptr;
-  /// nullptr for the host itself, and for what it executes.
+  /// How long a step may take; nullptr for the host itself, and for devices that the host executes.
   DeviceSpeed (*speed)() = nullptr;
-  /// What somebody should know before he believes a time of the device, in one line; empty for nothing. nullptr: never
-  /// anything.
+  /// A caveat about times of the device, in one line; empty for none. nullptr: there never is one.
   std::string (*warning)() = nullptr;
 
-  /// Empty where there is nothing to know.
+  /// The caveat about its times; empty if there is none.
   std::string what_to_know() const { return warning == nullptr ? std::string() : warning(); }
   bool clock_is_virtual() const { return has_virtual_clock != nullptr && has_virtual_clock(); }
   bool simulates() const { return is_simulated != nullptr && is_simulated(); }

@@ -20,12 +20,12 @@ struct Dim3 {
   std::uint64_t count() const { return std::uint64_t{x} * y * z; }
 };
 
-/// What a variable of the kernel's module holds while a launch runs, such as a `__constant__` array. There is one of it
-/// for all launches of the module, so each launch that reads it says what is to be in it.
+/// Contents of a variable of the kernel's module, such as a `__constant__` array, while a launch runs. All launches of
+/// the module share the variable, so each launch that reads it says what is to be in it.
 struct VariableContent {
   const void* variable = nullptr;  ///< host address of the variable
   const void* source = nullptr;    ///< device address
-  std::size_t bytes = 0;           ///< from the variable's begin on
+  std::size_t bytes = 0;           ///< counted from the variable's beginning
 };
 
 /// An axis of a grid.
@@ -35,8 +35,8 @@ inline const unsigned& extent(const Dim3& grid, Axis axis) {
   return axis == Axis::x ? grid.x : axis == Axis::y ? grid.y : grid.z;
 }
 
-/// Which blocks of a launch work at which items of a batch: those at place p of the axis at the items from
-/// p * per_block on, `per_block` of them, and at no others.
+/// Which blocks of a launch work at which items of a batch: a block at place p of the axis works at the `per_block`
+/// items from p * per_block on, and at no others.
 struct ItemBlocks {
   Axis axis = Axis::x;
   unsigned per_block = 1;
@@ -47,7 +47,7 @@ struct KernelLaunch {
   const void* kernel = nullptr;                   ///< host address of the `__global__` function
   Dim3 grid;                                      ///< blocks
   Dim3 block;                                     ///< threads per block
-  std::size_t dynamic_shared_bytes = 0;           ///< shared memory asked for at the launch, beside the kernel's own
+  std::size_t dynamic_shared_bytes = 0;           ///< shared memory asked for at the launch, beyond the kernel's own
   std::vector<std::vector<std::byte>> arguments;  ///< one entry per parameter, its bytes exactly as declared
   std::vector<VariableContent> variables;         ///< copied before the kernel starts, in its stream
   std::optional<ItemBlocks> items;                ///< empty if nothing is known
@@ -70,7 +70,7 @@ KernelLaunch make_launch(void (*kernel)(Parameters...), Dim3 grid, Dim3 block, s
   return launch;
 }
 
-/// The same launch, whose blocks along `axis` work at `per_block` items each.
+/// A copy of the launch that says that each block along `axis` works at `per_block` items.
 inline KernelLaunch over_items(KernelLaunch launch, Axis axis = Axis::x, unsigned per_block = 1) {
   launch.items = ItemBlocks{axis, per_block};
   return launch;

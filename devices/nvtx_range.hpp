@@ -2,8 +2,8 @@
 //
 //   NvtxRange range{"cuda/block-remap/lenet28.conv1/1000"};   // until the end of the block
 //
-// In the domain "convladder". Without a profiler a range costs a few nanoseconds; without NVTX at build time, nothing
-// but the call.
+// Ranges are in the domain "convladder". Without a profiler a range costs a few nanoseconds; without NVTX at build
+// time, nothing but the call.
 #pragma once
 
 #include <string>

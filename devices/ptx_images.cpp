@@ -17,7 +17,7 @@ std::vector<Registered>& registered_images() {
   return all;
 }
 
-/// One entry a compiler, whatever the order in which the libraries were linked.
+/// One entry for each compiler, whatever the order in which the libraries were linked.
 std::vector<PtxImages> images_by_compiler() {
   std::vector<PtxImages> all;
   for (const Registered& registered : registered_images()) {

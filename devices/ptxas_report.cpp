@@ -74,7 +74,7 @@ void read_part(std::string_view part, std::string_view line, KernelResources& ke
   } else if (what.starts_with("bytes cmem[")) {
     kernel.constant_bytes += value;
   }
-  // Anything else ("bytes cumulative stack size", "textures", what a later ptxas adds) is not asked for.
+  // Anything else ("bytes cumulative stack size", "textures", additions of a later ptxas) is ignored.
 }
 
 void read_parts(std::string_view line, KernelResources& kernel, bool& has_registers) {
@@ -101,7 +101,7 @@ void require_registers(const std::vector<KernelResources>& kernels, bool has_reg
 std::vector<KernelResources> parse_ptxas_report(std::string_view text) {
   std::vector<KernelResources> kernels;
   bool has_registers = false;  // of the last kernel
-  bool in_kernel = false;      // functions that are no kernels are reported too, and skipped
+  bool in_kernel = false;      // functions that are no kernels are reported as well, and skipped
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     const std::string_view line = trimmed(text.substr(0, end));
@@ -125,7 +125,7 @@ std::vector<KernelResources> parse_ptxas_report(std::string_view text) {
                properties != std::string_view::npos) {
       in_kernel = !kernels.empty() && line.substr(properties + 24) == kernels.back().kernel;
     } else if (line.find("bytes gmem") != std::string_view::npos) {
-      continue;  // of the whole file
+      continue;  // a line about the whole file
     } else if (in_kernel || (line.find("Used ") != std::string_view::npos && !has_registers && !kernels.empty())) {
       read_parts(line, kernels.back(), has_registers);
     }

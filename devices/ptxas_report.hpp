@@ -9,7 +9,7 @@
 
 namespace convladder {
 
-/// The text is not a report of ptxas, or one of a kind that this reader does not know.
+/// The text is not a report of ptxas, or one of an unknown kind.
 struct PtxasReportError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

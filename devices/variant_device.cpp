@@ -32,7 +32,7 @@ void VariantDevice::set_counting(bool /*counts*/) { refuse("say what is counted"
 void VariantDevice::set_grid_window(std::optional<GridWindow> /*window*/) { refuse("limit the grid"); }
 void VariantDevice::set_counted_items(std::optional<GridWindow> /*items*/) { refuse("limit what is counted"); }
 
-// Every buffer knows the device that it is really on.
+// Never called: every buffer knows the device that it is really on.
 void VariantDevice::free(void* /*address*/, std::size_t /*bytes*/) noexcept { std::terminate(); }
 
 }  // namespace convladder

@@ -5,14 +5,14 @@
 
 namespace convladder {
 
-/// Passes allocations, launches and waits on. Copies only while something is prepared: work that is counted is done by
-/// kernels. Everything else throws DeviceError.
+/// Passes allocations, launches and waits on, and copies only during preparation: counted work is done by kernels.
+/// Everything else throws DeviceError.
 class VariantDevice final : public Device {
  public:
   /// The device must outlive it.
   explicit VariantDevice(Device& device) : device_(device) {}
 
-  /// From now on copies are allowed, or not.
+  /// Allows copies from now on, or forbids them.
   void allow_copies(bool allowed) { copies_allowed_ = allowed; }
 
   std::size_t free_bytes() const override { return device_.free_bytes(); }

@@ -1,4 +1,4 @@
-// A library that is opened at run time: the program starts without it, and says what is missing.
+// A library that is opened at run time: the program starts without it, and can say what is missing.
 #pragma once
 
 #include <initializer_list>
@@ -6,11 +6,11 @@
 
 namespace convladder {
 
-/// Never closed: libraries of NVIDIA's open others that stay in use until the process ends.
+/// A library, which is never closed: NVIDIA's libraries open others that stay in use until the process ends.
 class DynamicLibrary {
  public:
-  /// Opens the first of the names that is found where the dynamic linker looks: the program's RUNPATH,
-  /// LD_LIBRARY_PATH, the system's folders.
+  /// Opens the first of the names that is found where the dynamic linker looks: the program's RUNPATH, LD_LIBRARY_PATH,
+  /// the system's folders.
   explicit DynamicLibrary(std::initializer_list<const char*> names);
 
   /// Sets a pointer to the function of that name; null if there is none, or no library.
@@ -19,10 +19,10 @@ class DynamicLibrary {
     function = reinterpret_cast<Function*>(symbol(name));
   }
 
-  /// Empty if the library and all that was asked for were found, otherwise what is missing, in one line: of the
-  /// library, why the first name was not opened.
+  /// What is missing, in one line: for the library, why the first name was not opened. Empty if the library and all
+  /// functions asked for were found.
   const std::string& missing() const { return missing_; }
-  /// The file that was opened, by its full path; empty without one.
+  /// The full path of the opened file; empty if none was opened.
   std::string file() const;
 
  private:
@@ -33,7 +33,8 @@ class DynamicLibrary {
   std::string missing_;
 };
 
-/// The library, other than the program itself, that has a function of this name; by its full path, empty without one.
+/// The full path of the library, other than the program itself, that has a function of this name; empty if there is
+/// none.
 std::string library_with(const char* function);
 
 }  // namespace convladder

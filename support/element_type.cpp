@@ -29,7 +29,7 @@ T load(const std::byte* bytes) {
   return value;
 }
 
-/// Throws UserError unless all of `text` is a number of the type.
+/// Parses a number of the type. Throws UserError unless all of `text` is one.
 template <typename T>
 T parse_number(std::string_view what, ElementType type, std::string_view text) {
   T value{};
@@ -99,7 +99,7 @@ std::vector<std::byte> element_of(ElementType type, double value) {
 std::string element_text(ElementType type, const std::byte* bytes) {
   return with_element_type(type, [&]<typename T>(T) {
     if constexpr (kIsSmallFloat<T>) {
-      return fmt::format("{:.5g}", to_double(load<T>(bytes)));  // five digits tell all of them apart
+      return fmt::format("{:.5g}", to_double(load<T>(bytes)));  // five digits distinguish all values
     } else {
       return fmt::format("{}", +load<T>(bytes));
     }

@@ -19,7 +19,7 @@ using simulated::Half;
 
 enum class ElementType { i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64 };
 
-/// Whether a C++ type is one of the floats of 16 bits, which have no arithmetic of their own.
+/// Whether a C++ type is one of the 16-bit floats, which have no arithmetic of their own.
 template <typename T>
 inline constexpr bool kIsSmallFloat = std::is_same_v<T, Half> || std::is_same_v<T, Bfloat16>;
 
@@ -82,7 +82,7 @@ double to_double(T element) {
   }
 }
 
-/// The element nearest to a value, ties to even. The caller sees to it that an integer type can hold it.
+/// The element nearest to a value, ties to even. The caller ensures that an integer type can hold it.
 template <typename T>
 T from_double(double value) {
   if constexpr (kIsSmallFloat<T>) {
@@ -95,10 +95,10 @@ T from_double(double value) {
 /// Every type, in the order of the enumeration.
 const std::vector<ElementType>& element_types();
 
-/// "f32" and back; none for text that is no type.
+/// The name of a type, "f32"; and the type of a name, none for other text.
 std::string_view element_name(ElementType type);
 std::optional<ElementType> element_type_of(std::string_view name);
-/// As element_type_of; throws UserError that starts with `what` and lists the types, nearest first.
+/// As `element_type_of`; throws UserError that starts with `what` and lists the types, nearest first.
 ElementType parse_element_type(std::string_view what, std::string_view name);
 
 std::size_t element_bytes(ElementType type);
@@ -109,14 +109,14 @@ bool is_floating(ElementType type);
 /// with `what`.
 std::vector<std::byte> parse_element(std::string_view what, ElementType type, std::string_view text);
 
-/// As parse_element for a number that a program made. The caller sees to it that an integer type can hold it.
+/// As `parse_element`, for a number from the program. The caller ensures that an integer type can hold it.
 std::vector<std::byte> element_of(ElementType type, double value);
 
-/// The value at `bytes`, in the fewest digits that bring it back.
+/// The value at `bytes`, in the fewest digits that reproduce it.
 std::string element_text(ElementType type, const std::byte* bytes);
-/// The value as a number, exactly.
+/// The value at `bytes` as a number, exactly.
 long double element_number(ElementType type, const std::byte* bytes);
-/// The same as a JSON number; null for what is not finite.
+/// The value at `bytes` as a JSON number; null if it is not finite.
 nlohmann::ordered_json element_json(ElementType type, const std::byte* bytes);
 
 }  // namespace convladder

@@ -5,8 +5,8 @@
 
 namespace convladder {
 
-/// What a command tells the shell: the only place where the codes are defined. `convladder --help` and
-/// docs/use/command_line.md say the same. Of several, 3, 1, 5, 4, 2, 0 in this order.
+/// The exit codes of commands, which are defined only here. `convladder --help` and docs/use/command_line.md say the
+/// same. If several apply, the first of 3, 1, 5, 4, 2, 0 counts.
 enum ExitCode : int {
   kExitOk = 0,            ///< everything asked for was done, and every case that ran is verified
   kExitCasesFailed = 1,   ///< a case was incorrect, crashed, timed out or could not be launched (the others stand), is
@@ -22,7 +22,7 @@ enum ExitCode : int {
   kExitInterrupted = 130,
 };
 
-/// Something that the user can fix. The message is one line and is all that is printed.
+/// An error that the user can fix. The message is one line and is all that is printed.
 struct UserError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kUnfinished = ".partial";
 constexpr std::size_t kRandomDigits = 16;
-constexpr std::size_t kLongestNamePart = 200;  // of a name that may have 255 bytes
+constexpr std::size_t kLongestNamePart = 200;  // of a name, which may have 255 bytes
 
 /// A file that is open for reading.
 class Source {
@@ -48,7 +48,7 @@ class Source {
     if (!is_pipe && !S_ISREG(about.st_mode)) fail("it is neither a file nor a pipe");
     const auto size = static_cast<std::uint64_t>(about.st_size);
     if (size > most) fail_as_too_large(most);
-    // From here on a pipe's writer is waited for.
+    // From here on reading waits for a pipe's writer.
     if (is_pipe && ::fcntl(descriptor_, F_SETFL, 0) != 0) fail(errno);
     std::vector<std::byte> bytes;
     constexpr std::size_t piece = 1 << 16;
@@ -86,7 +86,7 @@ class Source {
   int descriptor_;
 };
 
-/// The message of a failed system call on a file, with what is safe.
+/// The error of a failed system call on a file that is written: its path and the reason.
 UserError write_error(const fs::path& path, int error) {
   return UserError{fmt::format("cannot write {}: {}", path.string(), system_error_text(error))};
 }
@@ -99,7 +99,7 @@ std::string beginning_of_unfinished(const fs::path& path) {
   return fmt::format(".{}.", path.filename().string().substr(0, kLongestNamePart));
 }
 
-/// Closes what it holds.
+/// Closes the descriptor that it holds.
 class Descriptor {
  public:
   explicit Descriptor(int number) : number_(number) {}
@@ -109,7 +109,7 @@ class Descriptor {
     if (number_ >= 0) ::close(number_);
   }
   int number() const { return number_; }
-  /// 0, or the error.
+  /// Returns 0, or the error.
   int close() {
     const int failed = ::close(number_) != 0 ? errno : 0;
     number_ = -1;
@@ -120,7 +120,7 @@ class Descriptor {
   int number_;
 };
 
-/// 0, or the error.
+/// Returns 0, or the error.
 int write_all(int descriptor, std::string_view content) {
   while (!content.empty()) {
     const ssize_t count = ::write(descriptor, content.data(), content.size());
@@ -131,12 +131,12 @@ int write_all(int descriptor, std::string_view content) {
   return 0;
 }
 
-/// Whether the error says that a kind of file cannot be synchronised, and not that it failed.
+/// Whether the error says that this kind of file cannot be synchronised, rather than that it failed.
 bool has_no_synchronising(int error) { return error == EINVAL || error == EROFS || error == ENOSYS; }
 
 }  // namespace
 
-/// A file beside the target, new, and gone with this object unless it took the target's place.
+/// A new file beside the target, removed with this object unless it took the target's place.
 class UnfinishedFile {
  public:
   UnfinishedFile(const fs::path& target, mode_t mode) : target_(target) {
@@ -144,7 +144,7 @@ class UnfinishedFile {
     do {
       const auto number = (std::uint64_t{random()} << 32U) | random();
       path_ = target.parent_path() / fmt::format("{}{:016x}{}", beginning_of_unfinished(target), number, kUnfinished);
-      // Before it is there: a signal that comes in between removes nothing.
+      // Set before the file exists: a signal that comes in between removes nothing.
       if (path_.native().size() < unfinished_path.size()) {
         std::ranges::copy(path_.native() + '\0', unfinished_path.begin());
         is_unfinished = true;
@@ -167,14 +167,14 @@ class UnfinishedFile {
   void write(std::string_view content) {
     if (const int error = write_all(descriptor_, content); error != 0) throw write_error(target_, error);
   }
-  /// Owner and mode of the file that it replaces; of the owner what this user may set.
+  /// Takes the owner and mode of the file that it replaces; the owner as far as this user may set it.
   void take_over(const struct stat& old) {
     if (::fchown(descriptor_, old.st_uid, old.st_gid) != 0 && ::fchown(descriptor_, ~uid_t{0}, old.st_gid) != 0) {
-      // The file is this user's then, as any that he writes.
+      // The file then belongs to this user, like any that the user writes.
     }
     if (::fchmod(descriptor_, old.st_mode & 0777U) != 0) throw write_error(target_, errno);
   }
-  /// Takes the target's place; where `only_new`, not if there is something. Returns whether it did.
+  /// Takes the target's place; with `only_new`, only if nothing is there. Returns whether it did.
   bool place(bool only_new) {
     if (::fsync(descriptor_) != 0 && !has_no_synchronising(errno)) throw write_error(target_, errno);
     const int closed = ::close(descriptor_);
@@ -184,7 +184,7 @@ class UnfinishedFile {
       if (std::rename(path_.c_str(), target_.c_str()) != 0) throw write_error(target_, errno);
     } else if (::renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, target_.c_str(), RENAME_NOREPLACE) != 0) {
       if (errno == EEXIST) return false;
-      // A file system that cannot rename so can mostly link so.
+      // A file system that cannot rename like this can usually link.
       if (errno != EINVAL && errno != ENOSYS) throw write_error(target_, errno);
       if (::link(path_.c_str(), target_.c_str()) != 0) {
         if (errno == EEXIST) return false;
@@ -199,11 +199,11 @@ class UnfinishedFile {
   }
 
  private:
-  /// Without it, a machine that loses its power may forget the new name.
+  /// Synchronises the folder: otherwise a machine that loses power may forget the new name.
   void synchronise_folder() const {
     const fs::path folder = target_.has_parent_path() ? target_.parent_path() : ".";
     const Descriptor opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (opened.number() < 0) return;  // a folder that may be written into, but not read
+    if (opened.number() < 0) return;  // a folder that may be written to but not read
     if (::fsync(opened.number()) != 0 && !has_no_synchronising(errno)) throw write_error(target_, errno);
   }
 
@@ -220,7 +220,7 @@ bool is_standard_output(const struct stat& file) {
   return ::fstat(STDOUT_FILENO, &output) == 0 && output.st_dev == file.st_dev && output.st_ino == file.st_ino;
 }
 
-/// For what must not be replaced: a device, a pipe, the standard output.
+/// Writes to a target that must not be replaced: a device, a pipe, the standard output.
 void write_through(const fs::path& path, const std::string& content, bool standard_output) {
   if (standard_output) std::fflush(stdout);
   Descriptor opened(standard_output ? ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
@@ -232,14 +232,14 @@ void write_through(const fs::path& path, const std::string& content, bool standa
   if (error != 0) throw write_error(path, error);
 }
 
-/// The old file that is to be replaced, and where it is if the path is a link to it.
+/// The old file that is to be replaced, and its place if the path is a link to it.
 struct Replaced {
   fs::path path;
   struct stat about;
 };
 
-/// Nothing if the path names nothing yet. Throws UserError for a link to nothing, and for a file that may not be
-/// written.
+/// The file to replace; none if the path names nothing yet. Throws UserError for a link to nothing, and for a file that
+/// may not be written.
 std::optional<Replaced> find_replaced(const fs::path& path) {
   Replaced old{path, {}};
   if (::stat(path.c_str(), &old.about) != 0) {
@@ -277,7 +277,7 @@ void write_file_atomically(const fs::path& path, const std::string& content) {
   if (S_ISDIR(old->about.st_mode)) throw write_error(path, EISDIR);
   const bool standard_output = is_standard_output(old->about);
   if (standard_output || !S_ISREG(old->about.st_mode)) return write_through(path, content, standard_output);
-  UnfinishedFile file(old->path, 0600);  // the content may be secret, so the mode is set before it is written
+  UnfinishedFile file(old->path, 0600);  // the content may be secret, so the mode is set before writing
   file.take_over(old->about);
   file.write(content);
   file.place(false);

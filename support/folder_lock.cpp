@@ -19,7 +19,7 @@ constexpr const char* kLockFile = ".convladder.lock";
 
 enum class Taken { yes, by_another, no_locks };
 
-/// Locks what is open there.
+/// Locks the file or folder that is open as `descriptor`.
 Taken take_lock(int descriptor, WhileLocked other) {
   const int how = other == WhileLocked::wait ? LOCK_EX : LOCK_EX | LOCK_NB;
   while (::flock(descriptor, how) != 0) {
@@ -72,7 +72,7 @@ void FolderLock::lock_file_in(const std::filesystem::path& folder, WhileLocked o
       ::unlink(file.c_str());
       return;
     }
-    // The one that had it has removed it meanwhile.
+    // The previous owner of the lock has removed the file meanwhile.
   }
 }
 
@@ -96,7 +96,7 @@ FolderLock::~FolderLock() { release(); }
 
 void FolderLock::release() noexcept {
   if (descriptor_ < 0) return;
-  if (!file_.empty()) ::unlink(file_.c_str());  // while it is locked: nobody else can have it
+  if (!file_.empty()) ::unlink(file_.c_str());  // still locked, so that nobody else can have it
   ::close(descriptor_);
   descriptor_ = -1;
 }

@@ -12,7 +12,7 @@ constexpr std::string_view kOperator = "operator";
 
 bool is_of_name(char character) { return std::isalnum(static_cast<unsigned char>(character)) != 0 || character == '_'; }
 
-/// Where what is opened at `begin` is closed again, or the end.
+/// The end of the brackets that are opened at `begin`, or the end of the text.
 std::size_t end_of_brackets(std::string_view text, std::size_t begin) {
   int depth = 0;
   for (std::size_t i = begin; i < text.size(); ++i) {
@@ -23,7 +23,7 @@ std::size_t end_of_brackets(std::string_view text, std::size_t begin) {
   return text.size();
 }
 
-/// Of "operator()", "operator<<" and the like, which begins at `begin`: where it ends.
+/// The end of an operator's name that begins at `begin`: "operator()", "operator<<".
 std::size_t end_of_operator(std::string_view text, std::size_t begin) {
   std::size_t end = begin + kOperator.size();
   if (text.substr(end).starts_with("()") || text.substr(end).starts_with("[]")) return end + 2;
@@ -31,7 +31,7 @@ std::size_t end_of_operator(std::string_view text, std::size_t begin) {
   return end;
 }
 
-/// What nvcc calls a file's own names by: "_INTERNAL_3bcd7a6c_7_file_cu_da775988::(anonymous namespace)::f".
+/// Removes nvcc's namespace of a file's own names: "_INTERNAL_3bcd7a6c_7_file_cu_da775988::(anonymous namespace)::f".
 std::string without_file_namespaces(std::string text) {
   constexpr std::string_view kFile = "_INTERNAL_";
   for (std::size_t at = text.find(kFile); at != std::string::npos; at = text.find(kFile, at)) {
@@ -65,7 +65,7 @@ std::string function_name(std::string_view demangled) {
       const std::size_t end = end_of_brackets(demangled, i);
       std::string_view behind = demangled.substr(end);
       if (behind.starts_with(" const::")) behind.remove_prefix(std::string_view(" const").size());
-      if (!behind.starts_with("::")) break;  // otherwise of a function in which the function is
+      if (!behind.starts_with("::")) break;  // otherwise these are parameters of an enclosing function
       i = demangled.size() - behind.size();
     } else if (rest[0] == '<' || rest[0] == '{' || rest[0] == '[') {
       const std::size_t end = end_of_brackets(demangled, i);
@@ -84,7 +84,7 @@ std::string function_name(std::string_view demangled) {
 }
 
 std::string_view without_file_prefix(std::string_view mangled) {
-  // "__nv_static_26__ff59cd14_8_names_cu_plain__Z4statPf": a number of characters, these, and the name.
+  // "__nv_static_26__ff59cd14_8_names_cu_plain__Z4statPf": the length of a prefix, the prefix, and the name.
   constexpr std::string_view kStatic = "__nv_static_";
   if (!mangled.starts_with(kStatic)) return mangled;
   const char* const begin = mangled.data() + kStatic.size();

@@ -1,4 +1,4 @@
-// The 16-bit floating point types and their pairs (PTX ISA 9.0, 5.2.3): values as they lie in a register.
+// The 16-bit floating point types and their pairs (PTX ISA 9.0, 5.2.3): values as registers hold them.
 #pragma once
 
 #include <bit>
@@ -13,7 +13,7 @@ namespace convladder::simulated {
 struct Half {
   using Bits = std::uint16_t;
   static constexpr FloatFormat kFormat = kHalfFormat;
-  static constexpr Bits kNan = 0x7fff;  ///< what operations give for NaN
+  static constexpr Bits kNan = 0x7fff;  ///< the NaN result of operations
   static constexpr Bits kOne = 0x3c00;
   static constexpr const char* kSuffix = "f16";
   Bits bits = 0;
@@ -29,7 +29,7 @@ struct Bfloat16 {
   Bits bits = 0;
 };
 
-/// .f16x2 and .bf16x2: two in 32 bits, the first in the lower half.
+/// .f16x2 and .bf16x2: two numbers in 32 bits, the first in the lower half.
 template <typename Element>
 struct Pair {
   using Bits = std::uint32_t;
@@ -39,17 +39,17 @@ struct Pair {
   static Pair of(Element low, Element high) { return {low.bits | (Bits{high.bits} << 16)}; }
 };
 
-/// Exact. NaN stays NaN, whatever its payload.
+/// The value as a float. Exact. NaN stays NaN, whatever its payload.
 inline float to_float(Half value) {
   const std::uint32_t magnitude = (value.bits & 0x7fffU) << 13;  // the fraction and exponent where binary32 has them
-  // 2^112 makes up for the other bias, for subnormal numbers too.
+  // 2^112 compensates for the different bias, also of subnormal numbers.
   const auto scaled = std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude) * 0x1p112F);
   const std::uint32_t finite = magnitude >= 0x0f800000U ? magnitude | 0x7f800000U : scaled;
   return std::bit_cast<float>(finite | ((value.bits & 0x8000U) << 16));
 }
 inline float to_float(Bfloat16 value) { return std::bit_cast<float>(std::uint32_t{value.bits} << 16); }
 
-/// A value in the type's precision. `value` must be exact, or rounded to odd, or the result is rounded twice.
+/// A value in the type's precision. `value` must be exact or rounded to odd; otherwise the result is rounded twice.
 template <typename Element>
 Element round_to(double value, Rounding rounding = Rounding::nearest_even) {
   return {static_cast<std::uint16_t>(round_double<Element::kFormat>(value, rounding, Element::kNan))};
@@ -63,7 +63,7 @@ inline double add_to_odd(double a, double b) {
   const double part = sum - a;
   const double error = (a - (sum - part)) + (b - part);  // exact: Knuth's TwoSum
   const auto bits = std::bit_cast<std::uint64_t>(sum);
-  // An infinite or NaN sum has a NaN error, and this comparison is false then.
+  // An infinite or NaN sum has a NaN error, for which this comparison is false.
   if (!(error < 0 || error > 0) || (bits & 1) != 0) return sum;
   const bool away = (error > 0) == (sum > 0);  // the exact sum's magnitude is the greater one
   return std::bit_cast<double>(away ? bits + 1 : bits - 1);

@@ -1,4 +1,4 @@
-// Functions that are compiled for the host and, by nvcc and clang, for a GPU as well: the same bits from both.
+// Functions that are compiled for the host and, by nvcc and clang, also for a GPU: with the same bits from both.
 #pragma once
 
 #if defined(__CUDACC__) || defined(__CUDA__)

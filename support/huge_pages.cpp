@@ -14,7 +14,7 @@ std::size_t whole_pages(std::size_t bytes) { return (bytes + kHugePageBytes - 1)
 void* allocate_huge(std::size_t bytes) {
   const std::size_t wanted = whole_pages(bytes);
   if (wanted < bytes) throw std::bad_alloc();
-  const std::size_t mapped = wanted + kHugePageBytes;  // somewhere in it begins a huge page
+  const std::size_t mapped = wanted + kHugePageBytes;  // contains the beginning of a huge page
   void* const anywhere = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (anywhere == MAP_FAILED) throw std::bad_alloc();
   auto* const begin = static_cast<std::byte*>(anywhere);

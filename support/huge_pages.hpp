@@ -1,5 +1,5 @@
 // Large memory in huge pages. A walk over megabytes in pages of 4 KiB waits for address translation, and the
-// processor's own prefetching ends at each page; where the system leaves huge pages to those who ask
+// processor's prefetching ends at each page; where the system gives huge pages only on request
 // (/sys/kernel/mm/transparent_hugepage/enabled: madvise), the standard allocator gets none.
 #pragma once
 
@@ -13,11 +13,11 @@ constexpr std::size_t kHugePageBytes = std::size_t{2} << 20;
 /// Memory of at least `bytes` zeros that begins at a huge page; the system backs it with huge pages if it has any.
 /// Throws std::bad_alloc.
 void* allocate_huge(std::size_t bytes);
-/// `bytes` as they were asked for.
+/// `bytes` is the size that was asked for.
 void free_huge(void* memory, std::size_t bytes) noexcept;
 
-/// For containers: huge pages from `kLeastBytes` on, and the standard allocator below. A sanitized build takes the
-/// standard one for all, which watches the borders.
+/// An allocator for containers: huge pages from `kLeastBytes` on, and the standard allocator below. A sanitized build
+/// uses the standard allocator for all sizes, as it watches the borders.
 template <typename T>
 struct HugePageAllocator {
   using value_type = T;

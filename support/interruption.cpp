@@ -17,7 +17,7 @@
 namespace convladder {
 namespace {
 
-// What a signal handler may read.
+// Variables that a signal handler may read.
 std::array<char, 1024> line = {};
 std::atomic<std::size_t> line_bytes = 0;
 std::atomic<char* const*> words_to_start = nullptr;
@@ -33,15 +33,16 @@ void set_line(std::string text) {
   line_bytes = text.size();
 }
 
-/// In the place of this program, which has its process and its exit code. Returns if that fails.
+/// Starts a program in place of this one, with its process and its exit code. Returns if that fails.
 void start_again(char* const* words) {
   sigset_t all;
   sigfillset(&all);
-  sigprocmask(SIG_UNBLOCK, &all, nullptr);  // the mask of this handler would stay
+  sigprocmask(SIG_UNBLOCK, &all, nullptr);  // otherwise the mask of this handler would stay
   ::execv("/proc/self/exe", words);
 }
 
-/// What is recorded is on disk at every moment, so there is nothing to save; the cases' processes end with this one.
+/// Ends the program. Recorded results are on disk at every moment, so there is nothing to save; the cases' processes
+/// end with this one.
 void end_on_interrupt(int /*signal*/) {
   for (const int signal : kInterrupts) static_cast<void>(std::signal(signal, SIG_IGN));  // one is enough
   remove_file_being_written();

@@ -25,7 +25,7 @@ bool is_in(const ordered_json& value, const NumberRange& range) {
   return value.is_number() && value.get<double>() >= range.least && value.get<double>() <= range.most;
 }
 
-/// "a number above 0 and up to 1e+18 ns"
+/// The range in words: "a number above 0 and up to 1e+18 ns".
 std::string range_text(const NumberRange& range) {
   const NumberRange any;
   std::string text = "a number";
@@ -102,7 +102,7 @@ bool JsonPlace::truth() const {
 
 std::uint64_t JsonPlace::whole_bits(std::int64_t least, std::uint64_t most) const {
   const ordered_json& value = json();
-  // A parser makes what has no sign unsigned, a program may not.
+  // A parser makes numbers without a sign unsigned, but a program may not.
   const bool is_positive = value.is_number_unsigned() || (value.is_number_integer() && value.get<std::int64_t>() >= 0);
   const bool is_within =
       is_positive ? std::cmp_greater_equal(value.get<std::uint64_t>(), least) && value.get<std::uint64_t>() <= most
@@ -139,7 +139,7 @@ std::vector<double> JsonPlace::numbers(const NumberRange& range) const {
   std::vector<double> values;
   values.reserve(json().size());
   for (const ordered_json& one : json()) {
-    if (!is_in(one, range)) static_cast<void>(list().at(values.size()).number(range));  // says where
+    if (!is_in(one, range)) static_cast<void>(list().at(values.size()).number(range));  // throws with the place
     values.push_back(one.get<double>());
   }
   return values;

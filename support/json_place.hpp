@@ -1,5 +1,5 @@
-// Reading JSON that anybody may have written. A value is checked where it is read, and a message says in which file and
-// where in it, what was expected there, and what was found.
+// Reading of JSON from any source. A value is checked where it is read, and a message names the file and the place in
+// it, what was expected there, and what was found.
 #pragma once
 
 #include <concepts>
@@ -16,52 +16,52 @@
 
 namespace convladder {
 
-/// Which numbers are expected, and of what.
+/// The range of the expected numbers, and their unit.
 struct NumberRange {
   double least = -std::numeric_limits<double>::max();
   double most = std::numeric_limits<double>::max();
   std::string_view unit = {};  ///< "ns"
 };
 inline constexpr NumberRange kNotNegative{.least = 0};
-/// The least double above 0.
+/// The smallest double above 0.
 inline constexpr double kAboveZero = std::numeric_limits<double>::denorm_min();
 
-/// A value of a file and where it is: "run.json: cases[2]: time". Every function that reads throws UserError
-/// "PLACE: expected …, found …". Of a field that is missing nothing is said before it is read.
+/// A value of a file and its place: "run.json: cases[2]: time". Every function that reads throws UserError "PLACE:
+/// expected …, found …". A missing field is not reported before it is read.
 class JsonPlace {
  public:
-  /// `json` must outlive it; `place` is the file, or where in it.
+  /// `json` must outlive this object; `place` is the file, or the place in it.
   JsonPlace(const nlohmann::ordered_json& json, std::string place) : json_(&json), place_(std::move(place)) {}
 
   [[noreturn]] void fail(const std::string& what) const;
   [[noreturn]] void expected(std::string_view what) const;
 
-  /// An object as it is.
+  /// The value as an object.
   const nlohmann::ordered_json& object() const;
-  /// A field of an object.
+  /// A field of an object, which may be missing.
   JsonPlace at(std::string_view field) const;
-  /// Whether it is there and not null.
+  /// Whether the object has the field and it is not null.
   bool has(std::string_view field) const { return !at(field).is_null(); }
-  /// All of them, by name.
+  /// All fields, by name.
   std::vector<std::pair<std::string, JsonPlace>> fields() const;
-  /// Otherwise a misspelt field would silently mean the default: refuses those that neither `at` nor `has` was asked
-  /// for.
+  /// Refuses fields that neither `at` nor `has` was asked for: otherwise a misspelt field would silently mean the
+  /// default.
   void refuse_others() const;
 
-  /// Whether it is there, null or not.
+  /// Whether the value exists, null or not.
   bool is_there() const { return json_ != nullptr; }
-  /// Null, or missing.
+  /// Whether the value is null or missing.
   bool is_null() const;
-  /// The value as it is; null where it is missing.
+  /// The JSON value; null if it is missing.
   const nlohmann::ordered_json& json() const;
 
   std::string text() const;
-  /// Empty for null and where it is missing, too.
+  /// The text; empty for null and if it is missing.
   std::string text_or_empty() const { return is_null() ? std::string() : text(); }
-  /// A text with something in it.
+  /// A text that is not empty.
   std::string some_text() const;
-  /// A text that becomes part of an id, and is matched and printed as it is: not empty, at most 256 bytes, and nothing
-  /// in it that a terminal obeys.
+  /// A text that becomes part of an id, and is matched and printed as it is: not empty, at most 256 bytes, and without
+  /// control characters of a terminal.
   std::string name() const;
   bool truth() const;
   template <std::integral T>
@@ -72,13 +72,13 @@ class JsonPlace {
   /// A whole number from 0 to 2^30.
   int count() const { return whole(0, 1 << 30); }
   double number(const NumberRange& range = {}) const;
-  /// None for null, and where it is missing.
+  /// The number; none for null and if it is missing.
   std::optional<double> number_or_none(const NumberRange& range = {}) const;
 
   std::vector<JsonPlace> list() const;
   std::vector<std::string> texts() const;
   std::vector<double> numbers(const NumberRange& range = {}) const;
-  /// `count` of them; any number if it is 0.
+  /// A list of `count` whole numbers, or of any number of them if it is 0.
   template <std::integral T>
   std::vector<T> wholes(T least, T most, std::size_t count = 0) const {
     std::vector<T> values;
@@ -86,21 +86,21 @@ class JsonPlace {
     if (count > 0 && values.size() != count) expected_count(count);
     return values;
   }
-  /// Of an object of numbers, whose names may be printed as they are.
+  /// The numbers of an object, whose names may be printed as they are.
   std::vector<std::pair<std::string, double>> numbers_by_name() const;
 
  private:
   std::uint64_t whole_bits(std::int64_t least, std::uint64_t most) const;
   [[noreturn]] void expected_count(std::size_t count) const;
 
-  const nlohmann::ordered_json* json_;  ///< null where it is missing
+  const nlohmann::ordered_json* json_;  ///< null if it is missing
   std::string place_;
   mutable std::set<std::string, std::less<>> asked_;
 };
 
-/// What is there, null otherwise; `json` may hold anything.
+/// The value at a JSON pointer, or null; `json` may hold anything.
 const nlohmann::ordered_json& value_at(const nlohmann::ordered_json& json, const char* pointer);
-/// The text there without control characters; `otherwise` for anything else, and for an empty text.
+/// The text at a JSON pointer without control characters; `otherwise` for anything else, and for an empty text.
 std::string text_at(const nlohmann::ordered_json& json, const char* pointer, std::string_view otherwise = "");
 
 }  // namespace convladder

@@ -15,10 +15,10 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr std::size_t kDeepest = 64;  // lists and objects in each other; a record has 7
+constexpr std::size_t kDeepest = 64;  // nested lists and objects; a record has 7
 constexpr std::size_t kMostKeys = 10'000;
 
-/// Follows the parser, and knows where it is.
+/// Follows the parser and keeps track of the place.
 class Structure {
  public:
   explicit Structure(const std::string& file) : file_(file) {}
@@ -54,11 +54,11 @@ class Structure {
   }
 
  private:
-  /// A list or an object that is open.
+  /// An open list or object.
   struct Level {
     std::size_t elements = 0;
     std::set<std::string> keys;
-    std::string key;  ///< the last
+    std::string key;  ///< the last key
   };
 
   void count_element() {

@@ -1,5 +1,5 @@
-// The libraries that a run uses or would use, for the record: whether they were found, which version, and where. Each
-// library's own file registers it.
+// The libraries that a run uses or would use, for the record: whether they were found, their versions, and their files.
+// Each library's own file registers it.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@ namespace convladder {
 
 struct LibraryVersion {
   std::string name;
-  std::string version;  ///< where it is loaded at run time and cannot be, why not
-  std::string file;     ///< where it was loaded from; empty where it was not, or is part of the program
+  std::string version;  ///< the reason, if it is to be loaded at run time and cannot be
+  std::string file;     ///< where it was loaded from; empty if it was not loaded or is part of the program
 };
 
-/// By name.
+/// All libraries, by name.
 std::vector<LibraryVersion> library_versions();
 
 /// A static object of this type in a library variant's source file adds its library.

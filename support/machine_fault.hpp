@@ -1,4 +1,4 @@
-// Things that this machine, or a limit set on it, did not allow the program to do.
+// Errors of this machine, or of a limit set on it, that kept the program from doing something.
 #pragma once
 
 #include <string>
@@ -7,7 +7,8 @@
 
 namespace convladder {
 
-/// Not the fault of a case: the run ends with one line, the case is not recorded, and a resumed run tries it again.
+/// A fault of the machine and not of a case: the run ends with one line, the case is not recorded, and a resumed run
+/// tries it again.
 struct MachineFault : UserError {
   using UserError::UserError;
 };
@@ -15,11 +16,12 @@ struct MachineFault : UserError {
 /// The text of errno, with the limit that usually causes it: "Too many open files (see 'ulimit -n')".
 std::string system_error_text(int error);
 
-/// What the want of memory says: with the limit, if one is set on this process's memory.
+/// The message for a lack of memory, with the limit, if one is set on this process's memory.
 std::string out_of_memory_text();
-/// Whether somebody set a limit on this process's memory (ulimit -v, -d); one that it has set itself does not count.
+/// Whether a limit on this process's memory was set from outside (ulimit -v, -d); one that it has set itself does not
+/// count.
 bool memory_is_limited();
-/// From now on the limit on memory is this process's own: what finds none left is itself to blame.
+/// From now on the limit on memory is this process's own: running out of it is the case's own fault.
 void note_own_memory_limit();
 
 }  // namespace convladder

@@ -1,7 +1,7 @@
 // The floating point types of 8 bits and less (PTX ISA 9.0, 5.2.3): e4m3, e5m2, e2m3, e3m2, e2m1.
 //
-// They lie in the lower bits of their byte, or in half a byte. Every value is a double; rounding is to nearest even and
-// stays finite, as the conversions to them do.
+// They are in the lower bits of their byte, or in half a byte. Every value is a double; rounding is to nearest even and
+// stays finite, as in conversions to these types.
 #pragma once
 
 #include <algorithm>
@@ -22,12 +22,12 @@ struct NarrowFormat {
   constexpr int bits() const { return 1 + exponent_bits + fraction_bits; }
   constexpr int bias() const { return (1 << (exponent_bits - 1)) - 1; }
   constexpr unsigned sign() const { return 1U << (bits() - 1); }
-  /// The largest magnitude's bits.
+  /// The bits of the largest magnitude.
   constexpr unsigned most() const {
     if (specials == Specials::none) return sign() - 1;
     return specials == Specials::nan ? sign() - 2 : sign() - (1U << fraction_bits) - 1;
   }
-  /// What NaN becomes: all bits below the sign, or the largest number where there is no NaN.
+  /// The bits of NaN: all bits below the sign, or the largest number in formats without NaN.
   constexpr unsigned nan() const { return sign() - 1; }
 };
 
@@ -37,7 +37,7 @@ inline constexpr NarrowFormat kFloat6E2M3{"e2m3", 2, 3, NarrowFormat::Specials::
 inline constexpr NarrowFormat kFloat6E3M2{"e3m2", 3, 2, NarrowFormat::Specials::none};
 inline constexpr NarrowFormat kFloat4E2M1{"e2m1", 2, 1, NarrowFormat::Specials::none};
 
-/// Exact. Bits above the format's do not count.
+/// The value of the bits, exactly. Bits above the format's are ignored.
 inline double narrow_value(const NarrowFormat& format, unsigned bits) {
   const unsigned magnitude = bits & (format.sign() - 1);
   const bool negative = (bits & format.sign()) != 0;
@@ -54,7 +54,7 @@ inline double narrow_value(const NarrowFormat& format, unsigned bits) {
   return negative ? -value : value;
 }
 
-/// The nearest number, the largest one for what lies beyond it (.satfinite), NaN for NaN.
+/// The bits of the nearest number: the largest one for a value beyond it (.satfinite), NaN for NaN.
 inline unsigned narrow_bits(const NarrowFormat& format, double value) {
   if (value != value) return format.nan();
   const unsigned sign = std::signbit(value) ? format.sign() : 0;

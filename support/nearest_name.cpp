@@ -11,10 +11,10 @@
 namespace convladder {
 namespace {
 
-constexpr std::size_t kMostNames = 8;     // so many are all listed
-constexpr std::size_t kNearestNames = 5;  // of more, the nearest
+constexpr std::size_t kMostNames = 8;     // up to so many are all listed
+constexpr std::size_t kNearestNames = 5;  // otherwise so many are listed
 
-/// Levenshtein's distance: insertions, deletions and substitutions of a character.
+/// Levenshtein's distance: insertions, deletions and substitutions of characters.
 int edit_distance(std::string_view a, std::string_view b) {
   std::vector<int> row(b.size() + 1);
   std::iota(row.begin(), row.end(), 0);

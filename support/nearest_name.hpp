@@ -1,4 +1,5 @@
-// "unknown variant 'shared-memroy'; known: shared-memory, …": nearest first.
+// Messages for unknown names, with the known ones, nearest first: "unknown variant 'shared-memroy'; known:
+// shared-memory, …".
 #pragma once
 
 #include <algorithm>
@@ -12,13 +13,14 @@ namespace convladder {
 /// The names, nearest to `wanted` first by edit distance; equal distances keep their order.
 std::vector<std::string> nearest_names(std::string_view wanted, std::vector<std::string> names);
 
-/// "unknown <what> '<wanted>'; known: <names, nearest first>"; of more than eight names the nearest five "and 40 more".
+/// "unknown <what> '<wanted>'; known: <names, nearest first>"; if there are more than eight names, the nearest five
+/// "and 40 more".
 std::string unknown_name_message(std::string_view what, std::string_view wanted, std::vector<std::string> names);
 
-/// Throws UserError with that message, behind `before`, unless it is one of the names.
+/// Throws UserError with `unknown_name_message`, after `before`, unless `wanted` is one of the names.
 void require_known(std::string_view what, std::string_view wanted, const std::vector<std::string>& names,
                    std::string_view before = "");
-/// The same for each.
+/// Throws UserError with `unknown_name_message` for the first wanted name that is not known.
 void require_known(std::string_view what, const std::vector<std::string>& wanted,
                    const std::vector<std::string>& names);
 
@@ -30,7 +32,7 @@ std::vector<std::string> names_of(const Range& all, Name name) {
   return names;
 }
 
-/// The one whose `name` is wanted. Throws UserError as above.
+/// The element whose `name` is wanted. Throws UserError with `unknown_name_message`.
 template <class Range, class Name>
 const auto& find_known(std::string_view what, std::string_view wanted, const Range& all, Name name,
                        std::string_view before = "") {

@@ -1,4 +1,4 @@
-// Texts as C takes them: argv, environ.
+// Texts in the form that C takes: argv, environ.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace convladder {
 
-/// The beginning of each text, and a null pointer at the end. Valid as long as the texts are and do not change.
+/// The beginning of each text, and a null pointer at the end. Valid while the texts exist and do not change.
 inline std::vector<char*> null_terminated(std::vector<std::string>& texts) {
   std::vector<char*> pointers;
   pointers.reserve(texts.size() + 1);

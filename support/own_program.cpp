@@ -11,7 +11,7 @@ namespace convladder {
 namespace fs = std::filesystem;
 
 fs::path own_program() {
-  // What Linux puts behind the name of a file that another one has taken the place of, as in an upgrade.
+  // Linux appends this to the name of a file that has been replaced by another one, as in an upgrade.
   constexpr std::string_view kReplaced = " (deleted)";
   std::error_code error;
   fs::path program = fs::read_symlink("/proc/self/exe", error);

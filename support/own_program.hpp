@@ -1,12 +1,12 @@
-// Where this program lies. What comes with it is found from there, so that a tree may be moved.
+// The place of this program. Its other files are found from there, so that a tree may be moved.
 #pragma once
 
 #include <filesystem>
 
 namespace convladder {
 
-/// The program's file, links resolved: of /usr/local/bin/convladder -> /opt/convladder/bin/convladder the latter.
-/// Without /proc it is where the program was started from. Empty where neither tells.
+/// The program's file with links resolved: for /usr/local/bin/convladder -> /opt/convladder/bin/convladder the latter.
+/// Without /proc it is the path that the program was started from. Empty if that is not known either.
 std::filesystem::path own_program();
 
 }  // namespace convladder

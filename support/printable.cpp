@@ -11,7 +11,7 @@ namespace {
 struct FirstCharacter {
   std::size_t bytes = 1;
   bool valid = false;    ///< of UTF-8
-  bool cut_off = false;  ///< it may become valid with what follows the text
+  bool cut_off = false;  ///< it could become valid with the bytes after the text
   std::uint32_t code = 0;
 };
 

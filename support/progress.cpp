@@ -69,7 +69,7 @@ void Progress::draw(const std::string& where, double share, const std::string& w
   if (now - last_ < kShortestWait) return;
   last_ = now;
   const std::size_t columns = std::min(terminal_columns(STDERR_FILENO, kTextColumns) - 1, kTextColumns);
-  // A line that wraps could not be taken back.
+  // A line that wraps could not be erased.
   std::string line = printable(fmt::format(" {}{}  {}", where, left, what));
   if (line.size() + kBarColumns > columns) line.resize(columns - kBarColumns);
   fmt::print(stderr, "\r\033[K{}{}", bar_text(share), line);

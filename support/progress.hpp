@@ -1,5 +1,5 @@
 // Progress output of a run: on a terminal one line that is updated, with a bar and the time left; elsewhere such a line
-// now and then. Beside it a line for each finished case, for those who want it.
+// now and then. On request, also a line for each finished case.
 #pragma once
 
 #include <chrono>
@@ -11,21 +11,21 @@ namespace convladder {
 
 class Progress {
  public:
-  /// `lines` is where finished cases are listed, null for nowhere. The moving line goes to stderr if it is a terminal;
-  /// if it is not, `lines` gets a line whenever it got none for a while.
+  /// Finished cases are listed in `lines`, unless it is null. The updated line goes to stderr if that is a terminal;
+  /// otherwise `lines` gets a line whenever it got none for a while.
   Progress(std::FILE* lines, int cases_in_all);
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
   ~Progress() { clear(); }
 
-  /// Something of a case begins; shown at most ten times a second. `seconds_left` is predicted.
+  /// Shows that a part of a case begins, at most ten times a second. `seconds_left` is predicted.
   void show(const std::string& what, double seconds_left);
-  /// Without a prediction: what the finished cases took on average stands for the others; until one has ended, no time
-  /// is shown.
+  /// As `show` with a prediction, but assumes that other cases take as long as the finished ones on average; until one
+  /// has ended, no time is shown.
   void show(const std::string& what);
-  /// The same for work that is not a list of cases: `done` is the finished share, 0 … 1.
+  /// Shows work that is not a list of cases: `done` is the finished share, 0 … 1.
   void show_part(const std::string& what, double done, std::optional<double> seconds_left);
-  /// A case has ended: its line stays. Without a line it is only counted.
+  /// Notes the end of a case, whose line stays. Without a line it is only counted.
   void finished(const std::string& line);
   void finished() { ++done_; }
 

@@ -1,4 +1,4 @@
-// Into how many parts something is cut.
+// The number of parts of a given size that cover a whole.
 #pragma once
 
 #include <type_traits>

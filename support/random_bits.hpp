@@ -1,4 +1,4 @@
-// The numbers behind SeededRandom, each by itself: for those who want one from the middle, on a GPU too.
+// The numbers of SeededRandom, each computed independently: for taking one from the middle, also on a GPU.
 #pragma once
 
 #include <cstdint>
@@ -16,17 +16,17 @@ CONVLADDER_HOST_DEVICE inline std::uint64_t mix_bits(std::uint64_t value) {
   return value ^ (value >> 31);
 }
 
-/// Where the sequence of that seed and stream begins.
+/// The beginning of the sequence of a seed and stream.
 CONVLADDER_HOST_DEVICE inline std::uint64_t random_state(std::uint64_t seed, std::uint64_t stream) {
   return mix_bits(mix_bits(seed) ^ (stream * kGoldenRatio));
 }
 
-/// Number `place`, from 0, of a sequence.
+/// The number at `place`, from 0, of a sequence.
 CONVLADDER_HOST_DEVICE inline std::uint64_t random_bits(std::uint64_t state, std::uint64_t place) {
   return mix_bits(state + (place + 1) * kGoldenRatio);
 }
 
-/// What SeededRandom::between makes of a number: low..low + range - 1.
+/// SeededRandom::between for one number: low..low + range - 1.
 CONVLADDER_HOST_DEVICE inline int bits_between(std::uint64_t bits, int low, std::uint64_t range) {
   return low + static_cast<int>(((bits >> 32) * range) >> 32);
 }

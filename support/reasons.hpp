@@ -1,4 +1,4 @@
-// What has the same reason, said once.
+// Groups names by their reason, so that each reason is given once.
 #pragma once
 
 #include <cstddef>
@@ -8,15 +8,15 @@
 
 namespace convladder {
 
-/// Collects names with a reason each, and says every reason once, in the order in which they first came.
+/// Collects names with a reason each, and gives every reason once, in the order in which they first came.
 class Reasons {
  public:
   void add(const std::string& reason, const std::string& name);
   bool empty() const { return groups_.empty(); }
 
-  /// "one: REASON", "one, two and 10 more: REASON" where there are more than `most_names`.
+  /// Lines such as "one: REASON", or "one, two and 10 more: REASON" if there are more than `most_names`.
   std::vector<std::string> lines(std::size_t most_names = 4) const;
-  /// The same as a text of several lines, each of them at most as long as a table's; empty of nothing.
+  /// The lines as one text, broken at the width of a table; empty if there are none.
   std::string text(std::size_t most_names = 4) const;
 
  private:

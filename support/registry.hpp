@@ -1,5 +1,5 @@
-// What files of the program register of themselves before main: devices, problems, variants, operators, commands, each
-// kind in a registry of its own, all of the same make.
+// Registries of what files of the program provide before main: devices, problems, variants, operators, commands, with a
+// registry of the same form for each kind.
 #pragma once
 
 #include <fmt/format.h>
@@ -21,13 +21,13 @@ template <typename Entry>
 class Registry {
  public:
   struct Rules {
-    /// What an entry still lacks when it is registered. May be left out.
+    /// Completes an entry when it is registered. May be omitted.
     std::function<void(Entry&)> complete = nullptr;
-    /// The order, which never depends on the linker.
+    /// The order of entries, which never depends on the linker.
     std::function<bool(const Entry&, const Entry&)> before;
-    /// What no two entries may share: "variant 'shared-memory' of family cuda".
+    /// The identity of an entry, which no two entries may share: "variant 'shared-memory' of family cuda".
     std::function<std::string(const Entry&)> identity;
-    /// What else has to be so, of the sorted entries; throws std::logic_error. May be left out.
+    /// Checks further conditions on the sorted entries; throws std::logic_error. May be omitted.
     std::function<void(const std::vector<Entry>&)> check = nullptr;
   };
 
@@ -38,13 +38,14 @@ class Registry {
     owned_.push_back(std::move(owned));
   }
 
-  /// All of them, sorted and checked when they are first asked for: nothing registers later. Throws std::logic_error.
+  /// All entries, sorted and checked when they are first asked for: nothing may register later. Throws
+  /// std::logic_error.
   const std::vector<Entry>& all() {
     std::call_once(arranged_, [this] { arrange(); });
     return entries_;
   }
 
-  /// The first that matches, or nullptr.
+  /// The first entry that matches, or nullptr.
   template <typename Matches>
   const Entry* find(const Matches& matches) {
     const auto found = std::ranges::find_if(all(), matches);

@@ -1,7 +1,7 @@
 // Rounding of an exact value to a floating point format, in integer arithmetic: the same on every host.
 //
-// Every conversion that is not what the host does by default goes through here, and so does half precision. A value is
-// taken apart into sign, exponent and significand, and put together again in another format with one rounding.
+// Every conversion that differs from the host's default goes through here, and so does half precision. A value is split
+// into sign, exponent and significand, and put together in another format with one rounding.
 #pragma once
 
 #include <bit>
@@ -16,10 +16,10 @@ enum class Rounding : std::uint8_t { nearest_even, toward_zero, down, up, neares
 struct FloatFormat {
   int exponent_bits;
   int fraction_bits;
-  int unused_bits = 0;  ///< below the fraction, zero: TF32 lies in the upper 19 bits of 32
+  int unused_bits = 0;  ///< zero bits below the fraction: TF32 is in the upper 19 bits of 32
 
   constexpr int bias() const { return (1 << (exponent_bits - 1)) - 1; }
-  constexpr int smallest_exponent() const { return 1 - bias(); }  ///< of a normal number
+  constexpr int smallest_exponent() const { return 1 - bias(); }  ///< of normal numbers
   constexpr std::uint64_t infinity() const { return ((std::uint64_t{1} << exponent_bits) - 1) << fraction_bits; }
 };
 
@@ -29,7 +29,7 @@ inline constexpr FloatFormat kTensorFloat32Format{8, 10, 13};
 inline constexpr FloatFormat kSingleFormat{8, 23};
 inline constexpr FloatFormat kDoubleFormat{11, 52};
 
-/// (-1)^negative * significand * 2^(exponent - 63): the significand's leading bit is bit 63, or all of it is zero.
+/// A number (-1)^negative * significand * 2^(exponent - 63): the significand's leading bit is bit 63, or it is zero.
 struct Unpacked {
   bool negative = false;
   int exponent = 0;
@@ -41,7 +41,7 @@ inline Unpacked unpack_integer(bool negative, std::uint64_t magnitude) {
   return {negative, 63 - zeros, magnitude == 0 ? 0 : magnitude << zeros};
 }
 
-/// Any double: every value of the smaller formats is one. It must be finite.
+/// Splits a double, of which all smaller formats' values are some. It must be finite.
 inline Unpacked unpack_double(double value) {
   const auto bits = std::bit_cast<std::uint64_t>(value);
   const int biased = static_cast<int>(bits >> 52) & 0x7ff;
@@ -52,7 +52,8 @@ inline Unpacked unpack_double(double value) {
   return {(bits >> 63) != 0, (biased == 0 ? 1 : biased) - 1023 + 11 - zeros, significand << zeros};
 }
 
-/// Whether the magnitude grows by one unit, from the bits cut off: `half` is the first of them, `rest` any other.
+/// Whether the magnitude grows by one unit, given the cut bits: `half` is the first of them, `rest` whether any other
+/// is set.
 inline bool rounds_up(Rounding rounding, bool negative, bool odd, bool half, bool rest) {
   switch (rounding) {
     case Rounding::nearest_even:
@@ -69,7 +70,7 @@ inline bool rounds_up(Rounding rounding, bool negative, bool odd, bool half, boo
   return false;
 }
 
-/// The bits of the value in that format. Overflow gives infinity, or the largest number where the rounding leads there.
+/// The bits of the value in the format. Overflow gives infinity, or the largest number if the rounding leads there.
 template <FloatFormat kFormat>
 std::uint64_t pack(const Unpacked& value, Rounding rounding) {
   const std::uint64_t sign = value.negative ? std::uint64_t{1} << (kFormat.exponent_bits + kFormat.fraction_bits) : 0;
@@ -79,7 +80,7 @@ std::uint64_t pack(const Unpacked& value, Rounding rounding) {
   const int shift = 63 - kFormat.fraction_bits + (subnormal ? kFormat.smallest_exponent() - value.exponent : 0);
   std::uint64_t kept = 0;
   bool half = false;
-  bool rest = true;  // of a value below half the smallest subnormal
+  bool rest = true;  // for a value below half the smallest subnormal
   if (shift < 64) {
     kept = value.significand >> shift;
     half = ((value.significand >> (shift - 1)) & 1) != 0;
@@ -100,7 +101,7 @@ std::uint64_t pack(const Unpacked& value, Rounding rounding) {
   return placed(sign | bits);
 }
 
-/// A double in that format; NaN becomes `nan`.
+/// The bits of a double in the format; NaN becomes `nan`.
 template <FloatFormat kFormat>
 std::uint64_t round_double(double value, Rounding rounding, std::uint64_t nan) {
   const auto magnitude = std::bit_cast<std::uint64_t>(value) & ~(std::uint64_t{1} << 63);

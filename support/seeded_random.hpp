@@ -10,10 +10,10 @@
 
 namespace convladder {
 
-/// SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014), integers only.
+/// SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014), using only integers.
 class SeededRandom {
  public:
-  /// Each pair has its own sequence: different `stream` numbers give independent sequences for one seed.
+  /// Each pair of numbers has its own sequence: different `stream` numbers give independent sequences for one seed.
   SeededRandom(std::uint64_t seed, std::uint64_t stream) : state_(random_state(seed, stream)) {}
 
   std::uint64_t next() {
@@ -21,19 +21,19 @@ class SeededRandom {
     return mix_bits(state_);
   }
 
-  /// low..high, both included; the range is below 2^32. Bias is below 2^-32 per value of the range.
+  /// A number in low..high, both included; the range is below 2^32. Bias is below 2^-32 per value of the range.
   int between(int low, int high) {
     return bits_between(next(), low, static_cast<std::uint64_t>(static_cast<std::int64_t>(high) - low + 1));
   }
 
-  /// True in `percent` of 100 cases.
+  /// True with a probability of `percent` %.
   bool chance(int percent) { return between(1, 100) <= percent; }
 
  private:
   std::uint64_t state_;
 };
 
-/// Every order as likely as any other (Fisher and Yates); at most 2^31 values.
+/// Shuffles values so that every order is equally likely (Fisher and Yates); at most 2^31 values.
 template <typename T>
 void shuffle(std::vector<T>& values, SeededRandom& random) {
   for (std::size_t last = values.size(); last-- > 1;) {

@@ -1,4 +1,4 @@
-// A text with separators, in parts.
+// Splits a text at separators.
 #pragma once
 
 #include <algorithm>

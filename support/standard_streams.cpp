@@ -23,18 +23,18 @@ struct StandardStream {
   int descriptor;
   int error = 0;  ///< of the first write that failed; nothing is written after it
   bool used = false;
-  std::string rest{};  ///< of a character that is not complete yet
+  std::string rest{};  ///< of an incomplete character
 };
 StandardStream standard_output{STDOUT_FILENO};
 StandardStream standard_error{STDERR_FILENO};
 
-/// 0, or the error.
+/// Returns 0, or the error.
 int write_to(int descriptor, std::string_view text) {
   while (!text.empty()) {
     const ssize_t count = ::write(descriptor, text.data(), text.size());
     if (count > 0) {
       text.remove_prefix(static_cast<std::size_t>(count));
-    } else if (count < 0 && errno == EAGAIN) {  // somebody else has set it to not block
+    } else if (count < 0 && errno == EAGAIN) {  // the descriptor was made non-blocking by somebody else
       pollfd event{descriptor, POLLOUT, 0};
       ::poll(&event, 1, -1);
     } else if (count == 0 || errno != EINTR) {
@@ -44,7 +44,7 @@ int write_to(int descriptor, std::string_view text) {
   return 0;
 }
 
-/// Always succeeds.
+/// Always reports success.
 ssize_t write_and_note(void* cookie, const char* data, std::size_t size) {
   auto* const stream = static_cast<StandardStream*>(cookie);
   stream->used = true;
@@ -72,9 +72,9 @@ std::FILE* open_noting(StandardStream& stream, int buffering) {
 void open_standard_streams() noexcept {
   for (int wanted = STDIN_FILENO; wanted <= STDERR_FILENO; ++wanted) {
     if (::fcntl(wanted, F_GETFD) >= 0) continue;
-    // The end that is read from, of a pipe that nobody writes to: no file has to be there, as /dev/null would.
+    // The reading end of a pipe that nobody writes to: unlike /dev/null, it needs no file.
     std::array<int, 2> ends{};
-    if (::pipe(ends.data()) != 0) ::_exit(kExitError);  // and nowhere to say why
+    if (::pipe(ends.data()) != 0) ::_exit(kExitError);  // and there is nowhere to say why
     ::close(ends[1]);
   }
 }

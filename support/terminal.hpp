@@ -1,4 +1,4 @@
-// What the terminal at the other end of a stream can show.
+// The abilities of the terminal at the other end of a stream.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@ namespace convladder {
 /// The columns of the terminal behind a file descriptor, at least 40; `otherwise` where there is none.
 std::size_t terminal_columns(int descriptor, std::size_t otherwise);
 
-/// Whether it shows more than ASCII, by what the environment says of it (TERM, LC_ALL, LC_CTYPE, LANG).
+/// Whether the terminal shows more than ASCII, judged by the environment (TERM, LC_ALL, LC_CTYPE, LANG).
 bool terminal_shows_unicode();
 
 }  // namespace convladder

@@ -1,5 +1,5 @@
-// A hash of text that is the same on every machine and with every library, which std::hash is not: what follows from a
-// seed is to be the same everywhere.
+// A hash of text that is the same on every machine and with every library, unlike std::hash: results of a seed must be
+// the same everywhere.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace convladder {
 
-/// FNV-1a, 64 bits (Fowler, Noll, Vo; RFC 9923). For random numbers, not against anybody's intent.
+/// FNV-1a, 64 bits (Fowler, Noll, Vo; RFC 9923). For random numbers, not for protection against attacks.
 constexpr std::uint64_t text_hash(std::string_view text) {
   std::uint64_t hash = 0xcbf29ce484222325;
   for (const char one : text) hash = (hash ^ static_cast<unsigned char>(one)) * 0x100000001b3;

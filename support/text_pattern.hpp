@@ -7,10 +7,10 @@
 
 namespace convladder {
 
-/// Of ECMAScript's kind, as std::regex reads it.
+/// A regular expression of ECMAScript's kind, as in std::regex.
 class TextPattern {
  public:
-  /// Matches everything, as an empty text does.
+  /// A pattern that matches everything, as an empty text does.
   TextPattern() = default;
   /// Throws UserError "OPTION 'TEXT' is not a regular expression: …".
   TextPattern(std::string_view option, const std::string& text);

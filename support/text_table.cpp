@@ -8,9 +8,9 @@
 namespace convladder {
 namespace {
 
-constexpr std::size_t kNarrowestText = 16;  // columns that texts are broken to, at the least
+constexpr std::size_t kNarrowestText = 16;  // narrowest width to which texts are broken
 
-/// Characters, not bytes: the continuation bytes of UTF-8 take no column.
+/// The width in characters, not bytes: the continuation bytes of UTF-8 take no column.
 std::size_t shown_width(const std::string& text) {
   return static_cast<std::size_t>(
       std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
@@ -50,7 +50,8 @@ std::string row_lines(const std::vector<std::string>& row, const std::vector<Tex
   return lines;
 }
 
-/// "conv_kernel" -> "conv_", "kernel"; "cudaMemGetInfo" -> "cuda", "Mem", "Get", "Info", as many as fit joined.
+/// Breaks a title: "conv_kernel" -> "conv_", "kernel"; "cudaMemGetInfo" -> "cuda", "Mem", "Get", "Info", joined as far
+/// as they fit.
 std::vector<std::string> broken_title(const std::string& title, std::size_t width) {
   std::vector<std::string> pieces(1);
   for (std::size_t i = 0; i < title.size(); ++i) {
@@ -70,7 +71,7 @@ std::size_t whole_width(const std::vector<std::size_t>& widths) {
   return std::accumulate(widths.begin(), widths.end(), 2 * widths.size()) - 2;
 }
 
-/// Of each column; `titles` holds the lines of each one's title.
+/// The width of each column; `titles` holds the lines of each column's title.
 std::vector<std::size_t> column_widths(const std::vector<TextColumn>& columns,
                                        const std::vector<std::vector<std::string>>& titles,
                                        const std::vector<std::vector<std::string>>& rows) {
@@ -84,7 +85,7 @@ std::vector<std::size_t> column_widths(const std::vector<TextColumn>& columns,
   return widths;
 }
 
-/// Each title's lines: one, or as many as keep it no wider than the numbers below it.
+/// The lines of each title: one, or as many as keep it no wider than the numbers below it.
 std::vector<std::vector<std::string>> title_lines(const std::vector<TextColumn>& columns,
                                                   const std::vector<std::vector<std::string>>& rows, bool broken) {
   std::vector<std::vector<std::string>> titles;
@@ -97,7 +98,7 @@ std::vector<std::vector<std::string>> title_lines(const std::vector<TextColumn>&
   return titles;
 }
 
-/// Takes what is too much from the widest column of texts.
+/// Narrows the widest column of texts until the table fits.
 void narrow_texts(const std::vector<TextColumn>& columns, std::size_t most_columns, std::vector<std::size_t>& widths) {
   const std::size_t all = whole_width(widths);
   std::size_t widest = columns.size();
@@ -178,7 +179,7 @@ std::string text_table(const std::vector<TextColumn>& columns, const std::vector
   for (std::size_t line = 0; line < title_height; ++line) {
     std::vector<std::string> parts;
     for (const std::vector<std::string>& title : titles) {
-      const std::size_t blank = title_height - title.size();  // the last line of each stands above the numbers
+      const std::size_t blank = title_height - title.size();  // a title's last line is directly above the numbers
       parts.push_back(line < blank ? "" : title[line - blank]);
     }
     text += joined(parts, columns, widths);

@@ -1,4 +1,4 @@
-// Whole numbers from the command line, strictly: no sign, no fraction, no rest, no overflow.
+// Parses whole numbers from the command line strictly: no sign, no fraction, no trailing text, no overflow.
 #pragma once
 
 #include <fmt/format.h>

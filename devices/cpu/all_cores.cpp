@@ -30,7 +30,7 @@ void on_all_cores(std::size_t count, const std::function<void(std::size_t)>& wor
   try {
     for (int thread = 1; thread < usable_cores(); ++thread) others.emplace_back(take_pieces);
   } catch (const std::system_error&) {
-    // No more threads may be started: those that are there do all of it.
+    // No more threads may be started: those that exist do all of the work.
   }
   take_pieces();
   others.clear();  // joins

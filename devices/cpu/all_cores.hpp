@@ -6,8 +6,8 @@
 
 namespace convladder {
 
-/// Calls `work` once for every index below `count`, on as many threads as there are usable cores. Returns when all are
-/// done; what a piece throws first is thrown then, and pieces that have not begun by that time do not.
+/// Calls `work` once for every index below `count`, on as many threads as there are usable cores, and returns when all
+/// calls are done. Rethrows the first exception of a call; calls that have not begun by then are skipped.
 void on_all_cores(std::size_t count, const std::function<void(std::size_t index)>& work);
 
 }  // namespace convladder

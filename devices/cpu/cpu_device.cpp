@@ -19,7 +19,8 @@ constexpr std::size_t kMostBytes = std::size_t{1} << 62;  // above, rounding up 
 
 std::size_t page_bytes() { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
 
-/// Has the system give the memory now: otherwise the first kernel that writes to it would pay, and its time with it.
+/// Makes the system provide the memory now: otherwise the first kernel that writes to it would pay for that in its
+/// time.
 void touch(std::byte* memory, std::size_t bytes, std::size_t page) {
   volatile std::byte* const at = memory;
 #pragma omp parallel for schedule(static)

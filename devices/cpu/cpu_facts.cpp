@@ -69,7 +69,7 @@ int usable_cores() {
 }
 
 bool has_less_time_than(int cores) {
-  // "200000 100000": of each 100 ms, 200 on all cores together; "max 100000" is no limit, and so is -1.
+  // "200000 100000": 200 ms of every 100 ms, over all cores; "max 100000" is no limit, and neither is -1.
   std::istringstream both(first_line("/sys/fs/cgroup/cpu.max"));
   double granted = -1;
   double period = 0;

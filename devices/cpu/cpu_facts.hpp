@@ -1,4 +1,4 @@
-// What this machine's processor is, read from the operating system.
+// Facts about this machine's processor, read from the operating system.
 #pragma once
 
 #include <cstddef>
@@ -19,14 +19,14 @@ struct CpuCache {
 std::string cpu_model();
 /// Cores this process may run on (its affinity mask, which a container or a job scheduler may have narrowed).
 int usable_cores();
-/// Whether the control group grants so many cores less than all of their time (docker --cpus): who looks at something
-/// without pause then takes from who works.
+/// Whether the control group grants less than the full time of `cores` cores (docker --cpus): busy waiting then takes
+/// time from threads that work.
 bool has_less_time_than(int cores);
 /// Threads the CPU variants run on: OpenMP's default, so OMP_NUM_THREADS is honoured.
 int cpu_threads();
 /// The vector and matrix extensions worth naming, widest last: {"sse4_2", "avx2", "fma", "avx512f"}.
 std::vector<std::string> cpu_instruction_sets();
-/// What sets the frequency of core 0, "performance" or "powersave"; empty where the system does not say, as in many
+/// The frequency governor of core 0, "performance" or "powersave"; empty where the system does not say, as in many
 /// virtual machines.
 std::string cpu_governor();
 /// Caches of core 0, by level.
@@ -35,18 +35,18 @@ std::vector<CpuCache> cpu_caches();
 std::size_t cpu_last_level_cache_bytes();
 
 std::size_t total_memory_bytes();
-/// Bytes of addresses that this process may have, and those of them that it does not have yet. None without a limit
-/// (`ulimit -v`).
+/// The number of bytes of addresses that this process may have and does not have yet. None without a limit (`ulimit
+/// -v`).
 std::optional<std::size_t> address_space_limit();
 std::optional<std::size_t> address_space_left();
 /// ", the address space is limited to 1000 MiB (ulimit -v)", for messages about memory that is not there; empty without
 /// a limit.
 std::string address_space_remark();
-/// What can be allocated without swapping: MemAvailable, and the control group's limit or what is left of the address
-/// space where these are lower.
+/// The memory that can be allocated without swapping: MemAvailable, or the control group's limit or the rest of the
+/// address space where these are lower.
 std::size_t available_memory_bytes();
 
-/// All of it, for `convladder list --machine` and the record.
+/// All facts about the processor, for `convladder list --machine` and the record.
 std::vector<DeviceFact> cpu_facts();
 
 }  // namespace convladder

@@ -24,8 +24,8 @@ constexpr Models kAmd[] = {{23, 0x00, 0x2f, "zen"},  {23, 0x30, 0xff, "zen2"}, {
                            {25, 0x10, 0x1f, "zen4"}, {25, 0x20, 0x5f, "zen3"}, {25, 0x60, 0xaf, "zen4"},
                            {26, 0x00, 0x4f, "zen5"}, {26, 0x60, 0x7f, "zen5"}};
 
-/// Cores that differ in nothing that a kernel meets have one name: Cascade Lake is Skylake's, Emerald Rapids is
-/// Sapphire Rapids' with a larger cache.
+/// Cores that differ in nothing that matters to a kernel have one name: Cascade Lake has Skylake's, and Emerald Rapids
+/// that of Sapphire Rapids, whose cache is smaller.
 constexpr Models kIntel[] = {
     {6, 0x3c, 0x3c, "haswell"},         {6, 0x3f, 0x3f, "haswell"},         {6, 0x45, 0x46, "haswell"},
     {6, 0x3d, 0x3d, "broadwell"},       {6, 0x47, 0x47, "broadwell"},       {6, 0x4f, 0x4f, "broadwell"},
@@ -64,7 +64,7 @@ std::string cpu_microarchitecture() {
   if (__get_cpuid(1, &version, &rest[0], &rest[1], &rest[2]) == 0) return "unknown";
   char vendor[sizeof name];
   std::memcpy(vendor, name.data(), sizeof name);
-  // Intel's and AMD's manuals: the extended family is added to a family of 15, the extended model to 6 and 15.
+  // Intel's and AMD's manuals: the extended family is added to a family of 15, the extended model to families 6 and 15.
   const unsigned base_family = version >> 8 & 0xf;
   const unsigned family = base_family + (base_family == 0xf ? version >> 20 & 0xff : 0);
   const unsigned extended = base_family == 0xf || base_family == 0x6 ? version >> 16 & 0xf : 0;

@@ -6,7 +6,7 @@
 namespace convladder {
 namespace {
 
-/// Those that live, of the one thread that prepares and calls variants.
+/// The objects that exist, used by the one thread that prepares and calls variants.
 std::vector<OtherThreads*>& living() {
   static std::vector<OtherThreads*> all;
   return all;

@@ -7,18 +7,18 @@
 
 namespace convladder {
 
-/// As long as it lives, a library has threads of its own here.
+/// As long as an object exists, a library has threads of its own in this process.
 class OtherThreads {
  public:
-  /// `rest` sends them to sleep, where they would spin for longer than OpenMP's do; it must not throw.
+  /// `rest` sends these threads to sleep where they would spin for longer than OpenMP's do; it must not throw.
   explicit OtherThreads(std::function<void()> rest = nullptr);
   OtherThreads(const OtherThreads&) = delete;
   OtherThreads& operator=(const OtherThreads&) = delete;
   ~OtherThreads();
 
-  /// Whether there are any: work between timed calls is one thread's then.
+  /// Whether there are any such threads: work between timed calls then uses one thread.
   static bool any();
-  /// Nothing is asked of them soon: they go to sleep.
+  /// Sends them to sleep, since they get no work soon.
   static void rest();
 
  private:

@@ -21,7 +21,7 @@ namespace {
 constexpr const char* kVariable = "CONVLADDER_AMX";
 constexpr const char* kEmulated = "emulated";
 
-/// None or empty: nothing is asked for.
+/// The wish of the environment; without one, or if it is empty, nothing is asked for.
 std::string_view wish() {
   const char* const text = std::getenv(kVariable);
   return text == nullptr ? std::string_view() : std::string_view(text);
@@ -29,7 +29,7 @@ std::string_view wish() {
 
 #ifdef __x86_64__
 
-// Of arch_prctl (Linux 5.16); headers may be older.
+// Constants of arch_prctl (Linux 5.16); headers may be older.
 constexpr int kSupportedFeatures = 0x1021;
 constexpr int kAskForFeature = 0x1023;
 constexpr int kTileData = 18;
@@ -56,7 +56,7 @@ std::string why_processor_has_none() {
 }
 
 int ask_for_tiles() {
-  // For all threads, also those that are there already.
+  // The request holds for all threads, those that exist already included.
   return syscall(SYS_arch_prctl, kAskForFeature, kTileData) == 0 ? 0 : errno;
 }
 

@@ -5,18 +5,18 @@
 
 namespace convladder {
 
-/// What carries out tile instructions in this process.
+/// The unit that carries out tile instructions in this process.
 enum class TileUnit { none, emulated, processor };
 
-/// The processor's where it has them and the system lets programs use them. CONVLADDER_AMX=emulated in the environment
-/// asks for the emulation, on any processor.
+/// The processor's unit, where it has one and the system lets programs use it. CONVLADDER_AMX=emulated in the
+/// environment asks for the emulation, on any processor.
 TileUnit tile_unit();
-/// Why there are none, in one line that says what can be done. Empty otherwise.
+/// Why there is no tile unit, in one line that says what can be done. Empty if there is one.
 std::string why_no_tile_unit();
-/// Asks the system for the registers, which it gives to whoever asks: for all threads, before the first instruction.
-/// Nothing for an emulation. Throws DeviceError where the system refuses.
+/// Asks the system for the tile registers, for all threads, before the first instruction that uses them. Does nothing
+/// for an emulation. Throws DeviceError where the system refuses.
 void require_tile_unit();
-/// For people, in a few words: the processor's, emulated, or none.
+/// The tile unit in a few words for people: the processor's, emulated, or none.
 std::string tile_unit_remark();
 
 }  // namespace convladder

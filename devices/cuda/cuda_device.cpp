@@ -49,7 +49,8 @@ int attribute(cudaDeviceAttr name) {
 /// Whether the CUDA runtime of this process is the stand-in (simulator/stand_in), which says so by this symbol.
 bool is_stand_in() { return dlsym(RTLD_DEFAULT, "convladder_stand_in_version") != nullptr; }
 
-/// Whether its times are those of a virtual clock: the stand-in's are, unless its settings ask for the real one.
+/// Whether the device's times are those of a virtual clock: the stand-in's are, unless its settings ask for the real
+/// one.
 bool has_virtual_clock() {
   const auto ask = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "convladder_stand_in_is_virtual"));
   return ask != nullptr && ask() != 0;
@@ -66,11 +67,11 @@ class CudaRecording final : public Recording {
 
  private:
   cudaGraphExec_t graph_;
-  const cudaStream_t* stream_;  ///< of the device, which outlives it
+  const cudaStream_t* stream_;  ///< the current stream of the device, which outlives this object
 };
 
-/// What is asked of a device without opening it, which would make a context in this process; nothing if there is none,
-/// or none that answers: its cases say why, and what else was to run does.
+/// Calls `ask` unless there is no device or none that answers: then returns an empty answer, since the cases themselves
+/// say why, and others are to run. Opening the device instead would make a context in this process.
 template <typename Answer>
 Answer asked_of_device(Answer (*ask)()) {
   try {
@@ -110,9 +111,9 @@ std::string why_compiled_on_device() {
 std::string why_compiled_at_first_launch() { return asked_of_device(why_compiled_on_device); }
 
 DeviceSpeed speed_of_device() {
-  constexpr double kLanes = 128;            // of a multiprocessor; some have 64
-  constexpr double kStartSeconds = 30;      // a context, and what the driver and libraries load from a slow disk
-  constexpr double kCompilingSeconds = 60;  // of a file's kernels from PTX, on a busy host
+  constexpr double kLanes = 128;            // lanes of a multiprocessor; some have 64
+  constexpr double kStartSeconds = 30;      // for a context, with all that is loaded from a slow disk
+  constexpr double kCompilingSeconds = 60;  // for a file's kernels from PTX, on a busy host
   const double kilohertz = std::max(attribute(cudaDevAttrClockRate), 1'000'000);  // 0 where the driver does not say
   return {.flop_per_second = 2 * kLanes * attribute(cudaDevAttrMultiProcessorCount) * kilohertz * 1e3,
           .start_seconds = kStartSeconds + (why_compiled_at_first_launch().empty() ? 0 : kCompilingSeconds)};
@@ -173,7 +174,7 @@ const DeviceRegistration registration{{.name = "cuda",
 
 void require_cuda(cudaError_t status, const std::string& call) {
   if (status == cudaSuccess) return;
-  static_cast<void>(cudaGetLastError());  // an error that is not sticky shall not be reported a second time
+  static_cast<void>(cudaGetLastError());  // an error that is not sticky must not be reported a second time
   throw DeviceError(fmt::format("{}: {}", call, error_text(status)));
 }
 
@@ -193,7 +194,7 @@ CudaDevice::CudaDevice() {
 }
 
 CudaDevice::~CudaDevice() {
-  // After a sticky error these fail as well; the process is about to end, and a destructor has no one to tell.
+  // After a sticky error these calls fail as well; the process is about to end, and a destructor has no one to tell.
   flush_buffer_ = DeviceBuffer();
   clock_readings_ = DeviceBuffer();
   if (start_ != nullptr) static_cast<void>(cudaEventDestroy(start_));
@@ -243,7 +244,7 @@ void CudaDevice::copy_to_host(void* destination, const void* source, std::size_t
   require(cudaMemcpy(destination, source, bytes, cudaMemcpyDeviceToHost), "cudaMemcpy to the host");
 }
 
-/// Once for a kernel, since it takes time of its own: in a measurement, of what is measured.
+/// Once for each kernel, since it takes time of its own, which would otherwise be part of a measurement.
 void CudaDevice::allow_shared_memory(const KernelLaunch& launch) {
   std::size_t& allowed = allowed_shared_bytes_[launch.kernel];
   if (launch.dynamic_shared_bytes <= allowed) return;
@@ -270,7 +271,7 @@ void CudaDevice::launch(const KernelLaunch& launch) {
   }
   arguments_.clear();
   for (const std::vector<std::byte>& argument : launch.arguments) {
-    // The runtime only reads them, its parameter merely does not say so.
+    // The runtime only reads the arguments; its parameter merely does not say so.
     arguments_.push_back(const_cast<std::byte*>(argument.data()));
   }
   last_kernel_ = launch.kernel;
@@ -281,7 +282,7 @@ void CudaDevice::launch(const KernelLaunch& launch) {
                  "launch");
 }
 
-/// With the arguments that are in `arguments_`.
+/// Launches the kernel with the arguments in `arguments_`.
 cudaError_t CudaDevice::launch_with_attributes(const KernelLaunch& launch) {
   std::array<cudaLaunchAttribute, 2> attributes{};
   unsigned count = 0;
@@ -313,7 +314,7 @@ void CudaDevice::wait() { require(cudaDeviceSynchronize(), "cudaDeviceSynchroniz
 
 void CudaDevice::read_clocks_at(std::size_t place) {
   if (clock_readings_.address() == nullptr) return;
-  // What was read at an earlier time is not to stand for a multiprocessor that no block comes to now.
+  // An earlier reading must not stand for a multiprocessor that no block comes to now.
   auto* const readings = static_cast<ClockReading*>(clock_readings_.address()) + place * kMostMultiprocessors;
   require(cudaMemsetAsync(readings, 0, kMostMultiprocessors * sizeof(ClockReading)), "cudaMemsetAsync");
   require(read_clocks(readings, multiprocessors_, nullptr), "launch of the kernel that reads clocks");
@@ -405,12 +406,12 @@ std::unique_ptr<Recording> CudaDevice::record(const std::function<void()>& work)
     if (is_whole) return std::make_unique<CudaRecording>(ready, &current_stream_);
   }
   current_stream_ = before;
-  static_cast<void>(cudaGetLastError());  // it was not to be recorded, and is none of the next call's business
+  static_cast<void>(cudaGetLastError());  // an error of recording is none of the next call's business
   return nullptr;
 }
 
 void CudaDevice::forget_persisting() {
-  // A device whose L2 has no such share says that it does not know of it, each call in its own way.
+  // A device whose L2 has no persisting share reports that it does not know of it, each call in its own way.
   const auto require_known = [this](cudaError_t status, const char* call) {
     if (status != cudaErrorNotSupported && status != cudaErrorUnsupportedLimit && status != cudaErrorInvalidValue) {
       return require(status, call);
@@ -430,7 +431,7 @@ void CudaDevice::forget_persisting() {
 cudaStream_t CudaDevice::stream(int number) {
   check_stream(number);
   cudaStream_t& stream = streams_[static_cast<std::size_t>(number)];
-  // A blocking stream would wait for the default stream, and that for it, at every turn.
+  // A blocking stream and the default stream would wait for each other at every turn.
   if (number > 0 && stream == nullptr) {
     require(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
   }

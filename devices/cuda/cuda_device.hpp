@@ -46,21 +46,21 @@ class CudaDevice final : public Device {
   void launch(const KernelLaunch& launch) override;
   bool is_asynchronous() const override { return true; }
   void wait() override;
-  /// Between two events on the default stream. What a pair of events adds to a short kernel is measured with
-  /// `launch_nothing`.
+  /// The time between two events on the default stream. `launch_nothing` measures what a pair of events adds to a short
+  /// kernel.
   double time_ns(const std::function<void()>& work) override;
   std::vector<double> times_ns(std::size_t calls, const std::function<void(std::size_t)>& before,
                                const std::function<void(std::size_t)>& work) override;
-  /// Kernels in the current stream.
+  /// Kernels that fill tensors, launched in the current stream.
   DeviceFilling* filling() override { return filling_.get(); }
   bool can_flush_caches() const override { return l2_bytes_ > 0; }
-  /// Enqueues reads of more than twice the L2's size. After writes each line that a timed kernel brings in would first
-  /// send one back to memory. The buffer is allocated by the first call and kept.
+  /// Enqueues reads of more than twice the L2's size. They follow writes, as each line that a timed kernel brings in
+  /// would otherwise first send a dirty one back to memory. The buffer is allocated by the first call and kept.
   void flush_caches() override;
-  /// Persisting lines of the L2 become normal ones, none of it is set aside, and the streams' windows are gone. What a
-  /// variant sets on streams of its own has no effect without that share.
+  /// Makes persisting lines of the L2 normal ones, sets none of it aside, and removes the streams' windows. Without a
+  /// persisting share, what a variant sets on streams of its own has no effect.
   void forget_persisting() override;
-  /// Through graphs: `work` is captured from the stream that it is told (`native_stream`).
+  /// Recordings are graphs: `work` is captured from the stream that it is told (`native_stream`).
   bool can_record() const override { return true; }
   std::unique_ptr<Recording> record(const std::function<void()>& work) override;
   void launch_nothing() override;
@@ -73,14 +73,14 @@ class CudaDevice final : public Device {
   void stream_waits_for(int stream, int event) override;
   void copy_to_device_async(void* destination, const void* source, std::size_t bytes) override;
   void copy_to_host_async(void* destination, const void* source, std::size_t bytes) override;
-  /// Through CUPTI (cupti_activities.hpp), where that is there.
+  /// Activities are recorded through CUPTI (cupti_activities.hpp), where it is available.
   bool records_activities() const override;
   std::string why_no_activities() const override;
   void start_activities() override;
   std::vector<Activity> stop_activities() override;
-  /// Temperature and what held the clock down, through NVML; empty without it. Reads only, sets nothing.
+  /// Temperature and the reasons that held the clock down, through NVML; empty without it. Reads only, sets nothing.
   DeviceState state() const override;
-  /// By the counters of its multiprocessors before and after; none where the clock is a virtual one.
+  /// From the counters of the multiprocessors before and after the timed work; none where the clock is virtual.
   std::optional<double> timed_clock_mhz() override;
 
  private:
@@ -96,10 +96,10 @@ class CudaDevice final : public Device {
   std::size_t l2_bytes_ = 0;
   std::size_t shared_bytes_opt_in_ = 0;
   std::map<const void*, std::size_t> allowed_shared_bytes_;  ///< by kernel, where more than 48 KB
-  std::vector<void*> arguments_;                             ///< of the launch under way; kept, so that none allocates
+  std::vector<void*> arguments_;                             ///< of the current launch; kept, so that none allocates
   cudaEvent_t start_ = nullptr;
   cudaEvent_t stop_ = nullptr;
-  std::vector<std::array<cudaEvent_t, 2>> pairs_;  ///< of times_ns, made when used
+  std::vector<std::array<cudaEvent_t, 2>> pairs_;  ///< the events of times_ns, made when used
   std::array<cudaStream_t, kStreams> streams_{};   ///< the first stays null: the default stream; others made when used
   std::array<cudaEvent_t, kEvents> events_{};      ///< made when used
   cudaStream_t current_stream_ = nullptr;

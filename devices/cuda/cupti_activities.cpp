@@ -75,7 +75,7 @@ const CuptiLibrary& cupti_library() {
   return library;
 }
 
-/// None of its functions is called for it: the first one of all has it look for a driver.
+/// Calls none of CUPTI's functions: the first call of any makes it look for a driver.
 const LibraryVersionRegistration library_registration([] {
   const CuptiLibrary& library = cupti_library();
   std::error_code error;
@@ -95,7 +95,7 @@ void require_cupti(CUptiResult status, const char* call) {
   throw DeviceError(fmt::format("{}: {}", call, text));
 }
 
-/// What the callbacks, which CUPTI calls from threads of its own, have gathered.
+/// The records that the callbacks, which CUPTI calls from threads of its own, have gathered.
 struct GatheredActivities {
   std::mutex mutex;
   std::vector<RecordedActivity> activities;
@@ -137,7 +137,7 @@ void CUPTIAPI buffer_completed(CUcontext context, std::uint32_t stream, std::uin
       ++gathered.dropped;
     }
   }
-  if (status != CUPTI_ERROR_MAX_LIMIT_REACHED) ++gathered.dropped;  // it did not come to the buffer's end
+  if (status != CUPTI_ERROR_MAX_LIMIT_REACHED) ++gathered.dropped;  // the buffer was not read to its end
   std::size_t dropped = 0;
   if (cupti_library().cuptiActivityGetNumDroppedRecords(context, stream, &dropped) == CUPTI_SUCCESS) {
     gathered.dropped += dropped;
@@ -157,7 +157,7 @@ void disable(CUpti_ActivityKind kind) {
   require_cupti(cupti_library().cuptiActivityDisable(kind), "cuptiActivityDisable");
 }
 
-/// Why nothing can be recorded, found out by trying: without a GPU, or beside another profiler, CUPTI refuses.
+/// Why nothing can be recorded, found by trying: without a GPU, or beside another profiler, CUPTI refuses.
 std::string why_not() {
   if (!cupti_library().missing.empty()) return cupti_library().missing;
   try {

@@ -1,7 +1,7 @@
 // Records what the GPU and the CUDA API do, through CUPTI's activity interface.
 //
 // CUPTI's header is needed at build time, its library is opened at run time: the program starts and runs without it,
-// and without a GPU. CUPTI is one for the whole process, and so are these functions.
+// and without a GPU. A process has one CUPTI, so these functions concern the whole process.
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ std::string cupti_unavailable();
 /// what CUPTI answered: another profiler may hold it.
 void start_cupti_activities();
 
-/// No more API calls from now on; what the GPU does is still recorded.
+/// Stops recording API calls; the GPU's work is still recorded.
 void pause_cupti_api_calls();
 
 /// Ends the recording and returns what was recorded, by start. The caller has waited for the GPU. Throws DeviceError if

@@ -1,4 +1,4 @@
-// Where CUPTI's library may lie. Nothing here needs it.
+// The places where CUPTI's library may lie. Nothing here needs it.
 #pragma once
 
 #include <functional>

@@ -118,7 +118,7 @@ std::optional<RecordedActivity> convert_record(const CUpti_Activity& record, con
 }
 
 std::vector<Activity> top_level_activities(std::vector<RecordedActivity> recorded) {
-  // Of calls that start together the outer one first: the longer, and the runtime's.
+  // Of calls that start together the outer one comes first: the longer one, and the runtime's.
   std::ranges::stable_sort(recorded, [](const RecordedActivity& a, const RecordedActivity& b) {
     if (a.activity.start_ns != b.activity.start_ns) return a.activity.start_ns < b.activity.start_ns;
     if (a.activity.duration_ns != b.activity.duration_ns) return a.activity.duration_ns > b.activity.duration_ns;

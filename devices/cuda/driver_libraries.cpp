@@ -1,4 +1,4 @@
-// What of NVIDIA's driver and runtime is here, for the record.
+// The versions of NVIDIA's driver and runtime on this machine, for the record.
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
 

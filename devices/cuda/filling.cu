@@ -13,10 +13,10 @@
 namespace convladder {
 namespace {
 
-constexpr int kThreads = 256;               // of a block
-constexpr std::int64_t kMostBlocks = 4096;  // more would wait for these: a thread takes several elements instead
+constexpr int kThreads = 256;               // threads of a block
+constexpr std::int64_t kMostBlocks = 4096;  // more blocks would wait for these: a thread takes several elements instead
 
-/// As from_double and to_double, by the GPU's own instructions.
+/// Conversions equal to from_double and to_double, by the GPU's own instructions.
 struct GpuNumbers {
   template <typename T>
   __device__ static T from(double value) {
@@ -61,7 +61,7 @@ __global__ void fill_elements_in_range(T* to, std::int64_t all, std::int64_t of_
   }
 }
 
-/// Nothing else looks at `standing` meanwhile.
+/// Forgets a standing change, which nothing else looks at meanwhile.
 __device__ void forget(StandingChange* standing) {
   if (standing != nullptr && first_of_thread() == 0) standing->replaced.rows = 0;
 }
@@ -92,8 +92,8 @@ __device__ T unchanged_element(const ChangedTensor& tensor, std::int64_t item, s
   return value;
 }
 
-/// Read by halves: an address is never read so, and as long as none comes from memory it is known what a launch may
-/// write (simulator/checkers/written_allocations.hpp).
+/// Reads a number by halves: an address is never read that way, and as long as no address comes from memory it is known
+/// what a launch may write (simulator/checkers/written_allocations.hpp).
 __device__ std::int64_t number_at(const std::int64_t& place) {
   const uint2 halves = __ldcg(reinterpret_cast<const uint2*>(&place));
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(halves.y) << 32U | halves.x);
@@ -122,7 +122,7 @@ __global__ void replace_elements(ChangedTensor tensor, StandingChange* standing,
     const std::int64_t number = i % of_item;
     if (number < taken_out) {
       const std::int64_t element = before.element(number);
-      // What is replaced again is another thread's.
+      // An element that is replaced again is left to the thread that replaces it.
       if (!now.contains(element)) {
         to[item * tensor.elements + element] = unchanged_element<T>(tensor, item, element);
       }
@@ -138,9 +138,9 @@ __global__ void replace_elements(ChangedTensor tensor, StandingChange* standing,
     to[item * tensor.elements + element] = value;
   }
   if (standing == nullptr) return;
-  __syncthreads();  // all of the block have read what stood there
+  __syncthreads();  // all threads of the block have read what stood there
   if (threadIdx.x != 0 || atomicAdd(&standing->blocks_done, 1U) + 1 < gridDim.x) return;
-  standing->replaced = now;  // all of the grid have
+  standing->replaced = now;  // all blocks of the grid have
   standing->blocks_done = 0;
 }
 
@@ -169,7 +169,7 @@ void launch(const char* what, cudaStream_t stream, void (*kernel)(Parameters...)
   require_cuda(launch_own(kernel, blocks, kThreads, stream, arguments...), what);
 }
 
-/// Calls `use` with a value of an unsigned type of the elements' size: where they are only moved.
+/// Calls `use` with a value of an unsigned type of the elements' size, for elements that are only moved.
 template <typename Use>
 void with_element_size(ElementType type, const Use& use) {
   switch (element_bytes(type)) {
@@ -212,7 +212,7 @@ class CudaFilling final : public DeviceFilling {
   }
 
   void replace(const ChangedTensor& tensor, StandingChange* standing, const ReplacedElements& now) override {
-    // What is taken out is hardly more than what is put in.
+    // Hardly more elements are taken out than put in.
     const unsigned blocks = blocks_for(2 * std::max<std::int64_t>(now.count(), 1) * tensor.items);
     with_element_type(tensor.type, [&]<typename T>(T) {
       launch("changing an input", current_, replace_elements<T>, blocks, tensor, standing, now);
@@ -234,7 +234,7 @@ class CudaFilling final : public DeviceFilling {
   }
 
  private:
-  /// A thread for each: there are few.
+  /// One thread for each chosen element: there are few.
   static unsigned blocks_of(const ChosenElements& chosen) {
     return static_cast<unsigned>(std::max(chosen.count - 1, 0) / kThreads + 1);
   }

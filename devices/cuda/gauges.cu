@@ -8,8 +8,8 @@
 namespace convladder {
 namespace {
 
-// Both counters are of the multiprocessor that a block runs on, and one store keeps a pair of them together whichever
-// of its blocks is last.
+// A block reads both counters from the multiprocessor that it runs on, and stores them at once, so that they stay a
+// pair whichever block of that multiprocessor is last.
 __global__ void gauge_clocks(ulonglong2* readings) {
   if (threadIdx.x > 0) return;
   unsigned multiprocessor = 0;
@@ -23,9 +23,9 @@ __global__ void gauge_clocks(ulonglong2* readings) {
 __global__ void gauge_nothing() {}
 
 constexpr int kReadThreads = 256;
-constexpr int kReadsOfThread = 2;  // of 16 bytes, all threads of a block side by side
+constexpr int kReadsOfThread = 2;  // reads of 16 bytes each, all threads of a block side by side
 
-// Volatile, so that no compiler leaves out what nobody uses.
+// Volatile, so that the compiler does not remove reads whose result nobody uses.
 __global__ void __launch_bounds__(kReadThreads) gauge_read(const uint4* from, std::size_t count) {
   const std::size_t first = std::size_t{blockIdx.x} * kReadThreads * kReadsOfThread + threadIdx.x;
 #pragma unroll
@@ -42,7 +42,7 @@ constexpr double kShortestNs = 200e3;  // %globaltimer moves in steps of up to 1
 
 cudaError_t read_clocks(ClockReading* readings, int multiprocessors, cudaStream_t stream) {
   static_assert(sizeof(ClockReading) == sizeof(ulonglong2));
-  // More blocks than one wave of them would have on each multiprocessor is not needed: what is free takes one.
+  // One wave of blocks would have at most this many on each multiprocessor: any free one takes one.
   return launch_own(gauge_clocks, static_cast<unsigned>(2 * multiprocessors), 32, stream,
                     reinterpret_cast<ulonglong2*>(readings));
 }

@@ -142,7 +142,7 @@ struct NvmlDevice::Library {
                                                                                                           : "";
   }
 
-  /// The number that a field holds; none for types that no counter has.
+  /// The number in a field; none for types that no counter has.
   static std::optional<double> number_of(const FieldValue& field) {
     switch (field.value_type) {
       case 0:
@@ -160,7 +160,8 @@ struct NvmlDevice::Library {
     }
   }
 
-  /// Since the driver was loaded, by reason. Empty where neither kind of counter is known.
+  /// How long the clock was held down since the driver was loaded, by reason. Empty where neither kind of counter is
+  /// known.
   std::vector<std::pair<std::string, double>> held_ns(Handle device) const {
     std::vector<std::pair<std::string, double>> held;
     std::array<FieldValue, kHeldFields.size()> fields;
@@ -181,13 +182,13 @@ struct NvmlDevice::Library {
     return held;
   }
 
-  /// Processes with a context on the device, this one left out; none where NVML does not say.
+  /// The number of processes with a context on the device, except this one; none where NVML does not say.
   std::optional<std::size_t> other_processes(Handle device) const {
     std::vector<ProcessInfo> list(16);
     while (processes != nullptr) {
       auto count = static_cast<unsigned>(list.size());
       const Return status = processes(device, &count, list.data());
-      if (status == insufficient_size && list.size() < 4096) {  // the count is what there is now: one more may come
+      if (status == insufficient_size && list.size() < 4096) {  // the count is of this moment: one more may come
         list.resize(2 * std::max<std::size_t>(count, list.size()));
         continue;
       }
@@ -236,7 +237,7 @@ std::vector<DeviceFact> NvmlDevice::facts() const {
   }
   unsigned current = 0;
   unsigned pending = 0;
-  // GPUs without it answer that it is not supported.
+  // GPUs without MIG answer that it is not supported.
   if (library_->mig_mode != nullptr && library_->mig_mode(device_, &current, &pending) == success) {
     facts.push_back({"MIG mode", current != 0 ? "on" : "off"});
   }

@@ -1,4 +1,4 @@
-// Temperature of a GPU and what holds its clock down, from the driver's management library, read only.
+// The temperature of a GPU and the reasons that hold its clock down, from the driver's management library, read only.
 #pragma once
 
 #include <memory>
@@ -19,14 +19,14 @@ class NvmlDevice {
   /// The GPU with that PCI bus id, "0000:3b:00.0": CUDA and NVML may number GPUs differently.
   explicit NvmlDevice(const std::string& pci_bus_id);
 
-  /// Two queries, of which each may take milliseconds.
+  /// The device's state, by two queries that may each take milliseconds.
   DeviceState state() const;
 
-  /// What NVML says of the GPU as it is set up, and who else uses it: "UUID", "driver", "compute mode", "MIG mode",
-  /// "power limit W", "VBIOS", "other processes on it". What it does not answer is left out.
+  /// NVML's description of the GPU's setup and other users: "UUID", "driver", "compute mode", "MIG mode", "power limit
+  /// W", "VBIOS", "other processes on it". Facts that it does not give are left out.
   std::vector<DeviceFact> facts() const;
 
-  /// The GPU's memory that no process has, asked without a context on it. None where NVML does not say.
+  /// The GPU's memory that no process has, found without a context on it. None where NVML does not say.
   std::optional<double> free_memory_bytes() const;
   /// How many processes compute on the GPU now, this one aside. None where NVML does not say.
   std::optional<std::size_t> other_processes() const;

@@ -7,8 +7,8 @@
 
 namespace convladder {
 
-/// What this launch itself comes to. `<<<>>>` and cudaGetLastError would also tell an error that a stage's own calls
-/// have left there.
+/// Launches a kernel and returns the status of this launch alone. `<<<>>>` and cudaGetLastError would also return an
+/// error that a stage's own calls have left there.
 template <typename... Parameters>
 cudaError_t launch_own(void (*kernel)(Parameters...), unsigned blocks, unsigned threads, cudaStream_t stream,
                        std::type_identity_t<Parameters>... arguments) {

@@ -1,4 +1,4 @@
-// Makes what ptxas reported of the kernels known to `kernel_resources` (devices/kernel_resources.hpp).
+// Passes the reports of ptxas on the kernels to `kernel_resources` (devices/kernel_resources.hpp).
 #pragma once
 
 #include <vector>

@@ -68,7 +68,7 @@ __host__ __device__ inline float min(float a, float b) { return __builtin_fminf(
 __host__ __device__ inline float max(float a, float b) { return __builtin_fmaxf(a, b); }
 
 #ifdef __CUDA_ARCH__
-// Without debug information of their own: an instruction is said to be where the kernel calls for it.
+// Without debug information: an instruction then counts as being where the kernel calls the intrinsic.
 #define CONVLADDER_INTRINSIC __device__ inline __attribute__((always_inline, nodebug))
 CONVLADDER_INTRINSIC void __syncwarp(unsigned mask = 0xffffffff) { __nvvm_bar_warp_sync(mask); }
 CONVLADDER_INTRINSIC float __ldg(const float* address) { return __nvvm_ldg_f(address); }
@@ -79,7 +79,7 @@ CONVLADDER_INTRINSIC std::size_t __cvta_generic_to_shared(const void* address) {
   return reinterpret_cast<std::size_t>((const __attribute__((address_space(3))) void*)address);
 }
 
-// Streaming stores: the data goes into the caches as what leaves them first, since nobody reads it soon.
+// Streaming stores: their data is the first to leave the caches, since nobody reads it soon.
 CONVLADDER_INTRINSIC void __stcs(float* address, float value) {
   asm volatile("st.global.cs.f32 [%0], %1;" ::"l"(address), "f"(value) : "memory");
 }

@@ -3,7 +3,7 @@
 namespace convladder::simulated {
 
 namespace {
-constexpr std::size_t kRequestsAhead = 12;  // in a log, of which a line of the host's cache holds eight
+constexpr std::size_t kRequestsAhead = 12;  // in a log; a line of the host's cache holds eight of them
 }  // namespace
 
 struct CacheHierarchy::Slice {
@@ -60,7 +60,7 @@ void CacheHierarchy::merge(std::size_t slice_number) {
   for (std::size_t turn = 0; !logs.empty(); ++turn) {
     for (const std::vector<L2Request>* log : logs) {
       const L2Request request = (*log)[turn];
-      __builtin_prefetch(log->data() + turn + kRequestsAhead);  // so many logs are more than the host foresees
+      __builtin_prefetch(log->data() + turn + kRequestsAhead);  // the host's prefetcher does not follow this many logs
       if (turn + 1 < log->size()) slice.cache.prefetch((*log)[turn + 1].line);
       const auto sectors = static_cast<std::uint64_t>(std::popcount(request.sectors));
       const SectorLookup found = slice.cache.access(request.line, request.sectors, request.is_write);

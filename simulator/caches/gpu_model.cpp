@@ -8,7 +8,7 @@ namespace convladder::simulated {
 namespace {
 
 constexpr std::uint64_t kKiB = 1024;
-constexpr std::uint64_t kSystemSharedBytes = kKiB;  // of every block, since compute capability 8.0
+constexpr std::uint64_t kSystemSharedBytes = kKiB;  // reserved in every block, since compute capability 8.0
 constexpr std::uint64_t kWarpThreads = 32;
 
 std::uint64_t shared_of_block(std::uint64_t shared_bytes) { return shared_bytes + kSystemSharedBytes; }
@@ -19,7 +19,7 @@ const std::vector<GpuModel>& gpu_models() {
   static const std::vector<GpuModel> models = [] {
     std::vector<GpuModel> list;
     for (const GpuFacts& gpu : gpu_facts()) {
-      if (gpu.l1_caches_global_loads.low < 1) continue;  // the caches here are not such a GPU's
+      if (gpu.l1_caches_global_loads.low < 1) continue;  // the caches modelled here are not those of such a GPU
       list.push_back({.name = gpu.name,
                       .title = gpu.title,
                       .source = gpu.paper,

@@ -20,12 +20,12 @@ struct L2Request {
 
 class L1Cache {
  public:
-  static constexpr std::size_t kSlices = 16;                        // of the L2
-  static constexpr std::size_t kMostLogged = std::size_t{1} << 22;  // per slice and wave
+  static constexpr std::size_t kSlices = 16;                        // slices of the L2
+  static constexpr std::size_t kMostLogged = std::size_t{1} << 22;  // requests per slice and wave
 
   explicit L1Cache(std::uint64_t bytes) : cache_(bytes) {}
 
-  /// As if it had just been made.
+  /// Resets the cache to `bytes`, as if it had just been made.
   void begin(std::uint64_t bytes) {
     cache_.empty(bytes);
     for (std::vector<L2Request>& log : logs_) log.clear();
@@ -34,7 +34,7 @@ class L1Cache {
     texture_hits_ = 0;
     complete_ = true;
   }
-  /// Gives long logs back.
+  /// Frees the memory of long logs.
   void end() {
     constexpr std::size_t kKept = 1024;
     for (std::vector<L2Request>& log : logs_) {
@@ -52,7 +52,7 @@ class L1Cache {
     for_each_line(sectors, [this](std::uint32_t line, std::uint8_t of_line) { ask({line, of_line, false}); });
   }
 
-  /// Texels that are read go the way of loads, but are counted apart. Returns how many sectors were here.
+  /// Texture reads are handled like loads but counted separately. Returns how many of the sectors were hits.
   std::uint64_t load_texels(const SectorSet& sectors) {
     std::uint64_t all_hits = 0;
     for_each_line(sectors, [&](std::uint32_t line, std::uint8_t of_line) {
@@ -71,14 +71,14 @@ class L1Cache {
   std::vector<L2Request>& log(std::size_t slice) { return logs_[slice]; }
 
  private:
-  /// Calls apply(line, sectors of it).
+  /// Calls apply(line, its sectors) for every line of the set.
   template <typename Apply>
   static void for_each_line(const SectorSet& sectors, const Apply& apply) {
     if (sectors.list_size > 0) {
       for (int i = 0; i < sectors.list_size; ++i) apply(line_of(sectors.list[i]), bit_of(sectors.list[i]));
       return;
     }
-    // The set's mask begins at its first sector; shifted so that it begins with a line, each group of four is a line.
+    // The set's mask begins at its first sector; shifted to begin with a line, each group of four bits is a line.
     const auto shift = static_cast<unsigned>(sectors.first % 4);
     std::uint32_t line = line_of(sectors.first);
     const std::uint64_t low = sectors.mask << shift;
@@ -108,7 +108,7 @@ class L1Cache {
   }
 
   void ask(L2Request request) {
-    // A hash of the line, so that a stride does not end in one slice.
+    // Slices are chosen by a hash of the line, so that a stride does not end in one slice.
     std::vector<L2Request>& log = logs_[(request.line ^ (request.line >> 4) ^ (request.line >> 9)) % kSlices];
     if (log.size() >= kMostLogged) {
       complete_ = false;

@@ -1,5 +1,5 @@
-// A set-associative cache of 128-byte lines, each of four 32-byte sectors that are filled one by one; the line used
-// longest ago gives way. The tags only: data is always that of the simulated memory.
+// A set-associative cache of 128-byte lines with four 32-byte sectors each, which are filled one by one; the least
+// recently used line is evicted. Tags only: data is always that of the simulated memory.
 #pragma once
 
 #include <algorithm>
@@ -16,10 +16,10 @@
 
 namespace convladder::simulated {
 
-/// What a look-up found, a bit for each of the line's four sectors.
+/// The result of a look-up, a bit for each of the line's four sectors.
 struct SectorLookup {
   std::uint8_t hits = 0;
-  std::uint8_t evicted_dirty = 0;  ///< dirty sectors of the line that gave way
+  std::uint8_t evicted_dirty = 0;  ///< dirty sectors of the evicted line
 };
 
 class SectoredCache {
@@ -33,7 +33,7 @@ class SectoredCache {
     sets_ = aligned(zeros_.get());
   }
 
-  /// Empty again, and of that size: without touching what no launch has used.
+  /// Empties the cache and sets its size, without touching sets that no launch has used.
   void empty(std::uint64_t bytes) {
     size_ = sets_of(bytes);
     dirty_ = 0;
@@ -44,7 +44,7 @@ class SectoredCache {
     sets_ = aligned(zeros_.get());
   }
 
-  /// Looks up `sectors` of a line and brings in those that are missing, dirty or not.
+  /// Looks up `sectors` of a line and brings in the missing ones, dirty or not.
   SectorLookup access(std::uint32_t line, std::uint8_t sectors, bool dirty) {
     Set& set = set_of(line);
     int way = find(set, line);
@@ -68,7 +68,7 @@ class SectoredCache {
     return found;
   }
 
-  /// Sectors of the line that are there; nothing changes but the order of use.
+  /// Which of the sectors of the line are there; changes nothing but the order of use.
   std::uint8_t touch(std::uint32_t line, std::uint8_t sectors) {
     Set& set = set_of(line);
     const int way = find(set, line);
@@ -77,14 +77,14 @@ class SectoredCache {
     return of_way(set.valid, way) & sectors;
   }
 
-  /// For a look-up that comes soon.
+  /// Prefetches the set of a line that is looked up soon.
   void prefetch(std::uint32_t line) const {
     const auto* const set = reinterpret_cast<const char*>(&sets_[index(line)]);
     __builtin_prefetch(set, 1);
     __builtin_prefetch(set + sizeof(Set) - 1, 1);
   }
 
-  /// Dirty sectors that are there.
+  /// The number of dirty sectors in the cache.
   std::uint64_t dirty() const { return dirty_; }
 
   std::uint64_t bytes() const { return size_ * kWays * kLineBytes; }
@@ -94,14 +94,14 @@ class SectoredCache {
   using Nibbles = std::uint64_t;
   static constexpr std::uint8_t kAllSectors = 0xf;
 
-  /// Small, so that it takes two lines of the host's cache: most of what a look-up costs is to wait for them. All zero
-  /// at first, so that a launch that uses few sets touches the host's memory of few.
+  /// Small enough for two lines of the host's cache, since most of a look-up's cost is waiting for them. All zero at
+  /// first, so that a launch that uses few sets touches little of the host's memory.
   struct Set {
     std::uint32_t tag[kWays];  // 0 where nothing is valid: line 0 lies before all allocations
     Nibbles valid;
     Nibbles dirty;
-    Nibbles order;        // the ways, the one used last lowest, by what differs from kFirstOrder
-    std::uint64_t round;  // since which `empty` it holds what it says; it is empty in later ones
+    Nibbles order;        // the ways from the one used last (lowest) on, stored as the difference from kFirstOrder
+    std::uint64_t round;  // the round of `empty` since which the content is valid; in later rounds the set is empty
   };
   static constexpr std::uintptr_t kSetAlignment = 32;
   static_assert(sizeof(Set) % kSetAlignment == 0);
@@ -135,13 +135,13 @@ class SectoredCache {
   static std::uint8_t of_way(Nibbles all, int way) { return static_cast<std::uint8_t>(all >> (4 * way) & kAllSectors); }
   static Nibbles at_way(std::uint8_t sectors, int way) { return Nibbles{sectors} << (4 * way); }
 
-  /// Power-of-two strides would fall into few sets without a hash (Knuth's multiplicative one), whose upper bits are
-  /// then scaled to the number of sets.
+  /// Without a hash (Knuth's multiplicative one), power-of-two strides would fall into few sets. The hash's upper bits
+  /// are scaled to the number of sets.
   std::size_t index(std::uint32_t line) const {
     return static_cast<std::size_t>((std::uint64_t{line * 2654435769U} * size_) >> 32);
   }
 
-  /// Looks at all ways at once, without a branch; -1 if the line is in none.
+  /// Compares all ways at once, without a branch; -1 if the line is in none.
   static int find(const Set& set, std::uint32_t line) {
 #ifdef __AVX512F__  // GCC adds the bits up one by one
     static_assert(kWays == 16);
@@ -155,11 +155,11 @@ class SectoredCache {
     return same == 0 ? -1 : std::countr_zero(same);
   }
 
-  /// Moves the way to the front of the order; those that were before it move back by one.
+  /// Moves the way to the front of the order; ways that were before it move back by one.
   static void use(Set& set, int way) {
     constexpr Nibbles kOnes = 0x1111111111111111;
     const Nibbles order = set.order ^ kFirstOrder;
-    if ((order & kAllSectors) == static_cast<unsigned>(way)) return;  // it is there: most are used again at once
+    if ((order & kAllSectors) == static_cast<unsigned>(way)) return;  // already first: most are used again at once
     const Nibbles zero_at_way = order ^ (kOnes * static_cast<unsigned>(way));
     const Nibbles zeros =
         (zero_at_way - kOnes) & ~zero_at_way & (kOnes << 3);  // the lowest bit is right, others may not be
@@ -175,7 +175,7 @@ class SectoredCache {
   }
 
   std::uint64_t size_;  // sets
-  std::uint64_t room_;  // sets that memory is there for
+  std::uint64_t room_;  // sets whose memory is allocated
   Zeros zeros_;
   Set* sets_ = nullptr;
   std::uint64_t round_ = 0;

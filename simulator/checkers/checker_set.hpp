@@ -1,4 +1,4 @@
-// Which checkers look on.
+// The set of checkers that observe a launch.
 #pragma once
 
 #include "simulator/state/finding.hpp"

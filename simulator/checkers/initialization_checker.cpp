@@ -94,7 +94,7 @@ void InitializationChecker::access(const WarpAccess& access) {
     const AddressSpan span = address_span(addresses);
     WrittenMemory::Piece* const piece = memory_.find(span.low);
     const bool may_lie_apart = piece == nullptr && span.low != span.high;
-    if (may_lie_apart || memory_.find(span.high) != piece) {  // lanes in different allocations: one by one
+    if (may_lie_apart || memory_.find(span.high) != piece) {  // lanes may be in different allocations: one by one
       for_each_lane(access.mask, [&](int lane) {
         WarpAccess of_lane = access;
         Addresses same;

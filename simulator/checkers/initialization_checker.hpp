@@ -1,7 +1,7 @@
 // initcheck: reads of memory that nothing has written.
 //
-// Global memory is defined by what the host copied into it, by a module's initial values and by the kernels before; a
-// block's shared and local memory by the block alone.
+// Global memory is initialized by host copies, by a module's initial values and by earlier kernels; a block's shared
+// and local memory by the block alone.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace convladder::simulated {
 
-/// Which bytes of a piece of memory have been written.
+/// The bytes of a piece of memory that have been written.
 class WrittenBytes {
  public:
   explicit WrittenBytes(std::uint64_t bytes = 0) : written_(bytes), left_(bytes) {}
@@ -28,7 +28,7 @@ class WrittenBytes {
   std::uint64_t left_;  ///< bytes that are not written yet
 };
 
-/// What is written of every allocation; lives as long as the device.
+/// The written bytes of every allocation; lives as long as the device.
 class WrittenMemory {
  public:
   void allocated(std::uint64_t address, std::uint64_t bytes) {
@@ -42,8 +42,8 @@ class WrittenMemory {
     std::uint64_t end = 0;
     WrittenBytes bytes;
   };
-  /// The piece of the allocation that holds the address, or nullptr: variables of modules, which begin as zero, are
-  /// in none.
+  /// The piece of the allocation that holds the address, or nullptr for variables of modules, which begin as zero and
+  /// are in no allocation.
   Piece* find(std::uint64_t address);
 
  private:
@@ -69,13 +69,13 @@ class InitializationChecker final : public AccessObserver {
 
   WrittenMemory& memory_;
   FindingLog& findings_;
-  /// What a block has to itself.
+  /// The memory that belongs to one block.
   struct OfBlock {
     WrittenBytes shared;
-    std::vector<WrittenBytes> local;  ///< of each thread; made where a kernel has any
+    std::vector<WrittenBytes> local;  ///< for each thread; made where a kernel has any
   };
   OfBlock& of(const BlockContext& block);
-  std::map<const BlockContext*, OfBlock> blocks_;  // that run, some in turns
+  std::map<const BlockContext*, OfBlock> blocks_;  // blocks that run, some in turns
   const BlockContext* last_ = nullptr;
   OfBlock* of_last_ = nullptr;
 };

@@ -11,7 +11,7 @@
 namespace convladder::simulated {
 namespace {
 
-constexpr int kWritesInput = 50;  // a kind of fault beside those of accesses
+constexpr int kWritesInput = 50;  // a kind of fault in addition to those of accesses
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// Writes into allocations that a kernel is only to read. Hardware allows them, so they are carried out.
+// Finds writes into allocations that a kernel is only to read. Hardware allows such writes, so they are carried out.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ struct AddressRange {
   std::uint64_t end = 0;
 };
 
-/// Reports for memcheck.
+/// Reports its findings as memcheck's.
 class InputChecker final : public AccessObserver {
  public:
   InputChecker(const std::vector<AddressRange>& inputs, FindingLog& findings) : inputs_(inputs), findings_(findings) {}

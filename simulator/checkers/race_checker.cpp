@@ -16,11 +16,11 @@
 namespace convladder::simulated {
 namespace {
 
-/// 2 (words), or 0 (bytes) if an instruction reaches the space with less than a word.
+/// The shift of a unit: 2 (words), or 0 (bytes) if an instruction reaches the space with less than a word.
 unsigned unit_shift(const ptx::Kernel& kernel, ptx::Space space) {
   const auto is_narrow = [space](const ptx::Instruction& instruction) {
     const bool is_of_tensor = instruction.opcode.find(".bulk.tensor.") != std::string::npos;
-    if (is_of_tensor && space == ptx::Space::global) return true;  // elements that only its tensor map knows
+    if (is_of_tensor && space == ptx::Space::global) return true;  // only the tensor map knows the elements
     const bool has_texels = reads_texels(instruction.opcode) || writes_texels(instruction.opcode);
     if (has_texels && space == ptx::Space::global) return true;
     const auto access = parse_memory_access(instruction.opcode);
@@ -29,8 +29,8 @@ unsigned unit_shift(const ptx::Kernel& kernel, ptx::Space space) {
   return std::ranges::any_of(kernel.instructions, is_narrow) ? 0 : 2;
 }
 
-/// Loads of just the place at which the kernel compares and swaps. The loop of the CUDA C++ Programming Guide begins
-/// so, and with it CUDA's own atomics of types that the GPU has none for: what is loaded is a guess, which the swap
+/// Loads of exactly the place at which the kernel compares and swaps. The loop of the CUDA C++ Programming Guide begins
+/// with one, and so do CUDA's own atomics of types that the GPU has none for: the load is a guess, which the swap
 /// checks.
 std::vector<bool> guesses_of_swaps(const ptx::Kernel& kernel) {
   const auto place = [](const ptx::Operand& address) {
@@ -113,7 +113,7 @@ void RaceChecker::join(Clocks& clocks, const Clocks& other) {
   for (std::size_t i = 0; i < clocks.size(); ++i) clocks[i] = std::max(clocks[i], other[i]);
 }
 
-/// What the warp has done and seen so far; what it does from now on is not in it.
+/// The clocks of everything that the warp has done and seen so far; its later accesses get a new clock.
 RaceChecker::Clocks RaceChecker::released_by(int warp) {
   Clocks clocks = now_->seen[warp];
   clocks[warp] = now_->clock[warp]++;
@@ -165,7 +165,7 @@ void RaceChecker::phase_seen(const WarpState& warp, std::uint64_t mbarrier) {
   join(now_->seen[warp.index], now_->ended_phases[mbarrier]);
 }
 
-/// What a strong access at a place orders.
+/// Records the order that a strong access at a place establishes.
 void RaceChecker::order(const WarpAccess& access, std::uint64_t address) {
   const MemoryOrder order = orders_[static_cast<std::size_t>(access.operation->instruction)];
   const bool is_shared = access.space == ptx::Space::shared;
@@ -196,7 +196,7 @@ RaceChecker::Piece* RaceChecker::find_piece(std::uint64_t address) {
 
 void RaceChecker::access(const WarpAccess& access) {
   const Addresses& addresses = *access.addresses;
-  if (access.space == ptx::Space::local) return;  // each thread's own
+  if (access.space == ptx::Space::local) return;  // local memory is each thread's own
   enter(*access.warp->block);
   if (is_strong(access)) {
     for (LaneMask left = access.mask; left != 0; left &= left - 1) order(access, addresses[std::countr_zero(left)]);
@@ -206,7 +206,7 @@ void RaceChecker::access(const WarpAccess& access) {
     std::vector<Unit>& units = is_own ? now_->shared : blocks_[access.owner].shared;
     for (LaneMask left = access.mask; left != 0; left &= left - 1) {
       const int lane = std::countr_zero(left);
-      if (addresses[lane] < program_.reserved_shared_bytes) continue;  // the system's software has ways of its own
+      if (addresses[lane] < program_.reserved_shared_bytes) continue;  // the system's software has its own ordering
       touch(access, lane, addresses[lane] >> shared_shift_, units);
     }
     return;
@@ -279,7 +279,7 @@ bool RaceChecker::stores_same_value(const WarpAccess& access, int lane, int othe
   const Operation& operation = *access.operation;
   const std::string_view opcode = program_.kernel->instructions[static_cast<std::size_t>(operation.instruction)].opcode;
   const auto store = parse_memory_access(opcode);
-  if (!store || !store->is_store) return opcode.starts_with("cp.async.c");  // whose data is no longer known
+  if (!store || !store->is_store) return opcode.starts_with("cp.async.c");  // its data is no longer known
   const Slot* const elements =
       store->vector_elements == 8 ? program_.operand_lists.data() + operation.list : operation.operands;
   for (int element = 0; element < store->vector_elements; ++element) {

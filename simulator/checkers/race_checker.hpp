@@ -31,7 +31,7 @@ namespace convladder::simulated {
 
 class RaceChecker final : public AccessObserver {
  public:
-  /// Global memory is looked at in these allocations (by their begins): the others are only read by the launch.
+  /// Global memory is checked in these allocations (given by their beginnings); the launch only reads the others.
   RaceChecker(const Program& program, const std::set<std::uint64_t>& written_allocations, FindingLog& findings);
 
   void block_begins(const BlockContext& block) override;
@@ -51,21 +51,21 @@ class RaceChecker final : public AccessObserver {
 
  private:
   static constexpr int kMostWarps = 32;
-  /// Of each warp, and then of each warp's copies: the clock up to which accesses are ordered before. A warp's barriers
-  /// say nothing of its copies.
+  /// For each warp, and then for each warp's copies: the clock up to which its accesses are ordered before. A warp's
+  /// barriers say nothing about its copies.
   using Clocks = std::array<std::uint32_t, 2 * kMostWarps>;
   static void join(Clocks& clocks, const Clocks& other);
 
-  /// One access of a thread. `clock` is its warp's; 0 for none.
+  /// One access of a thread. `clock` is its warp's clock; 0 means no access.
   struct Access {
     std::uint32_t block = 0;
     std::uint32_t clock = 0;
     std::uint32_t instruction : 20 = 0;
-    std::uint32_t is_asynchronous : 1 = 0;  ///< of a copy: also the thread that began it must wait
+    std::uint32_t is_asynchronous : 1 = 0;  ///< made by a copy: the thread that began it must wait as well
     std::uint32_t is_strong : 1 = 0;
     std::uint32_t thread : 10 = 0;
   };
-  /// What is known of one unit of memory.
+  /// The accesses known of one unit of memory.
   struct Unit {
     Access writer;
     Access first_reader;
@@ -101,30 +101,30 @@ class RaceChecker final : public AccessObserver {
   std::map<std::uint64_t, Piece> pieces_;  // by begin
   Piece* last_piece_ = nullptr;
 
-  /// What a block has to itself.
+  /// The state that belongs to one block.
   struct OfBlock {
     std::uint32_t number = 0;
     const Cluster* cluster = nullptr;
     std::vector<Unit> shared;
-    std::array<Clocks, kMostWarps> seen{};  ///< by each warp
+    std::array<Clocks, kMostWarps> seen{};  ///< the clocks that each warp has seen
     Clocks clock{};
-    std::map<std::uint64_t, Clocks> copies;        ///< by number: what has seen it has seen
-    std::map<std::uint64_t, Clocks> released_at;   ///< by place, shared ones in their window
-    std::map<std::uint64_t, Clocks> ended_phases;  ///< by mbarrier: what its arrivals released up to then
-    std::array<Clocks, kMostWarps> fenced{};       ///< what each warp's strong writes release
-    std::array<Clocks, kMostWarps> read{};         ///< what each warp's next fence acquires
-    Clocks for_cluster{};                          ///< what is ordered before all that its cluster does from now on
+    std::map<std::uint64_t, Clocks> copies;        ///< by number: the clocks that come with having seen the copy
+    std::map<std::uint64_t, Clocks> released_at;   ///< by place; shared places are those in their window
+    std::map<std::uint64_t, Clocks> ended_phases;  ///< by mbarrier: released by its arrivals up to its last phase's end
+    std::array<Clocks, kMostWarps> fenced{};       ///< the clocks that each warp's strong writes release
+    std::array<Clocks, kMostWarps> read{};         ///< the clocks that each warp's next fence acquires
+    Clocks for_cluster{};                          ///< the clocks ordered before all that its cluster does from now on
     bool has_fenced = false;
-    bool has_acquired = false;  ///< has done a strong access of global memory
+    bool has_acquired = false;  ///< has done a strong access in global memory
   };
-  /// What is said from now on is of that block.
+  /// Makes this block the one that the next accesses belong to.
   void enter(const BlockContext& block);
 
-  std::map<const BlockContext*, OfBlock> blocks_;  // that run, some in turns
+  std::map<const BlockContext*, OfBlock> blocks_;  // blocks that run, some in turns
   const BlockContext* last_ = nullptr;
   OfBlock* now_ = nullptr;
-  bool is_asynchronous_ = false;      ///< whether the accesses now are a copy's
-  std::set<std::uint32_t> released_;  ///< blocks whose writes are ordered before those that acquire
+  bool is_asynchronous_ = false;      ///< whether the current accesses are a copy's
+  std::set<std::uint32_t> released_;  ///< blocks whose writes are ordered before those of blocks that acquire
 };
 
 }  // namespace convladder::simulated

@@ -19,7 +19,7 @@ constexpr std::size_t kMostParameters = 127;
 constexpr std::size_t kElsewhere = kMostParameters;
 using Origin = std::bitset<kMostParameters + 1>;
 
-/// Bytes behind an allocation that an address which belongs to it may have as a parameter: arithmetic leads it back.
+/// How far behind its allocation an address may point when passed as a parameter: arithmetic leads it back.
 constexpr std::uint64_t kFarthestBehind = std::uint64_t{1} << 32;
 
 bool has_part(std::string_view opcode, std::string_view part) {
@@ -31,7 +31,7 @@ bool has_part(std::string_view opcode, std::string_view part) {
   return false;
 }
 
-/// Instructions with an address that read or do nothing.
+/// Instructions with an address that write nothing.
 bool only_reads(std::string_view opcode) {
   constexpr std::string_view words[] = {"ld.",           "ldu.",    "ldmatrix",     "wmma.load", "cp.async", "prefetch",
                                         "applypriority", "discard", "createpolicy", "txq",       "suq"};
@@ -41,7 +41,7 @@ bool only_reads(std::string_view opcode) {
 
 bool is_load(std::string_view opcode) { return opcode.starts_with("ld.") || opcode.starts_with("ldu."); }
 
-/// Anything with an address in global or generic memory that is not known to read only.
+/// Any instruction with an address in global or generic memory that is not known to only read.
 bool may_write_global(const Instruction& instruction) {
   const std::string_view opcode = instruction.opcode;
   if (opcode.starts_with("cp.async.bulk.global") || opcode.starts_with("cp.reduce")) return true;
@@ -92,7 +92,7 @@ class Origins {
     const bool reads_memory = !opcode.starts_with("ld.param") && (is_load(opcode) || opcode.starts_with("atom"));
     if (reads_memory) {
       origin.reset();
-      if (opcode.ends_with("64")) origin.set(kElsewhere);  // nothing narrower holds an address
+      if (opcode.ends_with("64")) origin.set(kElsewhere);  // only 64 bits hold an address
     }
     return add(instruction.operands[0], origin);
   }
@@ -120,7 +120,7 @@ std::set<std::uint64_t> written_allocations(const Program& program, const std::v
   Origin written;
   for (const Instruction& instruction : kernel.instructions) {
     if (!may_write_global(instruction)) continue;
-    if (has_part(instruction.opcode, "tensor")) written.set(kElsewhere);  // where its tensor map says
+    if (has_part(instruction.opcode, "tensor")) written.set(kElsewhere);  // its tensor map says where
     if (writes_texels(instruction.opcode)) written.set(kElsewhere);       // a handle says nothing of memory
     for (const Operand& operand : instruction.operands) {
       if (operand.kind == OperandKind::address) written |= origins.of(operand);
@@ -140,7 +140,7 @@ std::set<std::uint64_t> written_allocations(const Program& program, const std::v
       std::uint64_t value = 0;
       std::memcpy(&value, parameters.data() + program.parameter_offsets[i] + offset, sizeof value);
       const Allocation* const allocation = memory.nearest(value);
-      // A number that an address is computed with, such as the seed of a random index, is far from all memory.
+      // A number that is used to compute an address, such as the seed of a random index, is far from all memory.
       if (allocation != nullptr && value <= allocation->end + kFarthestBehind) {
         begins.insert(allocation->begin);
       }

@@ -1,4 +1,4 @@
-// What the time model wants to know of a launch, from the figures in the profiler's vocabulary.
+// The time model's view of a launch, from figures in the profiler's vocabulary.
 #pragma once
 
 #include <string_view>
@@ -11,7 +11,7 @@
 
 namespace convladder::simulated {
 
-/// Of a launch that no plan describes: bytes of a block that were asked for when it was launched.
+/// The bytes per block asked for at launch, for a launch that no plan describes.
 inline constexpr const char* kDynamicSharedBytes = "launch__shared_mem_per_block_dynamic";
 
 using NamedFigures = std::vector<std::pair<std::string, double>>;
@@ -19,21 +19,22 @@ using NamedFigures = std::vector<std::pair<std::string, double>>;
 /// The figure of that name; 0 where there is none.
 double figure(const NamedFigures& figures, std::string_view name);
 
-/// The sum of these figures of a kernel or of a case.
+/// The sum of these figures, which belong to a kernel or a case.
 template <typename... Names>
 double counted(const NamedFigures& figures, Names... names) {
   return (figure(figures, names) + ...);
 }
 
-/// Operations of the tensor cores: of tf32; of half precision and bfloat16.
+/// Operations of the tensor cores in tf32 (`tensor_tf32`), and in half precision and bfloat16 (`tensor_half`).
 double tensor_tf32(const NamedFigures& counted);
 double tensor_half(const NamedFigures& counted);
 
-/// Of figures below a model of caches.
+/// Whether a model of caches produced traffic figures (`has_traffic`), and its bytes of DRAM traffic (`dram_bytes`).
 bool has_traffic(const NamedFigures& modelled);
 double dram_bytes(const NamedFigures& modelled);
 
-/// `gpu` is the one whose caches were modelled. Without what only a compiler knows: registers, shared memory, spills.
+/// `gpu` is the GPU whose caches were modelled. Leaves out what only a compiler knows: registers, shared memory,
+/// spills.
 LaunchCounts launch_counts(const KernelCounters& kernel, const GpuModel& gpu);
 
 }  // namespace convladder::simulated

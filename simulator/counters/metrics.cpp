@@ -71,7 +71,7 @@ std::uint64_t wavefronts(const InstructionCounters& c) { return c.wavefronts; }
 std::uint64_t conflicts(const InstructionCounters& c) { return c.wavefronts - c.ideal_wavefronts; }
 std::uint64_t bytes(const InstructionCounters& c) { return c.bytes; }
 
-/// What is said of several metrics.
+/// Notes that several metrics share.
 constexpr const char* kOfCode = "PTX instructions: ptxas merges, removes and adds some on the way to machine code.";
 constexpr const char* kOfThreads =
     "PTX instructions; arithmetic that a kernel needs survives ptxas, address arithmetic may not.";
@@ -102,7 +102,7 @@ struct Sum {
   std::uint64_t (*event)(const InstructionCounters&);
 };
 
-/// Operations of the tensor cores on factors and sums of these types; only of kernels that have such.
+/// Operations of the tensor cores on factors and sums of these types; given only for kernels that have any.
 struct TensorSum {
   const char* title;
   const char* name;
@@ -290,7 +290,7 @@ constexpr Ratio kRatios[] = {
      "lts__t_sectors_op_read.sum", 100},
 };
 
-/// Instructions and operations of the tensor cores, of a kernel that has any.
+/// Adds instructions and operations of the tensor cores, for a kernel that has any.
 void add_tensor_values(const ptx::Kernel& kernel, const LaunchResult& launch, MetricValues& values) {
   std::uint64_t instructions = 0;
   std::uint64_t operations[std::size(kTensorSums)] = {};
@@ -312,7 +312,7 @@ void add_tensor_values(const ptx::Kernel& kernel, const LaunchResult& launch, Me
   }
 }
 
-/// Sums that are given only for kernels that have such instructions.
+/// Whether a sum is given only for kernels with such instructions.
 bool only_where_used(const Sum& sum) {
   return sum.name == std::string_view(kConstantRequests) || sum.note == std::string_view(kOfTexels);
 }

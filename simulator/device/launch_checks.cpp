@@ -11,7 +11,7 @@
 namespace convladder::simulated {
 namespace {
 
-/// 8 of them are portable; H100 runs 16 where a program asks for it.
+/// 8 blocks are portable; H100 runs 16 where a program asks for them.
 constexpr std::uint64_t kMostBlocksOfCluster = 16;
 
 Dim3 compiled_cluster(const ptx::Kernel& kernel) {
@@ -49,15 +49,15 @@ KernelLaunch in_blocks(const ptx::Kernel& kernel, const KernelLaunch& launch) {
   for (const Axis axis : {Axis::x, Axis::y, Axis::z}) {
     const std::uint64_t blocks = std::uint64_t{extent(launch.grid, axis)} * extent(cluster, axis);
     extent(result.grid, axis) =
-        static_cast<unsigned>(std::min<std::uint64_t>(blocks, ~0U));  // what is too much is told
+        static_cast<unsigned>(std::min<std::uint64_t>(blocks, ~0U));  // a number that is too large is reported
   }
   return result;
 }
 
 namespace {
 
-/// CUDA C++ Programming Guide, table "Technical Specifications per Compute Capability". No product of what stays below
-/// them wraps.
+/// CUDA C++ Programming Guide, table "Technical Specifications per Compute Capability". Products of numbers within
+/// these limits do not overflow.
 constexpr Dim3 kLargestGrid{0x7fffffff, 65535, 65535};
 constexpr Dim3 kLargestBlock{1024, 1024, 64};
 
@@ -67,8 +67,8 @@ void check_sizes(const std::string& kernel, const char* what, const Dim3& sizes,
                                 sizes.y, sizes.z, largest.x, largest.y, largest.z));
 }
 
-/// The most that a block may ask for, what its kernel declares included; of a model that is no known GPU's, all that a
-/// multiprocessor has.
+/// The most shared memory that a block may have, the kernel's own included; for a model that is no known GPU's, all
+/// that a multiprocessor has.
 std::uint64_t most_shared_bytes(const GpuModel& gpu) {
   const GpuFacts* const facts = find_gpu(gpu.name);
   return facts == nullptr ? gpu.shared_splits.back() : static_cast<std::uint64_t>(facts->occupancy.shared_per_block);
@@ -83,7 +83,7 @@ void check_shared_memory(const Program& program, const KernelLaunch& launch, con
                                 own == 0 ? "" : fmt::format(" beside the kernel's own {}", own), gpu.title, most));
 }
 
-/// Registers are not looked at: hardware may hold fewer.
+/// Checks a cooperative launch without looking at registers, so hardware may hold fewer blocks.
 void check_cooperative(const Program& program, const KernelLaunch& launch, const GpuModel& gpu) {
   if (!launch.cooperative) return;
   const std::uint64_t held =

@@ -19,7 +19,7 @@
 namespace convladder::simulated {
 namespace {
 
-/// Addresses for small tensors, their copies on the host, and the threads.
+/// Addresses for small tensors; the host also needs memory for their copies and for the threads.
 constexpr std::size_t kLeastAddresses = std::size_t{512} << 20;
 
 /// A kernel and the module that it was compiled in.
@@ -28,8 +28,9 @@ struct FoundKernel {
   const ptx::Kernel* kernel = nullptr;
 };
 
-/// Looks for a kernel in what a compiler made for this build; both nullptr where there is none. Only files that name it
-/// are read, once for all devices: a process that measures one case would take longer for the others than for the case.
+/// Looks for a kernel in the PTX that a compiler made for this build; both members are nullptr if it is not there. Only
+/// files that name the kernel are parsed, once for all devices: otherwise a process that measures one case would spend
+/// more time on the other files than on the case.
 FoundKernel find_kernel(const PtxImages& images, const std::string& name) {
   static std::mutex mutex;
   static std::map<const EmbeddedFile*, ptx::Module> modules;
@@ -57,7 +58,7 @@ std::string unavailable() {
 
 std::vector<DeviceFact> facts() {
   if (ptx_images().empty()) return {};
-  std::string compilers;  // the one whose PTX runs first
+  std::string compilers;  // the one whose PTX runs first comes first
   for (const PtxImages& images : ptx_images()) {
     if (!compilers.empty()) compilers += ", ";
     compilers += images.compiler + ' ' + images.version;
@@ -197,7 +198,7 @@ void SimulatedDevice::copy_to_host_async(void* destination, const void* source, 
 
 std::uint64_t SimulatedDevice::place(const ptx::Module& module, const ptx::Symbol& symbol) {
   const auto [found, is_new] = variables_.try_emplace({&module, symbol.name}, 0);
-  if (is_new) {  // zero where nothing is given: initcheck takes them as written
+  if (is_new) {  // zero where nothing is given; initcheck takes these bytes as written
     const std::string label = symbol.name.starts_with("_Z") ? demangle(symbol.name) : symbol.name;
     found->second =
         symbol.is_managed ? memory_.allocate_visible(symbol.bytes, label) : allocate_address(symbol.bytes, label);

@@ -22,22 +22,23 @@
 
 namespace convladder::simulated {
 
-/// What a launch did, instruction by instruction.
+/// The counts of a launch, instruction by instruction.
 struct RecordedLaunch {
   const Program* program = nullptr;
   KernelLaunch launch;
   LaunchResult result;           ///< if only some blocks ran to count all: counters of all, caches of those that ran
   unsigned items_executed = 0;   ///< as in KernelCounters
   bool depends_on_data = false;  ///< as in KernelCounters
-  std::optional<LaunchResult> half{};  ///< likewise of half of those that ran
+  std::optional<LaunchResult> half{};  ///< as `result`, but for half of the blocks that ran
 };
 
-/// A limit ended a launch: the message says which and where. What the kernel did until then is counted, and in memory.
+/// A limit ended a launch: the message says which limit and where. The kernel's work until then is counted and in
+/// memory.
 struct LaunchEndedEarly : DeviceError {
   using DeviceError::DeviceError;
 };
 
-/// A kernel did what hardware ends it for; no checker looked on.
+/// A kernel did something for which hardware ends it, and no checker was looking.
 struct KernelFaulted : DeviceError {
   explicit KernelFaulted(const KernelFault& fault) : DeviceError(fault.what()), finding(fault.finding) {}
   Finding finding;
@@ -63,14 +64,15 @@ class SimulatedDevice final : public Device {
   DeviceBuffer allocate(std::size_t bytes, std::string_view label) override;
   void copy_to_device(void* destination, const void* source, std::size_t bytes) override;
   void copy_to_host(void* destination, const void* source, std::size_t bytes) override;
-  /// Runs the kernel to its end. What hardware would end it for is a DeviceError, or, with checkers, a finding; throws
-  /// LaunchEndedEarly at a limit.
+  /// Runs the kernel to its end. An act for which hardware would end it is a DeviceError, or, with checkers, a finding.
+  /// Throws LaunchEndedEarly at a limit.
   void launch(const KernelLaunch& given) override;
   void wait() override {}
-  /// The host's time: the simulated device has no clock, and nobody may take this for the kernel's.
+  /// The host's time: the simulated device has no clock, and this is not a time of the kernel.
   double time_ns(const std::function<void()>& work) override;
 
-  /// Everything is carried out at once, in the order in which it is enqueued: one of the orders that streams allow.
+  /// Everything is carried out at once, in the order in which it is enqueued, which is one of the orders that streams
+  /// allow.
   bool can_overlap() const override { return true; }
   PinnedBuffer allocate_pinned(std::size_t bytes, std::string_view label) override;
   void set_stream(int stream) override { check_stream(stream); }
@@ -81,7 +83,7 @@ class SimulatedDevice final : public Device {
 
   bool has_clock() const override { return false; }
   std::vector<KernelCounters> take_counters() override;
-  /// Those that are not counted are not in `take_launches` either. Checkers see them all the same.
+  /// Launches that are not counted are missing in `take_launches` as well. Checkers see them all the same.
   void set_counting(bool counts) override { counts_ = counts; }
   void set_grid_window(std::optional<GridWindow> window) override { window_ = window; }
   void set_counted_items(std::optional<GridWindow> items) override { counted_ = items; }
@@ -89,71 +91,74 @@ class SimulatedDevice final : public Device {
   /// From now on this build's kernels run from these images; they must outlive the device. nullptr: it has none.
   void use_images(const PtxImages* images) { images_ = images; }
 
-  /// Makes a kernel that is no part of this build ready to run; what it returns is `KernelLaunch::kernel`. Throws
+  /// Makes a kernel that is no part of this build ready to run and returns its `KernelLaunch::kernel`. Throws
   /// ptx::PtxError for what the device does not execute. `module` must outlive the device.
   const void* load(const ptx::Module& module, const ptx::Kernel& kernel);
 
-  /// Forgets its kernels and frees its variables: from now on the module need not live.
+  /// Forgets the module's kernels and frees its variables; the module need not live any longer.
   void unload(const ptx::Module& module);
 
   /// The address of a variable in global or constant memory, the same for all kernels of the module. `module` must
   /// outlive the device.
   void* variable(const ptx::Module& module, const ptx::Symbol& symbol);
 
-  /// Memory that the host reads and writes at the same address, as it likes: initcheck takes all of it as written.
+  /// Memory that the host reads and writes at the same address, whenever it likes: initcheck takes all of it as
+  /// written.
   DeviceBuffer allocate_visible(std::size_t bytes, std::string_view label);
-  /// The same of memory that the host has already, until `release`. Throws DeviceError if some of it is the device's.
+  /// Makes existing host memory visible to kernels at the same address, until `release`. Throws DeviceError if some of
+  /// it is the device's.
   void adopt(void* address, std::size_t bytes, std::string_view label);
   void release(void* address);
-  /// Where the host finds bytes of the device. Throws DeviceError if they leave their allocation; `what` begins it.
+  /// The host's view of bytes of the device. Throws DeviceError if they leave their allocation; the message begins with
+  /// `what`.
   std::byte* bytes_at(const void* address, std::size_t bytes, const char* what) const {
     return checked_host(address, bytes, what);
   }
-  /// The host has written there, past `copy_to_device`.
+  /// Notes that the host has written there without `copy_to_device`.
   void host_wrote(const void* address, std::size_t bytes);
-  /// Begins and ends of the live allocations that are the device's own, ascending.
+  /// Beginnings and ends of the live allocations that are the device's own, ascending.
   std::vector<std::pair<std::uint64_t, std::uint64_t>> own_allocations() const;
-  /// Begins of the live allocations that the launch may write, those that the host sees included, as far as
-  /// written_allocations.hpp knows. Throws DeviceError as `launch`.
+  /// Beginnings of the live allocations that the launch may write, host-visible ones included, as far as
+  /// written_allocations.hpp knows. Throws DeviceError as `launch` does.
   std::vector<std::uint64_t> may_be_written_by(const KernelLaunch& given);
-  /// For the launches from now on.
+  /// Sets the clocks for the launches from now on.
   void set_clocks(const KernelClocks& clocks) { clocks_ = clocks; }
   /// False if the kernel reads no clock.
   bool may_read_clock(const void* kernel);
-  /// Whether it runs from its first instruction to its last, whatever it reads: no branch leads back, nothing is
-  /// called.
+  /// Whether the kernel runs straight from its first instruction to its last, whatever it reads: no branch leads back,
+  /// and nothing is called.
   bool runs_straight(const void* kernel);
   /// The allocation that holds the address, or nullptr.
   const Allocation* allocation_at(const void* address) const;
-  /// That, or the nearest below it, freed ones included; nullptr below the first.
+  /// The allocation that holds the address, or else the nearest below it, freed ones included; nullptr below the first.
   const Allocation* nearest_allocation(const void* address) const {
     return memory_.nearest(reinterpret_cast<std::uint64_t>(address));
   }
   std::uint64_t memory_bytes() const { return memory_.capacity(); }
 
-  /// Textures and surfaces for kernels, also for the variables `.texref` and `.surfref` at the addresses that
-  /// `variable` gives. What is destroyed or bound while no launch runs holds for the next.
+  /// Textures and surfaces for kernels, including those for the variables `.texref` and `.surfref` at the addresses
+  /// that `variable` gives. Changes made while no launch runs hold for the next.
   TextureTable& textures() { return textures_; }
 
-  /// From now on memcheck reports what kernels write into this allocation; it is written all the same.
+  /// From now on memcheck reports writes of kernels into this allocation; they are carried out all the same.
   void only_read(const DeviceBuffer& buffer);
 
   /// The launches since the last call, in order, instruction by instruction.
   std::vector<RecordedLaunch> take_launches() { return std::exchange(launches_, {}); }
 
-  /// What kernels have printed since the last call, in the order of launches, blocks and warps.
+  /// The text that kernels have printed since the last call, in the order of launches, blocks and warps.
   std::string take_printed() { return std::exchange(printed_, {}); }
 
-  /// What the checkers found since the last call, in the order of launches.
+  /// The findings of the checkers since the last call, in the order of launches.
   std::vector<Finding> take_findings() { return std::exchange(findings_, {}); }
-  /// Allocations that are still live, as findings of memcheck: to be asked when all should have been freed.
+  /// Allocations that are still live, as findings of memcheck: to be called when all should have been freed.
   std::vector<Finding> leaks() const;
 
  private:
   void free(void* address, std::size_t bytes) noexcept override;
   const Program& program_of(const void* kernel);
   std::uint64_t place(const ptx::Module& module, const ptx::Symbol& symbol);
-  /// Of a variable or function that an initial value names.
+  /// The address of a variable or function that an initial value names.
   std::uint64_t address_of(const ptx::Module& module, const std::string& name);
   std::uint64_t allocate_address(std::size_t bytes, std::string_view label);
   std::unique_ptr<Program> decoded(const ptx::Module& module, const ptx::Kernel& kernel);
@@ -170,16 +175,16 @@ class SimulatedDevice final : public Device {
   SimulatedDeviceOptions options_;
   DeviceMemory memory_;
   TextureTable textures_{memory_};
-  WrittenMemory written_;  // looked after if initcheck looks on
-  /// Of modules, one for all kernels of a module, as long as the device lives.
+  WrittenMemory written_;  // kept up to date if initcheck is on
+  /// The addresses of modules' variables, shared by all kernels of a module, for as long as the device lives.
   std::map<std::pair<const ptx::Module*, std::string>, std::uint64_t> variables_;
-  std::map<const Program*, double> seconds_of_block_;  // of the host's processor, in launches before
-  std::unique_ptr<CacheHierarchy> caches_;             // for every launch, from the first on
+  std::map<const Program*, double> seconds_of_block_;  // the host processor's time in earlier launches
+  std::unique_ptr<CacheHierarchy> caches_;             // made by the first launch, used by all
   std::vector<AddressRange> inputs_;                   // allocations that are only to be read
   std::vector<Finding> findings_;
   std::string printed_;
   std::map<const void*, std::unique_ptr<Program>> programs_;
-  const PtxImages* images_ = nullptr;  // of which this build's kernels run
+  const PtxImages* images_ = nullptr;  // the images that this build's kernels run from
   std::vector<RecordedLaunch> launches_;
   std::map<std::uint64_t, std::uint64_t>
       filled_;  // by the begin of an allocation: bytes of it that the host has written

@@ -1,4 +1,4 @@
-// The launches of the simulated device: which of their blocks run, who looks on, and what is counted.
+// The launches of the simulated device: which blocks run, which checkers observe them, and what is counted.
 #include <algorithm>
 #include <cstring>
 #include <ctime>
@@ -15,33 +15,33 @@
 namespace convladder::simulated {
 namespace {
 
-/// Whether the grid has as many places for the items as the launch says that there are.
+/// Whether the grid has exactly as many places for items as the launch says that `items` items need.
 bool places_of_items(const KernelLaunch& launch, unsigned items) {
   if (!launch.items || launch.items->per_block == 0) return false;
   const std::uint64_t per_block = launch.items->per_block;
   return (items + per_block - 1) / per_block == extent(launch.grid, launch.items->axis);
 }
 
-/// Of the host's processor, by all threads of the process.
+/// Processor time of all threads of this process in seconds.
 double processor_seconds() {
   std::timespec now{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
-/// To make a thread and to wait for it takes longer than what a small launch does.
+/// How many threads a launch is worth: making a thread and waiting for it takes longer than a small launch.
 int worthwhile_threads(double seconds, int threads) {
   constexpr double kSecondsOfThread = 200e-6;
   return static_cast<int>(std::min<double>(threads, 1 + seconds / kSecondsOfThread));
 }
 
-/// Traffic below the caches: a straight line through `half` and `values`, which are of `part` places, up to `places`.
-/// Ratios stay those of `values`.
+/// Extrapolates traffic below the caches to `places` places: along a straight line through `half` and `values`, which
+/// were counted over half of `part` places and all of them. Ratios stay those of `values`.
 void extrapolate(std::vector<std::pair<std::string, double>>& values,
                  const std::vector<std::pair<std::string, double>>& half, unsigned part, unsigned places) {
   for (auto& [name, value] : values) {
     const auto found = std::ranges::find(half, name, &std::pair<std::string, double>::first);
-    if (!name.ends_with(".sum") || found == half.end()) continue;  // as Nsight Compute ends the names of sums
+    if (!name.ends_with(".sum") || found == half.end()) continue;  // Nsight Compute's names of sums end like this
     const double of_half = found->second;
     const unsigned first_half = part / 2;
     const double per_place = (value - of_half) / (part - first_half);
@@ -49,7 +49,7 @@ void extrapolate(std::vector<std::pair<std::string, double>>& values,
   }
 }
 
-/// What they do is not in the kernel's own instructions.
+/// Whether the kernel calls functions, whose work is not in the kernel's own instructions.
 bool calls_functions(const ptx::Kernel& kernel) {
   return std::ranges::any_of(
       kernel.instructions, [](const ptx::Instruction& instruction) { return instruction.opcode.starts_with("call"); });
@@ -163,7 +163,7 @@ LaunchResult SimulatedDevice::run(const Program& program, LaunchConfiguration co
   const double begin = processor_seconds();
   LaunchResult result = simulated::execute(program, memory_, configuration, looked_on ? make_observers : nullptr);
   const double took = (processor_seconds() - begin) / static_cast<double>(std::max<std::uint64_t>(1, result.blocks));
-  *of_block = std::max(took, *of_block / 2);  // launches with much to do come back between those with little
+  *of_block = std::max(took, *of_block / 2);  // launches of much and of little work alternate
   printed_ += result.printed;
   for (Finding& finding : result.findings.findings()) {
     if (options_.checkers.has(finding.checker)) findings_.push_back(std::move(finding));
@@ -217,7 +217,7 @@ RecordedLaunch SimulatedDevice::count(const Program& program, const KernelLaunch
   const AlikeBlocks alike_here = alike(program, launch, configuration);
   RecordedLaunch recorded{&program, launch, {}, 0, alike_here.depends_on_data};
   const unsigned places = extent(launch.grid, axis);
-  // At least two, so that there is a half, and a whole number of periods: places that repeat each other.
+  // At least two places, so that there is a half, and a whole number of periods, after which places repeat.
   const std::uint64_t per_block = launch.items ? launch.items->per_block : 0;
   const std::uint64_t wanted = per_block > 0 ? (counted_->count + per_block - 1) / per_block : 0;
   const std::uint64_t unit = std::max(2U, alike_here.period);

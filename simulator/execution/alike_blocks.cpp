@@ -26,13 +26,13 @@ using ptx::OperandKind;
 using ptx::TypeClass;
 
 constexpr std::uint64_t kSectorBytes = 32;
-constexpr std::uint64_t kBankBytes = 128;  // over which the banks of shared memory come again
+constexpr std::uint64_t kBankBytes = 128;  // the period of the banks of shared memory
 
 bool begins_with_any(std::string_view text, std::initializer_list<std::string_view> beginnings) {
   return std::ranges::any_of(beginnings, [text](std::string_view begin) { return text.starts_with(begin); });
 }
 
-/// Instructions whose first operand is not where they write to.
+/// Whether the first operand of the instruction is not one that it writes.
 bool writes_no_register(std::string_view opcode) {
   return begins_with_any(opcode, {"st.",
                                   "red.",
@@ -59,7 +59,8 @@ bool writes_no_register(std::string_view opcode) {
                                   "stmatrix"});
 }
 
-/// Whose operands say how many threads wait, or where a matrix has its rows: as good as branches and addresses.
+/// Whether the operands say how many threads wait, or where a matrix has its rows: they matter like branches and
+/// addresses.
 bool operands_decide(std::string_view opcode) {
   return begins_with_any(opcode, {"bar.", "barrier.", "cp.", "wmma.load", "wmma.store", "nanosleep"});
 }
@@ -103,7 +104,7 @@ class Follower {
   }
 
  private:
-  /// From the first instruction to the last; `before` sees each with what registers hold there.
+  /// Follows the instructions from the first to the last; `before` sees each with the registers' values there.
   template <typename Before>
   void follow_all(const Before& before) {
     for (std::size_t i = 0; i < kernel_.instructions.size(); ++i) {
@@ -180,7 +181,7 @@ class Follower {
     last_written_[static_cast<std::size_t>(operand.index)] = {is_conditional_ ? 0 : stretch_, value};
   }
 
-  /// What the instruction will write is not known yet, and what was written before it is no more.
+  /// Drops the known value of a register that an instruction is about to write, since the new one is not known yet.
   void forget(const Operand& operand) {
     for (const Operand& element : operand.elements) forget(element);
     if (operand.kind == OperandKind::register_) last_written_[static_cast<std::size_t>(operand.index)].stretch = 0;
@@ -191,7 +192,7 @@ class Follower {
     if (writes_memory(instruction)) note_write(instruction);
     if (writes_no_register(instruction.opcode)) return;
     is_conditional_ = instruction.predicate >= 0;
-    // A loop reads what is written further below: its first values are to come from above.
+    // A loop reads what is written further below: its first values must come from above.
     if (waits_for_sources_ && std::any_of(instruction.operands.begin() + 1, instruction.operands.end(),
                                           [this](const Operand& operand) { return is_unknown(operand); })) {
       return forget(instruction.operands.front());
@@ -246,7 +247,7 @@ class Follower {
            !written_buffers_.contains(from.buffer->begin);
   }
 
-  /// Parameters and constants are the same for all blocks, and no kernel writes them.
+  /// Loads a parameter or a constant, which is the same for all blocks and never written by a kernel.
   void load_unchanged(const Instruction& instruction, const std::vector<std::string_view>& parts) {
     const Operand& address = instruction.operands.at(1);
     const Value from = read(address);
@@ -268,7 +269,7 @@ class Follower {
     for (std::size_t i = 0; i < to.elements.size(); ++i) load(to.elements[i], i * bytes);
   }
 
-  /// Where among the parameters a name and its offset lie; nothing if it is not the name of one.
+  /// The byte of the parameters that a name and its offset denote; nothing if the name is no parameter's.
   std::optional<std::uint64_t> parameter_byte(const Operand& named) const {
     const auto found = std::ranges::find(kernel_.parameters, named.name, &ptx::Symbol::name);
     if (found == kernel_.parameters.end()) return std::nullopt;
@@ -318,7 +319,7 @@ class Follower {
   void check_address(const Instruction& instruction, const Operand& operand) {
     const Value value = read(operand);
     if (value.from_data || value.slope == 0 || !value.is_line) return expect_of_no_place(instruction, value);
-    const bool is_copy = instruction.opcode.starts_with("cp.async.c");  // from global memory to shared
+    const bool is_copy = instruction.opcode.starts_with("cp.async.c");  // copies from global memory to shared
     const bool is_global = is_copy ? &operand != &instruction.operands.front() : names_space(instruction, "global");
     if (is_global || names_space(instruction, "const")) {
       const auto period = static_cast<unsigned>(kSectorBytes / std::gcd(value.slope, kSectorBytes));
@@ -340,16 +341,16 @@ class Follower {
   Dim3 block_;
   const std::vector<std::byte>& parameters_;
   const BufferOfAddress& buffer_of_;
-  /// Of all writes of a register: what it may hold anywhere.
+  /// For each register, a value that covers all of its writes: what it may hold anywhere in the kernel.
   std::vector<std::optional<Value>> registers_;
-  /// What it holds here, if it was written since the last instruction that a branch leads to.
+  /// The value of a register at the current place, if written since the last instruction that a branch leads to.
   struct LastWritten {
     std::uint64_t stretch = 0;
     Value value;
   };
   std::vector<LastWritten> last_written_;
   std::vector<bool> is_target_;
-  std::uint64_t stretch_ = 1;  ///< the number of the straight stretch of instructions that is followed
+  std::uint64_t stretch_ = 1;  ///< the number of the straight stretch of instructions being followed
   bool is_conditional_ = false;
   std::set<std::uint64_t> written_buffers_;
   bool writes_anywhere_ = false;

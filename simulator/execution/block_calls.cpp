@@ -1,4 +1,4 @@
-// Calls of functions, and branches through tables: where the lanes of a warp go several ways at once.
+// Calls of functions, and branches through tables, where the lanes of a warp go several ways at once.
 
 #include <fmt/format.h>
 
@@ -13,7 +13,7 @@
 namespace convladder::simulated {
 namespace {
 
-/// Kinds of faults of one instruction, beside those of accesses.
+/// Kinds of faults of one instruction, in addition to those of accesses.
 enum Fault { kStackOverflow = 120, kNoFunction, kOtherParameters, kBeyondTable };
 
 std::size_t bytes_of_lanes(const ParameterPlace& place) { return static_cast<std::size_t>(place.stride) * kLanes; }
@@ -24,7 +24,7 @@ bool same_sizes(const std::vector<ParameterPlace>& a, const std::vector<Paramete
 
 }  // namespace
 
-/// The lanes end with it.
+/// Reports a fault in a call, which ends the lanes.
 void BlockRunner::call_fault(Warp& warp, const Operation& operation, LaneMask lanes, int kind,
                              const std::string& problem) {
   context_.fault(warp.state, operation, Checker::memory, kind, lanes,
@@ -33,7 +33,7 @@ void BlockRunner::call_fault(Warp& warp, const Operation& operation, LaneMask la
 }
 
 void BlockRunner::call(Warp& warp, const Operation& operation, LaneMask lanes) {
-  if (limits_.loops(warp.executed)) look_at_limits(warp, operation, lanes);  // functions that call each other loop, too
+  if (limits_.loops(warp.executed)) look_at_limits(warp, operation, lanes);  // recursion is a loop as well
   const CallSite& site = program_.calls[static_cast<std::size_t>(operation.detail)];
   const int caller = warp.paths.current().frame;
   if (site.function >= 0) return enter(warp, operation, site.function, caller, lanes);
@@ -61,7 +61,7 @@ void BlockRunner::call(Warp& warp, const Operation& operation, LaneMask lanes) {
   }
 }
 
-/// Lanes that are in the frame `caller` call a function: they get a frame of their own.
+/// Lanes that are in the frame `caller` call a function and get a frame of their own.
 void BlockRunner::enter(Warp& warp, const Operation& operation, int function, int caller, LaneMask lanes) {
   const ProgramFunction& callee = program_.functions[static_cast<std::size_t>(function)];
   const CallSite& site = program_.calls[static_cast<std::size_t>(operation.detail)];
@@ -94,7 +94,7 @@ void BlockRunner::enter(Warp& warp, const Operation& operation, int function, in
   warp.paths.call(callee.first, lanes, frame);
 }
 
-/// Lanes of the current path return: the caller gets their results.
+/// Lanes of the current path return, and the caller gets their results.
 void BlockRunner::leave_function(Warp& warp, LaneMask leaving) {
   const int frame = warp.paths.current().frame;
   const CallFrames::Call& call = warp.frames.call(frame);

@@ -21,7 +21,7 @@ constexpr std::size_t kAlignment = 64;
 
 constexpr std::uint32_t kRoundsPerLook = 1024;  // of the warps of a block that waits for no other
 
-constexpr int kTrapped = 100;  // a kind of fault beside those of accesses
+constexpr int kTrapped = 100;  // a kind of fault in addition to those of accesses
 
 std::byte* aligned(std::vector<std::byte>& bytes) {
   void* at = bytes.data();
@@ -46,7 +46,7 @@ bool writes_memory(const ptx::Instruction& instruction) {
          instruction.opcode.starts_with("wmma.store");
 }
 
-/// Of one that writes memory: no other block sees it. In a cluster others may look into shared memory.
+/// Whether no other block sees what the instruction writes. In a cluster others may look into shared memory.
 bool is_for_block(const ptx::Instruction& instruction, bool in_cluster) {
   const std::vector<std::string_view> parts = split_opcode(instruction.opcode);
   return std::ranges::any_of(parts, [in_cluster](std::string_view part) {
@@ -151,7 +151,7 @@ BlockProgress BlockRunner::go_on(const BlockPatience& patience) {
   waits_since_.reset();
   over_rounds_.forget();
   patience_ = {changes_for_others(), executed(), executed()};
-  // Warps take turns from barrier to barrier, in order: the interleaving is the same in every run.
+  // Warps take turns from barrier to barrier, in order, so that the interleaving is the same in every run.
   for (bool any = true; any;) {
     any = false;
     if (can_run_abreast()) run_abreast();
@@ -262,14 +262,14 @@ void BlockRunner::run_turn(Warp& warp) {
   } while (run_path(warp));
 }
 
-/// Goes on with the current path as long as its lanes stay together, to where they meet others. Returns whether the
-/// warp's turn goes on.
+/// Continues the current path as long as its lanes stay together, up to where they meet others. Returns whether the
+/// warp's turn continues.
 bool BlockRunner::run_path(Warp& warp, int stop) {
   Path& path = warp.paths.current();
   const LaneMask active = path.mask;
   const auto lanes = static_cast<std::uint64_t>(std::popcount(active));
   const Operation* const operations = program_.operations.data();
-  bool is_counted = path.state != PathState::runs;  // it stands where it waited, and came there before
+  bool is_counted = path.state != PathState::runs;  // otherwise it stands where it waited, and was counted before
   for (int at = path.next; at != path.reconvergence && at != stop;) {
     const int index = program_.block_of_operation[at];
     const ProgramBlock& block = program_.blocks[index];
@@ -295,7 +295,7 @@ bool BlockRunner::run_path(Warp& warp, int stop) {
   return true;
 }
 
-/// The plain operations from `at` on, before `end`. Returns where they end.
+/// Carries out the plain operations from `at` on, before `end`. Returns where they end.
 int BlockRunner::run_plain(WarpState& state, LaneMask active, int at, int end) {
   const Operation* const operations = program_.operations.data();
   state.mask = active;
@@ -381,14 +381,14 @@ bool BlockRunner::execute_special(Warp& warp, const Operation& operation, int at
   }
 }
 
-/// Lanes part: `taken` of them jump.
+/// The lanes part: `taken` of them jump.
 bool BlockRunner::branch(Warp& warp, const Operation& operation, int at, const ProgramBlock& block, LaneMask taken) {
   ++context_.counters[operation.instruction].divergent_branches;
   part(warp, at, operation.target, taken, block);
   return operation.target > at || loops(warp, operation, taken);
 }
 
-/// Lanes have jumped backwards. Returns whether the warp's turn goes on.
+/// Handles a backward jump of lanes. Returns whether the warp's turn continues.
 bool BlockRunner::loops(Warp& warp, const Operation& operation, LaneMask lanes) {
   if (limits_.loops(warp.executed)) look_at_limits(warp, operation, lanes);
   const bool waits_in_vain = std::exchange(context_.waits_in_vain, false);  // others may bring what it waits for
@@ -399,7 +399,7 @@ bool BlockRunner::loops(Warp& warp, const Operation& operation, LaneMask lanes) 
                              .memory_changes = memory_changes()};
   if (!warp.spin.turn_ends(now, waits_in_vain)) return true;
   warp.waits_at = &operation;
-  warp.paths.run_another();  // what this one waits for may be another's work
+  warp.paths.run_another();  // it may wait for the work of another path
   return false;
 }
 
@@ -409,9 +409,9 @@ int BlockRunner::round_at(int operation) const {
                                                            : program_.blocks[block].round;
 }
 
-/// Lanes that only return from here exit at once: what is behind the branch may be a barrier for the others. Jumps on
-/// their way are counted; their return is counted with that of the warp's last lanes, as an exit in the place of the
-/// branch is.
+/// Splits the current path. Lanes that only return from here exit at once, because a barrier for the others may follow
+/// the branch. Jumps on their way are counted; their return is counted with that of the warp's last lanes, as an exit
+/// in place of the branch is.
 void BlockRunner::part(Warp& warp, int at, int target, LaneMask taken, const ProgramBlock& block) {
   Path& path = warp.paths.current();
   const LaneMask others = path.mask & ~taken;

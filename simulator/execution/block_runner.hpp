@@ -1,7 +1,7 @@
-// Runs a block on one host thread: warps in turn from barrier to barrier, lanes in lockstep.
+// Runs a block on one host thread: warps take turns from barrier to barrier, lanes run in lockstep.
 //
-// A warp that loops for long without a barrier ends its turn as well, so that warps may wait for each other's writes.
-// A block that waits for what other blocks have to do is left, and goes on later.
+// A warp that loops for long without a barrier ends its turn as well, so that warps may wait for each other's
+// writes. A block that waits for the work of other blocks is left, and goes on later.
 #pragma once
 
 #include <optional>
@@ -21,51 +21,51 @@
 
 namespace convladder::simulated {
 
-/// How a block stands when it is left.
+/// The state of a block when it is left.
 enum class BlockProgress {
   ended,
-  waits,  ///< without changes of memory from outside it would repeat itself for ever, or it waits for its cluster
-  yields  ///< it has worked for long and changed no memory that others see
+  waits,  ///< would repeat itself for ever unless others change memory, or waits for its cluster
+  yields  ///< has worked for long and changed no memory that others see
 };
 
-/// When a block that others may have to wait for, or that waits for them, is left.
+/// When to leave a block that others may have to wait for, or that waits for others.
 struct BlockPatience {
-  std::uint64_t operations = ~std::uint64_t{0};  ///< that change no memory that others see
+  std::uint64_t operations = ~std::uint64_t{0};  ///< the most operations without a change of memory that others see
 };
-inline constexpr BlockPatience kRunsToItsEnd{};  // or waits for ever
+inline constexpr BlockPatience kRunsToItsEnd{};  // or until it waits for ever
 inline constexpr BlockPatience kPatience{std::uint64_t{1} << 22};
 inline constexpr BlockPatience kPatienceAmongWaiting{std::uint64_t{1} << 16};
 
 class BlockRunner {
  public:
-  /// `launch` is what the host threads of the launch share, `totals` what the blocks of this one do.
+  /// `launch` is shared by the host threads of the launch, `totals` by the blocks of this thread.
   BlockRunner(const Program& program, DeviceMemory& memory, const LaunchConfiguration& configuration,
               RunningLaunch& launch, RunTotals& totals);
-  BlockRunner(const BlockRunner&) = delete;  // its warps know its context
+  BlockRunner(const BlockRunner&) = delete;  // not copyable: its warps point to its context
   BlockRunner& operator=(const BlockRunner&) = delete;
 
-  /// What the blocks run from now on report to; see BlockContext.
+  /// The observers that the blocks from now on report to; see BlockContext.
   void set_observers(std::vector<AccessObserver*> observers) { context_.observers = std::move(observers); }
   void set_findings(FindingLog* findings) { context_.findings = findings; }
   void set_l1(L1Cache* l1) { context_.l1 = l1; }
-  /// The cluster of which this runs the block of a rank; none: each block is alone in its cluster.
+  /// Sets the cluster in which this runs the block of a rank; without one, each block is alone in its cluster.
   void set_cluster(const Cluster* cluster, unsigned rank);
   BlockContext& context() { return context_; }
 
   /// Begins a block that runs on a multiprocessor.
   void begin(const Dim3& block, std::uint64_t number, std::uint64_t multiprocessor);
-  /// Goes on until it ends or is left. Throws LaunchStopped where a limit ends it, KernelFault if findings are not
-  /// collected.
+  /// Continues the block until it ends or is left. Throws LaunchStopped where a limit ends it, KernelFault if findings
+  /// are not collected.
   BlockProgress go_on(const BlockPatience& patience);
-  /// Of a block that has been left: whether anything has changed that it may have waited for.
+  /// Whether anything has changed that the block, which has been left, may have waited for.
   bool can_go_on() const;
   bool has_ended() const { return context_.has_ended; }
-  /// Reports why it waits, for ever as nobody can go on, and ends it. `others` is said behind it.
+  /// Ends the block and reports why it waits for ever, now that no block can go on. `others` is appended to the report.
   void give_up(const std::string& others);
 
-  /// Whether all its warps have arrived at the cluster's barrier.
+  /// Whether all warps of the block have arrived at the cluster's barrier.
   bool is_at_cluster_barrier() const { return barriers_.is_complete(BlockBarriers::kOfCluster); }
-  /// All blocks of the cluster are there.
+  /// Lets the block pass the cluster's barrier: all blocks of the cluster are there.
   void pass_cluster_barrier();
 
  private:
@@ -77,12 +77,12 @@ class BlockRunner {
     WarpPaths paths;
     CallFrames frames;  ///< of a program that calls functions
     WarpStatus status = WarpStatus::running;
-    std::uint64_t executed = 0;  ///< operations
+    std::uint64_t executed = 0;  ///< the operations that it has executed
     SpinWatch spin;
-    const Operation* waits_at = nullptr;  ///< of a warp at a barrier
-    LaneMask waiting = 0;                 ///< lanes that are there
+    const Operation* waits_at = nullptr;  ///< the barrier where the warp waits
+    LaneMask waiting = 0;                 ///< the lanes that wait there
     std::uint32_t barrier = 0;
-    bool arrived_at_cluster = false;  ///< and has not waited since
+    bool arrived_at_cluster = false;  ///< has arrived and not waited since
   };
 
   LaneMask first_lanes(int warp) const;
@@ -95,7 +95,7 @@ class BlockRunner {
   void fill_constant(Slot slot, std::uint32_t value);
   void fill_constants(const std::array<Slot, 3>& slots, const Dim3& value);
   void run_turn(Warp& warp);
-  /// `stop`: an operation at which the path waits for nobody, and that ends here all the same.
+  /// `stop` is an operation at which the path waits for nobody but ends here all the same.
   bool run_path(Warp& warp, int stop = kNowhere);
 
   struct Abreast;
@@ -108,7 +108,7 @@ class BlockRunner {
   bool carry_out_for_each(Abreast& abreast, int at, const ProgramBlock& block);
   bool comes_alone_to(Warp& warp, int meet, std::size_t depth);
   int run_plain(WarpState& state, LaneMask active, int at, int end);
-  /// Carries out what is neither a plain operation nor a branch; returns whether the warp's turn goes on.
+  /// Carries out an operation that is neither plain nor a branch; returns whether the warp's turn continues.
   bool execute_special(Warp& warp, const Operation& operation, int at, const ProgramBlock& block);
   void count_guarded(const Operation& operation, LaneMask mask, int at);
   bool branch(Warp& warp, const Operation& operation, int at, const ProgramBlock& block, LaneMask taken);
@@ -154,26 +154,26 @@ class BlockRunner {
   std::uint64_t threads_;
   std::vector<Warp> warps_;
   std::vector<std::byte> constants_;
-  std::vector<std::byte> registers_;  // of all warps; those of a program that calls functions are in their frames
+  std::vector<std::byte> registers_;  // of all warps; in a program that calls functions they are in the warps' frames
   BlockContext context_;
   BlockBarriers barriers_;
-  std::vector<int> storing_instructions_;  // those for this block alone come first
-  std::size_t stores_for_block_ = 0;       // how many these are
+  std::vector<int> storing_instructions_;  // those whose writes only this block sees come first
+  std::size_t stores_for_block_ = 0;       // the number of these
   RunningLaunch& launch_;
   BlockLimits limits_;
   std::span<std::uint64_t> block_warps_;  // as in RunTotals
   std::span<std::uint64_t> block_lanes_;
-  std::optional<std::uint64_t> waits_since_;  // changes_for_others(), of a block that waits for them
-  Repetition over_rounds_;                    // of all that the block has
+  std::optional<std::uint64_t> waits_since_;  // changes_for_others() at the time since which the block waits for them
+  Repetition over_rounds_;                    // over the state of the whole block
   std::uint32_t rounds_ = 0;
   struct {
-    std::uint64_t changes = 0;  // for others, when it was looked at last
-    std::uint64_t changed = 0;  // operations executed when these were found changed, or the block went on
+    std::uint64_t changes = 0;  // changes for others at the last look
+    std::uint64_t changed = 0;  // operations executed when `changes` last grew, or the block went on
     std::uint64_t looked = 0;   // operations executed at the last look
   } patience_;
 };
 
-/// By instruction: what blocks have counted, those of whole basic blocks included.
+/// The counters of each instruction, with the counts of whole basic blocks included.
 std::vector<InstructionCounters> counters_of(const Program& program, const RunTotals& totals);
 
 }  // namespace convladder::simulated

@@ -1,4 +1,4 @@
-// Where the warps of a block wait for each other: barriers, loops that wait for a write, and when neither can end.
+// Places where the warps of a block wait for each other: barriers, loops that wait for a write, and deadlocks.
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 namespace convladder::simulated {
 namespace {
 
-/// Kinds of faults of one instruction.
+/// The kinds of faults of one instruction.
 enum Fault { kDivergent, kNotUniform, kBadBarrier, kBadThreads, kOtherThreads, kDeadlock, kSpinning, kOutOfTurn };
 
 constexpr std::uint64_t kOperationsPerLook = 4096;  // of a block that may wait for others
@@ -37,7 +37,7 @@ void BlockRunner::synchronization_fault(const Warp& warp, const Operation& opera
 
 // --- lanes of a warp ------------------------------------------------------------------------------------------------
 
-/// Lanes that have to be where these are before the operation is carried out.
+/// The lanes that have to arrive where these are before the operation is carried out.
 LaneMask BlockRunner::awaited(const WarpState& state, const Operation& operation, LaneMask lanes) const {
   if (operation.kind == OperationKind::barrier || operation.members() == Operation::kAllLive) return state.live;
   const auto* const masks = state.read<LaneMask>(operation.operands[operation.members()]);
@@ -46,25 +46,26 @@ LaneMask BlockRunner::awaited(const WarpState& state, const Operation& operation
   return named & state.live;
 }
 
-/// The warp as the operations of a path see it.
+/// The state of a warp as the operations of a path see it.
 WarpState BlockRunner::state_in(const Warp& warp, const Path& path) const {
   WarpState state = warp.state;
   if (program_.calls_functions()) state.bases[0] = const_cast<std::byte*>(warp.frames.base(path.frame));
   return state;
 }
 
-/// Whether the lanes wait for others, which go on meanwhile.
+/// Whether the lanes have to wait for others, which run meanwhile.
 bool BlockRunner::has_to_wait(Warp& warp, const Operation& operation, int at, LaneMask lanes) {
   const bool meets = operation.kind == OperationKind::barrier || operation.kind == OperationKind::meeting;
   if (!meets || warp.paths.current().state == PathState::goes_on) return false;
   if ((awaited(warp.state, operation, lanes) & ~lanes) == 0) return false;
-  // The others go on: what is left of the block was counted for one path, and there are two.
+  // The others go on: the rest of the block was counted for one path, and there are two.
   if (lanes != warp.paths.current().mask) count_again(at + 1, program_.blocks[program_.block_of_operation[at]].end, 1);
   warp.paths.wait(at, lanes);
   return true;
 }
 
-/// Operations are counted with their block, for every path that enters it. These are executed by more or fewer.
+/// Counts operations again: they are counted with their block for every path that enters it, but executed by more paths
+/// or fewer.
 void BlockRunner::count_again(int from, int end, int times) {
   int previous = -1;
   for (int i = from; i < end; ++i) {
@@ -76,7 +77,7 @@ void BlockRunner::count_again(int from, int end, int times) {
   }
 }
 
-/// The lanes that wait where the path does, or at a warp barrier that names the same lanes.
+/// The lanes that wait where the path waits, or at a warp barrier that names the same lanes.
 LaneMask BlockRunner::waiting_with(const Warp& warp, const Path& path) const {
   const Operation& operation = program_.operations[path.next];
   const auto is_warp_barrier = [](const Operation& one) {
@@ -96,7 +97,7 @@ LaneMask BlockRunner::waiting_with(const Warp& warp, const Path& path) const {
   return lanes;
 }
 
-/// Lanes that wait go on if all are there whom they wait for.
+/// Lets waiting lanes go on if all the lanes that they wait for have arrived.
 bool BlockRunner::go_on_where_all_are(Warp& warp) {
   for (const Path& path : warp.paths.all()) {
     if (path.state != PathState::waits || path.mask == 0) continue;
@@ -109,7 +110,7 @@ bool BlockRunner::go_on_where_all_are(Warp& warp) {
   return false;
 }
 
-/// Those of the lanes that wait at the operation go on as one path, and the others where they are.
+/// The given lanes that wait at the operation go on as one path, and the others from where they are.
 void BlockRunner::go_on(Warp& warp, int at, int frame, LaneMask lanes) {
   for (LaneMask left = lanes; left != 0;) {
     const int paths = warp.paths.go_on_together(at, frame);
@@ -125,32 +126,32 @@ void BlockRunner::go_on(Warp& warp, int at, int frame, LaneMask lanes) {
   }
 }
 
-/// The current path waits: another runs, or this one goes on.
+/// The current path waits: another one runs, or this one goes on.
 void BlockRunner::schedule(Warp& warp) {
   if (go_on_where_all_are(warp) || warp.paths.run_another()) return;
-  // Lanes that only wait where their ways meet may be on their way to this operation, or to one that corresponds to it.
+  // Lanes that only wait where their ways meet may be on the way to this operation or to a corresponding one.
   if (warp.paths.release_met()) {
     const Path& met = warp.paths.current();
     for (const Path& path : warp.paths.all()) {
       if (path.state != PathState::waits || path.mask == 0) continue;
-      // Lanes that have returned from a call may go where they like.
+      // Lanes that have returned from a call may go anywhere.
       if (path.frame == met.frame && program_.should_meet(path.next, met.next, met.parted_at)) {
         warp.state.passed_by |= met.mask;
       }
     }
     return;
   }
-  // A block's barrier is not to blame while lanes wait for some that stand at it.
+  // A block's barrier is not to blame while lanes wait for others that stand at it.
   Path blamed = warp.paths.current();
   for (const Path& path : warp.paths.all()) {
     if (path.state == PathState::waits && program_.operations[path.next].kind == OperationKind::meeting) blamed = path;
   }
   go_on(warp, blamed.next, blamed.frame,
-        warp.paths.waiting_at(blamed.next, blamed.frame));  // without those who cannot come: the operation reports it
+        warp.paths.waiting_at(blamed.next, blamed.frame));  // without lanes that cannot come: the operation reports it
 }
 
-/// All warps repeat themselves: lanes that wait for others of their warp to leave a loop go on, since they may be those
-/// whom the loop waits for.
+/// All warps repeat themselves: lanes that wait for others of their warp to leave a loop go on, since the loop may be
+/// waiting for them.
 bool BlockRunner::release_met() {
   bool any = false;
   for (Warp& warp : warps_) {
@@ -163,7 +164,7 @@ bool BlockRunner::release_met() {
 
 // --- barriers -------------------------------------------------------------------------------------------------------
 
-/// The operands of a barrier, made sure of; false if the warp cannot arrive with them.
+/// Checks the operands of a barrier; false if the warp cannot arrive with them.
 bool BlockRunner::barrier_operands(const Warp& warp, const Operation& operation, LaneMask lanes,
                                    BlockBarriers::Arrival& arrival) const {
   const auto* const numbers = warp.state.read<std::uint32_t>(operation.operands[0]);
@@ -203,7 +204,7 @@ void BlockRunner::wait_at_barrier(Warp& warp, const Operation& operation, LaneMa
   warp.barrier = barrier;
 }
 
-/// A warp arrives at the cluster's barrier and waits there in turns; false, and a fault, if it does not.
+/// A warp arrives at the cluster's barrier and waits there, in turn; false, and a fault, if the order is violated.
 bool BlockRunner::order_at_cluster_barrier(Warp& warp, const Operation& operation, LaneMask lanes) {
   const bool waits = static_cast<BarrierAction>(operation.detail) == BarrierAction::wait_without_arriving;
   if (warp.arrived_at_cluster == waits) {
@@ -242,7 +243,7 @@ bool BlockRunner::arrive(Warp& warp, const Operation& operation, LaneMask lanes)
   return action == BarrierAction::arrive;
 }
 
-/// Lets go the warps that wait at a barrier if all have arrived. At that of the cluster other blocks have to, too.
+/// Releases the warps that wait at a barrier if all have arrived. The cluster's barrier also needs the other blocks.
 void BlockRunner::complete_barrier(std::uint32_t barrier) {
   if (!barriers_.is_complete(barrier)) return;
   if (barrier == BlockBarriers::kOfCluster && context_.cluster != nullptr) return;
@@ -269,13 +270,13 @@ void BlockRunner::pass_barrier(std::uint32_t barrier) {
     warp.status = WarpStatus::running;
     warp.spin.forget();
   }
-  // Warps that only arrived are among those that met: what they did before is ordered, and what they did since is taken
-  // to be.
+  // Warps that only arrived are among those that met: their work before that is ordered, and their work since is
+  // assumed to be.
   const std::uint32_t met = barriers_.release(barrier);
   for (AccessObserver* const observer : context_.observers) observer->barrier_passed(context_, met);
 }
 
-/// No warp can run and some wait at barriers.
+/// Reports that no warp can run and some wait at barriers.
 void BlockRunner::report_deadlock(const std::string& others) const {
   const auto first = std::ranges::find(warps_, WarpStatus::at_barrier, &Warp::status);
   std::string problem = fmt::format("deadlock: waits forever at {}", barriers_.describe(first->barrier));
@@ -297,7 +298,7 @@ std::uint64_t BlockRunner::memory_changes() const {
   return changes;
 }
 
-/// As `memory_changes`, but for what this block stores in its own shared and local memory.
+/// As `memory_changes`, without stores of this block into its own shared and local memory.
 std::uint64_t BlockRunner::changes_for_others() const {
   std::uint64_t changes = context_.memory_changes;
   for (std::size_t i = stores_for_block_; i < storing_instructions_.size(); ++i) {
@@ -321,7 +322,7 @@ bool BlockRunner::can_go_on() const {
   return !waits_since_ || (any_running() && *waits_since_ != changes_for_others());
 }
 
-/// Warps that loop from barrier to barrier never repeat themselves between two of them, but the block does.
+/// Whether the block repeats itself: warps that loop from barrier to barrier never do between two of them.
 bool BlockRunner::repeats() {
   std::vector<std::span<const std::byte>> pieces;
   for (const Warp& warp : warps_) {
@@ -400,7 +401,7 @@ void BlockRunner::look_at_limits(const Warp& warp, const Operation& operation, L
   stop(reason, place_text(context_.finding_at(warp.state, operation, lane, Checker::synchronization, "")));
 }
 
-/// Ends the launch, unless there is no reason.
+/// Ends the launch unless the reason is empty.
 void BlockRunner::stop(const std::string& reason, const std::string& where) {
   if (reason.empty()) return;
   launch_.stop_behind(context_.block_number);

@@ -5,7 +5,7 @@
 namespace convladder::simulated {
 namespace {
 
-constexpr std::size_t kMostBytes = std::size_t{1} << 25;  // of the frames of a warp
+constexpr std::size_t kMostBytes = std::size_t{1} << 25;  // for the frames of a warp
 constexpr std::size_t kLineBytes = 64;
 
 }  // namespace
@@ -20,7 +20,8 @@ void CallFrames::begin(const Program& program) {
 }
 
 int CallFrames::take(const Call& call, std::span<const Path> paths) {
-  // Those that have ended are looked for when as many have been made as were in use: so it costs little for each.
+  // Frames of ended calls are looked for once as many have been made as were in use, which makes the cost per frame
+  // small.
   if (free_.empty() && ++made_since_ >= in_use_) collect(paths);
   int frame = static_cast<int>(calls_.size());
   if (!free_.empty()) {

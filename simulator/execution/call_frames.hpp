@@ -13,18 +13,18 @@ namespace convladder::simulated {
 
 class CallFrames {
  public:
-  /// What a call knows of where it comes from.
+  /// The origin and the storage of a call.
   struct Call {
-    int caller = 0;     ///< frame
+    int caller = 0;     ///< the caller's frame
     int function = -1;  ///< index into Program::functions; -1 for the kernel
     const CallSite* site = nullptr;
     int depth = 0;
-    std::uint64_t local_base = 0;  ///< where its local variables begin, bytes
+    std::uint64_t local_base = 0;  ///< where its local variables begin, in bytes
   };
-  /// Calls within each other that a warp can be in.
+  /// The most nested calls of a warp.
   static constexpr int kDeepest = 1024;
 
-  /// Only the kernel's own frame is left, with what it holds.
+  /// Leaves only the kernel's own frame, with its contents.
   void begin(const Program& program);
   std::byte* base(int frame) {
     return reinterpret_cast<std::byte*>(lines_.data()) + static_cast<std::size_t>(frame) * bytes_;
@@ -33,9 +33,9 @@ class CallFrames {
     return reinterpret_cast<const std::byte*>(lines_.data()) + static_cast<std::size_t>(frame) * bytes_;
   }
   const Call& call(int frame) const { return calls_[static_cast<std::size_t>(frame)]; }
-  /// A frame that none of the paths is in; -1 if there is no room for one. Frames move.
+  /// A frame that no path is in; -1 if there is no room for one. Frames may move.
   int take(const Call& call, std::span<const Path> paths);
-  /// Everything that the warp's registers hold.
+  /// The contents of all registers of the warp.
   std::span<const std::byte> content() const { return {base(0), calls_.size() * bytes_}; }
 
  private:
@@ -44,11 +44,11 @@ class CallFrames {
   };
   void collect(std::span<const Path> paths);
 
-  std::size_t bytes_ = 0;  // of a frame
+  std::size_t bytes_ = 0;  // size of a frame
   std::vector<Line> lines_;
   std::vector<Call> calls_;
   std::vector<int> free_;
-  std::size_t in_use_ = 1;  // when it was last looked
+  std::size_t in_use_ = 1;  // at the last look
   std::size_t made_since_ = 0;
 };
 

@@ -59,7 +59,7 @@ BlockProgress ClusterRunner::go_on(const BlockPatience& patience) {
   }
 }
 
-/// Blocks whose warps have all come to the cluster's barrier pass it, if those of all blocks have that have not ended.
+/// Lets blocks pass the cluster's barrier when the warps of all blocks that have not ended have come to it.
 void ClusterRunner::meet() {
   const auto has_come = [](const auto& block) { return block->has_ended() || block->is_at_cluster_barrier(); };
   if (!std::ranges::all_of(blocks_, has_come) || ended() == blocks_.size()) return;

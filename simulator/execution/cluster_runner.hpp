@@ -1,4 +1,4 @@
-// Runs the blocks of a cluster on one host thread, in turns: each until it ends or waits for another.
+// Runs the blocks of a cluster on one host thread, in turn: each until it ends or waits for another.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@ class CacheHierarchy;
 
 class ClusterRunner {
  public:
-  /// As BlockRunner.
+  /// Parameters as in BlockRunner's constructor.
   ClusterRunner(const Program& program, DeviceMemory& memory, const LaunchConfiguration& configuration,
                 RunningLaunch& launch, RunTotals& totals);
   ClusterRunner(const ClusterRunner&) = delete;
@@ -24,11 +24,11 @@ class ClusterRunner {
   void set_observers(const std::vector<AccessObserver*>& observers);
   void set_findings(FindingLog* findings);
 
-  /// Begins the cluster of a number; `caches` may be nullptr.
+  /// Begins the cluster with this number; `caches` may be nullptr.
   void begin(const GridShape& grid, std::uint64_t cluster, CacheHierarchy* caches);
-  /// Goes on until all its blocks have ended, or none can go on, or those that can have yielded.
+  /// Continues until all its blocks have ended, or none can go on, or those that can have yielded.
   BlockProgress go_on(const BlockPatience& patience);
-  /// As BlockRunner.
+  /// Whether any of its blocks can go on: see BlockRunner::can_go_on.
   bool can_go_on() const;
   void give_up(const std::string& others);
 

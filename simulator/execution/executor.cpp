@@ -17,7 +17,7 @@
 namespace convladder::simulated {
 namespace {
 
-/// What one host thread brings back.
+/// The results of one host thread.
 struct ThreadResult {
   std::vector<InstructionCounters> counters;
   FindingLog findings;
@@ -32,18 +32,18 @@ struct ThreadResult {
   }
 };
 
-/// Host threads that have something to do.
+/// The number of host threads that get something to do.
 std::size_t threads_for(int host_threads, std::uint64_t blocks) {
   return std::min<std::uint64_t>(static_cast<std::uint64_t>(std::max(1, host_threads)),
                                  std::max<std::uint64_t>(1, blocks));
 }
 
-/// The blocks of a launch go in waves: every multiprocessor runs as many as it could hold at a time, then what the L1
-/// caches asked of the L2 is merged. Host threads take whole multiprocessors, and then slices of the L2. Clusters take
-/// as many multiprocessors as they have blocks.
+/// The blocks of a launch go in waves: every multiprocessor runs as many as it could hold at a time, then the requests
+/// of the L1 caches to the L2 are merged. Host threads take whole multiprocessors, and then slices of the L2. Clusters
+/// take as many multiprocessors as they have blocks.
 ///
-/// Blocks that communicate run on one host thread, in order, and a wave has one of each multiprocessor. If some wait
-/// for others, as many begin as the GPU could hold at a time, and then they go on in turns.
+/// Blocks that communicate run on one host thread, in order, and a wave has one block for each multiprocessor. If some
+/// wait for others, as many begin as the GPU could hold at a time, and then they go on in turn.
 class Launch {
  public:
   Launch(const Program& program, DeviceMemory& memory, const LaunchConfiguration& configuration,
@@ -74,7 +74,7 @@ class Launch {
       for (std::size_t thread = 1; thread < results_.size(); ++thread) {
         others.emplace_back([this, thread] { work(thread); });
       }
-    } catch (const std::system_error&) {  // the system has no more threads for us: these do it
+    } catch (const std::system_error&) {  // the system has no more threads: these do the work
       for (std::size_t missing = others.size() + 1; missing < results_.size(); ++missing) phase_done_.arrive_and_drop();
     }
     program_.needs_block_order ? work_in_order() : work(0);
@@ -102,7 +102,7 @@ class Launch {
   }
 
  private:
-  /// Called by one thread when all have ended a phase.
+  /// Called by one thread when all threads have ended a phase.
   struct NextPhase {
     Launch* launch;
     void operator()() noexcept { launch->next_phase(); }
@@ -121,7 +121,7 @@ class Launch {
                std::ranges::any_of(results_, [](const ThreadResult& result) { return result.error != nullptr; });
   }
 
-  /// Of a host thread, which brings back what its blocks did.
+  /// Runs blocks on a host thread and collects the results.
   class Worker {
    public:
     Worker(Launch& launch, ThreadResult& result) : launch_(launch), result_(result), totals_(launch.program_) {
@@ -177,7 +177,7 @@ class Launch {
     }
   }
 
-  /// The clusters of a wave that run in one place, one after another.
+  /// Runs the clusters of a wave that share one place, one after another.
   void run_resident(ClusterRunner& runner, std::uint64_t place, ThreadResult& result) {
     const BlockPatience patience = grid_.blocks_per_cluster() > 1 ? kPatienceAmongWaiting : kRunsToItsEnd;
     for (std::uint64_t turn = 0; turn < resident_; ++turn) {
@@ -204,7 +204,7 @@ class Launch {
       OpenClusters open([&worker] { return worker->make_runner(); }, room);
       run_in_order(open, result);
     } catch (...) {
-      result.note(0, std::current_exception());  // there is no other
+      result.note(0, std::current_exception());  // the only thread
     }
     if (worker) worker->bring_back();
   }
@@ -224,7 +224,7 @@ class Launch {
     }
   }
 
-  /// Why blocks of which none can go on wait.
+  /// Says why blocks wait, none of which can go on.
   std::string waiting_text(const OpenClusters& open, std::uint64_t begun) const {
     const std::uint64_t of_cluster = grid_.blocks_per_cluster();
     if (grid_.blocks() == of_cluster) return "";
@@ -243,17 +243,17 @@ class Launch {
   const LaunchConfiguration& configuration_;
   const MakeObservers& make_observers_;
   GridShape grid_;
-  std::uint64_t resident_ = 1;  // clusters that run in the same place in a wave, or could
+  std::uint64_t resident_ = 1;  // clusters in one place in a wave, at most
   std::vector<ThreadResult> results_;
   std::unique_ptr<CacheHierarchy> own_caches_;
   CacheHierarchy* caches_ = nullptr;
   RunningLaunch running_;
 
-  // Between two phases only `next_phase` runs, so these need no lock.
+  // Between two phases only `next_phase` runs, so these members need no lock.
   std::uint64_t first_of_wave_ = 0;  // cluster
   bool merging_ = false;
   bool stopped_ = false;
-  std::atomic<std::uint64_t> next_{0};  // place or slice that a thread takes
+  std::atomic<std::uint64_t> next_{0};  // the next place or slice to be taken by a thread
   std::barrier<NextPhase> phase_done_;
 };
 

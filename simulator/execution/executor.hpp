@@ -1,4 +1,4 @@
-// Runs a launch: its blocks dealt out to the multiprocessors of a simulated GPU, those to host threads.
+// Runs a launch: distributes its blocks to the multiprocessors of a simulated GPU, and these to host threads.
 #pragma once
 
 #include <functional>
@@ -13,20 +13,20 @@
 
 namespace convladder::simulated {
 
-/// Blocks by their places along an axis of the grid, from `first` on.
+/// Blocks selected by their places along an axis of the grid, from `first` on.
 struct PlacesOfBlocks {
   Axis axis = Axis::x;
   unsigned first = 0;
   unsigned count = 0;
 };
 
-/// What grid barriers of cooperative groups need: cooperative_groups/details/driver_abi.h, grid_workspace.
+/// The workspace of the grid barriers of cooperative groups: cooperative_groups/details/driver_abi.h, grid_workspace.
 inline constexpr std::uint64_t kGridWorkspaceBytes = 64;
 
-/// What the clocks of kernels read. They count the operations that a warp has executed: the only time that there is.
+/// The values of kernels' clocks. They count the operations that a warp has executed: the only time that there is.
 struct KernelClocks {
-  std::uint64_t cycles = 0;  ///< of %clock and %clock64 when a warp begins
-  std::uint64_t ns = 0;      ///< of %globaltimer, likewise
+  std::uint64_t cycles = 0;  ///< %clock and %clock64 when a warp begins
+  std::uint64_t ns = 0;      ///< %globaltimer when a warp begins
   double ns_of_cycle = 1;
 };
 
@@ -40,30 +40,30 @@ struct LaunchConfiguration {
   std::vector<std::byte> parameters;           ///< laid out as Program::parameter_offsets says
   PlacesOfBlocks window;                       ///< blocks that run; a count of 0 stands for all
   const GpuModel* gpu = &default_gpu_model();  ///< block b runs on its multiprocessor b modulo their number
-  bool is_counted = true;                      ///< otherwise the counters are of no use, and it is quicker
+  bool is_counted = true;                      ///< without counting, counters are of no use and the launch is faster
   bool with_caches = true;                     ///< whether traffic below the L1 is counted
-  CacheHierarchy* caches = nullptr;            ///< of that GPU, to be used again; none: the launch makes its own
+  CacheHierarchy* caches = nullptr;            ///< caches of that GPU to be reused; none: the launch makes its own
   bool collect_findings = false;               ///< otherwise the first fault ends the launch
   LaunchLimits limits;
-  const TextureTable* textures = nullptr;  ///< what handles stand for; none: for nothing
+  const TextureTable* textures = nullptr;  ///< the objects that handles stand for; none: no handle is valid
   KernelClocks clocks;
   int host_threads = 1;  ///< results and counters are the same for every number
 };
 
-/// Makes the observers of a launch, which then runs on one host thread; `findings` is what they report to.
+/// Makes the observers of a launch, which then runs on one host thread; they report to `findings`.
 using MakeObservers = std::function<std::vector<AccessObserver*>(FindingLog& findings)>;
 
 struct LaunchResult {
   std::vector<InstructionCounters> counters;  ///< by instruction of the kernel
   bool has_caches = false;
-  CacheCounters caches;  ///< if there are any
+  CacheCounters caches;  ///< the traffic of the caches, if there are any
   std::uint64_t blocks = 0;
   FindingLog findings;
   std::string stopped;  ///< which limit ended the launch, and where; empty if it came to its end
-  std::string printed;  ///< by printf in the kernel, in the order of blocks and warps
+  std::string printed;  ///< output of printf in the kernel, in the order of blocks and warps
 };
 
-/// Runs all blocks. Throws KernelFault for the first fault, in the order of blocks, if findings are not collected.
+/// Runs all blocks. If findings are not collected, throws KernelFault for the first fault in the order of blocks.
 LaunchResult execute(const Program& program, DeviceMemory& memory, const LaunchConfiguration& configuration,
                      const MakeObservers& make_observers = nullptr);
 

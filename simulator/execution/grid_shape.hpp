@@ -8,7 +8,7 @@
 
 namespace convladder::simulated {
 
-/// A cluster runs on multiprocessors side by side, a block on each. Blocks that are no clusters are clusters of one.
+/// A cluster runs on adjacent multiprocessors, one block on each. Blocks without clusters are clusters of one.
 class GridShape {
  public:
   explicit GridShape(const LaunchConfiguration& configuration)
@@ -21,7 +21,7 @@ class GridShape {
   std::uint64_t blocks_per_cluster() const { return cluster_.count(); }
   std::uint64_t clusters() const { return clusters_.count(); }
   std::uint64_t blocks() const { return clusters() * blocks_per_cluster(); }
-  /// Clusters that begin at a time, if each multiprocessor takes one block.
+  /// The number of clusters that begin at a time if each multiprocessor takes one block.
   std::uint64_t side_by_side() const { return std::max<std::uint64_t>(1, multiprocessors_ / blocks_per_cluster()); }
 
   Dim3 block_index(std::uint64_t cluster, unsigned rank) const {
@@ -38,7 +38,7 @@ class GridShape {
     return (cluster % side_by_side() * blocks_per_cluster() + rank) % multiprocessors_;
   }
 
-  /// Of a number that counts x first, then y, then z.
+  /// The place with a number that counts x first, then y, then z.
   static Dim3 place_in(const Dim3& size, std::uint64_t number) {
     return {static_cast<unsigned>(number % size.x), static_cast<unsigned>(number / size.x % size.y),
             static_cast<unsigned>(number / size.x / size.y)};

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::uint32_t kLoopsBetweenLooks = 4096;
 
-/// "12,000,000"
+/// The number with commas: "12,000,000".
 std::string with_commas(std::uint64_t number) {
   std::string digits = fmt::format("{}", number);
   for (std::size_t at = digits.size(); at > 3;) digits.insert(at -= 3, 1, ',');

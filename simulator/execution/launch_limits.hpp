@@ -1,4 +1,4 @@
-// Where a launch ends before its own end, and how far it is while it runs.
+// Limits that end a launch early, and its progress while it runs.
 #pragma once
 
 #include <atomic>
@@ -11,15 +11,15 @@
 
 namespace convladder::simulated {
 
-/// How far a launch is.
+/// The progress of a launch.
 struct LaunchProgress {
   std::uint64_t blocks_ended = 0;
-  std::uint64_t blocks = 0;      ///< in all
-  std::uint64_t operations = 0;  ///< by warps, about
+  std::uint64_t blocks = 0;      ///< all blocks of the launch
+  std::uint64_t operations = 0;  ///< operations of warps, about
 };
 
-/// Called now and then while a launch runs, by any of its host threads, one at a time. What it returns is why the
-/// launch is to end, "after 30 s"; empty if it may go on.
+/// Called now and then while a launch runs, by any of its host threads, one at a time. Returns the reason to end the
+/// launch, "after 30 s"; empty if it may go on.
 using LaunchWatch = std::function<std::string(const LaunchProgress&)>;
 
 struct LaunchLimits {
@@ -29,16 +29,16 @@ struct LaunchLimits {
   LaunchWatch watch;  ///< empty: nobody watches
 };
 
-/// A limit ends the launch. The message says which, and where in the kernel.
+/// A limit ends the launch. The message says which limit, and where in the kernel.
 struct LaunchStopped : KernelFault {
   using KernelFault::KernelFault;
 };
 
-/// What the host threads of a launch share.
+/// The state that the host threads of a launch share.
 struct RunningLaunch {
   explicit RunningLaunch(std::uint64_t blocks_in_all) : blocks(blocks_in_all) {}
 
-  /// Blocks behind this one need not run any further.
+  /// Blocks after this one need not run any further.
   void stop_behind(std::uint64_t block);
 
   std::uint64_t blocks;
@@ -48,17 +48,18 @@ struct RunningLaunch {
   std::mutex watching;
 };
 
-/// The limits as they concern the block that a host thread runs.
+/// The limits as they apply to the block that a host thread runs.
 class BlockLimits {
  public:
-  /// `totals` are those of the block's host thread.
+  /// `totals` belong to the block's host thread.
   BlockLimits(const LaunchLimits& limits, RunningLaunch& launch, RunTotals& totals);
 
-  /// Empty, or why the block is not to begin; so in all that follow. `memory_changes` is as in SpinWatch.
+  /// The reason not to begin the block, empty if there is none; `look` and `end_block` return a reason to end the
+  /// launch. `memory_changes` is as in SpinWatch.
   std::string begin_block(std::uint64_t block, std::uint64_t memory_changes);
-  /// A warp that has executed so many operations loops; whether `look` is to be called.
+  /// Whether a warp that has executed so many operations loops, so that `look` is to be called.
   bool loops(std::uint64_t executed_by_warp) { return executed_by_warp > most_operations_ || --loops_until_look_ == 0; }
-  /// `executed` is what the block's warps have executed so far.
+  /// `executed` is the number of operations that the block's warps have executed so far.
   std::string look(std::uint64_t executed, std::uint64_t memory_changes);
   std::string end_block(std::uint64_t executed);
 
@@ -71,7 +72,7 @@ class BlockLimits {
   RunTotals& totals_;
   std::uint64_t most_operations_;
   std::uint64_t block_ = 0;
-  std::uint64_t added_ = 0;  // to the launch's operations, for this block
+  std::uint64_t added_ = 0;  // operations of this block added to the launch's
   std::uint32_t loops_until_look_ = 0;
 };
 

@@ -8,7 +8,7 @@ namespace convladder::simulated {
 
 bool OpenClusters::run(ClusterRunner& cluster) {
   const BlockProgress progress = cluster.go_on(patience_);
-  // Where one works on and on without a change that others see, it may wait: then others do, too.
+  // A cluster that works on and on without a change that others see may be waiting: the others then get their turn.
   if (progress == BlockProgress::yields) patience_ = kPatienceAmongWaiting;
   return progress == BlockProgress::ended;
 }

@@ -1,7 +1,7 @@
 // Clusters of a launch that have begun on one host thread and may wait for each other, as at a barrier of the grid.
 //
-// Each runs until it ends or is left. Those that are left go on in turns, up and down in their order, once another has
-// changed memory. If none can, they wait for ever, and each says so.
+// Each runs until it ends or is left. Clusters that are left go on in turn, up and down in their order, once another
+// has changed memory. If none can, they wait for ever, and each reports that.
 #pragma once
 
 #include <functional>
@@ -15,7 +15,7 @@ namespace convladder::simulated {
 
 class OpenClusters {
  public:
-  /// `room` is how many can have begun at a time, at least one.
+  /// `room` is how many clusters can be open at a time, at least one.
   OpenClusters(std::function<std::unique_ptr<ClusterRunner>()> make, std::uint64_t room)
       : make_(std::move(make)), room_(room) {}
 
@@ -26,9 +26,9 @@ class OpenClusters {
 
   /// Begins a cluster, which runs until it ends or is left.
   void begin(const GridShape& grid, std::uint64_t cluster, CacheHierarchy* caches);
-  /// Those that were left go on if they can; false if none could.
+  /// Continues the clusters that were left, if they can go on; false if none could.
   bool go_on();
-  /// All that are left wait for ever.
+  /// Ends all clusters that are left, which wait for ever.
   void give_up(const std::string& others);
 
  private:

@@ -53,7 +53,7 @@ Value widened(Value value, const ptx::Type& from) {
   return value;
 }
 
-// Each takes lines and gives one, or none.
+// Each of these functions takes lines and returns one, or none.
 
 Line sum(const Value& a, const Value& b, std::uint64_t sign = 1) {
   Value result;
@@ -85,7 +85,7 @@ Line shifted_left(const Value& a, const Value& by) {
   return product(a, constant(std::uint64_t{1} << *by.rest));
 }
 
-/// Of unsigned values, or of those that are not negative.
+/// The quotient of unsigned values, or of values that are not negative.
 Line quotient(const Value& a, const Value& by) {
   constexpr std::uint64_t largest = ~std::uint64_t{0} >> 1;
   const std::uint64_t divisor = by.is_same_everywhere() && *by.rest <= largest ? *by.rest : 0;
@@ -105,7 +105,7 @@ Line shifted_right(const Value& a, const Value& by) {
   return quotient(a, constant(std::uint64_t{1} << *by.rest));
 }
 
-/// The bits of `b` below the lowest of the slope of `a`, which the place does not change.
+/// The bits of `b` below the lowest bit of the slope of `a`, which the place does not change.
 Line bits_and(const Value& a, const Value& b) {
   if (a.slope == 0 && b.slope == 0) return a.rest && b.rest ? constant(*a.rest & *b.rest) : kOfNoPlace;
   const Value& mask = a.slope == 0 ? a : b;
@@ -114,7 +114,7 @@ Line bits_and(const Value& a, const Value& b) {
   return line.rest ? constant(*line.rest & *mask.rest) : kOfNoPlace;
 }
 
-/// A sum, where no bit is set in both.
+/// A bitwise or as a sum, where no bit is set in both.
 Line bits_or(const Value& a, const Value& b) {
   if (a.slope == 0 && b.slope == 0) return a.rest && b.rest ? constant(*a.rest | *b.rest) : kOfNoPlace;
   const Value& set = a.slope == 0 ? a : b;
@@ -124,14 +124,14 @@ Line bits_or(const Value& a, const Value& b) {
   return apart ? sum(line, set) : std::nullopt;
 }
 
-/// Whether the place alone leaves the value in its bits, as a number with or without a sign.
+/// Whether the value fits into so many bits at every place, as a number with or without a sign.
 bool fits(const Value& value, int bits, std::uint64_t places) {
   const std::uint64_t slope = std::min(value.slope & mask_of(bits), -value.slope & mask_of(bits));
   return slope <= mask_of(bits) / std::max<std::uint64_t>(places, 1);
 }
 
-/// Two values that the place moves alike are equal or not as without it; and one may be beyond the other at every
-/// place that there is.
+/// Two values that the place moves alike compare for equality as without it; and one may be beyond the other at every
+/// possible place.
 Line comparison(std::span<const Value> operands, std::string_view relation, const ptx::Type& type,
                 std::uint64_t places) {
   const Value a = widened(operands[0], type);
@@ -212,7 +212,7 @@ Line computed(const Instruction& instruction, std::span<const std::string_view> 
     result = shifted_left(operand(1), operand(2));
   } else if (name == "shr" && count == 3) {
     result = shifted_right(extended(1), operand(2));
-  } else if (name == "div" && count == 3) {  // of what has a sign it rounds towards 0, not down
+  } else if (name == "div" && count == 3) {  // of signed numbers it rounds towards 0, not down
     const bool rounds_down = type->type_class == TypeClass::unsigned_ || extended(1).slope == 0;
     if (rounds_down) result = quotient(extended(1), extended(2));
   } else if (name == "and" && count == 3) {

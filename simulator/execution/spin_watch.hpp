@@ -1,7 +1,7 @@
-// Tells who waits for what others have to do from who works.
+// Distinguishes warps and blocks that wait for others from those that work.
 //
-// A warp whose registers and place repeat while no memory changes will repeat them for ever, unless another warp
-// changes memory, or lanes that go another way do. So will a block of which everything repeats, unless another block
+// A warp whose registers and place repeat while no memory changes will repeat them for ever, unless another warp or
+// lanes on another path change memory. A block all of whose state repeats will do so as well, unless another block
 // changes memory.
 #pragma once
 
@@ -12,17 +12,17 @@
 
 namespace convladder::simulated {
 
-/// Compares states with one from before, which is taken anew after 1, 2, 4, 8, … states (Brent, "An improved Monte
-/// Carlo factorization algorithm", 1980), so that a period of any length is found.
+/// Compares states with an earlier one, which is replaced after 1, 2, 4, 8, … states (Brent, "An improved Monte Carlo
+/// factorization algorithm", 1980), so that a period of any length is found.
 class Repetition {
  public:
-  /// The pieces of memory that make up a state; `memory_changes` grows whenever memory beside them changes.
+  /// Adds a state, made up of these pieces of memory; `memory_changes` grows whenever other memory changes.
   void add(std::span<const std::span<const std::byte>> pieces, std::uint64_t memory_changes);
   void forget() {
     states_ = 0;
     found_ = false;
   }
-  /// Whether the state that was added last had been there, and memory has not changed between or since.
+  /// Whether the state added last had occurred before, and memory has not changed in between or since.
   bool found(std::uint64_t memory_changes) const { return found_ && memory_changes == memory_changes_; }
 
  private:
@@ -34,9 +34,9 @@ class Repetition {
 
 class SpinWatch {
  public:
-  /// After this many backward branches without a barrier a warp's turn ends.
+  /// A warp's turn ends after this many backward branches without a barrier.
   static constexpr std::uint32_t kBranchesPerTurn = 65536;
-  /// After this many its state is looked at. A turn in which it repeats ends at once.
+  /// A warp's state is examined after this many. A turn in which it repeats ends at once.
   static constexpr std::uint32_t kBranchesPerLook = 64;
 
   struct State {
@@ -45,26 +45,25 @@ class SpinWatch {
     std::uint64_t memory_changes = 0;  ///< grows whenever the block changes memory
   };
 
-  /// Counts a branch backwards; returns whether the state is to be looked at.
+  /// Counts a backward branch; returns whether the state is to be examined.
   bool branch_backwards() { return ++branches_ % kBranchesPerLook == 0; }
-  /// Whether the turn ends in this state; `at_once`, of a warp that waits, in any.
+  /// Whether the turn ends in this state; with `at_once`, for a warp that waits, it ends in any state.
   bool turn_ends(const State& state, bool at_once);
 
-  /// The warp met others at a barrier or a block begins: what was seen no longer counts.
+  /// Forgets earlier states: the warp met others at a barrier, or a block begins.
   void forget() {
     branches_ = 0;
     in_turn_.forget();
     over_turns_.forget();
   }
 
-  /// Whether the turn before ended in a state in which one before it ended, and memory has not changed between or
-  /// since.
+  /// Whether the last turn ended in the same state as an earlier one, and memory has not changed in between or since.
   bool waits(std::uint64_t memory_changes) const { return over_turns_.found(memory_changes); }
 
  private:
   std::uint32_t branches_ = 0;
-  Repetition in_turn_;     // of the lanes that run
-  Repetition over_turns_;  // of all lanes of the warp, which run in turn
+  Repetition in_turn_;     // states of the lanes that run
+  Repetition over_turns_;  // states of all lanes of the warp, which run in turn
 };
 
 }  // namespace convladder::simulated

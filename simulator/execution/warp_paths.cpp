@@ -44,7 +44,7 @@ void WarpPaths::return_from_call(LaneMask leaving) {
   }
 }
 
-/// The lanes are no longer held by the paths from `above` on, and wait below them for their turn.
+/// Removes lanes from the paths from `above` on; they wait below these paths for their turn.
 void WarpPaths::leave(std::size_t above, LaneMask leaving, int aside) {
   int meet = end_;
   const int frame = current().frame;
@@ -105,8 +105,7 @@ int WarpPaths::go_on_together(int at, int frame) {
   }
   const LaneMask lanes = waiting_at(at, frame);
   std::erase_if(paths_, is_one);
-  // Where they meet others is where the innermost path waits that holds all of them; those that hold some have them no
-  // more.
+  // The lanes meet others where the innermost path waits that holds all of them; paths that hold only some lose them.
   int meet = end_;
   for (std::size_t i = paths_.size(); i-- > 0;) {
     if ((paths_[i].mask & lanes) == lanes) {
@@ -134,7 +133,7 @@ bool WarpPaths::release_met() {
     Path& path = paths_[i];
     const LaneMask above = lanes_above(i);
     const LaneMask met = path.mask & ~above;
-    if (met == 0 || met == path.mask) continue;  // nobody has met, or it waits for nobody
+    if (met == 0 || met == path.mask) continue;  // nobody has met, or the path waits for nobody
     path.mask &= above;
     paths_.push_back({.reconvergence = path.reconvergence,
                       .next = path.next,
@@ -152,7 +151,7 @@ LaneMask WarpPaths::lanes_above(std::size_t path) const {
   return lanes;
 }
 
-/// What is below a path holds it or is apart from it, and stays below.
+/// Makes a path current: paths below it hold it or are separate from it, and stay below.
 void WarpPaths::make_current(std::size_t path) {
   const auto at = paths_.begin() + static_cast<std::ptrdiff_t>(path);
   std::rotate(at, at + 1, paths_.end());

@@ -1,10 +1,9 @@
-// The ways that the lanes of a warp go: where they part, where they wait for each other, and where they meet again.
+// The paths of the lanes of a warp: where they part, where they wait for each other, and where they meet again.
 //
-// Paths are a stack. Lanes that part leave a path behind them that holds all of them and waits where they meet; above
-// it is a path for each way. So the lanes of two paths are either disjoint, or one path holds all lanes of the other
-// and waits for them. A path that no other waits for, and that holds no other, runs. That is how a warp before Volta
-// went; what came with independent thread scheduling is that a path may wait for lanes of other paths, which run
-// meanwhile.
+// Paths are a stack. Lanes that part leave a path behind that holds all of them and waits where they meet; above it
+// is a path for each way. So the lanes of two paths are either disjoint, or one path holds all lanes of the other and
+// waits for them. A path runs if no other waits for it and it holds no other. Warps before Volta worked like this;
+// independent thread scheduling added that a path may wait for lanes of other paths, which run meanwhile.
 #pragma once
 
 #include <cstdint>
@@ -18,43 +17,43 @@ namespace convladder::simulated {
 
 enum class PathState : std::uint32_t {
   runs,
-  waits,    ///< at `next`, for lanes of other paths
+  waits,    ///< for lanes of other paths, at `next`
   goes_on,  ///< has waited, and now carries out `next`
 };
 
 struct Path {
-  int reconvergence = 0;  ///< operation at which its lanes meet others
+  int reconvergence = 0;  ///< the operation at which its lanes meet others
   int next = 0;           ///< operation
   LaneMask mask = 0;
   PathState state = PathState::runs;
-  LaneMask elsewhere = 0;  ///< where it goes on: lanes that go on at a corresponding operation
-  int frame = 0;           ///< of the call that it is in; see CallFrames
-  int parted_at = -1;      ///< of a path that waits for others where they meet: the branch at which they parted
+  LaneMask elsewhere = 0;  ///< for `goes_on`: lanes that go on at a corresponding operation
+  int frame = 0;           ///< the frame of the call that it is in; see CallFrames
+  int parted_at = -1;      ///< the branch of lanes that wait for others where they meet
 };
 
 class WarpPaths {
  public:
-  /// All lanes are at the first operation; `end` is the number of operations.
+  /// Starts with all lanes at the first operation; `end` is the number of operations.
   void begin(int end, LaneMask lanes);
 
   bool empty() const { return paths_.empty(); }
-  /// The one that runs.
+  /// The path that runs.
   Path& current() { return paths_.back(); }
   const Path& current() const { return paths_.back(); }
   std::span<const Path> all() const { return paths_; }
 
-  /// Lanes that have met others are the others' from now on. The lowest `kept` paths stay.
+  /// Drops finished paths: lanes that have met others belong to the others' path. The lowest `kept` paths stay.
   void drop_finished(std::size_t kept = 0) {
     while (paths_.size() > kept && (paths_.back().mask == 0 || paths_.back().next == paths_.back().reconvergence)) {
       paths_.pop_back();
     }
   }
-  /// The lanes of the current path part at `branch`: `taken` go on at `target`, which run first, the others behind the
-  /// branch. They meet at `meet`.
+  /// The lanes of the current path part at `branch`: `taken` go on at `target` and run first, the others go on after
+  /// the branch. They meet at `meet`.
   void part(int branch, int meet, int target, LaneMask taken);
   /// `staying` lanes of the current path go on at `next`, the others at `aside`, from where no way leads back to them:
-  /// they run later, together with those that go there meanwhile. `comes_to(operation)`: whether a way leads from there
-  /// to where a path waits.
+  /// they run later, together with lanes that go there meanwhile. `comes_to(operation)` says whether a way leads from
+  /// there to where a path waits.
   template <typename ComesTo>
   void part_aside(int next, LaneMask staying, int aside, const ComesTo& comes_to) {
     Path& path = current();
@@ -68,27 +67,28 @@ class WarpPaths {
     while (above > 0 && !holds_them(paths_[above - 1])) --above;
     leave(above, leaving, aside);
   }
-  /// The lanes of the current path part: those of each pair go on at an operation. They meet at `meet`, or, with
+  /// The lanes of the current path part: the lanes of each pair go on at its operation. They meet at `meet`, or, with
   /// `for_good`, where the current path meets others.
   void part_many(int branch, int meet, bool for_good, std::span<const std::pair<int, LaneMask>> ways);
-  /// Lanes end.
+  /// Lanes end their execution.
   void exit(LaneMask leaving);
-  /// Lanes of the current path go on at the first operation of a function, and then behind the current path's call.
+  /// Lanes of the current path call a function: they go on at its first operation, and later after the current path's
+  /// call.
   void call(int first, LaneMask lanes, int frame);
-  /// Lanes end the call that the current path is in.
+  /// Lanes return from the call that the current path is in.
   void return_from_call(LaneMask leaving);
 
-  /// Some lanes of the current path wait at the operation `at`; those that do not go on behind it.
+  /// Some lanes of the current path wait at the operation `at`; the others go on after it.
   void wait(int at, LaneMask lanes);
-  /// Lanes that wait at an operation of a call.
+  /// The lanes that wait at an operation of a call.
   LaneMask waiting_at(int at, int frame) const;
   bool any_waits() const;
-  /// The paths that wait at an operation become one, which goes on. Returns how many there were.
+  /// Makes one path, which goes on, of the paths that wait at an operation. Returns how many there were.
   int go_on_together(int at, int frame);
-  /// A path that does not wait becomes the current one, another than before if there is one; false if all wait.
+  /// Makes a path that does not wait the current one, a different one if there is any; false if all wait.
   bool run_another();
-  /// Lanes that have met, and wait where they did for others that have not, go on without them: the current path then.
-  /// False if there are none.
+  /// Lanes that have met, and wait there for others that have not, go on without them as the current path. False if
+  /// there are none.
   bool release_met();
 
  private:

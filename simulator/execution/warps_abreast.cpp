@@ -1,9 +1,9 @@
-// The quick way for launches of which nothing is counted and that no checker looks at: warps of a block that stand at
-// the same operation carry out each operation together, up to where they part or meet others.
+// The fast way for launches that are neither counted nor observed by a checker: warps of a block that stand at the
+// same operation carry out each operation together, until they part or meet others.
 //
-// The order in which warps work is another one then. A kernel whose warps meet at barriers only
-// (Program::may_run_abreast) computes the same, if it has no race. Where warps part at a branch, those that go the same
-// way go on abreast, the others by themselves, to where the ways meet.
+// This changes the order in which warps work. A kernel whose warps meet only at barriers (Program::may_run_abreast)
+// computes the same, if it has no race. Where warps part at a branch, those that go the same way go on abreast, and the
+// others alone, up to where the ways meet.
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -13,7 +13,7 @@
 namespace convladder::simulated {
 
 struct BlockRunner::Abreast {
-  WarpsAbreast all;  ///< what the handlers see
+  WarpsAbreast all;  ///< the view of the handlers
   std::array<Warp*, WarpsAbreast::kMost> warps{};
 
   void add(Warp& warp) {
@@ -28,7 +28,7 @@ struct BlockRunner::Abreast {
 
   void leave() { all.count = 0; }
 
-  /// Keeps the warps for which `stays` says so, with the lanes that they have now.
+  /// Keeps the warps for which `stays` returns true, with their current lanes.
   template <typename Stays>
   void keep_if(const Stays& stays) {
     const Abreast before = *this;
@@ -41,7 +41,7 @@ struct BlockRunner::Abreast {
 
 namespace {
 
-/// Whether the current path has lanes, and these need not wait for others where they are.
+/// Whether the current path has lanes that need not wait for others where they are.
 bool can_go_on_abreast(const WarpPaths& paths) {
   return !paths.empty() && paths.current().state == PathState::runs && paths.current().mask != 0;
 }
@@ -82,8 +82,8 @@ void BlockRunner::run_abreast() {
   }
 }
 
-/// Until all that are left are at the operation `stop`, or fewer than two are left. All are at the same operation, in
-/// their current paths. Those that leave are where their turn may go on.
+/// Runs the warps until all that are left are at the operation `stop`, or fewer than two are left. All begin at the
+/// same operation of their current paths. Warps that leave are where their turn may go on.
 void BlockRunner::run_abreast(Abreast& abreast, int stop) {
   while (abreast.all.count > 1 && abreast.next() != stop) {
     int at = abreast.next();
@@ -101,7 +101,7 @@ void BlockRunner::run_abreast(Abreast& abreast, int stop) {
   }
 }
 
-/// The plain operations from `at` on, before `end`; `at` is then where they end.
+/// Carries out the plain operations from `at` on, before `end`; `at` is then where they end.
 void BlockRunner::run_plain_abreast(Abreast& abreast, int& at, int end) {
   const int first = at;
   const auto count = static_cast<std::size_t>(abreast.all.count);
@@ -134,7 +134,7 @@ void BlockRunner::branch_abreast(Abreast& abreast, int at, const ProgramBlock& b
     depths[i] = abreast.warps[i]->paths.all().size();
     ++abreast.warps[i]->executed;
   }
-  bool goes_on = true;  // the turn of none has ended
+  bool goes_on = true;  // no warp's turn has ended
   for (std::size_t i = 0; i < count; ++i) {
     Warp& warp = *abreast.warps[i];
     if (taken[i] != 0 && taken[i] != abreast.all.active[i]) {
@@ -148,8 +148,8 @@ void BlockRunner::branch_abreast(Abreast& abreast, int at, const ProgramBlock& b
   if (!all_jump && !none_jumps) go_apart(abreast, block.reconvergence, {depths.data(), count});
 }
 
-/// Warps go different ways to where these meet, most of them abreast; they had `depths` paths when they parted. If the
-/// ways meet nowhere, those go on abreast that are most.
+/// Warps go different ways up to where these meet, the largest group abreast; they had `depths` paths when they parted.
+/// If the ways meet nowhere, only the largest group goes on abreast.
 void BlockRunner::go_apart(Abreast& abreast, int meet, std::span<const std::size_t> depths) {
   const bool meets = meet != static_cast<int>(program_.operations.size());
   Abreast most;
@@ -173,7 +173,7 @@ void BlockRunner::go_apart(Abreast& abreast, int meet, std::span<const std::size
   abreast.keep_if([&](Warp& warp) { return comes_alone_to(warp, meet, depths[number++]); });
 }
 
-/// What lanes of a warp do together, for one warp after another. Returns whether all go on behind it.
+/// Carries out an operation of all lanes of a warp, for one warp after another. Returns whether all go on after it.
 bool BlockRunner::carry_out_for_each(Abreast& abreast, int at, const ProgramBlock& block) {
   bool goes_on = true;
   for (Warp* const warp : abreast.each()) {
@@ -187,7 +187,7 @@ bool BlockRunner::carry_out_for_each(Abreast& abreast, int at, const ProgramBloc
   return abreast.all.count == before;
 }
 
-/// Runs a warp by itself; returns whether it is at the operation `meet` with `depth` paths before its turn ends.
+/// Runs a warp alone; returns whether it reaches the operation `meet` with `depth` paths before its turn ends.
 bool BlockRunner::comes_alone_to(Warp& warp, int meet, std::size_t depth) {
   while (warp.status == WarpStatus::running) {
     warp.paths.drop_finished(depth);

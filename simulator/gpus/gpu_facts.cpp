@@ -19,20 +19,20 @@ const std::vector<EmbeddedFile>& embedded_gpus();  // simulator/gpus/*.json, by 
 
 namespace {
 
-/// The parameters of a file: {"value" or "low" and "high", "unit", "source"} each.
+/// The parameters of a file, each {"value" or "low" and "high", "unit", "source"}.
 class Parameters {
  public:
   Parameters(JsonPlace parameters, const std::vector<std::string>& sources)
       : parameters_(std::move(parameters)), unused_(sources.begin(), sources.end()), sources_(unused_) {}
 
-  /// A whole number, from 1 unless said.
+  /// A whole number, at least `least`.
   int count(const char* name, const char* unit, int least = 1) {
     const JsonPlace one = begin(name, unit);
     const int count = one.at("value").whole(least, INT_MAX);
     one.refuse_others();
     return count;
   }
-  /// More than 0.
+  /// A rate, which must be more than 0.
   double rate(const char* name, const char* unit) {
     const JsonPlace one = begin(name, unit);
     const double rate = one.at("value").number({.least = kAboveZero, .unit = unit});

@@ -1,5 +1,5 @@
-// What is known of named GPUs: sizes and rates, each with unit and source, as data (simulator/gpus/*.json, built into
-// the program). The simulated device's caches, the occupancy and the time model all take their figures from here.
+// Facts about named GPUs: sizes and rates, each with unit and source, as data (simulator/gpus/*.json, built into the
+// program). The simulated device's caches, the occupancy and the time model all take their figures from here.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,8 @@ struct Range {
   double high = 0;
 };
 
-/// What of a multiprocessor's resources a block takes, and in which portions; cuda_occupancy.h has the same.
+/// The limits of a multiprocessor's resources for blocks, and the units in which they are given out; as in
+/// cuda_occupancy.h.
 struct OccupancyLimits {
   int warps_per_multiprocessor = 0;
   int blocks_per_multiprocessor = 0;
@@ -23,62 +24,62 @@ struct OccupancyLimits {
   int registers_per_multiprocessor = 0;
   int registers_per_block = 0;
   int registers_per_thread = 0;
-  int register_allocation_unit = 0;  ///< registers of a warp are rounded up to it
+  int register_allocation_unit = 0;  ///< registers of a warp are rounded up to a multiple of it
   int register_partitions = 0;       ///< parts of a multiprocessor, each with its share of the registers
   int shared_per_multiprocessor = 0;
   int shared_per_block = 0;           ///< the most that a block may ask for
-  int shared_allocation_unit = 0;     ///< shared memory of a block is rounded up to it
-  int shared_reserved_per_block = 0;  ///< taken by the system
+  int shared_allocation_unit = 0;     ///< shared memory of a block is rounded up to a multiple of it
+  int shared_reserved_per_block = 0;  ///< reserved by the system
 };
 
-/// The GPU of predictions where nobody names one.
+/// The GPU for predictions when no other is named.
 inline constexpr const char* kUsualGpu = "h100";
 
 struct GpuFacts {
   std::string name;                ///< as typed: "h100"
   std::string title;               ///< "NVIDIA H100 SXM"
-  std::string paper;               ///< the source called "paper": of most sizes
-  int year = 0;                    ///< of its appearance
+  std::string paper;               ///< the source called "paper", for most sizes
+  int year = 0;                    ///< the year in which it appeared
   std::string compute_capability;  ///< "9.0"
   std::string resources_of;        ///< the architecture whose registers ptxas reports for it, "sm_90": its own or the
                                    ///< nearest that the toolkit still knows
 
   int multiprocessors = 0;
-  Range clock_mhz;        ///< of the multiprocessors
+  Range clock_mhz;        ///< the clock of the multiprocessors
   Range issue_per_cycle;  ///< warp instructions that a multiprocessor issues
-  double fp32_lanes = 0;  ///< of a multiprocessor
-  Range int32_lanes;      ///< of a multiprocessor, from its slowest to its fastest integer operations
-  Range tensor_tf32;      ///< operations of a multiprocessor in a cycle by mma, of dense matrices; 0: it has none
-  Range tensor_half;      ///< likewise, in half precision or bfloat16, summed in fp32
+  double fp32_lanes = 0;  ///< per multiprocessor
+  Range int32_lanes;      ///< per multiprocessor, from its slowest to its fastest integer operations
+  Range tensor_tf32;      ///< operations per cycle and multiprocessor by mma, of dense matrices; 0: it has none
+  Range tensor_half;      ///< as `tensor_tf32`, for half precision or bfloat16, summed in fp32
   double shared_wavefronts_per_cycle = 0;
-  Range merged_shared_loads;                 ///< loads of one float each that ptxas may make one wide load of
-  double l1_bytes_per_cycle = 0;             ///< of a multiprocessor
-  std::uint64_t l1_bytes = 0;                ///< of a multiprocessor, shared memory included
-  std::vector<std::uint64_t> shared_splits;  ///< bytes of it that can be shared memory, ascending
+  Range merged_shared_loads;                 ///< loads of one float each that ptxas may merge into one wide load
+  double l1_bytes_per_cycle = 0;             ///< per multiprocessor
+  std::uint64_t l1_bytes = 0;                ///< per multiprocessor, shared memory included
+  std::vector<std::uint64_t> shared_splits;  ///< the sizes of the L1 that can be shared memory in bytes, ascending
   Range l1_caches_global_loads;              ///< 1: they go through the L1; 0: they do not
   std::uint64_t l2_bytes = 0;
   Range l2_gb_per_s;
   Range dram_gb_per_s;
-  double fma_latency = 0;  ///< cycles, as the others
+  double fma_latency = 0;  ///< in cycles, like the other latencies
   double shared_latency = 0;
   double l1_latency = 0;
   double l2_latency = 0;
   Range dram_latency;
   Range loads_in_flight_per_warp;
-  Range independent_operations;  ///< of a warp, that need not wait for each other
+  Range independent_operations;  ///< of one warp, which need not wait for each other
   Range launch_overhead_ns;
   OccupancyLimits occupancy;
 };
 
-/// Reads a file; `file` is what messages call it. Throws UserError "FILE: place: expected …" for text that is not JSON,
-/// a member that is missing or not known, a unit that is another one, a source that is not listed, or is listed
-/// but not used, a number that is negative, a count that is not a whole number, or bounds in the wrong order.
+/// Reads a file; messages call it `file`. Throws UserError "FILE: place: expected …" for text that is not JSON, a
+/// missing or unknown member, a wrong unit, a source that is not listed, or is listed but not used, a negative number,
+/// a count that is not a whole number, or bounds in the wrong order.
 GpuFacts parse_gpu_facts(std::string_view text, const std::string& file);
 
 /// All GPUs that this program was built with, oldest first.
 const std::vector<GpuFacts>& gpu_facts();
 
-/// The one of that name; nullptr if there is none.
+/// The GPU of that name; nullptr if there is none.
 const GpuFacts* find_gpu(std::string_view name);
 
 }  // namespace convladder

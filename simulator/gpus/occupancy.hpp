@@ -1,4 +1,4 @@
-// How many blocks of a kernel are resident on a multiprocessor at a time, and what limits them.
+// The number of blocks of a kernel that are resident on a multiprocessor at a time, and what limits it.
 //
 // The rules are those of NVIDIA's cuda_occupancy.h, by the figures of a GPU's file (gpu_facts.hpp), so that they are
 // known without a toolkit and for GPUs that the toolkit no longer supports; the tests compare them with that header.
@@ -13,18 +13,18 @@
 
 namespace convladder {
 
-/// What one block of a kernel needs.
+/// The resources that one block of a kernel needs.
 struct BlockNeeds {
   std::uint64_t threads = 1;
-  std::optional<int> registers;    ///< of a thread; none if no compiler said
+  std::optional<int> registers;    ///< per thread; none if no compiler said
   std::uint64_t shared_bytes = 0;  ///< static and dynamic
 };
 
 struct Occupancy {
-  int blocks = 0;  ///< of a multiprocessor; 0: the kernel cannot be launched
+  int blocks = 0;  ///< per multiprocessor; 0: the kernel cannot be launched
   int warps = 0;
-  double share = 0;                     ///< of the warps that a multiprocessor can hold
-  std::vector<std::string> limited_by;  ///< "warps", "blocks", "registers", "shared memory": which allow no more
+  double share = 0;                     ///< the part of the warps that a multiprocessor can hold
+  std::vector<std::string> limited_by;  ///< which of "warps", "blocks", "registers" and "shared memory" allow no more
 };
 
 Occupancy occupancy(const OccupancyLimits& limits, const BlockNeeds& needs);

@@ -9,7 +9,8 @@ namespace {
 constexpr double kWarpThreads = 32;
 constexpr double kSectorBytes = 32;
 
-/// One end of the range: the figures of the GPU and the reading of the counters that make the time short, or long.
+/// One end of the range: the GPU's figures and the reading of the counters that make the time short, or those that make
+/// it long.
 class End {
  public:
   End(const GpuFacts& gpu, const LaunchCounts& counts, int resident_blocks, bool optimistic)
@@ -30,7 +31,7 @@ class End {
         return of_cycles(tensor_cycles(c_.tensor_tf32, gpu_.tensor_tf32) +
                          tensor_cycles(c_.tensor_half, gpu_.tensor_half));
       case TimeTerm::integer_pipe:
-        // ptxas folds address arithmetic into accesses and unrolls it away: at best none is left.
+        // ptxas folds address arithmetic into accesses or removes it by unrolling: at best none is left.
         return optimistic_ ? 0 : of_cycles(pipe_operations(c_.integer) / gpu_.int32_lanes.low);
       case TimeTerm::load_store:
         return of_cycles(shared_wavefronts() / gpu_.shared_wavefronts_per_cycle + global_wavefronts());
@@ -44,19 +45,19 @@ class End {
     return 0;
   }
 
-  /// How often the busiest multiprocessor is filled.
+  /// How often the busiest multiprocessor is filled with blocks.
   double waves() const {
     const double evenly = std::ceil(blocks_ / multiprocessors_) / resident_;
     return optimistic_ ? evenly : std::ceil(blocks_ / (multiprocessors_ * resident_));
   }
 
  private:
-  /// The end of a range that makes the time shorter, or longer.
+  /// The end of a range of rates that this end of the times uses (`fast`), and the opposite end (`slow`).
   double fast(const Range& range) const { return optimistic_ ? range.high : range.low; }
   double slow(const Range& range) const { return optimistic_ ? range.low : range.high; }
 
-  /// The time of the busiest multiprocessor, from the cycles summed over all of them. At best it gets its whole blocks
-  /// one by one as others end, at worst in waves whose last one takes as long as a full one.
+  /// The time of the busiest multiprocessor in ns, from the cycles summed over all of them. At best it gets its whole
+  /// blocks one by one as others end, at worst in waves whose last one takes as long as a full one.
   double of_cycles(double cycles) const {
     const double tail =
         optimistic_ || blocks_ <= multiprocessors_ * resident_
@@ -68,7 +69,7 @@ class End {
   double warps_of_block() const { return std::ceil(static_cast<double>(c_.block.threads) / kWarpThreads); }
   double spill_requests() const { return c_.spilled_bytes / 4 * blocks_ * warps_of_block(); }
 
-  /// Of warps. At best only the arithmetic and the accesses are left of the PTX, at worst all of it.
+  /// Instructions of warps. At best only the arithmetic and the accesses are left of the PTX, at worst all of it.
   double instructions() const {
     if (!optimistic_) return c_.warp_instructions + spill_requests();
     const double needed = c_.fp32 / kWarpThreads + c_.tensor_instructions + c_.global_load_requests +
@@ -77,7 +78,7 @@ class End {
     return std::min(needed, c_.warp_instructions) + spill_requests();
   }
 
-  /// Lanes' slots. At best every warp is full, at worst as idle as the average instruction.
+  /// Lane slots of a pipe. At best every warp is full, at worst as idle as the average instruction.
   double pipe_operations(double of_threads) const {
     if (optimistic_ || !(c_.thread_instructions > 0)) return of_threads;
     return of_threads * std::max(1.0, kWarpThreads * c_.warp_instructions / c_.thread_instructions);
@@ -91,7 +92,7 @@ class End {
     return c_.shared_load_wavefronts / fast(gpu_.merged_shared_loads) + c_.shared_store_wavefronts;
   }
 
-  /// Cycles of the L1's data path.
+  /// Cycles of the L1's data path for global memory.
   double global_wavefronts() const {
     const auto passes = [this](double requests, double sectors) {
       return std::max(requests, kSectorBytes * sectors / gpu_.l1_bytes_per_cycle);
@@ -100,7 +101,7 @@ class End {
            passes(c_.global_store_requests, c_.global_store_sectors) + c_.other_memory + spill_requests();
   }
 
-  /// Sectors that loads ask of the L2. Where the modelled GPU has larger caches, its misses are the least; at worst
+  /// Sectors that loads ask of the L2. Where the modelled GPU has larger caches, its misses are the minimum; at worst
   /// they grow with the square root of the ratio (Hartstein et al. 2006, "Cache miss behavior: is it sqrt(2)?").
   double l2_reads() const {
     const double all = c_.global_load_sectors;
@@ -112,7 +113,7 @@ class End {
   }
   double l2_writes() const { return c_.modelled ? c_.modelled->l2_write_sectors : c_.global_store_sectors; }
 
-  /// At best, and if it fits, all of it is in the L2 already: left there by the call before.
+  /// Bytes that come from DRAM. At best, if they fit, all are in the L2 already, left there by the call before.
   double dram_bytes() const {
     const auto l2_bytes = static_cast<double>(gpu_.l2_bytes);
     if (!c_.modelled) return optimistic_ ? 0 : kSectorBytes * (l2_reads() + l2_writes());
@@ -124,7 +125,7 @@ class End {
     return bytes > 0 ? std::max(1.0, std::sqrt(modelled_bytes / bytes)) : 1;
   }
 
-  /// Of one load from global memory, by where its sectors were found.
+  /// Latency of one load from global memory in cycles, by where its sectors were found.
   double load_latency() const {
     if (!(c_.global_load_sectors > 0)) return 0;
     const double to_l2 = std::clamp(l2_reads() / c_.global_load_sectors, 0.0, 1.0);
@@ -135,7 +136,8 @@ class End {
     return (1 - to_l2) * gpu_.l1_latency + (to_l2 - to_dram) * gpu_.l2_latency + to_dram * slow(gpu_.dram_latency);
   }
 
-  /// Summed over all warps: what they wait for results, at best of several at a time, at worst of each in turn.
+  /// Cycles that all warps together wait for results: at best of several instructions at a time, at worst of each in
+  /// turn.
   double waited_cycles() const {
     const double loads = (c_.global_load_requests + c_.other_memory) * load_latency() +
                          c_.shared_loads / fast(gpu_.merged_shared_loads) * gpu_.shared_latency +

@@ -20,7 +20,7 @@ bool contains(const std::vector<std::string_view>& parts, std::string_view part)
   return std::ranges::find(parts, part) != parts.end();
 }
 
-/// "bar", "barrier", with ".cta" or without: what follows, less ".aligned".
+/// The action of "bar" or "barrier", with ".cta" or without: the rest of the opcode without ".aligned".
 std::optional<std::string> barrier_action(const std::vector<std::string_view>& parts) {
   if (parts[0] != "bar" && parts[0] != "barrier") return std::nullopt;
   std::string action;
@@ -85,7 +85,7 @@ void synchronize_warp(WarpState& warp, const Operation& operation) {
   });
 }
 
-/// Nobody sleeps, but a loop that sleeps waits: others run at once.
+/// No thread sleeps, but a loop that sleeps is waiting: others run at once.
 void sleep(WarpState& warp, const Operation& /*operation*/) { warp.block->waits_in_vain = true; }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Calls of functions and what is handed over (PTX ISA 9.0, 7.1 and 9.7.13.5): `call`, and `ld.param` and `st.param` of
-// `.param` variables in bodies. These lie in the frame of a call, lane after lane, and have no addresses.
+// Calls of functions and their arguments (PTX ISA 9.0, 7.1 and 9.7.13.5): `call`, and `ld.param` and `st.param` of
+// `.param` variables in bodies. These variables are in the frame of a call, lane after lane, and have no addresses.
 
 #include <fmt/format.h>
 
@@ -15,7 +15,7 @@ namespace {
 
 using ptx::OperandKind;
 
-/// operands: value; offset: of the first lane's; list: bytes from lane to lane.
+/// Operands: value. `offset` is the place of the first lane's value, `list` the bytes from lane to lane.
 template <typename From, typename To>
 void load_parameter(WarpState& warp, const Operation& operation) {
   const std::byte* const from = warp.bases[0] + operation.offset;
@@ -132,12 +132,12 @@ bool decode_parameter_access(InstructionDecoder& decoder) {
 
 // --- call -----------------------------------------------------------------------------------------------------------
 
-/// What a call hands over: places of `.param` variables, and of what registers and constants hold.
+/// The arguments and results of a call: places of `.param` variables, and those of values in registers and constants.
 class CallOperands {
  public:
   explicit CallOperands(InstructionDecoder& decoder) : decoder_(decoder) {}
 
-  /// `formals` are those of the function, nullptr if it is not known which one is called.
+  /// `formals` are the function's parameters; nullptr if it is not known which function is called.
   std::vector<ParameterPlace> arguments(const std::vector<ptx::Operand>& given,
                                         const std::vector<ParameterPlace>* formals) {
     return places(given, formals, "arguments", [this](const ptx::Operand& operand, std::uint64_t bytes) {
@@ -155,7 +155,7 @@ class CallOperands {
       return place;
     });
   }
-  /// Registers get their results when the call is over.
+  /// Loads results into registers after the call.
   void load_results() {
     for (const auto& [operand, place] : loads_) {
       const Slot slot = decoder_.write_narrow(*operand, place.bytes == 8 ? 64 : 32);
@@ -187,7 +187,7 @@ class CallOperands {
     return places;
   }
 
-  /// Of what is given to a function that is not known.
+  /// The bytes of an argument for a function that is not known.
   std::uint64_t bytes_of(const ptx::Operand& operand) const {
     if (operand.kind == OperandKind::register_) return static_cast<std::uint64_t>(decoder_.register_bits(operand)) / 8;
     const ParameterPlace* const variable = decoder_.call_parameter(operand.name);
@@ -231,11 +231,11 @@ void decode_function_call(InstructionDecoder& decoder) {
     for (const std::uint32_t bytes : provided->arguments) provided_arguments.push_back({0, bytes, bytes});
     for (const std::uint32_t bytes : provided->results) provided_results.push_back({0, bytes, bytes});
     arguments = &provided_arguments;
-    if (instruction.operands[1].elements.empty()) provided_results.clear();  // what it returns need not be taken
+    if (instruction.operands[1].elements.empty()) provided_results.clear();  // its results may be ignored
     results = &provided_results;
     operation.kind = provided->kind;
     operation.handler = provided->handler;
-    decoder.require_block_order();  // the heap and the text are those of all blocks
+    decoder.require_block_order();  // heap and printed text are shared by all blocks
   }
   CallOperands operands(decoder);
   site.arguments = operands.arguments(instruction.operands[2].elements, arguments);

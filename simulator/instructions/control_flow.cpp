@@ -1,4 +1,4 @@
-// Branches, returns, exits and traps (PTX ISA 9.0, 9.7.13, 9.7.19): the interpreter itself carries them out.
+// Branches, returns, exits and traps (PTX ISA 9.0, 9.7.13, 9.7.19), which the interpreter itself carries out.
 
 #include <vector>
 
@@ -15,7 +15,7 @@ void emit_kind(InstructionDecoder& decoder, OperationKind kind, int target = 0, 
   decoder.emit(operation);
 }
 
-/// The labels become operations when all have been decoded.
+/// Decodes a branch through a table; its labels become operations when all instructions have been decoded.
 void decode_table_branch(InstructionDecoder& decoder) {
   const ptx::Instruction& instruction = decoder.instruction();
   std::vector<int> table;
@@ -40,7 +40,7 @@ bool decode_control_flow(InstructionDecoder& decoder) {
     emit_kind(decoder, OperationKind::return_);
   } else if (opcode == "ret" || opcode == "ret.uni" || opcode == "exit") {
     emit_kind(decoder, OperationKind::exit);
-  } else if (opcode == "trap" || opcode == "brkpt") {  // there is no debugger that a breakpoint could wake
+  } else if (opcode == "trap" || opcode == "brkpt") {  // there is no debugger for a breakpoint
     emit_kind(decoder, OperationKind::trap, 0, Operation::kNoAssertion);
   } else {
     return false;

@@ -16,11 +16,11 @@
 namespace convladder::simulated {
 namespace {
 
-// What bounds the memory that a damaged file can ask for.
+// Limits of the memory that a damaged file can ask for.
 constexpr std::uint64_t kMostDeclaredBytes = 1024 * 1024;  // shared or local
-constexpr std::uint64_t kMostParameterBytes = 32764;       // of compute capability 7.0 and later
+constexpr std::uint64_t kMostParameterBytes = 32764;       // from compute capability 7.0 on
 
-constexpr std::uint32_t kLocalBytesOfCalls = 16 * 1024;  // for the local variables of functions, of one thread
+constexpr std::uint32_t kLocalBytesOfCalls = 16 * 1024;  // for the local variables of functions, per thread
 
 constexpr DecodeSubject kSubjects[] = {decode_control_flow,
                                        decode_call,
@@ -49,7 +49,7 @@ constexpr DecodeSubject kSubjects[] = {decode_control_flow,
                                        decode_surface_access,
                                        decode_texture_query};
 
-/// A reduction of integers, whose result nobody uses: the same in every order.
+/// Whether it is a reduction of integers, whose result nobody uses and which is the same in every order.
 bool is_integer_reduction(const std::vector<std::string_view>& parts) {
   constexpr std::string_view kOperations[] = {"add", "min", "max", "and", "or", "xor"};
   constexpr std::string_view kTypes[] = {"u32", "s32", "b32", "u64", "s64", "b64"};
@@ -60,7 +60,8 @@ bool is_integer_reduction(const std::vector<std::string_view>& parts) {
          is_one_of(kOperations, parts[parts.size() - 2]) && is_one_of(kTypes, parts.back());
 }
 
-/// Whether an instruction neither reads what other warps may write without a barrier between, nor tells them anything.
+/// Whether an instruction neither reads what other warps may write without a barrier in between, nor tells them
+/// anything.
 bool leaves_order_open(const ptx::Instruction& instruction) {
   const std::string_view opcode = instruction.opcode;
   const std::vector<std::string_view> parts = split_opcode(opcode);
@@ -80,7 +81,7 @@ std::uint32_t round_up(std::uint64_t value, std::uint64_t multiple) {
   return static_cast<std::uint32_t>((value + multiple - 1) / multiple * multiple);
 }
 
-/// The kernel with the functions that it calls; nullptr if it calls none.
+/// The kernel linked with the functions that it calls; nullptr if it calls none.
 std::shared_ptr<const ptx::LinkedKernel> linked_with_functions(const ptx::Module& module, const ptx::Kernel& kernel) {
   if (kernel.refusal) throw ptx::PtxError(module.file, kernel.refusal->position, kernel.refusal->what);
   if (std::ranges::none_of(kernel.instructions, ptx::is_call)) return nullptr;
@@ -103,7 +104,7 @@ class KernelDecoder {
     program_.linked = linked_;
   }
 
-  /// What is not supported goes to `refusals`, and the rest is decoded; without them, the first is thrown.
+  /// Adds what is not supported to `refusals` and decodes the rest; without `refusals`, throws the first.
   Program run(std::vector<ptx::Refusal>* refusals = nullptr) {
     lay_out_parameters();
     lay_out_symbols();
@@ -156,7 +157,7 @@ class KernelDecoder {
     instructions_.fail("this instruction is not supported by the simulated device");
   }
 
-  /// Branches were decoded with the instruction they go to; that becomes an operation.
+  /// Branches were decoded with the instruction that they go to, which is now replaced by an operation.
   void resolve_branches(const std::vector<ptx::BasicBlock>& blocks, const std::vector<int>& first_operation) {
     const auto operation_at = [&](int instruction) {
       const auto found = std::ranges::lower_bound(blocks, instruction, {}, &ptx::BasicBlock::first);
@@ -173,7 +174,7 @@ class KernelDecoder {
     }
   }
 
-  /// Names that stand alone as operands, and not in brackets.
+  /// Names of variables that occur as operands outside of brackets.
   std::set<std::string> addressed_symbols() const {
     std::set<std::string> names;
     for (const ptx::Instruction& instruction : kernel_.instructions) {
@@ -184,7 +185,7 @@ class KernelDecoder {
     return names;
   }
 
-  /// The place of a local variable behind `used` bytes, which grow by it.
+  /// Places a local variable after `used` bytes, which then include it.
   std::uint64_t reserve_local(const ptx::Symbol& symbol, std::uint64_t& used) const {
     const std::uint64_t place = round_up(used, static_cast<std::uint64_t>(symbol.alignment));
     used = place + symbol.bytes;
@@ -268,7 +269,7 @@ class KernelDecoder {
     for (const auto* const list : lists) {
       for (const ptx::Symbol& symbol : *list) {
         const bool is_of_function = list != lists[0] && list != lists[1];
-        if (is_of_function && symbol.space == ptx::Space::local) continue;  // in the frame of a call
+        if (is_of_function && symbol.space == ptx::Space::local) continue;  // it is in the frame of a call
         if (symbol.space == ptx::Space::shared && symbol.is_extern) {
           dynamic.push_back(&symbol);
         } else if (symbol.space == ptx::Space::shared) {
@@ -294,7 +295,7 @@ class KernelDecoder {
   const ptx::Module& module_;
   const ptx::Kernel& own_kernel_;
   std::shared_ptr<const ptx::LinkedKernel> linked_;
-  const ptx::Kernel& kernel_;  // with the instructions of functions
+  const ptx::Kernel& kernel_;  // includes the instructions of functions
   const SymbolAddress& address_of_;
   Program program_;
   InstructionDecoder instructions_;

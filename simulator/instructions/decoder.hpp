@@ -1,4 +1,4 @@
-// From a kernel's text to operations.
+// Turns a kernel's text into operations.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,15 @@ namespace convladder::simulated {
 /// The device address of a module's global or constant variable.
 using SymbolAddress = std::function<std::uint64_t(const ptx::Symbol& symbol)>;
 
-/// Decodes a kernel. Throws ptx::PtxError for the first thing that is not supported, with its place and full opcode.
-/// `module` must outlive the program.
+/// Decodes a kernel. Throws ptx::PtxError for the first unsupported thing, with its place and full opcode. `module`
+/// must outlive the program.
 Program decode(const ptx::Module& module, const ptx::Kernel& kernel, const SymbolAddress& address_of);
 
-/// A number that stands for a function of the module: what `mov.u64 %rd1, function` gives, and what a call takes.
+/// A number that stands for a function of the module: the value of `mov.u64 %rd1, function`, and the operand of a call.
 std::uint64_t function_address(const ptx::Module& module, std::string_view name);
 
-/// Everything that `decode` refuses the kernel for, in the order of the text, each thing once; empty if it can run.
-/// What `what` says of an instruction begins with its full opcode in quotes.
+/// Everything for which `decode` refuses the kernel, in the order of the text, each thing once; empty if it can run.
+/// For an instruction, `what` begins with its full opcode in quotes.
 std::vector<ptx::Refusal> refusals(const ptx::Module& module, const ptx::Kernel& kernel);
 
 }  // namespace convladder::simulated

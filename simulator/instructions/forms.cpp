@@ -25,14 +25,14 @@ int wanted_bits(OperandUse use) {
   }
 }
 
-/// "p|q", or p alone: what then becomes of q is read by nobody.
+/// The slots of "p|q", or of p alone: then nobody reads the second one.
 std::array<Slot, 2> predicate_pair(InstructionDecoder& decoder, const ptx::Operand& operand) {
   if (operand.kind != ptx::OperandKind::pair) return {decoder.write(operand, 1), decoder.ignored_predicate()};
   if (operand.elements.size() != 2) decoder.fail("one or two predicates are expected as destination");
   return {decoder.write(operand.elements[0], 1), decoder.write(operand.elements[1], 1)};
 }
 
-/// An opcode with its modifiers in one order: those that are no types, sorted, then the types.
+/// An opcode with its modifiers in a fixed order: those that are no types, sorted, then the types.
 std::string sorted_opcode(std::string_view opcode) {
   std::vector<std::string> modifiers;
   std::string types;

@@ -1,4 +1,4 @@
-// Where the variables of functions lie: `.param` variables in the frame of a call, local ones behind those of its
+// Places of the variables of functions: `.param` variables are in the frame of a call, local ones after those of the
 // caller.
 
 #include <cstring>
@@ -9,7 +9,7 @@
 namespace convladder::simulated {
 namespace {
 
-/// operands: the sum of the other two.
+/// Operands: a sum, and its two terms.
 template <typename T>
 void add_slots(WarpState& warp, const Operation& operation) {
   const auto* a = warp.read<std::uint64_t>(operation.operands[1]);
@@ -18,7 +18,7 @@ void add_slots(WarpState& warp, const Operation& operation) {
               [=](int lane) { return static_cast<T>(a[lane] + b[lane]); });
 }
 
-/// operands: the address in local memory; offset, list: a ParameterPlace; detail: bytes.
+/// Operands: the address in local memory; `offset` and `list` are a ParameterPlace, `detail` the bytes.
 void copy_to_local(WarpState& warp, const Operation& operation) {
   BlockContext& block = *warp.block;
   const auto* const to = warp.read<std::uint64_t>(operation.operands[0]);
@@ -39,7 +39,7 @@ void InstructionDecoder::place_in_frame(const std::string& name, std::uint64_t p
   if (!program_.local_base) program_.local_base = temporary(64);
 }
 
-/// A local address in the current frame.
+/// The address of a local variable in the current frame.
 Slot InstructionDecoder::local_address(std::uint64_t place, int bits) {
   const Slot result = temporary(bits);
   emit(bits == 64 ? &add_slots<std::uint64_t> : &add_slots<std::uint32_t>,
@@ -52,7 +52,7 @@ void InstructionDecoder::place_copy_in_frame(const std::string& name, std::uint6
   if (!program_.local_base) program_.local_base = temporary(64);
 }
 
-/// Whoever takes the address of a function's parameter gets that of a copy in local memory (PTX ISA 9.0, 9.7.9.1).
+/// The address of a function's parameter is that of a copy in local memory (PTX ISA 9.0, 9.7.9.1).
 Slot InstructionDecoder::address_of_parameter(const ptx::Operand& operand, int bits) {
   const auto copy = copies_.find(operand.name);
   if (copy == copies_.end()) fail("only parameters of functions have addresses");

@@ -1,6 +1,6 @@
-// Instructions that say something to the hardware and change no value: registers that a warp gives back or asks for,
-// the order of launches, events of a profiler (PTX ISA 9.0, 9.7.13.13 griddepcontrol, 9.7.19.5 setmaxnreg, 9.7.19.3
-// pmevent). Here a launch begins when the one before has ended, and registers cost nothing.
+// Instructions that inform the hardware and change no value: registers that a warp gives back or asks for, the order
+// of launches, events of a profiler (PTX ISA 9.0, 9.7.13.13 griddepcontrol, 9.7.19.5 setmaxnreg, 9.7.19.3 pmevent).
+// Here a launch begins when the one before has ended, and registers cost nothing.
 
 #include <algorithm>
 

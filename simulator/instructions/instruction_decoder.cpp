@@ -14,11 +14,11 @@ namespace {
 using ptx::TypeClass;
 
 constexpr std::uint32_t kSlotAlignment = 64;
-// What bounds the memory that a damaged file can ask for.
+// Limits of the memory that a damaged file can ask for.
 constexpr std::uint32_t kMostRegisterBytes = 1 << 24;  // of a warp
 constexpr std::size_t kMostConstantBytes = 1 << 29;
 
-/// One of the widths a slot can have: 1 for a predicate, 32, 64, or 128 for two of 64 that lie behind each other.
+/// The width of a slot for a type: 1 for a predicate, 32, 64, or 128 for two adjacent slots of 64.
 int slot_bits(const ptx::Type& type) {
   if (type.type_class == TypeClass::predicate) return 1;
   return type.bits <= 32 ? 32 : type.bits;
@@ -40,7 +40,7 @@ void InstructionDecoder::lay_out_registers(const std::vector<ptx::BasicBlock>& b
   std::vector<int> widths;
   for (const ptx::Register& reg : kernel_.registers) widths.push_back(slot_bits(reg.type));
   const RegisterAllocation allocation = allocate_registers(kernel_, blocks, widths);
-  std::map<std::pair<int, int>, Slot> slots;  // width, number
+  std::map<std::pair<int, int>, Slot> slots;  // by width and number
   for (std::size_t r = 0; r < widths.size(); ++r) {
     const auto [place, is_new] = slots.try_emplace({widths[r], allocation.slot[r]});
     if (is_new) place->second = temporary(widths[r]);
@@ -70,7 +70,7 @@ Slot InstructionDecoder::temporary(int bits) {
   return Slot::in_registers(offset);
 }
 
-/// The next bytes of the frame.
+/// Reserves the next bytes of the frame.
 void InstructionDecoder::reserve(std::uint32_t bytes) {
   if (program_.register_bytes > kMostRegisterBytes) {
     throw ptx::PtxError(module_.file, kernel_.position,
@@ -149,7 +149,7 @@ void InstructionDecoder::lay_out_special_slots() {
   for (Slot& slot : special.workspace) slot = new_constant(32);
 }
 
-/// A value for each lane, the same in every warp.
+/// A value for each lane that is the same in every warp.
 Slot InstructionDecoder::lane_mask_constant(LaneMask (*of_lane)(int lane)) {
   const Slot slot = new_constant(32);
   for (int lane = 0; lane < kLanes; ++lane) {

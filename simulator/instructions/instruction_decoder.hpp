@@ -1,4 +1,4 @@
-// The decoding of one instruction: its operands become slots, it becomes operations.
+// Decodes one instruction: its operands become slots, and it becomes operations.
 //
 // Each subject (memory accesses, barriers, …) has a function that knows its opcodes and uses this class; the
 // instructions that compute one lane's value from its operands are a table (forms.hpp).
@@ -22,24 +22,24 @@ namespace convladder::simulated {
 
 class InstructionDecoder {
  public:
-  /// What is decoded goes to `program`.
+  /// Decoded operations are added to `program`.
   InstructionDecoder(const ptx::Module& module, const ptx::Kernel& kernel, Program& program);
 
-  /// Gives every register of the kernel its slot. To be called before the first instruction.
+  /// Assigns a slot to every register of the kernel. To be called before the first instruction.
   void lay_out_registers(const std::vector<ptx::BasicBlock>& blocks);
 
   /// From now on `instruction()` is the kernel's instruction of that index.
   void begin(int instruction) { instruction_ = instruction; }
   const ptx::Instruction& instruction() const { return kernel_.instructions[static_cast<std::size_t>(instruction_)]; }
-  /// Throws ptx::PtxError: place, opcode, `what`.
+  /// Throws ptx::PtxError with the place, the opcode and `what`.
   [[noreturn]] void fail(const std::string& what) const;
-  /// Refuses another number of operands.
+  /// Fails if the number of operands is another.
   void expect_operands(std::size_t count) const;
 
   // --- operands. `bits` is 1 for a predicate, 32 for all types up to 32 bits, or 64 --------------------------------
 
   Slot read(const ptx::Operand& operand, int bits);
-  /// A register, or a slot that nobody reads for `_`.
+  /// The slot of a register, or a slot that nobody reads for `_`.
   Slot write(const ptx::Operand& operand, int bits);
   /// As `write`, but the register may be wider than the instruction's type: `finish_writes` then fills its upper part
   /// with zeros or with the sign.
@@ -50,52 +50,53 @@ class InstructionDecoder {
   std::array<Slot, 2> write_128_bits(const ptx::Operand& operand);
   /// Sets the operation's offset and returns the slot of the address and whether it holds 64 bits.
   std::pair<Slot, bool> address(const ptx::Operand& operand, ptx::Space space, Operation& operation);
-  /// The address in shared memory as an offset in 64 bits, its own offset added; one of generic address space outside
-  /// of shared memory becomes an offset beyond all.
+  /// The address in shared memory as an offset of 64 bits, with its own offset added; a generic address outside of
+  /// shared memory becomes an offset beyond all memory.
   Slot shared_address(const ptx::Operand& operand, ptx::Space space) { return whole_address(operand, space, true); }
-  /// The address in 64 bits, its offset added.
+  /// The address in 64 bits, with its offset added.
   Slot whole_address(const ptx::Operand& operand, ptx::Space space, bool to_shared = false);
   int register_bits(const ptx::Operand& operand) const;
-  /// Where a variable or parameter of that name lies in its state space.
+  /// The place of a variable or parameter of that name in its state space.
   std::uint64_t place_of(const std::string& name) const { return symbols_.at(name).second; }
   /// Whether any instruction but the current one names the register.
   bool is_named_elsewhere(const ptx::Operand& operand) const;
-  /// The value of a slot of 32 bits in one of 64.
+  /// The value of a 32-bit slot in a 64-bit slot.
   Slot widened(Slot narrow);
-  /// All lanes hold `value`.
+  /// A slot in which all lanes hold `value`.
   Slot constant(std::uint64_t value, int bits);
-  /// A register of the decoder's own.
+  /// A register for the decoder's own use.
   Slot temporary(int bits);
   /// A predicate that is written and never read; one for the whole kernel.
   Slot ignored_predicate();
   /// The condition code register (PTX ISA 9.0, 9.7.2): a predicate that no text names.
   Slot condition_code();
-  /// How many bytes a thread has taken of `bytes` at the end of its local memory, which the first call adds to it.
+  /// The number of bytes that a thread uses of the `bytes` at the end of its local memory, which the first call adds.
   Slot stack_in_use(std::uint32_t bytes);
 
   // --- operations ---------------------------------------------------------------------------------------------------
 
-  /// Appends the operation under the instruction's guard. `abreast` carries it out for several warps, if anything does.
+  /// Appends the operation under the instruction's guard. `abreast` carries it out for several warps; nullptr: nothing
+  /// does.
   Operation& emit(Operation operation, AbreastHandler abreast = nullptr);
   Operation& emit(Handler handler, std::initializer_list<Slot> operands);
-  /// Lanes meet, those that the operand numbered `members` names (Operation::members).
+  /// Appends an operation at which lanes meet: those named by the operand numbered `members` (Operation::members).
   Operation& emit_meeting(Handler handler, std::initializer_list<Slot> operands, int members);
-  /// Keeps operands that an Operation has no room for; the result is its `list`.
+  /// Stores operands that an Operation has no room for; the result is its `list`.
   int keep_operands(const std::vector<Slot>& slots);
-  /// Blocks communicate: see Program::needs_block_order.
+  /// Notes that blocks communicate: see Program::needs_block_order.
   void require_block_order() { program_.needs_block_order = true; }
 
-  /// Makes a variable or parameter known: where it lies in its state space.
+  /// Registers a variable or parameter with its place in its state space.
   void place_symbol(const std::string& name, ptx::Space space, std::uint64_t place) { symbols_[name] = {space, place}; }
-  /// Likewise a local variable of a function: where it lies behind the begin of a frame's local variables.
+  /// Registers a local variable of a function with its place after the beginning of a frame's local variables.
   void place_in_frame(const std::string& name, std::uint64_t place);
-  /// Where the copy of a function's parameter lies whose address is taken, likewise.
+  /// Registers the copy of a function's parameter whose address is taken, with its place as in `place_in_frame`.
   void place_copy_in_frame(const std::string& name, std::uint64_t place);
-  /// Likewise a `.param` variable of a body: it gets a place in the frame.
+  /// Registers a `.param` variable of a body and gives it a place in the frame.
   ParameterPlace place_call_parameter(const std::string& name, std::uint64_t bytes);
   /// The place of a `.param` variable of a body, or nullptr.
   const ParameterPlace* call_parameter(const std::string& name) const;
-  /// A place in the frame for what has no name.
+  /// A place in the frame for a value without a name.
   ParameterPlace unnamed_parameter(std::uint64_t bytes);
   const ptx::Module& module() const { return module_; }
   Program& program() { return program_; }
@@ -128,10 +129,10 @@ class InstructionDecoder {
   std::map<std::string, std::pair<ptx::Space, std::uint64_t>, std::less<>> symbols_;
   std::set<std::string, std::less<>> in_frame_;  // local variables of functions
   std::map<std::string, ParameterPlace, std::less<>> call_parameters_;
-  std::map<std::string, std::uint64_t, std::less<>> copies_;  // of parameters, behind the begin of local variables
+  std::map<std::string, std::uint64_t, std::less<>> copies_;  // of parameters, by offset into the local variables
   struct Widened {
     Slot wide;
-    Slot narrow;  // written instead of it
+    Slot narrow;  // written instead of the register
     Handler extend;
   };
   std::vector<Widened> widened_;
@@ -140,7 +141,7 @@ class InstructionDecoder {
   std::optional<Slot> stack_in_use_;
 };
 
-/// "ld.global.u32" in its parts.
+/// Splits "ld.global.u32" into its parts.
 std::vector<std::string_view> split_opcode(std::string_view opcode);
 
 /// Decodes the current instruction if its opcode is one of the subject's; returns whether it was.

@@ -1,4 +1,4 @@
-// What an instruction reads, writes and addresses: slots of its operands.
+// The operands of an instruction: the slots that it reads and writes, and its addresses.
 
 #include <fmt/format.h>
 
@@ -15,7 +15,7 @@ using ptx::OperandKind;
 
 namespace {
 
-/// Where the upper 64 bits of a slot of 128 begin.
+/// The offset of the upper 64 bits in a slot of 128.
 constexpr std::uint32_t kHighHalf = 8 * kLanes;
 
 void narrow_slot(WarpState& warp, const Operation& operation) {
@@ -121,7 +121,7 @@ Slot InstructionDecoder::read(const ptx::Operand& operand, int bits) {
   }
 }
 
-/// Only video instructions read parts of registers, and they look at the selector themselves.
+/// Only video instructions read parts of registers, and they check the selector themselves.
 void InstructionDecoder::refuse_selector(const ptx::Operand& operand) const {
   if (!operand.selector.empty()) fail(fmt::format("the selector .{} is not supported here", operand.selector));
 }
@@ -184,7 +184,7 @@ Slot InstructionDecoder::read_special(const ptx::Operand& operand, int bits) {
       {"%nclusterid.x", special.clusters[0]},
       {"%nclusterid.y", special.clusters[1]},
       {"%nclusterid.z", special.clusters[2]},
-      {"%envreg1", special.workspace[1]},  // cooperative_groups/details/driver_abi.h: of a cooperative launch
+      {"%envreg1", special.workspace[1]},  // cooperative_groups/details/driver_abi.h: set in a cooperative launch
       {"%envreg2", special.workspace[0]},
       {"%aggr_smem_size", special.total_shared_bytes},
       {"%laneid", special.lane_index},

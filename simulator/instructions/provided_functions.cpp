@@ -55,7 +55,7 @@ void print(WarpState& warp, const Operation& operation) {
     if (all.size() + text.size() <= kMostPrinted) {
       all += text;
     } else {
-      values = -1;  // as the function says that its buffer is full
+      values = -1;  // the function's result if its buffer is full
     }
     set_result<std::int32_t>(warp, operation, lane, values);
   });
@@ -82,7 +82,7 @@ void allocate(WarpState& warp, const Operation& operation) {
 void release(WarpState& warp, const Operation& operation) {
   BlockContext& block = *warp.block;
   ++block.memory_changes;
-  std::ranges::fill(block.ranges, CachedRange{});  // what is freed may be among them
+  std::ranges::fill(block.ranges, CachedRange{});  // they may name what is freed
   for_each_lane(warp.mask, [&](int lane) {
     const auto address = argument<std::uint64_t>(warp, operation, 0, lane);
     if (address == 0) return;

@@ -13,16 +13,16 @@ namespace convladder::simulated {
 
 struct ProvidedFunction {
   std::string_view name;
-  std::vector<std::uint32_t> arguments;  ///< bytes of each
+  std::vector<std::uint32_t> arguments;  ///< size of each in bytes
   std::vector<std::uint32_t> results;
   OperationKind kind = OperationKind::plain;
-  Handler handler = nullptr;  ///< of a plain one
+  Handler handler = nullptr;  ///< of a function that is a plain operation
 };
 
-/// nullptr if there is none of that name.
+/// nullptr if there is no function of that name.
 const ProvidedFunction* provided_function(std::string_view name);
 
-/// What __assertfail, called by this operation, says of a lane: "assertion 'x > 0' failed at a.cu:12 in f".
+/// The text of __assertfail, called by this operation, for a lane: "assertion 'x > 0' failed at a.cu:12 in f".
 std::string assertion_text(const WarpState& warp, const Operation& operation, int lane);
 
 }  // namespace convladder::simulated

@@ -14,8 +14,8 @@ using ptx::Instruction;
 using ptx::Operand;
 using ptx::OperandKind;
 
-/// Whether the first operand of the instruction is known to be written in every active lane and not read. Of an
-/// instruction that is not known it is taken as both, which only makes live ranges longer.
+/// Whether the first operand of the instruction is known to be written in every active lane and not read. An unknown
+/// instruction counts as reading and writing it, which only makes live ranges longer.
 bool writes_first_operand(const Instruction& instruction) {
   if (instruction.predicate >= 0) return false;
   constexpr std::string_view bases[] = {"ld",  "ldu",      "mov",        "shfl", "vote", "atom",
@@ -31,7 +31,8 @@ void for_each_register(const Operand& operand, const Function& function) {
   for (const Operand& element : operand.elements) for_each_register(element, function);
 }
 
-/// Calls used(register) for what the instruction reads, then defined(register) for what it writes for certain.
+/// Calls used(register) for each register that the instruction reads, then defined(register) for those it surely
+/// writes.
 template <typename Used, typename Defined>
 void for_each_operand(const Instruction& instruction, const Used& used, const Defined& defined) {
   const bool writes = writes_first_operand(instruction);
@@ -42,7 +43,7 @@ void for_each_operand(const Instruction& instruction, const Used& used, const De
   if (writes && !instruction.operands.empty()) for_each_register(instruction.operands[0], defined);
 }
 
-/// Registers that hold a value that is still needed, at the begin and the end of each block.
+/// The registers whose value is still needed, at the beginning and the end of each block.
 struct Liveness {
   std::vector<std::vector<bool>> in;
   std::vector<std::vector<bool>> out;
@@ -76,7 +77,7 @@ Liveness liveness(const ptx::Kernel& kernel, const std::vector<ptx::BasicBlock>&
   return live;
 }
 
-/// From the first to the last instruction at which a register matters.
+/// The first and the last instruction at which a register matters.
 struct Range {
   int first = -1;
   int last = -1;
@@ -110,7 +111,7 @@ RegisterAllocation allocate_registers(const ptx::Kernel& kernel, const std::vect
   using Ending = std::pair<int, int>;  // last instruction, slot
   struct SlotsOfWidth {
     std::priority_queue<Ending, std::vector<Ending>, std::greater<>> taken;
-    std::vector<int> free;  // the one that was needed last behind the others: it is taken first, from the host's cache
+    std::vector<int> free;  // the slot needed last is at the end and taken first, from the host's cache
     int count = 0;
   };
   std::map<int, SlotsOfWidth> slots;

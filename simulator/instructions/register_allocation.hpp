@@ -1,5 +1,5 @@
-// Which registers of a kernel may share a slot: PTX has a register for every value, and the slots of one warp should
-// fit the host's first cache.
+// Finds registers of a kernel that may share a slot: PTX has a register for every value, and the slots of one warp
+// should fit the host's first-level cache.
 #pragma once
 
 #include <vector>
@@ -10,8 +10,8 @@
 namespace convladder::simulated {
 
 struct RegisterAllocation {
-  std::vector<int> slot;          ///< of each register: a number within those of its width
-  std::vector<bool> from_before;  ///< registers that may be read before they are written: they begin as zero
+  std::vector<int> slot;          ///< for each register, a number among the slots of its width
+  std::vector<bool> from_before;  ///< registers that may be read before they are written, so they begin as zero
 };
 
 /// Widths are those of slots: 1, 32 or 64 bits, by register. Two registers share a slot only if no thread needs both

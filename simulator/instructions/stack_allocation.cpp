@@ -1,8 +1,8 @@
-// Memory that a thread takes while it runs: alloca, stacksave, stackrestore (PTX ISA 9.0, 9.7.18).
+// Memory that a thread allocates while it runs: alloca, stacksave, stackrestore (PTX ISA 9.0, 9.7.18).
 //
-// It lies at the end of the thread's local memory and grows downward; each lane has a register that says how much of it
-// is in use. Functions that the kernel calls cannot take any: what they leave behind is freed when they return, which
-// nothing here does.
+// It is at the end of the thread's local memory and grows downward; each lane has a register with the size in use.
+// Functions that the kernel calls cannot allocate any: their memory would be freed when they return, which nothing here
+// does.
 
 #include <fmt/format.h>
 
@@ -17,8 +17,8 @@
 namespace convladder::simulated {
 namespace {
 
-constexpr std::uint32_t kStackBytes = 16 * 1024;  // of a thread
-constexpr int kStackOverflow = 104;               // a kind of fault beside those of accesses
+constexpr std::uint32_t kStackBytes = 16 * 1024;  // per thread
+constexpr int kStackOverflow = 104;               // a kind of fault in addition to those of accesses
 constexpr std::uint64_t kDefaultAlignment = 8;
 
 /// Operands: destination, size, bytes in use. `offset` is the alignment.
@@ -52,7 +52,7 @@ void allocate(WarpState& warp, const Operation& operation) {
   });
 }
 
-/// The stack pointer; operands: destination, bytes in use.
+/// Gives the stack pointer. Operands: destination, bytes in use.
 template <typename T>
 void save(WarpState& warp, const Operation& operation) {
   const auto* const used = warp.read<std::uint64_t>(operation.operands[1]);
@@ -61,8 +61,8 @@ void save(WarpState& warp, const Operation& operation) {
               [=](int lane) { return static_cast<T>(end - used[lane]); });
 }
 
-/// Everything below the pointer is free again; operands: bytes in use, pointer. Another pointer than one that was saved
-/// is undefined: the stack stays between empty and full.
+/// Frees everything below the pointer. Operands: bytes in use, pointer. A pointer that was not saved is undefined
+/// behaviour: the stack stays between empty and full.
 template <typename T>
 void restore(WarpState& warp, const Operation& operation) {
   const T* const pointers = warp.read<T>(operation.operands[1]);

@@ -38,7 +38,7 @@ namespace {
 
 enum class Direction { up, down, butterfly, index };
 
-/// The lane that a lane reads from, as the ISA's pseudocode has it, and whether it lies in the lane's segment.
+/// The lane that a lane reads from, by the ISA's pseudocode, and whether it is in the lane's segment.
 struct Source {
   int lane = 0;
   bool in_range = false;
@@ -63,7 +63,7 @@ Source source_of(int lane, std::uint32_t b, std::uint32_t c) {
 
 void report_no_source(const WarpState& warp, const Operation& operation, LaneMask lanes,
                       const std::array<int, kLanes>& sources) {
-  if (warp.block->findings == nullptr) return;  // no hardware ends a kernel for it
+  if (warp.block->findings == nullptr) return;  // no hardware ends a kernel for this
   warp.block->fault(warp, operation, Checker::synchronization, kNoSource, lanes, [&](int lane) {
     return warp.block->finding_at(
         warp, operation, lane, Checker::synchronization,
@@ -71,8 +71,8 @@ void report_no_source(const WarpState& warp, const Operation& operation, LaneMas
   });
 }
 
-/// A lane that takes no part has no value to read. PTX leaves open what the reader gets; GPUs give 0, which programs of
-/// NVIDIA's own rely on (reductions that shuffle with a mask of fewer lanes than the distance).
+/// A lane that takes no part has no value to read. PTX leaves the reader's result open; GPUs give 0, which some of
+/// NVIDIA's own programs rely on (reductions that shuffle with a mask of fewer lanes than the distance).
 template <Direction kDirection, bool kHasMembers>
 void shuffle(WarpState& warp, const Operation& operation) {
   const auto* const a = warp.read<std::uint32_t>(operation.operands[2]);
@@ -115,7 +115,7 @@ Handler shuffle_of(std::string_view mode) {
   return nullptr;
 }
 
-/// Decodes "d" or "d|p": the slots of a value and of a predicate, which nobody reads where there is none.
+/// Decodes "d" or "d|p": the slots of a value and of a predicate, which nobody reads where the text has none.
 std::pair<Slot, Slot> value_and_predicate(InstructionDecoder& decoder, const ptx::Operand& operand) {
   if (operand.kind != ptx::OperandKind::pair) return {decoder.write(operand, 32), decoder.temporary(1)};
   return {decoder.write(operand.elements[0], 32), decoder.write(operand.elements[1], 1)};
@@ -192,7 +192,7 @@ Handler vote_of(std::string_view mode, std::string_view type) {
 }
 
 bool decode_vote(InstructionDecoder& decoder, const std::vector<std::string_view>& parts) {
-  // ptxas takes `vote.ballot.sync.b32` as well, which CUB writes.
+  // ptxas also accepts `vote.ballot.sync.b32`, which CUB writes.
   const bool is_sync = parts.size() == 4 && (parts[1] == "sync" || parts[2] == "sync");
   if (parts[0] != "vote" || (!is_sync && parts.size() != 3)) return false;
   const std::string_view mode = is_sync && parts[1] == "sync" ? parts[2] : parts[1];
@@ -299,7 +299,7 @@ void reduce(WarpState& warp, const Operation& operation) {
   write_lanes(warp.write<std::uint32_t>(operation.operands[0]), warp.mask, [&](int lane) { return result[lane]; });
 }
 
-/// Of floats; .NaN gives NaN if any number is one, .abs compares magnitudes.
+/// The minimum or maximum of floats; .NaN gives NaN if any number is NaN, .abs compares magnitudes.
 template <bool kMaximum, bool kNan, bool kMagnitudes>
 struct SingleExtremum {
   static std::uint32_t prepared(std::uint32_t bits) {
@@ -339,7 +339,7 @@ void active_mask(WarpState& warp, const Operation& operation) {
   write_lanes(warp.write<LaneMask>(operation.operands[0]), mask, [mask](int /*lane*/) { return mask; });
 }
 
-/// The ISA leaves open which lane leads: here it is the first one.
+/// Elects a lane. The ISA leaves open which one leads: here it is the first.
 void elect(WarpState& warp, const Operation& operation) {
   LaneMask leaders = 0;
   for_each_group(warp, operation, operation.operands[2], [&](LaneMask members) {

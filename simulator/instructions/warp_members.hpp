@@ -1,8 +1,8 @@
 // The member mask of instructions in which the lanes of a warp meet (PTX ISA 9.0, 9.7.9.6: shfl.sync and others).
 //
-// Every lane gives a mask of those it wants to meet; lanes with the same mask meet. A mask must name the lane itself,
-// and all lanes it names must come here, to the same instruction: the warp waits for them (BlockRunner::schedule).
-// Lanes that have exited are not waited for, as the CUDA C++ programming guide has it.
+// Every lane gives a mask of the lanes that it wants to meet; lanes with the same mask meet. A mask must name the
+// lane itself, and all lanes it names must come here, to the same instruction: the warp waits for them
+// (BlockRunner::schedule). Lanes that have exited are not waited for, as in the CUDA C++ programming guide.
 #pragma once
 
 #include <fmt/format.h>
@@ -11,13 +11,13 @@
 
 namespace convladder::simulated {
 
-/// Kinds of faults of one instruction.
+/// The kinds of faults of one instruction.
 enum MemberFault { kNotNamed, kNotHere, kNoSource, kNotAllLanes, kNotUniform };
 
 void report_not_named(const WarpState& warp, const Operation& operation, LaneMask named, LaneMask lanes);
 void report_not_here(const WarpState& warp, const Operation& operation, LaneMask named, LaneMask lanes);
 
-/// Calls body(members) for the executing lanes of each mask, and reports masks that are wrong.
+/// Calls body(members) for the executing lanes of each mask, and reports wrong masks.
 template <typename Body>
 void for_each_group(const WarpState& warp, const Operation& operation, Slot mask_slot, const Body& body) {
   const auto* const masks = warp.read<LaneMask>(mask_slot);

@@ -11,8 +11,8 @@
 namespace convladder::simulated {
 namespace {
 
-constexpr std::uint64_t kAlignment = 256;  // as cudaMalloc promises
-constexpr std::uint64_t kPage = 4096;      // each allocation has its own pages, so that it can be given back
+constexpr std::uint64_t kAlignment = 256;  // as cudaMalloc guarantees
+constexpr std::uint64_t kPage = 4096;      // each allocation has its own pages, which can be given back
 constexpr std::uint64_t kRedZone = std::uint64_t{1} << 20;  // between allocations: wrong strides do not reach the next
 
 constexpr std::uint64_t kLeastWindow = std::uint64_t{64} << 20;
@@ -30,7 +30,7 @@ bool is_visible(std::uint64_t address) {
 DeviceMemory::DeviceMemory(std::uint64_t capacity) : capacity_(capacity) {
   // The host needs addresses as well: for copies, threads, libraries.
   if (const auto left = address_space_left()) window_bytes_ = std::min(window_bytes_, *left / 2 / kPage * kPage);
-  // Addresses are reserved once; pages come when they are touched.
+  // Addresses are reserved once; pages are provided when they are touched.
   void* reserved = MAP_FAILED;
   for (; window_bytes_ >= kLeastWindow; window_bytes_ = window_bytes_ / 2 / kPage * kPage) {
     reserved = mmap(nullptr, window_bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -48,17 +48,17 @@ DeviceMemory::~DeviceMemory() {
   }
 }
 
-/// The begin of `span` unused bytes, with a red zone before them and room for one behind. Throws std::bad_alloc.
+/// Beginning of `span` unused bytes, with a red zone before them and room for one after. Throws std::bad_alloc.
 std::uint64_t DeviceMemory::place_for(std::uint64_t span) {
   const std::uint64_t needed = kRedZone + span + kRedZone;
   if (needed <= kGlobalWindow + window_bytes_ - next_) return next_ + kRedZone;
-  // All have been given out: the first gap between live allocations that is wide enough.
+  // All addresses have been given out: takes the first wide enough gap between live allocations.
   std::uint64_t gap = kGlobalWindow;
   for (auto live = allocations_.begin();; ++live) {
     if (live != allocations_.end() && live->second.freed) continue;
     const std::uint64_t gap_end = live == allocations_.end() ? kGlobalWindow + window_bytes_ : live->first;
     if (gap_end - gap >= needed) {
-      allocations_.erase(allocations_.lower_bound(gap), live);  // freed, and no longer to be spoken of
+      allocations_.erase(allocations_.lower_bound(gap), live);  // freed ones here are forgotten
       return gap + kRedZone;
     }
     if (live == allocations_.end()) throw std::bad_alloc();
@@ -84,12 +84,12 @@ std::uint64_t DeviceMemory::allocate_visible(std::uint64_t bytes, std::string_vi
   if (bytes > capacity_ - used_) throw std::bad_alloc();
   const std::uint64_t begin = next_visible_ + kRedZone;
   if (span > kGlobalWindow + kGlobalWindowBytes - begin) throw std::bad_alloc();
-  // The same addresses in every run, so that the same sectors are counted.
+  // The addresses are the same in every run, so that the same sectors are counted.
   void* const wanted = host(begin);
   void* const mapped = mmap(wanted, span, PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
   if (mapped == MAP_FAILED) throw std::bad_alloc();
-  if (mapped != wanted) {  // kernels before 4.17 take the address for a wish
+  if (mapped != wanted) {  // kernels before 4.17 treat the address as a hint
     munmap(mapped, span);
     throw std::bad_alloc();
   }
@@ -122,7 +122,7 @@ void DeviceMemory::free(std::uint64_t address) {
   const std::uint64_t span = round_up(allocation.end - allocation.begin, kPage);
   if (is_visible(address)) munmap(host(address), std::max(span, kPage));
   if (span == 0 || address - kGlobalWindow >= kDeviceWindowBytes) return;
-  // Reserved anew, it becomes one mapping with what is around it: a process may have 65530 of them.
+  // Reserved anew, it becomes one mapping with its surroundings: a process may have 65530 mappings.
   mmap(host(address), span, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
 }
 

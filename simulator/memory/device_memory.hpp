@@ -10,16 +10,16 @@
 
 namespace convladder::simulated {
 
-/// Where the state spaces lie in generic addresses. Global addresses are generic addresses; those of shared and local
-/// memory and of parameters are offsets that `cvta` moves into their window.
+/// The windows of the state spaces in generic addresses. Global addresses are generic addresses; addresses of shared
+/// and local memory and of parameters are offsets that `cvta` moves into their window.
 inline constexpr std::uint64_t kSharedWindow = std::uint64_t{1} << 40;
 inline constexpr std::uint64_t kLocalWindow = std::uint64_t{2} << 40;
 inline constexpr std::uint64_t kParameterWindow = std::uint64_t{3} << 40;
-inline constexpr std::uint64_t kFunctionWindow = std::uint64_t{4} << 40;  // no memory: functions have addresses there
-inline constexpr std::uint64_t kTextureWindow = std::uint64_t{5} << 40;   // likewise: handles of textures
+inline constexpr std::uint64_t kFunctionWindow = std::uint64_t{4} << 40;  // no memory: addresses of functions
+inline constexpr std::uint64_t kTextureWindow = std::uint64_t{5} << 40;   // no memory: handles of textures
 inline constexpr std::uint64_t kGlobalWindow = std::uint64_t{16} << 40;
 inline constexpr std::uint64_t kGlobalWindowBytes = std::uint64_t{512} << 30;
-/// The part of the window that is the device's own; behind it lies what the host sees at the same addresses.
+/// The part of the window that is the device's own; after it comes memory that the host has at the same addresses.
 inline constexpr std::uint64_t kDeviceWindowBytes = std::uint64_t{384} << 30;
 inline constexpr std::uint64_t kVisibleWindow = kGlobalWindow + kDeviceWindowBytes;
 
@@ -31,25 +31,25 @@ struct Allocation {
   bool freed = false;  ///< kept for messages
 };
 
-/// Addresses depend on the order and sizes of the allocations only, so that every run counts the same sectors.
+/// Addresses depend only on the order and sizes of the allocations, so that every run counts the same sectors.
 class DeviceMemory {
  public:
-  /// `capacity` bounds the sum of what is allocated at a time. Where the process may not have all addresses of global
-  /// memory (`ulimit -v`) it takes half of those that it may; throws std::bad_alloc where these are next to none.
+  /// `capacity` bounds the sum of the allocations at a time. Where the process may not have all addresses of global
+  /// memory (`ulimit -v`), takes half of those that it may have; throws std::bad_alloc where these are next to none.
   explicit DeviceMemory(std::uint64_t capacity);
   ~DeviceMemory();
   DeviceMemory(const DeviceMemory&) = delete;
   DeviceMemory& operator=(const DeviceMemory&) = delete;
 
-  /// 256-byte aligned, with unused bytes on both sides. Throws std::bad_alloc beyond the capacity. Addresses are given
-  /// out once, and a second time only where there are not enough of them.
+  /// Allocates memory, 256-byte aligned, with unused bytes on both sides. Throws std::bad_alloc beyond the capacity.
+  /// Addresses are given out once, and a second time only when there are no others.
   std::uint64_t allocate(std::uint64_t bytes, std::string_view label);
   /// Memory that the host has at the same address: managed and pinned memory. Page-aligned. Throws std::bad_alloc.
   std::uint64_t allocate_visible(std::uint64_t bytes, std::string_view label);
-  /// Takes memory of the host in, which keeps its address and its owner; `free` only forgets it. Throws
-  /// std::invalid_argument for memory that has been taken in already.
+  /// Adds memory of the host, which keeps its address and its owner; `free` only forgets it. Throws
+  /// std::invalid_argument for memory that has been added already.
   void adopt(void* address, std::uint64_t bytes, std::string_view label);
-  /// Throws std::invalid_argument for an address that is not the begin of a live allocation.
+  /// Throws std::invalid_argument for an address at which no live allocation begins.
   void free(std::uint64_t address);
 
   /// Whether there are fewer addresses than global memory has.
@@ -57,7 +57,7 @@ class DeviceMemory {
   std::uint64_t capacity() const { return capacity_; }
   std::uint64_t used() const { return used_; }
 
-  /// The host's address of a device address. Only addresses inside of live allocations may be touched.
+  /// The host's address of a device address. Only addresses inside live allocations may be accessed.
   std::byte* host(std::uint64_t address) const {
     const std::uint64_t offset = address - kGlobalWindow;
     if (offset < kDeviceWindowBytes) [[likely]] {
@@ -77,7 +77,7 @@ class DeviceMemory {
   std::uint64_t place_for(std::uint64_t span);
 
   std::byte* base_ = nullptr;
-  std::uint64_t window_bytes_ = kDeviceWindowBytes;  // that are reserved, from the window's begin on
+  std::uint64_t window_bytes_ = kDeviceWindowBytes;  // reserved, from the window's beginning on
   std::uint64_t capacity_;
   std::uint64_t used_ = 0;
   std::uint64_t next_ = kGlobalWindow;

@@ -40,7 +40,7 @@ const TypeFacts& facts(TensorType type) { return kTypes[static_cast<std::size_t>
 
 bool is_padded(TensorType type) { return type == TensorType::b4_padded || type == TensorType::b6_padded; }
 
-/// The bytes that the innermost dimension of a box may have; 0: any number.
+/// The most bytes that the innermost dimension of a box may have; 0: any number.
 std::uint64_t most_inner_bytes(TensorSwizzle swizzle) {
   switch (swizzle) {
     case TensorSwizzle::none:
@@ -61,7 +61,7 @@ int most_corner(std::size_t spatial_dimensions) {
   return spatial_dimensions == 1 ? 32767 : spatial_dimensions == 2 ? 127 : 15;
 }
 
-/// Collects the first thing that is wrong.
+/// Keeps the first problem.
 class Problems {
  public:
   template <typename... Values>
@@ -151,7 +151,7 @@ void check_pixels(const TensorMap& map, Problems& problems) {
   }
 }
 
-/// Throws where a number of the API has no room in a tensor map; what does is checked there.
+/// Converts a number of the API. Throws where it does not fit into a tensor map; other checks are there.
 template <typename To>
 To narrowed(std::uint64_t value, std::string_view what) {
   if (value > std::numeric_limits<To>::max()) throw TensorMapError(fmt::format("{} is {}", what, value));
@@ -190,7 +190,7 @@ TensorMap map_of(const TensorDescription& tensor) {
   }
   map.type = static_cast<TensorType>(tensor.type);
   map.interleave = static_cast<std::uint8_t>(tensor.interleave);
-  constexpr int kSpan128 = 3;  // the numbers behind it are for its atoms
+  constexpr int kSpan128 = 3;  // higher numbers are for its atoms
   map.swizzle = static_cast<TensorSwizzle>(std::min(tensor.swizzle, kSpan128));
   map.atom = static_cast<TensorAtom>(std::max(tensor.swizzle - kSpan128, 0));
   map.l2_promotion = static_cast<std::uint8_t>(tensor.l2_promotion);
@@ -222,7 +222,7 @@ std::uint64_t TensorMap::box_bytes() const {
 }
 
 std::uint64_t TensorMap::swizzled(std::uint64_t offset) const {
-  const std::uint64_t line = offset >> 7;  // of 128 bytes
+  const std::uint64_t line = offset >> 7;  // number of the 128 bytes
   switch (swizzle) {
     case TensorSwizzle::none:
       return offset;

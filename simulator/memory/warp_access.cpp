@@ -7,8 +7,8 @@
 namespace convladder::simulated {
 namespace {
 
-/// The most words that any bank is asked for, where all words lie in kRows rows of banks from the first on: a bit map
-/// of the words, whose rows are then added up bit by bit.
+/// The most words that are asked of any bank, if all words are in kRows rows of banks from the first on: a bit map of
+/// the words, whose rows are then added up bit by bit.
 template <int kRows>
 std::uint64_t most_words_of_a_bank(const std::array<std::uint32_t, kLanes>& word_from_low) {
   std::uint32_t ones = 0;
@@ -38,7 +38,8 @@ std::uint64_t most_words_of_a_bank(const std::array<std::uint32_t, kLanes>& word
   return most;
 }
 
-/// Likewise, wherever the words lie: in a round every bank that is asked serves one word, to all who want it.
+/// The rounds that serve all words, wherever they are: in each, every bank serves one of its words to all that ask for
+/// it.
 template <int kCount, int kUnits>
 std::uint64_t count_rounds(std::array<std::uint32_t, kCount> words) {
   std::uint64_t rounds = 0;
@@ -56,7 +57,7 @@ std::uint64_t count_rounds(std::array<std::uint32_t, kCount> words) {
   return rounds;
 }
 
-/// Passes that an access of one word a lane needs.
+/// The passes that an access of one word per lane needs.
 std::uint64_t count_word_passes(const Addresses& addresses, std::uint64_t low, std::uint64_t high) {
   const std::uint64_t span = (high >> 2) - (low >> 2);
   if (span < kBanks) return 1;  // one row of banks, wherever it begins
@@ -69,7 +70,7 @@ std::uint64_t count_word_passes(const Addresses& addresses, std::uint64_t low, s
   return count_rounds<kLanes, kBanks>(word);
 }
 
-/// Whether each active lane has the address of the one whose number differs in `bit`, or that one takes no part.
+/// Whether each active lane has the address of the lane whose number differs in `bit`, unless that one takes no part.
 bool are_pairs(const Addresses& addresses, LaneMask mask, int bit) {
   for (int lane = 0; lane < kLanes; ++lane) {
     const LaneMask both = (LaneMask{1} << lane) | (LaneMask{1} << (lane ^ bit));
@@ -78,7 +79,8 @@ bool are_pairs(const Addresses& addresses, LaneMask mask, int bit) {
   return true;
 }
 
-/// Passes that an access of kWords words a lane needs, in parts of kPart lanes: to a part, kWords banks are like one.
+/// The passes that an access of kWords words per lane needs, in parts of kPart lanes: for a part, kWords banks act as
+/// one.
 template <int kWords, int kPart = kLanes / kWords>
 Wavefronts count_wide_passes(const Addresses& addresses, const AddressSpan& span, LaneMask mask) {
   constexpr int kUnits = static_cast<int>(kBanks) / kWords;
@@ -94,14 +96,14 @@ Wavefronts count_wide_passes(const Addresses& addresses, const AddressSpan& span
       // A lane that takes no part may carry the address of a lane of another part.
       const int lane = ((active >> (first + i)) & 1U) != 0 ? first + i : std::countr_zero(active);
       pieces[i] = static_cast<std::uint32_t>((addresses[lane] >> kShift) - (span.low >> kShift));
-      last = std::max(last, pieces[i] - pieces[0]);  // large if one lies before the first
+      last = std::max(last, pieces[i] - pieces[0]);  // large if a piece is before the first
     }
     passes.needed += last < kUnits ? 1 : count_rounds<kPart, kUnits>(pieces);
   }
   return passes;
 }
 
-/// Of a load, which takes two parts at a time where lanes are pairs.
+/// The passes of a load, which takes two parts at a time where lanes are pairs.
 template <int kWords>
 Wavefronts count_wide_load(const Addresses& addresses, const AddressSpan& span, LaneMask mask) {
   const bool are_merged = are_pairs(addresses, mask, 1) || are_pairs(addresses, mask, 2);

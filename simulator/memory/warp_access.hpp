@@ -1,8 +1,8 @@
-// A warp's access to memory, and what it costs: 32-byte sectors of global memory, passes over the banks of shared
-// memory, different addresses of constants.
+// A warp's access to memory and its cost: 32-byte sectors of global memory, passes over the banks of shared memory,
+// different addresses of constants.
 //
-// Lanes that take no part carry the address of one that does (`fill_inactive`), so that nothing here looks at masks
-// where it need not.
+// Lanes that take no part carry the address of one that does (`fill_inactive`), so that masks need not be examined
+// everywhere.
 #pragma once
 
 #include <algorithm>
@@ -16,16 +16,16 @@ inline constexpr int kLanes = 32;
 using LaneMask = std::uint32_t;
 inline constexpr LaneMask kAllLanes = 0xffffffffU;
 
-/// What a warp does to memory.
+/// The kinds of access of a warp.
 enum class AccessKind : std::uint8_t { load, store, atomic };
 
 using Addresses = std::array<std::uint64_t, kLanes>;
 
 inline constexpr unsigned kSectorShift = 5;  // 32-byte sectors
-inline constexpr unsigned kBanks = 32;       // of shared memory, 4 bytes wide each
+inline constexpr unsigned kBanks = 32;       // banks of shared memory, 4 bytes wide each
 
-/// Gives lanes outside of the mask the address of the nearest lane below them inside of it, those below the first that
-/// of the first. The mask is not empty.
+/// Gives lanes outside of the mask the address of the nearest lane inside of it below them, or else that of the first
+/// lane in the mask, which is not empty.
 inline void fill_inactive(Addresses& addresses, LaneMask mask) {
   if (mask == kAllLanes) return;
   std::uint64_t last = addresses[static_cast<std::size_t>(std::countr_zero(mask))];
@@ -35,11 +35,11 @@ inline void fill_inactive(Addresses& addresses, LaneMask mask) {
   }
 }
 
-/// What is common to the addresses of a request, found in one pass over them.
+/// Bounds and bits of the addresses of a request, found in one pass over them.
 struct AddressSpan {
   std::uint64_t low = 0;
   std::uint64_t high = 0;
-  std::uint64_t bits = 0;  ///< set in any of them
+  std::uint64_t bits = 0;  ///< bits set in any address
 };
 inline AddressSpan address_span(const Addresses& addresses) {
   AddressSpan span{addresses[0], addresses[0], addresses[0]};
@@ -51,35 +51,36 @@ inline AddressSpan address_span(const Addresses& addresses) {
   return span;
 }
 
-/// The different sectors that the lanes of a request touch. An access is aligned to its size, which is 16 bytes at
-/// most, so each lane's lies in one sector.
+/// The different sectors that the lanes of a request touch. An access is aligned to its size, at most 16 bytes, so that
+/// of each lane is in one sector.
 struct SectorSet {
-  std::uint64_t first = 0;  ///< sector number: address / 32
-  std::uint64_t mask = 0;   ///< bit i: sector first + i; not used if they lie further apart than 64 sectors
-  std::array<std::uint64_t, kLanes> list;  ///< then they are here, ascending
+  std::uint64_t first = 0;                 ///< sector number: address / 32
+  std::uint64_t mask = 0;                  ///< bit i: sector first + i; not used if sectors are further apart than 64
+  std::array<std::uint64_t, kLanes> list;  ///< used instead then, ascending
   int list_size = 0;
 
   int count() const { return list_size > 0 ? list_size : std::popcount(mask); }
 };
 SectorSet sectors_of(const Addresses& addresses, const AddressSpan& span);
 
-/// Of the addresses of a request. The constant cache answers one of them at a time, for all lanes that want it.
+/// The number of different addresses of a request. The constant cache serves one of them at a time, to all lanes with
+/// it.
 std::uint64_t different_addresses(Addresses addresses);
 
-/// Passes that a shared memory access of `bytes` a lane needs: the most different words that one bank is asked for;
-/// lanes that ask for the same word share it. A warp's access of 8 bytes a lane is served in two halves, one of 16
-/// bytes in four quarters, each as an access of 32 words. Parts without an active lane cost nothing.
+/// The passes that a shared memory access of `bytes` per lane needs: the most different words that one bank is asked
+/// for; lanes that ask for the same word share it. A warp's access of 8 bytes per lane is served in two halves, one of
+/// 16 bytes in four quarters, each as an access of 32 words. Parts without an active lane cost nothing.
 ///
 /// A load of 8 or 16 bytes takes two parts at a time where lanes share addresses in pairs: where each active lane n has
 /// the address of lane n ^ 1, or each that of lane n ^ 2, unless that lane takes no part. So a word that all lanes want
-/// costs a load of 16 bytes two passes, not four. What is read goes back to the registers at 128 bytes a cycle, and
-/// only pairs are packed: that is why stores gain nothing. From an engineer of NVIDIA, of compute capability 7.0 to 7.5
-/// (forums.developer.nvidia.com/t/77228). That halves of 8 bytes merge alike, and quarters of 16 bytes within a half
-/// only, others saw with Nsight Compute (github.com/Kangkang-wky/CUDA_Micro_benchmark, bank_conflict_benchmark).
+/// costs a load of 16 bytes two passes, not four. Data returns to the registers at 128 bytes a cycle, and only pairs
+/// are packed, which is why stores gain nothing. This is from an NVIDIA engineer, about compute capability 7.0 to 7.5
+/// (forums.developer.nvidia.com/t/77228). Others saw with Nsight Compute that halves of 8 bytes merge alike, and
+/// quarters of 16 bytes only within a half (github.com/Kangkang-wky/CUDA_Micro_benchmark, bank_conflict_benchmark).
 /// Unproven for compute capability 9.0 until Nsight Compute has shown it there.
 struct Wavefronts {
   std::uint64_t needed = 0;
-  std::uint64_t ideal = 0;  ///< without conflicts: one for each part, or for two that are taken together
+  std::uint64_t ideal = 0;  ///< without conflicts: one for each part, or for two parts that are taken together
 };
 Wavefronts count_wavefronts(const Addresses& addresses, const AddressSpan& span, LaneMask mask, int bytes,
                             AccessKind kind);

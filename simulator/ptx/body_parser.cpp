@@ -8,14 +8,14 @@
 namespace convladder::ptx {
 namespace {
 
-// What bounds the memory and the stack that a damaged file can ask for.
+// Limits of the memory and the stack that a damaged file can ask for.
 constexpr std::uint64_t kMostRegisters = 1 << 20;  // of a kernel
 constexpr std::uint64_t kMostNumberedLabels = 65536;
 constexpr std::uint64_t kMostRegistersOfAll = 1 << 22;  // of a module's kernels together
 constexpr std::size_t kDeepestScopes = 256;             // of a body
 
 bool is_call(std::string_view opcode) { return opcode == "call" || opcode.starts_with("call."); }
-/// Their operands may be elements of arrays: "ld.global.u32 r, table[3]".
+/// Whether operands may be elements of arrays: "ld.global.u32 r, table[3]".
 bool accesses_memory(std::string_view opcode) { return opcode.starts_with("ld") || opcode.starts_with("st"); }
 bool is_return(std::string_view opcode) { return opcode == "ret" || opcode.starts_with("ret."); }
 
@@ -51,7 +51,7 @@ void BodyParser::take(const std::vector<Parameter>& parameters, const std::vecto
   resolve_labels();
 }
 
-/// Some compilers write nothing behind the call of a function that does not return.
+/// Adds a trap, as some compilers write nothing after the call of a function that does not return.
 void BodyParser::end_with_trap() {
   if (kernel_.instructions.empty()) return;
   const Instruction& last = kernel_.instructions.back();
@@ -74,8 +74,8 @@ void BodyParser::declare_parameters(const std::vector<Parameter>& parameters) {
   }
 }
 
-/// What is handed over in a register is read into it first, and written from it by every `ret`: instructions that the
-/// text does not have, at the place of the function.
+/// Adds instructions for parameters and results in registers, which the text does not have: parameters are read into
+/// registers at the beginning, and results written from them by every `ret`, at the place of the function.
 void BodyParser::load_register_parameters(const std::vector<Parameter>& parameters) {
   for (const Parameter& parameter : parameters) {
     if (parameter.register_type) add(parameter_access("ld.param.b", parameter, kernel_.position));
@@ -134,7 +134,7 @@ bool BodyParser::label() {
     return true;
   }
   if (what.is(".callprototype") || what.is(".calltargets")) {
-    // Whoever is called says itself what it takes.
+    // The called function itself declares its parameters.
     while (!tokens_.at_end() && !tokens_.accept(";")) tokens_.take();
     return true;
   }
@@ -144,7 +144,7 @@ bool BodyParser::label() {
   return true;
 }
 
-/// Behind "table: .branchtargets": "A, B, C<2>;"
+/// Reads "A, B, C<2>;" after "table: .branchtargets".
 void BodyParser::branch_targets(const Token& name) {
   Operand table;
   table.kind = OperandKind::vector;
@@ -171,7 +171,7 @@ void BodyParser::branch_targets(const Token& name) {
   tables_.emplace(name.text, std::move(table));
 }
 
-/// ".reg .b32 %r<76>;", ".reg .f16 low, high;" and ".reg .v4 .f32 %v;"
+/// Reads ".reg .b32 %r<76>;", ".reg .f16 low, high;" and ".reg .v4 .f32 %v;".
 void BodyParser::registers() {
   int elements = 1;
   if (tokens_.current().is(".v2") || tokens_.current().is(".v4")) elements = tokens_.take().is(".v2") ? 2 : 4;
@@ -207,7 +207,7 @@ void BodyParser::declare_register(const std::string& name, Type type, const Toke
   kernel_.registers.push_back({name, type});
 }
 
-/// Its elements have names of their own: "%v.x" is also "%v.r".
+/// Declares a vector, whose elements have names of their own: "%v.x" is also "%v.r".
 void BodyParser::declare_vector(const std::string& name, Type type, int elements, const Token& at) {
   constexpr std::string_view places = "xyzw";
   constexpr std::string_view colors = "rgba";
@@ -227,7 +227,7 @@ void BodyParser::variables(Space space) {
                    const std::string name = symbol.name;
                    const bool of_device = symbol.space == Space::global || symbol.space == Space::constant;
                    std::vector<Symbol>& to = of_device ? module_.symbols : kernel_.symbols;
-                   // Scopes within each other, and beside each other, may use a name again.
+                   // Nested and adjacent scopes may reuse a name.
                    if (of_device) symbol.name = kernel_.name + ':' + name;
                    if (const int before = used_[symbol.name]++; before > 0) symbol.name += ':' + std::to_string(before);
                    if (!names_.add(name, variable_name(symbol, element_bytes))) {
@@ -277,8 +277,8 @@ void BodyParser::instruction() {
   add(std::move(instruction));
 }
 
-/// "(results), name, (arguments), prototype": what is not there is an empty vector. Three operands: callee, results,
-/// arguments.
+/// Reads "(results), name, (arguments), prototype"; missing lists are empty vectors. Gives three operands: callee,
+/// results, arguments.
 void BodyParser::call(Instruction& instruction) {
   Operand results;
   results.kind = OperandKind::vector;

@@ -18,8 +18,8 @@ namespace convladder::ptx {
 
 class BodyParser {
  public:
-  /// Reads into `kernel`. Variables of the whole device that a body declares go to `module`; `registers` counts those
-  /// of all bodies.
+  /// Reads into `kernel`. Variables of the whole device that a body declares go to `module`; `registers` counts the
+  /// registers of all bodies.
   BodyParser(TokenReader& tokens, Names& names, Module& module, Kernel& kernel, std::uint64_t& registers)
       : tokens_(tokens),
         names_(names),
@@ -28,7 +28,7 @@ class BodyParser {
         registers_(registers),
         operands_(tokens, names) {}
 
-  /// Behind the '{', up to behind its '}'. `parameters` and `results` are those of the kernel or function.
+  /// Reads from after the '{' up to after its '}'. `parameters` and `results` are those of the kernel or function.
   void take(const std::vector<Parameter>& parameters, const std::vector<Parameter>& results);
 
  private:
@@ -60,7 +60,7 @@ class BodyParser {
   OperandParser operands_;
   SourcePlaces places_;
   std::vector<Parameter> register_results_;
-  std::map<std::string, int, std::less<>> used_;  // names of variables and parameters, how often
+  std::map<std::string, int, std::less<>> used_;  // how often each name of a variable or parameter was used
   std::map<std::string, int, std::less<>> labels_;
   std::map<std::string, Operand, std::less<>> tables_;  // of `.branchtargets`
 };

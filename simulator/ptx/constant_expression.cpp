@@ -8,7 +8,7 @@
 namespace convladder::ptx {
 namespace {
 
-constexpr int kDeepest = 64;  // parentheses and signs within each other
+constexpr int kDeepest = 64;  // nested parentheses and signs
 
 struct Operator {
   std::string_view text;
@@ -34,7 +34,7 @@ double as_double(const ConstantValue& value) {
   }
 }
 
-/// What does not make sense, such as a division by zero, has no value.
+/// The value of an operation; none for a meaningless one such as a division by zero.
 std::optional<ConstantValue> compute(std::string_view op, const ConstantValue& a, const ConstantValue& b) {
   if (a.kind != NumberKind::integer || b.kind != NumberKind::integer) {
     const double x = as_double(a);

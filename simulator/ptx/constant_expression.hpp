@@ -9,14 +9,14 @@ namespace convladder::ptx {
 struct ConstantValue {
   NumberKind kind = NumberKind::integer;
   std::uint64_t bits = 0;    ///< two's complement, or the float's bits
-  bool is_unsigned = false;  ///< of an integer: how it is compared, divided and shifted to the right
+  bool is_unsigned = false;  ///< for an integer: how it is compared, divided and shifted to the right
 };
 
 /// Whether an expression begins at the current token.
 bool begins_expression(const TokenReader& tokens);
-/// The longest expression that begins at the current token.
+/// Takes the longest expression that begins at the current token.
 ConstantValue take_constant(TokenReader& tokens);
-/// As above, an integer from 0 to `largest`; `what` is for the message: "an array's size".
+/// Takes an expression that is an integer from 0 to `largest`; `what` is for the message: "an array's size".
 std::uint64_t take_constant_integer(TokenReader& tokens, const char* what, std::uint64_t largest);
 
 }  // namespace convladder::ptx

@@ -25,14 +25,14 @@ bool ends_thread(const Instruction& instruction) {
          is_trap(instruction);
 }
 
-/// Whether lanes wait there for others, or may do so in a function that is called.
+/// Whether lanes wait there for others, or may do so in a called function.
 bool is_meeting(const Instruction& instruction) {
   if (is_call(instruction)) return !is_provided(instruction.operands.at(0).name);
   const std::string_view opcode = instruction.opcode;
   return opcode.starts_with("bar") || opcode.find(".sync") != std::string_view::npos;
 }
 
-/// First instructions of blocks: the kernel's first, branch targets, and what follows a branch or an exit.
+/// First instructions of blocks: the kernel's first, branch targets, and instructions after a branch or an exit.
 std::vector<bool> leaders(const Kernel& kernel, const std::string& file) {
   const std::size_t count = kernel.instructions.size();
   std::vector<bool> leader(count + 1, false);
@@ -55,7 +55,7 @@ std::vector<bool> leaders(const Kernel& kernel, const std::string& file) {
       }
       leader[i + 1] = true;
     } else if (ends_thread(instruction) || is_call(instruction)) {
-      leader[i + 1] = true;  // who comes back from a call need not be who went there
+      leader[i + 1] = true;  // lanes that return from a call may be others than those that called
     }
   }
   return leader;
@@ -137,16 +137,16 @@ class PostDominators {
   std::vector<int> immediate_;
 };
 
-/// Where lanes meet that part at the end of each block.
+/// The blocks at which lanes meet that part at the end of each block.
 ///
-/// All returns of a kernel are its end, so ways of which one returns early would meet there alone, and lanes that have
-/// returned would wait there as if alive. One return is taken for the kernel's natural end; the others count for
-/// nothing, and where ways meet follows from post-dominators. Blocks that do not lead to it have a natural end of their
-/// own, and so on. A choice that is not the author's costs time, not results: lanes wait in the wrong place until
-/// others wait for them.
+/// All returns of a kernel are its end, so ways of which one returns early would meet only there, and lanes that have
+/// returned would wait there as if alive. So one return is taken for the kernel's natural end and the others are
+/// ignored; where ways meet follows from post-dominators. Blocks that do not lead to it have a natural end of their
+/// own, and so on. A choice that differs from the author's intent costs time, not results: lanes wait in the wrong
+/// place until others wait for them.
 class MeetingPoints {
  public:
-  /// `meetings`: how many barriers and exchanges each block has.
+  /// `meetings` is the number of barriers and exchanges of each block.
   MeetingPoints(std::vector<BasicBlock>& blocks, std::vector<int> meetings)
       : blocks_(blocks), meetings_(std::move(meetings)), end_(static_cast<int>(blocks.size())) {
     for (int block = 0; block < end_; ++block) {
@@ -191,7 +191,8 @@ class MeetingPoints {
     const auto returns = [this](int successor) { return successor == end_ || blocks_[successor].returns; };
     return std::ranges::any_of(blocks_[block].successors, returns);
   }
-  /// Of the returns that are left, the one to which the most barriers and exchanges lead, or else the last.
+  /// The natural end among the remaining returns: the one to which the most barriers and exchanges lead, or else the
+  /// last.
   int natural_end() const {
     int natural = end_;
     int most = 0;
@@ -212,7 +213,7 @@ class MeetingPoints {
     }
     return natural;
   }
-  /// Which of the blocks that are left lead to a block.
+  /// Which of the remaining blocks lead to a block.
   std::vector<bool> leading_to(int block) const {
     std::vector<bool> leads(blocks_.size(), false);
     std::vector<int> open{block};
@@ -233,11 +234,11 @@ class MeetingPoints {
   std::vector<int> meetings_;  // of each block
   int end_;
   int round_ = 0;
-  std::vector<bool> left_;  // whose meeting point is not known yet
+  std::vector<bool> left_;  // blocks whose meeting point is not known yet
   std::vector<std::vector<int>> predecessors_;
 };
 
-/// Finds the blocks that are a return, without a condition, and nothing else, and those that only jump to one.
+/// Finds the blocks that are only an unconditional return, and those that only jump to one.
 void mark_returns(const Kernel& kernel, std::vector<BasicBlock>& blocks) {
   const auto end = static_cast<int>(blocks.size());
   for (bool changed = true; changed;) {

@@ -1,4 +1,4 @@
-// Where the lanes of a warp that went different ways meet again.
+// Finds the places where the lanes of a warp that went different ways meet again.
 #pragma once
 
 #include <vector>
@@ -12,12 +12,12 @@ struct BasicBlock {
   int first = 0;
   int end = 0;                  ///< one past the last
   std::vector<int> successors;  ///< blocks; the number of blocks stands for the kernel's end
-  bool returns = false;         ///< nothing but a return, or a jump to one
+  bool returns = false;         ///< consists only of a return, or of a jump to one
   /// The block at which all ways from here meet again; the number of blocks for the end. It is the immediate
-  /// post-dominator, but for ways that return before the others do: nobody waits for them.
+  /// post-dominator, except that ways that return before the others do are ignored: nobody waits for them.
   int reconvergence = 0;
-  /// Grows from block to block where a way leads to another return than before: from a block, none of a lower round
-  /// can be reached, and `reconvergence` has the same round.
+  /// Grows from block to block where a way leads to another return than before: no block of a lower round can be
+  /// reached, and the block at `reconvergence` has the same round.
   int round = 0;
   bool begins_function = false;  ///< the first block of a function that a kernel calls
 };

@@ -9,10 +9,10 @@
 namespace convladder::ptx {
 namespace {
 
-// What bounds the memory that a damaged file can ask for.
+// Limits of the memory that a damaged file can ask for.
 constexpr std::uint64_t kMostElements = std::uint64_t{1} << 32;  // of a variable
 
-/// "[4][8]" as {4, 8}; 0 for a size that is left out.
+/// Takes "[4][8]" as {4, 8}, with 0 for an omitted size.
 std::vector<std::uint64_t> take_sizes(TokenReader& tokens) {
   std::vector<std::uint64_t> sizes;
   std::uint64_t count = 1;
@@ -37,7 +37,7 @@ std::uint64_t product(const std::vector<std::uint64_t>& sizes) {
   return count;
 }
 
-/// Whether it is ".attribute(.managed)". What else there may be has no meaning here: all memory is the device's.
+/// Takes an attribute; whether it is ".attribute(.managed)". Others have no meaning here: all memory is the device's.
 bool take_attribute(TokenReader& tokens) {
   if (!tokens.current().is("(")) return false;
   const bool is_managed = tokens.peek(1).is(".managed");
@@ -45,7 +45,7 @@ bool take_attribute(TokenReader& tokens) {
   return is_managed;
 }
 
-/// "{ filter_mode = linear, width = 4 }"
+/// Takes "{ filter_mode = linear, width = 4 }".
 void take_fields(TokenReader& tokens, Symbol& symbol) {
   tokens.expect("{");
   while (!tokens.accept("}")) {
@@ -113,12 +113,12 @@ Parameter take_parameter(TokenReader& tokens) {
   std::optional<Type> type;
   std::string opaque;
   bool is_pointer = false;
-  // The type and what is said of it come in any order: ".align 4 .b8", ".u64 .ptr .global .align 4".
+  // The type and its attributes come in any order: ".align 4 .b8", ".u64 .ptr .global .align 4".
   while (tokens.current().kind == TokenKind::word && tokens.current().text.starts_with('.')) {
     const Token word = tokens.current();
     if (tokens.accept(".align")) {
       const int given = tokens.take_alignment();
-      if (!is_pointer) alignment = given;  // otherwise it is that of what the pointer points to
+      if (!is_pointer) alignment = given;  // otherwise it is the alignment of what the pointer points to
     } else if (tokens.accept(".ptr")) {
       is_pointer = true;
     } else if (is_pointer && space_of_word(word.text)) {

@@ -10,14 +10,14 @@ namespace convladder::ptx {
 namespace {
 
 constexpr std::size_t kDeepestBraces = 64;
-constexpr std::uint64_t kMostPadding = 1 << 28;  // bytes of values that are left out before others, of a variable
+constexpr std::uint64_t kMostPadding = 1 << 28;  // bytes of omitted values before others, of a variable
 
 class InitialValues {
  public:
   InitialValues(TokenReader& tokens, const Names& names, Type type, Symbol& symbol)
       : tokens_(tokens), names_(names), type_(type), symbol_(symbol) {}
 
-  /// `strides`: bytes of what one pair of braces holds, from the outermost on; 0 where nothing is known.
+  /// `strides` are the bytes that one pair of braces holds, from the outermost on; 0 where nothing is known.
   void take(const std::vector<std::uint64_t>& strides, std::size_t depth) {
     if (depth > kDeepestBraces)
       tokens_.fail(tokens_.current(), "initial values with braces nested deeper than supported");
@@ -35,7 +35,7 @@ class InitialValues {
   }
 
  private:
-  /// What is left out is zero.
+  /// Fills omitted values with zeros.
   void fill(std::uint64_t end) {
     if (end <= symbol_.initial_bytes.size()) return;
     padding_ += end - symbol_.initial_bytes.size();
@@ -86,7 +86,7 @@ class InitialValues {
     if (symbol_.bytes == 0 || symbol_.initial_bytes.size() < symbol_.bytes) append(0, 1);
   }
 
-  /// "name + 8", "generic(name)", "0xFF00(name)".
+  /// Takes "name + 8", "generic(name)", "0xFF00(name)".
   void address() {
     InitialAddress address{.offset = symbol_.initial_bytes.size(), .bytes = type_.bytes()};
     const bool masked = tokens_.current().kind == TokenKind::integer;

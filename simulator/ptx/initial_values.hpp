@@ -1,4 +1,4 @@
-// Initial values of variables (PTX ISA 9.0, 5.4.4): numbers, addresses and texts, in braces within each other.
+// Initial values of variables (PTX ISA 9.0, 5.4.4): numbers, addresses and texts, in nested braces.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,8 @@
 
 namespace convladder::ptx {
 
-/// Behind the '='. `sizes` are the array's, 0 for the first if it is left out: then it becomes what the values need.
+/// Takes the text after the '='. `sizes` are the array's; an omitted first size, 0, becomes as large as the values
+/// need.
 void take_initial_values(TokenReader& tokens, const Names& names, Type type, int vector_elements,
                          const std::vector<std::uint64_t>& sizes, Symbol& symbol);
 

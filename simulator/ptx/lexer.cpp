@@ -17,7 +17,7 @@ class Lexer {
  public:
   Lexer(std::string_view source, const std::string& file) : source_(source), file_(file) {
     if (source_.starts_with("\xef\xbb\xbf")) at_ = line_start_ = 3;  // a byte order mark
-    while (source_.ends_with('\0')) source_.remove_suffix(1);        // compilers hand PTX over as a C string
+    while (source_.ends_with('\0')) source_.remove_suffix(1);        // compilers pass PTX as a C string
   }
 
   std::vector<Token> run() {
@@ -89,7 +89,7 @@ class Lexer {
     return token(TokenKind::punctuation, begin, where);
   }
 
-  /// Opcodes with all that follows dots, but directives and types one by one: ".reg.u64" is two.
+  /// Takes opcodes with all their modifiers, but directives and types one by one: ".reg.u64" is two tokens.
   Token word(std::size_t begin, Position where) {
     if (peek() == '.') {
       advance();
@@ -130,7 +130,7 @@ class Lexer {
     return value;
   }
 
-  /// "0f" and "0d": exactly 8 or 16 hexadecimal digits.
+  /// Takes "0f" or "0d" with exactly 8 or 16 hexadecimal digits.
   Token float_bits(std::size_t begin, Position where) {
     const bool single = (peek(1) | 0x20) == 'f';
     advance();

@@ -1,4 +1,4 @@
-// PTX text to tokens.
+// Splits PTX text into tokens.
 //
 // Lexical structure: PTX ISA 9.0, chapter 4 "Syntax".
 #pragma once

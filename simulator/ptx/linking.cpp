@@ -7,7 +7,7 @@ namespace convladder::ptx {
 namespace {
 
 constexpr std::string_view kProvided[] = {"vprintf", "malloc", "free", "__assertfail"};
-constexpr std::size_t kMostInstructions = 1 << 24;  // of a kernel and its functions: a damaged file may name many
+constexpr std::size_t kMostInstructions = 1 << 24;  // of a kernel and its functions; a damaged file may name many
 
 class Linker {
  public:
@@ -58,7 +58,7 @@ class Linker {
     if (known_.insert(function).second) wanted_.push_back(function);
   }
 
-  /// Every function that a pointer may point to; those that are not supported are no function when they are called.
+  /// Adds every function that a pointer may point to; calling an unsupported one is reported as no function.
   void want_addressed() {
     for (const Symbol& symbol : module_.symbols) {
       for (const InitialAddress& address : symbol.initial_addresses) addressed_.insert(address.name);
@@ -146,7 +146,7 @@ std::vector<BasicBlock> control_flow(const LinkedKernel& linked, const Kernel& k
     const int first_instruction = p == 0 ? 0 : linked.functions[p - 1].first;
     const auto moved = [&](int block) { return block == end ? all : block + first_block; };
     parts[p].front().begins_function = p > 0;
-    // Of a block that only returns it is not said whether it ends the call or the thread.
+    // A block that only returns may end the call or the thread.
     const bool exits = p > 0 && std::ranges::any_of(linked.functions[p - 1].function->instructions,
                                                     [](const auto& one) { return one.opcode == "exit"; });
     for (BasicBlock& block : parts[p]) {

@@ -1,7 +1,7 @@
 // A PTX module as data: its kernels with resolved registers, symbols and labels, every instruction with its place.
 //
-// This is the form between text and execution. Nothing here is specific to what the simulated device supports; what it
-// cannot execute is refused when a kernel is decoded, with the position kept here.
+// This is the form between text and execution. Nothing here depends on what the simulated device supports; things that
+// it cannot execute are refused when a kernel is decoded, with the position kept here.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@
 namespace convladder::ptx {
 
 /// State spaces of variables and addresses (PTX ISA 9.0, 5.1). `param` has a kernel's parameters; `call_param` those of
-/// functions, and the variables `.param` of bodies that go to and come from functions.
+/// functions, and the variables `.param` of bodies that are passed to and from functions.
 enum class Space { generic, global, constant, shared, local, param, call_param };
 
 /// Fundamental types (PTX ISA 9.0, 5.2.1). `bits` is the width; a predicate has width 1.
@@ -37,8 +37,8 @@ struct Register {
   Type type;
 };
 
-/// An initial value that is the address of a variable or function, plus `addend`; the byte from bit `shift` on if
-/// `bytes` is 1.
+/// An initial value that is the address of a variable or function, plus `addend`; if `bytes` is 1, only the byte from
+/// bit `shift` on.
 struct InitialAddress {
   std::uint64_t offset = 0;  ///< in the variable, bytes
   int bytes = 8;
@@ -47,7 +47,7 @@ struct InitialAddress {
   std::uint64_t addend = 0;
 };
 
-/// A variable: of the module, or of a kernel or function (shared, local, call_param), or a parameter.
+/// A variable of the module, of a kernel or of a function (shared, local, call_param), or a parameter.
 struct Symbol {
   std::string
       name;  ///< as written; behind that ":" and a number, or before it a kernel's name and ":", where it repeats
@@ -56,9 +56,9 @@ struct Symbol {
   std::uint64_t bytes = 0;  ///< 0 for `extern .shared name[]`: sized by the launch
   bool is_extern = false;
   bool is_managed = false;                  ///< the host reads and writes it as well
-  std::vector<std::uint8_t> initial_bytes;  ///< as many as were given; the rest is zero
+  std::vector<std::uint8_t> initial_bytes;  ///< as many as were given; the others are zero
   std::vector<InitialAddress> initial_addresses;
-  std::string opaque_type;  ///< "texref", "samplerref" or "surfref": then `bytes` are a handle's
+  std::string opaque_type;  ///< "texref", "samplerref" or "surfref": then `bytes` is the size of a handle
   std::vector<std::pair<std::string, std::string>> fields;  ///< its initial values: "filter_mode" and "linear"
   Position position;
 };
@@ -67,9 +67,9 @@ enum class OperandKind {
   register_,  ///< `index` into Kernel::registers; `negated` for !p, and for -r of a video instruction; `selector`
   immediate,  ///< `bits` and `number`
   symbol,     ///< the address of `symbol` plus `offset`
-  address,    ///< [register + offset] or [symbol + offset] or [offset]; what follows behind commas are `elements`
+  address,    ///< [register + offset] or [symbol + offset] or [offset]; parts after commas are `elements`
   special,    ///< "%tid.x": `name`
-  label,      ///< a branch target: `index` is the instruction it stands before
+  label,      ///< a branch target: `index` is the instruction after it
   function,   ///< the function `name`: to be called, or its address
   vector,     ///< {a, b, …}: `elements`; also a vector register, the labels of `brx.idx`, and the lists of `call`
   pair,       ///< a|b: `elements`
@@ -80,7 +80,7 @@ enum class NumberKind { integer, single, double_ };
 
 struct Operand {
   OperandKind kind = OperandKind::immediate;
-  int index = -1;  ///< register, or instruction behind a label; base register of an address, or -1
+  int index = -1;  ///< register, or instruction after a label; base register of an address, or -1
   bool negated = false;
   std::uint64_t bits = 0;  ///< of an immediate: two's complement, or the float's bits
   NumberKind number = NumberKind::integer;
@@ -91,8 +91,8 @@ struct Operand {
   Position position;  ///< of a label
 };
 
-/// Where an instruction came from in the source that was compiled (.loc); line 0 where nothing is known. Code inlined
-/// from another file than the kernel's counts as the line of the kernel that calls it.
+/// The origin of an instruction in the compiled source (.loc); line 0 where nothing is known. Code inlined from another
+/// file than the kernel's counts as the line of the kernel that calls it.
 struct SourceLocation {
   int file = 0;  ///< number in Module::source_files
   int line = 0;
@@ -107,7 +107,7 @@ struct Instruction {
   SourceLocation source;
 };
 
-/// What is not supported, and where.
+/// Something that is not supported, and its place.
 struct Refusal {
   Position position;
   std::string what;
@@ -119,14 +119,14 @@ struct Kernel {
   std::vector<Symbol> parameters;  ///< in order, space param, or call_param of a function
   std::vector<Symbol> results;     ///< of a function, space call_param
   std::vector<Register> registers;
-  std::vector<Symbol> symbols;  ///< shared and local variables of its own
+  std::vector<Symbol> symbols;  ///< its own shared and local variables
   std::vector<Instruction> instructions;
   int max_threads_per_block = 0;                ///< product of .maxntid or .reqntid; 0 if neither is given
   std::array<int, 3> cluster_size = {0, 0, 0};  ///< of .reqnctapercluster; 0 if it is not given
-  bool blocks_are_clusters = false;             ///< a launch's grid counts clusters: .blocksareclusters
+  bool blocks_are_clusters = false;             ///< whether a launch's grid counts clusters: .blocksareclusters
   bool is_defined = true;                       ///< false for a function that is only declared
   Position position;
-  /// What of it cannot be read. Then `instructions` end before that place, and only who runs the kernel is refused.
+  /// The part that cannot be read. `instructions` then end before it, and only running the kernel is refused.
   std::optional<Refusal> refusal;
 };
 
@@ -136,11 +136,11 @@ struct SourceFile {
 };
 
 struct Module {
-  std::string file;     ///< what messages call it
+  std::string file;     ///< name in messages
   std::string version;  ///< "9.0"
   std::string target;   ///< "sm_75"
   std::vector<SourceFile> source_files;
-  std::vector<Symbol> symbols;  ///< global, constant, and shared ones of the module
+  std::vector<Symbol> symbols;  ///< global and constant variables, and shared ones of the module
   std::vector<Kernel> kernels;
   std::vector<Kernel> functions;
   std::map<std::string, std::string, std::less<>> aliases;  ///< of functions
@@ -150,7 +150,7 @@ struct Module {
   const Kernel* find_function(std::string_view name) const;
   /// The kernel of that name, or nullptr.
   const Kernel* find_kernel(std::string_view name) const;
-  /// "conv.cu" for a file number; empty if it is not known.
+  /// The name of the file with this number, "conv.cu"; empty if it is not known.
   std::string source_name(int number) const;
 };
 

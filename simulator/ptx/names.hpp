@@ -1,4 +1,4 @@
-// What the names in the bodies of kernels and functions stand for.
+// The meaning of the names in the bodies of kernels and functions.
 #pragma once
 
 #include <map>
@@ -13,11 +13,11 @@ struct Name {
   Kind kind = Kind::register_;
   int index = 0;          ///< of a register, or of a vector's first
   int elements = 1;       ///< of a vector
-  int element_bytes = 1;  ///< of a variable: what an index in brackets counts
-  std::string unique{};   ///< of a variable or function: what Symbol::name or Kernel::name is
+  int element_bytes = 1;  ///< for a variable: the unit of an index in brackets
+  std::string unique{};   ///< for a variable or function: its Symbol::name or Kernel::name
 };
 
-/// Names of the module, and of scopes within each other.
+/// Names of the module and of nested scopes.
 class Names {
  public:
   void begin_body() { scopes_.assign(1, {}); }
@@ -25,11 +25,11 @@ class Names {
   void close_scope() { scopes_.pop_back(); }
   std::size_t depth() const { return scopes_.size(); }
 
-  /// In the innermost scope; false if it has that name already.
+  /// Adds a name to the innermost scope; false if it has that name already.
   bool add(const std::string& name, Name what) { return scopes_.back().emplace(name, std::move(what)).second; }
   void add_to_module(const std::string& name, Name what) { module_.insert_or_assign(name, std::move(what)); }
 
-  /// The innermost of that name, or nullptr.
+  /// The innermost name of this text, or nullptr.
   const Name* find(std::string_view name) const {
     for (std::size_t scope = scopes_.size(); scope-- > 0;) {
       if (const auto found = scopes_[scope].find(name); found != scopes_[scope].end()) return &found->second;

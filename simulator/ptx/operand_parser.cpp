@@ -14,7 +14,8 @@ Operand register_operand(int index) {
   return result;
 }
 
-/// "%r1.b0" in its register and its selector, which is "b" or "h" and up to four digits; empty where it is neither.
+/// Splits "%r1.b0" into its register and its selector, which is "b" or "h" and up to four digits; empty where it has
+/// none.
 std::pair<std::string_view, std::string_view> split_selector(std::string_view word) {
   const std::size_t dot = word.rfind('.');
   if (dot == std::string_view::npos) return {};
@@ -70,7 +71,7 @@ Operand OperandParser::immediate() {
   return result;
 }
 
-/// A word as an operand: a register, a special register, a variable, a function, a label, or the sink.
+/// Takes a word as an operand: a register, a special register, a variable, a function, a label, or the sink.
 Operand OperandParser::named(const Token& word) {
   Operand result;
   if (word.is("_")) {
@@ -86,7 +87,8 @@ Operand OperandParser::named(const Token& word) {
       result.selector = selector;
       return result;
     }
-    // Special registers are known by what executes them; a misspelt register ends there as well, with its place.
+    // Special registers are checked when the kernel is decoded; a misspelt register is reported there as well, with its
+    // place.
     result.kind = word.text.starts_with('%') ? OperandKind::special : OperandKind::label;
     result.name = word.text;
     result.position = word.position;
@@ -113,7 +115,7 @@ Operand OperandParser::named(const Token& word) {
   }
 }
 
-/// "+8", "-8", "+-8", "+ 4 * 2", or nothing.
+/// Takes "+8", "-8", "+-8", "+ 4 * 2", or nothing.
 std::int64_t OperandParser::offset() {
   if (!tokens_.current().is("+") && !tokens_.current().is("-")) return 0;
   const Token at = tokens_.current();
@@ -122,7 +124,7 @@ std::int64_t OperandParser::offset() {
   return static_cast<std::int64_t>(value.bits);
 }
 
-/// "[2]" behind the name of an array, in bytes; 0 where there is none.
+/// Takes "[2]" after the name of an array, in bytes; 0 where there is none.
 std::int64_t OperandParser::array_index(int element_bytes) {
   if (!tokens_.accept("[")) return 0;
   const std::uint64_t index = take_constant_integer(tokens_, "an index", std::uint64_t{1} << 40);

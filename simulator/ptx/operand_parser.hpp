@@ -11,9 +11,9 @@ class OperandParser {
  public:
   OperandParser(TokenReader& tokens, const Names& names) : tokens_(tokens), names_(names) {}
 
-  /// Up to what cannot belong to it. Names that are not known are labels, whose index is set later.
+  /// Takes an operand, up to what cannot belong to it. Unknown names are labels, whose index is set later.
   Operand take();
-  /// "a" or "a|b".
+  /// Takes "a" or "a|b".
   Operand take_with_pair();
 
  private:

@@ -52,7 +52,7 @@ class Parser {
     }
   }
 
-  /// "@@DWARF .byte 1": debug information of old compilers, up to the end of its line.
+  /// Takes "@@DWARF .byte 1", debug information of old compilers, up to the end of its line.
   void debug_line() {
     const int line = tokens_.take().position.line;
     if (!tokens_.current().is("@")) tokens_.fail_expected("'@@DWARF'");
@@ -66,7 +66,7 @@ class Parser {
     while (tokens_.accept(",")) tokens_.take_integer("a file's time or size", ~std::uint64_t{0});
   }
 
-  /// ".alias other, function;"
+  /// Takes ".alias other, function;".
   void alias() {
     const Token name = tokens_.take_word("a function's name");
     tokens_.expect(",");
@@ -76,7 +76,7 @@ class Parser {
     module_.aliases.emplace(name.text, meant.text);
   }
 
-  /// Directives for the linker and what they stand before: a kernel, a function or variables.
+  /// Takes directives for the linker and the kernel, function or variables after them.
   void linked_statement(Token word) {
     bool is_extern = false;
     while (word.is(".visible") || word.is(".weak") || word.is(".extern") || word.is(".common") || word.is(".hidden")) {
@@ -88,7 +88,7 @@ class Parser {
     } else if (word.is(".func")) {
       function();
     } else if (const auto space = space_of_word(word.text); space && *space != Space::local && *space != Space::param) {
-      const bool is_texture = word.is(".tex");  // as textures were declared before PTX 1.5
+      const bool is_texture = word.is(".tex");  // the declaration of textures before PTX 1.5
       take_variables(tokens_, names_, *space, is_extern, [this, is_texture](Symbol symbol, int element_bytes) {
         if (is_texture) {
           symbol.opaque_type = "texref";
@@ -103,7 +103,7 @@ class Parser {
     }
   }
 
-  /// A variable may be declared before it is defined.
+  /// Declares a variable, which may be before its definition.
   void declare_variable(Symbol symbol) {
     const auto known = declared_.find(symbol.name);
     if (known == declared_.end()) {
@@ -133,7 +133,7 @@ class Parser {
     module_.kernels.push_back(std::move(kernel));
   }
 
-  /// What stands before a body. What of it is not supported is a refusal.
+  /// Reads the part before a body; anything unsupported in it becomes a refusal.
   template <typename Read>
   void read_head(Kernel& kernel, const Read& read) {
     const std::size_t begin = tokens_.place();
@@ -150,10 +150,10 @@ class Parser {
     }
   }
 
-  /// ".func (results) name (parameters)", a declaration or a definition. Both lists may be left out.
+  /// Takes ".func (results) name (parameters)", a declaration or a definition. Both lists may be omitted.
   void function() {
     Kernel function;
-    directives(function);  // ".noreturn" may stand here as well
+    directives(function);  // ".noreturn" may be here as well
     std::vector<Parameter> results = take_parameters();
     const Token name = tokens_.take_word("a function's name");
     function.name = name.text;
@@ -192,7 +192,7 @@ class Parser {
     return parameters;
   }
 
-  /// What stands between the parameters and the body.
+  /// Takes the directives between the parameters and the body.
   void directives(Kernel& kernel) {
     while (tokens_.current().kind == TokenKind::word && tokens_.current().text.starts_with('.')) {
       const Token word = tokens_.take();
@@ -229,7 +229,7 @@ class Parser {
     return sizes;
   }
 
-  /// Whatever is in it, it ends with the brace that closes it.
+  /// Takes a body, which ends with its closing brace whatever it contains.
   void body(Kernel& kernel, const std::vector<Parameter>& parameters, const std::vector<Parameter>& results) {
     const std::size_t begin = tokens_.place();
     tokens_.skip_brackets("{", "}");
@@ -249,7 +249,7 @@ class Parser {
   Module module_;
   Names names_;
   std::map<std::string, std::size_t, std::less<>> declared_;  // by name: places in Module::symbols
-  std::uint64_t registers_ = 0;                               // of all bodies so far
+  std::uint64_t registers_ = 0;                               // counts all bodies so far
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// PTX text to a module.
+// Parses PTX text into a module.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace convladder::ptx {
 
-/// Reads a whole PTX file. `file` is what messages call it. Throws PtxError for text that is not PTX. What is wrong or
-/// not supported within the body of a kernel is kept as that kernel's refusal.
+/// Reads a whole PTX file. `file` is its name in messages. Throws PtxError for text that is not PTX. An error or an
+/// unsupported thing within the body of a kernel is kept as that kernel's refusal.
 Module parse_module(std::string_view source, const std::string& file);
 
 }  // namespace convladder::ptx

@@ -1,4 +1,4 @@
-// What is wrong with a PTX text, and where.
+// Errors in a PTX text, with their places.
 #pragma once
 
 #include <stdexcept>

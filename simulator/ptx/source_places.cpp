@@ -13,7 +13,7 @@ void SourcePlaces::take(TokenReader& tokens) {
       continue;
     }
     const Place call = take_place(tokens);
-    const auto outer = called_from_.find(call);  // that call may be in inlined code itself
+    const auto outer = called_from_.find(call);  // the call may be in inlined code itself
     const SourceLocation from = outer == called_from_.end() ? call.where : outer->second;
     if (current_.file != kernel_file_) current_ = from;
   }

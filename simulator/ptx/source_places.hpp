@@ -11,10 +11,11 @@ namespace convladder::ptx {
 
 class SourcePlaces {
  public:
-  /// Behind `.loc`: "1 17 3", with ", function_name …, inlined_at 1 20 5" behind it where a call was inlined. Code that
-  /// comes from another file than the kernel, such as the toolkit's headers, is said to be where the kernel calls it.
+  /// Takes the text after `.loc`: "1 17 3", followed by ", function_name …, inlined_at 1 20 5" where a call was
+  /// inlined. Code from another file than the kernel's, such as the toolkit's headers, is attributed to the place where
+  /// the kernel calls it.
   void take(TokenReader& tokens);
-  /// Where the instructions from here on come from.
+  /// The source of the instructions from here on.
   const SourceLocation& current() const { return current_; }
 
  private:
@@ -28,8 +29,8 @@ class SourcePlaces {
   static Place take_place(TokenReader& tokens);
 
   SourceLocation current_;
-  int kernel_file_ = 0;                          // that of its first `.loc`
-  std::map<Place, SourceLocation> called_from_;  // what was made of every `.loc` so far
+  int kernel_file_ = 0;                          // the file of the kernel's first `.loc`
+  std::map<Place, SourceLocation> called_from_;  // the result for every `.loc` so far
 };
 
 }  // namespace convladder::ptx

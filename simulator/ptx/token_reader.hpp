@@ -1,4 +1,4 @@
-// Takes tokens one after another, and says what was expected where another one stands.
+// Takes tokens one after another, and reports what was expected in place of a wrong one.
 #pragma once
 
 #include <cstddef>
@@ -11,12 +11,12 @@
 
 namespace convladder::ptx {
 
-/// A token as a message shows it: in one short line, whatever is in it.
+/// A token as a message shows it: in one short line, whatever it contains.
 std::string shown(std::string_view text);
 
 class TokenReader {
  public:
-  /// `source` must outlive the reader. Throws PtxError, as all that takes tokens, for what is not expected.
+  /// `source` must outlive the reader. This and all functions that take tokens throw PtxError for an unexpected token.
   TokenReader(std::string_view source, std::string file);
 
   const std::string& file() const { return file_; }
@@ -31,10 +31,10 @@ class TokenReader {
   Token take_word(const char* what);
   std::uint64_t take_integer(const char* what, std::uint64_t largest);
   int take_alignment();  ///< a power of two, in bytes
-  /// From a bracket to behind the one that closes it.
+  /// Skips from a bracket to after the one that closes it.
   void skip_brackets(std::string_view open, std::string_view close);
 
-  /// A place to come back to.
+  /// A place to return to.
   std::size_t place() const { return at_; }
   void go_to(std::size_t place) { at_ = place; }
 

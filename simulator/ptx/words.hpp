@@ -9,11 +9,11 @@
 
 namespace convladder::ptx {
 
-/// ".global", ".shared", …; none for other words.
+/// The state space of ".global", ".shared", …; none for other words.
 std::optional<Space> space_of_word(std::string_view word);
-/// Whether it is ".texref", ".samplerref" or ".surfref".
+/// Whether the word is ".texref", ".samplerref" or ".surfref".
 bool is_opaque_type(std::string_view word);
-/// A type; an opaque one counts as ".b64", the handle's.
+/// Takes a type; an opaque one counts as ".b64", the handle's type.
 Type take_type(TokenReader& tokens);
 
 }  // namespace convladder::ptx

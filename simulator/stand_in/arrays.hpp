@@ -13,20 +13,21 @@ namespace convladder::stand_in {
 
 struct Array {
   simulated::TexelResource resource;
-  unsigned flags = 0;           ///< as given when it was made
+  unsigned flags = 0;           ///< as given at its creation
   std::uint64_t asked[3] = {};  ///< width, height, depth as given: 0 where the array has no such dimension
 
   std::uint64_t texel_bytes() const { return static_cast<std::uint64_t>(resource.format.bytes()); }
-  /// The array from a texel on; x is in bytes. Throws Failure if the box of bytes, rows and slices is not inside.
+  /// The part of the array from a texel on; x is in bytes. Throws Failure if the box of bytes, rows and slices is not
+  /// inside.
   Rectangle box(std::uint64_t x, std::uint64_t y, std::uint64_t z, const Size3& size) const;
 };
 
 class Arrays {
  public:
-  /// Throws Failure: the device has too little memory, or no array is like that.
+  /// Throws Failure if the device has too little memory, or such an array does not exist.
   Array* add(Machine& machine, simulated::Geometry geometry, simulated::TexelFormat format,
              const std::uint64_t (&extent)[3], unsigned flags, const char* call);
-  /// Throws Failure for what is none.
+  /// Throws Failure for a handle of no array.
   Array& at(const void* handle) const;
   void remove(Machine& machine, const void* handle);
 

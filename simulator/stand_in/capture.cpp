@@ -1,4 +1,4 @@
-// Streams that are being captured: what is enqueued in them becomes nodes of a graph.
+// Streams that are being captured: work enqueued in them becomes nodes of a graph.
 #include <algorithm>
 #include <unordered_set>
 
@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kModeGlobal = 0;
 
-/// Adds what is not there yet.
+/// Adds the nodes of `more` that `nodes` does not have yet.
 void join(std::vector<GraphNode*>& nodes, const std::vector<GraphNode*>& more) {
   for (GraphNode* const node : more) {
     if (std::ranges::find(nodes, node) == nodes.end()) nodes.push_back(node);
@@ -75,7 +75,7 @@ CapturingStream* Graphs::capturing(int stream) {
 bool Graphs::keep(int stream, Work work) {
   constexpr int kDefaultStream = 0;
   if (stream == kDefaultStream) {
-    // Blocking streams and the default stream wait for each other, which a graph cannot know of.
+    // Blocking streams and the default stream wait for each other, which a graph cannot express.
     for (auto& [number, other] : capturing_) {
       const bool blocks = (other.capture->begun_in->flags & 1U) == 0;
       if (!blocks) continue;
@@ -125,7 +125,7 @@ bool Graphs::wait_for_event(const Event* event, int stream) {
   CapturingStream* const captured = capturing(stream);
   if (found == captured_events_.end()) {
     if (captured == nullptr) return false;
-    // Work from outside would have to be waited for whenever the graph is launched.
+    // Every launch of the graph would have to wait for work outside of it.
     invalidate(*captured->capture);
     throw Failure(kStreamCaptureIsolation);
   }

@@ -22,7 +22,7 @@ DeviceContext& Contexts::live_primary() {
 
 void Contexts::use_primary() {
   if (!stack.empty() && stack.back() != &primary_) {
-    static_cast<void>(usable());  // the runtime works in what the driver has made current
+    static_cast<void>(usable());  // the runtime works in the context that the driver has made current
     return;
   }
   is_initialized = true;

@@ -13,12 +13,12 @@ bool is_device_only(const void* address) {
   return at - simulated::kGlobalWindow < simulated::kDeviceWindowBytes;
 }
 
-/// Managed variables are the device's, and no call has allocated them.
+/// Whether the memory is pinned. Managed variables are the device's, though no call has allocated them.
 bool is_pinned(Machine& machine, const void* address) {
   return machine.memory_at(address) != nullptr || machine.owns(address);
 }
 
-/// From the first byte of the box to behind its last. Throws Failure where that is no number.
+/// The bytes from the first byte of the box to after its last. Throws Failure where that is no number.
 std::uint64_t span_of(const Rectangle& box, const Size3& size) {
   const auto add = [](std::uint64_t a, std::uint64_t b, std::uint64_t times) {
     std::uint64_t product = 0;
@@ -31,7 +31,7 @@ std::uint64_t span_of(const Rectangle& box, const Size3& size) {
   return add(add(size.width, box.pitch, size.height - 1), box.slice, size.depth - 1);
 }
 
-/// The box, and bytes that belong to it, as one name.
+/// Names an operation on a box, and bytes that belong to it.
 ContentName name_of_box(char what, const Rectangle& to, const Rectangle& from, const Size3& size,
                         const ContentName& content) {
   const std::uint64_t words[] = {static_cast<std::uint64_t>(what),
@@ -67,7 +67,7 @@ void copy_rectangle(Machine& machine, const Rectangle& to, const Rectangle& from
   const bool wants_to_device = kind == CopyKind::host_to_device || kind == CopyKind::device_to_device;
   const bool wants_from_device = kind == CopyKind::device_to_host || kind == CopyKind::device_to_device;
   if (kind != CopyKind::by_address) {
-    // Memory that both sides see goes either way.
+    // Memory that both sides see may be copied either way.
     if (to_device && !wants_to_device) throw Failure(kInvalidValue);
     if (from_device && !wants_from_device) throw Failure(kInvalidValue);
     if (wants_to_device && !to_device && !is_pinned(machine, to.address)) throw Failure(kInvalidValue);
@@ -86,7 +86,7 @@ void copy_rectangle(Machine& machine, const Rectangle& to, const Rectangle& from
     machine.move_bytes(name_of_box('D', to, from, size, {}), to.address, from.address, 0,
                        [copy, source, from] { copy(source, from); });
   } else if (to_device && machine.is_put_off()) {
-    // The host may change its bytes when the call returns, or when the stream is waited for.
+    // The host may change its bytes when the call returns, or when the stream has been waited for.
     const auto kept = std::make_shared<std::vector<std::byte>>(bytes);
     const Rectangle packed{nullptr, size.width, size.width * size.height};
     each_row(packed, from, size, [&](std::size_t at, std::size_t source_at) {

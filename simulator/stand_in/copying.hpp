@@ -1,4 +1,4 @@
-// Copies and fills as both APIs ask for them: boxes of bytes between any two places.
+// Copies and fills that both APIs ask for: boxes of bytes between any two places.
 #pragma once
 
 #include <cstddef>
@@ -8,10 +8,10 @@
 
 namespace convladder::stand_in {
 
-/// As cudaMemcpyKind numbers them.
+/// Numbers as in cudaMemcpyKind.
 enum class CopyKind { host_to_host = 0, host_to_device = 1, device_to_host = 2, device_to_device = 3, by_address = 4 };
 
-/// Where a box begins, and bytes from a row and a slice to the next.
+/// The beginning of a box, and the bytes from one row and one slice to the next.
 struct Rectangle {
   void* address = nullptr;
   std::size_t pitch = 0;
@@ -25,7 +25,8 @@ struct Size3 {
   std::size_t depth = 1;
 };
 
-/// Throws Failure for a direction that is not that of the addresses, and for device memory that does not hold the box.
+/// Copies a box. Throws Failure for a direction that does not match the addresses, and for device memory that does not
+/// hold the box.
 void copy_rectangle(Machine& machine, const Rectangle& to, const Rectangle& from, const Size3& size, CopyKind kind,
                     int stream, bool host_waits);
 

@@ -6,7 +6,7 @@
 namespace convladder::stand_in {
 namespace {
 
-constexpr std::size_t kMostOperations = std::size_t{1} << 20;  // put off
+constexpr std::size_t kMostOperations = std::size_t{1} << 20;  // of deferred operations
 constexpr std::uint64_t kMostKeptBytes = std::uint64_t{256} << 20;
 constexpr std::size_t kMostSteps = 200'000;
 constexpr std::uint64_t kMostBytesOfLooks = std::uint64_t{256} << 20;
@@ -21,7 +21,7 @@ constexpr std::uint64_t kUnread = ~std::uint64_t{0};
 
 }  // namespace
 
-// The unmeasured flags would make this the longest part of a run.
+// With the flags for unmeasured code this would be the longest part of a run.
 __attribute__((optimize("O3"))) ContentName content_name(const void* bytes, std::size_t count) {
   constexpr std::uint64_t kFactors[4] = {0x9e3779b185ebca87U, 0xc2b2ae3d27d4eb4fU, 0x165667b19e3779f9U,
                                          0x27d4eb2f165667c5U};
@@ -67,7 +67,7 @@ ContentName DeferredWork::content_of(std::uint64_t begin, std::uint64_t end) con
   return content_name(device_.bytes_at(address, end - begin, "name"), end - begin);
 }
 
-/// Names what has no name, and forgets what is freed.
+/// Names contents that have no name, and forgets freed allocations.
 void DeferredWork::look_at_memory() {
   std::map<std::uint64_t, Allocated> live;
   bool is_other = false;
@@ -78,7 +78,7 @@ void DeferredWork::look_at_memory() {
       one.content = known->second.content;
       if (!one.content) one.content = content_of(begin, end);
     } else {
-      // Nobody has written to it that is not seen here: what it holds need not be read to have a name of its own.
+      // Every write to it is seen here, so its bytes need not be read to get a name of their own.
       one.content = ContentName{next_unread_++, kUnread};
     }
     const auto before = now_.by_begin.find(begin);
@@ -107,7 +107,7 @@ const DeferredWork::Left* DeferredWork::known(const Found& found) const {
   return step == steps_.end() ? nullptr : &step->second;
 }
 
-/// Memory holds what the operation is to find, and every content has its name.
+/// Carries out an operation: memory holds what it is to find, and every content has its name.
 const DeferredWork::Left& DeferredWork::execute(const DeferredOperation& operation) {
   const Found found = found_by(operation, now_);
   const std::vector<std::uint64_t> written = operation.may_write();
@@ -132,7 +132,7 @@ const DeferredWork::Left& DeferredWork::execute(const DeferredOperation& operati
   return steps_[found] = std::move(left);
 }
 
-/// Delivers what is there after the operations before, which are carried out first if that is not known.
+/// Delivers the contents after the operations before this one, which are carried out first if they are not known.
 void DeferredWork::look(const DeferredOperation& operation, const Contents& at, const std::function<void()>& catch_up) {
   const Found found = found_by(operation, at);
   auto known = looks_.find(found);
@@ -155,11 +155,11 @@ void DeferredWork::go_through_log(bool memory_is_wanted) {
   const std::vector<std::shared_ptr<const DeferredOperation>> log = std::exchange(log_, {});
   kept_bytes_ = 0;
   look_at_memory();
-  Contents at = now_;      // after the operation that is looked at, whether or not memory is so
-  std::size_t behind = 0;  // operations before this one have happened to memory
+  Contents at = now_;      // after the current operation, whether or not memory is in that state
+  std::size_t behind = 0;  // operations before this one have been applied to memory
   const auto catch_up = [&](std::size_t end) {
     for (; behind < end; ++behind) {
-      if (log[behind]->look) continue;  // delivered already
+      if (log[behind]->look) continue;  // already delivered
       const Left* const step = known(found_by(*log[behind], now_));
       if (step != nullptr && step->empty()) {
         ++left_out_;
@@ -191,7 +191,7 @@ void DeferredWork::go_through_log(bool memory_is_wanted) {
       changes_nothing = step->empty();
       at.change(*step);
     }
-    // Memory holds what it would hold here.
+    // Memory is in the state that it would have here.
     if (at.all == now_.all) {
       left_out_ += i + 1 - behind;
       behind = i + 1;

@@ -1,17 +1,17 @@
-// By the real clock (docs/use/stand_in.md): work of the device whose time is known is put off until somebody looks at
-// memory, and left out where it is known what memory holds after it. Executing a kernel on the simulated device takes a
-// thousand times as long as a GPU would, and the program must not see that in what it times.
+// With the real clock (docs/use/stand_in.md), work of the device whose time is known is deferred until somebody looks
+// at memory, and skipped where the contents of memory after it are known. Executing a kernel on the simulated device
+// takes a thousand times as long as on a GPU, and the program must not see that in the times that it measures.
 //
-// The content of every allocation has a name: equal names, equal bytes. An operation that was carried out once is
+// The content of every allocation has a name: equal names mean equal bytes. An operation that was carried out once is
 // remembered as a step from the names that it found to those that it left, so the same operation on the same names need
 // not be carried out again: a deterministic kernel would leave the same bytes. Ten thousand equal calls of a kernel
 // that only depends on its input are two executions, one that changes its output and one that finds it as it leaves it;
 // a kernel that counts in memory finds another name each time and is executed each time.
 //
-// This is exact, but for three things. Names are hashes of 128 bits: two contents may have one by a chance that nobody
-// will see. What a kernel may write is what its instructions and arguments say (written_allocations.hpp): a write that
-// arithmetic leads from one allocation into another, which is an error, may be missed. And what a kernel reads of
-// memory that the host sees is noticed by its arguments, not by addresses that lie in memory.
+// This is exact, with three exceptions. Names are hashes of 128 bits: two contents may share one, with negligible
+// probability. The allocations that a kernel may write are known from its instructions and arguments
+// (written_allocations.hpp): a write that arithmetic leads from one allocation into another, which is an error, may be
+// missed. And reads of host-visible memory are recognised by a kernel's arguments, not by addresses stored in memory.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +29,7 @@
 
 namespace convladder::stand_in {
 
-/// Equal for equal bytes, and otherwise not.
+/// The name of a content: equal if and only if the bytes are equal.
 struct ContentName {
   std::uint64_t low = 0;
   std::uint64_t high = 0;
@@ -37,22 +37,23 @@ struct ContentName {
 };
 
 ContentName content_name(const void* bytes, std::size_t count);
-/// Of two after each other.
+/// The name of two contents, one after the other.
 ContentName content_name(const ContentName& first, const ContentName& second);
 
-/// What can be put off.
+/// An operation that can be deferred.
 struct DeferredOperation {
-  ContentName name;                   ///< of what it does, where, and of what it brings along
-  std::function<void()> carry_out{};  ///< on the simulated device
-  /// Begins of the allocations whose bytes it reads or leaves as they are; none: of all.
+  ContentName name;                   ///< what it does, where, and the data that comes with it
+  std::function<void()> carry_out{};  ///< runs it on the simulated device
+  /// Beginnings of the allocations whose bytes it reads or leaves as they are; none: all allocations.
   std::optional<std::vector<std::uint64_t>> depends_on{};
-  /// Begins of those that it may write, when it is carried out.
+  /// Beginnings of the allocations that it may write when it is carried out.
   std::function<std::vector<std::uint64_t>()> may_write{};
-  bool is_long = false;          ///< it takes seconds to carry it out
-  std::uint64_t kept_bytes = 0;  ///< of the host, that it keeps until it is carried out
+  bool is_long = false;          ///< carrying it out takes seconds
+  std::uint64_t kept_bytes = 0;  ///< host memory that it holds until it is carried out
 
-  /// Of a copy to the host, which writes nothing on the device and is not carried out by `carry_out`: what it finds,
-  /// and where that goes. What it finds in contents of the same name is kept, so that nothing need be executed for it.
+  /// For a copy to the host, which writes nothing on the device and is not carried out by `carry_out`: gives the bytes
+  /// that it finds; `deliver` puts them where they go. Bytes found in contents of the same name are kept, so that
+  /// nothing need be executed for them.
   std::function<std::vector<std::byte>()> look{};
   std::function<void(const std::vector<std::byte>& found)> deliver{};
 };
@@ -61,35 +62,35 @@ class DeferredWork {
  public:
   explicit DeferredWork(simulated::SimulatedDevice& device) : device_(device) {}
 
-  /// What was put off is carried out: memory is now as the program may find it.
+  /// Carries out all deferred work: memory is then as the program may find it.
   void settle() { go_through_log(true); }
-  /// What goes to the host is there; the rest stays put off, as far as it can.
+  /// Delivers deferred copies to the host; other work stays deferred as far as possible.
   void deliver() { go_through_log(false); }
   bool is_settled() const { return log_.empty(); }
-  /// Whether something that was put off goes to the host: when it has waited, it may look.
+  /// Whether a deferred copy goes to the host, which may look at it after waiting.
   bool goes_to_host() const { return goes_to_host_; }
-  /// Whether to carry out what was put off takes seconds.
+  /// Whether carrying out the deferred work takes seconds.
   bool has_long() const {
     return std::ranges::any_of(log_, [](const auto& operation) { return operation->is_long; });
   }
-  /// Puts it off.
+  /// Defers an operation.
   void add(std::shared_ptr<const DeferredOperation> operation);
-  /// Carries it out now, behind what was put off, and remembers the step.
+  /// Carries an operation out now, after the deferred ones, and remembers the step.
   void carry_out(const DeferredOperation& operation);
-  /// Somebody has written to this allocation past this; what it holds is named when it is asked for.
+  /// Notes a write to this allocation from outside; its content is named when that is asked for.
   void wrote(std::uint64_t begin);
-  /// Somebody may have written to any allocation past this.
+  /// Notes that any allocation may have been written from outside.
   void wrote_anything();
-  /// Forgets what was put off: the device is lost.
+  /// Forgets the deferred work: the device is lost.
   void forget() {
     log_.clear();
     goes_to_host_ = false;
     kept_bytes_ = 0;
   }
-  /// Forgets what operations did: others may have their names from now on.
+  /// Forgets the effects of operations, whose names others may have from now on.
   void forget_steps() { steps_.clear(); }
 
-  /// Operations that were carried out, and those that were left out.
+  /// The numbers of operations carried out and skipped.
   std::uint64_t executed() const { return executed_; }
   std::uint64_t left_out() const { return left_out_; }
 
@@ -98,7 +99,7 @@ class DeferredWork {
     std::uint64_t end = 0;
     std::optional<ContentName> content;  // none: not known
   };
-  /// What an operation found, as far as it depends on it, and what it is.
+  /// An operation, and the contents that it found, as far as it depends on them.
   struct Found {
     ContentName operation;
     ContentName contents;
@@ -107,9 +108,9 @@ class DeferredWork {
   struct HashOfFound {
     std::size_t operator()(const Found& found) const { return found.operation.low ^ found.contents.high; }
   };
-  using Left = std::vector<std::pair<std::uint64_t, ContentName>>;  // what it changed, by begin
+  using Left = std::vector<std::pair<std::uint64_t, ContentName>>;  // the changed contents, by beginning
 
-  /// Contents by begin, and one name for all of them.
+  /// Contents by beginning, and one name for all of them.
   struct Contents {
     std::map<std::uint64_t, ContentName> by_begin;
     ContentName all;
@@ -130,7 +131,7 @@ class DeferredWork {
   std::uint64_t kept_bytes_ = 0;
   bool goes_to_host_ = false;
   std::map<std::uint64_t, Allocated> allocated_;
-  Contents now_;  // what memory holds
+  Contents now_;  // the current contents of memory
   std::unordered_map<Found, Left, HashOfFound> steps_;
   std::unordered_map<Found, std::vector<std::byte>, HashOfFound> looks_;
   std::uint64_t bytes_of_looks_ = 0;

@@ -76,7 +76,7 @@ std::optional<int> device_attribute(const GpuFacts& gpu, int number) {
     case cudaDevAttrComputeMode:
       return cudaComputeModeDefault;
     case cudaDevAttrMemoryClockRate:
-      // Two transfers a clock on the bus below.
+      // Two transfers per clock on the memory bus.
       return static_cast<int>(gpu.dram_gb_per_s.high * 8 * kKilo * kKilo / 2 / 5120);
     case cudaDevAttrGlobalMemoryBusWidth:
       return 5120;
@@ -140,7 +140,7 @@ std::optional<int> device_attribute(const GpuFacts& gpu, int number) {
     case cudaDevAttrMaxSurface2DLayeredLayers:
       return kLayers;
     default:
-      // What is not there: an integrated GPU, peers, NUMA nodes, memory pools, cube maps.
+      // Features that it does not have: an integrated GPU, peers, NUMA nodes, memory pools, cube maps.
       return number > 0 && number < cudaDevAttrMax ? std::optional<int>(0) : std::nullopt;
   }
 }

@@ -1,4 +1,4 @@
-// What programs ask about the GPU, by the numbers that both APIs have for it.
+// Attributes of the GPU, by the numbers that both APIs have for them.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,11 @@
 
 namespace convladder::stand_in {
 
-/// CUDA 13.0, and its drivers: no newer than what is implemented.
+/// CUDA 13.0 and its drivers: no newer than the implemented functions.
 inline constexpr int kCudaVersion = 13000;
 
-/// The value for a number of cudaDeviceAttr and CUdevice_attribute: the GPU's own figure where one is known, otherwise
-/// what all GPUs of its kind have. None for a number that is no attribute.
+/// The value for a number of cudaDeviceAttr and CUdevice_attribute: the GPU's own figure where it is known, otherwise
+/// that of all GPUs of its kind. None for a number that is no attribute.
 std::optional<int> device_attribute(const GpuFacts& gpu, int number);
 
 }  // namespace convladder::stand_in

@@ -8,7 +8,7 @@
 namespace convladder::stand_in {
 namespace {
 
-constexpr Nanoseconds kStep = 1'000'000;  // within which the clock is taken as constant
+constexpr Nanoseconds kStep = 1'000'000;  // the clock is taken as constant within it
 constexpr int kMhzStep = 15;              // clocks of NVIDIA's GPUs are multiples of it
 constexpr std::uint64_t kIdle = 1;        // nvmlClocksEventReasonGpuIdle
 constexpr double kIdleWatts = 70;
@@ -101,7 +101,7 @@ Nanoseconds GpuClock::takes(Nanoseconds begin, const std::function<double(int mh
   return std::max<Nanoseconds>(at - begin, 1);
 }
 
-/// Between pieces of work the multiprocessors go on at the clock of the last one.
+/// Between pieces of work the multiprocessors keep the clock of the last one.
 std::uint64_t GpuClock::cycles_at(Nanoseconds at) {
   const int idle_mhz = stretches_.empty() ? settings_.rest_mhz : stretches_.back().mhz;
   if (at > counted_to_) cycles_ += static_cast<double>(at - counted_to_) * idle_mhz * 1e-3;
@@ -115,7 +115,7 @@ void GpuClock::note(const Stretch& stretch) {
     cycles_ += static_cast<double>(stretch.end - std::max(stretch.begin, counted_to_)) * stretch.mhz * 1e-3;
     counted_to_ = stretch.end;
   }
-  constexpr Nanoseconds kGap = 10'000;  // between kernels nobody calls the device idle
+  constexpr Nanoseconds kGap = 10'000;  // between kernels; the device does not count as idle then
   if (!stretches_.empty()) {
     Stretch& last = stretches_.back();
     const bool is_next = stretch.begin >= last.begin && stretch.begin <= last.end + kGap;

@@ -6,7 +6,7 @@
 namespace convladder::stand_in {
 namespace {
 
-/// Child nodes have a graph of their own.
+/// Copies work; child nodes have a graph of their own.
 Work copy_of_work(const Work& work) {
   if (const auto* child = std::get_if<ChildWork>(&work)) return ChildWork{child->graph->copy()};
   return work;
@@ -46,7 +46,7 @@ UpdateResult update(Graph& old, const Graph& wanted, const GraphNode** where) {
   return UpdateResult::done;
 }
 
-/// The nodes of a copy are known by what the nodes that they were copied from are known by.
+/// Gives the nodes of a copy the origins of the nodes that they were copied from.
 void keep_origins(Graph& copy, const Graph& of) {
   for (std::size_t i = 0; i < of.nodes().size(); ++i) {
     copy.nodes()[i]->origin = of.nodes()[i]->origin;
@@ -128,7 +128,7 @@ std::vector<GraphNode*> Graph::in_order() const {
 }
 
 UpdateResult update(ReadyGraph& ready, const Graph& graph, const GraphNode** where) {
-  // Nothing of it may change if it cannot become the other: a copy is changed first.
+  // If it cannot become the other, nothing of it may change, so a copy is changed first.
   std::unique_ptr<Graph> changed = ready.graph->copy();
   keep_origins(*changed, *ready.graph);
   const UpdateResult result = update(*changed, graph, where);
@@ -144,7 +144,7 @@ Graph* Graphs::add(std::unique_ptr<Graph> graph) {
 
 Graph& Graphs::graph(const void* handle) const {
   if (const auto found = graphs_.find(handle); found != graphs_.end()) return *found->second;
-  // The graph of a child node is asked for through its node.
+  // The graph of a child node is found through its node.
   for (const auto& [own, graph] : graphs_) {
     for (const auto& node : graph->nodes()) {
       const auto* child = std::get_if<ChildWork>(&node->work);

@@ -1,5 +1,5 @@
-// What is enqueued, as data: a stream that is being captured and a graph keep it and carry it out later, as often as
-// they are asked to.
+// Enqueued work as data: a stream that is being captured and a graph keep it and carry it out later, as often as they
+// are asked to.
 #pragma once
 
 #include <array>
@@ -24,7 +24,7 @@ struct KernelWork {
   Function* function = nullptr;
   LaunchRequest request;
   std::vector<std::vector<std::byte>> arguments;
-  std::vector<void*> pointers{};  ///< to the arguments, for who asks for them
+  std::vector<void*> pointers{};  ///< to the arguments, for callers that ask for them
 };
 struct CopyWork {
   Rectangle to;
@@ -36,7 +36,7 @@ struct FillWork {
   Rectangle to;
   std::array<std::byte, 4> value{};
   std::size_t unit = 1;
-  Size3 size;  ///< its width is in bytes
+  Size3 size;  ///< the width is in bytes
 };
 struct HostWork {
   void (*function)(void*) = nullptr;
@@ -48,7 +48,7 @@ struct EventRecordWork {
 struct EventWaitWork {
   Event* event = nullptr;
 };
-/// Memory of a graph has its address from the time when the node is made.
+/// The memory of a graph has its address from the time when the node is made.
 struct AllocationWork {
   void* address = nullptr;
   std::uint64_t bytes = 0;
@@ -57,7 +57,7 @@ struct FreeWork {
   void* address = nullptr;
 };
 struct ChildWork {
-  std::shared_ptr<Graph> graph;  ///< the node's own
+  std::shared_ptr<Graph> graph;  ///< the node's own graph
 };
 using Work = std::variant<EmptyWork, KernelWork, CopyWork, FillWork, HostWork, EventRecordWork, EventWaitWork,
                           AllocationWork, FreeWork, ChildWork>;
@@ -65,32 +65,32 @@ using Work = std::variant<EmptyWork, KernelWork, CopyWork, FillWork, HostWork, E
 struct GraphNode {
   Graph* graph = nullptr;
   Work work;
-  std::vector<GraphNode*> needs;      ///< what must have ended before, in the order in which it was said
-  const GraphNode* origin = nullptr;  ///< of a copy: the node that it was copied from
+  std::vector<GraphNode*> needs;      ///< the nodes that must have ended before, in the order given
+  const GraphNode* origin = nullptr;  ///< for a copy: the node that it was copied from
   bool is_enabled = true;
 };
 
-/// Nodes that need each other, without a circle when it is carried out.
+/// Nodes that need each other; there must be no circle when it is carried out.
 class Graph {
  public:
   /// Throws Failure(kInvalidValue) if `needs` are not of this graph, or one of them is there twice.
   GraphNode& add(Work work, std::vector<GraphNode*> needs);
   void remove(GraphNode& node);
-  /// Throws Failure(kInvalidValue) as `add`.
+  /// Throws Failure(kInvalidValue) under the same conditions as `add`.
   static void link(GraphNode& from, GraphNode& to);
   static void unlink(GraphNode& from, GraphNode& to);
   const std::vector<std::unique_ptr<GraphNode>>& nodes() const { return nodes_; }
-  /// The copy of a node, by `origin`; nullptr if there is none. Graphs of child nodes are looked into.
+  /// The copy of a node, by `origin`; nullptr if there is none. Graphs of child nodes are searched as well.
   GraphNode* copy_of(const GraphNode& node) const;
   std::unique_ptr<Graph> copy() const;
-  /// So that each comes after what it needs. Throws Failure(kInvalidValue) for a circle.
+  /// The nodes in an order in which each comes after those that it needs. Throws Failure(kInvalidValue) for a circle.
   std::vector<GraphNode*> in_order() const;
 
  private:
   std::vector<std::unique_ptr<GraphNode>> nodes_;
 };
 
-/// A graph that is ready to be carried out: a copy, which later changes of the graph do not reach.
+/// A graph that is ready to be carried out: a copy, which later changes of the graph do not affect.
 struct ReadyGraph {
   std::unique_ptr<Graph> graph;
   unsigned long long flags = 0;
@@ -99,30 +99,30 @@ struct ReadyGraph {
 /// Why a ready graph cannot become like another one.
 enum class UpdateResult { done, other_topology, other_node_type };
 
-/// What is being captured from a stream and those that joined it.
+/// The capture of a stream and of those that joined it.
 struct Capture {
   Graph* graph = nullptr;
-  std::unique_ptr<Graph> own;  ///< the graph, until the capture ends; none if it goes into one of the program's
+  std::unique_ptr<Graph> own;  ///< until the capture ends; none if it adds nodes to a graph of the program
   const Stream* begun_in = nullptr;
-  int mode = 0;  ///< as cudaStreamCaptureMode numbers them
+  int mode = 0;  ///< numbers as in cudaStreamCaptureMode
   std::uint64_t id = 0;
   bool is_invalid = false;
 };
 
-/// A stream's part in a capture: the nodes that what comes next in it needs.
+/// A stream's part in a capture: the nodes that its next work needs.
 struct CapturingStream {
   std::shared_ptr<Capture> capture;
   std::vector<GraphNode*> last;
 };
 
-/// What this thread lets captures of others forbid, as cudaStreamCaptureMode numbers it.
+/// The calls that captures of other threads forbid in this thread, numbered as in cudaStreamCaptureMode.
 inline thread_local int capture_mode_of_thread = 0;
 
-/// The graphs of a process and the captures under way.
+/// The graphs of a process and the current captures.
 class Graphs {
  public:
   Graph* add(std::unique_ptr<Graph> graph);
-  /// These throw Failure(kInvalidValue) for what is none.
+  /// These throw Failure(kInvalidValue) for a wrong handle.
   Graph& graph(const void* handle) const;
   GraphNode& node(const void* handle) const;
   void remove(Graph* graph);
@@ -130,28 +130,29 @@ class Graphs {
   ReadyGraph& ready(const void* handle) const;
   void remove(ReadyGraph* ready);
 
-  // Captures, by the timeline's numbers of streams.
+  // Captures, by the timeline's stream numbers.
   void begin_capture(int stream, const Stream* object, int mode, Graph* into, std::vector<GraphNode*> last);
-  /// The graph, which is the program's from now on. Throws Failure as cudaStreamEndCapture answers.
+  /// Ends a capture and returns the graph, which is now the program's. Throws Failure as cudaStreamEndCapture answers.
   Graph* end_capture(int stream, const Stream* object);
   /// nullptr if the stream is not captured.
   CapturingStream* capturing(int stream);
-  /// Whether to keep work instead of doing it: keeps it, and true. Throws Failure if it may not be captured.
+  /// Keeps work instead of doing it if the stream is captured; whether it did. Throws Failure if it may not be
+  /// captured.
   bool keep(int stream, Work work);
-  /// A call that would wait for what is captured, or that captures do not allow: throws Failure, and the capture is
-  /// lost.
+  /// Refuses a call that would wait for captured work, or that captures do not allow: throws Failure, and the capture
+  /// is lost.
   void refuse_in_capture(int stream);
   void refuse_in_any_capture();
   void event_recorded(const Event* event, int stream);
-  /// True if the event was recorded in a capture: the stream is now a part of it.
+  /// Whether the event was recorded in a capture: the stream is then a part of it.
   bool wait_for_event(const Event* event, int stream);
-  /// Memory that a node of a graph has; it stays while the process does.
+  /// Notes memory of a graph's node, which stays as long as the process.
   void add_memory(const void* address) { memory_.insert(address); }
   bool is_memory(const void* address) const { return memory_.contains(address); }
 
   void stream_ends(int stream) { capturing_.erase(stream); }
   void event_ends(const Event* event) { captured_events_.erase(event); }
-  /// Captures end with the device's streams.
+  /// Ends the captures, together with the device's streams.
   void forget_captures();
 
  private:
@@ -168,8 +169,8 @@ class Graphs {
 /// Carries out work in a stream, now. Throws Failure.
 void carry_out(Machine& machine, const Work& work, int stream);
 
-/// The whole graph: what need not wait for each other runs beside each other on the timeline. The host is busy with one
-/// launch.
+/// Carries out the whole graph: nodes that need not wait for each other are concurrent on the timeline. It costs the
+/// host one launch.
 void carry_out(Machine& machine, const Graph& graph, int stream);
 
 /// Makes the ready graph what instantiating `graph` would give, if only parameters differ.

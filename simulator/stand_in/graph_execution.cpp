@@ -1,4 +1,4 @@
-// Graphs are carried out.
+// Carries out graphs.
 #include <algorithm>
 #include <unordered_map>
 
@@ -7,7 +7,7 @@
 namespace convladder::stand_in {
 namespace {
 
-/// The host's time stands still as long as this lives.
+/// Stops the host's time as long as it exists.
 class HeldHost {
  public:
   explicit HeldHost(Timeline& timeline) : timeline_(timeline) { timeline_.hold(true); }
@@ -19,8 +19,8 @@ class HeldHost {
   Timeline& timeline_;
 };
 
-/// Whether every node needs the one before it and nothing else, as what is captured of one stream. By the real clock a
-/// graph of a thousand such kernels has to be enqueued sooner than a GPU has run them.
+/// Whether every node needs only the one before it, as in a capture of one stream. With the real clock a graph of a
+/// thousand such kernels has to be enqueued sooner than a GPU has run them.
 bool is_chain(const Graph& graph) {
   const GraphNode* before = nullptr;
   for (const auto& node : graph.nodes()) {
@@ -42,7 +42,7 @@ Nanoseconds carry_out_chain(Machine& machine, const Graph& graph, Nanoseconds be
   return end;
 }
 
-/// When the last of the graph's nodes ends. What needs nothing begins at `begin`.
+/// The time when the last of the graph's nodes ends. Nodes that need nothing begin at `begin`.
 Nanoseconds carry_out_nodes(Machine& machine, const Graph& graph, Nanoseconds begin) {
   if (is_chain(graph)) return carry_out_chain(machine, graph, begin);
   Timeline& timeline = machine.timeline;
@@ -54,7 +54,7 @@ Nanoseconds carry_out_nodes(Machine& machine, const Graph& graph, Nanoseconds be
     if (const auto* child = std::get_if<ChildWork>(&node->work)) {
       ends[node] = node->is_enabled ? carry_out_nodes(machine, *child->graph, from) : from;
     } else {
-      // A stream of the timeline for each: the device runs what it can at the same time.
+      // Each node has a stream on the timeline: the device runs concurrently what it can.
       const int own = timeline.add_stream(false);
       timeline.wait_for(own, from);
       if (node->is_enabled) carry_out(machine, node->work, own);

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 fs::path here() { return own_program().parent_path(); }
 
-/// Global, so that who needs a library of this name finds it.
+/// Loads a library globally, so that whatever needs a library of this name finds it.
 void* load(const fs::path& library) {
   void* const handle = dlopen(library.c_str(), RTLD_NOW | RTLD_GLOBAL);
   if (handle == nullptr) {
@@ -55,10 +55,10 @@ fs::path libraries() {
 std::unique_ptr<LoadedCodesDevice> open_device(const std::optional<Settings>& settings) {
   const fs::path folder = find_libraries();
   if (folder.empty()) throw DeviceError("this build has no stand-in for the CUDA runtime");
-  // Before the library is there: what is first asked of it makes the machine.
+  // Set before the library is loaded: the first call to it makes the machine.
   if (settings) setenv(kSettingsVariable, settings_text(*settings).c_str(), 1);
   void* const library = load(folder / "libconvladder_cuda.so");
-  // By the names that programs of any age ask for.
+  // The names that programs of any age ask for.
   for (const char* const name : {"libcudart.so.13", "libcudart.so.12", "libcuda.so.1"}) load(folder / name);
   const auto open = reinterpret_cast<LoadedCodesDevice* (*)(const OwnKernels&)>(dlsym(library, kOpenDevice));
   if (open == nullptr) throw DeviceError(fmt::format("{} is of another build", folder.string()));

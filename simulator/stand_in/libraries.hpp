@@ -1,4 +1,4 @@
-// The stand-in's shared libraries: where they lie, and the device in them.
+// The stand-in's shared libraries: their places, and the device in them.
 #pragma once
 
 #include <filesystem>
@@ -14,33 +14,33 @@
 
 namespace convladder::stand_in {
 
-/// The folder with the libraries: beside this program, or in ../lib/convladder of it; empty if they are in none.
+/// The folder of the libraries: beside this program, or in its ../lib/convladder; empty if they are in neither.
 std::filesystem::path find_libraries();
-/// Throws UserError where there are none.
+/// The folder of the libraries. Throws UserError if there are none.
 std::filesystem::path libraries();
 
 /// A device that code loaded into this process launches on.
 class LoadedCodesDevice : public Device {
  public:
-  /// A write to it is a finding from now on.
+  /// From now on a write to this memory is a finding.
   virtual void only_read(const void* address) = 0;
-  /// Of what was launched since the last time; none without checkers.
+  /// The findings of launches since the last call; none without checkers.
   virtual std::vector<simulated::Finding> take_findings() = 0;
 };
 
-/// What code that calls the CUDA runtime sees, as a device: memory on it is that of its cudaMalloc, what its kernels
-/// did is in `take_counters`, and the first fault of one is the DeviceError of `wait`. This build's kernels run on it
-/// as well. Code that is loaded afterwards and asks for libcudart or libcuda gets these libraries. One for a process.
-/// Without settings they are those of the environment. Throws DeviceError.
+/// The device that code calling the CUDA runtime sees: memory on it is that of the code's cudaMalloc, the counts of its
+/// kernels are in `take_counters`, and their first fault is the DeviceError of `wait`. This build's kernels run on it
+/// as well. Code that is loaded afterwards and asks for libcudart or libcuda gets these libraries. There is one for a
+/// process. Without settings, uses those of the environment. Throws DeviceError.
 std::unique_ptr<LoadedCodesDevice> open_device(const std::optional<Settings>& settings = std::nullopt);
 
-/// The kernels of this program, which its device does not know where it is a library's.
+/// The kernels of this program, which the device does not know if it belongs to a library.
 struct OwnKernels {
-  const PtxImages* images = nullptr;  ///< null: it has none
+  const PtxImages* images = nullptr;  ///< null: the program has none
   std::string (*mangled_name)(const void* kernel) = nullptr;
 };
 
-/// The function of the library that makes it of `const OwnKernels&`, and of which build it has to be.
+/// The library's function that makes the device from `const OwnKernels&`, with the build that the library must be of.
 inline constexpr const char* kOpenDevice = "convladder_stand_in_open_device";
 
 }  // namespace convladder::stand_in

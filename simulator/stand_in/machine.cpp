@@ -42,12 +42,12 @@ simulated::SimulatedDeviceOptions device_options(const Settings& settings) {
   options.gpu = &model_of(settings);
   options.limits.operations = settings.launch_operations;
   options.limits.operations_without_change = settings.idle_operations;
-  if (settings.launch_operations > 0) options.host_threads = 1;  // the end is the same in every run
+  if (settings.launch_operations > 0) options.host_threads = 1;  // so that every run ends at the same operation
   if (settings.launch_seconds > 0) {
     const auto limit = std::chrono::duration<double>(settings.launch_seconds);
     options.limits.watch = [limit, begin = std::chrono::steady_clock::now(),
                             blocks = ~std::uint64_t{0}](const simulated::LaunchProgress& progress) mutable {
-      // A launch begins where fewer blocks have ended than before.
+      // Fewer blocks have ended than before: a launch begins.
       if (progress.blocks_ended < blocks) begin = std::chrono::steady_clock::now();
       blocks = progress.blocks_ended;
       const bool is_over = std::chrono::steady_clock::now() - begin > limit;
@@ -77,7 +77,7 @@ Settings settings_of_process() {
   try {
     return parse_settings(text == nullptr ? "" : text);
   } catch (const UserError& error) {
-    say_and_exit(error.what());  // a program would go on, and nobody would see why it has no device
+    say_and_exit(error.what());  // a program would go on without telling why it has no device
   }
 }
 
@@ -116,7 +116,7 @@ Machine::Machine(Settings wanted, const GpuFacts& gpu)
       arrays_(std::make_unique<Arrays>()),
       pools_(std::make_unique<MemoryPools>()) {
   if (settings.real_clock) {
-    static_cast<void>(real_now());  // it begins
+    static_cast<void>(real_now());  // starts it
     deferred_.emplace(device_);
     gpu_clock_.emplace(*settings.real_clock, static_cast<int>(gpu.clock_mhz.high));
   }
@@ -166,7 +166,7 @@ void Machine::open_context() {
   if (driver_version() < kCudaVersion) throw Failure(kInsufficientDriver);
   if (device_count() == 0) throw Failure(kNoDevice, "CUDA_VISIBLE_DEVICES leaves no GPU");
   if (settings.exclusive) {
-    // One lock for all processes of the user, as a GPU is one for all.
+    // One lock for all processes of the user, just as they share a GPU.
     const std::string file = fmt::format("/tmp/convladder-gpu-{}.lock", getuid());
     exclusive_lock_ = open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (exclusive_lock_ < 0 || flock(exclusive_lock_, LOCK_EX | LOCK_NB) != 0) {
@@ -315,7 +315,8 @@ void Machine::finish() noexcept {
 bool Machine::is_lost_by_fork() { return lost_by_fork; }
 
 void Machine::finish_by_signal(const std::string& signal, std::uint64_t touched, const CallPlaces& places) {
-  // Another thread may be in a call and need some time; one that waits for the thread of this signal is not waited for.
+  // Another thread may be in a call and need some time; a thread that waits for the thread of this signal would never
+  // end.
   bool is_locked = false;
   for (int i = 0; i < 100 && !is_locked; ++i) {
     is_locked = mutex.try_lock();

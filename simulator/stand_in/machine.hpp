@@ -1,8 +1,9 @@
-// What the programs of a process see: one GPU with its memory, modules, streams and events, on the simulated device.
+// The machine as the programs of a process see it: one GPU with its memory, modules, streams and events, on the
+// simulated device.
 //
-// Everything is carried out when it is enqueued, in that order, which is one of the orders that streams allow; when it
-// would have happened on a GPU is the timeline's to say. By the real clock it is carried out in the same order, but put
-// off as deferred_work.hpp says. One lock around every call: any host thread may call.
+// Everything is carried out when it is enqueued, in that order, which is one of the orders that streams allow; the
+// timeline says when it would have happened on a GPU. With the real clock it is carried out in the same order, but
+// deferred as deferred_work.hpp describes. One lock around every call: any host thread may call.
 #pragma once
 
 #include <array>
@@ -32,7 +33,7 @@
 
 namespace convladder::stand_in {
 
-/// What a piece of memory is to the program.
+/// The kind of a piece of memory.
 enum class MemoryKind { device, managed, pinned, registered };
 
 struct Memory {
@@ -40,17 +41,17 @@ struct Memory {
   std::uint64_t bytes = 0;
   std::uint64_t number = 0;                ///< in the order of allocations, from 1
   DeviceBuffer buffer;                     ///< empty for registered memory
-  unsigned flags = 0;                      ///< as given when it was made
-  const DeviceContext* context = nullptr;  ///< that ends with it
+  unsigned flags = 0;                      ///< as given at its creation
+  const DeviceContext* context = nullptr;  ///< the context with which it ends
 };
 
 struct Stream {
-  int number = 0;  ///< of the timeline
+  int number = 0;  ///< in the timeline
   unsigned flags = 0;
   int priority = 0;
   std::uint64_t id = 0;
   const DeviceContext* context = nullptr;
-  std::map<int, std::array<std::byte, 64>> attributes{};  ///< that were set, as cudaLaunchAttributeID numbers them
+  std::map<int, std::array<std::byte, 64>> attributes{};  ///< the attributes set, numbered as in cudaLaunchAttributeID
 };
 
 struct Event {
@@ -60,29 +61,29 @@ struct Event {
   Nanoseconds at = 0;
 };
 
-/// A launch that was executed before, by the real clock: the same function, sizes and arguments.
+/// A launch that was executed before, with the real clock: the same function, sizes and arguments.
 struct KnownLaunch {
   const Function* function = nullptr;
   std::shared_ptr<const DeferredOperation> operation;  ///< none: it is executed each time, at once
-  bool is_timeless = false;                            ///< it reads clocks, and takes as long whatever they say
+  bool is_timeless = false;                            ///< it reads clocks, but takes the same time whatever they say
   bool has_no_effect = false;                          ///< it writes nothing
-  LaunchCounts counts;                                 ///< of the last time that it was executed at once
+  LaunchCounts counts;                                 ///< of the last execution at once
   KernelCounters counters;
-  double share = 1;             ///< of the device, that it fills
-  double least_cycles = 0;      ///< that a kernel has seen pass by the clock that it reads
+  double share = 1;             ///< the part of the device that it fills
+  double least_cycles = 0;      ///< that a kernel has seen pass on the clock that it reads
   std::map<int, double> ns_at;  ///< by MHz
-  std::uint64_t times = 0;      ///< that it was launched
+  std::uint64_t times = 0;      ///< number of launches
   Nanoseconds total_ns = 0;
 };
 
-/// A launch as either API asks for it; arguments as the kernel's parameters have them.
+/// A launch as either API asks for it, with arguments in the form of the kernel's parameters.
 struct LaunchRequest {
   Dim3 grid;
   Dim3 block;
   std::size_t dynamic_shared_bytes = 0;
   int stream = 0;
   bool cooperative = false;
-  Dim3 cluster{0, 0, 0};  ///< 0: as the kernel says
+  Dim3 cluster{0, 0, 0};  ///< 0: as compiled
 };
 
 class Arrays;
@@ -93,8 +94,8 @@ struct KernelWork;
 class Machine {
  public:
   ~Machine();
-  /// The one of this process, made at the first call and never destroyed: programs call until their very end. Throws
-  /// Failure if the settings cannot be had.
+  /// The machine of this process, made at the first call and never destroyed, as programs call until their very end.
+  /// Throws Failure if the settings cannot be fulfilled.
   static Machine& get();
 
   std::recursive_mutex mutex;
@@ -103,84 +104,85 @@ class Machine {
   Report report;
   Contexts contexts;
   Trace trace;
-  /// As cudaDeviceSetLimit numbers them: stack, printf buffer, heap, …
+  /// Numbers as in cudaDeviceSetLimit: stack, printf buffer, heap, …
   std::array<std::size_t, 8> limits = {1024, 1 << 20, 8 << 20, 2, 2048, 0, 0, 0};
 
   const GpuFacts& gpu() const { return *gpu_; }
-  /// 90 for compute capability 9.0.
+  /// The compute capability as a number: 90 for 9.0.
   int architecture() const;
-  /// Whoever asks for it may look and write: what was put off is carried out.
+  /// The device, of which the caller may read and write everything: deferred work is carried out first.
   simulated::SimulatedDevice& device();
-  /// From now on no launch is put off, since what a kernel reads may come from a texture.
+  /// The textures. From now on no launch is deferred, since a kernel may read from a texture.
   simulated::TextureTable& textures();
   /// Whether the address is one of the device, or of memory that it sees.
   bool owns(const void* address) const { return device_.allocation_at(address) != nullptr; }
   const simulated::Allocation* allocation_at(const void* address) const { return device_.allocation_at(address); }
-  /// 13000, unless the settings say that it is older, and of no use to the runtime.
+  /// 13000, unless the settings make it older, and of no use to the runtime.
   int driver_version() const;
   /// 1, or 0 where CUDA_VISIBLE_DEVICES hides it.
   int device_count() const;
 
-  // Modules and what is in them.
+  // Modules and their contents.
   Module& add_module(const void* fat_binary);
   Module& add_module(std::vector<const void*> fat_binaries);
   Module& add_module(std::string ptx);
-  /// A kernel, found from now on by the address of what this returns, and by `host`, if there is such a function.
+  /// Adds a kernel, found from now on by the result's address, and by `host` if there is such a function.
   Function& add_function(const void* host, Module& module, std::string name);
   void add_variable(const void* host, Variable variable);
-  /// Forgets what belongs to the module; its kernels may still be in reports.
+  /// Forgets everything that belongs to the module; its kernels may still be in reports.
   void forget(const Module& module);
-  /// Its kernels and variables are gone from the device as well.
+  /// Removes the module, and its kernels and variables from the device.
   void remove_module(Module& module);
-  /// Throws Failure for an address that is none of a kernel's.
+  /// Throws Failure for an address that is no kernel's.
   Function& function(const void* host);
   Function* find_function(const void* host);
-  /// Makes it ready to run. Throws Failure with what is not supported.
+  /// Makes a kernel ready to run. Throws Failure with what is not supported.
   const ptx::Kernel& kernel(Function& function);
   const void* loaded(Function& function);
   std::uint64_t static_shared_bytes(Function& function);
-  /// 75 for PTX that was made for compute_75.
+  /// The architecture that the PTX was made for: 75 for compute_75.
   int ptx_architecture(Function& function);
-  /// No compiler has said how many registers the kernel takes: a usual number.
+  /// A usual number of registers, as no compiler has said how many the kernel takes.
   static int assumed_registers(const Function& /*function*/) { return 32; }
   /// Blocks of `threads` threads that a multiprocessor holds at a time; 0 if it holds none.
   int resident_blocks(Function& function, int threads, std::uint64_t dynamic_shared_bytes);
   const Variable& variable(const void* host) const;
   /// Gives the program's pointers to managed variables of the module their addresses. Throws Failure.
   void place_managed(const Module& module);
-  /// Its address on the device.
+  /// The variable's address on the device.
   std::byte* address_of(const Variable& variable);
   std::byte* address_of(Module& module, const std::string& name, std::uint64_t* bytes);
 
   // Memory.
-  /// `name`, if there is one, is what findings call it.
+  /// Allocates memory; findings call it `name`, if that is given.
   void* allocate(MemoryKind kind, std::uint64_t bytes, unsigned flags, const char* call, std::string_view name = {});
   void register_host(void* address, std::uint64_t bytes, unsigned flags);
   void free(void* address, bool host, const char* call);
-  /// The memory that holds the address; nullptr for the host's own and for wrong ones. `begin` becomes its begin.
+  /// The memory that holds the address, with its beginning in `begin`; nullptr for the host's own memory and wrong
+  /// addresses.
   const Memory* memory_at(const void* address, std::uint64_t* begin = nullptr) const;
-  /// What can be allocated.
+  /// The bytes that can be allocated.
   std::uint64_t free_bytes() const { return capacity_ - std::min(capacity_, used_ + bytes_of_other()); }
-  /// What the program is told: where the memory is small at first, twice of what was used, as it grows.
+  /// The capacity that the program is told: where the memory grows from a small size, twice what has been used.
   std::uint64_t capacity() const;
   std::uint64_t told_free_bytes() const { return capacity() - std::min(capacity(), used_ + bytes_of_other()); }
-  /// Where the host finds these bytes, of any kind of memory. Throws Failure if device memory does not hold them.
+  /// The host's view of these bytes, in any kind of memory. Throws Failure if device memory does not hold them.
   std::byte* bytes_at(const void* address, std::uint64_t bytes) const;
   void wrote(void* address, std::uint64_t bytes);
 
   // Streams and events; a null stream is the default stream.
   Stream* add_stream(unsigned flags, int priority);
   void remove_stream(Stream* stream);
-  /// Throws Failure for what is none.
+  /// Throws Failure for a wrong handle.
   int stream_number(const void* stream) const;
   Stream* find_stream(const void* stream) const;
-  /// The default stream has some as well. Throws Failure for what is no stream.
+  /// The attributes set for a stream, which the default stream has as well. Throws Failure for a wrong handle.
   std::map<int, std::array<std::byte, 64>>& stream_attributes(const void* stream);
   Event* add_event(unsigned flags);
   void remove_event(Event* event);
   Event& event(const void* event) const;
 
-  /// Graphs, and what is being captured.
+  /// Graphs and current captures.
   Graphs& graphs() { return *graphs_; }
   Arrays& arrays() { return *arrays_; }
   MemoryPools& pools() { return *pools_; }
@@ -188,67 +190,68 @@ class Machine {
   // Work.
   /// Launches, or keeps the launch if the stream is captured.
   void launch(Function& function, const LaunchRequest& request, void* const* arguments);
-  /// The launch as data. Throws Failure for sizes that the kernel or the GPU does not take.
+  /// The launch as data. Throws Failure for sizes that the kernel or the GPU does not accept.
   KernelWork kernel_work(Function& function, const LaunchRequest& request, void* const* arguments);
   void run(const KernelWork& work, int stream);
-  /// Work that copies or fills: carried out now, or put off. `to` is what it writes, `from` what it reads, if they are
-  /// on the device. What it brings along is `kept_bytes`, and a part of its name.
+  /// Copies or fills memory, now or deferred. It writes `to` and reads `from`, if these are on the device. `kept_bytes`
+  /// is the size of the data that comes with it, which is a part of its name.
   void move_bytes(const ContentName& name, const void* to, const void* from, std::uint64_t kept_bytes,
                   std::function<void()> carry_out);
-  /// A copy of the device's bytes to the host: `look` gives them and `deliver` puts them where they go. At once, or
-  /// when the host has waited. False if nothing is put off, and nothing was done.
+  /// Copies bytes of the device to the host: `look` gives them and `deliver` puts them where they go. This happens at
+  /// once, or when the host has waited. False if nothing is deferred; then nothing was done.
   bool bring_to_host(const ContentName& name, const void* from, std::function<std::vector<std::byte>()> look,
                      std::function<void(const std::vector<std::byte>&)> deliver, bool at_once);
-  /// The host has waited for something: what was put off and goes to it is there. Throws Failure as `settle`.
+  /// Called when the host has waited for something: delivers the deferred copies to it. Throws Failure as `settle`
+  /// does.
   void host_may_look();
-  /// Whether something is put off: what is to come behind it has to be as well.
+  /// Whether something is deferred: whatever follows it has to be as well.
   bool is_put_off() const { return deferred_ && !deferred_->is_settled(); }
-  /// The host has written to this memory, now.
+  /// Notes that the host has just written to this memory.
   void moved_by_host(const void* to);
-  /// What was put off is carried out. Throws Failure if that loses the device.
+  /// Carries out all deferred work. Throws Failure if that loses the device.
   void settle();
-  /// The device's clock, by the real clock.
+  /// The clock of the device, with the real clock; otherwise null.
   GpuClock* gpu_clock() { return gpu_clock_ ? &*gpu_clock_ : nullptr; }
   /// Notes a copy or a fill of so many bytes and when it happens.
   void note_copy(const char* what, Engine engine, std::uint64_t bytes, bool pinned, int stream, bool host_waits);
-  /// The same of one that stays on the device and moves `moved` bytes through its memory.
+  /// Notes a copy or a fill that stays on the device and moves `moved` bytes through its memory, and when it happens.
   void note_copy_on_device(const char* what, std::uint64_t moved, std::uint64_t bytes, int stream);
   void synchronize(int stream);
   void synchronize_all();
 
   // Errors.
-  /// The error of a kernel that the next call hears of; from then on every call has it.
+  /// The error of a kernel, which the next call and every later one returns.
   Status lost() const { return lost_; }
   void lose(Status status, const std::string& text);
-  /// What was said when it was lost.
+  /// The explanation given when the device was lost.
   const std::string& why_lost() const { return why_lost_; }
 
-  // For the device that served_device.cpp makes of it.
+  // Members for the device that served_device.cpp makes of this machine.
   bool keeps_counters = false;
-  std::vector<KernelCounters> kept_counters;  ///< of every launch, in order, if so
-  std::string failed_launch;                  ///< the first that was refused, and why; empty if there was none
-  /// Keeps it, if the call is one that launches and its failure says why.
+  std::vector<KernelCounters> kept_counters;  ///< for every launch, in order, if `keeps_counters`
+  std::string failed_launch;                  ///< the first launch that was refused, and why; empty if there was none
+  /// Keeps the failure, if the call is one that launches and its failure says why.
   void note_failed_launch(std::string_view call, const Failure& failure);
-  /// What every call begins with: it is counted, and takes its time of the host. Throws Failure for a fault that is
-  /// injected, and if the process has no context and gets none.
+  /// Begins a call: counts it, and takes its time of the host. Throws Failure for an injected fault, and if the process
+  /// has no context and gets none.
   void begin_call(const char* name, bool needs_context);
-  /// After cudaDeviceReset: what the context has made is freed, and its error forgotten. Modules stay.
+  /// For cudaDeviceReset: frees everything that the context has made, and forgets its error. Modules stay.
   void reset(const DeviceContext& context);
 
-  /// A forked process has no device if its parent has used one, as on a GPU.
+  /// Whether this process was forked from one that had used the device, and so has none, as on a GPU.
   static bool is_lost_by_fork();
 
-  /// The end of the process: leaks are looked for, the report is written.
+  /// At the end of the process: looks for leaks and writes the report.
   void finish() noexcept;
-  /// The same in the handler of a signal: as far as it can be had. If `touched` is an address of the device, the host
-  /// has touched it, at `places`.
+  /// As `finish`, but in the handler of a signal, as far as that is possible. If `touched` is an address of the device,
+  /// the host has touched it, at `places`.
   void finish_by_signal(const std::string& signal, std::uint64_t touched, const CallPlaces& places);
 
  private:
   Machine(Settings settings, const GpuFacts& gpu);
   void open_context();
   std::uint64_t bytes_of_other() const { return settings.real_clock ? settings.real_clock->sharing.memory_bytes : 0; }
-  /// Where the allocation begins that holds the address; 0 for addresses that are not the device's own memory.
+  /// The beginning of the allocation that holds the address; 0 for addresses outside of the device's own memory.
   std::uint64_t own_begin(const void* address) const;
   void execute(const KernelWork& work, const LaunchRequest& request);
   void take_over(const Function& function, const LaunchRequest& request);
@@ -265,9 +268,9 @@ class Machine {
   void check_launch(Function& function, const LaunchRequest& request);
 
   const GpuFacts* gpu_;
-  const simulated::GpuModel* gpu_model_;  // whose caches are modelled: that GPU's, or the default's
+  const simulated::GpuModel* gpu_model_;  // the model of the caches: that GPU's, or the default's
   simulated::SimulatedDevice device_;
-  std::optional<DeferredWork> deferred_;  // by the real clock, as the next
+  std::optional<DeferredWork> deferred_;  // with the real clock, like the next members
   std::optional<GpuClock> gpu_clock_;
   bool has_textures_ = false;
   struct HashOfName {
@@ -276,7 +279,7 @@ class Machine {
   std::unordered_map<ContentName, KnownLaunch, HashOfName> known_launches_;
   std::unordered_map<ContentName, KernelCounters, HashOfName> counted_by_sizes_;
   std::map<int, GpuFacts> gpu_at_;  // by MHz
-  std::vector<Memory> ending_;      // that the program has freed, and what is put off may still need
+  std::vector<Memory> ending_;      // freed by the program, but deferred work may still need them
   std::uint64_t capacity_ = 0;
   std::uint64_t used_ = 0;
   std::list<Module> modules_;
@@ -294,7 +297,7 @@ class Machine {
   Status lost_ = kSuccess;
   std::string why_lost_;
   bool has_context_ = false;
-  int exclusive_lock_ = -1;  // a file that the one process with a context holds
+  int exclusive_lock_ = -1;  // a file, locked by the one process with a context
   bool finished_ = false;
   bool calls_ever_ = false;
 };
@@ -316,7 +319,7 @@ class TimedCall {
   Nanoseconds begin_;
 };
 
-/// Where the program has called from, innermost first, without what is ours.
+/// Where the program has called from, innermost first, without our own functions.
 CallPlaces calling_places();
 /// The place of an instruction; none if it is nobody's or ours.
 std::optional<CallPlace> place_of(std::uint64_t instruction);

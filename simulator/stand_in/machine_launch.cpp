@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::uint64_t kSharedBytesWithoutAsking = 48 * 1024;
 
-/// What hardware would have said, by what the fault was.
+/// The status with which hardware would have reported the fault.
 Status status_of(const simulated::Finding& finding) {
   if (finding.problem.starts_with("assertion")) return kAssert;
   if (finding.problem.find("misaligned") != std::string::npos) return kMisalignedAddress;
@@ -29,12 +29,13 @@ Status status_of(const simulated::Finding& finding) {
   return kLaunchFailure;
 }
 
-/// Of the launch, or of its function; no blocks if neither says anything. What it was compiled with, the device knows.
+/// The cluster of the launch, or of its function; no blocks if neither has one. The device knows what the kernel was
+/// compiled with.
 Dim3 cluster_of(const Function& function, const LaunchRequest& request) {
   return request.cluster.count() > 0 ? request.cluster : function.cluster;
 }
 
-/// The middle of what the model says, which has bounds and no favourite.
+/// The geometric middle of a model's bounds, none of which is more likely.
 Nanoseconds middle(const Range& ns) { return static_cast<Nanoseconds>(std::sqrt(ns.low * ns.high)); }
 
 }  // namespace
@@ -142,7 +143,7 @@ void Machine::run(const KernelWork& work, int stream) {
   }
 }
 
-/// On the simulated device, now.
+/// Runs a launch on the simulated device, now.
 void Machine::execute(const KernelWork& work, const LaunchRequest& request) {
   const KernelLaunch launch = device_launch(work, request);
   std::string& name = work.function->written;

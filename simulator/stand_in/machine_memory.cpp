@@ -32,7 +32,7 @@ std::string_view name_of(MemoryKind kind) {
   return "registered memory";
 }
 
-/// As files are found from any folder.
+/// The path of this program, which is valid in any folder.
 const std::string& own_program() {
   static const std::string path = [] {
     std::array<char, PATH_MAX> buffer{};
@@ -56,7 +56,7 @@ std::optional<CallPlace> place_of(std::uint64_t instruction) {
   if (dladdr1(reinterpret_cast<const void*>(instruction), &info,
               const_cast<void**>(reinterpret_cast<const void**>(&map)), RTLD_DL_LINKMAP) == 0 ||
       info.dli_fbase == own.dli_fbase || folder_of(info.dli_fname) == folder_of(own.dli_fname)) {
-    return {};  // our libraries lie beside each other
+    return {};  // our libraries are in one folder
   }
   const bool is_program = map == nullptr || map->l_name == nullptr || *map->l_name == '\0';
   return CallPlace{is_program ? own_program() : map->l_name, instruction - (map == nullptr ? 0 : map->l_addr)};
@@ -120,7 +120,7 @@ void Machine::register_host(void* address, std::uint64_t bytes, unsigned flags) 
   timeline.host_works(timeline.costs().allocate);
 }
 
-/// memcheck reports what the call answers with an error.
+/// Lets memcheck report a call that is answered with an error.
 void Machine::note_freed_wrongly(const void* address, const char* call) {
   if (!settings.checkers.memory) return;
   simulated::Finding finding;

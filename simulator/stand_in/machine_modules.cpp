@@ -92,7 +92,7 @@ int Machine::ptx_architecture(Function& function) {
 const Variable& Machine::variable(const void* host) const {
   const auto found = variables_.find(host);
   if (found != variables_.end()) return found->second;
-  // Of a managed variable the program has the variable itself.
+  // For a managed variable the program has the variable itself.
   const auto managed = std::ranges::find_if(variables_, [host](const auto& entry) {
     return entry.second.managed != nullptr && host != nullptr && *entry.second.managed == host;
   });

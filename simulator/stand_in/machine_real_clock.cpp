@@ -1,4 +1,4 @@
-// Launches by the real clock: each is executed once, so that its time is known, and put off from then on.
+// Launches with the real clock: each is executed once, so that its time is known, and deferred from then on.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -13,8 +13,8 @@
 namespace convladder::stand_in {
 namespace {
 
-// A launch of so many blocks along x takes seconds to execute, and may be one whose result nobody looks at: it is
-// counted in part first.
+// A launch of so many blocks along x takes seconds to execute, and its result may never be looked at: it is counted in
+// part first.
 constexpr unsigned kCountedInPart = 8192;
 constexpr unsigned kCountedPlaces = 512;
 
@@ -44,7 +44,7 @@ ContentName name_of_work(const KernelWork& work, bool with_arguments = true) {
   return content_name(words.data(), words.size() * sizeof words[0]);
 }
 
-/// Calls and launches are the host's and the stream's to pay for here: what is left of the prediction.
+/// The predicted time without the costs of calls and launches, which the host and the stream pay here.
 double kernel_ns(const GpuFacts& gpu, const LaunchCounts& counts) {
   constexpr double kLeastNs = 300;
   const Range predicted = predict_launch(gpu, counts).ns;
@@ -55,8 +55,8 @@ double kernel_ns(const GpuFacts& gpu, const LaunchCounts& counts) {
 
 }  // namespace
 
-/// False for what has to be executed whenever it is launched: its effect is not only on the device's own memory, or
-/// depends on more than that.
+/// False for a launch that has to be executed every time: its effect is not only on the device's own memory, or depends
+/// on more than that.
 bool Machine::may_be_put_off(const KernelLaunch& launch) {
   if (settings.checkers.any() || keeps_counters || has_textures_ || device_.may_read_clock(launch.kernel)) {
     return false;
@@ -76,9 +76,9 @@ bool Machine::may_be_put_off(const KernelLaunch& launch) {
   return true;
 }
 
-/// The counters of a launch that is put off, from its first blocks if it is large; memory stays as it is. Sums grow
-/// with the blocks: that is not exact where blocks differ, and good enough for how long it takes. None if the kernel
-/// does not go well on what memory holds before what was put off is carried out.
+/// The counters of a deferred launch, from its first blocks if it is large; memory stays as it is. Sums grow with the
+/// blocks, which is not exact where blocks differ, but good enough for its time. None if the kernel fails on the
+/// contents of memory before the deferred work is carried out.
 std::optional<KernelCounters> Machine::counted_aside(const KernelLaunch& launch, bool is_part) {
   struct Kept {
     std::byte* at = nullptr;
@@ -129,8 +129,7 @@ void Machine::run_by_real_clock(const KernelWork& work, const LaunchRequest& req
   const bool is_put_off = may_be_put_off(launch);
   const bool is_large = launch.grid.x >= kCountedInPart && !launch.cooperative && !launch.cluster;
   std::optional<KernelCounters> counted;
-  // A kernel takes as long on other numbers of the same sizes, as far as this model goes: it is put off like one
-  // that is known.
+  // In this model a kernel takes as long on other numbers of the same sizes, so it is deferred like a known one.
   KernelCounters& alike = counted_by_sizes_[name_of_work(work, false)];
   if (is_put_off && !alike.values.empty()) counted = alike;
   if (is_put_off && !counted && (is_large || deferred_->has_long())) counted = counted_aside(launch, is_large);
@@ -163,7 +162,7 @@ void Machine::run_by_real_clock(const KernelWork& work, const LaunchRequest& req
       }
     }
   }
-  if (!counted) return;  // it has failed, and the next call hears of it
+  if (!counted) return;  // it has failed, which the next call reports
   alike = *counted;
   known.function = work.function;
   known.counters = std::move(*counted);
@@ -186,7 +185,7 @@ void Machine::run_by_real_clock(const KernelWork& work, const LaunchRequest& req
     }
   }
   if (is_put_off && !has_printed) {
-    // Later it is executed without a call of the program: its arguments are kept.
+    // It will be executed outside of a call of the program, so its arguments are kept.
     known.operation = std::make_shared<const DeferredOperation>(
         DeferredOperation{.name = name_of_work(work),
                           .carry_out =
@@ -206,14 +205,14 @@ void Machine::run_by_real_clock(const KernelWork& work, const LaunchRequest& req
   enqueue_kernel(known, request.stream);
 }
 
-/// What a kernel that is enqueued now finds when it begins.
+/// The clocks that a kernel enqueued now finds when it begins.
 simulated::KernelClocks Machine::clocks_of_next(int stream) {
   const Nanoseconds begin = timeline.next_kernel_begins(stream);
   return {gpu_clock_->cycles_at(begin), begin, 1e3 / gpu_clock_->mhz_from(begin)};
 }
 
-/// It is executed when somebody looks, on the clocks of the moment at which it begins, and never left out: no other has
-/// its name.
+/// Defers a launch with the clocks of the moment at which it begins. It is executed when somebody looks, and never
+/// skipped: no other launch has its name.
 void Machine::put_off_with_clocks(const KernelWork& work, const LaunchRequest& request) {
   const simulated::KernelClocks clocks = clocks_of_next(request.stream);
   const ContentName moment{clocks.ns, clocks.cycles};
@@ -253,7 +252,7 @@ Timeline::Span Machine::enqueue_kernel(KnownLaunch& known, int stream) {
   return span;
 }
 
-/// Counters and times of a kernel are added up when somebody reads them: it takes longer than a launch.
+/// Adds up counters and times of kernels when somebody reads them, as that takes longer than a launch.
 void Machine::report_known_launches() {
   for (auto& [name, known] : known_launches_) {
     if (known.times == 0) continue;

@@ -1,4 +1,4 @@
-// The machine as a device of this project's, for code of somebody else that is loaded into a case's process.
+// The machine as one of this project's devices, for foreign code that is loaded into a case's process.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -37,7 +37,8 @@ class ServedDevice final : public LoadedCodesDevice {
   void copy_to_host(void* destination, const void* source, std::size_t bytes) override {
     locked([&] { machine_.device().copy_to_host(destination, source, bytes); });
   }
-  /// Kernels of the program: behind whatever loaded code has launched, since that is carried out at once.
+  /// Launches kernels of this program: after everything that loaded code has launched, since that is carried out at
+  /// once.
   void launch(const KernelLaunch& launch) override {
     locked([&] {
       machine_.synchronize_all();
@@ -81,7 +82,7 @@ class ServedDevice final : public LoadedCodesDevice {
     try {
       locked([&] { machine_.free(address, false, "convladder"); });
     } catch (const std::exception&) {
-      return;  // the code that was loaded has freed it, or reset the device
+      return;  // the loaded code has freed it, or reset the device
     }
   }
 

@@ -65,7 +65,7 @@ ordered_json faults_json(const std::vector<Fault>& faults) {
   return list;
 }
 
-/// Calls `member(name, value)` for every number of it. One list for reading and writing.
+/// Calls `member(name, value)` for every number of the clock: one list for reading and writing.
 template <typename Clock, typename Member>
 void each_number(Clock& clock, const Member& member) {
   member("call_ns", clock.call_ns);

@@ -1,4 +1,4 @@
-// What calls answer with. The runtime and the driver use the same numbers for the same things since CUDA 10.1.
+// The statuses of calls. Since CUDA 10.1 the runtime and the driver use the same numbers for the same errors.
 #pragma once
 
 #include <stdexcept>
@@ -7,7 +7,7 @@
 
 namespace convladder::stand_in {
 
-/// The numbers that this stand-in gives, as `cudaError_t` and `CUresult` have them; the tests compare them.
+/// The numbers that this stand-in returns, from `cudaError_t` and `CUresult`; the tests compare them.
 enum Status : int {
   kSuccess = 0,
   kInvalidValue = 1,
@@ -57,16 +57,16 @@ enum Status : int {
   kUnknown = 999
 };
 
-/// A call ends with this status. The text is for the report; empty where the status says it all.
+/// Ends a call with this status. The text is for the report; empty where the status says everything.
 struct Failure : std::runtime_error {
   explicit Failure(Status code, const std::string& text = "") : std::runtime_error(text), status(code) {}
   Status status;
 };
 
-/// Whether no call of this process succeeds any more: its context is lost, as on a GPU.
+/// Whether no later call of this process can succeed: its context is lost, as on a GPU.
 bool is_sticky(Status status);
 
-/// "cudaErrorInvalidValue"; empty for a number that is none of them.
+/// The name of a status, "cudaErrorInvalidValue"; empty for another number.
 std::string_view status_name(int status);
 
 }  // namespace convladder::stand_in

@@ -15,7 +15,7 @@ Nanoseconds real_now() {
 }
 
 void wait_until(Nanoseconds real) {
-  constexpr Nanoseconds kSpun = 100'000;  // a thread that sleeps comes back some 60 us late
+  constexpr Nanoseconds kSpun = 100'000;  // a sleeping thread wakes some 60 us late
   const Nanoseconds now = real_now();
   if (real > now + kSpun) std::this_thread::sleep_for(std::chrono::nanoseconds(real - now - kSpun));
   while (real_now() < real) {
@@ -86,7 +86,7 @@ Timeline::Span Timeline::enqueue(int stream, Engine engine, const NanosecondsFro
 }
 
 Nanoseconds Timeline::mark(int stream) {
-  // An event on an idle stream is recorded when the device hears of it, not when the last work ended.
+  // An event on an idle stream is recorded when the device learns of it, not when the last work ended.
   StreamTime& own = streams_.at(stream);
   own.end = earliest(stream) + costs_.event;
   return own.end;

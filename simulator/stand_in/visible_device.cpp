@@ -9,7 +9,7 @@
 namespace convladder::stand_in {
 namespace {
 
-/// "GPU-636f6e76-6c61-6464-6572-2d6770752d30", as nvidia-smi writes it.
+/// The UUID as nvidia-smi writes it: "GPU-636f6e76-6c61-6464-6572-2d6770752d30".
 std::string uuid_text() {
   std::string text = "GPU-";
   for (std::size_t i = 0; i < kDeviceUuid.size(); ++i) {

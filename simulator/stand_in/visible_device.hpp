@@ -1,15 +1,15 @@
-// Whether CUDA_VISIBLE_DEVICES leaves the program the one GPU that there is.
+// Whether CUDA_VISIBLE_DEVICES makes the one GPU visible to the program.
 #pragma once
 
 #include <string_view>
 
 namespace convladder::stand_in {
 
-/// 16 bytes.
+/// The 16 bytes of the UUID.
 inline constexpr std::string_view kDeviceUuid = "convladder-gpu-0";
 
-/// `list`: what the variable says, null where it is not set. Numbers and beginnings of UUIDs, which count up to the
-/// first that names no GPU: the driver's rule.
+/// `list` is the variable's value, null where it is not set: numbers and beginnings of UUIDs, which count up to the
+/// first that names no GPU, by the driver's rule.
 bool is_device_visible(const char* list);
 
 }  // namespace convladder::stand_in

@@ -1,8 +1,8 @@
-// Who looks on while a kernel runs: the checkers and the cache model.
+// The observers of a running kernel: the checkers and the cache model.
 //
-// The interpreter tells observers what warps do, after it has made sure that an access is aligned and inside of an
-// allocation. A run without observers pays one test of a pointer for each access. A launch with observers runs on one
-// host thread, so that they need no locks and find the same in every run.
+// The interpreter tells observers what warps do, after checking that an access is aligned and inside an allocation. A
+// run without observers pays one test of a pointer for each access. A launch with observers runs on one host thread, so
+// that they need no locks and find the same in every run.
 #pragma once
 
 #include <array>
@@ -21,15 +21,15 @@ struct Cluster;
 struct WarpAccess {
   const Operation* operation = nullptr;
   const WarpState* warp = nullptr;        ///< its block has everything else
-  ptx::Space space = ptx::Space::global;  ///< global, constant (which lie there too), shared or local
-  const std::array<std::uint64_t, kLanes>* addresses = nullptr;  ///< of the lanes; shared and local ones are offsets
+  ptx::Space space = ptx::Space::global;  ///< global, constant (also in global memory), shared or local
+  const std::array<std::uint64_t, kLanes>* addresses = nullptr;  ///< of the lanes; offsets for shared and local memory
   LaneMask mask = 0;                                             ///< lanes that take part
-  int bytes = 0;                                                 ///< of each lane
+  int bytes = 0;                                                 ///< per lane
   AccessKind kind = AccessKind::load;
-  const BlockContext* owner = nullptr;  ///< of shared memory: whose, if it is not the warp's own block's
+  const BlockContext* owner = nullptr;  ///< the owner of shared memory, if it is another block than the warp's
 };
 
-/// Called on the host thread that runs the blocks; a launch that is looked on has one.
+/// Observes a launch. Called on the host thread that runs the blocks, of which an observed launch has only one.
 class AccessObserver {
  public:
   AccessObserver() = default;
@@ -37,37 +37,37 @@ class AccessObserver {
   AccessObserver& operator=(const AccessObserver&) = delete;
   virtual ~AccessObserver() = default;
 
-  /// A block begins; its shared memory holds nothing defined.
+  /// A block begins; its shared memory is undefined.
   virtual void block_begins(const BlockContext& /*block*/) {}
   virtual void access(const WarpAccess& /*access*/) {}
-  /// Warps of the block (a bit for each) have met at a barrier: what they did is ordered before what they do next.
+  /// Warps of the block (a bit for each) have met at a barrier: their earlier work is ordered before their later work.
   virtual void barrier_passed(const BlockContext& /*block*/, std::uint32_t /*warps*/) {}
-  /// The blocks of a cluster have met at its barrier, with the same effect for all that they reach.
+  /// The blocks of a cluster have met at its barrier, which orders everything that they reach in the same way.
   virtual void cluster_met(const Cluster& /*cluster*/) {}
-  /// Lanes of a warp have met (bar.warp.sync), with the same effect for them.
+  /// Lanes of a warp have met (bar.warp.sync), which orders their work in the same way.
   virtual void warp_synchronized(const WarpState& /*warp*/, LaneMask /*lanes*/) {}
   /// A kernel has allocated memory of the device, or freed it.
   virtual void allocated(std::uint64_t /*address*/, std::uint64_t /*bytes*/) {}
   virtual void freed(std::uint64_t /*address*/) {}
-  /// The warp's earlier accesses are ordered before its later ones for the threads of its block, and, from a fence of
-  /// gpu or system scope on (membar.gl), for those of other blocks.
+  /// The warp's earlier accesses are ordered before its later ones for the threads of its block, and, for a fence of
+  /// gpu or system scope (membar.gl), for those of other blocks.
   virtual void fenced(const WarpState& /*warp*/, bool /*for_other_blocks*/) {}
   /// A lane begins a copy that takes effect later: from now on it may read its sources (a store has none) and write its
   /// destinations, of which there is at least one. `copy` is its number, from 1 on in each block.
   virtual void copy_begins(std::span<const WarpAccess> /*sources*/, std::span<const WarpAccess> /*destinations*/,
                            std::uint64_t /*copy*/) {}
-  /// Data of one is there.
+  /// Data of a copy has been written.
   virtual void copy_lands(const WarpAccess& /*destination*/) {}
   /// A copy of a block arrives at the mbarrier at this offset in shared memory of `owner`.
   virtual void copy_arrives(const BlockContext& /*block*/, std::uint64_t /*copy*/, const BlockContext& /*owner*/,
                             std::uint64_t /*mbarrier*/) {}
-  /// The warp has waited for it, at least for its source to be read.
+  /// The warp has waited for the copy, at least for its source to be read.
   virtual void copy_seen(const WarpState& /*warp*/, std::uint64_t /*copy*/) {}
-  /// The warp arrives at an mbarrier when copies of its own have landed.
+  /// The warp arrives at an mbarrier when its own copies have landed.
   virtual void arrives(const WarpState& /*warp*/, std::uint64_t /*mbarrier*/) {}
   /// A phase of the mbarrier at this offset in shared memory has ended.
   virtual void phase_ended(const BlockContext& /*block*/, std::uint64_t /*mbarrier*/) {}
-  /// The warp has found that it has, and acquires what the arrivals of the phase released.
+  /// The warp has found that a phase has ended, and acquires what the arrivals of the phase released.
   virtual void phase_seen(const WarpState& /*warp*/, std::uint64_t /*mbarrier*/) {}
 };
 

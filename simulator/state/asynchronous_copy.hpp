@@ -1,4 +1,4 @@
-// Copies from global to shared memory that take effect later (cp.async), and what of them is under way.
+// Copies from global to shared memory that take effect later (cp.async), and the state of pending ones.
 #pragma once
 
 #include <array>
@@ -16,32 +16,32 @@ class PendingCopies {
  public:
   static constexpr int kMostBytes = 16;  // of a thread's copy
 
-  /// One instruction's copies.
+  /// The copies of one instruction.
   struct Copy {
     const Operation* operation = nullptr;
-    std::uint64_t number = 0;  ///< of the warp's copies
+    std::uint64_t number = 0;  ///< number among the warp's copies
     LaneMask mask = 0;         ///< lanes whose copy has not landed
     Addresses destinations;    ///< offsets in shared memory
-    int bytes = 0;             ///< of each lane
+    int bytes = 0;             ///< per lane
     std::array<std::array<std::byte, kMostBytes>, kLanes> data;
-    std::array<std::uint32_t, kLanes> group;  ///< number of the thread's group that it belongs to
+    std::array<std::uint32_t, kLanes> group;  ///< the number of the thread's group that the copy belongs to
   };
 
   void clear();
-  /// One of the lanes, whose data is zero; valid until the next begins.
+  /// Begins a copy of the lanes, with zero data; the result is valid until the next one begins.
   Copy& begin(LaneMask lanes);
-  /// How many the warp has begun.
+  /// The number of copies that the warp has begun.
   std::uint64_t begun() const { return begun_; }
-  /// The lanes' copies since their last commit become a group.
+  /// Makes a group of the lanes' copies since their last commit.
   void commit(LaneMask lanes);
-  /// Takes out, in the order of the instructions, what has landed when the lanes have all but their latest
-  /// `groups_left` groups waited for; calls land(copy, lanes) for each.
+  /// Removes, in the order of the instructions, the copies that have landed when the lanes have waited for all but
+  /// their latest `groups_left` groups; calls land(copy, lanes) for each.
   template <typename Land>
   void wait(LaneMask lanes, std::uint32_t groups_left, const Land& land) {
     take_out(lanes, land,
              [&](const Copy& copy, int lane) { return std::uint64_t{copy.group[lane]} + groups_left < groups_[lane]; });
   }
-  /// Likewise the first `begun` copies of the warp.
+  /// Removes the first `begun` copies of the warp in the same order; calls land(copy, lanes) for each.
   template <typename Land>
   void wait_for_begun(LaneMask lanes, std::uint64_t begun, const Land& land) {
     take_out(lanes, land, [&](const Copy& copy, int /*lane*/) { return copy.number < begun; });
@@ -64,10 +64,10 @@ class PendingCopies {
 
   std::uint64_t begun_ = 0;
   std::vector<Copy> copies_;
-  std::array<std::uint32_t, kLanes> groups_{};  // committed, by lane
+  std::array<std::uint32_t, kLanes> groups_{};  // committed groups, by lane
 };
 
-/// Of a warp, the first `begun` copies of the lanes land.
+/// Lands the first `begun` copies of the lanes of a warp.
 void land_copies(WarpState warp, LaneMask lanes, std::uint64_t begun);
 
 }  // namespace convladder::simulated

@@ -1,5 +1,5 @@
-// The sixteen barriers of a block, and that of its cluster: who has arrived, and what they found together (PTX ISA 9.0,
-// 9.7.13.1: barrier; 9.7.13.3: barrier.cluster).
+// The sixteen barriers of a block, and that of its cluster: which warps have arrived, and the results of reductions
+// (PTX ISA 9.0, 9.7.13.1: barrier; 9.7.13.3: barrier.cluster).
 #pragma once
 
 #include <array>
@@ -10,46 +10,46 @@
 
 namespace convladder::simulated {
 
-/// What a warp does at a barrier: Operation::detail of a barrier.
+/// The action of a warp at a barrier: Operation::detail of a barrier.
 enum class BarrierAction : int { wait, arrive, count, all, any, wait_without_arriving };
 
-/// A barrier counts warps: each arrives with 32 threads, however many of them it has.
+/// A barrier counts warps: each arrives with 32 threads, however many it has.
 class BlockBarriers {
  public:
-  static constexpr std::uint32_t kCount = 16;  ///< that a kernel names by their numbers
+  static constexpr std::uint32_t kCount = 16;  ///< barriers that a kernel names by their numbers
   static constexpr std::uint32_t kOfCluster = kCount;
   static constexpr std::uint32_t kMostWarps = 32;  // of a block: 1024 threads
 
   struct Arrival {
     std::uint32_t barrier = 0;
-    std::uint32_t threads = 0;  ///< awaited in all; 0 for all of the block that have not exited
+    std::uint32_t threads = 0;  ///< awaited in all; 0 for all threads of the block that have not exited
     int warp = 0;
     LaneMask lanes = 0;
     LaneMask predicate = 0;  ///< of a reduction
   };
 
-  /// A block of that many warps begins.
+  /// Begins a block of that many warps.
   void begin_block(int warps);
-  /// Returns the number of threads the barrier is already awaited with if it is another one (0 for all of the block).
+  /// The number of threads that the barrier is already awaited with, if that is different (0 for all of the block).
   /// Then nothing has arrived.
   struct Mismatch {
     bool is_one = false;
     std::uint32_t threads = 0;
   };
   Mismatch arrive(const Arrival& arrival);
-  /// Whether the warp has arrived and the others have not yet.
+  /// Whether the warp has arrived and others are still awaited.
   bool is_awaited_by(std::uint32_t barrier, int warp) const { return ((barriers_[barrier].warps >> warp) & 1U) != 0; }
-  /// All threads of a warp have exited: nobody waits for them any more.
+  /// Notes that all threads of a warp have exited: nobody waits for them any more.
   void exit_warp(int warp) { exited_ |= std::uint32_t{1} << warp; }
 
   bool in_use(std::uint32_t barrier) const { return barriers_[barrier].arrived != 0; }
-  /// Whether all have arrived.
+  /// Whether all awaited threads have arrived.
   bool is_complete(std::uint32_t barrier) const;
-  /// What a reduction gives: for the predicate forms all bits of a true result.
+  /// The result of a reduction: for the predicate forms, a true result has all bits set.
   std::uint32_t result(std::uint32_t barrier, BarrierAction action) const;
   /// Frees the barrier; returns the warps that met at it, a bit for each.
   std::uint32_t release(std::uint32_t barrier);
-  /// "barrier 1, where 32 of 64 threads have arrived".
+  /// Describes a barrier: "barrier 1, where 32 of 64 threads have arrived".
   std::string describe(std::uint32_t barrier) const;
 
  private:
@@ -57,13 +57,13 @@ class BlockBarriers {
     std::uint32_t threads = 0;
     std::uint32_t arrived = 0;  ///< threads
     std::uint32_t warps = 0;
-    std::uint32_t count = 0;  ///< of true predicates
+    std::uint32_t count = 0;  ///< number of true predicates
     bool all = true;
     bool any = false;
   };
   std::array<Barrier, kCount + 1> barriers_;
   std::uint32_t warps_ = 0;   // of the block, a bit for each
-  std::uint32_t exited_ = 0;  // of them
+  std::uint32_t exited_ = 0;  // the warps that have exited
 };
 
 }  // namespace convladder::simulated

@@ -1,4 +1,4 @@
-// What the warps of a block share while they run, and what the run of a launch collects.
+// The state that the warps of a block share while they run, and the results that a launch collects.
 #pragma once
 
 #include <cstdint>
@@ -23,42 +23,43 @@ class L1Cache;
 struct Cluster;
 class TextureTable;
 
-/// What one instruction of a kernel did, summed over all warps. Exact, and the same for every number of host threads.
+/// The work of one instruction of a kernel, summed over all warps. Exact, and the same for every number of host
+/// threads.
 struct InstructionCounters {
   std::uint64_t warps = 0;               ///< executions by a warp with at least one active lane
-  std::uint64_t lanes = 0;               ///< lanes active in them (predicated-off lanes left out)
-  std::uint64_t divergent_branches = 0;  ///< of a branch: executions in which its lanes part
-  std::uint64_t requests = 0;            ///< of a memory access: executions that reach memory
-  std::uint64_t sectors = 0;             ///< of a global access: 32-byte sectors touched, summed over requests
-  std::uint64_t wavefronts = 0;          ///< of a shared access: passes its bank conflicts need
-  std::uint64_t ideal_wavefronts = 0;    ///< of a shared access: passes without any conflict
-  std::uint64_t bytes = 0;               ///< of a memory access: asked for by its lanes
+  std::uint64_t lanes = 0;               ///< active lanes in them (predicated-off lanes excluded)
+  std::uint64_t divergent_branches = 0;  ///< for a branch: executions in which its lanes part
+  std::uint64_t requests = 0;            ///< for a memory access: executions that reach memory
+  std::uint64_t sectors = 0;             ///< for a global access: 32-byte sectors touched, summed over requests
+  std::uint64_t wavefronts = 0;          ///< for a shared access: passes that its bank conflicts need
+  std::uint64_t ideal_wavefronts = 0;    ///< for a shared access: passes without any conflict
+  std::uint64_t bytes = 0;               ///< for a memory access: bytes that its lanes ask for
 
   InstructionCounters& operator+=(const InstructionCounters& other);
   InstructionCounters& operator*=(std::uint64_t times);
 };
 
-/// A kernel did what hardware would end it for. The message is one line: what, which kernel, PTX line and source line,
-/// block, thread, address and allocation.
+/// A kernel did something for which hardware would end it. The message is one line: what, which kernel, PTX line and
+/// source line, block, thread, address and allocation.
 struct KernelFault : std::runtime_error {
   using std::runtime_error::runtime_error;
   explicit KernelFault(const Finding& found) : std::runtime_error(to_text(found)), finding(found) {}
   Finding finding;  ///< without a problem where the fault has no place
 };
 
-/// The allocation an instruction touched last: accesses tend to stay in it.
+/// The allocation that an instruction touched last, where its accesses tend to stay.
 struct CachedRange {
   std::uint64_t begin = 1;
   std::uint64_t end = 0;
 };
 
-/// What will arrive at an mbarrier: a copy that is under way.
+/// A copy that is under way and will arrive at an mbarrier.
 struct PendingArrival {
   std::uint64_t mbarrier = 0;  ///< offset in shared memory
   std::function<void()> land;  ///< carries it out
 };
 
-/// What the blocks that one host thread runs collect together.
+/// The results of the blocks that one host thread runs.
 struct RunTotals {
   explicit RunTotals(const Program& program)
       : counters(program.kernel->instructions.size()),
@@ -66,20 +67,20 @@ struct RunTotals {
         known_patterns(program.kernel->instructions.size(), patterns.nothing()),
         block_warps(program.blocks.size()),
         block_lanes(program.blocks.size()) {}
-  RunTotals(const RunTotals&) = delete;  // what is known of instructions points into it
+  RunTotals(const RunTotals&) = delete;  // not copyable: known patterns point into it
   RunTotals& operator=(const RunTotals&) = delete;
 
-  std::vector<InstructionCounters> counters;  ///< by instruction: those that are not counted with their basic block
+  std::vector<InstructionCounters> counters;  ///< by instruction, without those counted with their basic block
   std::vector<CachedRange> ranges;            ///< by instruction
   LanePatterns patterns;
   std::vector<KnownPattern> known_patterns;    ///< by instruction
   std::vector<KnownPattern> patterns_abreast;  ///< by instruction and warp of a block, for warps abreast
   std::vector<std::uint64_t> block_warps;      ///< by basic block: entries by a warp
   std::vector<std::uint64_t> block_lanes;
-  std::uint64_t memory_changes = 0;             ///< counts what changes memory beside stores: see SpinWatch
-  std::uint64_t looked_at_changes = 0;          ///< of memory, when limits were looked at last
-  std::uint64_t operations_without_change = 0;  ///< by warps, since memory was found changed
-  std::string printed;                          ///< by printf in kernels
+  std::uint64_t memory_changes = 0;             ///< counts changes of memory other than stores: see SpinWatch
+  std::uint64_t looked_at_changes = 0;          ///< of memory, at the last look at limits
+  std::uint64_t operations_without_change = 0;  ///< by warps, since memory was last found changed
+  std::string printed;                          ///< output of printf in kernels
 };
 
 class BlockContext {
@@ -101,13 +102,13 @@ class BlockContext {
   Dim3 block_size;
   Dim3 block_index;
   std::uint64_t block_number = 0;    ///< in the order of blocks of the launch
-  const Cluster* cluster = nullptr;  ///< none: the block is alone in it
-  unsigned rank = 0;                 ///< in its cluster
+  const Cluster* cluster = nullptr;  ///< none: the block is alone in its cluster
+  unsigned rank = 0;                 ///< the block's rank in its cluster
   bool has_ended = true;
   std::vector<std::byte> shared;
   std::vector<std::byte> local;  ///< [warp][lane][local_bytes]
   const std::byte* parameters = nullptr;
-  std::span<InstructionCounters> counters;  ///< these seven as in RunTotals
+  std::span<InstructionCounters> counters;  ///< this and the next six members are as in RunTotals
   std::span<CachedRange> ranges;
   LanePatterns& patterns;
   std::span<KnownPattern> known_patterns;
@@ -116,20 +117,21 @@ class BlockContext {
   std::string& printed;
   std::vector<PendingCopies> copies;     ///< by warp
   std::vector<PendingArrival> arrivals;  ///< in the order in which they began
-  BulkGroups bulk_groups;                ///< copies that are under way to global memory
-  std::uint64_t bulk_copies = 0;         ///< that have begun
-  bool waits_in_vain = false;            ///< a wait found that what it waits for has not come
+  BulkGroups bulk_groups;                ///< pending copies to global memory
+  std::uint64_t bulk_copies = 0;         ///< number of copies that have begun
+  bool waits_in_vain = false;            ///< whether a wait was unsuccessful
   std::vector<AccessObserver*> observers;
-  L1Cache* l1 = nullptr;           ///< of the multiprocessor the block runs on; none: traffic below it is not counted
+  L1Cache* l1 = nullptr;           ///< of the block's multiprocessor; none: traffic below it is not counted
   FindingLog* findings = nullptr;  ///< none: the first fault ends the launch
   bool is_counted = true;          ///< otherwise only the requests of instructions have to be right: see SpinWatch
 
-  /// What happened at an operation for a lane, for a message: places and names, no address.
+  /// Describes an event at an operation for a lane, for a message: places and names, no address.
   Finding finding_at(const WarpState& warp, const Operation& operation, int lane, Checker checker,
                      std::string problem) const;
 
-  /// A fault: noted as a finding of the checker, or, without findings, thrown as KernelFault. `kind` tells apart faults
-  /// of different kinds of one instruction; `lanes` are those it happens for; `describe(lane)` makes the finding.
+  /// Reports a fault: as a finding of the checker, or, if findings are not collected, as a KernelFault. `kind`
+  /// distinguishes faults of different kinds of one instruction; `lanes` are the lanes with the fault; `describe(lane)`
+  /// makes the finding.
   template <typename Describe>
   void fault(const WarpState& warp, const Operation& operation, Checker checker, int kind, LaneMask lanes,
              const Describe& describe) const {

@@ -1,4 +1,4 @@
-// Bulk copies that are under way (cp.async.bulk, cp.reduce.async.bulk, st.async, red.async), and the groups of those
+// Bulk copies that are under way (cp.async.bulk, cp.reduce.async.bulk, st.async, red.async), and the groups of copies
 // that a thread waits for.
 #pragma once
 
@@ -15,34 +15,34 @@
 
 namespace convladder::simulated {
 
-/// Writes data to memory, or combines it with what is there.
+/// Writes data to memory, or combines it with the existing data.
 using Combine = void (*)(std::byte* at, std::span<const std::byte> data);
 
-/// What a write does to one piece of memory.
+/// The part of a write that goes to one piece of memory.
 struct BulkPart {
-  std::uint64_t address = 0;  ///< in shared memory: in shared::cluster, as cluster.hpp has it
+  std::uint64_t address = 0;  ///< in shared memory: in shared::cluster, as described in cluster.hpp
   std::byte* at = nullptr;
-  std::size_t first = 0;  ///< of BulkWrite::data
+  std::size_t first = 0;  ///< index into BulkWrite::data
   std::size_t bytes = 0;
 };
 
-/// One thread's write that has been begun.
+/// One thread's write that has begun.
 struct BulkWrite {
   WarpState warp;
   const Operation* operation = nullptr;
   int lane = 0;
-  std::uint64_t number = 0;  ///< of the block's bulk copies
+  std::uint64_t number = 0;  ///< number among the block's bulk copies
   ptx::Space space = ptx::Space::global;
   std::vector<BulkPart> parts;
-  std::vector<std::byte> data;  ///< as it was when the copy began
+  std::vector<std::byte> data;  ///< the data when the copy began
   Combine combine = nullptr;
 
-  /// The data is there from now on; observers are told.
+  /// Writes the data and tells observers.
   void land() const;
 };
 
-/// So many copies of a block are kept back; where there are more, the oldest lands, as it may at any time. What a loop
-/// without waits asks for has an end so.
+/// The number of a block's copies that are kept back; if there are more, the oldest lands, as it may at any time. This
+/// bounds the memory of a loop without waits.
 inline constexpr std::size_t kMostUnderWay = 256;
 
 /// Copies of a block that their threads wait for in groups.
@@ -59,8 +59,8 @@ class BulkGroups {
     land(*std::ranges::find(entries_, false, &Entry::has_landed));
   }
   void commit(int thread) { ++committed_[thread]; }
-  /// Calls seen(write) for the thread's writes of all but its latest `groups_left` groups, in order. They land, unless
-  /// it is only their sources that the thread waits for.
+  /// Calls seen(write) for the thread's writes of all but its latest `groups_left` groups, in order. The writes land,
+  /// unless the thread waits only for their sources.
   template <typename Seen>
   void wait(int thread, std::uint64_t groups_left, bool sources_only, const Seen& seen) {
     const auto is_waited_for = [&](const Entry& entry) {
@@ -73,7 +73,7 @@ class BulkGroups {
     }
     if (!sources_only) std::erase_if(entries_, is_waited_for);
   }
-  /// The block ends: all land.
+  /// Lands all copies, as the block ends.
   void land_all() {
     for (Entry& entry : entries_) land(entry);
     entries_.clear();
@@ -84,7 +84,7 @@ class BulkGroups {
     int thread = 0;
     std::uint64_t group = 0;
     bool has_landed = false;
-    BulkWrite write;  ///< without data when it has landed
+    BulkWrite write;  ///< without data once it has landed
   };
   void land(Entry& entry) {
     if (entry.has_landed) return;

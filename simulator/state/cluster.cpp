@@ -9,10 +9,10 @@
 namespace convladder::simulated {
 namespace {
 
-/// Kinds of faults beside those of other accesses.
+/// Kinds of faults in addition to those of other accesses.
 enum Fault { kNoSuchBlock = 130, kOwnOnly, kHasEnded, kOutOfBounds };
 
-/// "ld.shared.u32", "ld.shared::cta.u32", "st.bulk": only the own block's memory is meant.
+/// Whether only the own block's memory is meant: "ld.shared.u32", "ld.shared::cta.u32", "st.bulk".
 bool means_own_block(const ptx::Instruction& instruction) {
   const std::string_view opcode = instruction.opcode;
   for (const char* word : {".shared::cluster", ".multicast::cluster"}) {

@@ -1,7 +1,7 @@
-// The blocks of a cluster, which reach each other's shared memory (PTX ISA 9.0, 2.2.1 and 5.1.5).
+// The blocks of a cluster, which can access each other's shared memory (PTX ISA 9.0, 2.2.1 and 5.1.5).
 //
-// An address in shared::cluster is an offset in the own block's shared memory, or, as mapa makes it, one in that of the
-// block of a rank, with the rank above its bits. In generic addresses it lies in the window of shared memory.
+// An address in shared::cluster is an offset in the own block's shared memory, or, as made by mapa, one in that of the
+// block of a rank, with the rank above its bits. As a generic address it is in the window of shared memory.
 #pragma once
 
 #include <array>
@@ -18,28 +18,30 @@ namespace convladder::simulated {
 
 inline constexpr unsigned kRankShift = 24;  // a block has less than 2^24 bytes
 
-/// The address in shared::cluster of an offset in the shared memory of a block; `own` is the rank of who asks.
+/// The address in shared::cluster of an offset in the shared memory of a block; `own` is the rank of the block that
+/// asks.
 inline std::uint64_t cluster_address(unsigned rank, unsigned own, std::uint64_t offset) {
   return (rank == own ? 0 : std::uint64_t{rank + 1} << kRankShift) | offset;
 }
 
-/// What an address in shared::cluster means.
+/// The meaning of an address in shared::cluster.
 struct SharedPlace {
   BlockContext* owner = nullptr;  ///< none: no block of the cluster
-  std::uint64_t offset = 0;       ///< in its shared memory, if it has so much
+  std::uint64_t offset = 0;       ///< in the owner's shared memory, which may be smaller
 };
 SharedPlace shared_place(BlockContext& block, std::uint64_t address);
 
 struct Cluster {
-  Dim3 size;                          ///< blocks
+  Dim3 size;                          ///< in blocks
   std::vector<BlockContext*> blocks;  ///< by rank
 };
 
-/// Where the lanes of an access to shared::cluster find their data; others than those of `mask` find that of one of
-/// them. Faulty lanes are reported: the result is the mask without them. Observers are told.
+/// The places of the data of the lanes of an access to shared::cluster; lanes outside of `mask` get the place of a lane
+/// in it. Faulty lanes are reported: the result is the mask without them. Observers are told.
 LaneMask reach_cluster(const WarpState& warp, const Operation& operation, const Addresses& addresses, LaneMask mask,
                        int bytes, AccessKind kind, std::array<std::byte*, kLanes>& at);
-/// Of one lane and any number of bytes; nullptr, and a fault, where it cannot be. Observers are not told.
+/// The place of any number of bytes of one lane; nullptr, and a fault, where it is not possible. Observers are not
+/// told.
 std::byte* reach_in_cluster(const WarpState& warp, const Operation& operation, int lane, std::uint64_t address,
                             std::uint64_t bytes, AccessKind kind);
 

@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kLongestText = 1 << 16;  // bytes
 constexpr int kWidest = 4096;                  // characters of one value
 
-/// Where a generic address is on the host, if `bytes` can be read there.
+/// The host's place of a generic address, if `bytes` can be read there.
 const std::byte* readable(const WarpState& warp, int lane, std::uint64_t address, std::uint64_t bytes) {
   const BlockContext& block = *warp.block;
   if (address >= kLocalWindow && address - kLocalWindow < block.program->local_bytes) {
@@ -34,7 +34,7 @@ const std::byte* readable(const WarpState& warp, int lane, std::uint64_t address
   return block.memory->host(address);
 }
 
-/// The arguments, each at a multiple of its size.
+/// The arguments of printf, each at a multiple of its size.
 class ArgumentList {
  public:
   ArgumentList(const WarpState& warp, int lane, std::uint64_t address) : warp_(warp), lane_(lane), address_(address) {}
@@ -59,7 +59,7 @@ class ArgumentList {
   int taken_ = 0;
 };
 
-/// "%-08.3lld" in its parts.
+/// The parts of a conversion such as "%-08.3lld".
 struct Conversion {
   std::string flags;
   std::optional<int> width;
@@ -137,7 +137,7 @@ class Printer {
     append(how, "", arguments_.take<std::int32_t>(), "", how.letter);
   }
 
-  /// The host's own printf formats it.
+  /// Formats a value with the host's own printf.
   template <typename T>
   void append(const Conversion& how, const char* size, T argument, const char* more_flags, char letter) {
     std::string one = '%' + how.flags + more_flags;

@@ -1,4 +1,4 @@
-// What a checker found: one entry for each place in a kernel, with how often it happened there.
+// The findings of a checker: one for each place in a kernel, with the number of times that it happened there.
 #pragma once
 
 #include <cstdint>
@@ -9,36 +9,36 @@
 
 namespace convladder::simulated {
 
-/// After the tools of NVIDIA's compute-sanitizer.
+/// The checkers, like the tools of NVIDIA's compute-sanitizer.
 enum class Checker {
   memory,          ///< memcheck: accesses outside of allocations, misaligned ones, memory that is never freed
-  initialization,  ///< initcheck: reads of what was never written
+  initialization,  ///< initcheck: reads of memory that was never written
   race,            ///< racecheck: accesses of two threads in no defined order, at least one of them a write
   synchronization  ///< synccheck: barriers that not all of their threads reach
 };
 
-/// "memcheck", "initcheck", "racecheck", "synccheck".
+/// The name of a checker: "memcheck", "initcheck", "racecheck", "synccheck".
 std::string_view checker_name(Checker checker);
 
 struct Finding {
   Checker checker = Checker::memory;
   std::string problem;  ///< "read of 4 bytes 0 bytes past the end of 'in' (256 bytes)"
-  std::string kernel;   ///< as in the PTX
+  std::string kernel;   ///< name in the PTX
   std::string opcode;
   int ptx_line = 0;
-  std::string source_file;  ///< base name; empty where the PTX has no line information
+  std::string source_file;  ///< base name; empty if the PTX has no line information
   int source_line = 0;
-  Dim3 block;                 ///< of the first thread, in the order of blocks, for which it happened
+  Dim3 block;                 ///< of the first thread, in the order of blocks, with the finding
   Dim3 thread;                ///< in its block
   std::string space;          ///< "global", "shared", "local"; empty if no address is involved
   std::uint64_t address = 0;  ///< in global memory, or the offset in shared or local memory
-  std::string allocation;     ///< its label; empty if there is none
-  std::uint64_t count = 0;    ///< threads for which it happened, over the whole launch
+  std::string allocation;     ///< label of the allocation; empty if there is none
+  std::uint64_t count = 0;    ///< threads with the finding, over the whole launch
 };
 
-/// "'st.global.f32' in scale, PTX line 24, scale.cu line 7, block (0, 0, 0), thread (5, 0, 0)"
+/// The place in words: "'st.global.f32' in scale, PTX line 24, scale.cu line 7, block (0, 0, 0), thread (5, 0, 0)"
 std::string place_text(const Finding& finding);
-/// One line with everything.
+/// The whole finding in one line.
 std::string to_text(const Finding& finding);
 
 }  // namespace convladder::simulated

@@ -1,4 +1,4 @@
-// A finding as it stands in every JSON output.
+// A finding in the form that it has in every JSON output.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -8,7 +8,7 @@
 
 namespace convladder::simulated {
 
-/// All fields of Finding by their names; the kernel's as it was written, block and thread as [x, y, z].
+/// All fields of Finding by their names; the kernel's name as written, block and thread as [x, y, z].
 inline nlohmann::ordered_json finding_json(const Finding& finding) {
   return {{"checker", checker_name(finding.checker)},
           {"problem", finding.problem},
@@ -25,7 +25,7 @@ inline nlohmann::ordered_json finding_json(const Finding& finding) {
           {"count", finding.count}};
 }
 
-/// The reverse. Throws nlohmann::ordered_json::exception for what is none.
+/// Reads the JSON of a finding. Throws nlohmann::ordered_json::exception for anything else.
 inline Finding read_finding(const nlohmann::ordered_json& json) {
   Finding finding;
   const auto checker = json.at("checker").get<std::string>();

@@ -1,4 +1,4 @@
-// Findings as they are collected: once for each place, with a count, the same for every number of host threads.
+// Collects findings: one for each place, with a count, the same for every number of host threads.
 #pragma once
 
 #include <cstdint>
@@ -10,17 +10,17 @@
 
 namespace convladder::simulated {
 
-/// What makes two findings the same one.
+/// The identity of a finding: two findings with the same site are one.
 struct FindingSite {
   Checker checker = Checker::memory;
-  int instruction = 0;                                   ///< of the kernel
-  int kind = 0;                                          ///< the checker's own: what is wrong there
+  int instruction = 0;                                   ///< index in the kernel
+  int kind = 0;                                          ///< the checker's own number for what is wrong
   auto operator<=>(const FindingSite&) const = default;  // NOLINT(modernize-use-nullptr): a false alarm
 };
 
 class FindingLog {
  public:
-  /// `describe()` makes the finding; it is called for the first of a site in the order of blocks only.
+  /// `describe()` makes the finding; it is called only for the first finding of a site in the order of blocks.
   template <typename Describe>
   void add(const FindingSite& site, std::uint64_t block, std::uint64_t count, const Describe& describe) {
     Entry& entry = entries_[site];
@@ -38,7 +38,7 @@ class FindingLog {
 
   bool empty() const { return entries_.empty(); }
 
-  /// In the order of instructions within each checker.
+  /// The findings in the order of instructions within each checker.
   std::vector<Finding> findings() const {
     std::vector<Finding> list;
     for (const auto& [site, entry] : entries_) {

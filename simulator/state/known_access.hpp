@@ -1,5 +1,5 @@
-// The quick way for what nearly all accesses are: an instruction reaches memory in the pattern in which it did before.
-// What that costs is known then, without a look at each lane.
+// The fast way for nearly all accesses: an instruction reaches memory in the same pattern as before. The cost is then
+// known without looking at each lane.
 #pragma once
 
 #include "simulator/caches/l1_cache.hpp"
@@ -7,8 +7,8 @@
 
 namespace convladder::simulated {
 
-/// Where the data of the first lane of the pattern lies, with the access checked as `reach` does; nullptr if `reach`
-/// has to see to it, because something is wrong with it. `first` is that lane's address.
+/// The place of the data of the pattern's first lane, with the access checked as in `reach`; nullptr if something is
+/// wrong, which `reach` then handles. `first` is that lane's address.
 template <ptx::Space kSpace>
 inline std::byte* known_place(const BlockContext& block, const Operation& operation, const LanePattern& pattern,
                               std::uint64_t first, int bytes, AccessKind kind) {
@@ -29,7 +29,7 @@ inline std::byte* known_place(const BlockContext& block, const Operation& operat
   }
 }
 
-/// Likewise, and counted as `reach` does.
+/// As `known_place`, with the access counted as in `reach`.
 template <ptx::Space kSpace>
 inline std::byte* reach_known(const WarpState& warp, const Operation& operation, KnownPattern& known,
                               std::uint64_t first, int bytes, AccessKind kind) {
@@ -42,7 +42,7 @@ inline std::byte* reach_known(const WarpState& warp, const Operation& operation,
   ++known.uses;
   if constexpr (kSpace == ptx::Space::global) {
     if (!block.is_counted) return at;
-    __builtin_prefetch(at);  // it comes while the caches are looked at
+    __builtin_prefetch(at);  // it arrives while the caches are looked at
     const LanePattern::Sectors& known_sectors = pattern.sectors[(first >> 2) % pattern.sectors.size()];
     if (known_sectors.mask == 0) [[unlikely]] {
       find_sectors(pattern, first);

@@ -8,7 +8,7 @@
 namespace convladder::simulated {
 namespace {
 
-/// Kinds of faults: what tells two findings of one instruction apart.
+/// Kinds of faults, by which two findings of one instruction differ.
 enum Fault { kMisaligned, kOutOfBounds, kReadOnly };
 
 const char* verb(AccessKind kind) {
@@ -40,13 +40,13 @@ LaneMask lanes_where(LaneMask mask, const Wrong& wrong) {
   return result;
 }
 
-/// The access while it is checked: faulty lanes are taken out of it.
+/// An access that is being checked, from which faulty lanes are removed.
 struct Checked {
   Addresses& addresses;
   LaneMask mask;
   AddressSpan span;
 
-  /// Returns whether any lane is left.
+  /// Removes faulty lanes; returns whether any lane is left.
   bool drop(LaneMask faulty) {
     mask &= ~faulty;
     if (mask == 0) return false;
@@ -74,7 +74,7 @@ bool check_alignment(const WarpState& warp, const Operation& operation, Checked&
   return access.drop(faulty);
 }
 
-/// Of an address that is far from all memory of the device.
+/// Describes an address that is far from all memory of the device.
 std::string nobodys_place(std::uint64_t address) {
   constexpr std::uint64_t kNearNull = std::uint64_t{1} << 16;
   if (address == 0) return "a null pointer";
@@ -98,7 +98,7 @@ std::string place_in_memory(const DeviceMemory& memory, std::uint64_t address, s
     return (below == nullptr || address - below->end > kNear) && (above == nullptr || above->begin - address > kNear);
   };
   if (address - kGlobalWindow >= kGlobalWindowBytes && is_far()) return nobodys_place(address);
-  // What lies nearer is more likely what was meant.
+  // The nearer allocation is more likely to be the intended one.
   if (above != nullptr && (below == nullptr || above->begin - address < address - below->end)) {
     label = above->label;
     return fmt::format("{} bytes before the start of '{}' ({} bytes{})", above->begin - address, above->label,
@@ -110,8 +110,8 @@ std::string place_in_memory(const DeviceMemory& memory, std::uint64_t address, s
                      below->end - below->begin, below->freed ? ", freed" : "");
 }
 
-/// Whether accesses of `length` bytes that begin from `low` to `high` stay between `begin` and `end`. An address is any
-/// 64 bits: no sum of one and a length is made, it could wrap.
+/// Whether accesses of `length` bytes at addresses from `low` to `high` are between `begin` and `end`. Addresses can be
+/// any 64 bits, so no sum of an address and a length is computed, as it could wrap.
 bool is_inside(std::uint64_t begin, std::uint64_t end, std::uint64_t low, std::uint64_t high, std::uint64_t length) {
   return begin <= low && high <= end && length <= end - high;
 }
@@ -146,12 +146,12 @@ bool check_global(const WarpState& warp, const Operation& operation, Checked& ac
   return access.drop(faulty);
 }
 
-/// An offset as a message shows it: those of 32 bits may be negative as well.
+/// An offset as a message shows it: those of 32 bits may be negative.
 std::int64_t shown_offset(std::uint64_t offset) {
   return offset >> 32 == 0 ? static_cast<std::int32_t>(offset) : static_cast<std::int64_t>(offset);
 }
 
-/// Parameters are only read.
+/// Drops lanes that write parameters, which can only be read.
 bool check_read_only(const WarpState& warp, const Operation& operation, Checked& access, AccessKind kind) {
   if (kind == AccessKind::load) return true;
   warp.block->fault(warp, operation, Checker::memory, kReadOnly, access.mask, [&](int lane) {
@@ -161,7 +161,7 @@ bool check_read_only(const WarpState& warp, const Operation& operation, Checked&
   return access.drop(access.mask);
 }
 
-/// Offsets from 0 to before `size`.
+/// Drops lanes whose offsets are not from 0 to before `size`.
 bool check_bounds(const WarpState& warp, const Operation& operation, Checked& access, int bytes, std::size_t size,
                   AccessKind kind, const char* space) {
   const auto length = static_cast<std::uint64_t>(bytes);

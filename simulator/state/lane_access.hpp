@@ -1,4 +1,4 @@
-// From a warp's addresses to places in host memory: alignment and bounds checked, costs counted, observers told.
+// Turns a warp's addresses into places in host memory: checks alignment and bounds, counts costs, tells observers.
 //
 // Loads and stores, atomics and asynchronous copies all reach memory through `reach`.
 #pragma once
@@ -12,14 +12,14 @@
 
 namespace convladder::simulated {
 
-/// Where the lanes' data lies. Lanes outside of `mask` have the place of one inside of it; all are valid to read.
+/// The places of the lanes' data. Lanes outside of `mask` have the place of one inside of it; all are valid to read.
 struct LanePlaces {
   std::array<std::byte*, kLanes> at;
-  LaneMask mask = 0;  ///< lanes of the access that are right: all of them, unless findings are collected
+  LaneMask mask = 0;  ///< lanes without a fault: all of them, unless findings are collected
 };
 
-/// The addresses of an operation whose address slot is given; inactive lanes as `fill_inactive` leaves them. Sums wrap
-/// in as many bits as the address has, as on hardware: [%r1+8] is 4 where %r1 is -4.
+/// The addresses of an operation whose address slot is given; those of inactive lanes are set as in `fill_inactive`.
+/// Sums wrap in as many bits as the address has, as on hardware: [%r1+8] is 4 where %r1 is -4.
 inline Addresses lane_addresses(const WarpState& warp, const Operation& operation, Slot slot, bool is_64_bit) {
   Addresses addresses;
   const auto offset = static_cast<std::uint64_t>(operation.offset);
@@ -34,9 +34,9 @@ inline Addresses lane_addresses(const WarpState& warp, const Operation& operatio
   return addresses;
 }
 
-/// One access of `bytes` a lane in a state space: shared, local, param, constant or global. Addresses are offsets
-/// except in global memory and of constants, which lie in global memory here. Faulty lanes are reported and leave the
-/// result's mask, which may become empty.
+/// Reaches memory for one access of `bytes` per lane in a state space: shared, local, param, constant or global.
+/// Addresses are offsets, except in global memory and for constants, which are in global memory here. Faulty lanes are
+/// reported and removed from the result's mask, which may become empty.
 template <ptx::Space kSpace>
 LanePlaces reach(const WarpState& warp, const Operation& operation, Addresses addresses, int bytes, AccessKind kind);
 
@@ -46,35 +46,35 @@ extern template LanePlaces reach<ptx::Space::local>(const WarpState&, const Oper
 extern template LanePlaces reach<ptx::Space::constant>(const WarpState&, const Operation&, Addresses, int, AccessKind);
 extern template LanePlaces reach<ptx::Space::param>(const WarpState&, const Operation&, Addresses, int, AccessKind);
 
-/// What a single lane reads or writes as a whole: in shared or global memory, `bytes` from `address` on, both multiples
-/// of `unit`.
+/// Memory that a single lane reads or writes as a whole: `bytes` from `address` on in shared or global memory, both
+/// multiples of `unit`.
 struct Region {
   ptx::Space space = ptx::Space::global;
   std::uint64_t address = 0;
   std::uint64_t bytes = 0;
   std::uint64_t unit = 16;
 };
-/// Where it lies, also in the kernel's parameters; nullptr, and a fault, where it cannot be. Nothing is counted, and
-/// observers are not told.
+/// The place of a region, which may be in the kernel's parameters; nullptr, and a fault, where it is not possible.
+/// Nothing is counted, and observers are not told.
 std::byte* find_region(const WarpState& warp, const Operation& operation, int lane, const Region& region,
                        AccessKind kind);
-/// Likewise; counts its sectors, past the L1, or its wavefronts.
+/// As `find_region`, and counts the region's sectors, past the L1, or its wavefronts.
 std::byte* reach_region(const WarpState& warp, const Operation& operation, int lane, const Region& region,
                         AccessKind kind);
 
-/// The different sectors that the lanes of a request touch, where a lane touches several places.
+/// The different sectors of a request, in which a lane touches several places.
 using TouchedSectors = std::vector<std::uint64_t>;
 
-/// Texels of the lanes of `mask`, `bytes` each, in global memory: checked and shown to observers as `reach` does. What
-/// they cost is added up in `sectors`, for `count_texels`.
+/// Reaches texels of the lanes of `mask`, `bytes` each, in global memory: checked and shown to observers as in `reach`.
+/// Their sectors are added to `sectors`, for `count_texels`.
 LanePlaces reach_texels(const WarpState& warp, const Operation& operation, Addresses addresses, LaneMask mask,
                         int bytes, AccessKind kind, TouchedSectors& sectors);
 
-/// One request of a texture or a surface.
+/// Counts one request of a texture or a surface.
 void count_texels(const WarpState& warp, const Operation& operation, TouchedSectors& sectors, AccessKind kind,
                   bool is_texture);
 
-/// Calls access.operator()<Space>(addresses) for the lanes of each state space that generic addresses lie in, with
+/// Calls access.operator()<Space>(addresses) for the lanes of each state space in which the generic addresses are, with
 /// `warp.mask` set to those lanes.
 template <typename Access>
 void for_each_space(WarpState& warp, Addresses addresses, const Access& access) {

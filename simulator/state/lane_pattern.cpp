@@ -10,11 +10,11 @@ namespace convladder::simulated {
 namespace {
 
 constexpr std::size_t kMostPatterns = 512;  // of a host thread: 448 bytes each
-constexpr int kMostFruitless = 32;          // then an instruction is taken for one that goes anywhere
+constexpr int kMostFruitless = 32;          // after this many, an instruction is assumed to reach memory anywhere
 constexpr std::uint64_t kFarthest = std::uint64_t{1} << 30;
 constexpr std::uint64_t kFarthestGlobal = 62 << kSectorShift;  // sectors that are a mask, wherever they begin
 
-/// None if lanes lie too far apart.
+/// The key of a request's pattern; none if lanes are too far apart.
 std::optional<PatternKey> key_of(ptx::Space space, const Addresses& addresses, LaneMask mask, int bytes,
                                  AccessKind kind) {
   PatternKey key;
@@ -129,7 +129,7 @@ void LanePatterns::learn(KnownPattern& known, ptx::Space space, const Addresses&
   const AddressSpan span = address_span(addresses);
   if (!key || span.high - span.low > (space == ptx::Space::global ? kFarthestGlobal : kFarthest)) return;
   const std::uint32_t hash = hash_of(*key);
-  if (LanePattern* const there = find(*key, hash)) {  // it was recalled, in another allocation
+  if (LanePattern* const there = find(*key, hash)) {  // it was recalled for another allocation
     known.pattern = there;
     return;
   }

@@ -1,5 +1,5 @@
-// Words of 32 lanes, between registers and memory: in the widest registers of the host where it has AVX-512, otherwise
-// in loops, which say what is done. GCC makes neither masked loads nor a comparison's mask of such loops.
+// Words of 32 lanes, moved between registers and memory: in the widest registers of the host where it has AVX-512,
+// otherwise in loops, which define the meaning. GCC makes neither masked loads nor a comparison's mask of such loops.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@
 
 namespace convladder::simulated {
 
-using LaneOffsets = std::array<std::int32_t, kLanes>;  // in bytes; aligned to 64 of them
+using LaneOffsets = std::array<std::int32_t, kLanes>;  // in bytes; aligned to 64 bytes
 
 inline std::uint32_t word_at(const std::byte* at) {
   std::uint32_t word = 0;
@@ -24,7 +24,7 @@ inline std::uint32_t word_at(const std::byte* at) {
 
 #ifdef __AVX512F__
 
-/// The lanes whose address is not `first` and its offset.
+/// The lanes whose address is not `first` plus their offset.
 inline LaneMask lanes_elsewhere(const std::uint32_t* addresses, std::uint32_t first, const LaneOffsets& offsets) {
   const auto half = [&](int lane) -> LaneMask {
     const __m512i found = _mm512_sub_epi32(_mm512_loadu_si512(addresses + lane), _mm512_set1_epi32(int(first)));
@@ -41,14 +41,14 @@ inline LaneMask lanes_elsewhere(const std::uint64_t* addresses, std::uint64_t fi
   return quarter(0) | quarter(8) << 8 | quarter(16) << 16 | quarter(24) << 24;
 }
 
-/// Words of lanes that lie side by side, lane 0's at `row`. Other lanes' words are not touched.
+/// Loads words of lanes that are contiguous, with lane 0's at `row`. Other lanes' words are not touched.
 inline void load_lanes(std::uint32_t* words, LaneMask lanes, const std::byte* row) {
   for (int lane = 0; lane < kLanes; lane += 16) {
     const __m512i before = _mm512_loadu_si512(words + lane);
     _mm512_storeu_si512(words + lane, _mm512_mask_loadu_epi32(before, __mmask16(lanes >> lane), row + 4 * lane));
   }
 }
-/// Likewise of two groups of lanes.
+/// Loads words of two groups of lanes, each of which is contiguous.
 inline void load_lanes(std::uint32_t* words, LaneMask lanes, const std::byte* row, LaneMask others,
                        const std::byte* other_row) {
   for (int lane = 0; lane < kLanes; lane += 16) {
@@ -64,7 +64,7 @@ inline void store_lanes(const std::uint32_t* words, LaneMask lanes, std::byte* r
   }
 }
 
-/// Words of lanes that lie anywhere.
+/// Loads words of lanes at any places.
 inline void gather_lanes(std::uint32_t* words, LaneMask lanes, const std::byte* at, const LaneOffsets& offsets) {
   for (int lane = 0; lane < kLanes; lane += 16) {
     const __m512i before = _mm512_loadu_si512(words + lane);
@@ -74,13 +74,13 @@ inline void gather_lanes(std::uint32_t* words, LaneMask lanes, const std::byte* 
   }
 }
 
-/// Four words of each lane, one behind the other: the first of all lanes go to words[0]. Lanes that take no part have a
-/// valid offset, too.
+/// Loads four consecutive words for each lane: the first words of all lanes go to words[0]. Lanes that take no part
+/// must have a valid offset, too.
 inline void gather_fours(const std::array<std::uint32_t*, 4>& words, LaneMask lanes, const std::byte* at,
                          const LaneOffsets& offsets) {
   const auto four = [&](int lane) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(at + offsets[lane])); };
   for (int lane = 0; lane < kLanes; lane += 16) {
-    // Lanes i, i + 4, i + 8 and i + 12 in one register: then each quarter of four registers is to be transposed.
+    // Lanes i, i + 4, i + 8 and i + 12 in one register: then each quarter of four registers is transposed.
     const auto every_fourth = [&](int i) {
       __m512i result = _mm512_zextsi128_si512(four(lane + i));
       result = _mm512_inserti32x4(result, four(lane + i + 4), 1);
@@ -88,7 +88,7 @@ inline void gather_fours(const std::array<std::uint32_t*, 4>& words, LaneMask la
       return _mm512_inserti32x4(result, four(lane + i + 12), 3);
     };
     const __m512i rows[] = {every_fourth(0), every_fourth(1), every_fourth(2), every_fourth(3)};
-    // Those with a mask of zeros to be put in, of which there are none: GCC warns of the others' undefined registers.
+    // The variants with a mask of zeros, none of which is used: GCC warns of undefined registers in the others.
     constexpr __mmask16 kWords = 0xffff;
     constexpr __mmask8 kPairs = 0xff;
     const __m512i low[] = {_mm512_maskz_unpacklo_epi32(kWords, rows[0], rows[1]),

@@ -1,7 +1,7 @@
 // A pre-decoded instruction and the state it works on: registers as structure of arrays over the lanes of a warp.
 //
 // Every operand is a slot of 32 lanes, whatever it was in the text: a register, an immediate, a symbol's address or a
-// special register. So no operation branches on the kind of its operands. Slots of up to 32 bits hold one uint32_t a
+// special register. So no operation branches on the kind of its operands. Slots of up to 32 bits hold one uint32_t per
 // lane, slots of 64 bits one uint64_t; a predicate is one mask for all lanes.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace convladder::simulated {
 
-/// Where a slot lies: a byte offset into the warp's registers or into the constants all warps of a block share.
+/// A slot: a byte offset into the warp's registers or into the constants that all warps of a block share.
 class Slot {
  public:
   Slot() = default;
@@ -28,19 +28,19 @@ class Slot {
   std::uint32_t code_ = 0;
 };
 
-class BlockContext;  // what the warps of a block share: memory, shared memory, findings
+class BlockContext;  // shared by the warps of a block: memory, shared memory, findings
 
-/// What an operation sees of the warp that executes it.
+/// The state of the executing warp that an operation sees.
 struct WarpState {
   std::byte* bases[2] = {};  ///< registers, constants
-  LaneMask mask = 0;         ///< lanes for which the current operation takes effect
+  LaneMask mask = 0;         ///< lanes in which the current operation takes effect
   LaneMask live = 0;         ///< lanes that have not exited
   LaneMask elsewhere = 0;    ///< lanes that carry out a corresponding operation: two bar.warp.sync can be one
-  LaneMask passed_by = 0;    ///< lanes that others waited for, and that went on from where ways meet
+  LaneMask passed_by = 0;    ///< lanes that others waited for, and that went on from where paths meet
   BlockContext* block = nullptr;
   int index = 0;  ///< of the warp in its block
 
-  /// Lanes that a barrier or an exchange of all is for.
+  /// The lanes addressed by a barrier or an exchange of all lanes.
   LaneMask all() const { return live | passed_by; }
   template <typename T>
   T* write(Slot slot) const {
@@ -55,8 +55,8 @@ struct WarpState {
 struct Operation;
 using Handler = void (*)(WarpState& warp, const Operation& operation);
 
-/// What the interpreter does beside calling the handler.
-/// `meeting`: lanes exchange values or wait for each other. It is carried out when all that are named are there.
+/// How the interpreter treats an operation, besides calling the handler.
+/// `meeting`: lanes exchange values or wait for each other. It is carried out when all named lanes are there.
 /// `call` and `return_`: of functions; a kernel's `ret` is an exit.
 enum class OperationKind : std::uint8_t {
   plain,
@@ -72,24 +72,24 @@ enum class OperationKind : std::uint8_t {
 };
 
 struct Operation {
-  Handler handler = nullptr;  ///< of a plain operation and of a meeting
+  Handler handler = nullptr;  ///< for plain operations and meetings
   Slot operands[6];           ///< destinations first, as in the text
-  std::int64_t offset = 0;    ///< of an address, in bytes; otherwise Form::parameter
-  int target = 0;             ///< of a branch: index of an operation; of a meeting: see `members`
-  int detail = 0;             ///< what the subject's file says
+  std::int64_t offset = 0;    ///< for an address, in bytes; otherwise Form::parameter
+  int target = 0;             ///< for a branch: index of an operation; for a meeting: see `members`
+  int detail = 0;             ///< meaning defined in the subject's file
   int list = 0;               ///< first of further operands in Program::operand_lists
-  int instruction = 0;        ///< index into ptx::Kernel::instructions: its place and its counters
+  int instruction = 0;        ///< index into ptx::Kernel::instructions: gives its place and its counters
   Slot guard;                 ///< predicate slot, if `guarded`
   OperationKind kind = OperationKind::plain;
   bool guarded = false;
   bool guard_negated = false;
   std::uint8_t vector_elements = 1;  ///< of a memory access; element i is operands[i]
 
-  /// Which of a meeting's operands names the lanes that meet; `kAllLive`: all that have not exited.
+  /// The number of a meeting's operand that names the meeting lanes; `kAllLive`: all lanes that have not exited.
   static constexpr int kAllLive = -1;
-  /// `detail` of a meeting: lanes may be at different ones.
+  /// `detail` of a meeting whose lanes may be at different instructions.
   static constexpr int kWarpBarrier = 1;
-  /// `detail` of a trap that is no assertion; that of one is its call (Program::calls).
+  /// `detail` of a trap that is no assertion; for an assertion it is its call (Program::calls).
   static constexpr int kNoAssertion = -1;
   int members() const { return target; }
 };
@@ -100,7 +100,7 @@ inline void write_predicate(LaneMask* destination, LaneMask mask, LaneMask value
   *destination = (*destination & ~mask) | (value & mask);
 }
 
-/// Stores value(lane) in every lane of the mask. Kept as a loop over all lanes without branches, so that it vectorises.
+/// Stores value(lane) in every lane of the mask. The loop covers all lanes without branches, so that it vectorises.
 template <typename T, typename Value>
 inline void write_lanes(T* destination, LaneMask mask, const Value& value) {
   if (mask == kAllLanes) {

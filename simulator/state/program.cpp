@@ -5,7 +5,7 @@
 namespace convladder::simulated {
 namespace {
 
-/// Where execution can go on behind the last operation of a block; the number of operations for the end.
+/// Where execution can go on after the last operation of a block; the number of operations for the end.
 std::vector<int> following(const Program& program, const ProgramBlock& block) {
   const Operation& last = program.operations[block.end - 1];
   if (last.kind == OperationKind::branch) {
@@ -23,8 +23,8 @@ std::vector<int> following(const Program& program, const ProgramBlock& block) {
   return last.guarded ? std::vector<int>{end, block.end} : std::vector<int>{end};
 }
 
-/// Calls goes_on(operation) for the beginning of every block that can be reached from an operation; the ways end where
-/// it says false. The block of `around` leads nowhere.
+/// Calls goes_on(operation) for the beginning of every block that can be reached from an operation; a way ends where it
+/// returns false. The block of `around` leads nowhere.
 template <typename GoesOn>
 void follow_ways(const Program& program, int from, int around, const GoesOn& goes_on) {
   std::vector<bool> seen(program.blocks.size() + 1, false);

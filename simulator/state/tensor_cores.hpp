@@ -1,4 +1,4 @@
-// How the products of mma and wgmma are added.
+// The ways of adding the products of mma and wgmma.
 #pragma once
 
 #include <cstdint>
@@ -7,13 +7,13 @@
 
 namespace convladder::simulated {
 
-/// `rounding`: one after the other, in ascending order of k, each sum rounded to float32. The others are what these
-/// GPUs do, as far as it has been found out: instructions/matrix/tensor_sum.hpp.
+/// `rounding` adds one after the other, in ascending order of k, and rounds each sum to float32. The others do what
+/// these GPUs do, as far as it is known: instructions/matrix/tensor_sum.hpp.
 enum class TensorCores : std::uint8_t { rounding, a100, h100 };
 
 inline constexpr const char* kTensorCoreNames[] = {"rounding", "a100", "h100"};
 
-/// By its name in `kTensorCoreNames`.
+/// Finds a value by its name in `kTensorCoreNames`.
 inline std::optional<TensorCores> find_tensor_cores(std::string_view name) {
   for (const TensorCores one : {TensorCores::rounding, TensorCores::a100, TensorCores::h100}) {
     if (name == kTensorCoreNames[static_cast<int>(one)]) return one;

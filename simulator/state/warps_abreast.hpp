@@ -1,8 +1,8 @@
-// Warps of a block that carry out the same operations side by side, each operation for all of them before the next: to
-// find out what an operation is and where its operands lie then takes its time once for all.
+// Warps of a block that carry out the same operations together, each operation for all of them before the next: the
+// cost of finding the operation and its operands is then paid only once.
 //
-// That is another order than a warp after another, and only for launches of which nothing is counted and that nobody
-// looks at: see BlockRunner::run_abreast.
+// This differs from the order of one warp after another, and is only for launches that are neither counted nor
+// observed: see BlockRunner::run_abreast.
 #pragma once
 
 #include <array>
@@ -13,22 +13,22 @@
 namespace convladder::simulated {
 
 struct WarpsAbreast {
-  static constexpr int kMost = 8;  ///< their registers should fit into the host's first cache
+  static constexpr int kMost = 8;  ///< so that their registers fit into the host's first-level cache
 
   int count = 0;
   std::array<WarpState*, kMost> warps;        ///< each with the mask of its active lanes
-  std::array<LaneMask, kMost> active{};       ///< these masks
-  std::array<std::ptrdiff_t, kMost> apart{};  ///< bytes from the first one's registers to those of each
+  std::array<LaneMask, kMost> active{};       ///< the masks of active lanes
+  std::array<std::ptrdiff_t, kMost> apart{};  ///< bytes from the first warp's registers to those of each
 };
 
-/// Where an operand lies in each of several warps.
+/// An operand in each of several warps.
 template <typename T>
 class OperandAbreast {
  public:
   OperandAbreast(const WarpsAbreast& abreast, Slot slot)
       : first_(reinterpret_cast<std::uintptr_t>(abreast.warps[0]->read<T>(slot))),
         mask_(slot.is_constant() ? 0 : ~std::uintptr_t{0}) {}
-  /// `apart` is that warp's.
+  /// `apart` belongs to the warp asked for.
   T* of(std::ptrdiff_t apart) const {
     return reinterpret_cast<T*>(first_ + (static_cast<std::uintptr_t>(apart) & mask_));
   }
@@ -38,10 +38,10 @@ class OperandAbreast {
   std::uintptr_t mask_;
 };
 
-/// Carries out a plain operation without a guard for all.
+/// Carries out a plain operation without a guard for all warps.
 using AbreastHandler = void (*)(const WarpsAbreast& abreast, const Operation& operation);
 
-/// One made of the handler for one warp.
+/// An abreast handler made of the handler for one warp.
 template <Handler kHandler>
 void for_each_abreast(const WarpsAbreast& abreast, const Operation& operation) {
   for (int i = 0; i < abreast.count; ++i) kHandler(*abreast.warps[static_cast<std::size_t>(i)], operation);

@@ -40,7 +40,7 @@ std::uint32_t word_of(ChannelType type, const std::byte* texel, int index) {
   }
 }
 
-/// The largest integer of a type; the type is no float.
+/// The largest integer of a type, which is no float.
 float largest(ChannelType type) {
   switch (type) {
     case ChannelType::u8:

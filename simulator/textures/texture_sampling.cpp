@@ -11,11 +11,11 @@ AddressMode mode_of(const SamplerDescription& sampler, int axis) {
   return needs_normalized && !sampler.normalized_coordinates ? AddressMode::clamp : mode;
 }
 
-/// The coordinate in texels. Exact: a float times a size has no more bits than a double.
+/// The coordinate in texels. Exact: a float times a size needs no more bits than a double has.
 double in_texels(float coordinate, std::uint64_t size, const SamplerDescription& sampler, AddressMode mode) {
   if (std::isnan(coordinate)) return 0;
   if (!sampler.normalized_coordinates) return coordinate;
-  // From here on every float is even, and both modes repeat after 2: so products stay small enough to be exact.
+  // From here on every float is even, and both modes repeat after 2, so that products stay small enough to be exact.
   const bool repeats = mode == AddressMode::wrap || mode == AddressMode::mirror;
   if (repeats && std::abs(coordinate) >= 0x1p24F) return 0;
   return static_cast<double>(coordinate) * static_cast<double>(size);

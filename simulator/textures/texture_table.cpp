@@ -11,12 +11,12 @@
 namespace convladder::simulated {
 namespace {
 
-constexpr std::uint64_t kRowAlignment = 32;  // a sector; accesses to surfaces have 16 bytes at most
-constexpr std::uint64_t kHandleStep = 16;    // handles are no small numbers and no neighbours
+constexpr std::uint64_t kRowAlignment = 32;  // a sector; accesses to surfaces are at most 16 bytes
+constexpr std::uint64_t kHandleStep = 16;    // so that handles are neither small nor consecutive numbers
 
 constexpr std::string_view kGeometryNames[] = {"1d", "2d", "3d", "a1d", "a2d", "cube", "acube"};
 
-/// Small enough that no sum of three of them wraps.
+/// A product so small that no sum of three of them wraps.
 std::uint64_t checked_product(std::uint64_t a, std::uint64_t b) {
   if (b != 0 && a > std::numeric_limits<std::uint64_t>::max() / 4 / b) {
     throw DeviceError("a texture or surface: its size in bytes is beyond 64 bits");
@@ -34,7 +34,8 @@ std::optional<AddressMode> address_mode_of(std::string_view name) {
   return std::nullopt;
 }
 
-/// The fields of an initial value (PTX ISA 9.0, 5.3): addr_mode_0 to 2, filter_mode, force_unnormalized_coords.
+/// The sampler of an initial value's fields (PTX ISA 9.0, 5.3): addr_mode_0 to 2, filter_mode,
+/// force_unnormalized_coords.
 SamplerDescription sampler_of(const std::vector<std::pair<std::string, std::string>>& fields) {
   SamplerDescription sampler;
   sampler.normalized_coordinates = true;

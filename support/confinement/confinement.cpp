@@ -30,7 +30,7 @@ constexpr bool kHasShadow = false;
 
 constexpr int kMostCapabilities = 64;
 
-/// Entries of a folder of /proc that are numbers.
+/// The entries of a folder of /proc whose names are numbers.
 std::vector<fs::path> numbered(const fs::path& folder) {
   std::vector<fs::path> found;
   std::error_code error;
@@ -50,8 +50,8 @@ std::uint64_t threads_of_this_user() {
   return threads;
 }
 
-/// All rights of root but that to files of others, which file rules limit: as root in a container the folders of a
-/// ladder often are somebody else's.
+/// Drops all rights of root, or all but that to other users' files, which file rules limit: for root in a container the
+/// folders of a ladder often belong to somebody else.
 void drop_capabilities(bool keeps_files) {
   const std::uint32_t kept = keeps_files ? (1U << CAP_DAC_OVERRIDE) | (1U << CAP_DAC_READ_SEARCH) : 0;
   for (int one = 0; one < kMostCapabilities; ++one) {
@@ -123,7 +123,7 @@ int PreparedConfinement::enforce() {
     const auto which = static_cast<__rlimit_resource>(resource);
     rlimit limit{};
     if (getrlimit(which, &limit) != 0) return errno;
-    // Where both are reached a process is killed at once; the signal alone can be caught.
+    // Where both limits are reached a process is killed at once; the signal alone could be caught.
     limit.rlim_max = std::min<rlim_t>(limit.rlim_max, most);
     limit.rlim_cur = std::min(limit.rlim_cur, limit.rlim_max);
     if (setrlimit(which, &limit) != 0) return errno;

@@ -1,6 +1,6 @@
-// What a process gives up before it runs code that nobody has read. It cannot be taken back, and whatever it starts is
-// confined as well. What shares its memory is not kept apart: a library that is loaded can do in the process what the
-// process still can.
+// The rights that a process gives up before it runs untrusted code. This cannot be undone, and whatever the process
+// starts is confined as well. Code that shares its memory is not kept apart: a loaded library can do in the process
+// whatever the process still can.
 #pragma once
 
 #include <cstdint>
@@ -18,18 +18,18 @@ namespace convladder {
 struct ConfinementWish {
   FileWish files;
   SystemCallWish calls;
-  /// Of memory that is its own and can be written (RLIMIT_DATA): what CUDA and the sanitizers only reserve is not in
-  /// it, as it would be with RLIMIT_AS. Left out in a build with AddressSanitizer, whose shadow is.
+  /// A limit on the process's own writable memory (RLIMIT_DATA): memory that CUDA and the sanitizers only reserve does
+  /// not count, as it would with RLIMIT_AS. Omitted in a build with AddressSanitizer, whose shadow memory would count.
   std::optional<std::uint64_t> memory_bytes;
-  std::optional<std::uint64_t> file_bytes;         ///< of each file that it writes, one in memory too
+  std::optional<std::uint64_t> file_bytes;         ///< of each file that it writes, files in memory included
   std::optional<std::uint64_t> processor_seconds;  ///< of all threads together
-  /// Threads and processes of this user, beyond those that there are now. Root has no such limit.
+  /// The threads and processes of this user beyond those that exist now. Root has no such limit.
   std::optional<std::uint64_t> more_threads;
-  bool is_shut_to_others = true;  ///< other processes of this user cannot look into its memory
+  bool is_shut_to_others = true;  ///< whether other processes of this user cannot look into its memory
 };
 
-/// What of it holds, each in a few words for people: "no network". `missing` says why: "no file rules (Landlock): the
-/// kernel is older than 5.13 or built without it".
+/// The parts of a confinement in effect, each in a few words for people: "no network". `missing` has the reasons for
+/// the others: "no file rules (Landlock): the kernel is older than 5.13 or built without it".
 struct Confinement {
   std::vector<std::string> holds;
   std::vector<std::string> missing;
@@ -37,15 +37,16 @@ struct Confinement {
   bool is_complete() const { return missing.empty(); }
 };
 
-/// A confinement that is made in one process and taken on in another: `enforce` allocates nothing, so that a process
+/// A confinement that is prepared in one process and applied in another: `enforce` allocates nothing, so that a process
 /// can call it between fork and exec.
 class PreparedConfinement {
  public:
   explicit PreparedConfinement(const ConfinementWish& wish);
 
-  /// What it will come to.
+  /// The confinement that `enforce` is going to achieve.
   const Confinement& confinement() const { return confinement_; }
-  /// For this process; file rules for the calling thread, which has to be the only one. Returns 0 or an error number.
+  /// Applies it to this process; file rules apply to the calling thread, which has to be the only one. Returns 0 or an
+  /// error number.
   int enforce();
 
  private:
@@ -53,14 +54,14 @@ class PreparedConfinement {
   void limit_threads(const std::optional<std::uint64_t>& more);
 
   Confinement confinement_;
-  std::unique_ptr<FileRules> files_;          ///< null where there are none
-  std::unique_ptr<SystemCallFilter> filter_;  ///< likewise
+  std::unique_ptr<FileRules> files_;          ///< null if the system has none
+  std::unique_ptr<SystemCallFilter> filter_;  ///< null if the system has none
   std::vector<std::pair<int, std::uint64_t>> limits_;
   bool is_shut_to_others_;
 };
 
-/// Confines this process, all of it: call it before there is a second thread. Throws MachineFault where the system has
-/// what is wished for and refuses it.
+/// Confines this whole process: to be called before there is a second thread. Throws MachineFault where the system
+/// supports a wish but refuses it.
 Confinement confine(const ConfinementWish& wish);
 
 }  // namespace convladder

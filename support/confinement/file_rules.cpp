@@ -12,8 +12,8 @@
 namespace convladder {
 namespace {
 
-// The headers of a machine are often older than its kernel, so this is Landlock's interface up to its version 6
-// (Linux 6.12) in its own words. The numbers of the calls are those of every architecture.
+// The headers of a machine are often older than its kernel, so Landlock's interface up to its version 6 (Linux 6.12) is
+// declared here. The numbers of the calls are the same on every architecture.
 constexpr long kCreateRules = 444;
 constexpr long kAddRule = 445;
 constexpr long kRestrictSelf = 446;
@@ -21,7 +21,7 @@ constexpr unsigned kAskVersion = 1;
 constexpr int kRuleOfPath = 1;
 
 struct Rules {
-  std::uint64_t files = 0;   ///< rights that are refused but where a rule gives them
+  std::uint64_t files = 0;   ///< rights that are refused unless a rule grants them
   std::uint64_t ports = 0;   ///< since version 4
   std::uint64_t scopes = 0;  ///< since version 6
 };
@@ -100,7 +100,7 @@ void FileRules::allow(const std::vector<std::string>& paths, std::uint64_t right
     struct stat status {};
     const bool is_folder = fstat(place, &status) == 0 && S_ISDIR(status.st_mode);
     const RuleOfPath rule{rights & handled_ & (is_folder ? ~std::uint64_t{0} : right::kOfAFile), place};
-    syscall(kAddRule, rules_, kRuleOfPath, &rule, 0);  // where that fails the path stays shut
+    syscall(kAddRule, rules_, kRuleOfPath, &rule, 0);  // if it fails, the path stays inaccessible
     close(place);
   }
 }

@@ -1,4 +1,4 @@
-// Which files a process can open (Landlock). What is open already stays open.
+// The files that a process can open (Landlock). Files that are already open stay open.
 #pragma once
 
 #include <cstdint>
@@ -7,11 +7,11 @@
 
 namespace convladder {
 
-/// Files, and folders with everything in them. Names of what is not there are passed over.
+/// Files, and folders with everything in them. Names that do not exist are ignored.
 struct FileWish {
   std::vector<std::string> read;     ///< read, listed and mapped, as libraries are
-  std::vector<std::string> start;    ///< that, and started as programs
-  std::vector<std::string> write;    ///< folders: read, and files in them written, made and removed
+  std::vector<std::string> start;    ///< as `read`, and started as programs
+  std::vector<std::string> write;    ///< folders: read, and files in them written, created and removed
   std::vector<std::string> devices;  ///< read, written and controlled, as /dev/nvidia0 is
 };
 
@@ -22,13 +22,13 @@ class FileRules {
   FileRules& operator=(const FileRules&) = delete;
   ~FileRules();
 
-  /// Why there are none; empty where there are.
+  /// Why there are no file rules; empty if there are.
   const std::string& missing() const { return missing_; }
-  /// Whether signals to processes outside are refused too.
+  /// Whether signals to processes outside are refused as well.
   bool keeps_signals() const { return version_ >= 6; }
-  /// For the calling thread, and what it starts: threads that are there already stay as they are. The process must have
-  /// no right to new privileges. Returns 0 or an error number. It allocates nothing, so that a forked process can call
-  /// it.
+  /// Applies the rules to the calling thread and whatever it starts, but not to other existing threads. The process
+  /// must have no right to new privileges. Returns 0 or an error number. It allocates nothing, so that a forked process
+  /// can call it.
   int enforce() const;
 
  private:

@@ -37,7 +37,8 @@ std::vector<pid_t> children_of(pid_t process) {
   return children;
 }
 
-/// Stopped first, so that it starts no more while its children are looked for.
+/// Ends a process and its descendants. It is stopped first, so that it starts no more while its children are looked
+/// for.
 int end_family(pid_t process) {
   kill(process, SIGSTOP);
   int count = 1;

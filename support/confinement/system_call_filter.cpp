@@ -28,11 +28,11 @@ constexpr std::uint32_t kArchitecture = AUDIT_ARCH_AARCH64;
 constexpr std::uint32_t kArchitecture = 0;
 #endif
 
-constexpr std::uint32_t kOfX32 = 0x40000000;  // x86-64: the same calls once more, under other numbers
+constexpr std::uint32_t kOfX32 = 0x40000000;  // x86-64: the same calls under other numbers
 constexpr std::uint32_t kRefused = SECCOMP_RET_ERRNO | EPERM;
 constexpr std::uint32_t kUnknown = SECCOMP_RET_ERRNO | ENOSYS;
 
-// From 424 on the numbers are those of every architecture, and headers may be older than the kernel.
+// From 424 on the numbers are the same on every architecture, and headers may be older than the kernel.
 namespace number {
 constexpr long kPidfdSendSignal = 424;
 constexpr long kIoUringSetup = 425;
@@ -58,14 +58,14 @@ constexpr long kOpenTreeAttr = 467;
 constexpr long kFileSetattr = 469;
 }  // namespace number
 
-constexpr std::uint32_t offset_of_argument(int argument) {  // its lower half: both architectures are little-endian
+constexpr std::uint32_t offset_of_argument(int argument) {  // of its lower half: both architectures are little-endian
   return static_cast<std::uint32_t>(offsetof(seccomp_data, args) + 8 * static_cast<std::size_t>(argument));
 }
 
 constexpr std::uint32_t kNamespaces = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER |
                                       CLONE_NEWPID | CLONE_NEWNET | 0x80 /* CLONE_NEWTIME */;
 
-// Headers that are older than these requests do not name them.
+// Headers older than these requests do not name them.
 constexpr std::uint32_t kSetMm = 35;
 constexpr std::uint32_t kSetTracer = 0x59616d61;
 
@@ -80,7 +80,7 @@ void SystemCallFilter::refuse(long number) {
   add(BPF_RET | BPF_K, kRefused);
 }
 
-/// For what a library does in another way where the system does not know the call.
+/// For calls that a library replaces by others where the system does not know them.
 void SystemCallFilter::refuse_as_unknown(long number) {
   add(BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(number), 0, 1);
   add(BPF_RET | BPF_K, kUnknown);
@@ -108,13 +108,13 @@ void SystemCallFilter::unless_one_of(long number, int argument, std::initializer
   add(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
 }
 
-/// Its first argument is a process: 0 or this one.
+/// For calls whose first argument is a process, which must be 0 or this one.
 void SystemCallFilter::only_of_this_process(long number) {
   own_process_.push_back(steps_.size() + 4);
   only_if_one_of(number, 0, {0, 0});
 }
 
-/// What is the whole machine's.
+/// Refuses calls that affect the whole machine.
 void SystemCallFilter::refuse_system_wide() {
   for (const long number : std::initializer_list<long>{
            SYS_mount,
@@ -170,7 +170,7 @@ void SystemCallFilter::refuse_system_wide() {
   }
 }
 
-/// Looking into others, and what outlives a process and another can find.
+/// Refuses looking into other processes, and objects that outlive a process and that others can find.
 void SystemCallFilter::refuse_between_processes() {
   for (const long number : std::initializer_list<long>{SYS_ptrace,
                                                        SYS_process_vm_readv,
@@ -204,10 +204,10 @@ void SystemCallFilter::refuse_between_processes() {
   only_of_this_process(SYS_prlimit64);
   only_of_this_process(SYS_migrate_pages);
   only_of_this_process(SYS_move_pages);
-  // A signal to whoever owns a file, and letters typed into a terminal.
+  // A signal to the owner of a file, and letters typed into a terminal.
   unless_one_of(SYS_fcntl, 1, {F_SETOWN, 15 /* F_SETOWN_EX */});
   unless_one_of(SYS_ioctl, 1, {TIOCSTI, 0x541c /* TIOCLINUX */, 0x8901 /* FIOSETOWN */, 0x8902 /* SIOCSPGRP */});
-  // Living on without the parent; being traced; clock and code that are not what they seem.
+  // Living on without the parent; being traced; a wrong clock or disguised code.
   unless_one_of(
       SYS_prctl, 0,
       {PR_SET_PDEATHSIG, PR_SET_SECCOMP, PR_SET_TSC, kSetMm, kSetTracer, PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER});
@@ -218,7 +218,7 @@ void SystemCallFilter::limit_processes(const SystemCallWish& wish) {
     refuse(SYS_execve);
     refuse(SYS_execveat);
   }
-  refuse_as_unknown(number::kClone3);  // its flags are in memory; the C library takes clone then
+  refuse_as_unknown(number::kClone3);  // its flags are in memory; the C library then uses clone
   if (wish.may_start_processes) {
     add(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 4);
     add(BPF_LD | BPF_W | BPF_ABS, offset_of_argument(0));
@@ -244,7 +244,8 @@ void SystemCallFilter::limit_processes(const SystemCallWish& wish) {
   refuse(SYS_tkill);
 }
 
-/// A pair of connected ends stays in the process; a datagram's end could be sent from to any address.
+/// Allows only a pair of connected ends, which stays in the process; a datagram's end could be used to send to any
+/// address.
 void SystemCallFilter::limit_sockets() {
   for (const long number : {SYS_socket, SYS_connect, SYS_bind, SYS_listen, SYS_accept, SYS_accept4}) refuse(number);
   only_if_one_of(SYS_socketpair, 1,
@@ -297,8 +298,8 @@ SystemCallFilter::SystemCallFilter(const SystemCallWish& wish) {
       refuse(number);
     }
   }
-  // The kernel finds out by itself which calls are always allowed and does not run the filter for these (since 5.11),
-  // so its length costs a timed call nothing.
+  // The kernel finds out which calls are always allowed and does not run the filter for these (since 5.11), so its
+  // length costs a timed call nothing.
   add(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
 }
 
@@ -306,7 +307,7 @@ SystemCallFilter::~SystemCallFilter() = default;
 
 std::string SystemCallFilter::missing() {
   if (kArchitecture == 0) return "no system-call filter: it is known for x86-64 and aarch64 only";
-  // With no filter at all: a system that could take one says that the address is bad.
+  // Called without any filter: a system that supports them reports a bad address.
   static_cast<void>(
       syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, static_cast<void*>(nullptr)));
   if (errno == EFAULT) return {};
@@ -318,7 +319,7 @@ int SystemCallFilter::enforce() {
   sock_fprog program{static_cast<unsigned short>(steps_.size()), steps_.data()};
   const long result = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program);
   if (result == 0) return 0;
-  return result > 0 ? EBUSY : errno;  // a thread that has a filter of its own
+  return result > 0 ? EBUSY : errno;  // a thread has a filter of its own
 }
 
 }  // namespace convladder

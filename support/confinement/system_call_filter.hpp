@@ -1,5 +1,5 @@
-// Which system calls a process keeps (seccomp). What is refused fails with EPERM, as it does for a user without the
-// right: libraries know how to go on then, and a call that was only tried does not end a case.
+// The system calls that a process keeps (seccomp). Refused calls fail with EPERM, as they do for a user without the
+// right: libraries can then go on, and a mere attempt does not end a case.
 #pragma once
 
 #include <cstddef>
@@ -11,14 +11,15 @@ struct sock_filter;
 
 namespace convladder {
 
-/// What is refused in any case: sockets, io_uring, looking into other processes, System V and POSIX message queues and
-/// shared memory by key, setting clocks and priorities, mounting, namespaces, modules, keys, bpf, perf events.
+/// The calls to allow. Refused in any case are sockets, io_uring, looking into other processes, System V and POSIX
+/// message queues and shared memory by key, setting clocks and priorities, mounting, namespaces, modules, keys, bpf and
+/// perf events.
 struct SystemCallWish {
   bool may_start_programs = false;     ///< execve
-  bool may_start_processes = false;    ///< fork; threads may always be started. Who may, may signal others too
-  bool may_pin_threads = false;        ///< sched_setaffinity of what is not the calling thread
-  bool may_ask_for_handles = false;    ///< name_to_handle_at, of files that it sees; nobody opens one by its handle
-  bool may_change_attributes = false;  ///< modes, owners and times of files, and their length by name
+  bool may_start_processes = false;    ///< fork, and signals to others; threads may always be started
+  bool may_pin_threads = false;        ///< sched_setaffinity of other threads than the calling one
+  bool may_ask_for_handles = false;    ///< name_to_handle_at for files that it sees; files cannot be opened by handle
+  bool may_change_attributes = false;  ///< modes, owners and times of files, and changing their length by name
 };
 
 class SystemCallFilter {
@@ -28,10 +29,10 @@ class SystemCallFilter {
   SystemCallFilter& operator=(const SystemCallFilter&) = delete;
   ~SystemCallFilter();
 
-  /// Why this system has no such filter; empty where it has.
+  /// Why this system has no such filter; empty if it has one.
   static std::string missing();
-  /// From now on, for all threads of this process and for what it starts. The process must have no right to new
-  /// privileges. Returns 0 or an error number. It allocates nothing, so that a forked process can call it.
+  /// Applies the filter from now on to all threads of this process and whatever it starts. The process must have no
+  /// right to new privileges. Returns 0 or an error number. It allocates nothing, so that a forked process can call it.
   int enforce();
 
  private:
@@ -47,7 +48,7 @@ class SystemCallFilter {
   void add(std::uint16_t code, std::uint32_t value, std::uint8_t if_true = 0, std::uint8_t if_false = 0);
 
   std::vector<sock_filter> steps_;
-  std::vector<std::size_t> own_process_;  ///< steps whose value is the number of the process
+  std::vector<std::size_t> own_process_;  ///< steps whose value is this process's number
 };
 
 }  // namespace convladder

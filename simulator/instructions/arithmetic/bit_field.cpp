@@ -10,7 +10,7 @@
 namespace convladder::simulated {
 namespace {
 
-/// All bits below `count`; all of them if there are fewer.
+/// Ones in all bits below `count`; all ones if the type has fewer.
 template <typename T>
 T low_bits(std::uint64_t count) {
   return count >= 8 * sizeof(T) ? static_cast<T>(~T{0}) : static_cast<T>((T{1} << count) - 1);
@@ -40,7 +40,7 @@ std::uint64_t field_bound(std::uint32_t value) {
 }
 
 /// bfe: the field of `length` bits at `position`. Above the field, and where it reaches beyond the number, a signed
-/// type has the field's top bit.
+/// result has copies of the field's top bit.
 template <typename T>
 struct ExtractField {
   static T apply(T a, std::uint32_t b, std::uint32_t c) {
@@ -83,7 +83,7 @@ struct FindLeadingBit {
 };
 
 /// fns: the position of the offset-th set bit at or above `base`, or below it for a negative offset; all ones if there
-/// is none. PTX leaves a base beyond 31 undefined: nothing is found there.
+/// is none. PTX leaves a base beyond 31 undefined: here nothing is found.
 struct FindNthSet {
   static std::uint32_t apply(std::uint32_t mask, std::uint32_t base, std::int32_t offset) {
     const auto is_set = [mask](std::int64_t at) { return at >= 0 && at < 32 && ((mask >> at) & 1U) != 0; };
@@ -102,7 +102,7 @@ struct LogicalNot {
   static T apply(T a) { return a == 0 ? T{1} : T{0}; }
 };
 
-/// bmsk: ones from bit a on, b of them. .clamp takes amounts beyond 31 as too large, .wrap takes them modulo 32.
+/// bmsk: b ones from bit a on. .clamp limits amounts beyond 31, .wrap takes them modulo 32.
 template <bool kClamp>
 struct BitMask {
   static std::uint32_t apply(std::uint32_t a, std::uint32_t b) {
@@ -120,7 +120,7 @@ struct ExtendSign {
     const std::uint32_t count = kClamp ? std::min(b, 32U) : b & 31U;
     if (count == 0) return 0;
     const auto up = static_cast<std::uint32_t>(a) << (32 - count);
-    return static_cast<T>(static_cast<T>(up) >> (32 - count));  // shifts in the sign of a signed type
+    return static_cast<T>(static_cast<T>(up) >> (32 - count));  // copies the sign of a signed type
   }
 };
 
@@ -136,7 +136,7 @@ struct ThreeInputLogic {
   }
 };
 
-/// lop3.and, lop3.or: a predicate, too, from whether any bit is set and from a further predicate.
+/// lop3.and, lop3.or: also a predicate, from whether any bit is set and a further predicate.
 template <bool kAnd>
 void three_input_logic_with_predicate(WarpState& warp, const Operation& operation) {
   const auto* const a = warp.read<std::uint32_t>(operation.operands[2]);
@@ -153,7 +153,7 @@ void three_input_logic_with_predicate(WarpState& warp, const Operation& operatio
   write_predicate(warp.write<LaneMask>(operation.operands[1]), warp.mask, kAnd ? any & further : any | further);
 }
 
-/// shf: the 64 bits b:a shifted, the upper half of them for .l, the lower one for .r.
+/// shf: the 64 bits b:a shifted; their upper half for .l, their lower half for .r.
 template <bool kLeft, bool kClamp>
 struct FunnelShift {
   static std::uint32_t apply(std::uint32_t a, std::uint32_t b, std::uint32_t c) {

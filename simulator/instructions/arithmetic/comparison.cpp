@@ -1,7 +1,7 @@
 // Comparisons into predicates and numbers, and logic on predicates (PTX ISA 9.0, 9.7.6, 9.7.8).
 //
-// Only the comparison itself is compiled for each operator and type, and once: what becomes of its result is the same
-// for all.
+// Only the comparison itself is compiled for each operator and type, and only once: the handling of its result is
+// the same for all.
 
 #include "simulator/instructions/arithmetic/comparison.hpp"
 
@@ -24,10 +24,10 @@ template <typename Comparison, typename Element, bool kFlush>
   return compare_halves<Comparison, Element, kFlush>(warp, left, right);
 }
 
-/// What a form does with the comparison: its parameter.
+/// How a form uses the result of the comparison: its parameter.
 struct ResultMode {
   Combination combination = Combination::alone;
-  std::uint32_t truth = 0;  ///< what `set` gives for true; of pairs, that of one half
+  std::uint32_t truth = 0;  ///< the number that `set` gives for true; for pairs, that of one half
 
   std::int64_t parameter() const { return (static_cast<std::int64_t>(combination) << 32) | truth; }
   static ResultMode of(const Operation& operation) {
@@ -41,7 +41,7 @@ struct ResultMode {
 void store_predicates(const WarpState& warp, const Operation& operation, LaneMask first, LaneMask second) {
   const ResultMode mode = ResultMode::of(operation);
   const Slot further = operation.operands[4];
-  const LaneMask p = mode.of_result(first, warp, further);  // before q is written, which may be c
+  const LaneMask p = mode.of_result(first, warp, further);  // read before q is written, which may be c
   const LaneMask q = mode.of_result(second, warp, further);
   write_predicate(warp, operation.operands[0], p);
   write_predicate(warp, operation.operands[1], q);
@@ -55,7 +55,7 @@ void set_predicates(WarpState& warp, const Operation& operation) {
   write_predicate(warp, operation.operands[1], ~result);
 }
 
-/// setp p|q, a, b, c: both combined with c.
+/// setp p|q, a, b, c: both results combined with c.
 template <typename Comparison, typename T, bool kFlush>
 void set_combined_predicates(WarpState& warp, const Operation& operation) {
   const LaneMask result = compare_apart<Comparison, T, kFlush>(warp, operation.operands[2], operation.operands[3]);
@@ -93,7 +93,7 @@ void store_halves(const WarpState& warp, const Operation& operation, HalfMasks c
   });
 }
 
-/// The same for each half of a pair.
+/// set for pairs: the form's number in each half where the comparison holds, zero elsewhere.
 template <typename Comparison, typename Element, bool kFlush>
 void set_halves(WarpState& warp, const Operation& operation) {
   store_halves(warp, operation,
@@ -145,7 +145,7 @@ void add_half_predicates(FormTable& table) {
   });
 }
 
-/// A type that `set` can give, and its true.
+/// A type of results of `set`, and its number for true.
 struct SetResult {
   const char* type;
   std::uint32_t truth;
@@ -191,7 +191,7 @@ void add_half_numbers(FormTable& table) {
   });
 }
 
-/// Bfloat16 results have no form that flushes.
+/// Adds the forms of `set`; those with bfloat16 results cannot flush.
 void add_all_numbers(FormTable& table) {
   std::vector<SetResult> flushing = kSetNumbers;
   flushing.push_back(kSetHalf);

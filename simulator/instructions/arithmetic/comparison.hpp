@@ -80,7 +80,7 @@ template <bool kFlush, typename T>
 auto comparable(T value) {
   if constexpr (std::is_class_v<T>) {
     const float wide = to_float(value);
-    // The smallest normal half is far above binary32's: flushing is done here.
+    // The smallest normal half is far above binary32's, so flushing is done here.
     return kFlush && std::abs(wide) < 0x1p-14F ? 0.0F : wide;
   } else {
     return flushed<kFlush>(value);
@@ -101,7 +101,7 @@ LaneMask compare(const WarpState& warp, Slot left, Slot right) {
   return result;
 }
 
-/// The same for pairs of 16-bit numbers: for their lower and their upper halves.
+/// The lanes for which the comparison of 16-bit numbers holds, in the lower and in the upper halves of the pairs.
 struct HalfMasks {
   LaneMask low = 0;
   LaneMask high = 0;
@@ -129,7 +129,7 @@ void for_each_comparison(const Visit& visit) {
   visit.template operator()<LessOrEqual>("le");
   visit.template operator()<Greater>("gt");
   visit.template operator()<GreaterOrEqual>("ge");
-  if constexpr (std::is_unsigned_v<T>) {  // the same by other names
+  if constexpr (std::is_unsigned_v<T>) {  // unsigned types have further names of the same operators
     visit.template operator()<Less>("lo");
     visit.template operator()<LessOrEqual>("ls");
     visit.template operator()<Greater>("hi");

@@ -25,7 +25,7 @@ struct SaturatedIntegers {
   }
 };
 
-/// Integer to float, rounded to nearest even: what C++ does in the default rounding mode.
+/// Integer to float, rounded to nearest even, as C++ does it in the default rounding mode.
 template <typename To, typename From>
 struct IntegerToFloat {
   static To apply(From value) { return static_cast<To>(value); }
@@ -52,7 +52,7 @@ void add_conversion(FormTable& table, std::string_view modifiers) {
 template <typename To, typename From>
 void add_integers(FormTable& table) {
   add_conversion<Integers<To, From>, To, From>(table, "");
-  // .sat is refused where it can do nothing.
+  // .sat is refused where it has no effect.
   constexpr bool kHoldsAll =
       std::in_range<To>(std::numeric_limits<From>::min()) && std::in_range<To>(std::numeric_limits<From>::max());
   if constexpr (!kHoldsAll) add_conversion<SaturatedIntegers<To, From>, To, From>(table, ".sat");

@@ -1,5 +1,4 @@
-// What the conversions have in common: rounding to integral values, clamping to an integer type, how results are
-// stored.
+// Helpers of all conversions: rounding to integral values, clamping to an integer type, storing results.
 #pragma once
 
 #include <cmath>
@@ -21,7 +20,7 @@ constexpr OperandUse stored_use() {
   return std::is_integral_v<To> && std::is_signed_v<To> ? OperandUse::write_signed_32 : OperandUse::write_32;
 }
 
-// .rni, .rzi, .rmi, .rpi
+// The rounding functions of .rni, .rzi, .rmi and .rpi.
 struct Nearest {
   template <typename T>
   static T apply(T value) {
@@ -48,7 +47,7 @@ struct Up {
 };
 
 /// The integer nearest to `rounded`, which is `value` rounded. NaN becomes 0 between types of up to 32 bits, and the
-/// number with only the top bit set where one has 64 (PTX ISA 9.0, 9.7.9.21: cvt).
+/// number with only the top bit set if one of the types has 64 (PTX ISA 9.0, 9.7.9.21: cvt).
 template <typename To, typename From>
 To float_to_integer(From value, From rounded) {
   if (value != value) {

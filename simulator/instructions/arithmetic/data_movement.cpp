@@ -14,7 +14,7 @@ void move(WarpState& warp, const Operation& operation) {
   write_lanes(warp.write<T>(operation.operands[0]), warp.mask, [=](int lane) { return source[lane]; });
 }
 
-/// Into a state space's window of the generic addresses, or out of it.
+/// cvta: into a state space's window of the generic addresses, or out of it.
 template <std::uint64_t kDistance>
 void shift_address(WarpState& warp, const Operation& operation) {
   const auto* source = warp.read<std::uint64_t>(operation.operands[1]);
@@ -46,7 +46,7 @@ void add_data_movement_forms(FormTable& table) {
               &for_each_abreast<&move<std::uint64_t>>);
   }
   const std::vector<OperandUse> address{OperandUse::write_64, OperandUse::read_64};
-  for (const char* space : {"global", "const"}) {  // these lie in generic addresses as they are
+  for (const char* space : {"global", "const"}) {  // their addresses are generic addresses unchanged
     table.add(fmt::format("cvta.{}.u64", space), address, &move<std::uint64_t>, 0,
               &for_each_abreast<&move<std::uint64_t>>);
     table.add(fmt::format("cvta.to.{}.u64", space), address, &move<std::uint64_t>, 0,
@@ -64,7 +64,7 @@ void add_data_movement_forms(FormTable& table) {
   }
   const std::vector<OperandUse> test{OperandUse::write_predicate, OperandUse::read_64};
   constexpr std::uint64_t kEnd = kParameterWindow + (kParameterWindow - kLocalWindow);
-  for (const char* space : {"shared", "shared::cta"}) {  // other blocks of the cluster have addresses above it
+  for (const char* space : {"shared", "shared::cta"}) {  // addresses in other blocks of the cluster lie above it
     constexpr std::uint64_t kOwnEnd = kSharedWindow + (std::uint64_t{1} << kRankShift);
     table.add(fmt::format("isspacep.{}", space), test, &is_in_window<kSharedWindow, kOwnEnd, true>);
   }

@@ -14,7 +14,7 @@
 namespace convladder::simulated {
 namespace {
 
-using namespace float_operations;  // their names are those of the instructions
+using namespace float_operations;  // the names are those of the instructions
 
 class RoundingScope {
  public:
@@ -44,7 +44,7 @@ void add_directed(FormTable& table, const std::string& name, Rounding rounding) 
             {write_use<T>(), read_use<Arguments>()...}, &execute<Lane>, static_cast<std::int64_t>(rounding));
 }
 
-/// What .ftz makes of an operation beside flushing its inputs and result.
+/// The form of an operation with .ftz, which may differ in more than flushed inputs and result.
 template <typename Operation>
 struct WhenFlushed : std::type_identity<Operation> {};
 template <>
@@ -52,7 +52,7 @@ struct WhenFlushed<Divide> : std::type_identity<FlushedBeforeRounding<Divide>> {
 template <>
 struct WhenFlushed<Reciprocal> : std::type_identity<FlushedBeforeRounding<Reciprocal>> {};
 
-/// "name[.ftz][.sat].f32" and "name.f64".
+/// Adds "name[.ftz][.sat].f32" and "name.f64".
 template <typename Operation, bool kWithSaturation, typename... Arguments>
 void add_modified(FormTable& table, const std::string& name, Rounding rounding) {
   using T = std::tuple_element_t<0, std::tuple<Arguments...>>;
@@ -77,13 +77,13 @@ void add_arithmetic(FormTable& table, const std::string& suffix, Rounding roundi
   add_modified<Divide, false, T, T>(table, "div" + suffix, rounding);
   add_modified<Reciprocal, false, T>(table, "rcp" + suffix, rounding);
   add_modified<SquareRoot, false, T>(table, "sqrt" + suffix, rounding);
-  // .ftz changes nothing here: ptxas makes the same of both.
+  // .ftz changes nothing here: ptxas makes the same code of both.
   if constexpr (sizeof(T) == 8) {
     add_directed<Reciprocal, T, false, false, T>(table, fmt::format("rcp{}.ftz", suffix), rounding);
   }
 }
 
-/// "name[.ftz].f32x2"
+/// Adds "name[.ftz].f32x2".
 template <typename Operation, typename... Pairs>
 void add_pairs(FormTable& table, const std::string& name, Rounding rounding) {
   const auto add = [&]<bool kFlush>(const char* flush) {
@@ -95,7 +95,7 @@ void add_pairs(FormTable& table, const std::string& name, Rounding rounding) {
   add.template operator()<true>(".ftz");
 }
 
-/// "name[.sat].f32.f16", and the same for bf16
+/// Adds "name[.sat].f32.f16" and "name[.sat].f32.bf16".
 template <typename Operation, typename... Arguments>
 void add_mixed(FormTable& table, const std::string& name, const char* element, Rounding rounding) {
   const auto add = [&]<bool kSaturate>(const char* saturation) {

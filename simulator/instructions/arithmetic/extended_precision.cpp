@@ -1,8 +1,8 @@
 // Additions and subtractions that pass a carry on: add.cc, addc, sub.cc, subc, mad.cc, madc (PTX ISA 9.0, 9.7.2).
 //
-// The condition code register holds one bit a lane. Every warp has it as a predicate that no text can name. As on GPUs,
-// it is the carry of an adder: a subtraction adds the complement, so that its carry means "no borrow". The ISA says
-// nothing of it, but shows where addc follows sub.cc.
+// The condition code register holds one bit per lane. Every warp has it as a predicate that no text can name. As on
+// GPUs, it is the carry of an adder: a subtraction adds the complement, so that its carry means "no borrow". The ISA
+// does not say this, but sequences of sub.cc and addc show it.
 
 #include "simulator/instructions/arithmetic/integer_types.hpp"
 #include "simulator/instructions/arithmetic/lane_functions.hpp"
@@ -18,7 +18,7 @@ struct Sum {
   T value;
   bool carry;
 };
-/// a less b: a, the complement of b, and a carry that is there unless something was borrowed before.
+/// a - b as a sum of a, the complement of b, and a carry that is set unless something was borrowed before.
 template <typename T>
 struct Difference : Sum<T> {
   explicit Difference(T a, T b, bool carry_in) : Sum<T>(a, static_cast<T>(~b), carry_in) {}
@@ -41,7 +41,7 @@ Unsigned<T> product(Unsigned<T> a, Unsigned<T> b) {
 template <typename T, template <typename> class Result, Product kProduct, bool kReads, bool kWrites>
 void execute_with_carry(WarpState& warp, const Operation& operation) {
   using U = Unsigned<T>;
-  constexpr bool kFirst = std::is_same_v<Result<U>, Difference<U>>;  // the carry where none is read
+  constexpr bool kFirst = std::is_same_v<Result<U>, Difference<U>>;  // the carry if none is read
   constexpr int kCarry = kProduct == Product::none ? 3 : 4;
   const U* const a = warp.read<U>(operation.operands[1]);
   const U* const b = warp.read<U>(operation.operands[2]);

@@ -1,7 +1,7 @@
-// Conversions with a rounding, a modifier or a type that the host's own do not have (PTX ISA 9.0, 9.7.9: cvt,
-// cvt.pack). Exact: every source is a double or an integer of 64 bits, which is rounded once.
+// Conversions with a rounding, a modifier or a type that the host's conversions lack (PTX ISA 9.0, 9.7.9: cvt,
+// cvt.pack). They are exact: every source is a double or an integer of 64 bits, which is rounded once.
 //
-// Which combinations there are is what ptxas 13.0 accepts for sm_90a; others are refused.
+// The supported combinations are those that ptxas 13.0 accepts for sm_90a; others are refused.
 
 #include <algorithm>
 #include <array>
@@ -43,10 +43,10 @@ double to_double(Bfloat16 value) { return to_float(value); }
 double to_double(Single value) { return std::bit_cast<float>(value.bits); }
 double to_double(Double value) { return std::bit_cast<double>(value.bits); }
 
-/// Everything a form's modifiers say.
+/// The meaning of a form's modifiers.
 struct ConversionMode {
   Rounding rounding = Rounding::nearest_even;
-  bool integral = false;  ///< .rni and the others
+  bool integral = false;  ///< .rni, .rzi, .rmi or .rpi
   bool flush = false;     ///< .ftz
   bool saturate = false;  ///< .sat
   bool rectify = false;   ///< .relu
@@ -129,7 +129,7 @@ struct FloatToInteger {
   Stored<To> apply(From from) const {
     double value = to_double(from);
     if (mode.flush) value = flushed_single(value);
-    // NaN depends on the source's width.
+    // The result for NaN depends on the source's width.
     if (value != value && sizeof(To) < 8) return 0;
     return float_to_integer<To>(value, rounded_to_integral(value, mode.rounding));
   }
@@ -149,7 +149,7 @@ struct SinglesToPair {
   ConversionMode mode;
 };
 
-/// cvt.rs.f16x2.f32 d, a, b, random: the part of a magnitude that the type has no room for is rounded up if it and
+/// cvt.rs.f16x2.f32 d, a, b, random: the part of a magnitude below the type's last place is rounded up if it and
 /// `kRandomBits` bits, both as fractions of the last place, make one or more. The upper half of `random` is for a.
 template <typename Element>
 struct SinglesToPairAtRandom {
@@ -178,7 +178,8 @@ struct SinglesToPairAtRandom {
   ConversionMode mode;
 };
 
-/// cvt.pack.sat: two numbers clamped to fewer bits, the first above the second, both below what is left of a third.
+/// cvt.pack.sat: two numbers clamped to fewer bits, the first above the second, both below the remaining bits of a
+/// third.
 struct PackIntegers {
   explicit PackIntegers(std::int64_t parameter)
       : bits(static_cast<int>(parameter >> 1)), is_signed((parameter & 1) != 0) {}
@@ -204,7 +205,7 @@ constexpr std::array<Named, 4> kIntegralRoundings{{{".rni", Rounding::nearest_ev
                                                    {".rmi", Rounding::down},
                                                    {".rpi", Rounding::up}}};
 
-/// Adds the conversions of one pair of types, some modifiers at a time.
+/// Adds the conversions between one pair of types, for some modifiers at a time.
 template <typename To, typename From>
 struct FloatForms {
   FormTable& table;
@@ -213,7 +214,7 @@ struct FloatForms {
     add_parameterized_form<FloatToFloat<To, From>, To, From>(
         table, fmt::format("cvt{}.{}.{}", modifiers, To::kSuffix, From::kSuffix), mode.parameter());
   }
-  /// [.ftz][.sat], each where the types have it.
+  /// Adds the forms with [.ftz][.sat], each where the types have it.
   void add_with(const std::string& rounding, ConversionMode mode, bool flush, bool saturate) const {
     for (const bool ftz : {false, true}) {
       for (const bool sat : {false, true}) {
@@ -267,7 +268,7 @@ void add_between_floats(FormTable& table) {
 
   FloatForms<Half, Bfloat16>{table}.add_rounded(false, false);
   FloatForms<Bfloat16, Half>{table}.add_rounded(false, false);
-  FloatForms<Half, Bfloat16>{table}.add_exact(false, false);  // without a rounding it is .rn, for ptxas too
+  FloatForms<Half, Bfloat16>{table}.add_exact(false, false);  // no rounding means .rn, for ptxas too
   FloatForms<Bfloat16, Half>{table}.add_exact(false, false);
   FloatForms<Half, Single>{table}.add_rounded(true, true);
   FloatForms<Bfloat16, Single>{table}.add_rounded(true, false);
@@ -313,7 +314,7 @@ void add_pairs(FormTable& table) {
   }
 }
 
-/// To nearest even without modifiers is in conversion.cpp, for binary32 and binary64.
+/// Rounding to nearest even without modifiers is in conversion.cpp, for binary32 and binary64.
 template <typename To, typename From>
 void add_integer_to_float(FormTable& table) {
   constexpr bool kSingle = std::is_same_v<To, Single>;

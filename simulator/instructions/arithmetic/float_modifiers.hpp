@@ -1,4 +1,4 @@
-// What the modifiers of floating point instructions do to inputs and results (PTX ISA 9.0, 9.7.3), and NaN.
+// The effects of the modifiers of floating point instructions on inputs and results (PTX ISA 9.0, 9.7.3), and NaN.
 #pragma once
 
 #include <bit>
@@ -7,7 +7,7 @@
 
 namespace convladder::simulated {
 
-/// Single precision results that are NaN are the canonical NaN; double precision keeps the payload.
+/// Replaces NaN results in single precision by the canonical NaN; double precision keeps the payload.
 template <typename T>
 T canonical(T value) {
   if constexpr (sizeof(T) == 4) {
@@ -33,7 +33,7 @@ T saturated(T value) {
   return value;
 }
 
-/// Wraps an operation with what its modifiers do to inputs and results.
+/// Wraps an operation with the effects of its modifiers on inputs and results.
 template <typename Operation, typename T, bool kFlush, bool kSaturate>
 struct Rounded {
   template <typename... Arguments>

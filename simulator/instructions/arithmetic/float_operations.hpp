@@ -48,9 +48,9 @@ struct SquareRoot {
   }
 };
 
-/// The operation where .ftz looks at the exact result: one that only rounding makes normal becomes zero, too. The ISA
-/// does not say so, but GPUs do it in mul.rn, and in rcp and div with .rm and .rp. The double is near enough: exact for
-/// a product, and no quotient of two floats lies so close to a power of two.
+/// The operation where .ftz looks at the exact result: a result that only rounding makes normal becomes zero, too. The
+/// ISA does not say so, but GPUs do it in mul.rn, and in rcp and div with .rm and .rp. A double is accurate enough:
+/// exact for a product, and no quotient of two floats lies so close to a power of two.
 template <typename Operation>
 struct FlushedBeforeRounding {
   template <typename... Arguments>
@@ -61,8 +61,8 @@ struct FlushedBeforeRounding {
   }
 };
 
-/// If one input is NaN the result is the other, or NaN where `kNan` (.NaN) says so; -0 is less than +0. With
-/// `kSignsCombined` (.xorsign.abs) magnitudes are compared, and the result is negative if one input is.
+/// If one input is NaN the result is the other, or NaN with `kNan` (.NaN); -0 is less than +0. With `kSignsCombined`
+/// (.xorsign.abs) magnitudes are compared, and the result is negative if exactly one input is.
 template <bool kMaximum, bool kNan, bool kSignsCombined>
 struct Extremum {
   template <typename T>

@@ -19,7 +19,7 @@
 namespace convladder::simulated {
 namespace {
 
-using namespace float_operations;  // their names are those of the instructions
+using namespace float_operations;  // the names are those of the instructions
 
 struct ReciprocalSquareRoot {
   template <typename T>
@@ -27,17 +27,17 @@ struct ReciprocalSquareRoot {
     return static_cast<T>(1.0 / std::sqrt(static_cast<double>(a)));
   }
 };
-/// 2^x to within 2^-51 of it, for results of single precision: the same bits on every machine, and for all lanes at
-/// once, which a library's function is not. What lies outside of single precision becomes 0 or infinity there.
+/// 2^x to within 2^-51 of its value, for results of single precision: the same bits on every machine, and for all lanes
+/// at once, unlike a library's function. Results beyond single precision become 0 or infinity there.
 [[gnu::always_inline]] inline double power_of_2(double exponent) {
-  constexpr double kShifter = 0x1.8p52;  // a sum with it has x, rounded, in its lower bits
-  // From -1000 to 1000, without a branch, which would keep the lanes apart.
+  constexpr double kShifter = 0x1.8p52;  // in a sum with it, the lower bits hold x, rounded
+  // Limits x to -1000..1000 without a branch, which would keep the lanes apart.
   constexpr std::uint64_t kSign = std::uint64_t{1} << 63;
   const auto bits = std::bit_cast<std::uint64_t>(exponent);
   const auto x = std::bit_cast<double>(std::min(bits & ~kSign, std::bit_cast<std::uint64_t>(1000.0)) | (bits & kSign));
   const double shifted = x + kShifter;
   const double rest = x - (shifted - kShifter);  // -1/2 to 1/2
-  // The series of e^(rest ln 2): coefficient k is ln(2)^k / k!; what is left out is below 2^-57.
+  // The series of e^(rest ln 2): coefficient k is ln(2)^k / k!; the omitted terms are below 2^-57.
   constexpr double kCoefficients[] = {0x1.816193166d0f9p-40, 0x1.c3bd650fc2986p-36,
                                       0x1.e8cac7351bb25p-32, 0x1.e4cf5158b8ecap-28,
                                       0x1.b5253d395e7c4p-24, 0x1.62c0223a5c824p-20,
@@ -46,7 +46,7 @@ struct ReciprocalSquareRoot {
                                       0x1.c6b08d704a0c0p-5,  0x1.ebfbdff82c58fp-3,
                                       0x1.62e42fefa39efp-1,  1.0};
   double power = 0.0;
-  [&]<std::size_t... I>(std::index_sequence<I...>) {  // a loop in the loop over lanes would keep them apart as well
+  [&]<std::size_t... I>(std::index_sequence<I...>) {  // a loop inside the loop over lanes would keep them apart as well
     ((power = power * rest + kCoefficients[I]), ...);
   }
   (std::make_index_sequence<std::size(kCoefficients)>{});
@@ -85,8 +85,8 @@ struct HyperbolicTangent {
   }
 };
 
-/// div.approx takes a divisor beyond 2^126 for infinite: the quotient is zero, or NaN for an infinite dividend (PTX ISA
-/// 9.0, 9.7.3.8). It is exact otherwise.
+/// div.approx treats a divisor beyond 2^126 as infinite: the quotient is zero, or NaN for an infinite dividend (PTX ISA
+/// 9.0, 9.7.3.8). Otherwise it is exact.
 struct DivideApproximately {
   static float apply(float a, float b) {
     const float divisor = std::abs(b) > 0x1p126F ? std::copysign(std::numeric_limits<float>::infinity(), b) : b;
@@ -94,7 +94,7 @@ struct DivideApproximately {
   }
 };
 
-/// rcp.approx.ftz.f64 and rsqrt.approx.ftz.f64 look at the upper 32 bits and give the upper 32 bits of a result.
+/// rcp.approx.ftz.f64 and rsqrt.approx.ftz.f64 read the upper 32 bits and give the upper 32 bits of a result.
 template <typename Exact>
 struct UpperHalf {
   static constexpr std::uint64_t kMask = ~std::uint64_t{0} << 32;
@@ -126,7 +126,7 @@ struct CopySign {
   }
 };
 
-/// What .ftz makes of an operation beside flushing its inputs and result.
+/// The form of an operation with .ftz, which may differ in more than flushed inputs and result.
 template <typename Operation>
 struct WhenFlushed : std::type_identity<Operation> {};
 template <>
@@ -153,7 +153,7 @@ void add_pairs(FormTable& table, const std::string& name) {
   add_form<OnSinglePairs<Rounded<Operation, float, false, false>>, SinglePair, Arguments...>(table, name + ".f32x2");
   add_form<OnSinglePairs<Rounded<Flushed, float, true, false>>, SinglePair, Arguments...>(table, name + ".ftz.f32x2");
 }
-/// Adds "name[.sat].f32.f16", and the same for bf16.
+/// Adds "name[.sat].f32.f16" and "name[.sat].f32.bf16".
 template <typename Operation, typename Element, typename... Arguments>
 void add_mixed(FormTable& table, const std::string& name) {
   const std::string type = fmt::format(".f32.{}", Element::kSuffix);
@@ -182,7 +182,7 @@ void add_pair_arithmetic(FormTable& table) {
 
 template <typename T>
 void add_arithmetic(FormTable& table) {
-  for (const char* rounding : {"", ".rn"}) {  // to nearest even is the default of these three
+  for (const char* rounding : {"", ".rn"}) {  // to nearest even is the default of these three instructions
     add_modified<Add, T, T, T>(table, fmt::format("add{}", rounding), true);
     add_modified<Subtract, T, T, T>(table, fmt::format("sub{}", rounding), true);
     add_modified<Multiply, T, T, T>(table, fmt::format("mul{}", rounding), true);
@@ -212,7 +212,7 @@ void add_extrema(FormTable& table, const std::string& name) {
   add.template operator()<true>(name + ".ftz");
 }
 
-/// Of three numbers, .abs of their magnitudes.
+/// Minimum or maximum of three numbers, with .abs of their magnitudes.
 template <bool kMaximum, bool kNan, bool kMagnitudes>
 struct ExtremumOfThree {
   static float apply(float a, float b, float c) {
@@ -237,7 +237,7 @@ void add_extrema_of_three(FormTable& table, const std::string& name) {
   add_extremum_of_three<kMaximum, true, true>(table, name);
 }
 
-/// Sign operations: they change one bit, also of a NaN.
+/// Sign operations change one bit, also of a NaN.
 template <typename T>
 void add_sign_operations(FormTable& table) {
   const std::string type = fmt::format(".{}", type_suffix<T>());

@@ -1,7 +1,8 @@
 // Arithmetic in half precision and bfloat16, single and in pairs (PTX ISA 9.0, 9.7.4).
 //
-// Computed in double precision and rounded once: sums, differences and products of 16-bit numbers are exact there or
-// rounded to odd (half.hpp). The approximations are correctly rounded but for the host's last bit.
+// Results are computed in double precision and rounded once: sums, differences and products of 16-bit numbers are
+// exact there or rounded to odd (half.hpp). The approximations are correctly rounded except for errors in the host's
+// last bit.
 
 #include <algorithm>
 #include <cmath>
@@ -15,7 +16,7 @@ namespace {
 
 using float_operations::Extremum;
 
-/// What a form's modifiers do.
+/// The effects of a form's modifiers.
 struct HalfModifiers {
   bool flush = false;     ///< .ftz
   bool saturate = false;  ///< .sat
@@ -41,13 +42,13 @@ Element flushed_if(bool flush, Element value) {
   return {static_cast<std::uint16_t>(flush && subnormal ? value.bits & 0x8000U : value.bits)};
 }
 
-/// Whether it is what a copy by tensor map writes for elements outside of the tensor, of either sign.
+/// Whether the number is the one that a copy by tensor map writes for elements outside of the tensor, of either sign.
 template <typename Element>
 bool is_from_outside(Element value) {
   return (value.bits & 0x7fffU) == kOutOfBoundsNan;
 }
 
-/// An operation on doubles, as one on 16-bit numbers.
+/// Turns an operation on doubles into one on 16-bit numbers.
 template <typename Exact, typename Element>
 struct InHalf {
   explicit InHalf(std::int64_t parameter) : modifiers(HalfModifiers::from(parameter)) {}
@@ -63,7 +64,7 @@ struct InHalf {
   HalfModifiers modifiers;
 };
 
-/// The same on both halves of a pair.
+/// Turns an operation on doubles into one on both halves of a pair of 16-bit numbers.
 template <typename Exact, typename Element>
 struct InPair {
   explicit InPair(std::int64_t parameter) : each(parameter) {}
@@ -100,7 +101,7 @@ struct ExponentialBase2 {
   static double apply(double a) { return std::exp2(a); }
 };
 
-/// Adds the operation for one number and for a pair; `Arguments` are as many as it has.
+/// Adds the operation for one number and for a pair; `Arguments` has one type for each argument.
 template <typename Exact, typename Element, typename... Arguments>
 void add(FormTable& table, const std::string& name, const HalfModifiers& modifiers = {}) {
   const std::string start = fmt::format("{}{}.{}", name, modifiers.suffix(), Element::kSuffix);
@@ -166,7 +167,7 @@ void add_half_precision_forms(FormTable& table) {
   add_extrema<Bfloat16, false>(table, "min", none);
   add_extrema<Bfloat16, true>(table, "max", none);
   add<ExponentialBase2, Half, Half>(table, "ex2.approx");
-  // bfloat16 has only a form that flushes; its subnormal numbers are binary32's.
+  // bfloat16 has only a form that flushes; its subnormal numbers are those of binary32.
   add<ExponentialBase2, Bfloat16, Bfloat16>(table, "ex2.approx", flush);
 }
 

@@ -8,7 +8,7 @@
 namespace convladder::simulated {
 namespace {
 
-// Arithmetic wraps around: it is done on unsigned types, where C++ defines that.
+// Arithmetic wraps around, so it is done on unsigned types, where C++ defines that.
 
 template <typename T>
 struct Add {
@@ -19,7 +19,8 @@ struct Subtract {
   static T apply(T a, T b) { return static_cast<T>(static_cast<Unsigned<T>>(a) - static_cast<Unsigned<T>>(b)); }
 };
 
-/// The product's lower half. Widened first: two uint16_t would be promoted to int and could overflow it.
+/// The product's lower half. The factors are widened first: two uint16_t would be promoted to int, which could
+/// overflow.
 template <typename T>
 struct MultiplyLow {
   static T apply(T a, T b) {
@@ -53,13 +54,13 @@ struct MultiplyAddWide {
   static W apply(T a, T b, W c) { return Add<W>::apply(MultiplyWide<T>::apply(a, b), c); }
 };
 
-/// Division by zero is unspecified in PTX; GPUs give all ones, and so does this.
+/// Division by zero is unspecified in PTX; GPUs give all ones, and so does this function.
 template <typename T>
 struct Divide {
   static T apply(T a, T b) {
     if (b == 0) return static_cast<T>(~T{0});
     if constexpr (std::is_signed_v<T>) {
-      if (b == -1) return Subtract<T>::apply(0, a);  // the most negative number has no opposite: it wraps
+      if (b == -1) return Subtract<T>::apply(0, a);  // the negation of the most negative number wraps
     }
     return static_cast<T>(a / b);
   }

@@ -1,5 +1,5 @@
-// Integer arithmetic beside the plain operations: 24-bit and byte products, sums of differences, saturation, pairs of
-// 16-bit numbers (PTX ISA 9.0, 9.7.1).
+// Further integer arithmetic: 24-bit and byte products, sums of differences, saturation, pairs of 16-bit numbers
+// (PTX ISA 9.0, 9.7.1).
 
 #include <algorithm>
 #include <limits>
@@ -75,14 +75,15 @@ struct SumOfAbsoluteDifference {
   }
 };
 
-/// Element i of `Width` bits, with the sign of the type.
+/// Element i of `kWidth` bits, sign-extended for a signed type.
 template <typename T, unsigned kWidth>
 std::int64_t element(T packed, unsigned i) {
   const std::uint32_t up = static_cast<std::uint32_t>(packed) << (32 - kWidth * (i + 1));
   return static_cast<std::int64_t>(static_cast<T>(up) >> (32 - kWidth));
 }
 
-/// dp4a: c plus the products of four pairs of bytes. dp2a: of two 16-bit numbers with the lower or upper two bytes.
+/// dp4a: c plus the products of four pairs of bytes. dp2a: c plus the products of two 16-bit numbers with the lower or
+/// upper two bytes.
 template <typename A, typename B>
 struct DotProduct4 {
   static std::uint32_t apply(A a, B b, std::uint32_t c) {

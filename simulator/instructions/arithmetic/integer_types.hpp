@@ -1,4 +1,4 @@
-// Integer types made from others: of the same width without sign, of twice the width.
+// Integer types derived from others: the unsigned type of the same width, the type of twice the width.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace convladder::simulated {
 
-/// PTX arithmetic wraps around. C++ defines that for unsigned types only.
+/// The unsigned type for arithmetic: PTX arithmetic wraps around, which C++ defines for unsigned types only.
 template <typename T>
 using Unsigned = std::make_unsigned_t<T>;
 

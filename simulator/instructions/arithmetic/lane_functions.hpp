@@ -1,4 +1,4 @@
-// From a function on one lane's values to a handler on a warp.
+// Turns a function on one lane's values into a handler for a warp.
 #pragma once
 
 #include <fmt/format.h>
@@ -13,7 +13,8 @@
 
 namespace convladder::simulated {
 
-/// How a value of type T lies in its slot: uint32_t for up to 32 bits (smaller ones zero-extended), uint64_t for 64.
+/// How a value of type T is stored in its slot: uint32_t for up to 32 bits (smaller ones zero-extended), uint64_t for
+/// 64.
 template <typename T>
 using SlotElement = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
 
@@ -85,7 +86,7 @@ struct LaneOperation {
   }
 };
 
-/// The same for a function that is an object made from the form's parameter: a rounding, a mode.
+/// d = function.apply(a, …) for every lane, with a function object made from the form's parameter: a rounding, a mode.
 template <typename Function, typename Result, typename... Arguments>
 struct ParameterizedLaneOperation {
   static void execute(WarpState& warp, const Operation& operation) {

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint16_t kNanHalf = 0x7fff;
 
-/// Two numbers of the format: from bit 0 on, and from bit 8 on, or 4 for those of 4 bits.
+/// Two numbers of the format: one from bit 0 on, the other from bit 8 on, or from bit 4 on in formats of 4 bits.
 template <const NarrowFormat& kFormat>
 struct NarrowPair {
   static constexpr int kShift = kFormat.bits() == 4 ? 4 : 8;
@@ -23,7 +23,7 @@ struct NarrowPair {
   bool rectify;  // .relu
 };
 
-/// cvt.rn.satfinite.e4m3x2.f32 d, a, b: a becomes the upper one.
+/// cvt.rn.satfinite.e4m3x2.f32 d, a, b: a becomes the upper number.
 template <const NarrowFormat& kFormat>
 struct FromSingles : NarrowPair<kFormat> {
   using NarrowPair<kFormat>::NarrowPair;
@@ -67,8 +67,8 @@ void add_narrow(FormTable& table, bool from_halves) {
 
 // --- scales ---------------------------------------------------------------------------------------------------------
 
-/// .ue8m0: a power of two from 2^-127 (0) to 2^127 (254); 255 is NaN. Signs do not count. What lies beyond the largest
-/// one is NaN, with .satfinite the largest one.
+/// .ue8m0: a power of two from 2^-127 (0) to 2^127 (254); 255 is NaN. Signs are ignored. A number beyond the largest
+/// power becomes NaN, or with .satfinite the largest power.
 struct Scale {
   explicit Scale(std::int64_t parameter) : up((parameter & 1) != 0), finite((parameter & 2) != 0) {}
   unsigned one(float value) const {

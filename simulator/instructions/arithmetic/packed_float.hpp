@@ -8,7 +8,7 @@
 
 namespace convladder::simulated {
 
-/// .f32x2: the first in the lower half.
+/// .f32x2: two floats, the first in the lower half.
 struct SinglePair {
   using Bits = std::uint64_t;
   Bits bits = 0;
@@ -19,7 +19,7 @@ struct SinglePair {
   }
 };
 
-/// The operation on both halves.
+/// Applies the operation to both halves.
 template <typename Operation>
 struct OnSinglePairs {
   template <typename... Pairs>
@@ -28,7 +28,7 @@ struct OnSinglePairs {
   }
 };
 
-/// The operation on numbers of 16 bits beside floats, all of them exact.
+/// Applies the operation to 16-bit numbers and floats, all of them exact.
 template <typename Operation>
 struct OnWidened {
   static float widened(float value) { return value; }

@@ -13,7 +13,7 @@ namespace {
 
 using ptx::OperandKind;
 
-/// mov d, {a, b, ...}: the first element becomes the lowest bits. Elements lie in slots of 32 bits.
+/// mov d, {a, b, ...}: the first element becomes the lowest bits. Elements are in slots of 32 bits.
 template <typename Wide, int kElements, int kBits>
 void pack(WarpState& warp, const Operation& operation) {
   std::array<const std::uint32_t*, kElements> elements;
@@ -40,7 +40,7 @@ void unpack(WarpState& warp, const Operation& operation) {
 }
 
 struct Packing {
-  int bits;  // of the wide register
+  int bits;  // width of the wide register
   std::size_t elements;
   Handler pack;
   Handler unpack;
@@ -75,7 +75,7 @@ bool decode_move_of_128_bits(InstructionDecoder& decoder) {
   return true;
 }
 
-/// mov.v4.u32 {a, b, c, d}, {e, f, g, h}: one move for each element. What is written may be read, too.
+/// mov.v4.u32 {a, b, c, d}, {e, f, g, h}: one move for each element. Written registers may be read as well.
 bool decode_move_of_vectors(InstructionDecoder& decoder) {
   const std::vector<std::string_view> parts = split_opcode(decoder.instruction().opcode);
   if (parts.size() != 3 || parts[0] != "mov" || (parts[1] != "v2" && parts[1] != "v4")) return false;

@@ -1,8 +1,8 @@
-// Video instructions: arithmetic on bytes and half-words chosen from registers, one at a time or two or four beside
-// each other, whose result is merged into a third operand or added to it (PTX ISA 9.0, 9.7.18 and 9.7.19).
+// Video instructions: arithmetic on bytes and half-words selected from registers, one at a time or two or four at
+// once, with a result that is merged into a third operand or added to it (PTX ISA 9.0, 9.7.18 and 9.7.19).
 //
-// The ISA does not say how wide a result is that is compared with the third operand (.min, .max): it is cut to 32 bits
-// first.
+// The ISA does not give the width of a result that is compared with the third operand (.min, .max): here it is cut
+// to 32 bits first.
 
 #include <fmt/format.h>
 
@@ -33,22 +33,22 @@ enum class Calculation : std::uint8_t {
 enum class Comparison : std::uint8_t { eq, ne, lt, le, gt, ge };
 enum class Secondary : std::uint8_t { none, add, min, max };
 
-/// What an instruction does beside its operands: Operation::offset.
+/// The instruction apart from its operands: Operation::offset.
 struct VideoForm {
-  // Of a whole register 0; of a part 1 + its place in bytes, half-words from 5 on. Of two or four parts: a digit of
-  // four bits for each, the place among those of both registers, the lowest part first.
+  // 0 for a whole register; for a part of one 1 + its place in bytes, half-words from 5 on; for two or four parts a
+  // digit of four bits for each: the place among the parts of both registers, the lowest part first.
   std::uint16_t a = 0;
   std::uint16_t b = 0;
-  std::uint8_t d = 0;  ///< as a; of two or four parts: a bit for each that is written
+  std::uint8_t d = 0;  ///< as `a`; for two or four parts: a bit for each part that is written
   Calculation calculation : 4 = Calculation::add;
   Secondary secondary : 2 = Secondary::none;
   bool saturates : 1 = false;
-  bool clamps : 1 = false;  ///< a shift: amounts beyond 32 are 32, otherwise they are taken modulo 32
+  bool clamps : 1 = false;  ///< for a shift: amounts beyond 32 are 32, otherwise they are taken modulo 32
   Comparison comparison : 3 = Comparison::eq;
   bool d_is_signed : 1 = false;
   bool a_is_signed : 1 = false;
   bool b_is_signed : 1 = false;
-  bool merges : 1 = false;  ///< into the third operand
+  bool merges : 1 = false;  ///< whether the result is merged into the third operand
   bool plus_one : 1 = false;
   std::uint8_t scale : 4 = 0;  ///< vmad: bits to shift the result to the right
   bool product_negated : 1 = false;
@@ -109,7 +109,7 @@ Signed128 calculated(const VideoForm& form, std::int64_t a, std::int64_t b) {
       return std::min(a, b);
     case Calculation::maximum:
       return std::max(a, b);
-    case Calculation::average:  // halves are rounded up, negative ones down
+    case Calculation::average:  // rounds halves up, negative ones down
       return (a + b + (a + b >= 0 ? 1 : 0)) >> 1;
     case Calculation::compare:
       return holds(form.comparison, a, b) ? 1 : 0;
@@ -149,7 +149,8 @@ std::uint32_t scalar(const VideoForm& form, std::uint32_t a, std::uint32_t b, st
   return form.merges ? merged(value, part, c) : with_secondary(form, value, c);
 }
 
-/// vmad: a product and a sum of 64 bits, shifted. -a b + c is ~(a b) + 1 + c; c's sign counts where anything has one.
+/// vmad: a product and a sum of 64 bits, shifted. -a b + c is ~(a b) + 1 + c; the sign of c counts if any operand is
+/// signed.
 std::uint32_t multiply_add(const VideoForm& form, std::uint32_t a, std::uint32_t b, std::uint32_t c) {
   const bool is_signed = form.a_is_signed || form.b_is_signed || form.product_negated || form.c_negated;
   Signed128 product =
@@ -224,7 +225,7 @@ constexpr Named kInstructions[] = {
     {"vset4", Calculation::compare, 4},
 };
 
-/// What the parts of the opcode behind the types say; false for one that is unknown.
+/// Applies a part of the opcode after the types; false for an unknown one.
 bool set_modifier(VideoForm& form, std::string_view part) {
   constexpr std::array<std::string_view, 6> comparisons{"eq", "ne", "lt", "le", "gt", "ge"};
   constexpr std::array<std::string_view, 4> secondaries{"", "add", "min", "max"};
@@ -257,7 +258,7 @@ std::uint8_t scalar_part(const InstructionDecoder& decoder, std::string_view sel
   return static_cast<std::uint8_t>((selector[0] == 'b' ? 1 : kHalf) + place);
 }
 
-/// ".h32": the place of each part, of the lowest first.
+/// ".h32": the place of each part, the lowest part first.
 std::uint16_t places(const InstructionDecoder& decoder, std::string_view selector, int parts, unsigned first) {
   unsigned result = 0;
   for (int i = 0; i < parts; ++i) {
@@ -276,7 +277,7 @@ void check_letter(const InstructionDecoder& decoder, std::string_view selector, 
   }
 }
 
-/// Sets what the operands' selectors say and whether they are negated.
+/// Reads the operands' selectors and whether they are negated.
 void read_selectors(const InstructionDecoder& decoder, const Named& named, VideoForm& form) {
   const auto& operands = decoder.instruction().operands;
   if (named.parts == 1) {

@@ -1,5 +1,6 @@
-// A float of each lane, in the widest registers of the host where it has AVX-512, otherwise in loops: what products of
-// matrices need of them. A quad is four lanes, 4g to 4g + 3; in fragments of mma it has a row or a column together.
+// A float for each lane, in the widest registers of the host where it has AVX-512, otherwise in loops: the
+// operations that matrix products need. A quad is four lanes, 4g to 4g + 3; in fragments of mma they share a row or a
+// column.
 #pragma once
 
 #include <array>
@@ -29,7 +30,7 @@ struct LaneFloats {
 inline LaneFloats load_floats(const std::uint32_t* words) {
   return {_mm512_loadu_ps(words), _mm512_loadu_ps(words + 16)};
 }
-/// NaN becomes the canonical NaN.
+/// Stores the floats, with NaN as the canonical NaN.
 inline void store_floats(std::uint32_t* words, LaneMask mask, const LaneFloats& values) {
   const __m512 nan = _mm512_castsi512_ps(_mm512_set1_epi32(0x7fffffff));
   const auto store = [&](int lane, __m512 value) {

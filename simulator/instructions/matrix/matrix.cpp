@@ -19,7 +19,7 @@
 namespace convladder::simulated {
 namespace {
 
-/// What is added to a sum for one k.
+/// The term that is added to a sum for one k.
 template <typename T>
 T added(T sum, T a, T b, bool exclusive_or) {
   if constexpr (std::is_floating_point_v<T>) {
@@ -29,7 +29,7 @@ T added(T sum, T a, T b, bool exclusive_or) {
   }
 }
 
-/// One row of sums as tensor cores make them. `row_of_b` gives the row of `b` that belongs to the row's element k.
+/// Computes one row of sums as tensor cores do. `row_of_b` gives the row of `b` that belongs to the row's element k.
 template <typename RowOfB>
 void add_row(const TensorSum& how, float* sums, const float* row, int depth, const float* b, int columns,
              const RowOfB& row_of_b) {
@@ -42,7 +42,7 @@ void add_row(const TensorSum& how, float* sums, const float* row, int depth, con
 }
 
 /// `detail` is the index of the product; the registers of d, a, b and c follow each other in the operand lists. Sums of
-/// integers are exact; `offset` says whether they are clamped at the end or cut to 32 bits. Of a sparse product,
+/// integers are exact; `offset` says whether they are clamped at the end or cut to 32 bits. In a sparse product,
 /// operand 0 is the metadata and `target` the selector.
 template <typename T, int kMost, bool kSparse>
 void multiply(WarpState& warp, const Operation& operation) {

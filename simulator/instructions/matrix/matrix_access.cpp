@@ -1,7 +1,7 @@
 // Fragments from memory and back: wmma.load and wmma.store (PTX ISA 9.0, 9.7.15.4.3).
 //
-// They are counted as one request for each register that is not a repetition, of as many elements a lane as are
-// neighbours in memory, of one each otherwise: how hardware fetches a fragment is not documented.
+// An access counts as one request for each register that is not a repetition, with as many elements per lane as are
+// neighbours in memory, else one: how hardware fetches a fragment is not documented.
 
 #include <fmt/format.h>
 
@@ -21,9 +21,9 @@ namespace {
 
 using ptx::Space;
 
-constexpr int kMisalignedMatrix = 103;  // a kind of fault beside those of accesses
+constexpr int kMisalignedMatrix = 103;  // a kind of fault in addition to those of accesses
 
-/// What "wmma.load.a.sync.aligned.row.m16n16k16.global.f16" says beside its state space.
+/// The meaning of "wmma.load.a.sync.aligned.row.m16n16k16.global.f16", except for its state space.
 struct FragmentForm {
   std::string_view matrix;  ///< "a", "b", "c" (and "d")
   std::string_view shape;
@@ -74,11 +74,12 @@ const std::vector<FragmentForm>& fragment_forms() {
   return all;
 }
 
-/// Bits of Operation::detail, above them the index of the form.
+/// Bits of Operation::detail; above them is the index of the form.
 enum WmmaDetail { kByColumns = 1, kWide = 2, kDetailBits = 2 };
 
-/// The matrix begins where all lanes say, on the bytes that a lane holds of it (PTX ISA, wmma: matrix storage). So do
-/// its rows or columns, which need not lie on more than 16 (CUDA C++ Programming Guide, load_matrix_sync).
+/// All lanes must give the same address, aligned to the bytes that a lane holds of the matrix (PTX ISA, wmma: matrix
+/// storage). Its rows or columns must be aligned in the same way, but need no more than 16 bytes (CUDA C++ Programming
+/// Guide, load_matrix_sync).
 void check_matrix_place(const WarpState& warp, const Operation& operation, const Addresses& addresses,
                         const std::uint32_t* strides, const Fragment& fragment) {
   LaneMask other = 0;
@@ -106,8 +107,8 @@ void check_matrix_place(const WarpState& warp, const Operation& operation, const
   });
 }
 
-/// The elements of one access, which fill one register or several, between their place and the registers. Without a
-/// place zeros are loaded.
+/// Moves the elements of one access, which fill one register or several, between memory and registers. Without an
+/// address, zeros are loaded.
 template <bool kStore, typename Register>
 void move_run(const WarpState& warp, const Fragment& fragment, const Slot* registers, int element, int count, int lane,
               std::byte* at) {

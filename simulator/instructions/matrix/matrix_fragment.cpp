@@ -31,12 +31,12 @@ constexpr std::array<TypeFacts, 13> kTypes{{{"f16", 16},
                                             {"e5m2", 8}}};
 const TypeFacts& facts(ElementType type) { return kTypes[static_cast<std::size_t>(type)]; }
 
-/// How many elements of a lane lie beside each other.
+/// The number of adjacent elements that a lane holds.
 int run_of(MatrixRole role, ElementType type) {
   return role == MatrixRole::accumulator ? 2 : std::max(1, 32 / element_bits(type));
 }
 
-/// All numbers of a type of 8 bits.
+/// The values of all codes of a type of 8 bits.
 std::array<float, 256> table_of(const NarrowFormat& format) noexcept {
   std::array<float, 256> numbers{};
   for (unsigned bits = 0; bits < numbers.size(); ++bits) {
@@ -65,7 +65,7 @@ T element_value(ElementType type, std::uint64_t bits) {
         return to_float(Half{static_cast<std::uint16_t>(bits)});
       case bf16:
         return to_float(Bfloat16{static_cast<std::uint16_t>(bits)});
-      case tf32:  // the lower 13 bits of the fraction do not count
+      case tf32:  // the lower 13 bits of the fraction are ignored
         return std::bit_cast<float>(static_cast<std::uint32_t>(bits) & 0xffffe000U);
       case e4m3:
         return kE4M3[bits & 0xffU];

@@ -11,7 +11,7 @@
 namespace convladder::simulated {
 namespace {
 
-/// Registers that hold every element once.
+/// The number of registers that hold every element once.
 int registers_for(int elements, ElementType type) {
   return elements / kLanes * element_bits(type) / (type == ElementType::f64 ? 64 : 32);
 }
@@ -128,7 +128,7 @@ void add_products_of_quad_pairs(std::vector<Product>& list) {
   }
 }
 
-/// mma.sp: a has half the columns that the shape says.
+/// Adds mma.sp, in which a has half the columns that the shape says.
 void add_sparse(std::vector<Product>& list, int k, ElementType left, ElementType right, ElementType sum) {
   const char* const sums = element_name(sum);
   list.push_back(product_of(fmt::format("mma.sp.sync.aligned.m16n8k{}.row.col.{}.{}.{}.{}", k, sums, element_name(left),
@@ -191,7 +191,7 @@ std::optional<AskedProduct> product_asked_for(std::string_view opcode) {
     saturates = saturates || part == "satfinite";
     rounds = rounds || part == "rn";
     if (part == "satfinite" || part == "rn") continue;
-    // Metadata in another order are undefined without the modifier, too.
+    // Metadata in another order are undefined without the modifier as well.
     plain += fmt::format("{}{}", plain.empty() ? "" : ".", part == "sp::ordered_metadata" ? "sp" : part);
   }
   const auto found = by_opcode.find(plain);

@@ -1,4 +1,4 @@
-// Which products of matrices there are: mma.sync, mma.sp.sync and wmma.mma (PTX ISA 9.0, 9.7.15.4 to 9.7.15.6).
+// The existing products of matrices: mma.sync, mma.sp.sync and wmma.mma (PTX ISA 9.0, 9.7.15.4 to 9.7.15.6).
 #pragma once
 
 #include <optional>
@@ -12,30 +12,30 @@ namespace convladder::simulated {
 
 inline constexpr int kMostMatrixElements = 16 * 256;  ///< of any of the matrices
 
-/// d = a b + c.
+/// A product d = a b + c.
 struct Product {
   std::string opcode;  ///< without .satfinite, rounding and ::ordered_metadata
-  Fragment a;          ///< of a sparse product, of half the columns: those that are not zero
+  Fragment a;          ///< in a sparse product it has half the columns: the nonzero elements
   Fragment b;
   Fragment c;
   Fragment d;
-  int products = 1;            ///< whose matrices lie below each other
-  bool exclusive_or = false;   ///< of b1: bits that differ are counted, not those that are set in both
-  bool sparse = false;         ///< metadata say where the elements of a row of a are
-  Handler in_lanes = nullptr;  ///< the quick way where sums are rounded after each product; see product_in_lanes.hpp
+  int products = 1;            ///< the number of products whose matrices are stacked
+  bool exclusive_or = false;   ///< for b1: counts bits that differ, instead of bits that are set in both
+  bool sparse = false;         ///< metadata give the positions of the elements in a row of a
+  Handler in_lanes = nullptr;  ///< the fast way where sums are rounded after each product; see product_in_lanes.hpp
 };
 
-/// All of them, always in the same places.
+/// All products, always in the same order.
 const std::vector<Product>& matrix_products();
 
-/// What an opcode asks for: a product, and whether sums beyond 32 bits are clamped.
+/// The request of an opcode: a product, and whether sums beyond 32 bits are clamped.
 struct AskedProduct {
   const Product* product;
   bool saturates;
 };
 std::optional<AskedProduct> product_asked_for(std::string_view opcode);
 
-/// The row of b that belongs to each element of a sparse a, row by row. `metadata` and `selector` are the operands.
+/// The row of b for each element of a sparse a, row by row. `metadata` and `selector` are the instruction's operands.
 void sparse_positions(const WarpState& warp, const Product& product, Slot metadata, int selector, int* positions);
 
 }  // namespace convladder::simulated

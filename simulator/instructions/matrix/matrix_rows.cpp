@@ -1,13 +1,13 @@
-// Matrices of 8 by 8 elements of 16 bits, from shared memory and back by rows that lanes point to, and transposed
-// between lanes: ldmatrix, stmatrix, movmatrix (PTX ISA 9.0, 9.7.15.5.15 to 17).
+// Matrices of 8 by 8 elements of 16 bits, moved from and to shared memory by rows that lanes point to, and
+// transposed between lanes: ldmatrix, stmatrix, movmatrix (PTX ISA 9.0, 9.7.15.5.15 to 17).
 //
 // Lane 8i + r has the address of row r of matrix i, and every lane has two elements of each matrix: of row lane / 4,
 // the elements 2 (lane % 4) and the next, of the transposed matrix if that is asked for.
 //
-// ldmatrix of sm_100 also loads elements of 8 bits, which may lie in memory as 4 or 6 bits with a gap behind each 16:
-// each becomes the lower bits of a byte. A matrix of 8 by 16 has a register, of which lane has row lane / 4, the
-// elements 4 (lane % 4) to + 3. One of 16 by 16, which is transposed, has 16 rows in memory, and a second register for
-// the rows from 8 on.
+// ldmatrix of sm_100 also loads elements of 8 bits, which may be stored as 4 or 6 bits with a gap after each 16
+// elements: each becomes the lower bits of a byte. A matrix of 8 by 16 fills one register; a lane holds elements 4
+// (lane % 4) to 4 (lane % 4) + 3 of row lane / 4. A matrix of 16 by 16, which is transposed, has 16 rows in memory, and
+// a second register for the rows from 8 on.
 
 #include <fmt/format.h>
 
@@ -28,10 +28,10 @@ using ptx::Space;
 constexpr int kRowBytes = 16;
 enum RowsDetail { kTransposed = 1, kWideAddress = 2, kOf4Bits = 4, kOf6Bits = 8 };
 
-/// Row 8i + r is row r of matrix i.
+/// All rows: row 8i + r is row r of matrix i.
 using Rows = std::array<std::array<std::uint16_t, 8>, kLanes>;
 
-/// Where the element of a lane is, the lower or the upper half of its register.
+/// The element that a lane holds in the lower or the upper half of its register.
 std::uint16_t& element_of(Rows& rows, int matrix, int lane, int half, bool transposed) {
   const int row = lane / 4;
   const int column = 2 * (lane % 4) + half;
@@ -39,7 +39,7 @@ std::uint16_t& element_of(Rows& rows, int matrix, int lane, int half, bool trans
   return rows.at(8 * matrix + in_matrix).at(transposed ? row : column);
 }
 
-/// The rows in shared memory, for the lanes that have the address of one.
+/// Visits the rows in shared memory, for the lanes that have the address of one.
 template <typename Visit>
 void visit_rows(WarpState& warp, const Operation& operation, int matrices, AccessKind kind, const Visit& visit) {
   const LaneMask all = warp.mask;
@@ -60,7 +60,7 @@ void load_matrices(WarpState& warp, const Operation& operation) {
   check_all_lanes(warp, operation);
   const int matrices = operation.vector_elements;
   const bool transposed = (operation.detail & kTransposed) != 0;
-  Rows rows{};  // of faulty lanes zero
+  Rows rows{};  // zero for faulty lanes
   visit_rows(warp, operation, matrices, AccessKind::load,
              [&](int lane, const std::byte* at) { std::memcpy(rows[lane].data(), at, kRowBytes); });
   for (int matrix = 0; matrix < matrices; ++matrix) {
@@ -71,7 +71,7 @@ void load_matrices(WarpState& warp, const Operation& operation) {
   }
 }
 
-/// The 16 elements of a row in memory.
+/// The 16 elements of a row, read from memory.
 std::array<std::uint8_t, 16> bytes_of_row(const std::byte* at, int bits) {
   std::array<std::uint8_t, kRowBytes> packed;
   std::memcpy(packed.data(), at, kRowBytes);
@@ -90,7 +90,7 @@ void load_byte_matrices(WarpState& warp, const Operation& operation) {
   const int registers = operation.vector_elements;
   const bool transposed = (operation.detail & kTransposed) != 0;
   const int bits = (operation.detail & kOf4Bits) != 0 ? 4 : (operation.detail & kOf6Bits) != 0 ? 6 : 8;
-  std::array<std::array<std::uint8_t, 16>, kLanes> rows{};  // of faulty lanes zero
+  std::array<std::array<std::uint8_t, 16>, kLanes> rows{};  // zero for faulty lanes
   visit_rows(warp, operation, registers, AccessKind::load,
              [&](int lane, const std::byte* at) { rows.at(lane) = bytes_of_row(at, bits); });
   for (int r = 0; r < registers; ++r) {
@@ -136,17 +136,17 @@ void transpose_matrix(WarpState& warp, const Operation& operation) {
   });
 }
 
-/// "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16" in what it says.
+/// The meaning of "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16".
 struct RowsOpcode {
   bool is_store = false;
   bool transposed = false;
   bool generic = false;      ///< no state space is named
-  std::size_t matrices = 1;  ///< of 8 by 8 elements of 16 bits, or as many registers
+  std::size_t matrices = 1;  ///< of 8 by 8 elements of 16 bits, or registers
   bool has_bytes = false;    ///< elements of 8 bits
-  int format = 0;            ///< kOf4Bits, kOf6Bits: how these lie in memory
+  int format = 0;            ///< kOf4Bits, kOf6Bits: how elements of fewer than 8 bits are stored
 };
 
-/// "ldmatrix.sync.aligned.m16n16.x2.trans.shared.b8x16.b4x16_p64".
+/// Parses "ldmatrix.sync.aligned.m16n16.x2.trans.shared.b8x16.b4x16_p64".
 std::optional<RowsOpcode> parse_byte_rows(const std::vector<std::string_view>& parts) {
   const bool is_square = parts[3] == "m16n16";
   if (parts[0] != "ldmatrix" || (!is_square && parts[3] != "m8n16")) return std::nullopt;

@@ -1,11 +1,12 @@
-// Where the elements of a sparse matrix are: the metadata of mma.sp (PTX ISA 9.0, 9.7.15.6.1).
+// The positions of the elements of a sparse matrix: the metadata of mma.sp (PTX ISA 9.0, 9.7.15.6.1).
 //
-// Of every four elements of a row two are there, each with two bits for its place; of s4 and u4 every element is a pair
-// of neighbours; of tf32 one of two is there, with four bits. A piece of metadata is 16 bits for types of 16 bits and
-// more, 32 bits for narrower ones, and covers 16 elements of a row of f16, 8 of tf32, 32 of s8, 64 of s4. The four
-// lanes 4g to 4g + 3 have those of the rows g and g + 8: with pieces of 16 bits both in one lane, that of row g below,
-// and the next piece in the next lane; with pieces of 32 bits in two lanes, and the next piece in the next two. The
-// selector names the first lane where not all four are needed. The ISA shows this in figures.
+// Two of every four elements of a row are present, each with two bits for its position; for s4 and u4 every element
+// is a pair of neighbours; for tf32 one of two is present, with four bits. A piece of metadata is 16 bits for types of
+// 16 bits and more, 32 bits for narrower ones, and covers 16 elements of a row of f16, 8 of tf32, 32 of s8, 64 of s4.
+// The four lanes 4g to 4g + 3 have the pieces of the rows g and g + 8: pieces of 16 bits are both in one lane, with
+// that of row g in the lower half, and the next pieces in the next lane; pieces of 32 bits are in two lanes, and the
+// next pieces in the next two. The selector names the first lane where not all four are needed. The ISA shows this in
+// figures.
 
 #include "simulator/instructions/matrix/matrix_products.hpp"
 

@@ -9,13 +9,13 @@
 namespace convladder::simulated {
 namespace {
 
-constexpr int kMostRun = 4;  // elements of a register: those of 8 bits
+constexpr int kMostRun = 4;  // elements of a register, if they have 8 bits
 
-/// Element `number` of the run in a register, of every lane.
+/// For every lane, element `number` of the run in a register.
 [[gnu::always_inline]] inline LaneFloats factors_of(const std::uint32_t* words, ElementType type, int number) {
   std::array<std::uint32_t, kLanes> bits;
   switch (type) {
-    case ElementType::tf32:  // the lower 13 bits of the fraction do not count
+    case ElementType::tf32:  // the lower 13 bits of the fraction are ignored
       for (int lane = 0; lane < kLanes; ++lane) bits[lane] = words[lane] & 0xffffe000U;
       break;
     case ElementType::bf16:
@@ -36,9 +36,9 @@ constexpr int kMostRun = 4;  // elements of a register: those of 8 bits
   return load_floats(bits.data());
 }
 
-/// Of matrices with kRows times 8 rows and kColumns times 8 columns. The layout is that of Fragment: register
-/// `block * kRows + row` of a holds a run of columns of 8 rows, register `column * blocks + block` of b the same rows
-/// of 8 columns, two registers of sums each pair of columns of 8 rows.
+/// The product of matrices with kRows times 8 rows and kColumns times 8 columns. The layout is that of Fragment:
+/// register `block * kRows + row` of a holds a run of columns of 8 rows, register `column * blocks + block` of b the
+/// same rows of 8 columns, two registers of sums hold each pair of columns of 8 rows.
 template <int kRows, int kColumns>
 void multiply_in_lanes(WarpState& warp, const Operation& operation) {
   check_all_lanes(warp, operation);

@@ -20,13 +20,13 @@ int group_of(const TensorSum& how) {
   return how.left == ElementType::tf32 ? of_tf32 : 2 * of_tf32;
 }
 
-/// Bits that are kept behind the point of the largest exponent.
+/// The number of bits that are kept after the binary point at the largest exponent.
 int kept_bits(const TensorSum& how) {
   if (is_fp8(how)) return 13;
   return kFloatFraction + (how.cores == TensorCores::a100 ? 1 : 2);
 }
 
-/// Of numbers that are too small for it, a type's smallest exponent stands.
+/// The smallest exponent of a type, which smaller numbers take as well.
 int smallest_exponent(ElementType type) {
   switch (type) {
     case ElementType::f16:
@@ -41,10 +41,10 @@ int smallest_exponent(ElementType type) {
 
 int exponent_of(float value, ElementType type) { return std::max(std::ilogb(value), smallest_exponent(type)); }
 
-/// value / 2^exponent without what is behind the point. |value| / 2^exponent < 2^31.
+/// value / 2^exponent without its fraction. |value| / 2^exponent < 2^31.
 std::int64_t cut(double value, int exponent) { return static_cast<std::int64_t>(std::ldexp(value, -exponent)); }
 
-/// A sum of at most 2^40 times 2^exponent in float32, rounded toward zero.
+/// sum * 2^exponent in float32, rounded toward zero; |sum| is at most 2^40.
 float toward_zero(std::int64_t sum, int exponent) {
   const double exact = std::ldexp(static_cast<double>(sum), exponent);
   const auto nearest = static_cast<float>(exact);
@@ -56,7 +56,7 @@ float sum_of_group(const TensorSum& how, float sum, const float* left, const flo
   std::array<double, kMostProducts> products{};
   constexpr int kNone = -100000;
   int largest = sum == 0 ? kNone : exponent_of(sum, how.sum);
-  float plain = sum;  // for what is not finite
+  float plain = sum;  // used for results that are not finite
   for (int i = 0; i < count; ++i) {
     products.data()[i] = static_cast<double>(left[i]) * static_cast<double>(right[i]);
     plain += left[i] * right[i];

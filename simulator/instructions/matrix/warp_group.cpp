@@ -1,11 +1,11 @@
 // Products of matrices by four warps together: wgmma (PTX ISA 9.0, 9.7.15).
 //
-// Each warp of the group multiplies 16 of the 64 rows, on its own: that is all there is between them. The product is
-// there at once, and shared memory is read at once; that a program lacks wgmma.wait_group or wgmma.fence is not found.
-// Products and sums are as in matrix.cpp. Factors in shared memory are read 16 bytes a lane, and counted so.
+// Each warp of the group multiplies 16 of the 64 rows independently of the others. The product is complete and
+// shared memory is read at once, so a missing wgmma.wait_group or wgmma.fence is not found. Products and sums are as in
+// matrix.cpp. Factors in shared memory are read and counted in 16 bytes per lane.
 //
-// A factor is made of units of 16 bytes that hold neighbours in k ("K-major"), or, of transposed factors of 16 bits,
-// neighbours in m or n ("MN-major"). The descriptor says where they lie: see Descriptor.
+// A factor is made of units of 16 bytes that hold neighbours in k ("K-major"), or, for transposed factors of 16
+// bits, neighbours in m or n ("MN-major"). The descriptor says where the units are: see Descriptor.
 
 #include <fmt/format.h>
 
@@ -29,7 +29,7 @@ constexpr int kDepthBytes = 32;  // of an instruction
 constexpr int kMostDepth = 32;   // elements
 constexpr int kUnitBytes = 16;
 
-/// What the opcode and the constants say: Operation::detail.
+/// The meaning of the opcode and the constants: Operation::detail.
 struct GroupForm {
   std::uint32_t columns : 9;
   std::uint32_t left : 4;  ///< ElementType
@@ -53,21 +53,21 @@ static_assert(sizeof(GroupForm) == sizeof(int));
 
 // --- where factors lie ----------------------------------------------------------------------------------------------
 
-/// The descriptor of a factor in shared memory (PTX ISA 9.0, 9.7.15.5.1.2.2). Without swizzle, units of 8 rows lie
-/// behind each other; with a swizzle of 32, 64 or 128 bytes, rows of so many bytes do, and where 16-byte units lie in a
-/// row depends on the row.
+/// The descriptor of a factor in shared memory (PTX ISA 9.0, 9.7.15.5.1.2.2). Without swizzle, units of 8 rows are
+/// adjacent; with a swizzle of 32, 64 or 128 bytes, rows of so many bytes are, and the place of a 16-byte unit in a row
+/// depends on the row.
 class Descriptor {
  public:
   explicit Descriptor(std::uint64_t bits) : bits_(bits) {}
 
-  /// The address of a unit: of row `row` and the `unit`th 16 bytes of k.
+  /// The address of the unit in row `in_row` with 16 bytes of k, the `in_unit`th.
   std::uint64_t of_row(int in_row, int in_unit) const {
     const auto row = static_cast<std::uint64_t>(in_row);
     const auto unit = static_cast<std::uint64_t>(in_unit);
     const std::uint64_t apart = swizzle_units() == 1 ? leading() : kUnitBytes;
     return swizzled(row % 8 * kUnitBytes * swizzle_units() + row / 8 * stride() + unit * apart);
   }
-  /// Of a transposed factor: of depth k and the `unit`th 16 bytes of m or n.
+  /// The address of the unit of a transposed factor at depth `in_depth` of k with 16 bytes of m or n, the `in_unit`th.
   std::uint64_t of_depth(int in_depth, int in_unit) const {
     const auto k = static_cast<std::uint64_t>(in_depth);
     const auto unit = static_cast<std::uint64_t>(in_unit);
@@ -87,7 +87,8 @@ class Descriptor {
     constexpr std::uint64_t units[] = {1, 8, 4, 2};
     return units[field(62, 2)];
   }
-  /// The number of a unit in its 128 bytes is changed by the number of these 128 bytes, from the base offset on.
+  /// Swizzles an offset: the number of a unit in its 128 bytes is changed by the number of these 128 bytes, from the
+  /// base offset on.
   std::uint64_t swizzled(std::uint64_t offset) const {
     const std::uint64_t address = start() + offset;
     return address ^ ((((address >> 7) - base_offset()) & (swizzle_units() - 1)) << 4);
@@ -96,8 +97,8 @@ class Descriptor {
   std::uint64_t bits_;
 };
 
-/// What is read of a factor: `rows` rows (columns of the right one) from `first_row` on. Element (row, k) of what is
-/// read goes to [row * row_stride + k * k_stride].
+/// The part of a factor to read: `rows` rows (columns of the right factor) from `first_row` on. Element (row, k) of the
+/// part goes to [row * row_stride + k * k_stride].
 struct Reading {
   ElementType type;
   bool transposed;
@@ -107,7 +108,7 @@ struct Reading {
   int k_stride;
 };
 
-/// Where a unit of 16 bytes begins.
+/// The first element of a unit of 16 bytes.
 struct UnitPlace {
   int row;
   int k;
@@ -120,7 +121,7 @@ void read_factor(const WarpState& warp, const Operation& operation, const Descri
   const int depth = kDepthBytes / element_bytes;
   const int in_unit = kUnitBytes / element_bytes;
   const int units = reading.rows * kDepthBytes / kUnitBytes;
-  // A unit holds a row's elements from k on, or, transposed, those of rows from `row` on for one k.
+  // A unit holds elements of one row from k on, or, if transposed, elements of one k from `row` on.
   const auto place_of = [&](int unit) {
     if (reading.transposed) return UnitPlace{unit / depth * in_unit, unit % depth};
     return UnitPlace{unit / 2, unit % 2 * in_unit};
@@ -153,7 +154,7 @@ void read_factor(const WarpState& warp, const Operation& operation, const Descri
 
 // --- execution ------------------------------------------------------------------------------------------------------
 
-/// Where among the sums, row by row, a lane's ith element lies.
+/// The index of a lane's ith sum in the sums, row by row.
 std::size_t place_of_sum(int lane, int i, int columns) {
   const int row = lane / 4 + 8 * (i / 2 % 2);
   const int column = 8 * (i / 4) + 2 * (lane % 4) + i % 2;
@@ -161,7 +162,7 @@ std::size_t place_of_sum(int lane, int i, int columns) {
   return static_cast<std::size_t>(place);
 }
 
-/// In registers the left factor lies as that of mma does.
+/// The left factor in registers, which is held like that of mma.
 const Fragment& left_fragment(ElementType type) {
   using enum ElementType;
   static const std::array<Fragment, 7> all = [] {
@@ -173,8 +174,8 @@ const Fragment& left_fragment(ElementType type) {
   return *std::ranges::find(all, type, &Fragment::type);
 }
 
-/// Operands: descriptor of the left factor, that of the right one, whether sums are added to. In the operand lists: the
-/// sums' registers, then those of the left factor. T: float, or std::int64_t for integers.
+/// Operands: descriptor of the left factor, descriptor of the right one, whether to add to sums. In the operand lists:
+/// the registers of the sums, then of the left factor. T: float, or std::int64_t for integers.
 template <typename T>
 void multiply_in_group(WarpState& warp, const Operation& operation) {
   check_all_lanes(warp, operation);
@@ -182,7 +183,7 @@ void multiply_in_group(WarpState& warp, const Operation& operation) {
   const Slot* const registers = warp.block->program->operand_lists.data() + operation.list;
   const int columns = static_cast<int>(form.columns);
   const int depth = form.depth();
-  const int lane = std::countr_zero(warp.mask);  // descriptors are the same in all
+  const int lane = std::countr_zero(warp.mask);  // descriptors are the same in all lanes
   std::array<T, kRows * kMostDepth> left{};
   std::array<T, kMostColumns * kMostDepth> right{};
   if (form.left_in_registers != 0) {
@@ -264,7 +265,7 @@ std::optional<ElementType> find_type(std::string_view name, std::initializer_lis
   return std::nullopt;
 }
 
-/// "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16{.satfinite}".
+/// Parses "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16{.satfinite}".
 std::optional<GroupForm> parse_group_product(std::string_view opcode) {
   using enum ElementType;
   if (!opcode.starts_with("wgmma.mma_async.sync.aligned.")) return std::nullopt;
@@ -297,8 +298,8 @@ bool flag_of(InstructionDecoder& decoder, const ptx::Operand& operand, std::uint
   return bits == set;
 }
 
-/// d, a, b, whether d is added to{, sign of a, sign of b{, a transposed}{, b transposed}}: signs of floating point
-/// factors only, and only those of 16 bits in shared memory can be transposed.
+/// Operands: d, a, b, whether d is added to{, sign of a, sign of b{, a transposed}{, b transposed}}. Only floating
+/// point factors have signs, and only factors of 16 bits in shared memory can be transposed.
 void decode_group_product(InstructionDecoder& decoder, GroupForm form) {
   const auto& operands = decoder.instruction().operands;
   const bool has_signs = !is_integer(form.left_type());

@@ -1,7 +1,7 @@
 // cp.async: copies from global to shared memory that the thread waits for (PTX ISA 9.0, 9.7.9.25).
 //
-// What is copied is read when the instruction is executed, and shared memory changes when the thread waits for it, no
-// sooner: hardware may be faster, and a program that counts on that is wrong. Copies never waited for never arrive.
+// The source is read when the instruction is executed, and shared memory changes when the thread waits for the copy,
+// no sooner: hardware may be faster, and a program that relies on that is wrong. Copies never waited for never arrive.
 // Counters of the instruction: the read as a load from global memory, the write's wavefronts when it arrives.
 
 #include "simulator/state/asynchronous_copy.hpp"
@@ -39,7 +39,7 @@ void PendingCopies::commit(LaneMask lanes) {
 
 namespace {
 
-enum Fault { kBadSize = 102, kMisalignedSource };  // kinds beside those of accesses
+enum Fault { kBadSize = 102, kMisalignedSource };  // in addition to faults of accesses
 
 /// Bits of Operation::detail; the size of a copy is its vector_elements.
 enum Detail { kWideDestination = 1, kWideSource = 2, kPastL1 = 4, kIgnoresSource = 8 };
@@ -64,7 +64,7 @@ void read_source(WarpState& warp, const Operation& operation, Addresses addresse
   }
 }
 
-/// How many bytes each lane reads; the rest of its copy is zero.
+/// The number of bytes that each lane reads; the rest of its copy is zero.
 std::array<int, kLanes> source_bytes(const WarpState& warp, const Operation& operation, int bytes) {
   std::array<int, kLanes> sizes;
   if ((operation.detail & kIgnoresSource) != 0) {
@@ -88,7 +88,7 @@ std::array<int, kLanes> source_bytes(const WarpState& warp, const Operation& ope
   return sizes;
 }
 
-/// A source is aligned to the whole copy, however little of it is read.
+/// Checks that a source is aligned to the whole copy, however little of it is read.
 void check_source_alignment(const WarpState& warp, const Operation& operation, const Addresses& sources, int bytes) {
   LaneMask wrong = 0;
   for (int lane = 0; lane < kLanes; ++lane) {
@@ -106,8 +106,7 @@ void check_source_alignment(const WarpState& warp, const Operation& operation, c
   });
 }
 
-/// Operands: destination, source, source size, ignore-source, the destination's offset. The operation's is the
-/// source's.
+/// Operands: destination, source, source size, ignore-source, the destination's offset. `offset` is the source's.
 void begin_copy(WarpState& warp, const Operation& operation) {
   const int bytes = operation.vector_elements;
   const LaneMask all = warp.mask;
@@ -133,7 +132,7 @@ void begin_copy(WarpState& warp, const Operation& operation) {
   warp.mask = all;
 }
 
-/// What of a copy has landed is written to shared memory.
+/// Writes the landed bytes of a copy to shared memory.
 void land(WarpState& warp, const PendingCopies::Copy& copy, LaneMask lanes) {
   BlockContext& block = *warp.block;
   InstructionCounters& counters = block.counters[copy.operation->instruction];

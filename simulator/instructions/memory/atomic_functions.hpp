@@ -1,7 +1,7 @@
-// What an atomic makes of the value in memory.
+// The new values of atomics: functions of the value in memory.
 //
-// apply(old, b, c) is the new value. `kCommutes`: any order of several gives the same memory. `kFlush` of a type that
-// cares: subnormal inputs and results are zeros.
+// apply(old, b, c) is the new value. `kCommutes`: any order of several operations gives the same memory. `kFlush`,
+// for types that it affects: subnormal inputs and results are zeros.
 #pragma once
 
 #include <algorithm>
@@ -70,14 +70,14 @@ struct Xor {
     return old ^ b;
   }
 };
-struct Increment {  // from b on it wraps to 0
+struct Increment {  // wraps to 0 from b on
   static constexpr bool kCommutes = false;
   template <typename T>
   static T apply(T old, T b, T /*c*/) {
     return old >= b ? T{0} : old + 1;
   }
 };
-struct Decrement {  // from 0, and from above b, it wraps to b
+struct Decrement {  // wraps to b from 0, and from above b
   static constexpr bool kCommutes = false;
   template <typename T>
   static T apply(T old, T b, T /*c*/) {
@@ -85,7 +85,8 @@ struct Decrement {  // from 0, and from above b, it wraps to b
   }
 };
 
-/// Sums of floating point, on the bits in memory. In global memory atom.add.f32 takes subnormal numbers for zeros.
+/// Sums of floating point numbers, on the bits in memory. In global memory atom.add.f32 treats subnormal numbers as
+/// zeros.
 template <bool kFlush>
 struct AddFloat {
   static constexpr bool kCommutes = false;
@@ -124,7 +125,7 @@ struct AddPair {
   }
 };
 
-/// Of two numbers the other where one is no number, and +0 above -0.
+/// The smaller or greater of two numbers: NaN gives the other number, and +0 is above -0.
 template <typename Element, bool kGreater>
 Element extreme_of(Element a, Element b) {
   const float x = to_float(a);

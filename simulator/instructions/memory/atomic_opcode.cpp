@@ -9,7 +9,7 @@
 namespace convladder::simulated {
 namespace {
 
-/// Words that change nothing where accesses take effect at once; who looks for races reads them by himself.
+/// Whether a word says nothing where accesses take effect at once; the race checker reads such words itself.
 bool is_order_or_scope(std::string_view word) {
   constexpr std::string_view words[] = {"relaxed", "acquire", "release", "acq_rel", "cta", "cluster", "gpu", "sys"};
   return std::ranges::find(words, word) != std::end(words);
@@ -29,7 +29,7 @@ std::optional<AtomicOpcode> parse_atomic(std::string_view text) {
     const std::string_view part = parts[i];
     if (part == "global") {
       opcode.space = ptx::Space::global;
-    } else if (part == "shared" || part == "shared::cta" || part == "shared::cluster") {  // of one block
+    } else if (part == "shared" || part == "shared::cta" || part == "shared::cluster") {  // memory of one block
       opcode.space = ptx::Space::shared;
     } else if (part == "v2" || part == "v4" || part == "v8") {
       opcode.vector_elements = part[1] - '0';

@@ -9,9 +9,9 @@
 
 namespace convladder::simulated {
 
-/// What "atom.acq_rel.gpu.global.add.u32" says.
+/// The meaning of "atom.acq_rel.gpu.global.add.u32".
 struct AtomicOpcode {
-  bool returns = false;  ///< atom, not red
+  bool returns = false;  ///< atom instead of red
   ptx::Space space = ptx::Space::generic;
   std::string name;         ///< operation and type: "add.u32", "add.noftz.f16"
   int vector_elements = 1;  ///< each an atomic of its own

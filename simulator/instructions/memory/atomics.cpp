@@ -1,12 +1,13 @@
 // Read-modify-write of memory (PTX ISA 9.0, 9.7.13: atom, red). Lanes take turns in ascending order.
 //
 // Blocks see each other's atomics, so a kernel with atomics in global memory runs its blocks in order, on one host
-// thread: its results, and sums of floating point above all, are the same in every run. Where nobody reads what an
-// integer atomic returns, and the operation gives the same in every order, host threads run side by side instead.
+// thread: its results, and sums of floating point numbers above all, are the same in every run. Integer atomics whose
+// result nobody reads, and which give the same memory in every order, run on several host threads instead.
 //
 // Several values of one lane are in vector_atomics.cpp.
 //
-// Cost: as other accesses, except that a bank of shared memory serves one lane a pass, lanes with the same address too.
+// Cost: as other accesses, except that a bank of shared memory serves one lane a pass, even lanes with the same
+// address.
 
 #include <fmt/format.h>
 
@@ -27,11 +28,12 @@ namespace {
 
 using ptx::Space;
 
-constexpr int kLocalAtomic = 101;  // a kind of fault beside those of accesses
+constexpr int kLocalAtomic = 101;  // a kind of fault in addition to those of accesses
 
 // --- execution ------------------------------------------------------------------------------------------------------
 
-/// Reads, changes and writes one lane's value; returns what was there. Commutative ones run beside other host threads.
+/// Reads, changes and writes one lane's value; returns the old one. Commutative atomics may run beside other host
+/// threads.
 template <typename Function, typename T, bool kGlobal>
 T update(std::byte* at, T b, T c) {
   if constexpr (kGlobal && Function::kCommutes && std::is_integral_v<T> && sizeof(T) >= 4) {
@@ -49,7 +51,7 @@ T update(std::byte* at, T b, T c) {
   }
 }
 
-/// Passes of a bank for each lane that it serves, of an access of kBytes a lane.
+/// The passes of an access of kBytes per lane where a bank takes a pass for each lane that it serves.
 template <unsigned kBytes>
 std::uint64_t lanes_of_a_bank(const Addresses& addresses, LaneMask mask) {
   constexpr unsigned kGranule = std::max(kBytes, 4U);
@@ -70,7 +72,7 @@ void update_at(WarpState& warp, const Operation& operation, const Addresses& add
   const LanePlaces places = reach<kSpace>(warp, operation, addresses, sizeof(T), AccessKind::atomic);
   const auto* const b = warp.read<SlotElement<T>>(operation.operands[1]);
   const auto* const c = warp.read<SlotElement<T>>(operation.operands[2]);
-  std::array<SlotElement<T>, kLanes> old{};  // of faulty lanes zero
+  std::array<SlotElement<T>, kLanes> old{};  // zero for faulty lanes
   bool changed = false;
   for (LaneMask left = places.mask; left != 0; left &= left - 1) {
     const int lane = std::countr_zero(left);
@@ -80,7 +82,7 @@ void update_at(WarpState& warp, const Operation& operation, const Addresses& add
     changed = changed || Function::apply(before, from_slot<T>(b[lane]), from_slot<T>(c[lane])) != before;
   }
   warp.block->memory_changes += changed ? 1 : 0;
-  if constexpr (kSpace == Space::shared) {  // lanes that share a word are not served together
+  if constexpr (kSpace == Space::shared) {  // lanes with the same word are not served together
     wavefronts = std::max(wavefronts, wavefronts_before + lanes_of_a_bank<sizeof(T)>(addresses, places.mask));
   }
   write_lanes(warp.write<SlotElement<T>>(operation.operands[0]), warp.mask, [&](int lane) { return old[lane]; });
@@ -92,7 +94,7 @@ void refuse_local(const WarpState& warp, const Operation& operation) {
   });
 }
 
-/// `InGlobal` and `InShared` differ where the state space changes the arithmetic.
+/// Chooses the handler of a state space: `InGlobal` and `InShared` differ where the space changes the arithmetic.
 template <Space kSpace, typename InGlobal, typename InShared, typename T>
 void execute_atomic(WarpState& warp, const Operation& operation) {
   const Addresses addresses = lane_addresses(warp, operation, operation.operands[3], operation.detail == 1);

@@ -1,8 +1,8 @@
 // Copies of any length that a single thread begins (PTX ISA 9.0, 9.7.9.25.4: cp.async.bulk, cp.reduce.async.bulk), and
 // stores that arrive at an mbarrier (9.7.9.12, 9.7.13.7: st.async, red.async).
 //
-// The source is read when the instruction is executed. Data that completes a phase of an mbarrier lands when somebody
-// looks whether the phase has ended; data in groups when the thread waits for them, or when the block ends.
+// The source is read when the instruction is executed. Data that completes a phase of an mbarrier lands when
+// somebody checks whether the phase has ended; data in groups when the thread waits for them, or when the block ends.
 // Counters of the instruction, for each thread: a request, its bytes, the sectors of global memory, and a pass over the
 // banks for every 128 bytes of shared memory. Global memory is reached past the L1.
 
@@ -26,12 +26,12 @@ namespace {
 using U32 = std::uint32_t;
 using U64 = std::uint64_t;
 
-constexpr int kBadSize = 120;        // a kind of fault beside those of accesses
+constexpr int kBadSize = 120;        // a kind of fault in addition to those of accesses
 constexpr std::uint64_t kUnit = 16;  // of addresses and sizes of copies
 
 // --- execution ------------------------------------------------------------------------------------------------------
 
-/// What a lane's copy reads has been found: it goes to one place. The mbarrier is that of a copy that is not in a
+/// Sends the data that a lane's copy has read to one destination. The mbarrier is that of a copy that is not in a
 /// group.
 template <Space kDestination, Space kSource>
 void begin_copy(WarpState& warp, const Operation& operation, int lane, const BulkRead& read, const std::byte* source,
@@ -57,7 +57,7 @@ void begin_copy(WarpState& warp, const Operation& operation, int lane, const Bul
 }
 
 /// Operands: destination, source, bytes, the mbarrier of a copy that is not in a group, and, where `detail` is 1, the
-/// blocks of the cluster that it goes to.
+/// blocks of the cluster that the data goes to.
 template <Space kDestination, Space kSource>
 void copy_in_bulk(WarpState& warp, const Operation& operation) {
   BlockContext& block = *warp.block;
@@ -90,7 +90,7 @@ void copy_in_bulk(WarpState& warp, const Operation& operation) {
   });
 }
 
-/// Operands: destination, mbarrier, elements of the value. `detail` is the bytes of an element.
+/// Operands: destination, mbarrier, elements of the value. `detail` is the size of an element in bytes.
 void store_in_bulk(WarpState& warp, const Operation& operation) {
   BlockContext& block = *warp.block;
   const auto element_bytes = static_cast<std::size_t>(operation.detail);
@@ -124,7 +124,7 @@ void commit_group(WarpState& warp, const Operation& /*operation*/) {
   for_each_lane(warp, [&](int lane) { warp.block->bulk_groups.commit(warp.index * kLanes + lane); });
 }
 
-/// `offset` is the number of groups that may be left, `detail` 1 if only sources are waited for.
+/// `offset` is the number of groups that may remain, `detail` 1 if the wait is for reading sources only.
 void wait_group(WarpState& warp, const Operation& operation) {
   for_each_lane(warp, [&](int lane) {
     warp.block->bulk_groups.wait(warp.index * kLanes + lane, static_cast<std::uint64_t>(operation.offset),
@@ -144,13 +144,14 @@ using Words = std::vector<std::string_view>;
 
 bool is_shared(std::string_view word) { return word == "shared::cluster" || word == "shared::cta" || word == "shared"; }
 
-/// What "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint" says behind "bulk".
+/// The meaning of the words after "bulk" in
+/// "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint".
 struct BulkOpcode {
   Space destination = Space::shared;
   Space source = Space::shared;
   bool is_multicast = false;
   bool has_policy = false;
-  int reduction = 0;  ///< as Operation::list
+  int reduction = 0;  ///< as in Operation::list
 };
 
 std::optional<BulkOpcode> parse_copy(const Words& words, std::size_t first, bool reduces) {
@@ -229,7 +230,7 @@ bool decode_prefetch(InstructionDecoder& decoder, const Words& words) {
   return true;
 }
 
-/// "st.async{.weak}.shared::cluster.mbarrier::complete_tx::bytes{.v4}.b32",
+/// Decodes "st.async{.weak}.shared::cluster.mbarrier::complete_tx::bytes{.v4}.b32" and
 /// "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32".
 bool decode_asynchronous_store(InstructionDecoder& decoder, const Words& words) {
   const bool reduces = words[0] == "red";

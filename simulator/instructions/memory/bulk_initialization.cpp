@@ -1,4 +1,4 @@
-// st.bulk: zeros for a stretch of shared memory (PTX ISA 9.0, 9.7.9.13).
+// st.bulk: fills a stretch of shared memory with zeros (PTX ISA 9.0, 9.7.9.13).
 
 #include <fmt/format.h>
 
@@ -14,7 +14,7 @@ using ptx::Space;
 
 namespace {
 
-constexpr int kBadSize = 128;  // a kind of fault beside those of accesses
+constexpr int kBadSize = 128;  // a kind of fault in addition to those of accesses
 constexpr std::uint64_t kUnit = 8;
 constexpr std::uint64_t kMostBytes = 16777216;
 

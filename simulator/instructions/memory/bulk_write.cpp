@@ -14,7 +14,7 @@ using ptx::Space;
 
 namespace {
 
-/// Pieces of memory as accesses of one lane, each in the block whose shared memory it lies in.
+/// Accesses of one lane to pieces of memory, each in the block whose shared memory it is in.
 class Accesses {
  public:
   template <typename Pieces>

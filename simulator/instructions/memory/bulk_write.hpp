@@ -1,4 +1,4 @@
-// What all bulk copies share: the write that a copy becomes, and what it does to the data that is there.
+// Functions that all bulk copies share: the write of a copy, and how it changes the existing data.
 #pragma once
 
 #include <bit>
@@ -19,17 +19,17 @@ struct BulkRead {
   std::size_t bytes = 0;
 };
 
-/// Tells observers that the copy begins; it reads `sources`.
+/// Tells observers that the copy, which reads `sources`, begins.
 void announce(const BulkWrite& write, ptx::Space source_space, std::span<const BulkRead> sources);
 
-/// The data goes to the mbarrier's block. Nothing is under way if the mbarrier cannot be reached.
+/// Sends the data to the mbarrier's block. Nothing is sent if the mbarrier cannot be reached.
 void begin_arrival(BulkWrite write, std::uint64_t mbarrier);
 
 /// The blocks of the cluster, each a bit by its rank.
 std::uint32_t all_of_cluster(const BlockContext& block);
 
-/// Calls body(destination, mbarrier) with the addresses for each of the blocks of a multicast, bits as
-/// all_of_cluster's: both are at the same offsets in each, those of `to` and `mbarrier`.
+/// Calls body(destination, mbarrier) with the addresses in each of the blocks of a multicast, whose bits are as in
+/// all_of_cluster: both have the same offsets in every block as `to` and `mbarrier`.
 template <typename Body>
 void for_each_receiver(BlockContext& block, std::uint32_t blocks, std::uint64_t to, std::uint64_t mbarrier,
                        const Body& body) {
@@ -41,11 +41,11 @@ void for_each_receiver(BlockContext& block, std::uint32_t blocks, std::uint64_t 
   }
 }
 
-/// The number of a reduction, "add.u32", from 1 on; 0 if there is none of that name.
+/// The number, from 1 on, of a reduction such as "add.u32"; 0 if there is none of that name.
 int find_bulk_reduction(std::string_view name);
-/// Whether it is for global memory only.
+/// Whether the reduction is for global memory only.
 bool is_bulk_reduction_global(int reduction);
-/// What a reduction does, or a copy, whose number is 0.
+/// The function of a reduction, or of a copy, whose number is 0.
 Combine bulk_combine(int reduction);
 
 template <typename Body>

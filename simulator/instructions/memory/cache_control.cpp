@@ -1,6 +1,6 @@
-// What programs say to the caches (PTX ISA 9.0, 9.7.9.16 to 9.7.9.21: prefetch, prefetchu, applypriority, discard,
-// createpolicy). None of it changes a value here, nor what is counted; that discarded memory holds nothing defined is
-// not looked after.
+// Instructions about the caches (PTX ISA 9.0, 9.7.9.16 to 9.7.9.21: prefetch, prefetchu, applypriority, discard,
+// createpolicy). Here they change neither values nor counts; reads of discarded memory, which are undefined, are not
+// found.
 
 #include <fmt/format.h>
 
@@ -17,8 +17,8 @@ using Words = std::vector<std::string_view>;
 
 void do_nothing(WarpState& /*warp*/, const Operation& /*operation*/) {}
 
-/// createpolicy: the policy as a number. What it holds is NVIDIA's own; these are the numbers that CUTLASS has for
-/// whole priorities (include/cute/arch/copy_sm90_desc.hpp), whatever share or range is asked for.
+/// createpolicy: the policy as a number. Its format is NVIDIA's own; these are the numbers that CUTLASS has for whole
+/// priorities (include/cute/arch/copy_sm90_desc.hpp), whatever share or range is asked for.
 struct Priority {
   std::string_view name;
   std::uint64_t policy;
@@ -30,7 +30,7 @@ constexpr Priority kPriorities[] = {
     {"L2::evict_unchanged", 0x1000000000000000U},
 };
 
-/// The state space behind the first word, if one is named; then `index` is behind it.
+/// The state space after the first word, if one is named; `index` is then moved past it.
 ptx::Space space_at(const Words& words, std::size_t& index) {
   constexpr std::pair<std::string_view, ptx::Space> spaces[] = {
       {"global", ptx::Space::global},
@@ -51,7 +51,7 @@ bool is_one_of(std::string_view word, std::initializer_list<std::string_view> wo
   return std::ranges::find(words, word) != words.end();
 }
 
-/// An address, and a number of bytes that can only be 128.
+/// Decodes an address, and a number of bytes that can only be 128.
 void decode_address_hint(InstructionDecoder& decoder, ptx::Space space, bool has_bytes) {
   decoder.expect_operands(has_bytes ? 2 : 1);
   const auto& operands = decoder.instruction().operands;
@@ -84,6 +84,7 @@ bool decode_priority(InstructionDecoder& decoder, const Words& words) {
   return true;
 }
 
+/// Decodes
 /// "createpolicy.fractional.L2::evict_last{.L2::evict_unchanged}.b64 d{, share}",
 /// "createpolicy.range{.global}.L2::evict_last{.L2::evict_first}.b64 d, [address], primary bytes, bytes",
 /// "createpolicy.cvt.L2.b64 d, property".

@@ -16,15 +16,15 @@ namespace {
 
 using Words = std::vector<std::string_view>;
 
-constexpr int kNoSuchBlock = 130;  // a kind of fault beside those of accesses
+constexpr int kNoSuchBlock = 130;  // a kind of fault in addition to those of accesses
 
-/// Of an address in shared::cluster: which block's it is, from a block's view.
+/// The block to which an address in shared::cluster belongs, as seen from a block.
 template <typename T>
 SharedPlace place_of(const WarpState& warp, const Operation& operation, T address) {
   return shared_place(*warp.block, static_cast<std::uint64_t>(address) - static_cast<std::uint64_t>(operation.offset));
 }
 
-/// d = a, for the block of rank b. Operands: d, a, b; `offset` is where shared memory begins.
+/// d = the address a in the block of rank b. Operands: d, a, b; `offset` is where shared memory begins.
 template <typename T>
 void map_address(WarpState& warp, const Operation& operation) {
   const T* const addresses = warp.read<T>(operation.operands[1]);
@@ -58,7 +58,7 @@ void rank_of_address(WarpState& warp, const Operation& operation) {
   });
 }
 
-/// "mapa{.shared::cluster}.u32", "getctarank{.shared::cluster}.u64".
+/// Decodes "mapa{.shared::cluster}.u32", "getctarank{.shared::cluster}.u64".
 bool decode_mapping(InstructionDecoder& decoder, const Words& words) {
   const bool maps = words[0] == "mapa";
   const bool names_space = words.size() == 3 && words[1] == "shared::cluster";
@@ -78,7 +78,7 @@ bool decode_mapping(InstructionDecoder& decoder, const Words& words) {
   return true;
 }
 
-/// "barrier.cluster.arrive{.release}{.aligned}", "barrier.cluster.wait{.acquire}{.aligned}".
+/// Decodes "barrier.cluster.arrive{.release}{.aligned}", "barrier.cluster.wait{.acquire}{.aligned}".
 bool decode_cluster_barrier(InstructionDecoder& decoder, const Words& words) {
   const bool arrives = words[2] == "arrive";
   if (!arrives && words[2] != "wait") return false;
@@ -91,7 +91,7 @@ bool decode_cluster_barrier(InstructionDecoder& decoder, const Words& words) {
   Operation operation;
   operation.kind = OperationKind::barrier;
   operation.detail = static_cast<int>(arrives ? BarrierAction::arrive : BarrierAction::wait_without_arriving);
-  operation.offset = BlockBarriers::kOfCluster;  // no number that a kernel can name
+  operation.offset = BlockBarriers::kOfCluster;  // a number that a kernel cannot name
   operation.operands[0] = decoder.constant(BlockBarriers::kOfCluster, 32);
   operation.operands[1] = decoder.constant(0, 32);
   operation.vector_elements = 0;

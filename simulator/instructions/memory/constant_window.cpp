@@ -1,5 +1,5 @@
-// isspacep.const (PTX ISA 9.0, 9.7.9.19). Constants lie in global memory here, each variable by itself: a generic
-// address is that of a constant if it lies in a variable of the module.
+// isspacep.const (PTX ISA 9.0, 9.7.9.19). Constants are in global memory here, each variable on its own: a generic
+// address is a constant's if it is in a variable of the module.
 
 #include "simulator/instructions/instruction_decoder.hpp"
 #include "simulator/state/block_context.hpp"

@@ -1,6 +1,6 @@
-// What orders memory (PTX ISA 9.0, 9.7.13.4: membar, fence). Accesses take effect at once here, so a fence has nothing
-// to do; observers hear of it. Fences between proxies order accesses that the simulated device does not tell apart:
-// that a program lacks one is not found.
+// Memory ordering (PTX ISA 9.0, 9.7.13.4: membar, fence). Accesses take effect at once here, so a fence has nothing
+// to do but inform observers. Fences between proxies order accesses that the simulated device does not distinguish: a
+// missing one is not found.
 
 #include <algorithm>
 #include <optional>
@@ -25,8 +25,8 @@ bool is_one_of(std::string_view word, std::initializer_list<std::string_view> wo
   return std::ranges::find(words, word) != words.end();
 }
 
-/// "membar.gl", "fence.acq_rel.gpu", "fence.acquire.sync_restrict::shared::cluster.cluster": between threads of this
-/// block or of all.
+/// Decodes "membar.gl", "fence.acq_rel.gpu", "fence.acquire.sync_restrict::shared::cluster.cluster": fences between
+/// threads of this block or of all blocks.
 bool decode_thread_fence(InstructionDecoder& decoder, const Words& words) {
   const bool is_membar = words[0] == "membar" && words.size() == 2;
   const bool is_restricted = words.size() == 4 && is_one_of(words[1], {"acquire", "release"}) &&
@@ -37,13 +37,13 @@ bool decode_thread_fence(InstructionDecoder& decoder, const Words& words) {
   const bool for_others = is_one_of(words.back(), {"gl", "cluster", "gpu", "sys"});
   if (!for_others && words.back() != "cta") return false;
   decoder.expect_operands(0);
-  // Who makes writes visible to other blocks has others that read them.
+  // A block that makes writes visible to others has others that read them.
   if (for_others && !is_restricted) decoder.require_block_order();
   decoder.emit(for_others ? fence<true> : fence<false>, {});
   return true;
 }
 
-/// "fence.proxy.async", "fence.proxy.tensormap::generic.acquire.gpu [address], 128",
+/// Decodes "fence.proxy.async", "fence.proxy.tensormap::generic.acquire.gpu [address], 128",
 /// "fence.mbarrier_init.release.cluster".
 bool decode_proxy_fence(InstructionDecoder& decoder, const Words& words) {
   const std::string_view opcode = decoder.instruction().opcode;

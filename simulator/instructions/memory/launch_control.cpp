@@ -1,5 +1,5 @@
-// Blocks that ask for the work of others that have not begun (PTX ISA 9.0, 9.7.13.17: clusterlaunchcontrol). A request
-// may always fail, and here it does: every block of a grid runs and does its own work.
+// Requests of blocks for the work of others that have not begun (PTX ISA 9.0, 9.7.13.17: clusterlaunchcontrol). A
+// request may always fail, and here it does: every block of a grid runs and does its own work.
 
 #include <cstring>
 
@@ -31,7 +31,7 @@ void respond(WarpState& warp, const Operation& operation, int lane, std::uint64_
   begin_arrival(std::move(write), mbarrier);
 }
 
-/// Operands: where the response goes, mbarrier. `detail` is 1 if all blocks of the cluster get it.
+/// Operands: place of the response, mbarrier. `detail` is 1 if all blocks of the cluster get the response.
 void request(WarpState& warp, const Operation& operation) {
   for_each_lane(warp, [&](int lane) {
     const std::uint64_t to = warp.read<std::uint64_t>(operation.operands[0])[lane];
@@ -44,7 +44,7 @@ void request(WarpState& warp, const Operation& operation) {
   });
 }
 
-/// Operands: predicate, lower half of the response. What is no response counts as one of success.
+/// Operands: predicate, lower half of the response. Anything but a failed response counts as success.
 void is_canceled(WarpState& warp, const Operation& operation) {
   LaneMask canceled = 0;
   for (int lane = 0; lane < kLanes; ++lane) {
@@ -53,7 +53,7 @@ void is_canceled(WarpState& warp, const Operation& operation) {
   write_predicate(warp.write<LaneMask>(operation.operands[0]), warp.mask, canceled);
 }
 
-/// Of a request that has failed a block is not defined: zeros.
+/// The block of a failed request is undefined: here it is zeros.
 void first_block(WarpState& warp, const Operation& operation) {
   for (int i = 0; i < operation.vector_elements; ++i) {
     write_lanes(warp.write<std::uint32_t>(operation.operands[i]), warp.mask, [](int /*lane*/) { return 0U; });

@@ -1,8 +1,8 @@
-// mbarrier (PTX ISA 9.0, 9.7.13.15) and what of cp.async arrives at one.
+// mbarrier (PTX ISA 9.0, 9.7.13.15), and cp.async's arrivals at one.
 //
-// Arrivals take effect at once. Copies that are to complete a phase land when somebody looks whether it has ended, no
-// sooner: a program that reads their data without having waited reads what was there before. A warp that finds a phase
-// not ended lets the others go on; a wait that can never end is found like any other loop that repeats itself.
+// Arrivals take effect at once. Copies that are to complete a phase land when somebody checks whether it has ended,
+// no sooner: a program that reads their data without having waited reads the old data. A warp that finds a phase not
+// ended lets the others go on; a wait that can never end is found like any other loop that repeats itself.
 
 #include "simulator/instructions/memory/mbarrier.hpp"
 
@@ -70,7 +70,7 @@ bool Mbarrier::next_phase_if_complete() {
 
 namespace {
 
-/// Kinds of faults beside those of accesses.
+/// Kinds of faults in addition to those of accesses.
 enum MbarrierFault { kNotInitialized = 110, kOutOfRange, kCompletes, kBadCount };
 
 void mbarrier_fault(const MbarrierPlace& place, int kind, const std::string& problem) {
@@ -83,7 +83,7 @@ void mbarrier_fault(const MbarrierPlace& place, int kind, const std::string& pro
   });
 }
 
-/// None, reported, if it is not initialised.
+/// The mbarrier; none, and a fault, if it is not initialised.
 std::optional<Mbarrier> mbarrier_at(const MbarrierPlace& place) {
   std::uint64_t bits = 0;
   std::memcpy(&bits, place.at, sizeof bits);
@@ -99,9 +99,8 @@ void store(const MbarrierPlace& place, Mbarrier barrier) {
   ++place.warp.block->memory_changes;
 }
 
-/// Applies change(Mbarrier&), which returns false where a count leaves its bits; begins the next phase if that
-/// completes this one, and returns whether it did. Nothing happens to an object that is not initialised: that is a
-/// fault.
+/// Applies change(Mbarrier&), which returns false where a count does not fit its bits; begins the next phase if that
+/// completes this one, and returns whether it did. If the object is not initialised, there is only a fault.
 template <typename Change>
 bool change_mbarrier(const MbarrierPlace& place, const Change& change) {
   std::optional<Mbarrier> barrier = mbarrier_at(place);
@@ -128,7 +127,7 @@ bool change_mbarrier(const MbarrierPlace& place, const Change& change) {
 
 void add_arrival(BlockContext& owner, PendingArrival arrival) {
   owner.arrivals.push_back(std::move(arrival));
-  ++owner.memory_changes;  // a block that waits looks again
+  ++owner.memory_changes;  // waiting blocks look again
   if (owner.arrivals.size() <= kMostUnderWay) return;
   const PendingArrival oldest = std::move(owner.arrivals.front());
   owner.arrivals.erase(owner.arrivals.begin());
@@ -192,7 +191,7 @@ void complete_expected_bytes(WarpState& warp, const Operation& operation) {
 /// Bits of Operation::detail of an arrival.
 enum ArriveDetail { kDrops = 1, kMayNotComplete = 2 };
 
-/// Operands: mbarrier, arrivals, bytes that are expected before; the state that was there goes to operand 3.
+/// Operands: mbarrier, arrivals, bytes to expect first; the old state goes to operand 3.
 void arrive(WarpState& warp, const Operation& operation) {
   const auto* const arrivals = warp.read<std::uint32_t>(operation.operands[1]);
   const auto* const bytes = warp.read<std::uint32_t>(operation.operands[2]);
@@ -211,7 +210,7 @@ void arrive(WarpState& warp, const Operation& operation) {
   write_lanes(warp.write<std::uint64_t>(operation.operands[3]), warp.mask, [&](int lane) { return states[lane]; });
 }
 
-/// Lets go on what is under way to an mbarrier.
+/// Lands everything that is on its way to an mbarrier.
 void land(BlockContext& block, std::uint64_t mbarrier) {
   if (std::ranges::find(block.arrivals, mbarrier, &PendingArrival::mbarrier) == block.arrivals.end()) return;
   std::vector<PendingArrival> landing;
@@ -223,10 +222,10 @@ void land(BlockContext& block, std::uint64_t mbarrier) {
   for (const PendingArrival& arrival : landing) arrival.land();
 }
 
-/// `detail` of a wait.
+/// Bits of `detail` of a wait.
 enum WaitDetail { kByParity = 1, kAcquires = 2 };
 
-/// Operands: mbarrier, the state or the parity of the phase, the predicate that tells whether that phase has ended.
+/// Operands: mbarrier, the state or the parity of the phase, the predicate that says whether that phase has ended.
 void test_wait(WarpState& warp, const Operation& operation) {
   LaneMask ended = 0;
   for_each_mbarrier(warp, operation, AccessKind::atomic, [&](const MbarrierPlace& place) {
@@ -251,8 +250,7 @@ void pending_count(WarpState& warp, const Operation& operation) {
               [=](int lane) { return Mbarrier(states[lane]).pending(); });
 }
 
-/// The copies that the lane has begun so far arrive when they have landed. `detail` is 1 if they count as one of the
-/// arrivals that are expected.
+/// The lane's copies so far arrive when they have landed. `detail` is 1 if they count as one of the expected arrivals.
 void arrive_with_copies(WarpState& warp, const Operation& operation) {
   PendingCopies& copies = warp.block->copies[static_cast<std::size_t>(warp.index)];
   const std::uint64_t begun = copies.begun();
@@ -273,7 +271,7 @@ void arrive_with_copies(WarpState& warp, const Operation& operation) {
 
 using Words = std::vector<std::string_view>;
 
-/// The words behind the operation, all of them optional: order, scope, state space; then ".b64".
+/// The words after the operation, all of them optional: order, scope, state space; then ".b64".
 struct Suffix {
   ptx::Space space = ptx::Space::generic;
   bool is_relaxed = false;
@@ -322,7 +320,7 @@ bool decode_wait(InstructionDecoder& decoder, const Words& words) {
   const auto& operands = decoder.instruction().operands;
   const bool may_have_limit = words[1] == "try_wait" && operands.size() == 4;
   decoder.expect_operands(may_have_limit ? 4 : 3);
-  if (may_have_limit) static_cast<void>(decoder.read(operands[3], 32));  // of the time that the thread may sleep
+  if (may_have_limit) static_cast<void>(decoder.read(operands[3], 32));  // the time that the thread may sleep
   Operation operation;
   operation.handler = test_wait;
   operation.operands[0] = decoder.shared_address(operands[1], suffix->space);
@@ -333,7 +331,7 @@ bool decode_wait(InstructionDecoder& decoder, const Words& words) {
   return true;
 }
 
-/// "[address]" and perhaps a number: init, inval, expect_tx, complete_tx, and cp.async's arrival.
+/// Decodes "[address]" and perhaps a number: init, inval, expect_tx, complete_tx, and cp.async's arrival.
 bool decode_on_address(InstructionDecoder& decoder, const Words& words, std::size_t first, Handler handler,
                        bool has_number, int detail = 0) {
   const auto suffix = parse_suffix(words, first);

@@ -1,6 +1,6 @@
-// mbarrier objects: what their 64 bits hold, and what is under way that will arrive at them (PTX ISA 9.0, 9.7.13.15).
+// mbarrier objects: the meaning of their 64 bits, and what is on its way to arrive at them (PTX ISA 9.0, 9.7.13.15).
 //
-// How hardware lays them out is not documented; programs may only hand them on. Of the fields here the widths are those
+// Hardware's layout is not documented; programs may only pass the objects on. The widths of the fields are those
 // that the ISA gives: 20 bits for arrivals, 21 for bytes.
 #pragma once
 
@@ -16,23 +16,23 @@ class Mbarrier {
   static constexpr std::int64_t kMostBytes = (1 << 20) - 1;
 
   explicit Mbarrier(std::uint64_t bits) : bits_(bits) {}
-  /// That expects `arrivals` in every phase, 1 to kMostArrivals.
+  /// An mbarrier that expects `arrivals` in every phase, 1 to kMostArrivals.
   static Mbarrier expecting(std::uint32_t arrivals);
 
   std::uint64_t bits() const { return bits_; }
   bool is_valid() const { return field(kValid, 1) != 0; }
-  /// 0 or 1 in turns.
+  /// 0 and 1 in alternate phases.
   std::uint32_t parity() const { return field(kPhase, 1); }
   std::uint32_t pending() const { return field(kPending, 20); }
   std::uint32_t expected() const { return field(kExpected, 20); }
-  /// Bytes that are expected and have not come yet; negative where some came before they were expected.
+  /// Expected bytes that have not arrived yet; negative where some arrived before they were expected.
   std::int64_t bytes() const;
 
-  // Each returns false where a count would leave its bits; then nothing has changed.
+  // Each of these returns false where a count would not fit its bits; then nothing has changed.
   bool expect_bytes(std::int64_t more);
   bool arrive(std::uint32_t arrivals);
   bool add_pending(std::uint32_t arrivals);
-  /// From the next phase on fewer are expected.
+  /// Reduces the arrivals expected from the next phase on.
   bool drop(std::uint32_t arrivals);
 
   /// Begins the next phase if this one is complete; returns whether it did.
@@ -62,10 +62,10 @@ struct MbarrierPlace {
   BlockContext* owner = nullptr;  ///< the lane's block or another of its cluster
 };
 
-/// Something is under way to an mbarrier of a block, perhaps from another of its cluster.
+/// Adds an arrival on its way to an mbarrier of a block, perhaps from another block of its cluster.
 void add_arrival(BlockContext& owner, PendingArrival arrival);
 
-/// `bytes` that were expected have come. A fault if the object is not initialised.
+/// Notes that `bytes` expected bytes have arrived. A fault if the object is not initialised.
 void complete_bytes(const MbarrierPlace& place, std::int64_t bytes);
 
 }  // namespace convladder::simulated

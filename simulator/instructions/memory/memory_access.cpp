@@ -16,19 +16,19 @@
 namespace convladder::simulated {
 namespace {
 
-/// Whether accesses come in patterns; local memory lies apart for each lane, generic addresses in several spaces.
+/// Whether accesses come in patterns; local memory is separate for each lane, generic addresses are in several spaces.
 constexpr bool has_patterns(ptx::Space space) {
   return space == ptx::Space::global || space == ptx::Space::shared || space == ptx::Space::param ||
          space == ptx::Space::constant;
 }
 
-/// As a lane of a register slot holds it: signed types by their sign.
+/// A value from memory as a lane of a register slot holds it: sign-extended for signed types.
 template <typename Element, typename Memory>
 Element extended(Memory value) {
   return static_cast<Element>(value);
 }
 
-/// `kCount` elements of every lane, which lie one behind the other.
+/// Moves `kCount` elements of every lane that are contiguous over all lanes.
 template <typename Memory, typename Element, bool kStore, int kCount>
 void move_row(const WarpState& warp, const Slot* slots, std::byte* first) {
   std::array<Memory, static_cast<std::size_t>(kLanes) * kCount> row;
@@ -45,7 +45,7 @@ void move_row(const WarpState& warp, const Slot* slots, std::byte* first) {
   if constexpr (kStore) std::memcpy(first, row.data(), sizeof row);
 }
 
-/// Elements that are the same for every lane. Of stores the last lane's stays.
+/// Moves elements whose address is the same for every lane. Of several stores the last lane's remains.
 template <typename Memory, typename Element, bool kStore>
 void move_same(const WarpState& warp, const Slot* slots, int elements, std::byte* at) {
   for (int element = 0; element < elements; ++element, at += sizeof(Memory)) {
@@ -60,7 +60,7 @@ void move_same(const WarpState& warp, const Slot* slots, int elements, std::byte
   }
 }
 
-/// Words of lanes that are a few rows. Where rows overlap, the last lane's store stays.
+/// Moves words of lanes that form a few rows. Where rows overlap, the last lane's store remains.
 template <bool kStore>
 void move_pieces(const WarpState& warp, Slot slot, const LanePattern& pattern, std::byte* at) {
   const auto& pieces = pattern.pieces;
@@ -77,7 +77,7 @@ void move_pieces(const WarpState& warp, Slot slot, const LanePattern& pattern, s
   }
 }
 
-/// Lanes that lie anywhere.
+/// Moves elements of lanes with any addresses.
 template <typename Memory, typename Element, bool kStore, int kCount>
 void move_scattered(const WarpState& warp, const Slot* slots, const LanePattern& pattern, std::byte* at) {
   if constexpr (!kStore && sizeof(Memory) == 4 && kCount == 4) {
@@ -104,7 +104,7 @@ void move_scattered(const WarpState& warp, const Slot* slots, const LanePattern&
   }
 }
 
-/// `kCount` elements of the lanes of a pattern whose first lane's are at `at`.
+/// Moves `kCount` elements of each lane of a pattern whose first lane's elements are at `at`.
 template <typename Memory, typename Element, bool kStore, int kCount>
 void move_known(const WarpState& warp, const Slot* slots, const LanePattern& pattern, std::byte* at) {
   if (pattern.shape == LanePattern::Shape::same) return move_same<Memory, Element, kStore>(warp, slots, kCount, at);
@@ -115,7 +115,7 @@ void move_known(const WarpState& warp, const Slot* slots, const LanePattern& pat
   move_scattered<Memory, Element, kStore, kCount>(warp, slots, pattern, at);
 }
 
-/// `Memory` is the type in memory, `Element` what a lane of the register slot holds; element i is in slots[i].
+/// `Memory` is the type in memory, `Element` the type in a lane of the register slot; element i is in slots[i].
 template <typename Memory, typename Element, bool kStore>
 void move_data(const WarpState& warp, const Slot* slots, int elements, const LanePlaces& places) {
   for (int element = 0; element < elements; ++element) {
@@ -137,7 +137,7 @@ void move_data(const WarpState& warp, const Slot* slots, int elements, const Lan
         });
         continue;
       }
-      for (int lane = 0; lane < kLanes; ++lane) {  // some were faulty: they read zero
+      for (int lane = 0; lane < kLanes; ++lane) {  // faulty lanes read zero
         if (((warp.mask >> lane) & 1U) == 0) continue;
         Memory value{};
         if (((places.mask >> lane) & 1U) != 0) std::memcpy(&value, places.at[lane] + at, sizeof value);
@@ -147,7 +147,7 @@ void move_data(const WarpState& warp, const Slot* slots, int elements, const Lan
   }
 }
 
-/// Returns the lanes that were right.
+/// Returns the lanes without a fault.
 template <ptx::Space kSpace, typename Memory, typename Element, bool kStore>
 LaneMask access_at(const WarpState& warp, const Operation& operation, const Addresses& addresses) {
   const int bytes = static_cast<int>(sizeof(Memory)) * operation.vector_elements;
@@ -170,8 +170,8 @@ void execute_any_access(WarpState& warp, const Operation& operation) {
   }
 }
 
-/// The access if it is in the pattern that is known of the instruction; false if `reach` has to see to it, and nothing
-/// has been done. `first` is the first lane's address.
+/// Carries out the access if it has the pattern that is known of the instruction; otherwise does nothing and returns
+/// false, and `reach` has to handle it. `first` is the first lane's address.
 template <ptx::Space kSpace, typename Memory, typename Element, bool kStore, int kCount>
 bool execute_known_access(const WarpState& warp, const Operation& operation, KnownPattern& known, std::uint64_t first) {
   constexpr int kBytes = static_cast<int>(sizeof(Memory)) * kCount;
@@ -182,7 +182,7 @@ bool execute_known_access(const WarpState& warp, const Operation& operation, Kno
   return true;
 }
 
-/// An access in another pattern, or one that has something wrong with it.
+/// Carries out an access that has another pattern or a fault.
 template <ptx::Space kSpace, typename Memory, typename Element, bool kStore, bool kWideAddress, int kCount>
 [[gnu::noinline]] void execute_other_access(const WarpState& warp, const Operation& operation, KnownPattern& known) {
   constexpr int kBytes = static_cast<int>(sizeof(Memory)) * kCount;
@@ -195,7 +195,7 @@ template <ptx::Space kSpace, typename Memory, typename Element, bool kStore, boo
     if (execute_known_access<kSpace, Memory, Element, kStore, kCount>(warp, operation, known, first)) return;
   }
   const LaneMask right = access_at<kSpace, Memory, Element, kStore>(warp, operation, addresses);
-  if (right != warp.mask || !block.observers.empty()) return;  // observers are to see every access
+  if (right != warp.mask || !block.observers.empty()) return;  // observers must see every access
   block.patterns.learn(known, kSpace, addresses, right, kBytes, kKind);
 }
 
@@ -212,7 +212,8 @@ void execute_access(WarpState& warp, const Operation& operation) {
   execute_other_access<kSpace, Memory, Element, kStore, kWideAddress, kCount>(warp, operation, known);
 }
 
-/// Of several warps, each with patterns of its own. Of what is counted only the requests of stores have to be right.
+/// Carries out an access of several warps, each with patterns of its own. Of the counts, only the requests of stores
+/// have to be right.
 template <ptx::Space kSpace, typename Memory, typename Element, bool kStore, bool kWideAddress, int kCount>
 void execute_access_abreast(const WarpsAbreast& abreast, const Operation& operation) {
   using Address = std::conditional_t<kWideAddress, std::uint64_t, std::uint32_t>;
@@ -241,8 +242,8 @@ void execute_access_abreast(const WarpsAbreast& abreast, const Operation& operat
   }
 }
 
-/// Eight elements of 32 bits: more than an operation has operands, so they are in the operand lists, and the address is
-/// the first operand.
+/// Moves eight elements of 32 bits. An operation has fewer operands, so the elements are in the operand lists, and the
+/// address is the first operand.
 template <ptx::Space kSpace, bool kStore, bool kWideAddress>
 void execute_access_of_eight(WarpState& warp, const Operation& operation) {
   const Addresses addresses = lane_addresses(warp, operation, operation.operands[0], kWideAddress);
@@ -261,7 +262,7 @@ void execute_access_of_eight(WarpState& warp, const Operation& operation) {
 
 // --- from opcode to handler ----------------------------------------------------------------------------------------
 
-/// Of one warp and of several.
+/// The handlers of an access for one warp and for several.
 struct Handlers {
   Handler one = nullptr;
   AbreastHandler abreast = nullptr;
@@ -273,7 +274,7 @@ Handlers pattern_handlers() {
           &execute_access_abreast<kSpace, Memory, Element, kStore, kWideAddress, kCount>};
 }
 
-/// Vectors of more than 16 bytes do not come here, vectors of narrow elements seldom.
+/// Chooses the handlers. Vectors of more than 16 bytes are handled elsewhere, and vectors of narrow elements are rare.
 template <ptx::Space kSpace, typename Memory, typename Element, bool kStore, bool kWideAddress>
 Handlers handler_of(int elements) {
   if constexpr (has_patterns(kSpace)) {

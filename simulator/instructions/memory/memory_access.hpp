@@ -8,23 +8,23 @@
 
 namespace convladder::simulated {
 
-/// What an access says about the order in which other threads see it (PTX ISA 9.0, 8.5 to 8.7). Anything but weak is
-/// strong: threads may meet at such accesses without a race.
+/// The order in which other threads see an access (PTX ISA 9.0, 8.5 to 8.7). All but weak accesses are strong: threads
+/// may meet at them without a race.
 enum class MemoryOrder { weak, relaxed, acquire, release, acquire_release };
 
-/// What "ld.acquire.gpu.global.v4.f32" says.
+/// The meaning of "ld.acquire.gpu.global.v4.f32".
 struct MemoryAccess {
   bool is_store = false;
   ptx::Space space = ptx::Space::generic;
   ptx::Type type;
-  int vector_elements = 1;  ///< an access of .b128 is one of two elements of 64 bits
-  bool is_128_bit = false;  ///< those of one register
+  int vector_elements = 1;  ///< an access of .b128 has two elements of 64 bits
+  bool is_128_bit = false;  ///< whether these two are in one register
   bool has_policy = false;  ///< a last operand says how caches treat the data
   MemoryOrder order = MemoryOrder::weak;
-  bool meets_other_blocks = false;  ///< strong, of a scope beyond the block
+  bool meets_other_blocks = false;  ///< strong, with a scope beyond the block
 };
 
-/// Reads the opcode of a load or store; none if it is another opcode or has a modifier that is not known.
+/// Parses the opcode of a load or store; none if it is another opcode or has an unknown modifier.
 std::optional<MemoryAccess> parse_memory_access(std::string_view opcode);
 
 /// The order of any access: a load, a store or an atomic. Weak for other opcodes.

@@ -25,7 +25,7 @@ constexpr std::pair<std::string_view, MemoryOrder> kOrders[] = {
 };
 constexpr std::string_view kScopes[] = {"cta", "cluster", "gpu", "sys"};
 
-/// Hints about caches, which change no value here.
+/// Whether the modifier is a hint for caches, which changes no value here.
 bool is_hint(std::string_view modifier) {
   constexpr std::string_view hints[] = {"nc", "ca", "cg", "cs", "lu", "cv", "wb", "wt"};
   return std::ranges::find(hints, modifier) != std::end(hints) || modifier.starts_with("L1::") ||
@@ -38,8 +38,8 @@ auto find_word(const Table& table, std::string_view word) {
   return found == std::end(table) ? nullptr : found;
 }
 
-/// Of an access to an mbarrier: an arrival releases, unless it says that it does not. A wait acquires only when it
-/// finds that a phase has ended.
+/// The order of an access to an mbarrier: an arrival releases, unless it says that it does not. A wait acquires only
+/// when it finds that a phase has ended.
 MemoryOrder mbarrier_order(const std::vector<std::string_view>& parts) {
   if (parts.size() < 2 || parts[1] == "init" || parts[1] == "inval") return MemoryOrder::weak;
   const bool is_arrival = parts[1] == "arrive" || parts[1] == "arrive_drop";
@@ -47,7 +47,7 @@ MemoryOrder mbarrier_order(const std::vector<std::string_view>& parts) {
   return is_arrival && !is_relaxed ? MemoryOrder::release : MemoryOrder::relaxed;
 }
 
-/// A vector has 16 bytes at most, or 32 in global memory.
+/// Whether the access is a possible vector: at most 16 bytes, or 32 in global memory.
 bool is_vector(const MemoryAccess& access) {
   const int bytes = access.vector_elements * access.type.bytes();
   const bool may_have_32 = access.space == Space::global || access.space == Space::generic;

@@ -11,14 +11,14 @@ namespace {
 
 constexpr std::size_t kRows = 4;  // of .tile::gather4
 
-/// Beyond every allocation, and aligned for every type: where sums leave 64 bits.
+/// An address beyond every allocation, aligned for every type, where sums exceed 64 bits.
 constexpr std::uint64_t kNowhere = ~std::uint64_t{0} << 8;
 
 std::uint64_t inner_bytes(const TensorMap& map) {
   return map.copied(0) * static_cast<std::uint64_t>(bits_of(map.type)) / 8;
 }
 
-/// Adds the row of the box at these coordinates, as far as it is in the tensor.
+/// Adds the part of the box's row at these coordinates that is inside the tensor.
 void add_row(const TensorMap& map, const std::array<std::int64_t, 5>& coordinates, std::size_t first_byte,
              std::vector<BoxRow>& rows) {
   std::uint64_t address = map.address;
@@ -62,8 +62,8 @@ std::vector<BoxRow> four_rows(const TensorMap& map, const BoxPlace& place) {
   return rows;
 }
 
-/// The pixels are those at which a filter's first corner can lie, from the given one on: along the second dimension,
-/// then back to the lower corner of the box and along the third, and so on, and on to the next image.
+/// The rows of pixels. They are the pixels at which a filter's first corner can be, from the given one on: along the
+/// second dimension, then back to the lower corner of the box and along the third, and so on, and on to the next image.
 std::vector<BoxRow> pixel_rows(const TensorMap& map, const BoxPlace& place) {
   std::vector<BoxRow> rows;
   const std::size_t image = map.rank - 1U;
@@ -84,7 +84,7 @@ std::vector<BoxRow> pixel_rows(const TensorMap& map, const BoxPlace& place) {
   return rows;
 }
 
-/// What a GPU can copy and the simulated device cannot.
+/// The reason why the simulated device cannot copy a box that a GPU can.
 std::string unsupported(const TensorMap& map) {
   if (map.interleave != 0) return "interleaved tensors";
   if (map.type == TensorType::b4_padded || map.type == TensorType::b6_padded) {

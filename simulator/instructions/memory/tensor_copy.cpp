@@ -1,9 +1,9 @@
 // Copies by tensor map (PTX ISA 9.0, 9.7.9.25.5: cp.async.bulk.tensor, cp.reduce.async.bulk.tensor,
-// cp.async.bulk.prefetch.tensor): a box of a tensor in global memory, and shared memory.
+// cp.async.bulk.prefetch.tensor) between a box of a tensor in global memory and shared memory.
 //
-// They begin and land as other bulk copies do (bulk_copy.cpp). Counters, for each thread: a request, the bytes of the
-// box, the sectors of each of its rows that lie inside of the tensor, and a pass over the banks for every 128 bytes of
-// shared memory. Reading the tensor map costs nothing.
+// They begin and land like other bulk copies (bulk_copy.cpp). Counters, for each thread: a request, the bytes of the
+// box, the sectors of each of its rows inside the tensor, and a pass over the banks for every 128 bytes of shared
+// memory. Reading the tensor map costs nothing.
 
 #include <fmt/format.h>
 
@@ -25,11 +25,11 @@ namespace {
 using U32 = std::uint32_t;
 using U64 = std::uint64_t;
 
-constexpr int kBadTensorCopy = 125;  // a kind of fault beside those of accesses
+constexpr int kBadTensorCopy = 125;  // a kind of fault in addition to those of accesses
 constexpr U64 kMapAlignment = 64;
 constexpr U64 kSharedAlignment = 128;  // of a box
 
-/// The reduction of bulk copies that does this to elements of the type; 0: there is none.
+/// The reduction of bulk copies for this operation on elements of the type; 0 if there is none.
 int reduction_of(std::string_view operation, TensorType type) {
   std::string_view element = name_of(type);
   if (operation == "and" || operation == "or" || operation == "xor") {
@@ -39,7 +39,7 @@ int reduction_of(std::string_view operation, TensorType type) {
   } else if (operation == "add" && (type == TensorType::f16 || type == TensorType::bf16)) {
     element = type == TensorType::f16 ? "noftz.f16" : "noftz.bf16";
   } else if (operation == "add" && type == TensorType::f64) {
-    element = "";  // as the ISA has it
+    element = "";  // the ISA's name of it
   }
   return find_bulk_reduction(fmt::format("{}.{}", operation, element));
 }
@@ -78,8 +78,8 @@ std::optional<TensorMap> read_map(const WarpState& warp, const Operation& operat
   return map;
 }
 
-/// The box that a lane's instruction is about; counts it. None, and a fault, if it cannot be. Operand 0 is the tensor
-/// map's address; the coordinates and then the offsets are in the list.
+/// Finds and counts the box of a lane's instruction. None, and a fault, if the box is not possible. Operand 0 is the
+/// tensor map's address; the coordinates and then the offsets are in the list.
 std::optional<Box> find_box(const WarpState& warp, const Operation& operation, int lane, CopyDirection direction) {
   const TensorOpcode opcode = TensorOpcode::of(operation.detail);
   const auto map = read_map(warp, operation, lane, warp.read<U64>(operation.operands[0])[lane]);
@@ -109,14 +109,14 @@ std::optional<Box> find_box(const WarpState& warp, const Operation& operation, i
   return Box{*map, place, bytes};
 }
 
-/// Pieces of the box that lie one behind the other in shared memory.
+/// Pieces of the box that are contiguous in shared memory.
 struct SharedRun {
   U64 offset = 0;
   std::size_t bytes = 0;
   std::byte* at = nullptr;
 };
 
-/// Where the pieces lie; none, and a fault, if they cannot.
+/// The places of the pieces; none, and a fault, if they are not possible.
 std::vector<SharedRun> reach_pieces(const WarpState& warp, const Operation& operation, int lane, U64 offset,
                                     const std::vector<BoxPiece>& pieces, AccessKind kind) {
   const Region aligned{Space::shared, offset, 1, kSharedAlignment};
@@ -144,7 +144,7 @@ void for_each_piece(const std::vector<BoxPiece>& pieces, const std::vector<Share
   }
 }
 
-/// Elements of the type tf32 are rounded to its 10 bits of fraction, to the nearest.
+/// Rounds elements of type tf32 to its 10 bits of fraction, to nearest.
 void round_to_tf32(std::span<std::byte> row) {
   constexpr U32 kDropped = 13;
   for (std::size_t i = 0; i + 4 <= row.size(); i += 4) {
@@ -158,7 +158,7 @@ void round_to_tf32(std::span<std::byte> row) {
   }
 }
 
-/// The box's bytes as they are in global memory; none, and a fault, if they cannot be read.
+/// Reads the box's bytes from global memory; none, and a fault, if that is not possible.
 std::optional<std::vector<std::byte>> read_rows(const WarpState& warp, const Operation& operation, int lane,
                                                 const Box& box, const std::vector<BoxRow>& rows) {
   std::vector<std::byte> data = filled_box(box.map, box.bytes);
@@ -174,14 +174,14 @@ std::optional<std::vector<std::byte>> read_rows(const WarpState& warp, const Ope
   return data;
 }
 
-/// Of a box whose bytes have been read: it goes to one place.
+/// Sends the bytes of a box, which have been read, to one destination.
 void send_box(const WarpState& warp, const Operation& operation, int lane, const Box& box,
               const std::vector<std::byte>& data, std::span<const BulkRead> reads, U64 to, U64 mbarrier) {
   const std::vector<BoxPiece> pieces = pieces_of(box.map, to, box.bytes);
   const std::vector<SharedRun> runs = reach_pieces(warp, operation, lane, to, pieces, AccessKind::store);
   if (runs.empty()) return;
   BulkWrite write{warp, &operation, lane, ++warp.block->bulk_copies, Space::shared, {}, {}, bulk_combine(0)};
-  for (const BoxPiece& piece : pieces) {  // as they lie in shared memory, so that a run is one part
+  for (const BoxPiece& piece : pieces) {  // in the order of shared memory, so that a run is one part
     const auto first = data.begin() + static_cast<std::ptrdiff_t>(piece.first);
     write.data.insert(write.data.end(), first, first + static_cast<std::ptrdiff_t>(piece.bytes));
   }
@@ -194,7 +194,7 @@ void send_box(const WarpState& warp, const Operation& operation, int lane, const
   begin_arrival(std::move(write), mbarrier);
 }
 
-/// Operands: tensor map, destination, mbarrier, and, of a multicast, the blocks that it goes to.
+/// Operands: tensor map, destination, mbarrier, and, for a multicast, the blocks that the data goes to.
 template <bool kMulticast>
 void load_box(WarpState& warp, const Operation& operation) {
   for_each_lane(warp, [&](int lane) {
@@ -256,7 +256,7 @@ void store_box(WarpState& warp, const Operation& operation) {
       if (at == nullptr) return;
       write.parts.push_back({row.address, at, row.first, row.bytes});
     }
-    if (write.parts.empty()) return;  // all of it lies outside of the tensor
+    if (write.parts.empty()) return;  // the whole box is outside of the tensor
     std::vector<BulkRead> reads;
     reads.reserve(runs.size());
     for (const SharedRun& run : runs) reads.push_back({run.offset, run.bytes});
@@ -265,14 +265,14 @@ void store_box(WarpState& warp, const Operation& operation) {
   });
 }
 
-/// The caches are not told: what is wrong with the tensor map is found, and that is all.
+/// Checks the tensor map for errors; the caches are not affected.
 void prefetch_box(WarpState& warp, const Operation& operation) {
   for_each_lane(warp, [&](int lane) { static_cast<void>(find_box(warp, operation, lane, CopyDirection::prefetch)); });
 }
 
 // --- decoding -------------------------------------------------------------------------------------------------------
 
-/// The elements of "{a, b}", or a register alone; their number is checked.
+/// The elements of "{a, b}", or a register alone; checks their number.
 std::vector<ptx::Operand> elements_of(const InstructionDecoder& decoder, const ptx::Operand& operand,
                                       std::size_t count) {
   const bool is_vector = operand.kind == ptx::OperandKind::vector;
@@ -281,7 +281,7 @@ std::vector<ptx::Operand> elements_of(const InstructionDecoder& decoder, const p
   return elements;
 }
 
-/// "[map, {x, y}]": the map's address becomes operand 0.
+/// Decodes "[map, {x, y}]": the map's address becomes operand 0.
 void decode_place(InstructionDecoder& decoder, const ptx::Operand& operand, const ptx::Operand* offsets,
                   const TensorOpcode& opcode, Operation& operation) {
   if (operand.kind != ptx::OperandKind::address || operand.elements.size() != 1) {
@@ -310,7 +310,7 @@ bool decode_tensor_copy(InstructionDecoder& decoder) {
   const auto& operands = decoder.instruction().operands;
   const bool loads = opcode->direction == CopyDirection::load;
   const bool stores = opcode->direction == CopyDirection::store;
-  std::size_t next = loads ? 3 : stores ? 2 : 1;  // behind those that are always there
+  std::size_t next = loads ? 3 : stores ? 2 : 1;  // the first operand after those that always exist
   decoder.expect_operands(next + (opcode->has_offsets ? 1 : 0) + (opcode->is_multicast ? 1 : 0) +
                           (opcode->has_policy ? 1 : 0));
   const ptx::Operand* const offsets = opcode->has_offsets ? &operands[next++] : nullptr;

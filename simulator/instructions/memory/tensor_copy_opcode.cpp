@@ -15,7 +15,7 @@ bool is_one_of(std::string_view word, std::initializer_list<std::string_view> wo
   return std::ranges::find(words, word) != words.end();
 }
 
-/// What a word behind the dimensions says; false if it is none of them. `spaces` collects the state spaces.
+/// Parses a word after the dimensions; false if it is unknown. Adds state spaces to `spaces`.
 bool parse_word(std::string_view word, bool reduces, TensorOpcode& opcode, std::vector<std::string_view>& spaces) {
   const auto* const operation = std::ranges::find(kTensorReductions, word);
   if (reduces && operation != std::end(kTensorReductions)) {

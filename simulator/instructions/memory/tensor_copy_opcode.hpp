@@ -11,13 +11,13 @@ namespace convladder::simulated {
 
 enum class CopyDirection { load, store, prefetch };
 
-/// What "cp.async.bulk.tensor.2d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes.L2::cache_hint" says.
+/// The meaning of "cp.async.bulk.tensor.2d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes.L2::cache_hint".
 /// It is kept in Operation::detail.
 struct TensorOpcode {
   CopyDirection direction = CopyDirection::load;
   BoxAccess access = BoxAccess::tile;
   std::size_t dimensions = 1;
-  int reduction = 0;  ///< of kTensorReductions, from 1 on; 0 for a copy
+  int reduction = 0;  ///< in kTensorReductions, from 1 on; 0 for a copy
   bool has_offsets = false;
   bool is_multicast = false;
   bool has_policy = false;
@@ -36,7 +36,7 @@ struct TensorOpcode {
 
 inline constexpr std::string_view kTensorReductions[] = {"add", "min", "max", "inc", "dec", "and", "or", "xor"};
 
-/// Nothing if it is no copy by tensor map, or not one that PTX has.
+/// None if the opcode is no copy by tensor map, or not one that PTX has.
 std::optional<TensorOpcode> parse_tensor_copy(std::string_view opcode);
 
 }  // namespace convladder::simulated

@@ -22,23 +22,23 @@ namespace {
 using U64 = std::uint64_t;
 using Words = std::vector<std::string_view>;
 
-constexpr int kBadTensorMap = 126;  // a kind of fault beside those of accesses
+constexpr int kBadTensorMap = 126;  // a kind of fault in addition to those of accesses
 constexpr U64 kMapAlignment = 64;
 
-/// A value that has no room becomes one that no tensor map can have, which is found when the map is used.
+/// Narrows a value. One that does not fit becomes one that no tensor map can have, which is found when the map is used.
 template <typename To>
 To kept(U64 value) {
   return static_cast<To>(std::min<U64>(value, std::numeric_limits<To>::max()));
 }
 
-/// Sets a field to a value, that of dimension `i` where there are several.
+/// Sets a field to a value; a field that each dimension has is set for dimension `i`.
 using SetField = void (*)(TensorMap& map, std::size_t i, U64 value);
 
 struct Field {
   std::string_view name;
   int bits;
-  std::size_t dimensions;  ///< 0: it is one value
-  U64 values;              ///< of an enumeration: how many there are; 0: any
+  std::size_t dimensions;  ///< 0: the field has one value
+  U64 values;              ///< number of values of an enumeration; 0: any value is possible
   SetField set;
 };
 constexpr Field kFields[] = {
@@ -122,7 +122,7 @@ void copy_map(WarpState& warp, const Operation& operation) {
   observe(warp, operation, lane, to, AccessKind::store);
 }
 
-/// "tensormap.replace.tile.box_dim.shared::cta.b1024.b32 [map], 1, value".
+/// Decodes "tensormap.replace.tile.box_dim.shared::cta.b1024.b32 [map], 1, value".
 bool decode_replace(InstructionDecoder& decoder, const Words& words) {
   if (words.size() < 6 || words[2] != "tile" || words[words.size() - 2] != "b1024") return false;
   const auto* const field = std::ranges::find(kFields, words[3], &Field::name);
@@ -154,7 +154,7 @@ bool decode_replace(InstructionDecoder& decoder, const Words& words) {
   return true;
 }
 
-/// "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [to], [from], 128".
+/// Decodes "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [to], [from], 128".
 bool decode_copy_of_map(InstructionDecoder& decoder, const Words& words) {
   constexpr std::string_view kScopes[] = {"cta", "cluster", "gpu", "sys"};
   const bool is_known = words.size() == 9 && words[2] == "global" && words[3] == "shared::cta" &&

@@ -19,8 +19,8 @@ using ptx::Space;
 
 constexpr int kMostElements = 8;
 
-/// Calls access.operator()<Space>(places) for the lanes of each state space, of `bytes` a lane. The address is operand
-/// 0, and `detail` is 1 if it has 64 bits.
+/// Calls access.operator()<Space>(places) for the lanes of each state space, with `bytes` per lane. The address is
+/// operand 0, and `detail` is 1 if it has 64 bits.
 template <typename Access>
 void reach_in(Space space, WarpState& warp, const Operation& operation, int bytes, const Access& access) {
   const Addresses addresses = lane_addresses(warp, operation, operation.operands[0], operation.detail == 1);
@@ -38,13 +38,13 @@ void reach_in(Space space, WarpState& warp, const Operation& operation, int byte
 
 // --- vectors --------------------------------------------------------------------------------------------------------
 
-/// In the operand lists: the elements' values, then, of an atomic that returns them, where the old ones go.
+/// In the operand lists: the elements' values, then, for an atomic that returns them, the slots of the old values.
 template <Space kSpace, typename Function, typename T, bool kReturns>
 void update_elements(WarpState& warp, const Operation& operation) {
   const int elements = operation.vector_elements;
   const Slot* const slots = warp.block->program->operand_lists.data() + operation.list;
   const LaneMask all = warp.mask;
-  std::array<std::array<std::uint32_t, kLanes>, kMostElements> old{};  // of faulty lanes zero
+  std::array<std::array<std::uint32_t, kLanes>, kMostElements> old{};  // zero for faulty lanes
   reach_in(kSpace, warp, operation, elements * static_cast<int>(sizeof(T)), [&](const LanePlaces& places) {
     for (LaneMask left = places.mask; left != 0; left &= left - 1) {
       const int lane = std::countr_zero(left);
@@ -132,7 +132,7 @@ void decode_vector(InstructionDecoder& decoder, const AtomicOpcode& opcode, cons
 
 // --- 128 bits -------------------------------------------------------------------------------------------------------
 
-/// Operands: address, then halves of 64 bits, the lower first: what was there, b; and c in the operand lists.
+/// Operands: address, then halves of 64 bits, the lower first: old value, b; c is in the operand lists.
 template <Space kSpace, bool kCompares>
 void update_128_bits(WarpState& warp, const Operation& operation) {
   using Value = std::array<U64, 2>;

@@ -1,4 +1,5 @@
-// suld, sust and sured (PTX ISA 9.0, 9.7.11). The first coordinate counts bytes, in formatted accesses (.p) texels.
+// suld, sust and sured (PTX ISA 9.0, 9.7.11). The first coordinate counts bytes, or texels in formatted accesses
+// (.p).
 
 #include <fmt/format.h>
 
@@ -24,7 +25,7 @@ AccessKind kind_of(SurfaceAccess access) {
                                                                                     : AccessKind::atomic;
 }
 
-/// Coordinates of a lane as bytes, row and slice; the layer is the slice.
+/// Coordinates of a lane: byte, row and slice; the layer is the slice.
 using Place = std::array<std::int64_t, 3>;
 
 Place place_of(const WarpState& warp, const SurfaceOpcode& opcode, const Slot* coordinates, int texel_bytes, int lane) {
@@ -38,7 +39,7 @@ Place place_of(const WarpState& warp, const SurfaceOpcode& opcode, const Slot* c
   return place;
 }
 
-/// Lanes of one surface, with the addresses of those that lie on it.
+/// Lanes with the same surface, and the addresses of those inside it.
 struct Targets {
   Addresses addresses{};
   LaneMask lanes = 0;
@@ -59,7 +60,7 @@ Targets find_targets(const WarpState& warp, const Operation& operation, LaneMask
       outside |= LaneMask{1} << lane;
       return;
     }
-    if (place[0] > last[0]) place[0] = last[0] / bytes * bytes;  // aligned
+    if (place[0] > last[0]) place[0] = last[0] / bytes * bytes;  // aligned to an element
     for (std::size_t axis = 0; axis < 3; ++axis) place[axis] = std::clamp<std::int64_t>(place[axis], 0, last[axis]);
     targets.lanes |= LaneMask{1} << lane;
     targets.addresses[lane] = resource.address + static_cast<std::uint64_t>(place[0]) +
@@ -149,7 +150,7 @@ void reduce(const WarpState& warp, const SurfaceOpcode& opcode, Slot values, con
   });
 }
 
-/// The surface says whether a formatted reduction's numbers have a sign.
+/// Reduces values into the surface, which says whether a formatted reduction's numbers are signed.
 void reduce(const WarpState& warp, const SurfaceOpcode& opcode, const Slot* values, const TexelFormat& format,
             const LanePlaces& places) {
   const bool is_signed = opcode.is_signed || (is_formatted(opcode.access) && is_signed_integer(format.type));
@@ -168,7 +169,7 @@ void access_surface(WarpState& warp, const Operation& operation) {
   const Slot* const values = warp.block->program->operand_lists.data() + operation.list;
   const Slot* const coordinates = values + opcode.elements;
   const AccessKind kind = kind_of(opcode.access);
-  // A result may take the place of a coordinate or the handle: zeros are written when nothing is read any more.
+  // A result may take the place of a coordinate or the handle: zeros are written only after all operands are read.
   struct Found {
     LanePlaces places;
     const TexelFormat* format = nullptr;
@@ -245,7 +246,7 @@ bool decode_surface_access(InstructionDecoder& decoder) {
   operation.offset = std::bit_cast<std::int64_t>(*opcode);
   operation.handler = access_surface;
   const bool reduces = opcode->reduction != SurfaceReduction::none;
-  if (reduces) decoder.require_block_order();  // what is there is read and written in two steps
+  if (reduces) decoder.require_block_order();  // memory is read and written in two steps
   decoder.emit(operation);
   decoder.finish_writes();
   return true;

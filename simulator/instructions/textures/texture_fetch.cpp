@@ -17,9 +17,9 @@
 namespace convladder::simulated {
 namespace {
 
-constexpr std::size_t kMostTexels = 8;  // of a lane: two along each of three axes
+constexpr std::size_t kMostTexels = 8;  // per lane: two along each of three axes
 
-/// What the lanes of a warp read: texel k of each lane, as many as its samples have.
+/// The texels that the lanes of a warp read: texel k of each lane, as many as its samples have.
 struct LaneTexels {
   std::array<Addresses, kMostTexels> address;
   std::array<std::array<double, kLanes>, kMostTexels> weight;
@@ -27,10 +27,10 @@ struct LaneTexels {
   std::array<LaneMask, kMostTexels> border{};  ///< lanes whose texel k is the border's colour
 };
 
-/// Results as registers hold them, before they become halves.
+/// The results as registers hold them, before conversion to halves.
 using Results = std::array<std::array<std::uint32_t, kLanes>, 4>;
 
-/// Of one operation: its slots behind one another in the operand lists.
+/// The slots of one operation, which follow one another in the operand lists.
 struct FetchSlots {
   FetchSlots(const WarpState& warp, const Operation& operation, const FetchOpcode& opcode)
       : results(warp.block->program->operand_lists.data() + operation.list),
@@ -40,7 +40,7 @@ struct FetchSlots {
                      ? 3
                      : dimensions(opcode.geometry))) {}
   const Slot* results;
-  const Slot* coordinates;  ///< the layer first, if there are any
+  const Slot* coordinates;  ///< the layer comes first, if there are layers
   const Slot* offsets;
 };
 
@@ -56,7 +56,7 @@ class Fetch {
   const FetchSlots& slots() const { return slots_; }
   const Results& results() const { return results_; }
 
-  /// For lanes with the same texture and sampler.
+  /// Reads for lanes with the same texture and sampler.
   void read(LaneMask lanes, const TextureDescription& texture, const SamplerDescription& sampler) {
     texture_ = &texture;
     sampler_ = &sampler;
@@ -135,7 +135,7 @@ class Fetch {
                            : sample_axis(number, offset, size, sampler, axis);
   }
 
-  /// Texels that weigh nothing are not read.
+  /// Places a texel; texels with a weight of zero are not read.
   static void place_texel(const TexelResource& resource, int lane, std::size_t k,
                           const std::array<std::int64_t, 3>& index, LaneTexels& texels) {
     const LaneMask bit = LaneMask{1} << lane;
@@ -162,7 +162,7 @@ class Fetch {
     if (weight > 0) place_texel(texture_->resource, lane, k, index, texels);
   }
 
-  /// Texel k of a lane, or the border's colour without `at`.
+  /// Adds texel k of a lane, or the border's colour if `at` is null.
   void add(std::size_t k, int lane, double weight, const std::byte* at,
            std::array<std::array<double, kLanes>, 4>& sums) {
     const TexelFormat& format = texture_->resource.format;
@@ -179,14 +179,14 @@ class Fetch {
       for (std::size_t i = 0; i < 4; ++i) words[i] = word_of(numbers[i]);
     }
     if (opcode_.gathers) {
-      constexpr std::array<std::size_t, 4> counter_clockwise{3, 2, 0, 1};  // from (x, y + 1) on
+      constexpr std::array<std::size_t, 4> counter_clockwise{3, 2, 0, 1};  // starts at (x, y + 1)
       results_[counter_clockwise[k]][lane] = words[opcode_.component];
       return;
     }
     for (std::size_t i = 0; i < 4; ++i) results_[i][lane] = words[i];
   }
 
-  /// Outside linear memory there is nothing but zeros.
+  /// The colour outside of the texture; linear memory has only zeros there.
   std::array<float, 4> border() const {
     return texture_->resource.is_linear ? std::array<float, 4>{} : sampler_->border;
   }
@@ -206,7 +206,7 @@ class Fetch {
   const SamplerDescription* sampler_ = nullptr;
 };
 
-/// The sampler that the instruction names. Texel coordinates stay so, whatever it says.
+/// Finds the sampler that the instruction names. Texel coordinates stay texel coordinates, whatever the sampler says.
 bool find_sampler(const WarpState& warp, const Operation& operation, LaneMask lanes, std::uint64_t handle,
                   const SamplerDescription& of_texture, SamplerDescription& sampler) {
   const std::uint64_t value = handle_value(warp, handle);
@@ -226,7 +226,7 @@ bool find_sampler(const WarpState& warp, const Operation& operation, LaneMask la
 
 std::uint32_t half_bits(std::uint32_t word) { return round_to<Half>(std::bit_cast<float>(word)).bits; }
 
-/// operands: handle, sampler (or the handle again), the predicate that says that the texels are there.
+/// Operands: handle, sampler (or the handle again), the predicate that says whether the texels are resident.
 void fetch(WarpState& warp, const Operation& operation) {
   Fetch fetch(warp, operation);
   const FetchOpcode& opcode = fetch.opcode();

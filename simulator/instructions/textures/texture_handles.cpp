@@ -9,7 +9,7 @@
 namespace convladder::simulated {
 
 Slot decode_handle(InstructionDecoder& decoder, const ptx::Operand& operand) {
-  ptx::Operand handle = operand;  // of a sampler it stands without brackets
+  ptx::Operand handle = operand;  // a sampler's handle has no brackets
   const bool is_name_or_register = operand.kind == ptx::OperandKind::address ||
                                    operand.kind == ptx::OperandKind::symbol ||
                                    operand.kind == ptx::OperandKind::register_;

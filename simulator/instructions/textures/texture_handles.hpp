@@ -1,4 +1,4 @@
-// The handles in instructions on textures and surfaces: as operands, and what they stand for when they are executed.
+// The handles in instructions on textures and surfaces: how they are decoded, and the objects that they stand for.
 #pragma once
 
 #include <optional>
@@ -10,20 +10,20 @@
 
 namespace convladder::simulated {
 
-/// Kinds of faults: what tells two findings of one instruction apart. Those of accesses are lower.
+/// Kinds of faults, by which two findings of one instruction differ. Kinds of accesses' faults have lower numbers.
 enum TextureFault { kNoTexture = 60, kNoSampler, kOtherGeometry, kOutsideSurface };
 
-/// "[%rd1, …]", "[image, …]", or a parameter `.param .texref`: the slot of the handle in 64 bits.
+/// Decodes "[%rd1, …]", "[image, …]", or a parameter `.param .texref`: the slot of the 64-bit handle.
 Slot decode_handle(InstructionDecoder& decoder, const ptx::Operand& operand);
 
-/// The coordinates in "[image, {%f1, %f2}]": the slots of the first `count`; more may be there.
+/// The coordinates in "[image, {%f1, %f2}]": the slots of the first `count`; there may be more.
 std::vector<Slot> decode_coordinates(InstructionDecoder& decoder, const ptx::Operand& operand, std::size_t count);
 
-/// The handle itself where it is a parameter's address.
+/// The value of a handle; if it is a parameter's address, the value of the parameter.
 std::uint64_t handle_value(const WarpState& warp, std::uint64_t handle);
 
-/// What the handle stands for. If it is not what the instruction reaches (none: any geometry), that is a fault of
-/// `lanes`, and nullptr.
+/// The object that the handle stands for. If the instruction does not accept it (none: any geometry), the result is
+/// nullptr and a fault of `lanes`.
 const TextureObject* find_object(const WarpState& warp, const Operation& operation, LaneMask lanes,
                                  std::uint64_t handle, bool is_surface, std::optional<Geometry> geometry);
 

@@ -51,7 +51,7 @@ std::optional<SurfaceAccess> access_of(const Words& words) {
   return formatted ? SurfaceAccess::formatted_reduction : SurfaceAccess::reduction;
 }
 
-/// Which types each access has.
+/// Whether the access has this type.
 bool has_type(const SurfaceOpcode& opcode, const ptx::Type& type) {
   using ptx::TypeClass;
   const bool is_32 = type.bits == 32;

@@ -11,35 +11,36 @@
 
 namespace convladder::simulated {
 
-/// Whether the opcode is one of those that read texels (tex, tld4, suld), or write them (sust, sured).
+/// Whether the opcode reads texels (tex, tld4, suld), or writes them (sust, sured).
 bool reads_texels(std::string_view opcode);
 bool writes_texels(std::string_view opcode);
-/// tex and tld4, not suld.
+/// Whether it is tex or tld4, but not suld.
 bool is_texture_fetch(std::string_view opcode);
 
-/// What a register of a result holds.
+/// The content of a result's register.
 enum class TexelResult : std::uint8_t { word, half, half_pair };
 
-/// What "tex.level.2d.v4.f32.f32" and "tld4.r.2d.v4.f32.f32" say. In eight bytes, so that an operation carries it.
+/// The meaning of "tex.level.2d.v4.f32.f32" and "tld4.r.2d.v4.f32.f32", in eight bytes, so that an operation carries
+/// it.
 struct FetchOpcode {
   Geometry geometry = Geometry::two;
   TexelResult result = TexelResult::word;
   bool has_whole_coordinates = false;
-  std::uint8_t operands_of_level = 0;  ///< behind the address: one of .level, two of .grad
+  std::uint8_t operands_of_level = 0;  ///< after the address: one of .level, two of .grad
   bool gathers = false;
-  std::uint8_t component = 0;  ///< of the texels that are gathered
-  bool has_sampler = false;    ///< the operands say it, not the opcode; likewise the offsets
+  std::uint8_t component = 0;  ///< the component of the texels to gather
+  bool has_sampler = false;    ///< known from the operands, not from the opcode, as the offsets are
   bool has_offsets = false;
 };
 static_assert(sizeof(FetchOpcode) == sizeof(std::int64_t));
 std::optional<FetchOpcode> parse_fetch(std::string_view opcode);
 
-/// What accesses to surfaces do outside of them.
+/// The effect of accesses outside of a surface.
 enum class SurfaceClamp : std::uint8_t { trap, clamp, zero };
 enum class SurfaceAccess : std::uint8_t { load, store, formatted_store, reduction, formatted_reduction };
 enum class SurfaceReduction : std::uint8_t { none, add, minimum, maximum, and_, or_ };
 
-/// What "sust.b.2d.v4.b8.trap" says. In eight bytes as well.
+/// The meaning of "sust.b.2d.v4.b8.trap", in eight bytes, so that an operation carries it.
 struct SurfaceOpcode {
   Geometry geometry = Geometry::two;
   SurfaceAccess access = SurfaceAccess::load;
@@ -47,7 +48,7 @@ struct SurfaceOpcode {
   SurfaceReduction reduction = SurfaceReduction::none;
   std::uint8_t elements = 1;
   bool is_signed = false;
-  std::uint16_t bits = 32;  ///< of an element
+  std::uint16_t bits = 32;  ///< size of an element
 
   int bytes() const { return elements * bits / 8; }
 };

@@ -1,4 +1,4 @@
-// What a texture, surface or sampler is (PTX ISA 9.0, 9.7.10.3 and 4, 9.7.11.5): txq, suq, istypep.
+// Queries of textures, surfaces and samplers (PTX ISA 9.0, 9.7.10.3 and 4, 9.7.11.5): txq, suq, istypep.
 
 #include <fmt/format.h>
 
@@ -55,7 +55,7 @@ constexpr QueryName kQueries[] = {
     {"addr_mode_2", Query::address_mode_2, true, false},
 };
 
-/// As OpenCL counts them, which the PTX ISA (5.3.2) refers to.
+/// The channel data type by OpenCL's numbers, which the PTX ISA (5.3.2) refers to.
 std::uint32_t channel_data_type(const TextureDescription& texture) {
   const bool normalized = texture.read == ReadMode::normalized;
   switch (texture.resource.format.type) {
@@ -80,7 +80,7 @@ std::uint32_t channel_data_type(const TextureDescription& texture) {
 
 std::uint32_t channel_order(int channels) { return channels == 1 ? 0x10b0 : channels == 2 ? 0x10b2 : 0x10b5; }
 
-/// In the order of the ISA: wrap, mirror, clamp_ogl, clamp_to_edge, clamp_to_border.
+/// The number of an address mode in the order of the ISA: wrap, mirror, clamp_ogl, clamp_to_edge, clamp_to_border.
 std::uint32_t address_mode_number(AddressMode mode) {
   constexpr std::array<std::uint32_t, 4> numbers{0, 1, 3, 4};
   return numbers[static_cast<std::size_t>(mode)];
@@ -132,7 +132,7 @@ std::uint64_t answer(const TextureDescription& texture, Query query) {
 
 bool is_of_sampler(Query query) { return query >= Query::force_unnormalized; }
 
-/// `detail`: the query; `vector_elements`: 2 of surfaces.
+/// `detail`: the query; `vector_elements`: 2 for surfaces.
 void ask(WarpState& warp, const Operation& operation) {
   const bool of_surface = operation.vector_elements == 2;
   const auto query = static_cast<Query>(operation.detail);
@@ -154,7 +154,7 @@ void ask(WarpState& warp, const Operation& operation) {
 
 constexpr std::string_view kOpaqueTypes[] = {"texref", "samplerref", "surfref"};
 
-/// `detail`: which of the types.
+/// `detail`: the type to compare with.
 void is_type(WarpState& warp, const Operation& operation) {
   const auto* const handles = warp.read<std::uint64_t>(operation.operands[1]);
   const TextureTable* const textures = warp.block->textures;

@@ -1,26 +1,26 @@
-// What every function of the driver API does around its work. The driver and the runtime use the same numbers for the
-// same errors, so most functions have the runtime's do their work; what differs is what must be there before.
+// The frame of every function of the driver API. The driver and the runtime use the same numbers for the same errors,
+// so most functions have the runtime's do their work; they differ in what must exist before the call.
 #pragma once
 
 #include <cuda_runtime_api.h>
 
 #include "simulator/stand_in/runtime/answer.hpp"
 
-// Functions by the names that the library has them by, with no macro between: cuMemAlloc_v2.
+// Functions under the names that they have in the library, with no macro in between: cuMemAlloc_v2.
 #define __CUDA_API_VERSION_INTERNAL  // NOLINT(bugprone-reserved-identifier): the header's own
 #include <cuda.h>
 
 namespace convladder::stand_in {
 
-/// What a call needs before it can be made.
+/// The preconditions of a call.
 enum class Needs {
   nothing,
   initialization,  ///< cuInit
-  device,          ///< that as well, and that the process gets the device
-  context          ///< a context that is current
+  device,          ///< cuInit, and that the process gets the device
+  context          ///< a current context
 };
 
-/// While it lives, functions of the runtime work for the driver's function of that name.
+/// While it exists, functions of the runtime work for the driver's function of that name.
 class Asking {
  public:
   explicit Asking(const char* name) : before_(asked_by) { asked_by = name; }
@@ -51,7 +51,7 @@ CUresult answer_driver(const char* name, Needs needs, const Work& work) noexcept
   return static_cast<CUresult>(answer(name, checked, is_needed ? Context::needed : Context::not_used));
 }
 
-/// Has a function of the runtime do the work, in the current context.
+/// Lets a function of the runtime do the work, in the current context.
 template <typename... Parameters, typename... Arguments>
 // NOLINTNEXTLINE(bugprone-exception-escape): `answer` catches all of them
 CUresult forward(const char* name, cudaError_t (*function)(Parameters...), Arguments... arguments) noexcept {
@@ -68,13 +68,14 @@ CUresult forward(const char* name, cudaError_t (*function)(Parameters...), Argum
   return static_cast<CUresult>(function(static_cast<Parameters>(arguments)...));
 }
 
-/// Device addresses are numbers in the driver's functions.
+/// The address of memory on the device, which the driver's functions give as a number.
 inline void* address_of(CUdeviceptr address) {
   return reinterpret_cast<void*>(address);  // NOLINT(performance-no-int-to-ptr)
 }
 inline CUdeviceptr number_of(const void* address) { return reinterpret_cast<CUdeviceptr>(address); }
 
-/// Handles of kernels, of functions, and what the runtime hands out for either. Throws Failure for what is none.
+/// The function of a handle: of a kernel, a function, or what the runtime gives out for either. Throws Failure for
+/// others.
 Function& function_of(Machine& machine, const void* handle);
 
 }  // namespace convladder::stand_in

@@ -87,12 +87,12 @@ cudaResourceDesc resource_of(const CUDA_RESOURCE_DESC& wanted) {
       break;
     }
     default:
-      made.resType = cudaResourceTypeMipmappedArray;  // which the runtime refuses, and names
+      made.resType = cudaResourceTypeMipmappedArray;  // the runtime refuses and names it
   }
   return made;
 }
 
-/// Of a resource that is described in the driver's structure.
+/// The channels of a resource that is described in the driver's structure.
 cudaChannelFormatDesc channels_of(const cudaResourceDesc& resource) {
   if (resource.resType == cudaResourceTypeLinear) return resource.res.linear.desc;
   if (resource.resType == cudaResourceTypePitch2D) return resource.res.pitch2D.desc;

@@ -1,4 +1,4 @@
-// Contexts: the calling thread's stack of them, the primary one, and what is set for one.
+// Contexts: the calling thread's stack of them, the primary one, and a context's settings.
 #include "simulator/stand_in/driver/answer.hpp"
 #include "simulator/stand_in/driver/refusal.hpp"
 #include "simulator/stand_in/modules/loaded_modules.hpp"
@@ -18,7 +18,7 @@ CUresult of_driver(const char* name, const Work& work) {
   return answer_driver(name, Needs::initialization, work);
 }
 
-/// What the context has made goes with it.
+/// Ends a context and everything that it has made.
 void end(Machine& machine, DeviceContext& context) {
   LoadedModules::get().unload_all_of(machine, context);
   machine.reset(context);

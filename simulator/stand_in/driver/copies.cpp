@@ -25,7 +25,7 @@ CUresult fill(const char* name, CUdeviceptr to, std::size_t pitch, const void* v
   });
 }
 
-/// One side of a copy of boxes: where it lies, and where in it the box begins.
+/// One side of a copy of boxes: its place, and the beginning of the box in it.
 struct Side {
   CUmemorytype type = CU_MEMORYTYPE_HOST;
   const void* host = nullptr;
@@ -52,7 +52,7 @@ Rectangle begin_of(Machine& machine, const Side& side, const Size3& size) {
   return {static_cast<std::byte*>(base) + side.z * slice + side.y * pitch + side.x, pitch, slice};
 }
 
-/// Arrays are on the device.
+/// The direction of a copy; arrays are on the device.
 CopyKind kind_of(CUmemorytype to, CUmemorytype from) {
   if (to == CU_MEMORYTYPE_UNIFIED || from == CU_MEMORYTYPE_UNIFIED) return CopyKind::by_address;
   if (to != CU_MEMORYTYPE_HOST) {
@@ -71,7 +71,7 @@ CUresult copy_box(const char* name, const Side& to, const Side& from, const Size
   });
 }
 
-/// From a byte of the first row on.
+/// An array from a byte of its first row on.
 Side in_array(CUarray array, std::size_t at) { return {.type = CU_MEMORYTYPE_ARRAY, .array = array, .x = at}; }
 
 CUresult copy_2d(const char* name, const CUDA_MEMCPY2D* p, CUstream stream, bool host_waits) {
@@ -82,7 +82,7 @@ CUresult copy_2d(const char* name, const CUDA_MEMCPY2D* p, CUstream stream, bool
       {p->WidthInBytes, p->Height, 1}, stream, host_waits);
 }
 
-/// Of both structures of three dimensions, which have these fields in common.
+/// Fills both sides from either structure for three dimensions, which have these fields in common.
 template <typename Parameters>
 CUresult copy_3d(const char* name, const Parameters* p, CUstream stream, bool host_waits) {
   if (p == nullptr) return CUDA_ERROR_INVALID_VALUE;
@@ -94,7 +94,7 @@ CUresult copy_3d(const char* name, const Parameters* p, CUstream stream, bool ho
                   {p->WidthInBytes, p->Height, p->Depth}, stream, host_waits);
 }
 
-/// Copies between contexts are copies on the one device.
+/// Copies between contexts are copies within the one device.
 bool are_contexts(CUcontext to, CUcontext from) {
   return answer_driver("cuMemcpyPeer", Needs::context, [&](Machine& machine) {
            static_cast<void>(machine.contexts.at(to));

@@ -1,4 +1,4 @@
-// This file knows no prototypes: it only has addresses, of all functions that the driver's headers declare.
+// This file has no prototypes, only the addresses of all functions that the driver's headers declare.
 #include "simulator/stand_in/driver/entry_points.hpp"
 
 extern "C" {
@@ -16,7 +16,7 @@ struct Row {
   int (*function)();
 };
 
-/// By name, then by version.
+/// The functions by name, then by version.
 constexpr Row kRows[] = {
 #define CONVLADDER_NAME(name, version, symbol) Row{#name, version, &(symbol)},
 #include "driver_names.inc"

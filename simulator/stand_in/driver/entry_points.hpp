@@ -6,12 +6,12 @@
 namespace convladder::stand_in {
 
 struct EntryPoint {
-  void* address = nullptr;  ///< nullptr if there is none
+  void* address = nullptr;  ///< nullptr if there is no function
   bool is_known = false;    ///< whether there is one of a later version
 };
 
-/// The newest form of the function that was there in that version (12080 for CUDA 12.8). `name` has no suffix: what
-/// cuMemAlloc means depends on the version.
+/// The newest form of the function that existed in that version (12080 for CUDA 12.8). `name` has no suffix: the
+/// meaning of cuMemAlloc depends on the version.
 EntryPoint driver_entry_point(std::string_view name, int version);
 
 }  // namespace convladder::stand_in

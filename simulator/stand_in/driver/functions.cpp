@@ -1,4 +1,4 @@
-// Functions and kernels, which are one here: what programs ask about them, and how many blocks fit.
+// Functions and kernels, which are the same here: queries about them, and how many blocks fit.
 #include <algorithm>
 
 #include "simulator/stand_in/driver/answer.hpp"
@@ -79,7 +79,7 @@ void give_parameter(Machine& machine, Function& function, std::size_t index, std
   if (bytes != nullptr) *bytes = parameters.places[index].bytes;
 }
 
-/// The block with which most threads are resident; the larger one of those that are equal.
+/// Gives the block size with which the most threads are resident; of several, the largest.
 void give_best_block(Machine& machine, Function& function, int* grid, int* block, CUoccupancyB2DSize shared_of,
                      std::size_t shared, int limit) {
   require(grid != nullptr && block != nullptr && limit >= 0);

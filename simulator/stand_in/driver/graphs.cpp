@@ -1,12 +1,12 @@
 // Graphs and the capture of streams: the runtime's, whose handles are the same. Nodes whose parameters the driver
-// describes in structures of its own are not made here.
+// describes in structures of its own cannot be made here.
 #include "simulator/stand_in/driver/answer.hpp"
 
 using namespace convladder::stand_in;
 
 namespace {
 
-/// The same members by other names.
+/// Both structures have the same members under different names.
 static_assert(sizeof(CUgraphEdgeData) == sizeof(cudaGraphEdgeData));
 static_assert(sizeof(CUDA_HOST_NODE_PARAMS) <= sizeof(cudaHostNodeParams));
 

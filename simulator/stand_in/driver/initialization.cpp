@@ -9,7 +9,7 @@ using namespace convladder::stand_in;
 
 namespace {
 
-/// What of the device's properties the driver has functions for.
+/// The device's properties for the driver's functions.
 cudaDeviceProp properties() {
   cudaDeviceProp properties{};
   if (cudaGetDeviceProperties(&properties, 0) != cudaSuccess) throw Failure(kInvalidDevice);
@@ -64,7 +64,7 @@ CUresult cuDeviceGetUuid_v2(CUuuid* uuid, CUdevice device) {
 CUresult cuDeviceGetUuid(CUuuid* uuid, CUdevice device) { return cuDeviceGetUuid_v2(uuid, device); }
 
 CUresult cuDeviceGetLuid(char* /*luid*/, unsigned* /*mask*/, CUdevice device) {
-  // As on every system but Windows.
+  // As on every system except Windows.
   return of_device("cuDeviceGetLuid", device, [](Machine&) { throw Failure(kNotSupported); });
 }
 

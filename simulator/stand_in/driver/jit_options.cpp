@@ -6,7 +6,7 @@
 namespace convladder::stand_in {
 namespace {
 
-/// Numbers are in the place of the pointers.
+/// Numbers take the place of the pointers.
 void* as_value(std::size_t number) { return reinterpret_cast<void*>(number); }  // NOLINT(performance-no-int-to-ptr)
 
 }  // namespace
@@ -33,7 +33,7 @@ JitLogs::JitLogs(unsigned count, const CUjit_option* options, void** values) {
         error_.size = &value;
         break;
       case CU_JIT_WALL_TIME: {
-        const float none = 0;  // milliseconds of a compilation that there is not
+        const float none = 0;  // milliseconds of a compilation that does not take place
         std::memcpy(&value, &none, sizeof none);
         break;
       }

@@ -1,4 +1,4 @@
-// The options that programs give where PTX is loaded or linked: a list of names and a list of values.
+// The options that programs give when PTX is loaded or linked: a list of names and a list of values.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace convladder::stand_in {
 
-/// Where a program wants to read what the compiler says. Nothing else of the options has a meaning here: nothing is
-/// compiled. Throws Failure for what is no option.
+/// The buffers in which a program wants the compiler's messages. Other options have no meaning here, as nothing is
+/// compiled. Throws Failure for an unknown option.
 class JitLogs {
  public:
   JitLogs() = default;
@@ -22,14 +22,14 @@ class JitLogs {
   struct Buffer {
     char* text = nullptr;
     std::size_t bytes = 0;
-    void** size = nullptr;  ///< the value that becomes how much was written
+    void** size = nullptr;  ///< the value that receives the number of written bytes
     void write(const std::string& content) const;
   };
   Buffer info_;
   Buffer error_;
 };
 
-/// Loads with `load()`, and tells the logs why it could not.
+/// Loads with `load()`, and writes the reason for a failure to the logs.
 template <typename Load>
 auto with_logs(const JitLogs& logs, const Load& load) {
   logs.clear();

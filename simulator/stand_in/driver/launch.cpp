@@ -1,4 +1,4 @@
-// Launches, and functions of the host in a stream.
+// Launches, and host functions in a stream.
 #include "simulator/stand_in/driver/answer.hpp"
 #include "simulator/stand_in/modules/kernel_parameters.hpp"
 #include "simulator/stand_in/runtime/launch_attributes.hpp"
@@ -7,7 +7,7 @@ using namespace convladder::stand_in;
 
 namespace {
 
-/// What `extra` has: a block of bytes with all parameters.
+/// The content of `extra`: a block of bytes with all parameters.
 struct ParameterBuffer {
   std::byte* bytes = nullptr;
   std::size_t size = 0;
@@ -92,7 +92,7 @@ CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void* data) {
 }
 
 CUresult cuStreamAddCallback(CUstream stream, CUstreamCallback callback, void* data, unsigned flags) {
-  // The status that it is called with has the same number.
+  // The status that the function is called with has the same number.
   return forward("cuStreamAddCallback", cudaStreamAddCallback, stream, reinterpret_cast<cudaStreamCallback_t>(callback),
                  data, flags);
 }

@@ -1,4 +1,4 @@
-// Linking: several PTX texts become one module. The result is PTX as well, which programs hand on to where modules are
+// Linking: several PTX texts become one module. The result is PTX as well, which programs pass on to where modules are
 // loaded without looking at it.
 #include <map>
 #include <memory>
@@ -14,7 +14,7 @@ namespace {
 struct Link {
   JitLogs logs;
   std::vector<std::string> texts;
-  std::string linked;  ///< once it is complete
+  std::string linked;  ///< the result, once it is complete
 };
 
 std::map<CUlinkState, std::unique_ptr<Link>>& links() {
@@ -28,7 +28,7 @@ Link& link_at(CUlinkState state) {
   return *found->second;
 }
 
-/// PTX and fat binaries can be linked. `text()` is what is added.
+/// Adds PTX or a fat binary, given by `text()`, to the link.
 template <typename Text>
 CUresult add(const char* name, CUlinkState state, CUjitInputType type, const Text& text) {
   return answer_driver(name, Needs::context, [&](Machine& machine) {

@@ -1,4 +1,4 @@
-// Memory: on the device, managed, pinned, and what programs ask about addresses.
+// Memory: on the device, managed, pinned, and queries about addresses.
 #include <algorithm>
 
 #include "simulator/stand_in/driver/answer.hpp"
@@ -23,7 +23,7 @@ CUresult allocate_pinned(const char* name, void** address, std::size_t bytes, un
   });
 }
 
-/// Writes one attribute of an address to where the program wants it, in the type that the attribute has.
+/// Writes an attribute of an address to `place`, in the attribute's type.
 void give_attribute(Machine& machine, void* place, CUpointer_attribute attribute, CUdeviceptr address) {
   require(place != nullptr);
   std::uint64_t begin = 0;
@@ -73,13 +73,13 @@ void give_attribute(Machine& machine, void* place, CUpointer_attribute attribute
   }
 }
 
-/// As functions before CUDA 13 give it.
+/// A location as functions before CUDA 13 give it.
 CUmemLocation location_of(CUdevice device) {
   if (device == CU_DEVICE_CPU) return {CU_MEM_LOCATION_TYPE_HOST, 0};
   return {CU_MEM_LOCATION_TYPE_DEVICE, device};
 }
 
-/// What an address that is none of ours has, where many are asked for at once.
+/// The attribute of an address that is not ours, where several attributes are asked for at once.
 void give_nothing(void* place, CUpointer_attribute attribute) {
   switch (attribute) {
     case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
@@ -205,7 +205,7 @@ CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute* attributes,
 
 CUresult cuPointerSetAttribute(const void* value, CUpointer_attribute attribute, CUdeviceptr address) {
   return answer_driver("cuPointerSetAttribute", Needs::context, [&](Machine& machine) {
-    // Copies are done when their call returns, so that one need not be told to be.
+    // Copies are done when their call returns, so this attribute changes nothing.
     require(value != nullptr && attribute == CU_POINTER_ATTRIBUTE_SYNC_MEMOPS);
     require(machine.memory_at(address_of(address)) != nullptr);
   });

@@ -1,4 +1,4 @@
-// Modules and libraries: PTX and fat binaries that a program loads while it runs, and what is in them.
+// Modules and libraries: PTX and fat binaries that a program loads while it runs, and their contents.
 #include "simulator/stand_in/driver/jit_options.hpp"
 #include "simulator/stand_in/modules/images.hpp"
 #include "simulator/stand_in/modules/loaded_modules.hpp"
@@ -14,7 +14,7 @@ Handle handle_of(LoadedModule& module) {
   return reinterpret_cast<Handle>(&module);
 }
 
-/// `text(architecture)` is the PTX.
+/// Loads the PTX that `text(architecture)` gives.
 template <typename Handle, typename Text>
 CUresult load(const char* name, Handle* handle, Needs needs, bool is_library, const JitLogs& logs, const Text& text) {
   return answer_driver(name, needs, [&](Machine& machine) {
@@ -26,7 +26,7 @@ CUresult load(const char* name, Handle* handle, Needs needs, bool is_library, co
   });
 }
 
-/// The options of a call; a wrong one is the call's error.
+/// Reads the options of a call; a wrong one is the call's error.
 template <typename Work>
 CUresult with_options(const char* name, unsigned count, const CUjit_option* options, void** values, const Work& work) {
   JitLogs logs;

@@ -13,7 +13,7 @@ CUresult cuGetProcAddress_v2(const char* name, void** address, int version, cuui
     constexpr cuuint64_t kFlags = CU_GET_PROC_ADDRESS_LEGACY_STREAM | CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
     require(name != nullptr && address != nullptr && (flags & ~kFlags) == 0);
     require(version <= kCudaVersion);
-    // Functions for the default stream of a thread are the others: every thread's is the default stream.
+    // Variants for a thread's own default stream are not distinguished: all threads share the default stream.
     const EntryPoint entry = driver_entry_point(name, version);
     *address = entry.address;
     if (found == nullptr) return;

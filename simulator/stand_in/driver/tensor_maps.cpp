@@ -1,4 +1,4 @@
-// Tensor maps: what the simulated device makes of them, in place of a GPU's layout, which is not documented.
+// Tensor maps in the simulated device's format, as a GPU's layout is not documented.
 #include <cstring>
 
 #include "simulator/memory/tensor_map.hpp"
@@ -12,7 +12,7 @@ namespace {
 
 static_assert(sizeof(CUtensorMap) == simulated::TensorMap::kBytes);
 
-/// `encode()` makes the map.
+/// Gives the program the map made by `encode()`.
 template <typename Encode>
 CUresult encode(const char* name, CUtensorMap* map, const Encode& encode) {
   return answer_driver(name, Needs::nothing, [&](Machine&) {

@@ -30,7 +30,7 @@ T read_at(std::span<const std::byte> bytes, std::uint64_t offset) {
 }
 
 std::string unpacked_lz4(std::span<const std::byte> packed, std::uint64_t stated, std::uint64_t place) {
-  // The stated size can be too small; at most, a byte stands for 255.
+  // The stated size can be too small; a packed byte stands for at most 255.
   const std::uint64_t most = std::min<std::uint64_t>(packed.size() * 255 + 64, kMostImageBytes);
   for (std::uint64_t room = std::clamp<std::uint64_t>(stated, 64, most);; room = std::min(room * 2, most)) {
     std::string text(room, '\0');
@@ -46,7 +46,7 @@ std::string unpacked_lz4(std::span<const std::byte> packed, std::uint64_t stated
 
 std::string unpacked_zstd(std::span<const std::byte> packed, std::uint64_t stated, std::uint64_t place) {
   const std::unique_ptr<ZSTD_DStream, std::size_t (*)(ZSTD_DStream*)> stream(ZSTD_createDStream(), ZSTD_freeDStream);
-  // What is stated may be far too much: where it is, the buffer grows instead.
+  // The stated size may be far too large: then the buffer grows instead.
   constexpr std::uint64_t kUsualRatio = 32;
   std::string text(std::clamp<std::uint64_t>(stated, 64, (std::uint64_t{1} << 16) + packed.size() * kUsualRatio), '\0');
   ZSTD_inBuffer in{packed.data(), packed.size(), 0};
@@ -67,7 +67,7 @@ std::string unpacked_zstd(std::span<const std::byte> packed, std::uint64_t state
   return text;
 }
 
-/// PTX is padded with zeros.
+/// Removes padding: PTX is padded with zeros.
 std::string without_padding(std::string text) {
   text.resize(std::min(text.size(), text.find('\0')));
   return text;

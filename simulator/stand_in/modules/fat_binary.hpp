@@ -1,7 +1,6 @@
-// What nvcc puts into a program beside its host code: the kernels, once for each architecture that was asked for.
+// The kernels that nvcc puts into a program beside its host code, once for each architecture that was asked for.
 //
-// The layout is not documented by its vendor; public tools have read it for years, and it is the same from CUDA 9
-// to 13.
+// NVIDIA does not document the layout; public tools have read it for years, and it is the same from CUDA 9 to 13.
 #pragma once
 
 #include <cstddef>
@@ -14,26 +13,26 @@ namespace convladder::stand_in {
 
 enum class ImageKind { ptx, machine_code };
 
-/// One image of a fat binary. Images of other kinds are left out.
+/// One image of a fat binary. Images of other kinds are skipped.
 struct FatImage {
   ImageKind kind = ImageKind::ptx;
   int architecture = 0;  ///< 75 for sm_75 and compute_75
-  std::string name;      ///< as the compiler noted it; often empty
+  std::string name;      ///< as noted by the compiler; often empty
   std::string ptx;       ///< the text; empty for machine code, which nothing here reads
 };
 
-/// Reads a fat binary from its header on. Throws UserError "what is wrong at byte N" for bytes that are none, that end
-/// too early, or whose compression is not known.
+/// Reads a fat binary from its header on. Throws UserError "what is wrong at byte N" for bytes that are no fat binary,
+/// that end too early, or whose compression is not known.
 std::vector<FatImage> read_fat_binary(std::span<const std::byte> bytes);
 
-/// Its size from its header on, as the header says, or 0 if there is no header.
+/// The size of a fat binary from its header on, as the header says, or 0 if there is no header.
 std::uint64_t fat_binary_bytes(const void* header);
 
 /// The PTX that a GPU of that architecture would run: the newest that is not newer than the GPU; failing that, the
 /// oldest that is. nullptr if there is none.
 const FatImage* ptx_for(const std::vector<FatImage>& images, int architecture);
 
-/// "machine code for sm_80, sm_90"; "" if there is none.
+/// The architectures of the machine code: "machine code for sm_80, sm_90"; "" if there is none.
 std::string machine_code_text(const std::vector<FatImage>& images);
 
 }  // namespace convladder::stand_in

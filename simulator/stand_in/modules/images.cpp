@@ -37,7 +37,7 @@ std::string ptx_of_fat_binary(std::span<const std::byte> bytes, int architecture
   refuse_machine_code(machine_code.empty() ? "no kernels" : machine_code);
 }
 
-/// Text that may be PTX begins with white space, a comment or a directive.
+/// Whether text that begins with this character may be PTX: white space, a comment or a directive.
 bool begins_as_text(unsigned char first) { return std::isspace(first) != 0 || first == '/' || first == '.'; }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What programs load at run time: PTX as text, fat binaries, and what cannot be run.
+// Images that programs load at run time: PTX as text, fat binaries, and images that cannot be run.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace convladder::stand_in {
 
-/// As nvcc lays it out beside the fat binary that it is about.
+/// The structure that nvcc puts beside a fat binary, which it describes.
 struct FatBinaryWrapper {
   static constexpr unsigned kMagic = 0x466243B1;
   unsigned magic;
@@ -17,20 +17,20 @@ struct FatBinaryWrapper {
   const void* linked;
 };
 
-/// The PTX of an image that a program has given the address of, for a GPU of that architecture. Throws Failure with
-/// what helps: no PTX in it, or no image at all. Nobody says how long an image is: text ends with a zero, and the
-/// others say it themselves.
+/// The PTX of an image given by its address, for a GPU of that architecture. Throws Failure, with a remedy, if it has
+/// no PTX or is no image at all. The length of an image is not given: text ends with a zero, and other images contain
+/// their length.
 std::string ptx_of_image(const void* image, int architecture);
 
-/// The same where its length is known.
+/// The PTX of an image whose length is known.
 std::string ptx_of_bytes(std::span<const std::byte> bytes, int architecture);
 
-/// The same of a file. Throws Failure: not found, or as above.
+/// The PTX of an image in a file. Throws Failure if the file is not found, or for the same reasons as `ptx_of_image`.
 std::string ptx_of_file(const char* path, int architecture);
 
-/// One text of several PTX texts, as a linker would make it: what one declares and another defines is there once, and
-/// names that only their text knows become different ones. The version and target are those of the first. Throws
-/// Failure if two define the same.
+/// Joins several PTX texts into one, as a linker would: anything that one declares and another defines occurs once, and
+/// names that only their own text knows are made different. The version and target are those of the first. Throws
+/// Failure if two texts define the same name.
 std::string joined_ptx(const std::vector<std::string>& texts);
 
 }  // namespace convladder::stand_in

@@ -1,4 +1,4 @@
-// Where the parameters of a kernel lie when they are handed over as one block of bytes.
+// The places of a kernel's parameters when they are passed as one block of bytes.
 #pragma once
 
 #include <cstddef>
@@ -14,9 +14,9 @@ struct KernelParameters {
     std::size_t bytes = 0;
   };
   std::vector<Place> places;
-  std::size_t bytes = 0;  ///< to the end of the last
+  std::size_t bytes = 0;  ///< up to the end of the last parameter
 
-  /// One behind the other, each as it is aligned.
+  /// Places parameters one after the other, each with its alignment.
   explicit KernelParameters(const ptx::Kernel& kernel) {
     for (const ptx::Symbol& parameter : kernel.parameters) {
       const auto alignment = static_cast<std::size_t>(parameter.alignment > 0 ? parameter.alignment : 1);

@@ -12,22 +12,22 @@ namespace convladder::stand_in {
 
 struct LoadedModule {
   Module* module = nullptr;
-  std::map<std::string, Function*, std::less<>> functions;  ///< those that were asked for
-  const DeviceContext* context = nullptr;                   ///< that ends with it; nullptr for libraries, which stay
+  std::map<std::string, Function*, std::less<>> functions;  ///< the functions that were asked for
+  const DeviceContext* context = nullptr;                   ///< with which it ends; nullptr for libraries, which stay
   bool is_library = false;
-  bool is_registered = false;  ///< by the program's own start: never unloaded
+  bool is_registered = false;  ///< registered at the program's start: never unloaded
 };
 
 class LoadedModules {
  public:
-  /// Of this process.
+  /// The loaded modules of this process.
   static LoadedModules& get();
 
-  /// Throws Failure for PTX that cannot be read; it says where.
+  /// Throws Failure for PTX that cannot be read; the message says where.
   LoadedModule& load(Machine& machine, std::string ptx, bool is_library);
-  /// The module that a kernel is of.
+  /// The module that a kernel belongs to.
   LoadedModule& of(const Function& function);
-  /// Throws Failure for what is no handle.
+  /// Throws Failure for a wrong handle.
   LoadedModule& at(const void* handle);
   /// Throws Failure if there is no such kernel.
   Function& function(Machine& machine, LoadedModule& module, std::string_view name);

@@ -12,7 +12,7 @@
 namespace convladder::stand_in {
 namespace {
 
-/// 90 of "sm_90a".
+/// The architecture of a target: 90 for "sm_90a".
 int architecture_of(const std::string& target) {
   const std::size_t digits = target.find('_');
   return digits == std::string::npos ? 0 : std::atoi(target.c_str() + digits + 1);
@@ -20,7 +20,7 @@ int architecture_of(const std::string& target) {
 
 }  // namespace
 
-/// Throws Failure.
+/// The PTX of the program's fat binaries. Throws Failure.
 std::string Module::ptx_of_program(int architecture, std::string& file) {
   std::vector<std::string> texts;
   std::string machine_code;
@@ -32,14 +32,14 @@ std::string Module::ptx_of_program(int architecture, std::string& file) {
       machine_code = machine_code_text(images);
       continue;
     }
-    // nvcc links its library for kernels that launch kernels into every program of several objects. What calls it is
-    // refused by that function's name.
+    // nvcc links its library for kernels that launch kernels into every program of several objects. Code that calls it
+    // is refused by that function's name.
     if (fat_binaries_.size() > 1 && image->ptx.find("_cuda_device_runtime_cu_") != std::string::npos) continue;
     texts.push_back(image->ptx);
     too_new_ |= image->architecture > architecture;
     if (!image->name.empty()) file = image->name;
   }
-  // Of linked objects one may hold machine code only: that of the linker itself.
+  // One of the linked objects may hold only machine code: that of the linker itself.
   if (texts.empty()) {
     throw Failure(
         kNoKernelImage,

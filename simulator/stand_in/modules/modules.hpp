@@ -15,21 +15,21 @@
 
 namespace convladder::stand_in {
 
-/// A module is read when something of it is first asked for, as the real runtime does.
+/// A module, which is read when anything in it is first asked for, as the real runtime does.
 class Module {
  public:
-  /// A fat binary in the program; `data` stays.
+  /// A fat binary in the program; `data` must stay.
   explicit Module(const void* fat_binary) : fat_binaries_{fat_binary} {}
-  /// Those of the objects of a program that was compiled with -rdc=true; they are linked when the module is read.
+  /// The fat binaries of a program's objects compiled with -rdc=true, which are linked when the module is read.
   explicit Module(std::vector<const void*> fat_binaries) : fat_binaries_(std::move(fat_binaries)) {}
-  /// PTX, as the driver API loads it.
+  /// PTX, as loaded through the driver API.
   explicit Module(std::string ptx) : ptx_(std::move(ptx)) {}
 
-  /// Throws Failure: no PTX in it, or PTX that cannot be read. The text says which, and what helps.
+  /// Throws Failure if there is no PTX, or PTX that cannot be read. The text says which, and gives a remedy.
   const ptx::Module& read(int architecture);
-  /// What `read` has read; nullptr if nobody has asked.
+  /// The module that `read` has read; nullptr if nobody has called it.
   const ptx::Module* read_already() const { return module_.get(); }
-  /// The PTX was made for a newer GPU than the one that is simulated.
+  /// Whether the PTX was made for a newer GPU than the simulated one.
   bool is_too_new() const { return too_new_; }
 
  private:
@@ -38,25 +38,25 @@ class Module {
   std::vector<const void*> fat_binaries_;
   std::string ptx_;
   std::unique_ptr<ptx::Module> module_;
-  std::optional<std::pair<int, std::string>> failure_;  // the next call fails like the first
+  std::optional<std::pair<int, std::string>> failure_;  // later calls fail like the first
   bool too_new_ = false;
 };
 
-/// A kernel as the host knows it.
+/// A kernel as known on the host.
 struct Function {
-  const void* host = nullptr;  ///< what the program calls it by
+  const void* host = nullptr;  ///< the program's handle of it
   Module* module = nullptr;
   std::string name;                     ///< mangled
-  std::string written{};                ///< as a person wrote it, once it has been launched
-  const ptx::Kernel* kernel = nullptr;  ///< once it has been looked for
-  const void* loaded = nullptr;         ///< what the simulated device launches; null until then
+  std::string written{};                ///< the name as in the source, once it has been launched
+  const ptx::Kernel* kernel = nullptr;  ///< set once it has been looked for
+  const void* loaded = nullptr;         ///< the handle in the simulated device, once it is loaded
   int most_dynamic_shared_bytes = 0;    ///< cudaFuncAttributeMaxDynamicSharedMemorySize; 0: not set
   int carveout = -1;
-  Dim3 cluster{0, 0, 0};                 ///< that its launches have if they say nothing; 0: none
-  bool may_have_large_clusters = false;  ///< of more than 8 blocks, which not every GPU has
+  Dim3 cluster{0, 0, 0};                 ///< the default for its launches; 0: none
+  bool may_have_large_clusters = false;  ///< larger than 8 blocks, which not every GPU supports
 };
 
-/// A __device__ or __constant__ variable as the host knows it.
+/// A __device__ or __constant__ variable as known on the host.
 struct Variable {
   Module* module = nullptr;
   std::string name;

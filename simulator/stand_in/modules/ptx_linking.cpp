@@ -1,7 +1,7 @@
-// PTX texts become one, as nvlink makes one module of the objects of a program.
+// Joins PTX texts into one, as nvlink makes one module of the objects of a program.
 //
-// Done on the text: statements of the module are taken apart, names that only their own text knows become different
-// ones, and what is declared in one text and defined in another is there once.
+// This works on the text: statements of the modules are taken apart, names that only their own text knows are made
+// different, and anything declared in one text and defined in another occurs once.
 #include <algorithm>
 #include <cctype>
 #include <map>
@@ -18,7 +18,7 @@ bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 |
 
 enum class Linkage { internal, visible, weak, outside };
 
-/// A declaration or definition of a module, or a directive of one line, whose `name` is empty.
+/// A declaration or definition of a module, or a directive of one line, which has an empty `name`.
 struct Statement {
   std::string_view text;
   std::string name;
@@ -27,7 +27,7 @@ struct Statement {
   bool is_defined = true;
 };
 
-/// Behind a comment or a string that begins at `at`; `at` if none does.
+/// The position after a comment or a string that begins at `at`; `at` if none does.
 std::size_t behind_comment(std::string_view text, std::size_t at) {
   const auto end = [&](std::string_view mark, std::size_t from) {
     const std::size_t found = text.find(mark, from);
@@ -49,7 +49,7 @@ std::string_view word_at(std::string_view text, std::size_t at) {
   return text.substr(at, end - at);
 }
 
-/// Fills in what the statement's first words and its name say.
+/// Fills in the facts from the statement's first words and its name.
 void look_at(Statement& statement) {
   const std::string_view text = statement.text;
   std::string_view last;
@@ -60,7 +60,7 @@ void look_at(Statement& statement) {
     }
     const char c = text[at];
     if (c == '(') {
-      // The results of a function come before its name, its parameters behind; an attribute or alignment has none.
+      // A function's results come before its name, its parameters after; an attribute or alignment has neither.
       if (statement.is_function && !last.empty()) break;
       at = std::min(text.find(')', at), text.size() - 1) + 1;
       continue;
@@ -120,7 +120,7 @@ std::vector<Statement> statements_of(std::string_view text) {
   return statements;
 }
 
-/// The statement with other names, and with `file_offset` added to the numbers of source files.
+/// The statement with new names, and with `file_offset` added to the numbers of source files.
 std::string rewritten(std::string_view text, const std::map<std::string, std::string, std::less<>>& names,
                       int file_offset) {
   std::string made;
@@ -161,7 +161,7 @@ std::string joined_ptx(const std::vector<std::string>& texts) {
     int file_offset = 0;
   };
   std::vector<Text> parts;
-  std::map<std::string, std::string> definitions;  // of what others may use, as it will stand there
+  std::map<std::string, std::string> definitions;  // of names that others may use, as they will be in the result
   std::set<std::string> known;
   for (const std::string& text : texts) {
     Text& part = parts.emplace_back();
@@ -184,7 +184,7 @@ std::string joined_ptx(const std::vector<std::string>& texts) {
       if (statement.name.empty() || statement.linkage == Linkage::internal || !statement.is_defined) continue;
       if (definitions.contains(statement.name)) {
         if (statement.linkage == Linkage::weak) continue;
-        // A weak one gives way; two others are one too many.
+        // A weak definition gives way; two others are one too many.
         if (!definitions[statement.name].starts_with("//weak")) {
           throw Failure(kInvalidPtx, statement.name + " is defined twice");
         }
@@ -209,7 +209,7 @@ std::string joined_ptx(const std::vector<std::string>& texts) {
       if (statement.linkage == Linkage::internal) {
         joined += own;
       } else if (definition == definitions.end() || (statement.is_function && !statement.is_defined)) {
-        // Provided by the device, memory of the launch, or a function that comes later.
+        // It is provided by the device, memory of the launch, or a function that comes later.
         if (declared.insert(statement.name).second && !written.contains(statement.name)) {
           std::string prototype = own;
           const std::size_t outside = prototype.find(".extern");

@@ -1,4 +1,4 @@
-// Functions that have other parameters today. Where an older one had a newer form beside it, that has a suffix.
+// Functions whose parameters have changed. Where an older one had a newer form beside it, that has a suffix.
 #include "simulator/stand_in/older_runtimes/names.hpp"
 
 CONVLADDER_TODAY(cudaRuntimeGetVersion);
@@ -26,7 +26,7 @@ struct PointerAttributes {
 };
 static_assert(sizeof(PointerAttributes) == 24);
 
-/// cudaCpuDeviceId is the host.
+/// A location from a device number; cudaCpuDeviceId is the host.
 cudaMemLocation location_of(int device) {
   cudaMemLocation location = {};
   location.type = device == cudaCpuDeviceId ? cudaMemLocationTypeHost : cudaMemLocationTypeDevice;
@@ -84,7 +84,7 @@ cudaError_t entry_point(const char* name, void** address, unsigned long long fla
 }
 #endif
 
-// Graphs: what is between two nodes had no data of its own.
+// Graphs, whose edges had no data.
 
 cudaError_t capture_info(cudaStream_t stream, cudaStreamCaptureStatus* status, unsigned long long* id)
     CONVLADDER_SYMBOL(cudaStreamGetCaptureInfo);

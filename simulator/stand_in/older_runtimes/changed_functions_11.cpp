@@ -15,7 +15,7 @@ cudaError_t function_attributes(void* wanted, const void* function) CONVLADDER_S
 cudaError_t function_attributes(void* wanted, const void* function) {
   cudaFuncAttributes now = {};
   const cudaError_t status = today_cudaFuncGetAttributes(wanted == nullptr ? nullptr : &now, function);
-  // What comes behind is of CUDA 11.8.
+  // The members after these are of CUDA 11.8.
   if (status == cudaSuccess && wanted != nullptr)
     std::memcpy(wanted, &now, offsetof(cudaFuncAttributes, clusterDimMustBeSet));
   return status;

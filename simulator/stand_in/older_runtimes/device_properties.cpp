@@ -1,4 +1,4 @@
-// cudaGetDeviceProperties as programs of CUDA 11 and 12 have it: the structure had other members in other places.
+// cudaGetDeviceProperties for programs of CUDA 11 and 12, in which the structure had other members in other places.
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
@@ -7,7 +7,7 @@
 
 namespace {
 
-/// cudaDeviceProp of CUDA 12; that of CUDA 11 is its begin.
+/// cudaDeviceProp of CUDA 12, whose beginning is that of CUDA 11.
 struct DeviceProperties12 {
   char name[256];
   cudaUUID_t uuid;
@@ -89,7 +89,7 @@ struct DeviceProperties12 {
   int maxBlocksPerMultiProcessor;
   int accessPolicyMaxWindowSize;
   std::size_t reservedSharedMemPerBlock;
-  int hostRegisterSupported;  // from here on of CUDA 12 alone
+  int hostRegisterSupported;  // from here on only in CUDA 12
   int sparseCudaArraySupported;
   int hostRegisterReadOnlySupported;
   int timelineSemaphoreInteropSupported;
@@ -221,7 +221,7 @@ CONVLADDER_TODAY(cudaGetDeviceProperties);
 
 namespace {
 
-/// The first `bytes` of it.
+/// Gives the first `bytes` of the properties.
 cudaError_t give_properties(void* wanted, std::size_t bytes, int device) {
   cudaDeviceProp now = {};
   const cudaError_t status = today_cudaGetDeviceProperties(wanted == nullptr ? nullptr : &now, device);

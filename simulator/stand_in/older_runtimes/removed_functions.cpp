@@ -1,5 +1,4 @@
-// Functions that the runtime has no more today: those that had another name before they went, and those that nothing
-// here does.
+// Functions that the runtime no longer has: those that had another name before, and those that do nothing here.
 #include "simulator/stand_in/older_runtimes/names.hpp"
 
 extern "C" {
@@ -19,7 +18,7 @@ cudaError_t cudaChooseDevice_v2(int* device, const void* wanted) {
   return cudaChooseDevice(device, static_cast<const cudaDeviceProp*>(wanted));
 }
 
-// Callers know the parameters; none of them is looked at.
+// Callers know the parameters, which are not looked at.
 #define CONVLADDER_REFUSED(name)                \
   int refused_##name() CONVLADDER_SYMBOL(name); \
   int refused_##name() { return convladder_stand_in_refuse(#name); }

@@ -25,14 +25,14 @@ bool is_of_the_system(std::string_view file) {
   return std::ranges::any_of(kSystemFolders, [file](std::string_view folder) { return file.starts_with(folder); });
 }
 
-/// Headers of compilers, libraries and toolkits, wherever they are installed.
+/// Whether a source is a header of a compiler, library or toolkit, wherever it is installed.
 bool is_header_of_others(std::string_view source) {
   const bool is_installed = source.starts_with("/usr/") || source.starts_with("/opt/");
   return (is_installed && source.find("/include/") != std::string_view::npos) ||
          source.find("/targets/x86_64-linux/include/") != std::string_view::npos || source.ends_with("cuda_runtime.h");
 }
 
-/// What a tool prints; empty if it cannot be started. It sees neither our libraries nor the program's input.
+/// The output of a tool; empty if it cannot be started. It sees neither our libraries nor the program's input.
 std::string output_of(std::vector<std::string> words) {
   std::array<int, 2> ends{};
   if (pipe2(ends.data(), O_CLOEXEC) != 0) return "";
@@ -81,7 +81,7 @@ std::string symbolized(const std::string& file, const std::vector<const CallPlac
   return "";
 }
 
-/// "/path/x.cu:31 (discriminator 2)"
+/// Reads "/path/x.cu:31 (discriminator 2)".
 void read_source(std::string_view text, HostPlace& place) {
   text = text.substr(0, text.find(" (discriminator"));
   const std::size_t colon = text.rfind(':');
@@ -93,7 +93,7 @@ void read_source(std::string_view text, HostPlace& place) {
   place.file = text.substr(0, colon);
 }
 
-/// For every address its line, then a function and its source, two lines each, the innermost first.
+/// Reads, for every address, its line, then a function and its source, two lines each, the innermost first.
 std::vector<HostPlace> parse_symbolized(std::string_view text, const std::string& binary) {
   std::vector<HostPlace> found;
   bool function_follows = true;
@@ -111,7 +111,7 @@ std::vector<HostPlace> parse_symbolized(std::string_view text, const std::string
   return found;
 }
 
-/// "void space::copy<float>(float*)" -> "copy"
+/// The name without return type, namespaces and arguments: "void space::copy<float>(float*)" -> "copy".
 std::string short_name(std::string_view function) {
   std::string name = function_name(function);
   if (!name.starts_with("operator")) name.erase(std::min(name.find('<'), name.size()));
@@ -119,8 +119,8 @@ std::string short_name(std::string_view function) {
   return colon == std::string::npos ? name : name.substr(colon + 1);
 }
 
-/// What nvcc makes of <<<>>>: a stub, called by a function with the kernel's name, or, if that is a template's or
-/// static, by a wrapper.
+/// Whether it is the stub that nvcc makes for <<<>>>, which is called by a function with the kernel's name, or by a
+/// wrapper if that function is a template's or static.
 bool is_stub(std::string_view function) { return function.find("__device_stub_") != std::string_view::npos; }
 
 std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
@@ -141,7 +141,7 @@ HostPlace own_place(const std::vector<CallPlace>& places) {
     for (const CallPlace* place : looked) {
       if (place->file == file) of_file.push_back(place);
     }
-    std::string stub;  // the one that the next place may have called
+    std::string stub;  // one that the next place may have called
     for (const HostPlace& place : parse_symbolized(symbolized(file, of_file), file)) {
       const std::string before = std::exchange(stub, is_stub(place.function) ? place.function : "");
       const bool is_kernel = !before.empty() && before.find(short_name(place.function)) != std::string::npos;

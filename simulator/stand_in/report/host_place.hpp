@@ -1,4 +1,4 @@
-// Where in its own source a program called: from addresses in files to functions and lines, by the system's tools.
+// Places of a program's calls in its own source: from addresses in files to functions and lines, by the system's tools.
 #pragma once
 
 #include <cstdint>
@@ -14,23 +14,25 @@ struct CallPlace {
   std::uint64_t offset = 0;
 };
 
-/// Innermost first. Programs call from few places many times: each is kept once.
+/// Places of a call, innermost first. Programs call from few places many times, so each is kept once.
 using CallPlaces = std::shared_ptr<const std::vector<CallPlace>>;
 
-/// What the tools know of it.
+/// What the tools know of a place.
 struct HostPlace {
   std::string function;  ///< demangled; empty if not known
-  std::string file;      ///< of the source; empty without debug information
+  std::string file;      ///< source file; empty without debug information
   int line = 0;
   std::string binary;  ///< the program or library
 };
 
-/// The first of the places, innermost first, that is the program's own: no header of the system or the toolkit, and no
-/// library of the system. Functions that were inlined count as places of their own. Calls addr2line or llvm-symbolizer;
-/// without them, or if nothing is known, only `binary` is set. All is empty if there are no places.
+/// The first of the places, innermost first, that is the program's own: not in a header of the system or the toolkit,
+/// and not in a library of the system. Inlined functions count as places of their own. Calls addr2line or
+/// llvm-symbolizer; without them, or if nothing is known, only `binary` is set. Everything is empty if there are no
+/// places.
 HostPlace own_place(const std::vector<CallPlace>& places);
 
-/// "main, scale.cu line 31", "main in ./scale (compile it with -g for the line)"; "" for an empty place.
+/// A place in words: "main, scale.cu line 31", "main in ./scale (compile it with -g for the line)"; "" for an empty
+/// place.
 std::string place_text(const HostPlace& place);
 
 }  // namespace convladder::stand_in

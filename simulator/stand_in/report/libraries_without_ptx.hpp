@@ -10,7 +10,7 @@
 
 namespace convladder::stand_in {
 
-/// Of a path or a name of a library.
+/// Whether a library, given by its path or name, holds only machine code.
 inline bool holds_no_ptx(std::string_view library) {
   constexpr std::array<std::string_view, 13> kBegins = {
       "libcublas", "libcudnn", "libcufft",  "libcusparse", "libcusolver", "libcurand",    "libcutensor",

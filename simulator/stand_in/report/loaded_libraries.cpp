@@ -19,7 +19,7 @@ int note(dl_phdr_info* info, std::size_t /*bytes*/, void* report) {
   if (!holds_no_ptx(path)) return 0;
   Dl_info own{};
   dladdr(reinterpret_cast<const void*>(&note), &own);
-  if (own.dli_fname != nullptr && folder_of(path) == folder_of(own.dli_fname)) return 0;  // a stand-in as well
+  if (own.dli_fname != nullptr && folder_of(path) == folder_of(own.dli_fname)) return 0;  // it is a stand-in as well
   static_cast<Report*>(report)->note(without_ptx_text(path));
   return 0;
 }

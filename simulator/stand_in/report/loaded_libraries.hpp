@@ -1,4 +1,4 @@
-// Libraries of the process that launch kernels of their own, of which no PTX is there.
+// Libraries of the process that launch kernels of their own and contain no PTX.
 #pragma once
 
 #include <string_view>
@@ -7,7 +7,7 @@ namespace convladder::stand_in {
 
 class Report;
 
-/// Notes each of NVIDIA's libraries that is loaded now and holds machine code only.
+/// Notes each loaded library of NVIDIA's that holds only machine code.
 void note_libraries_without_ptx(Report& report);
 
 }  // namespace convladder::stand_in

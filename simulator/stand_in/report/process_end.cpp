@@ -25,7 +25,7 @@ namespace {
 void (*work_at_end)() = nullptr;
 int exit_status = 0;
 
-/// A library's destructors run when nothing of the program is left to run that was linked with it.
+/// A library's destructors run after all code of the program that was linked with it.
 __attribute__((destructor)) void library_ends() {
   if (work_at_end != nullptr) work_at_end();
 }
@@ -36,7 +36,7 @@ std::string program() {
   return length < 0 ? "" : std::string(path.data(), static_cast<std::size_t>(length));
 }
 
-/// Whether or not there is a standard error.
+/// Prints a line, whether or not there is a standard error.
 void say(const std::string& line) { std::fputs(fmt::format("convladder: {}\n", line).c_str(), stderr); }
 
 bool append_to(const std::string& file, const std::string& line) {
@@ -46,7 +46,7 @@ bool append_to(const std::string& file, const std::string& line) {
   return close(descriptor) == 0 && whole;
 }
 
-/// As it was started.
+/// The command line of this process.
 std::vector<std::string> arguments() {
   std::ifstream file("/proc/self/cmdline", std::ios::binary);
   std::vector<std::string> words;

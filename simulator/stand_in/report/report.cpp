@@ -16,7 +16,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr std::size_t kMostFindings = 1000;  // places; nobody reads more, and each is looked up
+constexpr std::size_t kMostFindings = 1000;  // nobody reads more, and each is looked up
 
 ordered_json times_json(const Times& times) {
   return {{"count", times.count}, {"total_ns", times.total}, {"least_ns", times.least}, {"most_ns", times.most}};
@@ -33,7 +33,7 @@ std::string host_text(const CallPlaces& places) {
   return places == nullptr ? std::string() : place_text(own_place(*places));
 }
 
-/// With its parameters, for those that only differ in them.
+/// The name with its parameters, for names that differ only in them.
 std::string full_name(const std::string& mangled) {
   std::string name = demangle(std::string(without_file_prefix(mangled)));
   if (name.starts_with("void ")) name.erase(0, 5);
@@ -88,7 +88,7 @@ void Report::copy(const std::string& what, Nanoseconds ns, std::uint64_t bytes) 
 
 void Report::found(std::vector<simulated::Finding> findings, const CallPlaces& places) {
   for (simulated::Finding& finding : findings) {
-    // A kernel that is launched again has the same bug: once for each place.
+    // A kernel that is launched again has the same bug, which is reported once for each place.
     const auto same = [&finding, &places](const ReportedFinding& reported) {
       const simulated::Finding& other = reported.finding;
       if (finding.kernel.empty()) return other.problem == finding.problem && reported.places == places;
@@ -116,7 +116,7 @@ std::vector<simulated::Finding> Report::take_findings() {
 ordered_json Report::json(const Timeline& timeline) const {
   std::map<std::string, int> same_names;
   for (const auto& [name, sum] : kernels_) ++same_names[display_name(name)];
-  std::multimap<std::string, const KernelSum*> by_name;  // files may have static kernels of one name
+  std::multimap<std::string, const KernelSum*> by_name;  // files may have static kernels of the same name
   for (const auto& [name, sum] : kernels_) {
     const std::string written = display_name(name);
     by_name.emplace(same_names[written] > 1 ? full_name(name) : written, &sum);
@@ -139,7 +139,7 @@ ordered_json Report::json(const Timeline& timeline) const {
                         {"count", note.count},
                         {"places", places_json(note.places)}});
   }
-  // Programs may ask for memory a million times: those that somebody asks about.
+  // Programs may ask for memory a million times: only allocations that somebody asks about are looked up.
   std::set<std::string_view> named(never_freed_.begin(), never_freed_.end());
   ordered_json findings = ordered_json::array();
   for (const auto& [finding, places] : findings_) {

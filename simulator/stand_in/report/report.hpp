@@ -1,4 +1,5 @@
-// What a process asked of the stand-in, for the end: calls, kernels, copies, findings, and what there was no answer to.
+// Everything that a process asked of the stand-in, for the report at its end: calls, kernels, copies, findings, and
+// unsupported requests.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,7 @@
 
 namespace convladder::stand_in {
 
-/// Predicted times of things of one kind.
+/// Predicted times of events of one kind.
 struct Times {
   std::uint64_t count = 0;
   Nanoseconds total = 0;
@@ -23,44 +24,44 @@ struct Times {
   void add(Nanoseconds ns);
 };
 
-/// All launches of a kernel.
+/// The sum over all launches of a kernel.
 struct KernelSum {
   Times times;
-  std::map<std::string, double> counters;  ///< sums of counted and modelled metrics that are sums, by their names
+  std::map<std::string, double> counters;  ///< sums of those counted and modelled metrics that are sums, by their names
 };
 
 struct AllocationNote {
-  std::string label;  ///< as in findings
+  std::string label;  ///< the name in findings
   std::string call;   ///< "cudaMalloc"
   std::uint64_t bytes = 0;
-  CallPlaces places;  ///< where memory was asked for
+  CallPlaces places;  ///< the places where memory was asked for
 };
 
 struct ReportedFinding {
   simulated::Finding finding;
-  CallPlaces places;  ///< where the host launched the kernel, or did the wrong thing itself
+  CallPlaces places;  ///< where the host launched the kernel or made the error itself
 };
 
-/// What the simulation itself cost.
+/// The host's costs of the simulation.
 struct HostCosts {
-  double kernel_seconds = 0;  ///< that kernels were simulated for
+  double kernel_seconds = 0;  ///< time in which kernels were simulated
   std::uint64_t most_device_bytes = 0;
 };
 
 class Report {
  public:
-  /// Returns how often it has been called.
+  /// Counts a call; returns how many there have been.
   std::uint64_t call(std::string_view name) { return ++calls_[std::string(name)].count; }
-  /// A call has ended for which the host took so long, waiting included.
+  /// Notes that a call has ended after so much of the host's time, waiting included.
   void call_took(std::string_view name, Nanoseconds ns) { calls_[std::string(name)].times.add(ns); }
-  /// `places` gives where the program called: it is asked for the first of such failures.
+  /// `places` gives the places of the program's call: it is called for the first such failure.
   void failed(std::string_view name, int status, std::string_view text, CallPlaces (*places)() = nullptr);
   void not_supported(std::string_view name) { ++not_supported_[std::string(name)]; }
   void note(const std::string& text) { ++notes_[text]; }
-  /// `name` is as in the PTX: others may be written alike.
+  /// `name` is the name in the PTX: names as written may be ambiguous.
   void kernel(const std::string& name, Nanoseconds ns, const std::vector<std::pair<std::string, double>>& counted,
               const std::vector<std::pair<std::string, double>>& modelled);
-  /// The same of `times` launches that did the same and took `total_ns` together.
+  /// As `kernel`, for `times` launches that did the same and took `total_ns` together.
   void kernels(const std::string& name, std::uint64_t times, Nanoseconds total_ns,
                const std::vector<std::pair<std::string, double>>& counted,
                const std::vector<std::pair<std::string, double>>& modelled);
@@ -68,19 +69,19 @@ class Report {
   void allocated(AllocationNote note) { allocations_.push_back(std::move(note)); }
   /// `places` are those of the launch or the call.
   void found(std::vector<simulated::Finding> findings, const CallPlaces& places);
-  /// Memory that is still there at the end, by its label.
+  /// Notes the memory that still exists at the end, by its label.
   void never_freed(std::vector<std::string> labels) { never_freed_ = std::move(labels); }
 
   bool has_findings() const { return !findings_.empty(); }
-  /// Without the places of the host; the report forgets them.
+  /// Returns the findings, without the places on the host; the report forgets them.
   std::vector<simulated::Finding> take_findings();
 
   HostCosts costs;
 
-  /// All of it; `timeline` is when the process ends.
+  /// The whole report; `timeline` is that at the end of the process.
   nlohmann::ordered_json json(const Timeline& timeline) const;
-  /// What a person should see in any case, a line each: notes, what is not supported, findings with their memory and
-  /// their places in the program.
+  /// The lines that a person should see in any case: notes, unsupported calls, findings with their memory and their
+  /// places in the program.
   std::vector<std::string> lines() const;
 
  private:

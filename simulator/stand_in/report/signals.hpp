@@ -1,10 +1,10 @@
-// Signals that end a process: its report is written all the same.
+// Lets a process that a signal ends write its report.
 #pragma once
 
 namespace convladder::stand_in {
 
-/// For SIGSEGV and others whose effect is still to end the process; what the program sets for itself stays, then and
-/// later. The process ends by the signal as it would have.
+/// Handles SIGSEGV and other signals whose effect is still to end the process; handlers that the program sets remain,
+/// now and later. The process ends by the signal as it would have without this.
 void end_with_report_on_signals();
 
 }  // namespace convladder::stand_in

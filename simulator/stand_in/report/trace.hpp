@@ -1,5 +1,5 @@
-// Whatever happens on the device, one by one, for who wants to see the timeline: a file that is whole up to the last
-// line however the process ends.
+// A trace of every event on the device, for views of the timeline: a file that is complete up to its last line however
+// the process ends.
 #pragma once
 
 #include <string>
@@ -9,12 +9,12 @@
 
 namespace convladder::stand_in {
 
-/// One line of JSON each: {"process", "what", "stream", "begin_ns", "end_ns"}. `what` is a kernel's name,
-/// "[CUDA memcpy HtoD]" or "event", which has no length. Where calls are asked for they follow what they have done, as
-/// {"process", "call", "begin_ns", "end_ns"}. Several processes may write into one file.
+/// Writes lines of JSON: {"process", "what", "stream", "begin_ns", "end_ns"}. `what` is a kernel's name, "[CUDA memcpy
+/// HtoD]" or "event", which has no length. Calls, if they are asked for, follow what they have done, as {"process",
+/// "call", "begin_ns", "end_ns"}. Several processes may write into one file.
 class Trace {
  public:
-  /// Nothing is written to an empty name. Throws UserError if the file cannot be opened.
+  /// With an empty name, nothing is written. Throws UserError if the file cannot be opened.
   Trace(const std::string& file, bool with_calls);
   Trace(const Trace&) = delete;
   Trace& operator=(const Trace&) = delete;
@@ -28,7 +28,7 @@ class Trace {
   bool with_calls_;
 };
 
-/// Appends a whole line, however many others append to the file; whether that went well. `errno` says why not.
+/// Appends a whole line, however many others append to the file; whether that succeeded. `errno` is then the reason.
 bool append_line(int descriptor, const std::string& line);
 
 }  // namespace convladder::stand_in

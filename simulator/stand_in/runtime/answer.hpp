@@ -1,4 +1,4 @@
-// What every function of the runtime API does around its work: it locks, counts the call, and answers with a status.
+// The frame of every function of the runtime API: it locks, counts the call, and answers with a status.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -15,8 +15,8 @@ namespace convladder::stand_in {
 /// The last error of this thread, as cudaGetLastError gives it.
 inline thread_local cudaError_t last_error = cudaSuccess;
 
-/// The driver's function that has asked this one to do its work, which is the same: calls count under its name, and the
-/// runtime's last error is none of its business. nullptr: the program has called.
+/// The driver's function that has asked this one to do the same work: calls count under its name, and do not affect the
+/// runtime's last error. nullptr: the program has made the call.
 inline thread_local const char* asked_by = nullptr;
 
 /// The name that the program has called.
@@ -30,11 +30,11 @@ inline cudaError_t remember(int status) {
   return error;
 }
 
-/// While it lives, a call is being answered on this thread. What calls another to do its work counts once.
+/// While it exists, a call is being answered on this thread. A call that lets another one do its work counts once.
 class Answering {
  public:
   static inline thread_local int depth = 0;
-  /// At the end of the outermost, when it may return is in `returns_at`.
+  /// At the end of the outermost call, `returns_at` becomes the time when it may return.
   Answering(Machine& machine, Nanoseconds& returns_at) : machine_(machine), returns_at_(returns_at) {
     if (depth++ == 0) machine.timeline.call_begins();
   }
@@ -49,7 +49,7 @@ class Answering {
   Nanoseconds& returns_at_;
 };
 
-/// By the real clock a call takes its time, and waits for the device, when it has let others call.
+/// With the real clock, a call takes its time and waits for the device after it has let others call.
 struct Returning {
   bool is_real = false;
   Nanoseconds at = 0;
@@ -58,17 +58,17 @@ struct Returning {
   }
 };
 
-/// What a call asks of the process's context.
+/// How a call uses the process's context.
 enum class Context {
-  needed,   ///< it is made by the first call that needs it; once it is lost, calls answer with why
-  not_used  ///< the call is of the runtime or the device as such
+  needed,   ///< it is made by the first call that needs it; when it is lost, calls answer with the reason
+  not_used  ///< the call concerns the runtime or the device as such
 };
 
 /// Runs `work(machine)`, which throws Failure.
 template <typename Work>
 cudaError_t answer(const char* name, const Work& work, Context context = Context::needed) noexcept {
   try {
-    if (Machine::is_lost_by_fork()) return remember(kNotInitialized);  // its locks may be held for ever
+    if (Machine::is_lost_by_fork()) return remember(kNotInitialized);  // the machine's locks may be held for ever
     Machine& machine = Machine::get();
     Returning returning{machine.timeline.is_real()};
     const std::scoped_lock lock(machine.mutex);
@@ -97,7 +97,7 @@ cudaError_t answer(const char* name, const Work& work, Context context = Context
     }
     return cudaSuccess;
   } catch (...) {
-    return remember(kUnknown);  // no machine could be made: nowhere to say more
+    return remember(kUnknown);  // no machine could be made, so there is nowhere to say more
   }
 }
 
@@ -105,7 +105,7 @@ inline void require(bool holds, Status status = kInvalidValue) {
   if (!holds) throw Failure(status);
 }
 
-/// There is one.
+/// Requires the number of the one device.
 inline void require_device(int device) { require(device == 0, kInvalidDevice); }
 
 template <typename T>

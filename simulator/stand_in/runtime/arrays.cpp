@@ -43,7 +43,7 @@ cudaChannelFormatDesc description_of(const TexelFormat& format) {
 
 namespace {
 
-/// As cudaMalloc3DArray tells them apart.
+/// The geometry, distinguished as in cudaMalloc3DArray.
 Geometry geometry_of(const cudaExtent& extent, unsigned flags) {
   const bool is_layered = (flags & cudaArrayLayered) != 0;
   if ((flags & cudaArrayCubemap) != 0) {
@@ -181,7 +181,7 @@ cudaError_t cudaMemcpyToArray(cudaArray_t array, std::size_t x, std::size_t y, c
   return answer("cudaMemcpyToArray", [&](Machine& machine) {
     const Array& found = machine.arrays().at(array);
     const std::size_t row = found.resource.width * found.texel_bytes();
-    // Whole rows, as the deprecated call is used; it wraps at the end of a row otherwise.
+    // Whole rows, which are the usual arguments of this deprecated call; otherwise it wraps at the end of a row.
     require(bytes <= row - std::min(x, row) || (x == 0 && bytes % row == 0), kNotSupported);
     const Size3 size{std::min(bytes, row), bytes <= row ? 1 : bytes / row, 1};
     copy_rectangle(machine, found.box(x, y, 0, size), rows(from, row), size, kind_of(kind), 0, true);

@@ -1,4 +1,4 @@
-// The rows and boxes of bytes that the runtime API's copies name.
+// The rows and boxes of bytes that copies of the runtime API name.
 #pragma once
 
 #include "simulator/stand_in/arrays.hpp"
@@ -15,7 +15,7 @@ inline CopyKind kind_of(cudaMemcpyKind kind) {
 inline Rectangle line(const void* address) { return {const_cast<void*>(address), 0, 0}; }
 inline Rectangle rows(const void* address, std::size_t pitch) { return {const_cast<void*>(address), pitch, 0}; }
 
-/// Where a three-dimensional copy begins in memory with a pitch; x of the place is in bytes.
+/// The beginning of a three-dimensional copy in memory with a pitch; x of the place is in bytes.
 inline Rectangle box(const cudaPitchedPtr& memory, const cudaPos& at) {
   const std::size_t slice = memory.pitch * memory.ysize;
   auto* const begin = static_cast<std::byte*>(memory.ptr) + at.z * slice + at.y * memory.pitch + at.x;
@@ -30,7 +30,7 @@ struct BoxCopy {
   CopyKind kind = CopyKind::by_address;
 };
 
-/// With an array, the width and the places in it count its texels. Throws Failure.
+/// The copy that the parameters describe. With an array, the width and its places count texels. Throws Failure.
 inline BoxCopy box_copy(Machine& machine, const cudaMemcpy3DParms& p) {
   const Array* const from = p.srcArray == nullptr ? nullptr : &machine.arrays().at(p.srcArray);
   const Array* const to = p.dstArray == nullptr ? nullptr : &machine.arrays().at(p.dstArray);
@@ -44,7 +44,7 @@ inline BoxCopy box_copy(Machine& machine, const cudaMemcpy3DParms& p) {
   return {place(to, p.dstPtr, p.dstPos), place(from, p.srcPtr, p.srcPos), size, kind_of(p.kind)};
 }
 
-/// The bytes of a variable from `offset` on. Throws Failure if it does not hold so many.
+/// The bytes of a variable from `offset` on. Throws Failure if it is too small.
 inline std::byte* symbol_place(Machine& machine, const void* symbol, std::size_t offset, std::size_t bytes) {
   const Variable& variable = machine.variable(symbol);
   require(offset <= variable.bytes && bytes <= variable.bytes - offset);

@@ -1,11 +1,11 @@
-// Streams are captured into graphs.
+// Captures streams into graphs.
 #include "simulator/stand_in/runtime/graph_parameters.hpp"
 
 using namespace convladder::stand_in;
 
 namespace {
 
-/// The nodes that what comes next in a stream needs, for the call that asked last in this thread.
+/// The nodes that the next work in a stream needs, for the last call in this thread that asked.
 thread_local std::vector<cudaGraphNode_t> told_nodes;
 
 std::vector<GraphNode*> nodes_at(Machine& machine, const cudaGraphNode_t* nodes, std::size_t count) {

@@ -242,10 +242,10 @@ cudaError_t cudaRuntimeGetVersion(int* version) {
       "cudaRuntimeGetVersion", [&](Machine&) { give(version, kCudaVersion); }, Context::not_used);
 }
 
-/// For who has to know whose runtime this is.
+/// For callers that have to know whose runtime this is.
 int convladder_stand_in_version() { return 1; }
 
-/// Whether what it times is predicted: by the real clock it is measured, as on a GPU.
+/// Whether measured times are predictions: with the real clock they are measured, as on a GPU.
 int convladder_stand_in_is_virtual() { return Machine::get().timeline.is_real() ? 0 : 1; }
 
 /// See gpu_state.hpp.

@@ -1,4 +1,4 @@
-// Nodes of graphs: added, asked for their parameters, and given new ones, in a graph and in one that is ready.
+// Adds nodes to graphs, and gets and sets their parameters, in a graph and in one that is ready.
 #include <cstring>
 
 #include "simulator/stand_in/runtime/graph_parameters.hpp"
@@ -36,7 +36,7 @@ GraphNode& in_ready(Machine& machine, cudaGraphExec_t ready, cudaGraphNode_t nod
   return *copy;
 }
 
-/// The same with the node's copy in a graph that is ready.
+/// As `with`, for the node's copy in a graph that is ready.
 template <typename T, typename Use>
 cudaError_t with_ready(const char* name, cudaGraphExec_t ready, cudaGraphNode_t node, const Use& use) {
   return answer(name, [&](Machine& machine) {
@@ -144,7 +144,7 @@ cudaError_t cudaGraphAddNode(cudaGraphNode_t* node, cudaGraph_t graph, const cud
              [&](Machine& machine) { return any_work(machine, parameters); });
 }
 
-// What nodes have.
+// The parameters of nodes.
 
 cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, cudaKernelNodeParams* parameters) {
   return with<KernelWork>("cudaGraphKernelNodeGetParams", node, [&](Machine&, KernelWork& work) {
@@ -215,7 +215,7 @@ cudaError_t cudaGraphMemFreeNodeGetParams(cudaGraphNode_t node, void* address) {
   });
 }
 
-// New parameters, for what is instantiated later.
+// New parameters, for graphs that are instantiated later.
 
 cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node, const cudaKernelNodeParams* parameters) {
   return with<KernelWork>("cudaGraphKernelNodeSetParams", node,
@@ -272,7 +272,7 @@ cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t node, cudaGraphNodeParams* pa
                 [&](Machine& machine) { set_any(machine, machine.graphs().node(node).work, parameters); });
 }
 
-// New parameters for the next launches of a graph that is ready.
+// New parameters for the next launches of a ready graph.
 
 cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t ready, cudaGraphNode_t node,
                                              const cudaKernelNodeParams* parameters) {

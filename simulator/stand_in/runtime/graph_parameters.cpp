@@ -134,7 +134,7 @@ cudaMemsetParams parameters_of(const FillWork& work) {
 }
 
 cudaGraphNodeType type_of(const Work& work) {
-  // In the order of the variant.
+  // In the order of the variant's types.
   constexpr cudaGraphNodeType kTypes[] = {
       cudaGraphNodeTypeEmpty,   cudaGraphNodeTypeKernel,      cudaGraphNodeTypeMemcpy,    cudaGraphNodeTypeMemset,
       cudaGraphNodeTypeHost,    cudaGraphNodeTypeEventRecord, cudaGraphNodeTypeWaitEvent, cudaGraphNodeTypeMemAlloc,

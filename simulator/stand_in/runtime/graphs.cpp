@@ -1,4 +1,4 @@
-// Graphs: made, looked at, made ready, launched.
+// Makes, inspects, instantiates and launches graphs.
 #include <algorithm>
 
 #include "simulator/stand_in/runtime/graph_parameters.hpp"
@@ -8,7 +8,7 @@ using namespace convladder::stand_in;
 namespace {
 
 cudaGraph_t handle_of(const Graph* graph) { return reinterpret_cast<cudaGraph_t>(const_cast<Graph*>(graph)); }
-/// As these calls give lists: without a place only how many there are; with more room than that, the rest is null.
+/// Gives a list as these calls do: without a place, only its length; if there is more room, the rest becomes null.
 void give_list(cudaGraphNode_t* place, std::size_t* count, const std::vector<const GraphNode*>& nodes) {
   require(count != nullptr);
   if (place != nullptr) {

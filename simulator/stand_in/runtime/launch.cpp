@@ -1,4 +1,4 @@
-// Launches, and what programs ask about kernels.
+// Launches, and queries about kernels.
 #include <cstring>
 
 #include "devices/kernel_resources.hpp"
@@ -8,7 +8,7 @@
 namespace convladder::stand_in {
 namespace {
 
-/// What <<<>>> pushed for the stub that comes next, of this thread.
+/// The configuration that <<<>>> pushed for the next stub, in this thread.
 struct PushedConfiguration {
   dim3 grid;
   dim3 block;
@@ -26,10 +26,10 @@ cudaError_t launch(const char* name, const void* function, LaunchRequest request
   });
 }
 
-/// One of three sizes of a cluster that a function is given: all of them, or none, are there when it is launched.
+/// Sets one of a function's three cluster sizes; at a launch all of them must be set, or none.
 void set_cluster(Machine& machine, Function& function, unsigned Dim3::*size, int value) {
   require(value >= 0);
-  require(machine.kernel(function).cluster_size[0] == 0, kNotPermitted);  // it was compiled with one
+  require(machine.kernel(function).cluster_size[0] == 0, kNotPermitted);  // the kernel was compiled with one
   function.cluster.*size = static_cast<unsigned>(value);
 }
 
@@ -63,7 +63,7 @@ cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void**
 }
 
 cudaError_t __cudaGetKernel(cudaKernel_t* kernel, const void* function) {
-  // The host function's address is as good a handle as any.
+  // The host function's address serves as the handle.
   *kernel = reinterpret_cast<cudaKernel_t>(const_cast<void*>(function));
   return cudaSuccess;
 }
@@ -102,7 +102,7 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void*
     if (!is_kept) machine.settle();
   });
   if (status == cudaSuccess && !is_kept)
-    function(data);  // everything before it in the stream is done; it may wait for others
+    function(data);  // everything before it in the stream is done; the function may wait for others
   return status;
 }
 
@@ -150,7 +150,7 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* fu
     attributes->sharedSizeBytes = machine.static_shared_bytes(found);
     attributes->maxThreadsPerBlock = kernel.max_threads_per_block > 0 ? kernel.max_threads_per_block : 1024;
     attributes->numRegs = machine.assumed_registers(found);
-    attributes->ptxVersion = machine.ptx_architecture(found);  // that of the PTX, which CUB compares with its own list
+    attributes->ptxVersion = machine.ptx_architecture(found);  // the PTX's, which CUB compares with its own list
     attributes->binaryVersion = machine.architecture();
     attributes->maxDynamicSharedSizeBytes = found.most_dynamic_shared_bytes > 0
                                                 ? found.most_dynamic_shared_bytes

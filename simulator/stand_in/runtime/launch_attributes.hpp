@@ -1,4 +1,4 @@
-// Attributes of a launch, as both APIs have them in memory.
+// Attributes of a launch, in the form that both APIs have in memory.
 #pragma once
 
 #include <vector>
@@ -7,16 +7,16 @@
 
 namespace convladder::stand_in {
 
-/// What attributes make of a launch.
+/// A launch with its attributes applied.
 struct AttributedLaunch {
   LaunchRequest request;
-  std::vector<const void*> events;  ///< that are recorded when the kernel is launched
+  std::vector<const void*> events;  ///< to be recorded when the kernel is launched
 };
 
-/// Hints that change nothing here are taken, and so are those that let a kernel begin early. Throws Failure for
-/// attributes that a launch does not have, and for kernels that change graphs.
+/// Applies attributes to a launch. Hints that change nothing here are accepted, as are those that let a kernel begin
+/// early. Throws Failure for attributes that a launch does not have, and for kernels that change graphs.
 void apply(AttributedLaunch& launch, const cudaLaunchAttribute* attributes, unsigned count);
-/// After the launch. Throws Failure if the stream is captured.
+/// Records the events after the launch. Throws Failure if the stream is captured.
 void record_events(Machine& machine, const AttributedLaunch& launch);
 
 }  // namespace convladder::stand_in

@@ -1,4 +1,4 @@
-// Libraries of kernels that a program loads while it runs, handles of kernels, and the way to the driver's functions.
+// Libraries of kernels that a program loads while it runs, handles of kernels, and access to the driver's functions.
 // Handles are the driver's.
 #include "simulator/stand_in/device_attributes.hpp"
 #include "simulator/stand_in/driver/entry_points.hpp"
@@ -13,7 +13,7 @@ namespace {
 
 LoadedModule& library_at(cudaLibrary_t library) { return LoadedModules::get().at(library); }
 
-/// `text(architecture)` is the PTX. Options of the compiler have no meaning here: nothing is compiled.
+/// Loads the PTX that `text(architecture)` gives. Options of the compiler have no meaning here: nothing is compiled.
 template <typename Text>
 cudaError_t load(const char* name, cudaLibrary_t* library, const Text& text) {
   return answer(name, [&](Machine& machine) {

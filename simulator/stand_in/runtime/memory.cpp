@@ -10,7 +10,7 @@ constexpr std::size_t kPitchAlignment = 512;
 
 std::size_t pitch_of(std::size_t width) { return (width + kPitchAlignment - 1) / kPitchAlignment * kPitchAlignment; }
 
-/// A product of sizes that no memory holds is out of memory, not a small number.
+/// A product of sizes; one that is too large for any memory does not become a small number by overflow.
 std::size_t product(std::size_t a, std::size_t b) {
   if (b != 0 && a > SIZE_MAX / b) throw Failure(kOutOfMemory);
   return a * b;
@@ -117,7 +117,7 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
   return answer("cudaPointerGetAttributes", [&](Machine& machine) {
     require(attributes != nullptr);
     *attributes = {};
-    attributes->device = -2;  // of no device
+    attributes->device = -2;  // belongs to no device
     attributes->type = cudaMemoryTypeUnregistered;
     auto* const as_given = const_cast<void*>(address);
     const Memory* const memory = machine.memory_at(address);

@@ -1,4 +1,4 @@
-// Advice about managed memory: it is kept, to be asked for, and changes nothing.
+// Advice about managed memory, which is kept for queries and changes nothing.
 #include <algorithm>
 
 #include "simulator/stand_in/runtime/answer.hpp"
@@ -15,7 +15,8 @@ struct Advice {
   bool host_accesses = false;
 };
 
-/// Of a range of managed memory, or of a managed variable. Throws Failure for any other. The machine's lock is held.
+/// The advice for a range of managed memory, or a managed variable. Throws Failure for any other. The machine's lock is
+/// held.
 Advice& advice_of(Machine& machine, const void* address, std::size_t bytes) {
   const auto at = reinterpret_cast<std::uint64_t>(address);
   const convladder::simulated::Allocation* const allocation = machine.allocation_at(address);
@@ -37,7 +38,7 @@ void require_place(const cudaMemLocation& location) {
   require(!is_device(location) || location.id == 0, kInvalidDevice);
 }
 
-/// As the numbers of devices before CUDA 13 had it.
+/// The number of a location, as devices were numbered before CUDA 13.
 int number_of(const cudaMemLocation& location) {
   if (location.type == cudaMemLocationTypeHost) return cudaCpuDeviceId;
   return is_device(location) ? location.id : cudaInvalidDeviceId;

@@ -1,4 +1,4 @@
-// Memory pools, and memory in the order of a stream. Nothing is shared with other processes.
+// Memory pools, and stream-ordered allocation. Nothing is shared with other processes.
 #include "simulator/stand_in/memory_pools.hpp"
 
 #include "simulator/stand_in/graph.hpp"
@@ -10,7 +10,7 @@ namespace {
 
 cudaMemPool_t handle_of(MemoryPool& pool) { return reinterpret_cast<cudaMemPool_t>(&pool); }
 
-/// Memory of the one device.
+/// Requires a location on the one device.
 void require_place(const cudaMemLocation* location) {
   require(location != nullptr);
   if (location->type == cudaMemLocationTypeHost || location->type == cudaMemLocationTypeHostNuma ||
@@ -135,7 +135,7 @@ cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t handle, cudaMemPoolAttr attrib
       pool.release_threshold = number;
       return;
     }
-    // Of what was the most only a new begin can be made; the rest is only read.
+    // Highest values can only be reset; other attributes can only be read.
     require(number == 0 && (attribute == cudaMemPoolAttrReservedMemHigh || attribute == cudaMemPoolAttrUsedMemHigh));
     (attribute == cudaMemPoolAttrUsedMemHigh ? pool.most_used : pool.most_reserved) = 0;
   });
@@ -148,7 +148,7 @@ cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc* li
     for (std::size_t i = 0; i < count; ++i) {
       require(list[i].location.type == cudaMemLocationTypeDevice);
       require_device(list[i].location.id);
-      require(list[i].flags == cudaMemAccessFlagsProtReadWrite);  // the device's own access is never taken away
+      require(list[i].flags == cudaMemAccessFlagsProtReadWrite);  // the device's own access cannot be taken away
     }
   });
 }

@@ -1,4 +1,4 @@
-// Several devices: there is one, so no other can be reached, and copies between devices are copies on it.
+// Functions for several devices: there is one, so no other can be reached, and copies between devices are copies on it.
 #include "simulator/stand_in/runtime/boxes.hpp"
 
 using namespace convladder::stand_in;

@@ -13,7 +13,7 @@ int refuse_runtime_call(const char* name) noexcept {
 
 }  // namespace convladder::stand_in
 
-/// The same for the libraries of older runtimes.
+/// `refuse_runtime_call` for the libraries of older runtimes.
 extern "C" int convladder_stand_in_refuse(const char* name) noexcept {
   return convladder::stand_in::refuse_runtime_call(name);
 }

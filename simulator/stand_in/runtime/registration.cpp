@@ -1,4 +1,4 @@
-// What nvcc's host code calls before main: fat binaries, kernels and variables become known.
+// The functions that nvcc's host code calls before main to register fat binaries, kernels and variables.
 #include <cstring>
 
 #include "simulator/stand_in/modules/images.hpp"
@@ -7,7 +7,7 @@
 namespace convladder::stand_in {
 namespace {
 
-/// A handle is the place of this; nvcc's code only hands it on.
+/// A handle is the address of this; nvcc's code only passes it on.
 struct Registered {
   void* first;  // nvcc's type is void**
   Module* module;
@@ -15,7 +15,7 @@ struct Registered {
 
 Module& module_of(void** handle) { return *reinterpret_cast<Registered*>(handle)->module; }
 
-/// Registration cannot fail and has nobody to tell.
+/// Registers; this cannot fail, as there is nobody to tell.
 template <typename Work>
 void registering(const Work& work) noexcept {
   if (Machine::is_lost_by_fork()) return;
@@ -23,7 +23,7 @@ void registering(const Work& work) noexcept {
     Machine& machine = Machine::get();
     const std::scoped_lock lock(machine.mutex);
     work(machine);
-  } catch (...) {  // NOLINT(bugprone-empty-catch): what was not registered is an error when it is used
+  } catch (...) {  // using something that was not registered is an error
   }
 }
 
@@ -59,7 +59,7 @@ void __cudaUnregisterFatBinary(void** handle) {
   registering([&](Machine& machine) { machine.forget(module_of(handle)); });
 }
 
-/// Before the host uses a managed variable for the first time: its pointers to those of the module are set.
+/// Called before the host uses a managed variable for the first time: sets its pointers to those of the module.
 char __cudaInitModule(void** handle) {
   registering([&](Machine& machine) { machine.place_managed(module_of(handle)); });
   return 1;

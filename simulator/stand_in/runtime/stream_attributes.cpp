@@ -1,5 +1,4 @@
-// Attributes of streams: they are kept, and change nothing but a stream's priority. Memory of the L2 cannot be set
-// aside.
+// Attributes of streams, which are kept and change nothing but a stream's priority. No part of the L2 can be set aside.
 #include <cstring>
 
 #include "simulator/stand_in/device_attributes.hpp"
@@ -36,7 +35,7 @@ void require_valid(const Machine& machine, cudaLaunchAttributeID attribute, cons
   }
 }
 
-/// What a stream has if nothing was set.
+/// The value of an attribute that was not set.
 cudaLaunchAttributeValue first_value(cudaLaunchAttributeID attribute, const Stream* stream) {
   cudaLaunchAttributeValue value = {};
   if (attribute == cudaLaunchAttributeSynchronizationPolicy) value.syncPolicy = cudaSyncPolicyAuto;

@@ -1,4 +1,4 @@
-// Streams, events, and what waits for them.
+// Streams, events, and waiting for them.
 #include "simulator/stand_in/graph.hpp"
 #include "simulator/stand_in/runtime/answer.hpp"
 
@@ -13,7 +13,7 @@ cudaError_t create_stream(const char* name, cudaStream_t* stream, unsigned flags
   });
 }
 
-/// A stream's own field, or what the default stream has for it.
+/// A stream's own field, or the value for the default stream.
 template <typename T>
 cudaError_t stream_field(const char* name, cudaStream_t stream, T* place, T of_default, T Stream::*field) {
   return answer(name, [&](Machine& machine) {

@@ -1,4 +1,4 @@
-// The runtime API's description of a channel, and the simulated device's.
+// Converts the runtime API's description of a channel to the simulated device's.
 #pragma once
 
 #include "simulator/stand_in/arrays.hpp"

@@ -9,12 +9,12 @@ using namespace convladder::simulated;
 
 namespace {
 
-/// What the program gave, for when it asks.
+/// The descriptions that the program gave, for its queries.
 struct Given {
   cudaResourceDesc resource{};
   cudaTextureDesc texture{};
 };
-std::map<unsigned long long, Given> given;  // under the machine's lock
+std::map<unsigned long long, Given> given;  // protected by the machine's lock
 
 TexelResource resource_of(Machine& machine, const cudaResourceDesc& description) {
   switch (description.resType) {
