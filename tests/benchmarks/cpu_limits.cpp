@@ -1,6 +1,6 @@
 // What binds on this processor? Small kernels, each of which reaches one limit: multiply-adds, caches, loads that cross
-// lines, stores that look like a load's, streaming stores, the tiles of AMX, and the clock. docs/reference/cpu.md says how to
-// read them.
+// lines, stores that look like a load's, streaming stores, the tiles of AMX, and the clock. docs/reference/cpu.md says
+// how to read them.
 //
 //   cmake --build build/release --target cpu_limits && build/release/tests/benchmarks/cpu_limits
 //

@@ -19,7 +19,8 @@ using nlohmann::ordered_json;
 constexpr std::size_t kMostChanges = 3;
 
 constexpr const char* kNote =
-    "PREDICTED from counters of PTX (docs/use/prediction.md), never measured: from optimistic to pessimistic, with what "
+    "PREDICTED from counters of PTX (docs/use/prediction.md), never measured: from optimistic to pessimistic, with "
+    "what "
     "limits each end. Occupancy: resident warps, and the resource that limits them.";
 
 struct TextTableParts {

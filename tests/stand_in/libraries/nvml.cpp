@@ -1,9 +1,9 @@
 // An NVML for the tests, with two GPUs: the stand-in's, which answers everything and has 40 other processes on it, and
 // one that knows little. nvml.h is not part of every toolkit: the types are those of devices/cuda/nvml.cpp.
 //
-// By the stand-in's real clock (docs/use/stand_in.md) the first GPU says what the device does at that moment, and has the
-// counters that go on: energy, and how long its clock was held down for each reason. Numbers of fields and policies are
-// those of NVIDIA's "NVML API Reference Guide": "Field Value Enums" and "nvmlPerfPolicyType_t".
+// By the stand-in's real clock (docs/use/stand_in.md) the first GPU says what the device does at that moment, and has
+// the counters that go on: energy, and how long its clock was held down for each reason. Numbers of fields and policies
+// are those of NVIDIA's "NVML API Reference Guide": "Field Value Enums" and "nvmlPerfPolicyType_t".
 #include <dlfcn.h>
 #include <unistd.h>
 

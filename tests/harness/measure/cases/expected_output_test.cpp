@@ -289,9 +289,9 @@ TEST_F(ExpectedOutputTest, ImagesThatAreNotHeldAreCombined) {
   EXPECT_EQ(right.images, 18) << "those that are held, and eight of the others";
 }
 
-/// One wrong float anywhere in a batch of 1000, off by a thousandth of its scale: the promise in docs/how/measuring.md. In
-/// a combination an element of a dark place hides behind its brighter neighbours in the batch; there it is a thousandth
-/// of the largest scale.
+/// One wrong float anywhere in a batch of 1000, off by a thousandth of its scale: the promise in docs/how/measuring.md.
+/// In a combination an element of a dark place hides behind its brighter neighbours in the batch; there it is a
+/// thousandth of the largest scale.
 TEST_F(ExpectedOutputTest, ASingleWrongElementOfALargeBatchIsFound) {
   constexpr int kTrials = kSanitized ? 50 : 1000;
   const ConvShape shape = kShape.with_batch(1000);
