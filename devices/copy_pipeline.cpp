@@ -9,7 +9,7 @@ constexpr int kComputeStream = 0;  // the stream that libraries and launches use
 constexpr int kCopyInStream = 1;
 constexpr int kCopyOutStream = 2;
 
-constexpr int kBegin = 0;  // the compute stream's first event; each of the other kinds has one for each slot
+constexpr int kBegin = 0;  // the first event; the other kinds have one for each slot
 int input_copied(std::size_t slot) { return 1 + static_cast<int>(slot); }
 int computed(std::size_t slot) { return 3 + static_cast<int>(slot); }
 int output_copied(std::size_t slot) { return 5 + static_cast<int>(slot); }

@@ -36,7 +36,7 @@ struct DeviceKind {
   std::string_view name;    ///< "cpu", "cuda", "simulated"
   std::string_view family;  ///< the variants it runs: "cpu" or "cuda"
   int order = 0;            ///< place in lists
-  /// Empty if a device can be opened, otherwise why not, worded to follow "skipped: ".
+  /// Why no device can be opened, worded to follow "skipped: "; empty if one can.
   std::string (*unavailable)() = nullptr;
   std::unique_ptr<Device> (*open)() = nullptr;
   /// The device's name and figures; empty where none is there. The first fact is ("name", …).

@@ -19,7 +19,7 @@ class DynamicLibrary {
     function = reinterpret_cast<Function*>(symbol(name));
   }
 
-  /// What is missing, in one line: for the library, why the first name was not opened. Empty if the library and all
+  /// The missing parts, in one line: for the library, why the first name was not opened. Empty if the library and all
   /// functions asked for were found.
   const std::string& missing() const { return missing_; }
   /// The full path of the opened file; empty if none was opened.

@@ -10,7 +10,7 @@ namespace {
 /// The character that a text begins with.
 struct FirstCharacter {
   std::size_t bytes = 1;
-  bool valid = false;    ///< of UTF-8
+  bool valid = false;    ///< whether it is valid UTF-8
   bool cut_off = false;  ///< it could become valid with the bytes after the text
   std::uint32_t code = 0;
 };

@@ -26,7 +26,7 @@ class SeededRandom {
     return bits_between(next(), low, static_cast<std::uint64_t>(static_cast<std::int64_t>(high) - low + 1));
   }
 
-  /// True with a probability of `percent` %.
+  /// True with a probability of `percent` in 100.
   bool chance(int percent) { return between(1, 100) <= percent; }
 
  private:

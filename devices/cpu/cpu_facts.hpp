@@ -35,12 +35,12 @@ std::vector<CpuCache> cpu_caches();
 std::size_t cpu_last_level_cache_bytes();
 
 std::size_t total_memory_bytes();
-/// The number of bytes of addresses that this process may have and does not have yet. None without a limit (`ulimit
-/// -v`).
+/// The bytes of addresses that this process may have, and those of them that it does not have yet
+/// (`address_space_left`). None without a limit (`ulimit -v`).
 std::optional<std::size_t> address_space_limit();
 std::optional<std::size_t> address_space_left();
-/// ", the address space is limited to 1000 MiB (ulimit -v)", for messages about memory that is not there; empty without
-/// a limit.
+/// A remark on the limit, empty without one, for messages about a lack of memory:
+/// ", the address space is limited to 1000 MiB (ulimit -v)".
 std::string address_space_remark();
 /// The memory that can be allocated without swapping: MemAvailable, or the control group's limit or the rest of the
 /// address space where these are lower.

@@ -107,7 +107,7 @@ std::string why_compiled_on_device() {
       major, minor);
 }
 
-/// Empty if the GPU runs machine code that is in this build.
+/// Why kernels are compiled at their first launch; empty if the GPU runs machine code that is in this build.
 std::string why_compiled_at_first_launch() { return asked_of_device(why_compiled_on_device); }
 
 DeviceSpeed speed_of_device() {

@@ -24,7 +24,7 @@ namespace convladder {
 /// Throws DeviceError, "<call>: cudaErrorInvalidValue (invalid argument)", unless `status` is success.
 void require_cuda(cudaError_t status, const std::string& call);
 
-/// Empty if there is a GPU that this build has code for, otherwise "no CUDA device (…)".
+/// Why no GPU can be used, "no CUDA device (…)"; empty if there is a GPU that this build has code for.
 std::string cuda_unavailable();
 
 /// Name, compute capability, multiprocessors, memory, L2, versions, clocks; empty where there is no GPU.
@@ -54,8 +54,8 @@ class CudaDevice final : public Device {
   /// Kernels that fill tensors, launched in the current stream.
   DeviceFilling* filling() override { return filling_.get(); }
   bool can_flush_caches() const override { return l2_bytes_ > 0; }
-  /// Enqueues reads of more than twice the L2's size. They follow writes, as each line that a timed kernel brings in
-  /// would otherwise first send a dirty one back to memory. The buffer is allocated by the first call and kept.
+  /// Enqueues reads of more than twice the L2's size. After writes, each line that a timed kernel brings in would first
+  /// send a dirty one back to memory. The buffer is allocated by the first call and kept.
   void flush_caches() override;
   /// Makes persisting lines of the L2 normal ones, sets none of it aside, and removes the streams' windows. Without a
   /// persisting share, what a variant sets on streams of its own has no effect.
@@ -80,7 +80,7 @@ class CudaDevice final : public Device {
   std::vector<Activity> stop_activities() override;
   /// Temperature and the reasons that held the clock down, through NVML; empty without it. Reads only, sets nothing.
   DeviceState state() const override;
-  /// From the counters of the multiprocessors before and after the timed work; none where the clock is virtual.
+  /// Found from the counters of the multiprocessors before and after the timed work; none where the clock is virtual.
   std::optional<double> timed_clock_mhz() override;
 
  private:
@@ -95,7 +95,7 @@ class CudaDevice final : public Device {
   int multiprocessors_ = 1;
   std::size_t l2_bytes_ = 0;
   std::size_t shared_bytes_opt_in_ = 0;
-  std::map<const void*, std::size_t> allowed_shared_bytes_;  ///< by kernel, where more than 48 KB
+  std::map<const void*, std::size_t> allowed_shared_bytes_;  ///< by kernel, where it is more than 48 KB
   std::vector<void*> arguments_;                             ///< of the current launch; kept, so that none allocates
   cudaEvent_t start_ = nullptr;
   cudaEvent_t stop_ = nullptr;

@@ -1,4 +1,4 @@
-// Which drivers and GPUs a build of this program runs on, from version numbers alone.
+// The drivers and GPUs that a build of this program runs on, from version numbers alone.
 #pragma once
 
 #include <string>

@@ -11,7 +11,7 @@
 
 namespace convladder {
 
-/// Empty if activities can be recorded, otherwise "no CUPTI (why)".
+/// Why activities cannot be recorded, "no CUPTI (why)"; empty if they can.
 std::string cupti_unavailable();
 
 /// Records kernels, copies, fills and API calls from now on. Throws DeviceError with `cupti_unavailable`'s text, or

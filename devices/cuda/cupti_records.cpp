@@ -29,7 +29,7 @@ static_assert(offsetof(CopyRecord, copyKind) == offsetof(CUpti_ActivityMemcpy6, 
               offsetof(CopyRecord, end) == offsetof(CUpti_ActivityMemcpy6, end));
 #endif
 
-/// As nvprof writes it. "A" is an array, "P" a peer.
+/// The direction of a copy as nvprof writes it. "A" is an array, "P" a peer.
 const char* copy_name(std::uint8_t kind) {
   switch (kind) {
     case CUPTI_ACTIVITY_MEMCPY_KIND_HTOD:
@@ -118,7 +118,7 @@ std::optional<RecordedActivity> convert_record(const CUpti_Activity& record, con
 }
 
 std::vector<Activity> top_level_activities(std::vector<RecordedActivity> recorded) {
-  // Of calls that start together the outer one comes first: the longer one, and the runtime's.
+  // The outer one of calls that start together comes first: the longer one, and the runtime's.
   std::ranges::stable_sort(recorded, [](const RecordedActivity& a, const RecordedActivity& b) {
     if (a.activity.start_ns != b.activity.start_ns) return a.activity.start_ns < b.activity.start_ns;
     if (a.activity.duration_ns != b.activity.duration_ns) return a.activity.duration_ns > b.activity.duration_ns;

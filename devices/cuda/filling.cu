@@ -99,7 +99,7 @@ __device__ std::int64_t number_at(const std::int64_t& place) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(halves.y) << 32U | halves.x);
 }
 
-/// Which elements stand replaced, without what replaces them.
+/// The elements that stand replaced, without their replacements.
 __device__ ReplacedElements replaced_elements(const StandingChange* standing) {
   ReplacedElements replaced;
   if (standing == nullptr) return replaced;

@@ -9,7 +9,7 @@
 
 namespace convladder {
 
-/// Its kernels go to whatever stream `current` is when they are launched; it has to outlive the result.
+/// Fills tensors by kernels in whatever stream `current` is when they are launched; it has to outlive the result.
 std::unique_ptr<DeviceFilling> make_cuda_filling(const cudaStream_t& current);
 
 }  // namespace convladder

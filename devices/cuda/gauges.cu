@@ -42,7 +42,7 @@ constexpr double kShortestNs = 200e3;  // %globaltimer moves in steps of up to 1
 
 cudaError_t read_clocks(ClockReading* readings, int multiprocessors, cudaStream_t stream) {
   static_assert(sizeof(ClockReading) == sizeof(ulonglong2));
-  // One wave of blocks would have at most this many on each multiprocessor: any free one takes one.
+  // Two blocks for each multiprocessor suffice: every free multiprocessor takes one.
   return launch_own(gauge_clocks, static_cast<unsigned>(2 * multiprocessors), 32, stream,
                     reinterpret_cast<ulonglong2*>(readings));
 }

@@ -28,7 +28,7 @@ class SectoredCache {
   static constexpr int kWays = 16;
   static constexpr std::uint64_t kLineBytes = 128;
 
-  /// As many whole sets as fit into `bytes`, at least one.
+  /// A cache of as many whole sets as fit into `bytes`, at least one.
   explicit SectoredCache(std::uint64_t bytes) : size_(sets_of(bytes)), room_(size_), zeros_(zeros(room_)) {
     sets_ = aligned(zeros_.get());
   }
@@ -68,7 +68,7 @@ class SectoredCache {
     return found;
   }
 
-  /// Which of the sectors of the line are there; changes nothing but the order of use.
+  /// The sectors of the line that are there; changes nothing but the order of use.
   std::uint8_t touch(std::uint32_t line, std::uint8_t sectors) {
     Set& set = set_of(line);
     const int way = find(set, line);

@@ -98,7 +98,7 @@ class RaceChecker final : public AccessObserver {
   std::vector<bool> guesses_;        ///< by instruction: loads that a compare-and-swap checks
   unsigned shared_shift_;  ///< a unit of shared memory has 1 << shift bytes: 4, or 1 where a kernel uses narrower types
   unsigned global_shift_;
-  std::map<std::uint64_t, Piece> pieces_;  // by begin
+  std::map<std::uint64_t, Piece> pieces_;  // by beginning
   Piece* last_piece_ = nullptr;
 
   /// The state that belongs to one block.

@@ -14,7 +14,7 @@ using ptx::Instruction;
 using ptx::Operand;
 using ptx::OperandKind;
 
-/// Where a value comes from: a bit for each parameter, and one for memory and variables.
+/// The origins of a value: a bit for each parameter, and one for memory and variables.
 constexpr std::size_t kMostParameters = 127;
 constexpr std::size_t kElsewhere = kMostParameters;
 using Origin = std::bitset<kMostParameters + 1>;

@@ -1,4 +1,4 @@
-// Which allocations a launch can write: those that the kernel's store addresses are derived from.
+// The allocations that a launch can write: those from which the kernel's store addresses are derived.
 #pragma once
 
 #include <cstddef>

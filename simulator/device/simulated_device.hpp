@@ -26,9 +26,9 @@ namespace convladder::simulated {
 struct RecordedLaunch {
   const Program* program = nullptr;
   KernelLaunch launch;
-  LaunchResult result;           ///< if only some blocks ran to count all: counters of all, caches of those that ran
-  unsigned items_executed = 0;   ///< as in KernelCounters
-  bool depends_on_data = false;  ///< as in KernelCounters
+  LaunchResult result;                 ///< where only some blocks ran: counters of all blocks, caches of those that ran
+  unsigned items_executed = 0;         ///< as in KernelCounters
+  bool depends_on_data = false;        ///< as in KernelCounters
   std::optional<LaunchResult> half{};  ///< as `result`, but for half of the blocks that ran
 };
 
@@ -123,7 +123,7 @@ class SimulatedDevice final : public Device {
   std::vector<std::uint64_t> may_be_written_by(const KernelLaunch& given);
   /// Sets the clocks for the launches from now on.
   void set_clocks(const KernelClocks& clocks) { clocks_ = clocks; }
-  /// False if the kernel reads no clock.
+  /// Whether the kernel may read a clock.
   bool may_read_clock(const void* kernel);
   /// Whether the kernel runs straight from its first instruction to its last, whatever it reads: no branch leads back,
   /// and nothing is called.

@@ -35,7 +35,7 @@ struct LaunchConfiguration {
   Dim3 block;
   Dim3 cluster;                      ///< blocks of a cluster; along each axis the grid is a multiple of it
   bool is_explicit_cluster = false;  ///< whether the launch or the kernel asks for clusters
-  std::uint64_t grid_workspace = 0;  ///< of a cooperative launch: address of `kGridWorkspaceBytes`, all zero
+  std::uint64_t grid_workspace = 0;  ///< for a cooperative launch: address of `kGridWorkspaceBytes`, all zero
   std::uint32_t dynamic_shared_bytes = 0;
   std::vector<std::byte> parameters;           ///< laid out as Program::parameter_offsets says
   PlacesOfBlocks window;                       ///< blocks that run; a count of 0 stands for all
@@ -59,7 +59,7 @@ struct LaunchResult {
   CacheCounters caches;  ///< the traffic of the caches, if there are any
   std::uint64_t blocks = 0;
   FindingLog findings;
-  std::string stopped;  ///< which limit ended the launch, and where; empty if it came to its end
+  std::string stopped;  ///< the limit that ended the launch, and where; empty if it came to its end
   std::string printed;  ///< output of printf in the kernel, in the order of blocks and warps
 };
 

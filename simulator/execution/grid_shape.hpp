@@ -1,4 +1,5 @@
-// Where the blocks of a launch run: the clusters of its grid in order, and the multiprocessors that take them.
+// The places where the blocks of a launch run: the clusters of its grid in order, and the multiprocessors that take
+// them.
 #pragma once
 
 #include <algorithm>

@@ -12,7 +12,7 @@
 
 namespace convladder::simulated::alike {
 
-/// What is known of a register's value at any time and in any thread: `rest` + the place * `slope`.
+/// A register's value as far as it is known at any time and in any thread: `rest` + the place * `slope`.
 struct Value {
   bool is_line = true;                          ///< false: any value, also where it depends on memory
   bool from_data = false;                       ///< depends on what was read from memory

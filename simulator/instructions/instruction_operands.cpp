@@ -121,7 +121,7 @@ Slot InstructionDecoder::read(const ptx::Operand& operand, int bits) {
   }
 }
 
-/// Only video instructions read parts of registers, and they check the selector themselves.
+/// Refuses a selector: only video instructions read parts of registers, and they check the selector themselves.
 void InstructionDecoder::refuse_selector(const ptx::Operand& operand) const {
   if (!operand.selector.empty()) fail(fmt::format("the selector .{} is not supported here", operand.selector));
 }

@@ -19,7 +19,7 @@ struct ProvidedFunction {
   Handler handler = nullptr;  ///< of a function that is a plain operation
 };
 
-/// nullptr if there is no function of that name.
+/// The function of that name; nullptr if there is none.
 const ProvidedFunction* provided_function(std::string_view name);
 
 /// The text of __assertfail, called by this operation, for a lane: "assertion 'x > 0' failed at a.cu:12 in f".

@@ -82,7 +82,7 @@ class DeviceMemory {
   std::uint64_t used_ = 0;
   std::uint64_t next_ = kGlobalWindow;
   std::uint64_t next_visible_ = kVisibleWindow;
-  std::map<std::uint64_t, Allocation> allocations_;  // by begin
+  std::map<std::uint64_t, Allocation> allocations_;  // by beginning
 };
 
 }  // namespace convladder::simulated

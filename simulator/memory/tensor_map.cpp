@@ -151,7 +151,7 @@ void check_pixels(const TensorMap& map, Problems& problems) {
   }
 }
 
-/// Converts a number of the API. Throws where it does not fit into a tensor map; other checks are there.
+/// Converts a number of the API. Throws TensorMapError if it does not fit into a tensor map.
 template <typename To>
 To narrowed(std::uint64_t value, std::string_view what) {
   if (value > std::numeric_limits<To>::max()) throw TensorMapError(fmt::format("{} is {}", what, value));

@@ -213,7 +213,7 @@ class MeetingPoints {
     }
     return natural;
   }
-  /// Which of the remaining blocks lead to a block.
+  /// The remaining blocks that lead to a block.
   std::vector<bool> leading_to(int block) const {
     std::vector<bool> leads(blocks_.size(), false);
     std::vector<int> open{block};

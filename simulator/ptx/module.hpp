@@ -50,7 +50,7 @@ struct InitialAddress {
 /// A variable of the module, of a kernel or of a function (shared, local, call_param), or a parameter.
 struct Symbol {
   std::string
-      name;  ///< as written; behind that ":" and a number, or before it a kernel's name and ":", where it repeats
+      name;  ///< as written; a repeated name gets ":" and a number behind it, or a kernel's name and ":" before it
   Space space = Space::global;
   int alignment = 1;        ///< bytes
   std::uint64_t bytes = 0;  ///< 0 for `extern .shared name[]`: sized by the launch
@@ -82,13 +82,13 @@ struct Operand {
   OperandKind kind = OperandKind::immediate;
   int index = -1;  ///< register, or instruction after a label; base register of an address, or -1
   bool negated = false;
-  std::uint64_t bits = 0;  ///< of an immediate: two's complement, or the float's bits
+  std::uint64_t bits = 0;  ///< value of an immediate: two's complement, or the float's bits
   NumberKind number = NumberKind::integer;
-  std::int64_t offset = 0;  ///< of an address or symbol
-  std::string name;         ///< of a symbol, function, label or special register; base symbol of an address, or empty
-  std::string selector;     ///< of a video instruction's register: "b0", "h10"
+  std::int64_t offset = 0;  ///< bytes added to an address or symbol
+  std::string name;      ///< name of a symbol, function, label or special register; base symbol of an address, or empty
+  std::string selector;  ///< part of a video instruction's register: "b0", "h10"
   std::vector<Operand> elements;
-  Position position;  ///< of a label
+  Position position;  ///< place of a label in the text
 };
 
 /// The origin of an instruction in the compiled source (.loc); line 0 where nothing is known. Code inlined from another
@@ -99,11 +99,11 @@ struct SourceLocation {
 };
 
 struct Instruction {
-  std::string opcode;             ///< in full: "ld.global.v4.f32"
-  std::vector<Operand> operands;  ///< of `call`: the callee, a vector of results, a vector of arguments
+  std::string opcode;             ///< the full opcode: "ld.global.v4.f32"
+  std::vector<Operand> operands;  ///< for `call`: the callee, a vector of results, a vector of arguments
   int predicate = -1;             ///< register that guards it, or -1
   bool predicate_negated = false;
-  Position position;  ///< of the opcode
+  Position position;  ///< place of the opcode
   SourceLocation source;
 };
 
@@ -116,13 +116,13 @@ struct Refusal {
 /// A kernel, or a function that kernels call.
 struct Kernel {
   std::string name;                ///< mangled
-  std::vector<Symbol> parameters;  ///< in order, space param, or call_param of a function
-  std::vector<Symbol> results;     ///< of a function, space call_param
+  std::vector<Symbol> parameters;  ///< in order; in space param, or call_param for a function
+  std::vector<Symbol> results;     ///< of a function, in space call_param
   std::vector<Register> registers;
   std::vector<Symbol> symbols;  ///< its own shared and local variables
   std::vector<Instruction> instructions;
   int max_threads_per_block = 0;                ///< product of .maxntid or .reqntid; 0 if neither is given
-  std::array<int, 3> cluster_size = {0, 0, 0};  ///< of .reqnctapercluster; 0 if it is not given
+  std::array<int, 3> cluster_size = {0, 0, 0};  ///< from .reqnctapercluster; 0 if it is not given
   bool blocks_are_clusters = false;             ///< whether a launch's grid counts clusters: .blocksareclusters
   bool is_defined = true;                       ///< false for a function that is only declared
   Position position;

@@ -11,8 +11,8 @@ namespace convladder::ptx {
 struct Name {
   enum class Kind { register_, vector, variable, function };
   Kind kind = Kind::register_;
-  int index = 0;          ///< of a register, or of a vector's first
-  int elements = 1;       ///< of a vector
+  int index = 0;          ///< number of a register, or of a vector's first register
+  int elements = 1;       ///< registers of a vector
   int element_bytes = 1;  ///< for a variable: the unit of an index in brackets
   std::string unique{};   ///< for a variable or function: its Symbol::name or Kernel::name
 };

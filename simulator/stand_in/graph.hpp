@@ -134,7 +134,7 @@ class Graphs {
   void begin_capture(int stream, const Stream* object, int mode, Graph* into, std::vector<GraphNode*> last);
   /// Ends a capture and returns the graph, which is now the program's. Throws Failure as cudaStreamEndCapture answers.
   Graph* end_capture(int stream, const Stream* object);
-  /// nullptr if the stream is not captured.
+  /// The stream's part in a capture; nullptr if it is not captured.
   CapturingStream* capturing(int stream);
   /// Keeps work instead of doing it if the stream is captured; whether it did. Throws Failure if it may not be
   /// captured.

@@ -70,8 +70,8 @@ struct KnownLaunch {
   LaunchCounts counts;                                 ///< of the last execution at once
   KernelCounters counters;
   double share = 1;             ///< the part of the device that it fills
-  double least_cycles = 0;      ///< that a kernel has seen pass on the clock that it reads
-  std::map<int, double> ns_at;  ///< by MHz
+  double least_cycles = 0;      ///< cycles that a kernel has seen pass on the clock that it reads
+  std::map<int, double> ns_at;  ///< time by clock in MHz
   std::uint64_t times = 0;      ///< number of launches
   Nanoseconds total_ns = 0;
 };
@@ -278,14 +278,14 @@ class Machine {
   };
   std::unordered_map<ContentName, KnownLaunch, HashOfName> known_launches_;
   std::unordered_map<ContentName, KernelCounters, HashOfName> counted_by_sizes_;
-  std::map<int, GpuFacts> gpu_at_;  // by MHz
+  std::map<int, GpuFacts> gpu_at_;  // by clock in MHz
   std::vector<Memory> ending_;      // freed by the program, but deferred work may still need them
   std::uint64_t capacity_ = 0;
   std::uint64_t used_ = 0;
   std::list<Module> modules_;
   std::unordered_map<const void*, std::shared_ptr<Function>> functions_;
   std::unordered_map<const void*, Variable> variables_;
-  std::map<std::uint64_t, Memory> memory_;  // by begin
+  std::map<std::uint64_t, Memory> memory_;  // by beginning
   std::uint64_t allocations_ = 0;
   std::map<const void*, std::unique_ptr<Stream>> streams_;
   std::uint64_t next_stream_id_ = 1;

@@ -38,7 +38,7 @@ struct WarpState {
   LaneMask elsewhere = 0;    ///< lanes that carry out a corresponding operation: two bar.warp.sync can be one
   LaneMask passed_by = 0;    ///< lanes that others waited for, and that went on from where paths meet
   BlockContext* block = nullptr;
-  int index = 0;  ///< of the warp in its block
+  int index = 0;  ///< number of the warp in its block
 
   /// The lanes addressed by a barrier or an exchange of all lanes.
   LaneMask all() const { return live | passed_by; }
@@ -83,7 +83,7 @@ struct Operation {
   OperationKind kind = OperationKind::plain;
   bool guarded = false;
   bool guard_negated = false;
-  std::uint8_t vector_elements = 1;  ///< of a memory access; element i is operands[i]
+  std::uint8_t vector_elements = 1;  ///< for a memory access; element i is operands[i]
 
   /// The number of a meeting's operand that names the meeting lanes; `kAllLive`: all lanes that have not exited.
   static constexpr int kAllLive = -1;

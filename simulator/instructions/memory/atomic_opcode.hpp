@@ -18,7 +18,7 @@ struct AtomicOpcode {
   bool has_policy = false;  ///< a last operand says how caches treat the data
 };
 
-/// None for another opcode, or if a word is missing.
+/// Parses the opcode of an atomic; none for another opcode, or if a word is missing.
 std::optional<AtomicOpcode> parse_atomic(std::string_view opcode);
 
 }  // namespace convladder::simulated

@@ -36,7 +36,7 @@ struct TensorOpcode {
 
 inline constexpr std::string_view kTensorReductions[] = {"add", "min", "max", "inc", "dec", "and", "or", "xor"};
 
-/// None if the opcode is no copy by tensor map, or not one that PTX has.
+/// Parses the opcode of a copy by tensor map; none for another opcode, or one that PTX does not have.
 std::optional<TensorOpcode> parse_tensor_copy(std::string_view opcode);
 
 }  // namespace convladder::simulated

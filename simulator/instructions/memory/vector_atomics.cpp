@@ -38,7 +38,8 @@ void reach_in(Space space, WarpState& warp, const Operation& operation, int byte
 
 // --- vectors --------------------------------------------------------------------------------------------------------
 
-/// In the operand lists: the elements' values, then, for an atomic that returns them, the slots of the old values.
+/// Carries out atomics on vectors. In the operand lists: the elements' values, then, if they are returned, the slots of
+/// the old values.
 template <Space kSpace, typename Function, typename T, bool kReturns>
 void update_elements(WarpState& warp, const Operation& operation) {
   const int elements = operation.vector_elements;

@@ -163,7 +163,7 @@ void reduce(const WarpState& warp, const SurfaceOpcode& opcode, const Slot* valu
   }
 }
 
-/// In the operand lists: values, then coordinates.
+/// Carries out an access. In the operand lists: values, then coordinates.
 void access_surface(WarpState& warp, const Operation& operation) {
   const auto opcode = std::bit_cast<SurfaceOpcode>(operation.offset);
   const Slot* const values = warp.block->program->operand_lists.data() + operation.list;

@@ -17,7 +17,7 @@ struct CallPlace {
 /// Places of a call, innermost first. Programs call from few places many times, so each is kept once.
 using CallPlaces = std::shared_ptr<const std::vector<CallPlace>>;
 
-/// What the tools know of a place.
+/// The tools' knowledge of a place.
 struct HostPlace {
   std::string function;  ///< demangled; empty if not known
   std::string file;      ///< source file; empty without debug information
