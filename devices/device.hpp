@@ -1,7 +1,7 @@
 // A device holds memory, runs kernels and knows its own clock.
 //
-// The harness and the variants see only this interface; what executes a launch (a GPU, or later the simulated
-// device) is behind it. Nothing here knows of convolution.
+// The harness and the variants see only this interface, whatever executes a launch (a GPU, or the simulated device).
+// Nothing here knows of convolution.
 #pragma once
 
 #include <cstddef>

@@ -21,7 +21,7 @@ std::string out_of_memory_text();
 /// Whether a limit on this process's memory was set from outside (ulimit -v, -d); one that it has set itself does not
 /// count.
 bool memory_is_limited();
-/// From now on the limit on memory is this process's own, which reaches it by its own fault.
+/// From now on the limit on memory is this process's own: code that reaches it is itself to blame.
 void note_own_memory_limit();
 
 }  // namespace convladder

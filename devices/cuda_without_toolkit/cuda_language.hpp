@@ -19,8 +19,7 @@
 #define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
 #define __forceinline__ __inline__ __attribute__((always_inline))
 
-// --- types
-// ------------------------------------------------------------------------------------------------------------
+// --- types -----------------------------------------------------------------------------------------------
 
 struct uint3 {
   unsigned x, y, z;
@@ -49,13 +48,11 @@ __host__ __device__ inline float4 make_float4(float x, float y, float z, float w
 __host__ __device__ inline int2 make_int2(int x, int y) { return {x, y}; }
 __host__ __device__ inline int4 make_int4(int x, int y, int z, int w) { return {x, y, z, w}; }
 
-// --- built-in variables
-// -----------------------------------------------------------------------------------------------
+// --- built-in variables ----------------------------------------------------------------------------------
 
 #include <__clang_cuda_builtin_vars.h>  // threadIdx, blockIdx, blockDim, gridDim, warpSize
 
-// --- functions
-// --------------------------------------------------------------------------------------------------------
+// --- functions -------------------------------------------------------------------------------------------
 // __syncthreads() is a builtin of clang.
 
 __host__ __device__ inline int min(int a, int b) { return b < a ? b : a; }
@@ -157,9 +154,9 @@ __device__ unsigned atomicAdd(unsigned* address, unsigned value);
 __device__ float atomicAdd(float* address, float value);
 #endif
 
-// --- the host's side
-// -------------------------------------------------------------------------------------------------- What clang's stub
-// of a kernel refers to: devices/cuda_without_toolkit/kernel_registration.cpp.
+// --- the host's side -------------------------------------------------------------------------------------
+
+// Functions that clang's stub of a kernel refers to: devices/cuda_without_toolkit/kernel_registration.cpp.
 
 struct CUstream_st;
 using cudaStream_t = CUstream_st*;

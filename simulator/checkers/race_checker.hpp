@@ -1,18 +1,18 @@
 // racecheck: two threads touch the same memory in no defined order, at least one of them writing.
 //
-// Inside a block the order is kept as vector clocks of its warps: a barrier orders what its warps did before it and do
+// Inside a block the order is kept as vector clocks of its warps. A barrier orders what its warps did before it and do
 // after it; so do a release and the acquire of the same place that follows it (PTX ISA 9.0, 8.9), where a strong access
-// behind a fence releases, and one before a fence acquires. The lanes of a warp are ordered by bar.warp.sync and by
-// these alone: that they run in lockstep here says nothing about a GPU since Volta. Blocks of a cluster are ordered by
-// its barrier; and what a block releases anywhere is taken to be ordered before all that its cluster does afterwards.
-// Accesses of other blocks are never ordered, except that a block which has released anything in global memory has
-// released what it wrote to the blocks that do a strong access there themselves (the "last block" idiom). Strong
-// accesses, such as atomics, do not race with one another; nor does the load of a place with those that change it,
-// where the kernel then compares and swaps just there.
+// after a fence releases, and one before a fence acquires. The lanes of a warp are ordered only by bar.warp.sync and
+// these: that they run in lockstep here says nothing about a GPU since Volta. Blocks of a cluster are ordered by its
+// barrier; and whatever a block releases anywhere is taken to be ordered before all that its cluster does afterwards.
+// Accesses of other blocks are never ordered, with one exception: a block that has released anything in global memory
+// has released its writes to the blocks that do a strong access there themselves (the "last block" idiom). Strong
+// accesses, such as atomics, do not race with one another; neither does a load race with changes of the same place if
+// the kernel then compares and swaps exactly there.
 //
-// For every word the last write, and two reads since, are kept; a race with an older access that is hidden behind them
-// is found at another word or not at all. Two lanes that store the same value to the same place in one instruction are
-// no finding.
+// For every word the last write and two reads since then are kept; a race with an older access that these hide is found
+// at another word or not at all. Two lanes that store the same value to the same place in one instruction are no
+// finding.
 #pragma once
 
 #include <array>

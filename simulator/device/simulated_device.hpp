@@ -187,7 +187,7 @@ class SimulatedDevice final : public Device {
   const PtxImages* images_ = nullptr;  // the images that this build's kernels run from
   std::vector<RecordedLaunch> launches_;
   std::map<std::uint64_t, std::uint64_t>
-      filled_;  // by the begin of an allocation: bytes of it that the host has written
+      filled_;  // by the beginning of an allocation: bytes of it that the host has written
   KernelClocks clocks_;
   bool counts_ = true;
   std::optional<GridWindow> window_;

@@ -1,4 +1,5 @@
-// Functions that the runtime no longer has: those that had another name before, and those that do nothing here.
+// Functions that the runtime no longer has: those that had another name before they were removed, and those that are
+// not supported here.
 #include "simulator/stand_in/older_runtimes/names.hpp"
 
 extern "C" {

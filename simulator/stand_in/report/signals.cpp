@@ -90,7 +90,7 @@ void end_with_report(int signal, siginfo_t* information, void* context) {
     try {
       Machine::get().finish_by_signal(name_of(signal), touched,
                                       interrupted_places(static_cast<const ucontext_t*>(context)));
-    } catch (...) {  // nobody is left to be told
+    } catch (...) {  // NOLINT(bugprone-empty-catch): nobody is left to be told
     }
     alarm(0);
   }

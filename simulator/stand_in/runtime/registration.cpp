@@ -23,7 +23,7 @@ void registering(const Work& work) noexcept {
     Machine& machine = Machine::get();
     const std::scoped_lock lock(machine.mutex);
     work(machine);
-  } catch (...) {  // using something that was not registered is an error
+  } catch (...) {  // NOLINT(bugprone-empty-catch): using something that was not registered is an error
   }
 }
 
