@@ -70,7 +70,7 @@ def test_the_labels_decide(project: Path, arguments: list[str], expected: set[st
     done = run(project, *arguments)
     assert ran(done) == expected
     assert done.returncode == 0
-    assert done.stdout.splitlines()[-1] == f"{len(expected) + 2} passed, 0 failed, 0 skipped", "and layers and layout"
+    assert done.stdout.splitlines()[-1] == f"{len(expected) + 3} passed, 0 failed, 0 skipped", "and layers, comments, layout"
 
 
 def test_a_use_that_is_not_allowed_fails(project: Path) -> None:

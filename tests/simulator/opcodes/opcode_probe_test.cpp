@@ -114,7 +114,7 @@ std::string support_page(const ProbeResult& result) {
       "```sh\n" +
       std::string(kRewrite) +
       "=1 build/release/tests/convladder_simulator_test --gtest_filter='OpcodeProbe.*'\n```\n\n"
-      "The test decodes every form of [opcode_probe.txt](../tests/simulator/opcodes/opcode_probe.txt): each\n"
+      "The test decodes every form of [opcode_probe.txt](../../tests/simulator/opcodes/opcode_probe.txt): each\n"
       "opcode of the PTX ISA 9.0 with its most used spellings. A second test has ptxas accept each of them. Forms "
       "that\n"
       "compute are executed with vectors from an oracle (`opcode_oracle` beside it), those that touch memory or other\n"
