@@ -19,6 +19,8 @@ ActivationShape image_of(const ProblemSize& size);
 class LayerProblem : public Problem {
  public:
   virtual ActivationShape output_of(const ProblemSize& size) const = 0;
+  /// Whether each output has a weight for each input.
+  virtual bool has_weights() const { return false; }
 
   std::vector<Dimension> dimensions() const override { return image_dimensions(); }
   /// One image, and the weights, have fewer than 2^31 elements: variants index inside them with 32 bits, and over the

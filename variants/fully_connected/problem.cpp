@@ -20,6 +20,7 @@ class FullyConnected final : public LayerProblem {
     return all;
   }
   ActivationShape output_of(const ProblemSize& size) const override { return {size.values.at(3), 1, 1}; }
+  bool has_weights() const override { return true; }
   std::vector<ProblemTensor> constants(const ProblemSize& size) const override {
     const std::int64_t outputs = output_elements(size);
     std::vector<ProblemTensor> tensors{{"weights", input_elements(size) * outputs}};
