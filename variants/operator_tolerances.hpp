@@ -1,4 +1,4 @@
-// The tolerances of our own operators, relative to the magnitudes of `reference_operator`.
+// The tolerances of our own operators, relative to the magnitudes of their problems' references.
 #pragma once
 
 namespace convladder::tolerance {

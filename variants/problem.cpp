@@ -19,7 +19,6 @@ namespace {
 
 constexpr int kLargestWhole = 8;  // sums of products of such numbers stay where float32 is exact
 constexpr int kLargestInteger = 1000;
-constexpr double kMostOfFloat32 = 1e-5;  // tolerance of float32 arithmetic with long sums; tf32 asks for 1e-3
 
 std::vector<ProblemTensor> both(std::vector<ProblemTensor> first, const std::vector<ProblemTensor>& second) {
   first.insert(first.end(), second.begin(), second.end());
@@ -214,7 +213,8 @@ const ProblemVariant* default_variant(std::string_view family, const ProblemSize
   const ProblemVariant* highest = nullptr;
   for (const ProblemVariant& one : size.problem->variants()) {
     const Variant& variant = *one.variant;
-    const bool is_stage = one.info.family == family && one.info.rung && variant.tolerance() <= kMostOfFloat32;
+    const bool is_stage =
+        one.info.family == family && one.info.rung && variant.tolerance() <= size.problem->float32_tolerance();
     if (is_stage && variant.suits(size) && variant.unsupported_reason(size).empty()) highest = &one;
   }
   return highest;

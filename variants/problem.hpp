@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "support/seeded_random.hpp"
+#include "variants/float32.hpp"
 #include "variants/problem_size.hpp"
 #include "variants/problem_tensors.hpp"
 #include "variants/reference_output.hpp"
@@ -22,8 +23,6 @@
 namespace convladder {
 
 struct ProblemVariant;
-
-inline constexpr std::string_view kDefaultProblem = "convolution";
 
 /// One dimension of a problem's sizes.
 struct Dimension {
@@ -141,6 +140,8 @@ class Problem {
   virtual std::vector<ReferenceOutput> reference(const ProblemSize& size, const ProblemTensors& item) const = 0;
   /// The name of the reference in the record.
   virtual std::string reference_name() const { return "float64 " + std::string(title()); }
+  /// The largest tolerance that a variant in float32 asks for; coarser arithmetic asks for more.
+  virtual double float32_tolerance() const { return kFloat32Tolerance; }
   /// The largest |error| / magnitude allowed to a variant that asks for `wanted`; a result of 16 bits may also be off
   /// by half a unit in the last place.
   virtual double granted_tolerance(double wanted, const ProblemSize& size) const;

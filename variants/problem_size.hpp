@@ -10,6 +10,9 @@ namespace convladder {
 
 class Problem;
 
+/// The problem that runs where nobody names one.
+inline constexpr std::string_view kDefaultProblem = "convolution";
+
 /// A size as every part of the program needs it, whatever the problem; only the problem knows the meaning of the
 /// values.
 struct ProblemSize {

@@ -2,7 +2,7 @@
 //
 // A variant is one source file: a head comment that says what this stage changes, the kernel, and one registration
 // (registration.hpp). Command line, record, charts and tests are derived from the registration. `function_variant.hpp`,
-// `ready_variant.hpp` and `launch_variant.hpp` make most variants a few lines long. See docs/extend/adding.md.
+// `kernel_launches.hpp` and `launch_variant.hpp` make most variants a few lines long. See docs/extend/adding.md.
 #pragma once
 
 #include <memory>
@@ -68,9 +68,9 @@ class Variant {
   /// The stage, of a folder or from outside the program, that is compiled when it runs, and loaded only by a case's
   /// process. nullptr for a variant that is part of the program.
   virtual const FolderVariant* compiled_stage() const { return nullptr; }
-  /// Why the variant has no code here, in one line: something that this machine lacks, or the first line of its
-  /// compiler's message. Empty for a built-in variant.
+  /// The thing that this machine lacks to make the variant's code, in one line. Empty for a built-in variant.
   virtual std::string not_here() const { return {}; }
+  /// The first line of its compiler's message. Empty for what compiles, and for a built-in variant.
   virtual std::string does_not_compile() const { return {}; }
   /// Whether the variant launches its kernels through the CUDA runtime, and not through the device.
   virtual bool launches_by_itself() const { return false; }

@@ -95,6 +95,20 @@ TEST(LayerVariants, HaveADefaultInEveryFamily) {
   EXPECT_EQ(default_variant("cpu", fully_connected_shape(1, {2, 3, 4}, 5, true))->info.name, "packed");
 }
 
+/// Nobody is given less accuracy unasked: three products in tf32 are close to float32, and no default.
+TEST(DefaultVariants, ComputeInFloat32) {
+  for (const Network& network : built_in_networks()) {
+    for (const std::size_t index : convolution_layers(network)) {
+      const ConvShape shape = network.layers[index].convolution.with_batch(8);
+      for (const char* const family : {"cpu", "cuda"}) {
+        const ProblemVariant* const usual = default_variant(family, shape);
+        if (usual == nullptr) continue;  // a build without that family
+        EXPECT_LE(usual->variant->tolerance(), kFloat32Tolerance) << network.name << ": " << usual->info.name;
+      }
+    }
+  }
+}
+
 TEST(LayerVariants, HaveTextsThatCanBeRead) {
   for (const Problem* problem : layer_problems()) {
     EXPECT_EQ(find_variant(*problem, "cpu", "no-such"), nullptr);

@@ -4,6 +4,7 @@
 
 #include "variants/fully_connected/layer.hpp"
 #include "variants/layer_problem.hpp"
+#include "variants/operator_tolerances.hpp"
 
 namespace convladder {
 namespace {
@@ -27,6 +28,7 @@ class FullyConnected final : public LayerProblem {
     if (fully_connected_layer(size).has_bias) tensors.push_back({"bias", outputs});
     return tensors;
   }
+  double float32_tolerance() const override { return tolerance::fully_connected; }
   double flop(const ProblemSize& size) const override {
     return 2.0 * static_cast<double>(input_elements(size)) * static_cast<double>(output_elements(size));
   }

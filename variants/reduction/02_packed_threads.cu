@@ -2,7 +2,7 @@
 // @hypothesis the working threads are the first ones, so whole warps end instead of idling, and no remainder is
 // computed
 //
-// The same pairs are added in the same order as in stage 1. Only the threads that add them change: thread t takes pair
+// Pairs are added in the order of stage 1. Only the threads that add them change: thread t takes pair
 // t, so the threads that work are always the first ones of the block. From the fourth step on, seven of eight warps
 // have nothing to do but wait at the barrier. That relieves the issue slots.
 //

@@ -79,7 +79,7 @@ double most_saved(const ProblemVariant& variant, const ProblemSize& shape) {
          (variant.variant->tolerance() > kFloat32Tolerance ? std::max(rate, kTensorCores) : rate);
 }
 
-std::string TimeJudge::refusal(const std::string& device, const ProblemSize& shape, double saved_multiplications,
+std::string TimeJudge::refusal(const std::string& device, const ProblemSize& shape, double saved_operations,
                                const std::vector<ClaimedTime>& times) {
   if (times.empty() || !kLimitsAreTheMachines) return {};
   const ClaimedTime shortest = *std::ranges::min_element(times, {}, &ClaimedTime::ns);
@@ -87,7 +87,7 @@ std::string TimeJudge::refusal(const std::string& device, const ProblemSize& sha
   const Clock::time_point end =
       Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(kPatienceSeconds));
   while (true) {
-    const std::optional<Least> least = least_time(ceilings_.json(), device, shape, saved_multiplications);
+    const std::optional<Least> least = least_time(ceilings_.json(), device, shape, saved_operations);
     if (!least || shortest.ns >= least->ns) return {};
     if (Clock::now() >= end || !ceilings_.again(device)) {
       return fmt::format("its {} of {} is impossible: {} take {}", shortest.of, time_text(shortest.ns), least->because,

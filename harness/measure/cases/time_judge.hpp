@@ -31,7 +31,7 @@ class TimeJudge {
   /// Empty if all of the times are possible, otherwise why one is not, with both figures, in one line. Before it
   /// refuses a time it samples the limits again, some seconds long: they might have been taken in a busy moment. In a
   /// build with sanitizers or without optimisation the limits are not the machine's, and nothing is refused.
-  std::string refusal(const std::string& device, const ProblemSize& shape, double saved_multiplications,
+  std::string refusal(const std::string& device, const ProblemSize& shape, double saved_operations,
                       const std::vector<ClaimedTime>& times);
 
  private:

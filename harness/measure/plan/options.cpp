@@ -65,7 +65,7 @@ ordered_json options_to_json(const RunOptions& o) {
                        {"google_benchmark_flags", o.google_benchmark_flags}};
   add_measuring_fields(json, o);
   // Only where something was chosen.
-  if (o.problem != RunOptions().problem) json["problem"] = o.problem;
+  if (o.problem != kDefaultProblem) json["problem"] = o.problem;
   if (!o.ladder.empty()) json["ladder"] = o.ladder;
   if (o.strangers) json["strangers"] = true;
   if (!o.sizes.empty()) json["sizes"] = o.sizes;

@@ -44,7 +44,7 @@ struct RunOptions : MeasuringOptions {
   // Which cases.
   std::vector<std::string> families;
   std::vector<std::string> layers;  ///< "conv1" or "lenet72.conv1"
-  std::string problem = "convolution";
+  std::string problem{kDefaultProblem};
   std::string ladder;  ///< the folder that it is, or a name of the library's; empty: the problem is compiled in
   std::vector<std::string> sizes;  ///< of the problem, as parse_size reads them
   std::vector<ConvShape> shapes;   ///< the user's own shapes; with them the networks are left out unless they are named

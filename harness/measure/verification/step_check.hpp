@@ -27,7 +27,7 @@ struct StepCheck {
   std::string step;
   int compared_images = 0;
   int combined_images = 0;      ///< images compared with the reference in random combinations only
-  double max_scaled_error = 0;  ///< largest |error| / magnitude as in reference_operator; NaN stays
+  double max_scaled_error = 0;  ///< largest |error| / magnitude of the reference; NaN stays
   std::int64_t unwritten = 0;
   std::string failure;  ///< one line; empty if right
 

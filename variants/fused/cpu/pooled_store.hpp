@@ -12,7 +12,7 @@ namespace convladder {
 
 class PooledStore {
  public:
-  /// `bias` as in FusedVariant::prepare; it is copied.
+  /// `bias` is null where the shape has none; it is copied.
   PooledStore(const FusedShape& shape, const float* bias)
       : pooling_(shape.pool_size, shape.pool_stride, shape.convolution.out_width()),
         activation_(shape.activation),
