@@ -26,8 +26,8 @@
 #include "harness/measure/plan/estimate.hpp"
 #include "harness/measure/plan/not_run.hpp"
 #include "harness/measure/plan/run_material.hpp"
+#include "harness/measure/records/case_json.hpp"
 #include "harness/measure/records/recorded_run.hpp"
-#include "harness/measure/runs/case_json.hpp"
 #include "support/errors.hpp"
 #include "support/printable.hpp"
 #include "support/progress.hpp"
@@ -99,7 +99,7 @@ class NetworkLoop {
         images_(images),
         record_(record),
         progress_(progress),
-        ceilings_(run_options(options), one_group_each(), nlohmann::ordered_json::array()) {
+        ceilings_(run_options(options), one_group_each()) {
     for (const NetworkCase& planned : plan) {
       if (planned.runs() && !record.has(planned.id)) all_work_ += case_work(planned);
     }
@@ -130,7 +130,7 @@ class NetworkLoop {
     if (weights_->trained) labels.assign(images_.labels.begin(), images_.labels.end());
     for (const NetworkCase& planned : cases) {
       const NetworkResult result{planned, run_case(planned, workload, {predictions, labels, &weights_->weights})};
-      record_.add(network_case_json(planned, result.outcome));
+      add_network_case(record_, planned, result.outcome);
       if (planned.runs()) done_work_ += case_work(planned);
       if (verbose_ || is_failure(result.outcome.status)) {
         progress_.finished(network_result_line(result));
@@ -182,10 +182,10 @@ class NetworkLoop {
       show(fmt::format("{} {}", phase, planned.id));
     });
     if (outcome.totals.empty() || find_device_kind(planned.device).clock_is_virtual()) return outcome;
-    outcome.quality = quality_json({.samples = outcome.totals,
-                                    .threads = planned.device == "cpu" ? cpu_threads() : 1,
-                                    .load = machine_.load_since(begun),
-                                    .anchors = std::nullopt});
+    outcome.quality = judge_quality({.samples = outcome.totals,
+                                     .threads = planned.device == "cpu" ? cpu_threads() : 1,
+                                     .load = machine_.load_since(begun),
+                                     .anchors = std::nullopt});
     return outcome;
   }
 
@@ -248,7 +248,7 @@ std::vector<std::string> run_notes(const NetworkOptions& options, const std::vec
   std::vector<Quality> timed;
   for (const NetworkResult& result : all) {
     const NetworkOutcome& outcome = result.outcome;
-    if (!outcome.quality.is_null()) timed.push_back(read_quality(JsonPlace(outcome.quality, result.planned.id)));
+    if (outcome.quality) timed.push_back(*outcome.quality);
   }
   if (is_blind) {
     notes.emplace_back("the load of other programs is unknown (no data in /proc), so only the passes were judged");
@@ -327,13 +327,8 @@ int network_command(NetworkArguments& a, const CommandLine& command_line) {
     const ChosenWeights weights = network_weights(options, network, images);
     networks.push_back({&network, weights.weights.name, weights.weights.sha256, weights.weights.story, weights.note});
   }
-  Record record = begin_record(a.record, std::move(resumed),
-                               {.command_line = command_line,
-                                .options = to_json(options),
-                                .seed = options.seed,
-                                .dataset = dataset_json(images),
-                                .planned = planned_ids(plan),
-                                .fields = network_fields(plan, networks)});
+  Record record =
+      begin_record(a.record, std::move(resumed), network_content(options, command_line, images, plan, networks));
   bool is_blind = false;
   {
     const auto is_left = [&record](const NetworkCase& planned) { return planned.runs() && !record.has(planned.id); };
@@ -343,7 +338,7 @@ int network_command(NetworkArguments& a, const CommandLine& command_line) {
     is_blind = loop.is_blind();
   }
   const std::vector<NetworkResult> all = recorded_results(plan, record);
-  if (!record.is_complete()) record.complete({{"stories", stories_json(network_stories(all))}});
+  if (!record.is_complete()) complete_network_record(record, network_stories(all));
   if (!a.record.quiet) {
     print_summary(record, all, networks, images.name, run_notes(options, all, is_blind), a.verbose);
   }

@@ -24,7 +24,7 @@
 #include "harness/measure/plan/not_run.hpp"
 #include "harness/measure/plan/options.hpp"
 #include "harness/measure/plan/run_material.hpp"
-#include "harness/measure/runs/case_json.hpp"
+#include "harness/measure/records/case_json.hpp"
 #include "harness/measure/sweep/sweep.hpp"
 #include "harness/measure/sweep/sweep_options.hpp"
 #include "harness/measure/sweep/sweep_output.hpp"
@@ -164,7 +164,7 @@ class SweepLoop {
         record_(record),
         progress_(quiet ? nullptr : stdout, configurations_left()),
         estimator_(options),
-        ceilings_(options, groups_of_devices(plan), nlohmann::ordered_json::array()) {}
+        ceilings_(options, groups_of_devices(plan)) {}
 
   void run() {
     std::size_t first = 0;
@@ -172,7 +172,7 @@ class SweepLoop {
       if (first < end) run_sweeps_of(*group, first, end);
       first = end;
     }
-    record_.complete({{"sweeps", sweeps_json(plan_.sweeps)}});
+    complete_sweep_record(record_, plan_.sweeps);
   }
 
  private:
@@ -298,11 +298,9 @@ class SweepLoop {
   }
 
   void finished(Sweep& sweep, const PlannedCase& planned, const CaseOutcome& outcome) {
-    const nlohmann::ordered_json recorded = configuration_json(sweep, planned, outcome);
-    record_.add(recorded, {{"sweeps", nlohmann::ordered_json::array()}});
     const auto one = std::ranges::find(sweep.results, Configuration::parse(planned.configuration),
                                        &SweptConfiguration::configuration);
-    read_back(JsonPlace(recorded, planned.id), *one);
+    add_configuration(record_, sweep, planned, outcome, *one);
     if (one->score && sweep.kind == ScoreKind::measured) estimator_.learn(sweep.planned, one->score->value * 1e-9);
     progress_.finished(swept_line(sweep, *one));
   }
@@ -388,13 +386,8 @@ int sweep_command(SweepArguments& a, const CommandLine& command_line) {
   if (a.record.dry_run) return sweep_dry_run(sweeps, options.run);
   if (options.update_table) check_tuning_tables(options.tables, sweeps.sweeps);
   const ImageSet images = load_images(options.run.data_folder, options.run.seed, most_images(plan));
-  Record record = begin_record(a.record, std::move(resumed),
-                               {.command_line = command_line,
-                                .options = to_json(options),
-                                .seed = options.run.seed,
-                                .dataset = dataset_json(images),
-                                .planned = planned_ids(sweeps.sweeps),
-                                .behind = {{"sweeps", nlohmann::ordered_json::array()}}});
+  Record record =
+      begin_record(a.record, std::move(resumed), sweep_content(options, command_line, images, sweeps.sweeps));
   read_back(record, sweeps.sweeps);
   print_left_out(sweeps);
   SweepLoop(options.run, a.record.quiet, images, sweeps, record).run();

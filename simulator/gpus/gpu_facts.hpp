@@ -13,6 +13,8 @@ namespace convladder {
 struct Range {
   double low = 0;
   double high = 0;
+
+  bool operator==(const Range&) const = default;
 };
 
 /// The limits of a multiprocessor's resources for blocks, and the units in which they are given out; as in

@@ -10,7 +10,7 @@
 
 #include "harness/measure/machine/environment.hpp"
 #include "harness/measure/plan/run_material.hpp"
-#include "harness/measure/runs/case_json.hpp"
+#include "harness/measure/records/case_json.hpp"
 #include "support/errors.hpp"
 #include "support/printable.hpp"
 

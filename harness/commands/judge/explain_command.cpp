@@ -79,7 +79,7 @@ std::size_t columns_of(const Printed& printed) {
 std::vector<ExplainedGroup> groups_of(std::vector<ExplainedGroup> groups, const std::vector<ExplainedLadder>& ladders) {
   std::erase_if(groups, [&](const ExplainedGroup& group) {
     return std::ranges::none_of(ladders, [&](const ExplainedLadder& one) {
-      const CaseFigures& of = *one.ladder.of;
+      const RecordedCase& of = *one.ladder.of;
       return of.family == "cuda" && of.network == group.network && of.layer == group.layer && of.batch == group.batch;
     });
   });

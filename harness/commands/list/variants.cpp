@@ -10,7 +10,7 @@
 #include "devices/device_registry.hpp"
 #include "harness/commands/list/topics.hpp"
 #include "harness/measure/plan/problem_list.hpp"
-#include "harness/measure/runs/case_json.hpp"
+#include "harness/measure/records/case_json.hpp"
 #include "network/layer_operators.hpp"
 #include "network/network.hpp"
 #include "network/whole_network.hpp"

@@ -11,6 +11,7 @@
 #include "harness/commands/command.hpp"
 #include "harness/commands/option_checks.hpp"
 #include "harness/commands/run/run_summary.hpp"
+#include "harness/measure/records/case_json.hpp"
 #include "harness/measure/records/record.hpp"
 #include "harness/measure/records/record_reader.hpp"
 #include "harness/measure/records/recorded_run.hpp"

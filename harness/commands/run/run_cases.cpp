@@ -32,10 +32,8 @@ namespace {
 
 /// Removes the record of a run that ended before any case was run: it holds nothing worth keeping.
 void take_back(const RunRecord& record, bool folder_is_new) {
-  const auto ran = [](const nlohmann::ordered_json& one) {
-    return was_run(status_from_name(one.at("status").get<std::string>()).value());
-  };
-  if (std::ranges::any_of(record.json().at("cases"), ran)) return;
+  const auto ran = [](const RecordedCase& one) { return was_run(one.status); };
+  if (std::ranges::any_of(record.figures().cases, ran)) return;
   std::error_code error;
   std::filesystem::remove(record.file(), error);
   if (folder_is_new) std::filesystem::remove(record.file().parent_path(), error);  // if nothing else is in it
@@ -103,15 +101,15 @@ int run_cases(RunOptions options, const RunInvocation& invocation) {
     throw;
   }
   if (!options.ladder.empty()) remember_run(record.file(), options);
-  const std::vector<CaseFigures> cases = record.cases();
+  const std::vector<RecordedCase>& cases = record.figures().cases;
   write_google_output(invocation.google, cases);
   if (!invocation.record.quiet) {
     print_summary(invocation.google.console_format ? stderr : stdout, record.figures(), notes,
                   {.tables = !invocation.no_table && !invocation.google.console_format, .verbose = invocation.verbose});
   }
   if (!invocation.google.console_format) {
-    const bool any_counted = std::ranges::any_of(
-        record.json().at("cases"), [](const nlohmann::ordered_json& one) { return !one.at("counters").is_null(); });
+    const bool any_counted =
+        std::ranges::any_of(cases, [](const RecordedCase& one) { return one.counters.has_value(); });
     if (any_counted && !options.ladder.empty() && !invocation.record.quiet) {
       fmt::print("'convladder explain {}' compares what was counted\n", record.file().string());
     }

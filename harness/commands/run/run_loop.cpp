@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
-#include <nlohmann/json.hpp>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -30,10 +30,9 @@ namespace convladder {
 namespace {
 
 /// " ! disturbed" for the line of a case that was disturbed; empty for a good one.
-std::string mark_text(const nlohmann::ordered_json& quality) {
-  if (quality.is_null()) return {};
-  const Quality known = read_quality(JsonPlace(quality, "quality"));
-  return known.is_marked() ? fmt::format(" {} {}", quality_sign(known.mark), quality_name(known.mark)) : std::string();
+std::string mark_text(const std::optional<Quality>& quality) {
+  if (!quality || !quality->is_marked()) return {};
+  return fmt::format(" {} {}", quality_sign(quality->mark), quality_name(quality->mark));
 }
 
 /// A line with the medians of the parts; empty for a case without parts.
@@ -49,8 +48,8 @@ std::string parts_text(const CaseOutcome& outcome) {
 
 std::string result_line(const PlannedCase& planned, const CaseOutcome& outcome) {
   if (outcome.status == Status::ok && outcome.times.empty()) {
-    const double instructions = outcome.counters.at("totals").value("smsp__inst_executed.sum", 0.0);
-    return fmt::format("{:<11} {:<48} {:>10.4g} warp instructions (counted)", outcome.status, planned.id, instructions);
+    return fmt::format("{:<11} {:<48} {:>10.4g} warp instructions (counted)", outcome.status, planned.id,
+                       warp_instructions(*outcome.counters).value_or(0));
   }
   if (outcome.times.empty()) return fmt::format("{:<11} {}: {}", outcome.status, planned.id, outcome.reason);
   const TimeSeries& time = outcome.times.front();
@@ -110,7 +109,7 @@ class RunLoop {
       if (groups.contains(group.device)) run_sentinel(group, "after");
     }
     ceilings_.finish();
-    record_.set_ceilings(ceilings_.json());
+    record_.set_ceilings(ceilings_.measured());
     record_.complete();
   }
 
@@ -122,7 +121,7 @@ class RunLoop {
           "the load of other programs is unknown (no data in /proc), so only samples and ceilings were judged");
     }
     std::vector<Quality> timed;
-    for (const CaseFigures& one : record_.cases()) {
+    for (const RecordedCase& one : record_.figures().cases) {
       if (one.time) timed.push_back(one.quality.value_or(Quality{}));
     }
     const std::string quality = quality_line(timed, usable_cores());
@@ -167,12 +166,12 @@ class RunLoop {
   /// The outcome with its quality, judged by what was seen of the machine while the case was timed.
   CaseOutcome judged(const PlannedCase& planned, CaseOutcome outcome) {
     if (outcome.times.empty() || find_device_kind(planned.device).clock_is_virtual()) return outcome;
-    outcome.quality = quality_json({.samples = outcome.times.front().samples,
-                                    .threads = planned.device == "cpu" ? cpu_threads() : 1,
-                                    .load = machine_.load_since(begun_[planned.id]),
-                                    .anchors = anchor_spread(ceilings_.json(), planned.device, group_anchors_),
-                                    .clock = clock_seen(planned, outcome),
-                                    .enqueue_ns = enqueue_ns(outcome.times.front())});
+    outcome.quality = judge_quality({.samples = outcome.times.front().samples,
+                                     .threads = planned.device == "cpu" ? cpu_threads() : 1,
+                                     .load = machine_.load_since(begun_[planned.id]),
+                                     .anchors = anchor_spread(ceilings_.measured(), planned.device, group_anchors_),
+                                     .clock = clock_seen(planned, outcome),
+                                     .enqueue_ns = enqueue_ns(outcome.times.front())});
     return outcome;
   }
 
@@ -180,7 +179,7 @@ class RunLoop {
   std::optional<ClockSeen> clock_seen(const PlannedCase& planned, const CaseOutcome& outcome) {
     ClockSeen seen;
     seen.is_held = outcome.clock_is_held;
-    if (seen.is_held) seen.reasons = outcome.device_state.at("throttle_reasons").get<std::vector<std::string>>();
+    if (seen.is_held) seen.reasons = outcome.device_state.throttle_reasons;
     double& highest = highest_mhz_[planned.device];
     for (const TimeSeries& series : outcome.times) {
       if (!series.clock_mhz.empty()) highest = std::max(highest, std::ranges::max(series.clock_mhz));
@@ -197,7 +196,7 @@ class RunLoop {
 
   void finished(const PlannedCase& planned, const CaseOutcome& unjudged) {
     const CaseOutcome outcome = judged(planned, unjudged);
-    record_.set_ceilings(ceilings_.json());
+    record_.set_ceilings(ceilings_.measured());
     record_.add(planned, outcome);
     std::erase_if(remaining_, [&](const PlannedCase* left) { return left->id == planned.id; });
     if (!outcome.times.empty()) estimator_.learn(planned, median(outcome.times.front().samples) * 1e-9);
@@ -242,7 +241,7 @@ class RunLoop {
     progress_.show(fmt::format("{} batch {}: inputs and reference", group.work.name(), group.work.shape.batch),
                    seconds_left());
     machine_.look();
-    group_anchors_ = anchor_samples(ceilings_.json(), group.device);
+    group_anchors_ = anchor_samples(ceilings_.measured(), group.device);
     ceilings_.before_group(group.device);
     const Workload workload(group.work, images_, options_.seed,
                             group.has_clock ? group.work.shape.batch : kCountedImages);

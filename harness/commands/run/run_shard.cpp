@@ -13,7 +13,7 @@
 #include "harness/measure/cases/stage_device.hpp"
 #include "harness/measure/machine/environment.hpp"
 #include "harness/measure/plan/run_material.hpp"
-#include "harness/measure/runs/case_json.hpp"
+#include "harness/measure/records/case_json.hpp"
 #include "harness/measure/sharding/planning.hpp"
 #include "harness/measure/sharding/shard.hpp"
 #include "support/errors.hpp"

@@ -44,9 +44,9 @@ std::string in_one_line(const std::string& note, std::size_t columns) {
 
 /// Cases that were not run, or not to their end: a line for each reason, those with most cases first; if there are very
 /// many and `all` is false, the last line says so.
-std::vector<std::string> lines_of_not_run(const std::vector<CaseFigures>& cases, bool all) {
+std::vector<std::string> lines_of_not_run(const std::vector<RecordedCase>& cases, bool all) {
   std::map<std::string, std::size_t> counts;
-  for (const CaseFigures& one : cases) {
+  for (const RecordedCase& one : cases) {
     if (one.ok() || one.failed()) continue;
     const std::string where = one.family == one.device ? one.family : fmt::format("{} on {}", one.family, one.device);
     ++counts[fmt::format("{}, {}: {}", one.status, where, one.reason)];

@@ -80,7 +80,7 @@ void explain(ComparedCase& timed, ComparedCase& twin) {
 
 }  // namespace
 
-void compare_counters(const RecordedCounters& base, const RecordedCounters& now, ComparedCase& compared) {
+void compare_counters(const CaseCounters& base, const CaseCounters& now, ComparedCase& compared) {
   const MetricChanges changes = changes_of(base.totals, now.totals);
   compared.counters = changes.moved;
   compared.modelled = changes_of(base.modelled, now.modelled).moved;

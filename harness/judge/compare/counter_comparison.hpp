@@ -12,7 +12,7 @@ namespace convladder {
 /// the same, regressed if some are higher and none lower, improved for the opposite, inconclusive if both occur. Sums
 /// that only one record has are named in the reason and decide nothing. Counters from the model of caches decide
 /// nothing either.
-void compare_counters(const RecordedCounters& base, const RecordedCounters& now, ComparedCase& compared);
+void compare_counters(const CaseCounters& base, const CaseCounters& now, ComparedCase& compared);
 
 /// Sets the cause of cases timed on a GPU, and of their twins on the simulated device: same variant, layer and batch.
 /// Counters up and slower: explained. Only slower: environment or layout. Only counters up: latent, and the twin is not

@@ -58,7 +58,7 @@ class Duel {
         images_(images),
         settings_(settings),
         phase_(phase),
-        ceilings_(RunOptions{}, groups_of(plan), nlohmann::ordered_json::array()) {
+        ceilings_(RunOptions{}, groups_of(plan)) {
     std::size_t pairs = 0;
     for (const DuelGroup& group : plan) pairs += group.pairs.size();
     result_.cases.reserve(pairs);  // contests point into it

@@ -11,7 +11,8 @@
 #include <utility>
 
 #include "harness/judge/compare/comparison.hpp"
-#include "harness/measure/records/case_figures.hpp"
+#include "harness/measure/records/case_json.hpp"
+#include "harness/measure/records/recorded_case.hpp"
 #include "harness/measure/records/recorded_run.hpp"
 #include "harness/measure/statistics/statistics.hpp"
 #include "support/errors.hpp"
@@ -85,7 +86,7 @@ void number_same_measures(ExportedCase& one) {
   }
 }
 
-ExportedCase of_case(const CaseFigures& figures) {
+ExportedCase of_case(const RecordedCase& figures) {
   ExportedCase one{.name = figures.id,
                    .device = figures.device,
                    .variant = figures.variant,
@@ -131,13 +132,13 @@ std::vector<ExportedCase> of_run(const ordered_json& json, const std::string& fi
   static_cast<void>(recorded_run_of(json, file));  // it checks the parts that figures do not use
   std::vector<ExportedCase> cases;
   const JsonPlace place(json, file);
-  for (const CaseFigures& one : case_figures(place.at("cases"))) cases.push_back(of_case(one));
+  for (const RecordedCase& one : read_whole_cases(place.at("cases"))) cases.push_back(of_case(one));
   return cases;
 }
 
 std::vector<ExportedCase> of_sweep(const JsonPlace& place) {
   std::vector<ExportedCase> cases;
-  for (const CaseFigures& one : case_figures(place.at("cases"))) cases.push_back(of_case(one));
+  for (const RecordedCase& one : read_whole_cases(place.at("cases"))) cases.push_back(of_case(one));
   return cases;
 }
 

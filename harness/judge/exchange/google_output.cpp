@@ -113,9 +113,9 @@ std::string google_json_text(const std::vector<GoogleCase>& cases, bool aggregat
   return formatted("json", cases, aggregates_only, false);
 }
 
-void write_google_output(const GoogleOutput& output, const std::vector<CaseFigures>& figures) {
+void write_google_output(const GoogleOutput& output, const std::vector<RecordedCase>& figures) {
   std::vector<GoogleCase> cases;
-  for (const CaseFigures& one : figures) {
+  for (const RecordedCase& one : figures) {
     GoogleCase& added = cases.emplace_back(GoogleCase{.name = one.id, .error = {}, .samples = {}, .label = {}});
     if (one.time) {
       added.samples = one.time->samples;

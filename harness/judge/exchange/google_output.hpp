@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/measure/records/case_figures.hpp"
+#include "harness/measure/records/recorded_case.hpp"
 
 namespace convladder {
 
@@ -32,6 +32,6 @@ std::string google_json_text(const std::vector<GoogleCase>& cases, bool aggregat
 
 /// Writes every case that has a time, with Google Benchmark's reporters: a run for each sample and its aggregates.
 /// Throws UserError if the file cannot be written.
-void write_google_output(const GoogleOutput& output, const std::vector<CaseFigures>& cases);
+void write_google_output(const GoogleOutput& output, const std::vector<RecordedCase>& cases);
 
 }  // namespace convladder

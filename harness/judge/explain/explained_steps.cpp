@@ -10,6 +10,9 @@
 #include <tuple>
 
 #include "harness/judge/explain/explanation.hpp"
+#include "harness/measure/records/case_json.hpp"
+#include "harness/measure/records/recorded_run.hpp"
+#include "harness/measure/runs/derived_ladders.hpp"
 #include "harness/measure/runs/step_causes.hpp"
 #include "harness/measure/runs/step_words.hpp"
 #include "support/errors.hpp"
@@ -28,7 +31,7 @@ using nlohmann::ordered_json;
 const char* const kWords = "A sector has 32 bytes, a pass is one over shared memory's banks. ";
 const char* const kMore = "More: --all, --numbers, --layer.";
 
-std::string layer_of(const CaseFigures& one) { return fmt::format("{}.{}", one.network, one.layer); }
+std::string layer_of(const RecordedCase& one) { return fmt::format("{}.{}", one.network, one.layer); }
 
 bool is_measured(const LadderSteps& one) {
   return std::ranges::any_of(one.steps, [](const Step& step) { return step.kind == "measured"; });
@@ -89,7 +92,7 @@ std::string kind_text(const ExplainedLadder& one) {
 }
 
 std::string heading(const ExplainedLadder& one) {
-  const CaseFigures& of = *one.ladder.of;
+  const RecordedCase& of = *one.ladder.of;
   return fmt::format("{} on {}, batch {}: {}",
                      of.family == "cpu"    ? "CPU"
                      : of.family == "cuda" ? "CUDA"
@@ -101,11 +104,11 @@ std::string heading(const ExplainedLadder& one) {
 std::string machine_text(const ExplainedLadder& one) {
   if (!one.measured) return {};
   std::string text;
-  if (one.floor) {
-    const std::string operations = fmt::format("{} at the FMA peak", time_text(one.floor->operations_ns));
-    text = one.floor->bytes_ns ? fmt::format("What it takes at least: {}, and {} at the memory's rate.", operations,
-                                             time_text(*one.floor->bytes_ns))
-                               : fmt::format("What it takes at least: {}; its data fits into the cache.", operations);
+  if (one.floor_operations_ns) {
+    const std::string operations = fmt::format("{} at the FMA peak", time_text(*one.floor_operations_ns));
+    text = one.floor_bytes_ns ? fmt::format("What it takes at least: {}, and {} at the memory's rate.", operations,
+                                            time_text(*one.floor_bytes_ns))
+                              : fmt::format("What it takes at least: {}; its data fits into the cache.", operations);
   }
   if (one.not_quiet > 0) {
     text += fmt::format("{}The machine was not quiet: {} of {} times are noisy or disturbed.", text.empty() ? "" : " ",
@@ -117,14 +120,14 @@ std::string machine_text(const ExplainedLadder& one) {
 }  // namespace
 
 ExplainedRun::ExplainedRun(const ordered_json& record, const std::string& file, const std::string& gpu)
-    : ladders_(JsonPlace(record, file).at("ladders")), gpu_(gpu) {
+    : ladders_(read_ladders(JsonPlace(record, file).at("ladders"))), gpu_(gpu) {
   const JsonPlace run(record, file);
   if (run.at("schema_version").text() != kRunSchemaVersion || run.at("kind").text() != "run") {
     run.fail(fmt::format("expected a run of single layers of schema version \"{}\"", kRunSchemaVersion));
   }
-  cases_ = case_figures(run.at("cases"));
-  variants_ = variant_figures(run.at("variants"));
-  for (const CaseFigures& one : cases_) {
+  cases_ = read_whole_cases(run.at("cases"));
+  variants_ = read_variants(run.at("variants"));
+  for (const RecordedCase& one : cases_) {
     if (one.id.size() > kLongestId) run.at("cases").fail(fmt::format("an id of more than {} bytes", kLongestId));
   }
   all_ = steps_of(cases_, variants_, ladders_, gpu_);
@@ -132,15 +135,21 @@ ExplainedRun::ExplainedRun(const ordered_json& record, const std::string& file, 
 
 ExplainedLadder ExplainedRun::explained(const LadderSteps& one) const {
   ExplainedLadder explained{.ladder = one,
-                            .floor = recorded_floor(ladders_, *one.of),
+                            .floor_operations_ns = std::nullopt,
+                            .floor_bytes_ns = std::nullopt,
                             .measured = is_measured(one),
                             .gpu = {},
                             .timed = one.steps.size(),
                             .not_quiet = 0,
                             .missing = {},
-                            .best = recorded_best(ladders_, *one.of)};
+                            .best = {}};
+  if (const RecordedLadder* const ladder = find_ladder(ladders_, *one.of)) {
+    explained.floor_operations_ns = ladder->floor_operations_ns;
+    explained.floor_bytes_ns = ladder->floor_bytes_ns;
+    explained.best = ladder->best;
+  }
   if (std::ranges::any_of(one.steps, [](const Step& step) { return step.kind == "predicted"; })) explained.gpu = gpu_;
-  for (const CaseFigures& other : cases_) {
+  for (const RecordedCase& other : cases_) {
     if (other.place() != one.of->place() || !other.rung) continue;
     if (other.quality && other.quality->is_marked()) ++explained.not_quiet;
     if (other.time || other.counters) continue;
@@ -154,7 +163,7 @@ std::vector<ExplainedLadder> ExplainedRun::chosen(const std::vector<std::string>
   const TextPattern wanted("--case", filter);
   std::vector<const LadderSteps*> offered;
   for (const LadderSteps& one : all_) {
-    const auto matches = [&](const CaseFigures& other) {
+    const auto matches = [&](const RecordedCase& other) {
       return other.place() == one.of->place() && wanted.matches(other.id);
     };
     if (filter.empty() || std::ranges::any_of(cases_, matches)) offered.push_back(&one);

@@ -14,7 +14,8 @@ namespace convladder {
 /// A ladder's steps with the facts printed around them.
 struct ExplainedLadder {
   LadderSteps ladder;
-  std::optional<RecordedFloor> floor;
+  std::optional<double> floor_operations_ns;  ///< none without a floor
+  std::optional<double> floor_bytes_ns;       ///< none as well where its data fits into the cache
   bool measured = false;
   std::string gpu;            ///< the one whose predictions are mentioned; empty where there are none
   std::size_t timed = 0;      ///< stages with a result, shown or not
@@ -38,9 +39,9 @@ class ExplainedRun {
  private:
   ExplainedLadder explained(const LadderSteps& one) const;
 
-  std::vector<CaseFigures> cases_;
-  std::vector<VariantFigures> variants_;
-  JsonPlace ladders_;
+  std::vector<RecordedCase> cases_;
+  std::vector<RecordedVariant> variants_;
+  std::vector<RecordedLadder> ladders_;
   std::string gpu_;
   std::vector<LadderSteps> all_;
 };

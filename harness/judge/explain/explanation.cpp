@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "harness/measure/cases/counters.hpp"
+#include "harness/measure/records/case_json.hpp"
 #include "harness/measure/records/published_stage.hpp"
 #include "harness/measure/records/recorded_run.hpp"
 #include "simulator/counters/metrics.hpp"
@@ -47,11 +48,10 @@ const std::vector<Told>& told_counters() {
   return all;
 }
 
-std::vector<ExplainedChange> changes(const RecordedCounters& below, const RecordedCounters& above) {
+std::vector<ExplainedChange> changes(const CaseCounters& below, const CaseCounters& above) {
   std::vector<ExplainedChange> list;
   for (const Told& told : told_counters()) {
-    const CounterValues RecordedCounters::*const values =
-        told.modelled ? &RecordedCounters::modelled : &RecordedCounters::totals;
+    const CounterValues CaseCounters::*const values = told.modelled ? &CaseCounters::modelled : &CaseCounters::totals;
     const auto before = sum_of(below.*values, told.names);
     const auto after = sum_of(above.*values, told.names);
     if (!before || !after || !(*before > 0) || !(*after > 0)) continue;
@@ -67,10 +67,10 @@ class Explainer {
  public:
   Explainer(const JsonPlace& run, const std::string& filter)
       : context_(run.at("context").object()),
-        all_(case_figures(run.at("cases"))),
-        variants_(variant_figures(run.at("variants"))) {
+        all_(read_whole_cases(run.at("cases"))),
+        variants_(read_variants(run.at("variants"))) {
     const TextPattern wanted("--case", filter);
-    for (const CaseFigures& one : all_) {
+    for (const RecordedCase& one : all_) {
       if (one.id.size() > kLongestId) run.at("cases").fail(fmt::format("an id of more than {} bytes", kLongestId));
       if (one.family != "cuda" || !wanted.matches(one.id)) continue;
       const Key key{one.network, one.layer, one.batch};
@@ -88,7 +88,7 @@ class Explainer {
                            .real_gpu = {},
                            .stages = {},
                            .published = {}};
-      for (const VariantFigures& variant : variants_) {
+      for (const RecordedVariant& variant : variants_) {
         if (variant.family == "cuda") add_stage(cases_.at(key), variant, group);
       }
       const auto predicted = [](const ExplainedStage& stage) { return !stage.predictions.empty(); };
@@ -102,18 +102,18 @@ class Explainer {
  private:
   using Key = std::tuple<std::string, std::string, int>;
 
-  using Cases = std::vector<const CaseFigures*>;
+  using Cases = std::vector<const RecordedCase*>;
 
   /// The variant's first case that was verified and has the figure.
   template <typename Figure>
-  static const CaseFigures* case_of(const Cases& cases, const std::string& variant, Figure RecordedCase::*figure) {
-    const auto found = std::ranges::find_if(cases, [&](const CaseFigures* one) {
+  static const RecordedCase* case_of(const Cases& cases, const std::string& variant, Figure RecordedCase::*figure) {
+    const auto found = std::ranges::find_if(cases, [&](const RecordedCase* one) {
       return one->variant == variant && one->status == Status::ok && one->*figure;
     });
     return found == cases.end() ? nullptr : *found;
   }
 
-  void add_stage(const Cases& cases, const VariantFigures& variant, ExplainedGroup& group) const {
+  void add_stage(const Cases& cases, const RecordedVariant& variant, ExplainedGroup& group) const {
     const std::string title = printable(variant.title);
     ExplainedStage stage{.variant = printable(variant.name),
                          .title = variant.rung ? fmt::format("{} {}", *variant.rung, title) : title,
@@ -123,17 +123,17 @@ class Explainer {
                          .measured_ns = {},
                          .measured_of = {},
                          .why_not = {}};
-    const auto any = std::ranges::find(cases, variant.name, &CaseFigures::variant);
+    const auto any = std::ranges::find(cases, variant.name, &RecordedCase::variant);
     if (any == cases.end()) return;
-    if (const CaseFigures* const counted = case_of(cases, variant.name, &RecordedCase::counters)) {
+    if (const RecordedCase* const counted = case_of(cases, variant.name, &RecordedCase::counters)) {
       stage.predictions = counted->predictions;
-      const CaseFigures* const below = case_of(cases, variant.builds_on, &RecordedCase::counters);
+      const RecordedCase* const below = case_of(cases, variant.builds_on, &RecordedCase::counters);
       if (below != nullptr) stage.changes = changes(*below->counters, *counted->counters);
     } else {
       stage.why_not = fmt::format("{}", (*any)->status);
       if (!(*any)->reason.empty()) stage.why_not += fmt::format(": {}", printable((*any)->reason));
     }
-    if (const CaseFigures* const timed = case_of(cases, variant.name, &RecordedCase::time)) {
+    if (const RecordedCase* const timed = case_of(cases, variant.name, &RecordedCase::time)) {
       stage.measured_ns = timed->time->median;
       stage.measured_of = printable(timed->time->of);
       group.real_gpu = text_at(device_facts(context_, timed->device), "/name", printable(timed->device));
@@ -177,8 +177,8 @@ class Explainer {
   }
 
   const ordered_json& context_;
-  std::vector<CaseFigures> all_;
-  std::vector<VariantFigures> variants_;
+  std::vector<RecordedCase> all_;
+  std::vector<RecordedVariant> variants_;
   std::vector<Key> order_;
   std::map<Key, Cases> cases_;
 };

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/measure/records/case_figures.hpp"
+#include "harness/measure/records/recorded_case.hpp"
 
 namespace convladder {
 

@@ -9,7 +9,7 @@
 #include "devices/cpu/all_cores.hpp"
 #include "harness/measure/cases/case_client.hpp"
 #include "harness/measure/cases/case_session.hpp"
-#include "harness/measure/cases/counters.hpp"
+#include "harness/measure/cases/counters_json.hpp"
 #include "harness/measure/cases/workload.hpp"
 #include "harness/measure/ladders/opened_ladder.hpp"
 #include "harness/measure/machine/ptx_hash.hpp"

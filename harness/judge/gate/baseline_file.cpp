@@ -9,7 +9,7 @@
 #include <set>
 #include <tuple>
 
-#include "harness/measure/cases/counters.hpp"
+#include "harness/measure/cases/counters_json.hpp"
 #include "harness/measure/plan/shape_json.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"

@@ -51,7 +51,7 @@ RankGroups::RankGroups(const RankPlan& plan, const RankOptions& options, const I
     : options_(options),
       images_(images),
       progress_(progress),
-      ceilings_(options.run, groups_of_devices(plan), ordered_json::array()),
+      ceilings_(options.run, groups_of_devices(plan)),
       judge_(ceilings_) {}
 
 RunOptions RankGroups::options_for(const RankingPlan& ranking, std::size_t size) const {
@@ -104,10 +104,10 @@ GroupOutcomes RankGroups::run_within(const std::vector<PlannedCase>& cases, cons
       [&](const PlannedCase& planned, const CaseOutcome& unjudged) {
         CaseOutcome outcome = unjudged;
         if (!outcome.times.empty() && first_round && !ranking.virtual_clock) {
-          outcome.quality = quality_json({.samples = outcome.times.front().samples,
-                                          .threads = planned.device == "cpu" ? cpu_threads() : 1,
-                                          .load = watch_.load_since(*first_round),
-                                          .anchors = std::nullopt});
+          outcome.quality = judge_quality({.samples = outcome.times.front().samples,
+                                           .threads = planned.device == "cpu" ? cpu_threads() : 1,
+                                           .load = watch_.load_since(*first_round),
+                                           .anchors = std::nullopt});
         }
         if (verified[planned.id] > 1) {  // it was measured alone, and so in no round of the baseline
           outcome = ended_case(Status::launch_failed, "there is no memory for it beside the yardstick");

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "harness/measure/plan/not_run.hpp"
+#include "harness/measure/records/case_json.hpp"
 #include "harness/measure/records/recorded_run.hpp"
-#include "harness/measure/runs/case_json.hpp"
 #include "harness/measure/statistics/interval_json.hpp"
 #include "harness/measure/statistics/statistics.hpp"
 #include "harness/measure/sweep/sweep_score.hpp"
@@ -46,24 +46,22 @@ ordered_json time_of(const CaseOutcome* outcome) {
 }
 
 /// The predicted range on that GPU; null where there is no prediction, or it cannot be launched there.
-ordered_json predicted_on(const std::string& gpu, const ordered_json& prediction) {
-  if (prediction.is_null()) return nullptr;
-  for (const ordered_json& one : prediction.at("gpus")) {
-    if (one.at("gpu") != gpu || one.at("low").is_null()) continue;
-    return {{"gpu", gpu},
-            {"unit", "ns"},
-            {"low", one.at("low")},
-            {"high", one.at("high")},
-            {"binding_low", one.at("binding_low")},
-            {"binding_high", one.at("binding_high")}};
-  }
-  return nullptr;
+ordered_json predicted_on(const std::string& gpu, const std::vector<PredictedFigure>& predictions) {
+  const auto found = std::ranges::find(predictions, gpu, &PredictedFigure::gpu);
+  if (found == predictions.end() || !found->runs()) return nullptr;
+  return {{"gpu", gpu},
+          {"unit", "ns"},
+          {"low", *found->low_ns},
+          {"high", *found->high_ns},
+          {"binding_low", found->binding_low},
+          {"binding_high", found->binding_high}};
 }
 
-ordered_json counted_json(const CaseOutcome& outcome) {
-  if (outcome.status != Status::ok || outcome.counters.is_null()) return nullptr;
-  const ordered_json& totals = outcome.counters.at("totals");
-  return {{"cycles", multiprocessor_cycles(totals)}, {"totals", totals}};
+ordered_json counted_json(const std::optional<CaseCounters>& counters) {
+  if (!counters) return nullptr;
+  ordered_json totals = ordered_json::object();
+  for (const auto& [name, value] : counters->totals) totals[name] = value;
+  return {{"cycles", multiprocessor_cycles(counters->totals)}, {"totals", std::move(totals)}};
 }
 
 /// The figure that tables show for a case: nanoseconds or cycles.
@@ -175,7 +173,7 @@ ordered_json made_of_json(const RankPlan& plan, const RankEntry& entry, const st
 ordered_json rank_case_json(const RankEntry& entry, const PlannedCase& planned, const RankedOutcome& ranked,
                             ordered_json made_of, const std::string& gpu) {
   const CaseOutcome& outcome = *ranked.outcome;
-  const ordered_json whole = case_json(planned, outcome);
+  const RecordedCase figures = recorded_case(planned, outcome);
   return {{"id", planned.id},
           {"name", entry.name},
           {"role", role_name(entry.role)},
@@ -187,13 +185,13 @@ ordered_json rank_case_json(const RankEntry& entry, const PlannedCase& planned, 
           {"made_of", std::move(made_of)},
           {"keep", ranked.keep},
           {"seconds", ranked.seconds},
-          {"verification", outcome.verification},
+          {"verification", verification_json(outcome.verification)},
           {"time", time_of(&outcome)},
           {"yardstick", text_or_null(ranked.yardstick)},
           {"yardstick_time", time_of(ranked.beside)},
-          {"predicted", predicted_on(gpu, whole.at("prediction"))},
-          {"counted", counted_json(outcome)},
-          {"quality", outcome.quality}};
+          {"predicted", predicted_on(gpu, figures.predictions)},
+          {"counted", counted_json(figures.counters)},
+          {"quality", quality_json(outcome.quality)}};
 }
 
 RankCase read_rank_case(const JsonPlace& place) {

@@ -16,7 +16,7 @@
 #include "harness/measure/cases/stage_device.hpp"
 #include "harness/measure/machine/quality.hpp"
 #include "harness/measure/plan/not_run.hpp"
-#include "harness/measure/runs/case_json.hpp"
+#include "harness/measure/records/case_json.hpp"
 #include "harness/measure/statistics/statistics.hpp"
 #include "support/errors.hpp"
 #include "support/progress.hpp"
@@ -359,15 +359,15 @@ class RankRun {
 RecordContent rank_content(const RankPlan& plan, const RankOptions& options,
                            const std::vector<std::string>& command_line, const ImageSet& images) {
   return {.command_line = command_line,
-          .options = to_json(options),
+          .options = record_part(to_json(options)),
           .seed = options.run.seed,
-          .dataset = dataset_json(images),
+          .dataset = record_part(dataset_json(images)),
           .planned = planned_ids(plan),
-          .fields = {{"problem", {{"name", plan.problem->name()}, {"title", plan.problem->title()}}},
-                     {"ladder", options.run.ladder},
-                     {"submissions", options.submissions},
-                     {"left_alone", plan.left_alone}},
-          .behind = {{"rankings", ordered_json::array()}}};
+          .fields = record_part({{"problem", {{"name", plan.problem->name()}, {"title", plan.problem->title()}}},
+                                 {"ladder", options.run.ladder},
+                                 {"submissions", options.submissions},
+                                 {"left_alone", plan.left_alone}}),
+          .behind = record_part({{"rankings", ordered_json::array()}})};
 }
 
 bool keeps(const ordered_json& one_case, const RankPlan& plan, const RankOptions& options) {

@@ -12,7 +12,7 @@
 
 #include "devices/cpu/other_threads.hpp"
 #include "devices/device_error.hpp"
-#include "harness/measure/cases/counters.hpp"
+#include "harness/measure/cases/counters_json.hpp"
 #include "harness/measure/cases/google_engine.hpp"
 #include "harness/measure/isolation/child_process.hpp"
 
@@ -255,7 +255,7 @@ ordered_json CaseSession::count() {
     repeat_images(images, batch);
     kernels = count_images(images, batch);
   }
-  return {{"counters", counters_json(kernels, batch, exact)}};
+  return {{"counters", counters_json(case_counters(std::move(kernels), batch, exact))}};
 }
 
 ordered_json CaseSession::profile(int calls) {

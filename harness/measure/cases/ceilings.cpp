@@ -1,22 +1,21 @@
 #include "harness/measure/cases/ceilings.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <chrono>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "devices/cpu/cpu_facts.hpp"
 #include "harness/measure/isolation/served_process.hpp"
 #include "harness/measure/isolation/session.hpp"
 #include "harness/measure/plan/device_argument.hpp"
 #include "harness/measure/plan/step_timeout.hpp"
-#include "harness/measure/statistics/interval_json.hpp"
 #include "harness/measure/statistics/statistics.hpp"
-#include "support/errors.hpp"
-#include "support/json_null.hpp"
 #include "variants/ceilings/ceilings.hpp"
 
 namespace convladder {
@@ -37,7 +36,6 @@ constexpr double kStretchSeconds = 2.5e-3;
 constexpr double kMostCallsOfStretch = 256;
 constexpr double kSameRate = 0.02;  // tolerance between the stretches whose median counts
 constexpr std::size_t kStretchesOfMedian = 5;
-constexpr std::array<CeilingLimit, 3> kLimits{kMultiplyAddLimit, kStoreLimit, kCopyLimit};
 
 class CeilingsHere final : public Session {
  public:
@@ -114,41 +112,21 @@ std::unique_ptr<CaseClient> start_ceilings(const std::string& device, const RunO
       step_timeout_seconds(std::nullopt, {}, find_device_kind(device)), ordered_json{{"device", device}});
 }
 
-ordered_json limit_json(const CeilingLimit& limit, const std::vector<double>& samples) {
-  return {{"name", limit.name},
-          {"kind", "measured"},
-          {"unit", limit.unit},
-          {"median", median(samples)},
-          {"interval", interval_json(median_interval(samples))},
-          {"samples", samples}};
-}
-
 }  // namespace
 
-/// The state and samples of one device.
-struct CeilingSampler::OfDevice {
-  std::string name;
-  std::size_t cache_bytes = 0;
+/// The samples of one device, and the state of sampling it.
+struct CeilingSampler::OfDevice : DeviceCeilings {
   double seconds_of_group = 0;  ///< seconds that a group may take
   int rounds = 0;               ///< rounds of the group's cases so far
   int next_round = 1;           ///< the round after which a sample is due
   double seconds = 0;           ///< taken in this group
-  std::string choice;
-  std::size_t buffer_bytes = 0;
-  std::string failure;
-  std::array<std::vector<double>, kLimits.size()> samples;
   std::unique_ptr<CaseClient> client;
   bool sampled = false;      ///< in this session
   bool one_process = false;  ///< no case can be open while it is sampled
 
-  /// Takes over the record of a session before this one.
-  void take_over(const ordered_json& before) {
-    cache_bytes = before.at("last_level_cache_bytes").get<std::size_t>();
-    buffer_bytes = before.at("buffer_bytes").get<std::size_t>();
-    if (before.at("choice").is_string()) choice = before.at("choice").get<std::string>();
-    for (std::size_t i = 0; i < before.at("limits").size(); ++i) {
-      samples.at(i) = before.at("limits").at(i).at("samples").get<std::vector<double>>();
-    }
+  void add(const CeilingLimit& limit, double rate) {
+    const auto known = std::ranges::find(limits, limit.name, [](const SampledLimit& one) { return one.limit.name; });
+    (known == limits.end() ? limits.emplace_back(SampledLimit{limit}) : *known).samples.push_back(rate);
   }
 };
 
@@ -179,27 +157,23 @@ const ServedRegistration serve_ceilings_registration("serve-ceilings", serve_cei
 }  // namespace
 
 CeilingSampler::CeilingSampler(const RunOptions& options, const std::map<std::string, int>& groups,
-                               const ordered_json& recorded)
+                               const Ceilings& recorded)
     : options_(options) {
   // Under a profiler, only the kernels that were asked for.
   if (options.profile_calls) return;
   for (const DeviceKind& kind : device_kinds()) {
     const auto planned = groups.find(std::string(kind.name));
-    const auto before =
-        std::ranges::find_if(recorded, [&kind](const ordered_json& one) { return one.at("device") == kind.name; });
+    const DeviceCeilings* const before = find_ceilings_of(recorded, kind.name);
     // A virtual clock's limits are the model's own.
     const bool measures =
         planned != groups.end() && kind.has_clock && !kind.clock_is_virtual() && find_ceilings(kind.family) != nullptr;
-    if (!measures && before == recorded.end()) continue;
+    if (!measures && before == nullptr) continue;
     auto one = std::make_unique<OfDevice>();
-    one->name = kind.name;
-    try {
-      if (before != recorded.end()) one->take_over(*before);
-    } catch (const std::exception&) {  // another type, or more limits than there are
-      throw UserError(fmt::format("the record's ceilings of {} are invalid, so the run cannot be resumed", kind.name));
-    }
+    if (before != nullptr) static_cast<DeviceCeilings&>(*one) = *before;
+    one->device = kind.name;
+    one->failure.clear();  // it may work now
     if (measures) {
-      one->cache_bytes = last_level_cache_bytes(kind);
+      one->last_level_cache_bytes = last_level_cache_bytes(kind);
       one->one_process = kind.capacity != nullptr && kind.capacity().one_process;
       one->seconds_of_group = kCeilingSeconds / planned->second;
     }
@@ -210,14 +184,14 @@ CeilingSampler::CeilingSampler(const RunOptions& options, const std::map<std::st
 CeilingSampler::~CeilingSampler() = default;
 
 CeilingSampler::OfDevice* CeilingSampler::find(const std::string& device) const {
-  const auto found = std::ranges::find(devices_, device, [](const auto& one) { return one->name; });
+  const auto found = std::ranges::find(devices_, device, [](const auto& one) { return one->device; });
   return found == devices_.end() ? nullptr : found->get();
 }
 
 void CeilingSampler::sample(OfDevice& one) const {
   if (!one.failure.empty()) return;
   const auto start = CeilingClock::now();
-  if (one.client == nullptr) one.client = start_ceilings(one.name, options_);
+  if (one.client == nullptr) one.client = start_ceilings(one.device, options_);
   const ordered_json reply = one.client->ask({{"do", "sample ceilings"}});
   if (reply.contains("status")) {
     one.failure = reply.at("reason").get<std::string>();
@@ -227,9 +201,7 @@ void CeilingSampler::sample(OfDevice& one) const {
   one.sampled = true;
   one.choice = reply.at("choice").get<std::string>();
   one.buffer_bytes = reply.at("buffer_bytes").get<std::size_t>();
-  for (std::size_t i = 0; i < kLimits.size(); ++i) {
-    one.samples[i].push_back(reply.at(kLimits[i].name).get<double>());
-  }
+  for (const CeilingLimit& limit : kCeilingLimits) one.add(limit, reply.at(limit.name).get<double>());
   if (one.one_process) one.client.reset();
   one.seconds += std::chrono::duration<double>(CeilingClock::now() - start).count();
 }
@@ -265,67 +237,51 @@ void CeilingSampler::finish() {
   }
 }
 
-ordered_json CeilingSampler::json() const {
-  ordered_json list = ordered_json::array();
+Ceilings CeilingSampler::measured() const {
+  Ceilings ceilings;
   for (const std::unique_ptr<OfDevice>& one : devices_) {
-    if (one->samples.front().empty() && one->failure.empty()) continue;
-    ordered_json limits = ordered_json::array();
-    for (std::size_t i = 0; i < kLimits.size(); ++i) {
-      if (!one->samples[i].empty()) limits.push_back(limit_json(kLimits[i], one->samples[i]));
-    }
-    list.push_back({{"device", one->name},
-                    {"choice", text_or_null(one->choice)},
-                    {"last_level_cache_bytes", one->cache_bytes},
-                    {"buffer_bytes", one->buffer_bytes},
-                    {"reason", text_or_null(one->failure)},
-                    {"limits", std::move(limits)}});
+    if (!one->limits.empty() || !one->failure.empty()) ceilings.push_back(*one);
   }
-  return list;
+  return ceilings;
 }
 
 std::vector<std::string> CeilingSampler::lines() const {
   std::vector<std::string> lines;
   for (const std::unique_ptr<OfDevice>& one : devices_) {
-    if (!one->failure.empty()) lines.push_back(fmt::format("{}: no ceilings: {}", one->name, one->failure));
+    if (!one->failure.empty()) lines.push_back(fmt::format("{}: no ceilings: {}", one->device, one->failure));
     if (!one->sampled) continue;
-    std::string line = fmt::format("{}:", one->name);
-    for (std::size_t i = 0; i < kLimits.size(); ++i) {
-      line +=
-          fmt::format("{} {} {:.3g} {}", i == 0 ? "" : ",", kLimits[i].name, median(one->samples[i]), kLimits[i].unit);
+    std::vector<std::string> limits;
+    for (const SampledLimit& limit : one->limits) {
+      limits.push_back(fmt::format("{} {:.3g} {}", limit.limit.name, median(limit.samples), limit.limit.unit));
     }
-    lines.push_back(fmt::format("{} (measured, {} samples)", line, one->samples.front().size()));
+    lines.push_back(fmt::format("{}: {} (measured, {} samples)", one->device, fmt::join(limits, ", "),
+                                one->limits.front().samples.size()));
   }
   return lines;
 }
 
-ordered_json pooled_ceilings(const std::vector<JsonPlace>& of_machines) {
-  ordered_json pooled = ordered_json::array();
-  std::map<std::string, std::array<std::vector<double>, kLimits.size()>> samples;
-  for (const JsonPlace& machine : of_machines) {
-    for (const JsonPlace& one : machine.list()) {
-      const std::string device = one.at("device").name();
-      if (!samples.contains(device)) {
-        ordered_json entry = one.object();
-        entry["limits"] = ordered_json::array();
-        pooled.push_back(std::move(entry));
+Ceilings pooled_ceilings(const std::vector<Ceilings>& of_machines) {
+  Ceilings pooled;
+  for (const Ceilings& machine : of_machines) {
+    for (const DeviceCeilings& one : machine) {
+      const auto known = std::ranges::find(pooled, one.device, &DeviceCeilings::device);
+      if (known == pooled.end()) {
+        pooled.push_back(one);
+        continue;
       }
-      auto& of_device = samples[device];
-      const std::vector<JsonPlace> limits = one.at("limits").list();
-      for (const JsonPlace& limit : limits) {
-        const auto known = std::ranges::find(kLimits, limit.at("name").text(),
-                                             [](const CeilingLimit& l) { return std::string(l.name); });
-        if (known == kLimits.end()) limit.at("name").expected("a limit of a device");
-        std::ranges::move(limit.at("samples").numbers({.least = kAboveZero}),
-                          std::back_inserter(of_device.at(static_cast<std::size_t>(known - kLimits.begin()))));
+      for (const SampledLimit& limit : one.limits) {
+        const auto same = std::ranges::find(known->limits, limit.limit.name,
+                                            [](const SampledLimit& other) { return other.limit.name; });
+        if (same == known->limits.end()) {
+          known->limits.push_back(limit);
+        } else {
+          same->samples.insert(same->samples.end(), limit.samples.begin(), limit.samples.end());
+        }
       }
     }
   }
-  for (ordered_json& entry : pooled) {
-    const auto& of_device = samples.at(entry.at("device").get<std::string>());
-    for (std::size_t i = 0; i < kLimits.size(); ++i) {
-      if (!of_device[i].empty()) entry["limits"].push_back(limit_json(kLimits[i], of_device[i]));
-    }
-    if (!of_device.front().empty()) entry["reason"] = nullptr;  // it failed on some of them at most
+  for (DeviceCeilings& one : pooled) {
+    if (!one.limits.empty()) one.failure.clear();  // it failed on some of them at most
   }
   return pooled;
 }

@@ -3,25 +3,15 @@
 
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "devices/device_registry.hpp"
 #include "harness/measure/isolation/child_process.hpp"
+#include "harness/measure/machine/device_ceilings.hpp"
 #include "harness/measure/plan/options.hpp"
-#include "support/json_place.hpp"
 
 namespace convladder {
-
-/// One limit of a device, as the record names it.
-struct CeilingLimit {
-  const char* name;
-  const char* unit;
-};
-inline constexpr CeilingLimit kMultiplyAddLimit{"FMA peak", "GFLOP/s"};
-inline constexpr CeilingLimit kStoreLimit{"streaming store", "GB/s"};
-inline constexpr CeilingLimit kCopyLimit{"copy", "GB/s"};
 
 /// Bytes of the device's last-level cache; 0 where it does not say.
 std::size_t last_level_cache_bytes(const DeviceKind& kind);
@@ -37,9 +27,8 @@ std::unique_ptr<CaseClient> start_ceilings_here(const std::string& device);
 class CeilingSampler {
  public:
   /// `groups` is how many groups of cases each device will measure; a device without a clock, or whose family has no
-  /// kernels for it, has no ceilings. `recorded` is the ceilings that a session before this one left, or null.
-  CeilingSampler(const RunOptions& options, const std::map<std::string, int>& groups,
-                 const nlohmann::ordered_json& recorded);
+  /// kernels for it, has no ceilings. `recorded` is the ceilings that a session before this one left.
+  CeilingSampler(const RunOptions& options, const std::map<std::string, int>& groups, const Ceilings& recorded = {});
   ~CeilingSampler();
   CeilingSampler(const CeilingSampler&) = delete;
   CeilingSampler& operator=(const CeilingSampler&) = delete;
@@ -54,8 +43,8 @@ class CeilingSampler {
   /// After the last case of all: a sample of every device that has some. Ends their processes.
   void finish();
 
-  /// `ceilings` of the record: one entry for each device that was sampled or failed.
-  nlohmann::ordered_json json() const;
+  /// All samples so far, those of earlier sessions included.
+  Ceilings measured() const;
   /// For people, a line for each device that was sampled now: "cpu: FMA peak 530 GFLOP/s, …".
   std::vector<std::string> lines() const;
 
@@ -68,8 +57,7 @@ class CeilingSampler {
   std::vector<std::unique_ptr<OfDevice>> devices_;
 };
 
-/// The `ceilings` of several machines of a kind as one list: all their samples together. Throws UserError for a list
-/// that is not as this program writes it.
-nlohmann::ordered_json pooled_ceilings(const std::vector<JsonPlace>& of_machines);
+/// The ceilings of several machines of a kind as one: all their samples together.
+Ceilings pooled_ceilings(const std::vector<Ceilings>& of_machines);
 
 }  // namespace convladder

@@ -1,15 +1,8 @@
 #include "harness/measure/cases/counters.hpp"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
-#include <string_view>
-
-#include "harness/measure/plan/shape_json.hpp"
 
 namespace convladder {
-
-using nlohmann::ordered_json;
-
 namespace {
 
 /// Nsight Compute ends the names of sums with ".sum"; ratios are means, which do not grow with the batch.
@@ -22,8 +15,16 @@ int executed_images(const std::vector<KernelCounters>& kernels, int batch) {
   return most == 0 ? batch : static_cast<int>(most);
 }
 
-CounterValues values_of(const JsonPlace& place, const char* field) {
-  return place.has(field) ? place.at(field).numbers_by_name() : CounterValues();
+void add_sums(const CounterValues& values, CounterValues& sums) {
+  for (const auto& [name, value] : values) {
+    if (!is_sum(name)) continue;
+    const auto known = std::ranges::find(sums, name, &CounterValues::value_type::first);
+    if (known == sums.end()) {
+      sums.emplace_back(name, value);
+    } else {
+      known->second += value;
+    }
+  }
 }
 
 }  // namespace
@@ -43,53 +44,27 @@ std::optional<double> sum_of(const CounterValues& counters, std::span<const char
   return sum;
 }
 
-CountedFigures read_counters(const JsonPlace& place) {
-  return {values_of(place, "totals"), values_of(place, "modelled"),
-          place.has("kernels") ? read_kernels(place.at("kernels")) : std::vector<KernelCounters>()};
+CaseCounters case_counters(std::vector<KernelCounters> kernels, int batch, bool exact) {
+  CaseCounters counters{.images_executed = executed_images(kernels, batch),
+                        .batch = batch,
+                        .exact = exact,
+                        .totals = {},
+                        .modelled = {},
+                        .kernels = std::move(kernels)};
+  if (counters.kernels.size() == 1) {  // a single kernel's ratios are the case's
+    counters.totals = counters.kernels.front().values;
+    counters.modelled = counters.kernels.front().modelled;
+    return counters;
+  }
+  for (const KernelCounters& kernel : counters.kernels) {
+    add_sums(kernel.values, counters.totals);
+    add_sums(kernel.modelled, counters.modelled);
+  }
+  return counters;
 }
 
-std::vector<KernelCounters> read_kernels(const JsonPlace& place) {
-  std::vector<KernelCounters> kernels;
-  for (const JsonPlace& kernel : place.list()) {
-    kernels.push_back({kernel.at("kernel").text(), read_dim(kernel.at("grid")), read_dim(kernel.at("block")),
-                       kernel.at("values").numbers_by_name(), kernel.at("modelled").numbers_by_name()});
-  }
-  return kernels;
-}
-
-ordered_json counters_json(const std::vector<KernelCounters>& kernels, int batch, bool exact) {
-  ordered_json list = ordered_json::array();
-  ordered_json totals = ordered_json::object();
-  ordered_json modelled_totals = ordered_json::object();
-  const auto add = [](const auto& values, ordered_json& sums) {
-    ordered_json of_kernel = ordered_json::object();
-    for (const auto& [name, value] : values) {
-      of_kernel[name] = value;
-      if (is_sum(name)) sums[name] = sums.value(name, 0.0) + value;
-    }
-    return of_kernel;
-  };
-  for (const KernelCounters& kernel : kernels) {
-    ordered_json values = add(kernel.values, totals);
-    ordered_json modelled = add(kernel.modelled, modelled_totals);
-    list.push_back({{"kernel", kernel.kernel},
-                    {"grid", dim_json(kernel.grid)},
-                    {"block", dim_json(kernel.block)},
-                    {"values", std::move(values)},
-                    {"modelled", std::move(modelled)}});
-  }
-  if (kernels.size() == 1) {  // a single kernel's ratios are the case's
-    totals = list.front().at("values");
-    modelled_totals = list.front().at("modelled");
-  }
-  return {{"kind", "counted"},
-          {"of", "PTX instructions executed by the simulated device; 'modelled': traffic from its model of the caches"},
-          {"images_executed", executed_images(kernels, batch)},
-          {"batch", batch},
-          {"exact", exact},
-          {"totals", std::move(totals)},
-          {"modelled", std::move(modelled_totals)},
-          {"kernels", std::move(list)}};
+std::optional<double> warp_instructions(const CaseCounters& counters) {
+  return counter_of(counters.totals, "smsp__inst_executed.sum");
 }
 
 }  // namespace convladder

@@ -1,7 +1,6 @@
-// A case's counters in the record: written, and read back.
+// What a device counted while it executed a case.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -10,11 +9,10 @@
 #include <vector>
 
 #include "devices/device.hpp"
-#include "support/json_place.hpp"
 
 namespace convladder {
 
-/// Counter values by the profiler's names for them.
+/// Counter values by the profiler's names for them. Sums end in ".sum".
 using CounterValues = std::vector<std::pair<std::string, double>>;
 
 /// The counter of that name; none where it is not there.
@@ -22,19 +20,22 @@ std::optional<double> counter_of(const CounterValues& counters, std::string_view
 /// The sum of the counters of these names; none unless all of them are there.
 std::optional<double> sum_of(const CounterValues& counters, std::span<const char* const> names);
 
-/// The counters of a case, as its record has them.
-struct CountedFigures {
-  CounterValues totals;
-  CounterValues modelled;
+/// The counters of a case, for all of its batch.
+struct CaseCounters {
+  int images_executed = 0;  ///< of the batch, by the blocks that ran
+  int batch = 0;
+  bool exact = true;       ///< false: sums are extrapolated from the blocks that ran
+  CounterValues totals;    ///< sums over all kernels; of a single kernel its ratios as well
+  CounterValues modelled;  ///< traffic from a model of the caches, added up in the same way
   std::vector<KernelCounters> kernels;
+
+  bool operator==(const CaseCounters&) const = default;
 };
 
-/// Reads `counters` of a case. Missing counters are left out. Throws UserError.
-CountedFigures read_counters(const JsonPlace& place);
-/// Reads `counters.kernels`: [{"kernel", "grid", "block", "values", "modelled"}, …]. Throws UserError.
-std::vector<KernelCounters> read_kernels(const JsonPlace& place);
+/// The counters of a case that launched these kernels.
+CaseCounters case_counters(std::vector<KernelCounters> kernels, int batch, bool exact = true);
 
-/// `counters` of a case in the record, for all of its batch.
-nlohmann::ordered_json counters_json(const std::vector<KernelCounters>& kernels, int batch, bool exact = true);
+/// Warp instructions; none where they were not counted.
+std::optional<double> warp_instructions(const CaseCounters& counters);
 
 }  // namespace convladder

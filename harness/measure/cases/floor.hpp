@@ -1,10 +1,10 @@
 // A layer's floor: the time below which no variant gets on this device, from its ceilings as measured.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 
+#include "harness/measure/machine/device_ceilings.hpp"
 #include "variants/problem_size.hpp"
 
 namespace convladder {
@@ -38,20 +38,13 @@ struct CaseRoofline {
 /// The case's roofline; none where there is nothing to move or to compute, or no time (nanoseconds).
 std::optional<CaseRoofline> case_roofline_of(const std::optional<Floor>& floor, const std::optional<double>& layer_ns);
 
-/// `ladders[].rows[].roofline` of the record.
-nlohmann::ordered_json case_roofline_json(const std::optional<CaseRoofline>& roofline);
-
-/// The floor of a layer with its batch, from the record's `ceilings`; none where the device has none.
+/// The floor of a layer with its batch, from the run's ceilings; none where the device has none.
 ///   operations = `ProblemSize::least_flop` / FMA peak; for a convolution, the taps that are on the image
 ///   bytes      = output written once at the rate of streaming stores, input and weights read once at the rate that a
 ///                copy has left for reading: copying a byte takes 2 / copy, of which 1 / store is for writing it. Null
 ///                where all of it fits into the last-level cache, from which the memory's rate is no bound.
 /// The floor is the larger of the two, which is the `bound`. It does not hold for Winograd and FFT, which multiply less
 /// often.
-std::optional<Floor> floor_of(const ProblemSize& shape, const std::string& device,
-                              const nlohmann::ordered_json& ceilings);
-
-/// `ladders[].floor` of the record.
-nlohmann::ordered_json floor_json(const std::optional<Floor>& floor);
+std::optional<Floor> floor_of(const ProblemSize& shape, const std::string& device, const Ceilings& ceilings);
 
 }  // namespace convladder

@@ -9,7 +9,7 @@
 
 #include "devices/kernel_resources.hpp"
 #include "harness/measure/cases/case_session.hpp"
-#include "harness/measure/cases/counters.hpp"
+#include "harness/measure/cases/counters_json.hpp"
 #include "harness/measure/cases/stage_device.hpp"
 #include "harness/measure/ladders/opened_ladder.hpp"
 #include "harness/measure/machine/build_information.hpp"
@@ -47,26 +47,24 @@ bool is_slower_than_the_case(const PlannedCase& planned) {
   return build::sanitized && planned.variant.variant->compiled_stage() != nullptr;
 }
 
+std::string dim_text(const Dim3& dim) { return fmt::format("[{},{},{}]", dim.x, dim.y, dim.z); }
+
 /// The launches that were not planned, in one line: resources and predictions go by the plan. Empty if all was launched
 /// as planned.
-std::string other_than_planned(const PlannedCase& planned, const ordered_json& counters) {
+std::string other_than_planned(const PlannedCase& planned, const std::vector<KernelCounters>& kernels) {
   if (planned.variant.variant->launches_by_itself()) return {};
   const std::vector<KernelLaunch> plan = planned.variant.variant->launch_plan(planned.work.shape);
-  const ordered_json& kernels = counters.at("kernels");
   if (plan.empty()) return {};
   if (plan.size() != kernels.size()) {
     return fmt::format("it launches {} kernels, but its plan says {}", kernels.size(), plan.size());
   }
   for (std::size_t i = 0; i < plan.size(); ++i) {
-    const ordered_json& kernel = kernels.at(i);
+    const KernelCounters& kernel = kernels[i];
     const std::string name = kernel_display_name(plan[i].kernel);
-    if (kernel.at("kernel") == name && kernel.at("grid") == dim_json(plan[i].grid) &&
-        kernel.at("block") == dim_json(plan[i].block)) {
-      continue;
-    }
-    return fmt::format("it launches {} with grid {} and block {}, and its plan says {} with {} and {}",
-                       json_line(kernel.at("kernel")), json_line(kernel.at("grid")), json_line(kernel.at("block")),
-                       name, json_line(dim_json(plan[i].grid)), json_line(dim_json(plan[i].block)));
+    if (kernel.kernel == name && kernel.grid == plan[i].grid && kernel.block == plan[i].block) continue;
+    return fmt::format("it launches \"{}\" with grid {} and block {}, and its plan says {} with {} and {}",
+                       kernel.kernel, dim_text(kernel.grid), dim_text(kernel.block), name, dim_text(plan[i].grid),
+                       dim_text(plan[i].block));
   }
   return {};
 }
@@ -98,15 +96,8 @@ Measurement::Measurement(const PlannedCase& planned, const Workload& workload, c
   const double tolerance = std::min(planned.variant.variant->tolerance(), kLargestTolerance);
   verifier_.emplace(std::move(open), workload, tolerance, random_.next(), planned.device == "cpu");
   outcome_.input_kind = workload.input_kind();
-  outcome_.verification = {{"reference", planned.variant.problem->reference_name()},
-                           {"tolerance", tolerance},
-                           {"images_compared", 0},
-                           {"images_combined", 0},
-                           {"elements_compared", 0},
-                           {"before", nullptr},
-                           {"integers", nullptr},
-                           {"timed_calls_compared", 0},
-                           {"after", nullptr}};
+  outcome_.verification =
+      Verification{.reference = std::string(planned.variant.problem->reference_name()), .tolerance = tolerance};
 }
 
 void Measurement::attempt(const std::function<void()>& step) {
@@ -125,36 +116,35 @@ void Measurement::end(Status status, const std::string& reason) {
   outcome_.reason = reason;
   std::ranges::replace(outcome_.reason, '\n', ' ');  // a variant's exception may say it in several lines
   outcome_.times.clear();
-  outcome_.counters = nullptr;
+  outcome_.counters.reset();
 }
 
 void Measurement::refuse(const std::string& why) { end(Status::refused, why); }
 
 void Measurement::leave(const std::string& why) { end(Status::skipped, why); }
 
-void Measurement::take_check(const char* when, const Check& check) {
-  outcome_.verification[when] = check.to_json();
+void Measurement::take_check(std::optional<Check> Verification::*when, const Check& check) {
+  *outcome_.verification.*when = check;
   if (check.passed) return;
-  const std::string_view moment(when);
-  throw CaseFailure(Status::incorrect, (moment == "integers" ? "on small integers: "
-                                        : moment == "after"  ? "after timing: "
-                                                             : "") +
+  throw CaseFailure(Status::incorrect, (when == &Verification::integers ? "on small integers: "
+                                        : when == &Verification::after  ? "after timing: "
+                                                                        : "") +
                                            check.first_failure);
 }
 
 void Measurement::verify_and_calibrate() {
   attempt([this] {
     verifier_->prepare(ProblemKind::integers);
-    take_check("integers", verifier_->verify().check);
+    take_check(&Verification::integers, verifier_->verify().check);
     const ordered_json prepared = verifier_->prepare(ProblemKind::real);
     outcome_.prepare_ns = prepared.at("prepare_ns").get<double>();
     outcome_.choice = prepared.at("choice").get<std::string>();
 
     const CaseVerifier::Verified verified = verifier_->verify();
-    outcome_.verification["elements_compared"] = verified.check.compared;
-    outcome_.verification["images_combined"] = verified.check.combined_images;
-    outcome_.verification["images_compared"] = verified.check.images;
-    take_check("before", verified.check);
+    outcome_.verification->elements_compared = verified.check.compared;
+    outcome_.verification->images_combined = verified.check.combined_images;
+    outcome_.verification->images_compared = verified.check.images;
+    take_check(&Verification::before, verified.check);
     if (!planned_->untimed.empty()) return leave("right, and not timed: " + planned_->untimed);
     if (options_->profile_calls) verifier_->ask({{"do", "profile"}, {"calls", *options_->profile_calls}});
     if (!prepared.value("has_clock", true)) return count();
@@ -164,7 +154,7 @@ void Measurement::verify_and_calibrate() {
     const bool can_be_cold = prepared.at("can_be_cold").get<bool>();
     if (can_be_cold) {
       const CaseVerifier::Verified again = verifier_->verify();
-      take_check("before", again.check);
+      take_check(&Verification::before, again.check);
       call_ns = std::min(call_ns, again.call_ns);
     }
     if (prepared.value("is_asynchronous", false)) return add_enqueued_series(prepared, call_ns);
@@ -207,15 +197,17 @@ void Measurement::add_enqueued_series(const ordered_json& prepared, double call_
 
 void Measurement::count() {
   verifier_->set(Pokes::none);
-  outcome_.counters = verifier_->ask({{"do", "count"}}).at("counters");
-  if (const std::string other = other_than_planned(*planned_, outcome_.counters); !other.empty()) {
+  const ordered_json reply = verifier_->ask({{"do", "count"}});
+  const CaseCounters& counters =
+      outcome_.counters.emplace(read_counters(JsonPlace(reply.at("counters"), "its counters")));
+  if (const std::string other = other_than_planned(*planned_, counters.kernels); !other.empty()) {
     throw CaseFailure(Status::refused, other);
   }
-  if (outcome_.counters.at("kernels").empty()) {
+  if (counters.kernels.empty()) {
     throw CaseFailure(Status::refused, "it launched no kernel: there is nothing to count");
   }
   // A kernel that was executed whole must have written the images that nobody looks at, too.
-  const bool whole = outcome_.counters.at("images_executed") == outcome_.counters.at("batch");
+  const bool whole = counters.images_executed == counters.batch;
   if (whole && verifier_->left_in_last_image() > 0) {
     throw CaseFailure(Status::incorrect, "when it was counted, it left parts of the batch's last image unwritten");
   }
@@ -310,12 +302,11 @@ ordered_json Measurement::device_state() {
   if (!has_real_clock_ || !tells_state_) return ordered_json::object();
   ordered_json state = verifier_->ask({{"do", "state"}});
   if (state.contains("temperature_celsius")) {
-    outcome_.device_state["temperature_celsius"].push_back(state.at("temperature_celsius"));
+    outcome_.device_state.temperature_celsius.push_back(state.at("temperature_celsius").get<double>());
   }
   // Read after the work, from a device that has no counters: only reasons that still hold.
-  for (const ordered_json& reason : state.value("held_now", ordered_json::array())) {
-    ordered_json& seen = outcome_.device_state["throttle_reasons"];
-    if (seen.is_null()) seen = ordered_json::array();
+  for (const auto& reason : state.value("held_now", std::vector<std::string>())) {
+    std::vector<std::string>& seen = outcome_.device_state.throttle_reasons;
     if (std::ranges::find(seen, reason) == seen.end()) seen.push_back(reason);
   }
   return state;
@@ -443,9 +434,8 @@ void Measurement::look_at_calls(std::int64_t probed) {
 }
 
 void Measurement::take_look(const Check& check) {
-  take_check("after", check);
-  ordered_json& looked_at = outcome_.verification["timed_calls_compared"];
-  looked_at = looked_at.get<int>() + 1;
+  take_check(&Verification::after, check);
+  ++outcome_.verification->timed_calls_compared;
 }
 
 /// Looks at a call that finds the output of the call before it. All calls of a sample but the first do. Where a sample
@@ -456,7 +446,7 @@ void Measurement::look_at_following_call() {
   verifier_->set_for_following_call();
   ordered_json request = request_of("sample", series);
   request["iterations"] = 1;
-  take_check("after", verifier_->check(verifier_->ask(request).at("last_call").get<std::int64_t>()));
+  take_check(&Verification::after, verifier_->check(verifier_->ask(request).at("last_call").get<std::int64_t>()));
 }
 
 void Measurement::reconsider_claims() {
@@ -489,7 +479,7 @@ void Measurement::finish() {
   if (outcome_.status == Status::ok) {
     attempt([this] {
       // Only a part of a launch may have been counted: one more call, on another input, is checked instead.
-      if (!outcome_.counters.is_null()) return take_look(verifier_->verify().check);
+      if (outcome_.counters) return take_look(verifier_->verify().check);
       take_look(verifier_->check(last_call_));
       look_at_following_call();
       reconsider_claims();
@@ -503,10 +493,10 @@ void Measurement::finish() {
     outcome_.stopped_because = stopped_because_;
     outcome_.clock_is_held = clock_watch_.is_held();
     if (!outcome_.times.empty() && !outcome_.times.front().clock_mhz.empty()) {
-      outcome_.device_state["clock_mhz"] = outcome_.times.front().clock_mhz;
+      outcome_.device_state.clock_mhz = outcome_.times.front().clock_mhz;
     }
-    if (clock_watch_.taken_again() > 0) outcome_.device_state["samples_taken_again"] = clock_watch_.taken_again();
-    if (!clock_watch_.reasons().empty()) outcome_.device_state["throttle_reasons"] = clock_watch_.reasons();
+    outcome_.device_state.samples_taken_again = clock_watch_.taken_again();
+    if (!clock_watch_.reasons().empty()) outcome_.device_state.throttle_reasons = clock_watch_.reasons();
   }
   verifier_.reset();
 }

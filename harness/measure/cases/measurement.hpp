@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/measure/cases/case_outcome.hpp"
 #include "harness/measure/cases/case_verifier.hpp"
 #include "harness/measure/cases/clock_watch.hpp"
 #include "harness/measure/isolation/claimed_times.hpp"
@@ -18,37 +19,6 @@
 #include "support/seeded_random.hpp"
 
 namespace convladder {
-
-/// The samples of one kind of time, in the order they were taken.
-struct TimeSeries {
-  std::string of;                    ///< time_of::…
-  std::string cache;                 ///< "hot", "launched", "cold", or empty where the device has no such choice
-  int iterations = 1;                ///< calls per sample
-  std::vector<double> samples;       ///< nanoseconds per call
-  std::vector<double> clock_mhz{};   ///< of the device during each sample; empty, or one for each sample
-  std::vector<double> enqueue_ns{};  ///< host time for enqueuing a call; empty, or one for each sample
-  bool replayed = false;             ///< its calls are recorded once and enqueued many at a time
-  bool varied = false;               ///< each call has an input of its own
-
-  bool is_hot() const;
-};
-
-/// Everything that is known about a case at its end.
-struct CaseOutcome {
-  Status status = Status::ok;
-  std::string reason;
-  nlohmann::ordered_json verification;  ///< as in the record; null if it was never run
-  std::vector<TimeSeries> times;        ///< the case's time first; empty unless the status is ok
-  std::string stopped_because;
-  nlohmann::ordered_json counters;  ///< as in the record; null for devices that do not count
-  std::optional<double> prepare_ns;
-  std::string choice;
-  std::string input_kind = "images";
-  nlohmann::ordered_json device_state = nlohmann::ordered_json::object();
-  bool clock_is_held = false;         ///< all samples were taken while something held the device's clock down
-  nlohmann::ordered_json quality;     ///< as in the record; null without times, and where nobody looked
-  bool out_of_device_memory = false;  ///< whether it failed for lack of the device's memory
-};
 
 class Measurement {
  public:
@@ -79,7 +49,7 @@ class Measurement {
   /// Does one step; after a failure the outcome has the status.
   void attempt(const std::function<void()>& step);
   void end(Status status, const std::string& reason);
-  void take_check(const char* when, const Check& check);
+  void take_check(std::optional<Check> Verification::*when, const Check& check);
   void count();
   void add_series(const std::string& of, const std::string& cache, double call_ns);
   void add_enqueued_series(const nlohmann::ordered_json& prepared, double call_ns);

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "harness/measure/statistics/statistics.hpp"
@@ -12,9 +11,6 @@
 #include "variants/float32.hpp"
 
 namespace convladder {
-
-using nlohmann::ordered_json;
-
 namespace {
 
 constexpr double kLeastUncertainty = 1.25;
@@ -31,15 +27,11 @@ constexpr bool kLimitsAreTheMachines = false;
 #endif
 
 /// The highest rate that a limit may really have.
-std::optional<double> highest_rate(const ordered_json& of_device, const CeilingLimit& limit) {
-  for (const ordered_json& one : of_device.at("limits")) {
-    if (one.at("name") != limit.name) continue;
-    const auto samples = one.at("samples").get<std::vector<double>>();
-    if (samples.empty()) return std::nullopt;
-    const double highest = std::ranges::max(samples);
-    return highest * std::clamp(highest / median(samples), kLeastUncertainty, kMostUncertainty);
-  }
-  return std::nullopt;
+std::optional<double> highest_rate(const DeviceCeilings& of_device, const CeilingLimit& limit) {
+  const std::vector<double>* const samples = of_device.samples(limit);
+  if (samples == nullptr || samples->empty()) return std::nullopt;
+  const double highest = std::ranges::max(*samples);
+  return highest * std::clamp(highest / median(*samples), kLeastUncertainty, kMostUncertainty);
 }
 
 struct Least {
@@ -47,11 +39,10 @@ struct Least {
   std::string because;
 };
 
-std::optional<Least> least_time(const ordered_json& ceilings, const std::string& device, const ProblemSize& shape,
+std::optional<Least> least_time(const Ceilings& ceilings, const std::string& device, const ProblemSize& shape,
                                 double saved) {
-  const auto found =
-      std::ranges::find_if(ceilings, [&](const ordered_json& one) { return one.at("device") == device; });
-  if (found == ceilings.end()) return std::nullopt;
+  const DeviceCeilings* const found = find_ceilings_of(ceilings, device);
+  if (found == nullptr) return std::nullopt;
   const std::optional<double> peak = highest_rate(*found, kMultiplyAddLimit);
   const std::optional<double> store = highest_rate(*found, kStoreLimit);
   const std::optional<double> copy = highest_rate(*found, kCopyLimit);
@@ -59,7 +50,7 @@ std::optional<Least> least_time(const ordered_json& ceilings, const std::string&
   const double operations_ns = shape.least_flop() / saved / *peak;
   const double written = shape.output_bytes();
   const double all = shape.minimum_bytes();
-  const double beyond_cache = std::max(0.0, 1 - found->at("last_level_cache_bytes").get<double>() / all);
+  const double beyond_cache = std::max(0.0, 1 - static_cast<double>(found->last_level_cache_bytes) / all);
   const double bytes_ns = beyond_cache * std::max(written / *store, all / *copy);
   if (operations_ns >= bytes_ns) {
     return Least{operations_ns, fmt::format("{:.3g} GFLOP at {:.0f} GFLOP/s, the highest possible FMA peak,",
@@ -87,7 +78,7 @@ std::string TimeJudge::refusal(const std::string& device, const ProblemSize& sha
   const Clock::time_point end =
       Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(kPatienceSeconds));
   while (true) {
-    const std::optional<Least> least = least_time(ceilings_.json(), device, shape, saved_operations);
+    const std::optional<Least> least = least_time(ceilings_.measured(), device, shape, saved_operations);
     if (!least || shortest.ns >= least->ns) return {};
     if (Clock::now() >= end || !ceilings_.again(device)) {
       return fmt::format("its {} of {} is impossible: {} take {}", shortest.of, time_text(shortest.ns), least->because,

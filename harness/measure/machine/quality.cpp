@@ -6,18 +6,23 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <span>
 #include <utility>
 
 #include "harness/measure/statistics/statistics.hpp"
-#include "support/json_null.hpp"
-#include "support/printable.hpp"
 #include "support/units.hpp"
 
 namespace convladder {
 
-using nlohmann::ordered_json;
+const std::vector<double>* DeviceCeilings::samples(const CeilingLimit& limit) const {
+  const auto found = std::ranges::find(limits, limit.name, [](const SampledLimit& one) { return one.limit.name; });
+  return found == limits.end() ? nullptr : &found->samples;
+}
+
+const DeviceCeilings* find_ceilings_of(const Ceilings& ceilings, std::string_view device) {
+  const auto found = std::ranges::find(ceilings, device, &DeviceCeilings::device);
+  return found == ceilings.end() ? nullptr : &*found;
+}
 
 namespace {
 
@@ -63,13 +68,6 @@ std::optional<double> half_width_of(const std::vector<double>& samples) {
   return (interval->high - interval->low) / 2 / median(samples);
 }
 
-/// The limits of a device, an empty list where there are none.
-ordered_json limits_of(const ordered_json& ceilings, std::string_view device) {
-  const auto found =
-      std::ranges::find_if(ceilings, [&](const ordered_json& one) { return one.at("device") == device; });
-  return found == ceilings.end() ? ordered_json::array() : found->at("limits");
-}
-
 std::string others_text(double used, int cores, std::string_view up_to = "") {
   return fmt::format("others used {}{:.1f} of {} cores", up_to, used, cores);
 }
@@ -90,20 +88,27 @@ std::string_view quality_name(QualityMark mark) { return kMarks.at(static_cast<s
 
 std::string_view quality_sign(QualityMark mark) { return kMarks.at(static_cast<std::size_t>(mark)).sign; }
 
-std::size_t anchor_samples(const ordered_json& ceilings, std::string_view device) {
-  const ordered_json limits = limits_of(ceilings, device);
-  return limits.empty() ? 0 : limits.at(0).at("samples").size();
+std::optional<QualityMark> quality_from_name(std::string_view name) {
+  const auto* const mark = std::ranges::find(kMarks, name, &MarkText::name);
+  return mark == kMarks.end() ? std::nullopt : std::optional(static_cast<QualityMark>(mark - kMarks.begin()));
 }
 
-std::optional<AnchorSpread> anchor_spread(const ordered_json& ceilings, std::string_view device, std::size_t first) {
+std::size_t anchor_samples(const Ceilings& ceilings, std::string_view device) {
+  const DeviceCeilings* const its = find_ceilings_of(ceilings, device);
+  return its == nullptr || its->limits.empty() ? 0 : its->limits.front().samples.size();
+}
+
+std::optional<AnchorSpread> anchor_spread(const Ceilings& ceilings, std::string_view device, std::size_t first) {
+  const DeviceCeilings* const its = find_ceilings_of(ceilings, device);
+  if (its == nullptr) return std::nullopt;
   std::optional<AnchorSpread> worst;
-  for (const ordered_json& limit : limits_of(ceilings, device)) {
-    const auto samples = limit.at("samples").get<std::vector<double>>();
+  for (const SampledLimit& one : its->limits) {
+    const std::vector<double>& samples = one.samples;
     if (samples.size() < 2 || first >= samples.size()) continue;
     const double lowest = std::ranges::min(std::span(samples).subspan(first));
     const double ratio = std::ranges::max(samples) / lowest;
     if (!std::isfinite(ratio)) continue;
-    if (!worst || ratio > worst->ratio) worst = AnchorSpread{limit.at("name").get<std::string>(), ratio};
+    if (!worst || ratio > worst->ratio) worst = AnchorSpread{std::string(one.limit.name), ratio};
   }
   return worst;
 }
@@ -144,34 +149,17 @@ Quality judge_quality(const SeenOfCase& seen) {
   }
   std::ranges::stable_sort(found, std::ranges::greater(), &std::pair<QualityMark, std::string>::first);
   Quality quality;
-  if (seen.load) quality.load_of_others = seen.load->used / seen.load->cores;
+  if (seen.load) {
+    quality.load_of_others = seen.load->used / seen.load->cores;
+    quality.steal = seen.load->steal;
+  }
+  quality.drift = drift_of(seen.samples);
+  if (seen.anchors) quality.anchor_spread = seen.anchors->ratio;
   for (const auto& [mark, reason] : found) {
     if (mark == QualityMark::good) break;
     quality.mark = std::max(quality.mark, mark);
     quality.reasons.push_back(reason);
   }
-  return quality;
-}
-
-ordered_json quality_json(const SeenOfCase& seen) {
-  const Quality quality = judge_quality(seen);
-  return {{"mark", quality_name(quality.mark)},
-          {"reasons", quality.reasons},
-          {"load_of_others", or_null(quality.load_of_others)},
-          {"steal", seen.load ? ordered_json(seen.load->steal) : ordered_json()},
-          {"drift", or_null(drift_of(seen.samples))},
-          {"anchor_spread", seen.anchors ? ordered_json(seen.anchors->ratio) : ordered_json()}};
-}
-
-Quality read_quality(const JsonPlace& place) {
-  const std::string name = place.at("mark").text();
-  const auto* const mark = std::ranges::find(kMarks, name, &MarkText::name);
-  if (mark == kMarks.end()) place.at("mark").expected("good, noisy or disturbed");
-  Quality quality{.mark = static_cast<QualityMark>(mark - kMarks.begin()), .reasons = {}};
-  quality.load_of_others = place.at("load_of_others").number_or_none();
-  if (!quality.is_marked()) return quality;
-  for (const std::string& reason : place.at("reasons").texts()) quality.reasons.push_back(printable(reason));
-  if (quality.reasons.empty()) place.at("reasons").expected("at least one, because the mark is not good");
   return quality;
 }
 

@@ -1,14 +1,14 @@
 // How far a case's times can be trusted, by observations of the machine while it was measured.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "harness/measure/machine/device_ceilings.hpp"
 #include "harness/measure/machine/machine_load.hpp"
-#include "support/json_place.hpp"
 
 namespace convladder {
 
@@ -27,11 +27,10 @@ struct AnchorSpread {
   double ratio = 1;  ///< the highest sample of the run over the lowest of those taken while the case was measured
 };
 
-/// How many samples `ceilings` (of the record) hold for the device by now; 0 where it has none.
-std::size_t anchor_samples(const nlohmann::ordered_json& ceilings, std::string_view device);
+/// How many samples the ceilings hold for the device by now; 0 where it has none.
+std::size_t anchor_samples(const Ceilings& ceilings, std::string_view device);
 /// The limit that varied most, by the samples from number `first` on. None without two samples in all.
-std::optional<AnchorSpread> anchor_spread(const nlohmann::ordered_json& ceilings, std::string_view device,
-                                          std::size_t first);
+std::optional<AnchorSpread> anchor_spread(const Ceilings& ceilings, std::string_view device, std::size_t first);
 
 /// The median of the last half of the samples over that of the first half, less 1. None for fewer than 8.
 std::optional<double> drift_of(const std::vector<double>& samples);
@@ -55,21 +54,23 @@ struct SeenOfCase {
                           ///< unknown
 };
 
+/// The verdict, and the figures behind it that the record holds.
 struct Quality {
   QualityMark mark = QualityMark::good;
   std::vector<std::string> reasons;                     ///< with their figures, the worst first; none for a good case
   std::optional<double> load_of_others = std::nullopt;  ///< as a share of all cores
+  std::optional<double> steal = std::nullopt;           ///< as a share of the time
+  std::optional<double> drift = std::nullopt;           ///< drift_of the case's samples
+  std::optional<double> anchor_spread = std::nullopt;   ///< the ratio of the limit that varied most
 
   bool is_marked() const { return mark != QualityMark::good; }
+  bool operator==(const Quality&) const = default;
 };
 
 Quality judge_quality(const SeenOfCase& seen);
 
-/// `quality` of a case in the record: {"mark", "reasons", "load_of_others", "steal", "drift", "anchor_spread"}, null
-/// where something is not known.
-nlohmann::ordered_json quality_json(const SeenOfCase& seen);
-/// The reverse, without control characters. Throws UserError.
-Quality read_quality(const JsonPlace& place);
+/// The mark of that name; none for any other.
+std::optional<QualityMark> quality_from_name(std::string_view name);
 
 /// "N of M cases …": the line at the end of a run about the qualities of its timed cases, good where none is known;
 /// empty if all of them are good.

@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "harness/measure/cases/counters_json.hpp"
 #include "harness/measure/isolation/claimed_times.hpp"
 #include "harness/measure/networks/network_session.hpp"
 #include "harness/measure/plan/device_argument.hpp"
@@ -104,9 +105,9 @@ class NetworkRun {
                                 .type = std::string(step.type),
                                 .implementation = std::string(step.implementation),
                                 .fused_with = step.fused_with,
-                                .verification = checks[i].to_json(),
+                                .verification = checks[i],
                                 .samples = {},
-                                .counters = nullptr});
+                                .counters = std::nullopt});
     }
   }
 
@@ -318,7 +319,7 @@ class NetworkRun {
   void count() {
     const ordered_json reply = open_.ask({{"do", "counters"}});
     for (std::size_t i = 0; i < outcome_.steps.size(); ++i) {
-      outcome_.steps[i].counters = reply.at("counters").at(i);
+      outcome_.steps[i].counters = read_counters(JsonPlace(reply.at("counters").at(i), "its counters"));
     }
   }
 

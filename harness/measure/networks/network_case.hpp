@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "harness/measure/cases/case_client.hpp"
+#include "harness/measure/cases/counters.hpp"
 #include "harness/measure/cases/time_judge.hpp"
+#include "harness/measure/machine/quality.hpp"
 #include "harness/measure/networks/network_plan.hpp"
 #include "harness/measure/networks/network_verifier.hpp"
 #include "harness/measure/plan/network_options.hpp"
@@ -28,9 +30,9 @@ struct StepOutcome {
   std::string type;
   std::string implementation;
   std::vector<std::string> fused_with = {};  ///< layers that the step computes besides its own
-  nlohmann::ordered_json verification;
-  std::vector<double> samples;      ///< nanoseconds of each pass; empty where the device has no clock
-  nlohmann::ordered_json counters;  ///< as in the record of a run; null where the device does not count
+  StepCheck verification;
+  std::vector<double> samples;           ///< nanoseconds of each pass; empty where the device has no clock
+  std::optional<CaseCounters> counters;  ///< none where the device does not count
 };
 
 /// An image that the reference and the device classify differently, or that float32 may classify differently.
@@ -63,7 +65,7 @@ struct NetworkOutcome {
   ProfileTable profile;  ///< of the last pass
   std::string stopped_because;
   std::vector<CloseCall> close_calls;  ///< images within rounding, and no others: with another class the case is wrong
-  nlohmann::ordered_json quality;      ///< as in the record of a run; null without times
+  std::optional<Quality> quality;      ///< none without times
   int correct = 0;                     ///< images whose class is their label
   int labelled = 0;                    ///< images that count for that
 };

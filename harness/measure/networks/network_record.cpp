@@ -4,14 +4,17 @@
 
 #include <algorithm>
 #include <map>
+#include <nlohmann/json.hpp>
 
+#include "harness/measure/cases/counters_json.hpp"
 #include "harness/measure/ladders/opened_ladder.hpp"
 #include "harness/measure/machine/quality.hpp"
+#include "harness/measure/networks/network_story.hpp"
 #include "harness/measure/plan/device_argument.hpp"
 #include "harness/measure/profile/program_time.hpp"
+#include "harness/measure/records/case_json.hpp"
 #include "harness/measure/records/published.hpp"
 #include "harness/measure/records/recorded_run.hpp"
-#include "harness/measure/runs/case_json.hpp"
 #include "harness/measure/statistics/interval_json.hpp"
 #include "harness/measure/statistics/statistics.hpp"
 #include "support/json_null.hpp"
@@ -36,9 +39,9 @@ ordered_json steps_json(const NetworkCase& planned, const NetworkOutcome& outcom
     list.push_back({{"name", step.name},
                     {"type", step.type},
                     {"implementation", step.implementation},
-                    {"verification", step.verification},
+                    {"verification", step_check_json(step.verification)},
                     {"time", std::move(time)},
-                    {"counters", step.counters}});
+                    {"counters", step.counters ? counters_json(*step.counters) : ordered_json()}});
     if (!step.fused_with.empty()) list.back()["fused_with"] = step.fused_with;
   }
   return list;
@@ -169,10 +172,10 @@ StepOutcome step_of(const JsonPlace& json) {
   StepOutcome step{.name = json.at("name").text(),
                    .type = json.at("type").text(),
                    .implementation = json.at("implementation").text(),
-                   .verification = json.at("verification").json(),
+                   .verification = {},
                    .samples = samples_of(json.at("time")),
-                   .counters = json.at("counters").json()};
-  if (json.has("counters")) static_cast<void>(json.at("counters").at("totals").numbers_by_name());
+                   .counters = std::nullopt};
+  if (json.has("counters")) step.counters = read_counters(json.at("counters"));
   return step;
 }
 
@@ -183,6 +186,44 @@ CloseCall close_call_of(const JsonPlace& json) {
           .found = json.at("found").count(),
           .gap = json.at("gap").number(),
           .rounding = json.at("rounding").number()};
+}
+
+ordered_json id_or_null(const NetworkRow* row) {
+  return row == nullptr ? ordered_json() : ordered_json(row->of->planned.id);
+}
+
+ordered_json stories_json(const std::vector<NetworkStory>& stories) {
+  ordered_json list = ordered_json::array();
+  for (const NetworkStory& story : stories) {
+    const NetworkCase& first = story.rows.front().of->planned;
+    const bool is_predicted = find_device_kind(first.device).clock_is_virtual();
+    ordered_json rows = ordered_json::array();
+    for (const NetworkRow& row : story.rows) {
+      rows.push_back({{"id", row.of->planned.id},
+                      {"op", row.op},
+                      {"layers", row.layers},
+                      {"pass", or_null(row.pass)},
+                      {"images_per_second", or_null(row.images_second)},
+                      {"x_baseline", or_null(row.x_baseline)},
+                      {"percent_of_library", or_null(row.percent_of_library)},
+                      {"kept", or_null(row.kept)},
+                      {"kept_images_per_second", or_null(row.kept_images_second)},
+                      {"x_library", or_null(row.x_library)}});
+    }
+    list.push_back({{"network", first.network->name},
+                    {"device", first.device},
+                    {"batch", first.batch},
+                    {"kind", !first.has_clock ? "counted"
+                             : is_predicted   ? "predicted"
+                                              : "measured"},
+                    {"unit", first.has_clock ? "ns" : "warp instructions"},
+                    {"baseline", id_or_null(story.baseline)},
+                    {"mission", id_or_null(story.mission)},
+                    {"best", id_or_null(story.best)},
+                    {"library", id_or_null(story.library)},
+                    {"rows", std::move(rows)}});
+  }
+  return list;
 }
 
 }  // namespace
@@ -201,10 +242,7 @@ NetworkOutcome network_outcome_of(const JsonPlace& json) {
                     json.at("kept").at("compared_batches").count()};
   }
   if (!outcome.totals.empty()) outcome.program = to_json(read_program_time(json.at("program")));
-  if (json.has("quality")) {
-    static_cast<void>(read_quality(json.at("quality")));
-    outcome.quality = json.at("quality").json();
-  }
+  if (json.has("quality")) outcome.quality = read_quality(json.at("quality"));
   for (const JsonPlace& call : json.at("within_rounding").list()) outcome.close_calls.push_back(close_call_of(call));
   if (json.has("accuracy")) {
     outcome.correct = json.at("accuracy").at("correct").count();
@@ -245,26 +283,38 @@ ordered_json network_case_json(const NetworkCase& planned, const NetworkOutcome&
           {"kept", kept_json(outcome.kept)},
           {"stopped_because", text_or_null(outcome.stopped_because)},
           {"program", measured ? outcome.program : ordered_json()},
-          {"quality", outcome.quality},
+          {"quality", quality_json(outcome.quality)},
           {"accuracy", accuracy_json(outcome)},
           {"within_rounding", close_calls_json(outcome)},
           {"profile", measured ? profile_to_json(outcome.profile) : ordered_json()}};
 }
 
-Record::Fields network_fields(const std::vector<NetworkCase>& cases, const std::vector<RecordedNetwork>& networks) {
+void add_network_case(Record& record, const NetworkCase& planned, const NetworkOutcome& outcome) {
+  record.add(network_case_json(planned, outcome), ordered_json::object());
+}
+
+RecordContent network_content(const NetworkOptions& options, const std::vector<std::string>& command_line,
+                              const ImageSet& images, const std::vector<NetworkCase>& plan,
+                              const std::vector<RecordedNetwork>& networks) {
   ordered_json published = ordered_json::object();
-  for (const NetworkCase& planned : cases) {
+  for (const NetworkCase& planned : plan) {
     published[fmt::format("{}/{}", planned.network->name, planned.batch)] = published_json(planned);
   }
   ordered_json list = ordered_json::array();
   for (const RecordedNetwork& recorded : networks) list.push_back(network_json(recorded));
-  return {{"variants", variants_json(cases)}, {"networks", std::move(list)}, {"published", std::move(published)}};
-}
-
-std::vector<std::string> planned_ids(const std::vector<NetworkCase>& plan) {
   std::vector<std::string> ids;
   for (const NetworkCase& planned : plan) ids.push_back(planned.id);
-  return ids;
+  return {.command_line = command_line,
+          .options = record_part(to_json(options)),
+          .seed = options.seed,
+          .dataset = record_part(dataset_json(images)),
+          .planned = std::move(ids),
+          .fields = record_part(
+              {{"variants", variants_json(plan)}, {"networks", std::move(list)}, {"published", std::move(published)}})};
+}
+
+void complete_network_record(Record& record, const std::vector<NetworkStory>& stories) {
+  record.complete({{"stories", stories_json(stories)}});
 }
 
 }  // namespace convladder

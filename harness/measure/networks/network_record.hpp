@@ -1,17 +1,22 @@
 // The contents of network.json, the record of a run of whole networks.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
+#include "datasets/image_set.hpp"
 #include "harness/measure/networks/network_case.hpp"
 #include "harness/measure/records/record.hpp"
 
 namespace convladder {
 
+struct NetworkStory;
+
 /// A case at its end, as in the record.
 nlohmann::ordered_json network_case_json(const NetworkCase& planned, const NetworkOutcome& outcome);
+/// Adds a case at its end to the record.
+void add_network_case(Record& record, const NetworkCase& planned, const NetworkOutcome& outcome);
 /// Reads a case from the record, as far as tables show it: nothing of its profile. Throws UserError.
 NetworkOutcome network_outcome_of(const JsonPlace& one_case);
 
@@ -35,10 +40,12 @@ struct RecordedNetwork {
   std::string note = {};    ///< `story` in one line, or why there is no accuracy
 };
 
-/// The fields that tell network.json from other records, before its cases; `cases` are the plan.
-Record::Fields network_fields(const std::vector<NetworkCase>& cases, const std::vector<RecordedNetwork>& networks);
+/// The contents of the record from the start; `plan` are its cases.
+RecordContent network_content(const NetworkOptions& options, const std::vector<std::string>& command_line,
+                              const ImageSet& images, const std::vector<NetworkCase>& plan,
+                              const std::vector<RecordedNetwork>& networks);
 
-/// The ids of all cases of a plan.
-std::vector<std::string> planned_ids(const std::vector<NetworkCase>& plan);
+/// Completes the record with its `stories`.
+void complete_network_record(Record& record, const std::vector<NetworkStory>& stories);
 
 }  // namespace convladder

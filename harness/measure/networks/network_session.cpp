@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "devices/cpu/cpu_facts.hpp"
-#include "harness/measure/cases/counters.hpp"
+#include "harness/measure/cases/counters_json.hpp"
 #include "harness/measure/cases/loaded_stages.hpp"
 #include "harness/measure/isolation/served_process.hpp"
 #include "harness/measure/ladders/outside_stage.hpp"
@@ -272,7 +272,7 @@ ordered_json NetworkSession::read(std::size_t first, std::size_t count) const {
 ordered_json NetworkSession::counters() const {
   ordered_json list = ordered_json::array();
   for (const std::vector<KernelCounters>& of_step : last_.counters) {
-    list.push_back(counters_json(of_step, batch_));
+    list.push_back(counters_json(case_counters(of_step, batch_)));
   }
   return {{"counters", std::move(list)}};
 }

@@ -2,23 +2,19 @@
 
 #include <algorithm>
 #include <functional>
-#include <nlohmann/json.hpp>
 
 #include "harness/measure/ladders/opened_ladder.hpp"
 #include "harness/measure/plan/device_argument.hpp"
 #include "harness/measure/statistics/statistics.hpp"
-#include "support/json_null.hpp"
 #include "variants/convolution/problem.hpp"
 #include "variants/float32.hpp"
 
 namespace convladder {
 namespace {
 
-using nlohmann::ordered_json;
-
 double figure_of(const NetworkResult& result, const StepOutcome& step) {
   if (result.planned.has_clock) return step.samples.empty() ? 0 : median(step.samples);
-  return step.counters.is_null() ? 0 : step.counters.at("totals").value("smsp__inst_executed.sum", 0.0);
+  return step.counters ? warp_instructions(*step.counters).value_or(0) : 0;
 }
 
 /// The rung that computes all convolutions; none for a library, a mixture, or a stage from outside.
@@ -93,10 +89,6 @@ void compare(NetworkStory& story) {
   }
 }
 
-ordered_json id_or_null(const NetworkRow* row) {
-  return row == nullptr ? ordered_json() : ordered_json(row->of->planned.id);
-}
-
 }  // namespace
 
 std::vector<NetworkStory> network_stories(const std::vector<NetworkResult>& results) {
@@ -113,40 +105,6 @@ std::vector<NetworkStory> network_stories(const std::vector<NetworkResult>& resu
   }
   for (NetworkStory& story : stories) compare(story);
   return stories;
-}
-
-ordered_json stories_json(const std::vector<NetworkStory>& stories) {
-  ordered_json list = ordered_json::array();
-  for (const NetworkStory& story : stories) {
-    const NetworkCase& first = story.rows.front().of->planned;
-    const bool is_predicted = find_device_kind(first.device).clock_is_virtual();
-    ordered_json rows = ordered_json::array();
-    for (const NetworkRow& row : story.rows) {
-      rows.push_back({{"id", row.of->planned.id},
-                      {"op", row.op},
-                      {"layers", row.layers},
-                      {"pass", or_null(row.pass)},
-                      {"images_per_second", or_null(row.images_second)},
-                      {"x_baseline", or_null(row.x_baseline)},
-                      {"percent_of_library", or_null(row.percent_of_library)},
-                      {"kept", or_null(row.kept)},
-                      {"kept_images_per_second", or_null(row.kept_images_second)},
-                      {"x_library", or_null(row.x_library)}});
-    }
-    list.push_back({{"network", first.network->name},
-                    {"device", first.device},
-                    {"batch", first.batch},
-                    {"kind", !first.has_clock ? "counted"
-                             : is_predicted   ? "predicted"
-                                              : "measured"},
-                    {"unit", first.has_clock ? "ns" : "warp instructions"},
-                    {"baseline", id_or_null(story.baseline)},
-                    {"mission", id_or_null(story.mission)},
-                    {"best", id_or_null(story.best)},
-                    {"library", id_or_null(story.library)},
-                    {"rows", std::move(rows)}});
-  }
-  return list;
 }
 
 }  // namespace convladder

@@ -2,7 +2,6 @@
 // with the first stage and the library, and which is best.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -46,8 +45,5 @@ struct NetworkStory {
 /// One for each network, batch and device with a case that is ok, in the order of the plan. `results` must outlive
 /// them.
 std::vector<NetworkStory> network_stories(const std::vector<NetworkResult>& results);
-
-/// `stories` of the record.
-nlohmann::ordered_json stories_json(const std::vector<NetworkStory>& stories);
 
 }  // namespace convladder

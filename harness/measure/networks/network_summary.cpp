@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <functional>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "harness/measure/machine/quality.hpp"
@@ -62,9 +61,8 @@ std::string stage_text(const NetworkStory& story, const NetworkRow& row) {
   const auto is_stage = [](const NetworkRow& other) { return !other.is_library && !other.is_fused; };
   if (&row == story.best && std::ranges::count_if(story.rows, is_stage) > 1) text += " (best)";
   if (row.is_library) text += " (library)";
-  if (!row.of->outcome.quality.is_null()) {
-    const Quality quality = read_quality(JsonPlace(row.of->outcome.quality, "quality"));
-    if (quality.is_marked()) text += fmt::format(" {}", quality_sign(quality.mark));
+  if (const std::optional<Quality>& quality = row.of->outcome.quality) {
+    if (quality->is_marked()) text += fmt::format(" {}", quality_sign(quality->mark));
   }
   return text;
 }

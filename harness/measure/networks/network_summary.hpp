@@ -2,7 +2,6 @@
 // are in network_tables.hpp.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 

@@ -56,7 +56,7 @@ std::string accuracy_text(const NetworkOutcome& outcome) {
 
 /// The warp instructions of a step on a device that counts.
 double instructions(const StepOutcome& step) {
-  return step.counters.is_null() ? 0 : step.counters.at("totals").value("smsp__inst_executed.sum", 0.0);
+  return step.counters ? warp_instructions(*step.counters).value_or(0) : 0;
 }
 
 std::string step_figure(const NetworkResult& result, const StepOutcome& step) {

@@ -2,13 +2,11 @@
 #pragma once
 
 #include <cstddef>
-#include <nlohmann/json_fwd.hpp>
 #include <vector>
 
 #include "devices/device.hpp"
 #include "devices/kernel_resources.hpp"
 #include "harness/measure/plan/plan.hpp"
-#include "support/json_place.hpp"
 
 namespace convladder {
 
@@ -23,9 +21,5 @@ struct LaunchResources {
 /// The report of ptxas on every kernel that the case launches, for every architecture that was asked for. A stage of a
 /// folder launches its kernels itself: `launched` says which ones.
 std::vector<LaunchResources> resources_of(const PlannedCase& planned, const std::vector<KernelCounters>& launched);
-
-nlohmann::ordered_json resources_json(const std::vector<LaunchResources>& resources);
-/// Reads from the record the fields that the prediction needs. Throws UserError.
-std::vector<LaunchResources> read_resources(const JsonPlace& place);
 
 }  // namespace convladder

@@ -4,7 +4,6 @@
 // check depends on it.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -47,9 +46,6 @@ struct Prediction {
 
 /// The prediction; none if no kernel was counted. Without resources, occupancy follows from threads alone, and the
 /// range is wider.
-std::optional<Prediction> predict(const CountedFigures& counted, const std::vector<LaunchResources>& resources);
-
-/// `prediction` of a case in the record.
-nlohmann::ordered_json prediction_json(const std::optional<Prediction>& prediction);
+std::optional<Prediction> predict(const CaseCounters& counted, const std::vector<LaunchResources>& resources);
 
 }  // namespace convladder

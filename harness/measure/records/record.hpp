@@ -5,12 +5,12 @@
 #include <filesystem>
 #include <functional>
 #include <map>
-#include <nlohmann/json.hpp>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <set>
 #include <string>
 #include <vector>
 
-#include "datasets/image_set.hpp"
 #include "harness/measure/records/record_file.hpp"
 #include "support/json_place.hpp"
 
@@ -29,23 +29,32 @@ inline constexpr RecordKind kSweepKind{"sweep", "1.0"};
 inline constexpr RecordKind kRankKind{"rank", "1.0"};
 inline constexpr RecordKind kShardKind{"shard", "1.0", false};
 
-/// The command's contents of a record from the start, besides the machine and the program.
+/// JSON that is part of a record, behind a pointer: only what reads or writes it needs its library.
+using RecordPart = std::shared_ptr<const nlohmann::ordered_json>;
+RecordPart record_part(nlohmann::ordered_json json);
+
+/// The command's contents of a record from the start, besides the machine and the program. Parts without a value are
+/// empty.
 struct RecordContent {
   std::vector<std::string> command_line;
-  nlohmann::ordered_json options;
+  RecordPart options;
   std::uint64_t seed = 1;
-  nlohmann::ordered_json dataset;
-  std::vector<std::string> planned;                                   ///< the ids of its cases
-  nlohmann::ordered_json fields = nlohmann::ordered_json::object();   ///< fields that stand before the cases
-  nlohmann::ordered_json behind = nlohmann::ordered_json::object();   ///< fields that stand after the cases, until
-                                                                      ///< there are any
-  nlohmann::ordered_json context = nlohmann::ordered_json::object();  ///< further fields of the context
-  nlohmann::ordered_json session = nlohmann::ordered_json::object();  ///< of the session that begins
+  RecordPart dataset;
+  std::vector<std::string> planned;  ///< the ids of its cases
+  RecordPart fields = {};            ///< fields that stand before the cases
+  RecordPart behind = {};            ///< fields that stand after the cases, until there are any
+  RecordPart context = {};           ///< further fields of the context
+  RecordPart session = {};           ///< of the session that begins
 };
 
 class Record {
  public:
   using Fields = nlohmann::ordered_json;  ///< an object: some fields of the record
+  Record(Record&&) noexcept;
+  Record& operator=(Record&&) noexcept;
+  Record(const Record&) = delete;
+  Record& operator=(const Record&) = delete;
+  ~Record();
   /// Creates a new record. Creates the folder; throws UserError if it cannot, if it holds such a record already, or if
   /// another program writes into it.
   static Record create(const std::filesystem::path& folder, const RecordKind& kind, const RecordContent& content);
@@ -70,36 +79,35 @@ class Record {
   /// Removes cases that are to be run once more; the record is not complete then.
   void drop(const Keep& unwanted);
   /// The number of the current session.
-  std::size_t session() const { return json_.at("context").at("sessions").size() - 1; }
+  std::size_t session() const;
 
   bool has(const std::string& id) const { return recorded_.contains(id); }
   /// Appends a finished case with its session; `behind` are all fields that stand after the cases from now on.
-  void add(nlohmann::ordered_json one_case, const Fields& behind = Fields::object());
-  bool is_complete() const { return json_.at("complete") == true; }
+  void add(nlohmann::ordered_json one_case, const Fields& behind);
+  bool is_complete() const;
   /// Completes the record when all planned cases have a status: they are put in the order of the plan, and `derived`
   /// stands after them.
-  void complete(const Fields& derived = Fields::object());
+  void complete(const Fields& derived);
   /// Puts `derived`, from the recorded cases, after them, until one more is added.
   void derive(const Fields& derived);
   /// Whether a recorded case failed.
   bool any_failed() const;
 
   const std::filesystem::path& file() const { return file_.path(); }
-  const nlohmann::ordered_json& json() const { return json_; }
+  const nlohmann::ordered_json& json() const { return *json_; }
   /// The cases by their ids; valid until one is added.
   std::map<std::string, const nlohmann::ordered_json*> cases_by_id() const;
-  /// The recorded cases in the order of the plan.
-  std::vector<nlohmann::ordered_json> cases_as_planned() const;
 
  private:
-  explicit Record(RecordFile file) : file_(std::move(file)) {}
+  explicit Record(RecordFile file);
+  void put_cases_in_order();
   void put_in_order(const RecordContent& now);
   bool remove_cases(const Keep& unwanted);
   void begin_session(const RecordContent& now);
   void set_behind(const Fields& behind);
 
   RecordFile file_;
-  nlohmann::ordered_json json_;
+  std::unique_ptr<nlohmann::ordered_json> json_;  ///< never null but in a record that was moved from
   std::set<std::string> recorded_;
 };
 

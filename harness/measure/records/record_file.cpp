@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "harness/measure/machine/environment.hpp"

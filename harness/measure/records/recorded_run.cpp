@@ -8,11 +8,10 @@
 #include <set>
 #include <system_error>
 
-#include "harness/measure/machine/quality.hpp"
+#include "harness/measure/records/case_json.hpp"
 #include "harness/measure/records/foreign_record.hpp"
 #include "harness/measure/records/record_reader.hpp"
 #include "harness/measure/records/record_text.hpp"
-#include "harness/measure/statistics/statistics.hpp"
 #include "ladders/ladder_folder.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
@@ -27,7 +26,6 @@ using nlohmann::ordered_json;
 namespace {
 
 constexpr std::uintmax_t kLargeRecord = std::uintmax_t{64} << 20;  // bytes above which a record is read case by case
-constexpr NumberRange kTimes{.least = kAboveZero, .most = 1e18, .unit = "ns"};  // 30 years; sums stay finite
 
 void require_version(const JsonPlace& run) {
   if (run.at("schema_version").text() != kRunSchemaVersion) {
@@ -72,66 +70,6 @@ std::string device_title(const ordered_json& context, const std::string& kind) {
   if (!facts.contains("threads")) return name;
   const std::string threads = facts.value("threads", "");
   return fmt::format("{}, {} thread{}", name, threads, threads == "1" ? "" : "s");
-}
-
-std::string RecordedCase::disturbance() const {
-  if (!quality || !quality->is_marked()) return {};
-  return fmt::format("{}: {}", quality_name(quality->mark), fmt::join(quality->reasons, ", "));
-}
-
-std::optional<TimeFigure> read_time(const JsonPlace& place) {
-  if (place.is_null()) return std::nullopt;
-  TimeFigure time{.of = place.at("of").name(),
-                  .cache = place.at("cache").text_or_empty(),
-                  .median = 0,
-                  .low = std::nullopt,
-                  .high = std::nullopt,
-                  .level = std::nullopt,
-                  .samples = {}};
-  if (place.at("samples").is_there()) time.samples = place.at("samples").numbers(kTimes);
-  if (!place.has("median") && time.samples.empty()) return std::nullopt;
-  time.median = place.has("median") ? place.at("median").number() : median(time.samples);
-  if (place.has("interval")) {
-    time.low = place.at("interval").at("low").number();
-    time.high = place.at("interval").at("high").number();
-    time.level = place.at("interval").at("level").number_or_none();
-  }
-  time.is_predicted = place.at("kind").text_or_empty() == "predicted";
-  if (place.has("iterations_per_sample")) time.iterations = place.at("iterations_per_sample").count();
-  return time;
-}
-
-RecordedCase read_case(const JsonPlace& place) {
-  RecordedCase one;
-  one.id = place.at("id").name();
-  one.variant = place.at("variant").name();
-  one.device = place.at("device").name();
-  one.network = place.at("network").name();
-  one.layer = place.at("layer").name();
-  one.batch = place.at("batch").count();
-  if (place.has("rung")) one.rung = place.at("rung").count();
-  one.leaves_out = place.at("leaves_out").text_or_empty();
-  one.status = read_status(place.at("status"));
-  one.reason = printable(place.at("reason").text_or_empty());
-  one.input = place.at("input").text_or_empty();
-  one.choice = printable(place.at("choice").text_or_empty());
-  one.shape = place.at("shape").json();
-  if (place.has("session")) one.session = place.at("session").count();
-  one.time = read_time(place.at("time"));
-  if (place.has("quality")) one.quality = read_quality(place.at("quality"));
-  if (place.has("counters")) {
-    const JsonPlace counters = place.at("counters");
-    one.counters = RecordedCounters{.images_executed = counters.at("images_executed").count(),
-                                    .totals = counters.at("totals").numbers_by_name(),
-                                    .modelled = counters.at("modelled").numbers_by_name()};
-  }
-  return one;
-}
-
-Status read_status(const JsonPlace& place) {
-  const std::optional<Status> status = status_from_name(place.text());
-  if (!status) place.expected("a status of a case");
-  return *status;
 }
 
 void refuse_folder_as_record(const std::string& file) {

@@ -2,37 +2,31 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "harness/measure/cases/case_session.hpp"
-#include "harness/measure/runs/ladder_story.hpp"
-#include "support/json_null.hpp"
 
 namespace convladder {
-
-using nlohmann::ordered_json;
-
 namespace {
 
 /// Median time of the convolution alone in a layout of its own; none for a case that works in NCHW.
-std::optional<double> op_median(const CaseFigures& one_case) {
+std::optional<double> op_median(const RecordedCase& one_case) {
   return one_case.time && one_case.time->of == time_of::kOp ? std::optional(one_case.time->median) : std::nullopt;
 }
 
 /// The cases of one ladder, in ladder order.
-using Rungs = std::vector<const CaseFigures*>;
+using Rungs = std::vector<const RecordedCase*>;
 
 std::optional<double> layer_median_of(const Rungs& rungs, const std::string& variant) {
-  const auto found = std::ranges::find(rungs, variant, &CaseFigures::variant);
+  const auto found = std::ranges::find(rungs, variant, &RecordedCase::variant);
   return found == rungs.end() ? std::nullopt : layer_median(**found);
 }
 
 /// The time of the fastest library, by its layer time or by its op time, among those that are at least as accurate as
 /// the case: a library in tf32 is no ceiling for a stage in fp32.
-std::optional<double> fastest_library(const Rungs& rungs, const CaseFigures& compared,
-                                      std::optional<double> (*time_of_case)(const CaseFigures&)) {
+std::optional<double> fastest_library(const Rungs& rungs, const RecordedCase& compared,
+                                      std::optional<double> (*time_of_case)(const RecordedCase&)) {
   std::optional<double> fastest;
-  for (const CaseFigures* one_case : rungs) {
+  for (const RecordedCase* one_case : rungs) {
     if (one_case->rung || one_case->tolerance > compared.tolerance) continue;
     const std::optional<double> time = time_of_case(*one_case);
     if (time && (!fastest || *time < *fastest)) fastest = time;
@@ -40,10 +34,10 @@ std::optional<double> fastest_library(const Rungs& rungs, const CaseFigures& com
   return fastest;
 }
 
-LadderRow row_of(const CaseFigures& one_case, const Rungs& rungs, const VariantFigures& variant,
+LadderRow row_of(const RecordedCase& one_case, const Rungs& rungs, const RecordedVariant& variant,
                  const std::optional<Floor>& floor) {
   const std::optional<double> layer = layer_median(one_case);
-  const CaseFigures& lowest = *rungs.front();
+  const RecordedCase& lowest = *rungs.front();
   return {
       .of = &one_case,
       .title = variant.title.empty() ? variant.name : variant.title,
@@ -59,48 +53,26 @@ LadderRow row_of(const CaseFigures& one_case, const Rungs& rungs, const VariantF
 }
 
 /// The place of the case's variant among these, which are in ladder order.
-std::size_t rank_of(const CaseFigures& one_case, const std::vector<VariantFigures>& variants) {
-  const auto found = std::ranges::find_if(variants, [&one_case](const VariantFigures& variant) {
+std::size_t rank_of(const RecordedCase& one_case, const std::vector<RecordedVariant>& variants) {
+  const auto found = std::ranges::find_if(variants, [&one_case](const RecordedVariant& variant) {
     return variant.family == one_case.family && variant.name == one_case.variant;
   });
   return static_cast<std::size_t>(found - variants.begin());
 }
 
-Ladder ladder_of(const Rungs& rungs, const std::vector<VariantFigures>& variants, const ordered_json& ceilings) {
-  const CaseFigures& first = *rungs.front();
+Ladder ladder_of(const Rungs& rungs, const std::vector<RecordedVariant>& variants, const Ceilings& ceilings) {
+  const RecordedCase& first = *rungs.front();
   Ladder ladder;
   if (first.size) ladder.floor = floor_of(*first.size, first.device, ceilings);
-  for (const CaseFigures* one_case : rungs) {
+  for (const RecordedCase* one_case : rungs) {
     ladder.rows.push_back(row_of(*one_case, rungs, variants.at(rank_of(*one_case, variants)), ladder.floor));
   }
   return ladder;
 }
 
-ordered_json row_json(const LadderRow& row) {
-  const CaseFigures& one_case = *row.of;
-  const std::optional<TimeFigure>& time = one_case.time;
-  return {{"case", one_case.id},
-          {"variant", one_case.variant},
-          {"rung", or_null(one_case.rung)},
-          {"of", time ? ordered_json(time->of) : ordered_json()},
-          {"status", one_case.status},
-          {"median_ns", time ? ordered_json(time->median) : ordered_json()},
-          {"low_ns", time ? or_null(time->low) : ordered_json()},
-          {"high_ns", time ? or_null(time->high) : ordered_json()},
-          {"gflop_per_s", or_null(row.gflop_per_s)},
-          {"layer_median_ns", or_null(row.layer_median)},
-          {"x_previous", or_null(row.x_previous)},
-          {"x_baseline", or_null(row.x_baseline)},
-          {"percent_of_library", or_null(row.percent_of_library)},
-          {"percent_of_library_op", or_null(row.percent_of_library_op)},
-          {"percent_of_floor", or_null(row.percent_of_floor)},
-          {"roofline", case_roofline_json(row.roofline)},
-          {"quality", one_case.quality ? ordered_json(quality_name(one_case.quality->mark)) : ordered_json()}};
-}
-
 }  // namespace
 
-const TimeFigure* layer_time(const CaseFigures& one_case) {
+const TimeFigure* layer_time(const RecordedCase& one_case) {
   if (!one_case.time) return nullptr;
   if (one_case.time->of == time_of::kLayer) return &*one_case.time;
   for (const TimeFigure& other : one_case.other_times) {
@@ -109,23 +81,23 @@ const TimeFigure* layer_time(const CaseFigures& one_case) {
   return nullptr;
 }
 
-std::optional<double> layer_median(const CaseFigures& one_case) {
+std::optional<double> layer_median(const RecordedCase& one_case) {
   const TimeFigure* const time = layer_time(one_case);
   return time == nullptr ? std::nullopt : std::optional(time->median);
 }
 
-std::optional<bool> intervals_overlap(const CaseFigures& one, const CaseFigures& other) {
+std::optional<bool> intervals_overlap(const RecordedCase& one, const RecordedCase& other) {
   const TimeFigure* const a = layer_time(one);
   const TimeFigure* const b = layer_time(other);
   if (a == nullptr || b == nullptr || !a->low || !a->high || !b->low || !b->high) return std::nullopt;
   return *a->low <= *b->high && *b->low <= *a->high;
 }
 
-std::vector<Ladder> ladders_of(const std::vector<CaseFigures>& cases, const std::vector<VariantFigures>& variants,
-                               const ordered_json& ceilings) {
+std::vector<Ladder> ladders_of(const std::vector<RecordedCase>& cases, const std::vector<RecordedVariant>& variants,
+                               const Ceilings& ceilings) {
   std::vector<Rungs> by_number;
   std::map<decltype(cases.front().place()), std::size_t> numbers;
-  for (const CaseFigures& one_case : cases) {
+  for (const RecordedCase& one_case : cases) {
     if (one_case.counters) continue;             // counted, not timed: there is nothing to compare by time
     if (!one_case.leaves_out.empty()) continue;  // beside the ladder: harness/measure/runs/leave_one_out.hpp
     const auto [place, is_new] = numbers.emplace(one_case.place(), by_number.size());
@@ -134,7 +106,7 @@ std::vector<Ladder> ladders_of(const std::vector<CaseFigures>& cases, const std:
   }
   std::vector<Ladder> ladders;
   for (Rungs& rungs : by_number) {  // cases are recorded in the order in which they end
-    std::ranges::stable_sort(rungs, {}, [&](const CaseFigures* one_case) { return rank_of(*one_case, variants); });
+    std::ranges::stable_sort(rungs, {}, [&](const RecordedCase* one_case) { return rank_of(*one_case, variants); });
     ladders.push_back(ladder_of(rungs, variants, ceilings));
   }
   return ladders;
@@ -144,18 +116,6 @@ const char* kind_of(const Ladder& ladder) {
   const bool predicted =
       std::ranges::any_of(ladder.rows, [](const LadderRow& row) { return row.of->time && row.of->time->is_predicted; });
   return predicted ? "predicted" : "measured";
-}
-
-ordered_json ladders_json(const std::vector<Ladder>& ladders) {
-  ordered_json list = ordered_json::array();
-  for (const Ladder& ladder : ladders) {
-    ordered_json& json = list.emplace_back(place_json(*ladder.rows.front().of));
-    json["kind"] = kind_of(ladder);
-    json["floor"] = floor_json(ladder.floor);
-    for (const LadderRow& row : ladder.rows) json["rows"].push_back(row_json(row));
-    json["story"] = story_json(story_of(ladder));
-  }
-  return list;
 }
 
 }  // namespace convladder

@@ -1,19 +1,18 @@
 // The ladders of a record: the stages of one layer, batch and device beside each other, with their ratios.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "harness/measure/cases/floor.hpp"
-#include "harness/measure/records/case_figures.hpp"
+#include "harness/measure/records/recorded_case.hpp"
 
 namespace convladder {
 
 /// A case on its ladder. Ratios are of layer times; none where the other time is missing.
 struct LadderRow {
-  const CaseFigures* of = nullptr;
+  const RecordedCase* of = nullptr;
   std::string title;                            ///< of its variant
   std::string builds_on;                        ///< a variant, or empty
   std::optional<double> gflop_per_s;            ///< by its own time
@@ -32,21 +31,18 @@ struct Ladder {
 };
 
 /// The case's time from NCHW in to NCHW out: its own, or the one beside its op time. Null where it has none.
-const TimeFigure* layer_time(const CaseFigures& one_case);
-std::optional<double> layer_median(const CaseFigures& one_case);
+const TimeFigure* layer_time(const RecordedCase& one_case);
+std::optional<double> layer_median(const RecordedCase& one_case);
 /// Whether the intervals of two layer times overlap, so that the measurement cannot tell which is faster; none where
 /// one has no interval.
-std::optional<bool> intervals_overlap(const CaseFigures& one, const CaseFigures& other);
+std::optional<bool> intervals_overlap(const RecordedCase& one, const RecordedCase& other);
 
 /// The ladders, from the cases, variants and `ceilings` of a record and nothing else. The cases must outlive the
 /// ladders.
-std::vector<Ladder> ladders_of(const std::vector<CaseFigures>& cases, const std::vector<VariantFigures>& variants,
-                               const nlohmann::ordered_json& ceilings);
+std::vector<Ladder> ladders_of(const std::vector<RecordedCase>& cases, const std::vector<RecordedVariant>& variants,
+                               const Ceilings& ceilings);
 
 /// "predicted" where the ladder's times are a virtual clock's, otherwise "measured".
 const char* kind_of(const Ladder& ladder);
-
-/// `ladders` of the record.
-nlohmann::ordered_json ladders_json(const std::vector<Ladder>& ladders);
 
 }  // namespace convladder

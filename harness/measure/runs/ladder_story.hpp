@@ -3,7 +3,6 @@
 #pragma once
 
 #include <map>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,10 +20,10 @@ struct StageThatLoses {
 
 /// The summary of a ladder, from its measured layer times or its predicted times. Fields without a value are none.
 struct LadderStory {
-  const CaseFigures* baseline = nullptr;          ///< the lowest rung, if it has a time
-  const CaseFigures* mission = nullptr;           ///< the last of stages 1 to 6, if it has a time
-  const CaseFigures* best = nullptr;              ///< the fastest stage that is at least as accurate as the baseline
-  const CaseFigures* library = nullptr;           ///< the fastest that is no less accurate than the best stage
+  const RecordedCase* baseline = nullptr;         ///< the lowest rung, if it has a time
+  const RecordedCase* mission = nullptr;          ///< the last of stages 1 to 6, if it has a time
+  const RecordedCase* best = nullptr;             ///< the fastest stage that is at least as accurate as the baseline
+  const RecordedCase* library = nullptr;          ///< the fastest that is no less accurate than the best stage
   std::string best_by;                            ///< "measured" or "predicted"; empty without a best one
   std::string gpu;                                ///< the GPU for which the times are predicted; empty where they are
                                                   ///< measured
@@ -43,30 +42,19 @@ LadderStory story_of(const Ladder& ladder);
 
 /// The stages of one layer and batch on a device that counts, in ladder order. The story's times are predicted.
 struct CountedLadder {
-  std::vector<const CaseFigures*> cases;     ///< at least one, all of the same place
+  std::vector<const RecordedCase*> cases;    ///< at least one, all of the same place
   std::map<std::string, std::string> below;  ///< by variant, the one it builds on
   LadderStory story;
 
   /// The variant on which the case's builds; empty for the first one.
-  std::string builds_on(const CaseFigures& one) const {
+  std::string builds_on(const RecordedCase& one) const {
     const auto found = below.find(one.variant);
     return found == below.end() ? std::string() : found->second;
   }
 };
 
 /// The counted ladders, from the cases and variants of a record. The cases must outlive the result.
-std::vector<CountedLadder> counted_ladders_of(const std::vector<CaseFigures>& cases,
-                                              const std::vector<VariantFigures>& variants);
-
-/// Warp instructions of the whole batch; none where nothing was counted.
-std::optional<double> warp_instructions(const CaseFigures& one);
-
-/// `story` of a ladder in the record.
-nlohmann::ordered_json story_json(const LadderStory& story);
-/// The one of a record's `ladders` with the case's place; if there is none, a new one without rows, where nothing was
-/// timed.
-nlohmann::ordered_json& recorded_ladder(nlohmann::ordered_json& ladders, const CaseFigures& one);
-/// Adds `story` to those of `ladders` that were counted, and a ladder without rows where none of its stages was timed.
-void add_counted_stories(nlohmann::ordered_json& ladders, const std::vector<CountedLadder>& counted);
+std::vector<CountedLadder> counted_ladders_of(const std::vector<RecordedCase>& cases,
+                                              const std::vector<RecordedVariant>& variants);
 
 }  // namespace convladder

@@ -26,7 +26,7 @@ std::string time_or_status(const LadderRow& row, bool any_signs) {
 }
 
 /// The name of the time. A size of a problem is no layer: its timed work is the call.
-std::string time_name(const CaseFigures& one) {
+std::string time_name(const RecordedCase& one) {
   const bool is_layer = !one.size || one.size->problem->name() != one.network;
   return is_layer || one.time->of != "layer" ? one.time->of : "call";
 }
@@ -43,8 +43,8 @@ std::vector<std::string> cells_of(const LadderRow& row, bool any_signs) {
           figure_or_dash(row.percent_of_floor, 0, "%")};
 }
 
-std::vector<std::string> counted_cells(const CaseFigures& one, const CountedLadder& ladder) {
-  const auto below = std::ranges::find(ladder.cases, ladder.builds_on(one), &CaseFigures::variant);
+std::vector<std::string> counted_cells(const RecordedCase& one, const CountedLadder& ladder) {
+  const auto below = std::ranges::find(ladder.cases, ladder.builds_on(one), &RecordedCase::variant);
   const auto predicted = std::ranges::find(one.predictions, kUsualGpu, &PredictedFigure::gpu);
   const bool runs = predicted != one.predictions.end() && predicted->runs();
   const std::optional<double> own = warp_instructions(one);
@@ -68,7 +68,7 @@ std::string ladders_text(const std::vector<Ladder>& ladders) {
     const bool any_signs = std::ranges::any_of(ladder.rows, [](const LadderRow& row) { return !sign_of(row).empty(); });
     std::vector<std::vector<std::string>> rows;
     for (const LadderRow& row : ladder.rows) rows.push_back(cells_of(row, any_signs));
-    const CaseFigures& first = *ladder.rows.front().of;
+    const RecordedCase& first = *ladder.rows.front().of;
     text += fmt::format("\n{} {}.{}, batch {}, {}\n{}", first.device, first.network, first.layer, first.batch,
                         kind_of(ladder), text_table(columns, rows));
     if (any_signs)
@@ -86,8 +86,8 @@ std::string counted_text(const std::vector<CountedLadder>& ladders) {
   std::string text;
   for (const CountedLadder& ladder : ladders) {
     std::vector<std::vector<std::string>> rows;
-    for (const CaseFigures* one : ladder.cases) rows.push_back(counted_cells(*one, ladder));
-    const CaseFigures& first = *ladder.cases.front();
+    for (const RecordedCase* one : ladder.cases) rows.push_back(counted_cells(*one, ladder));
+    const RecordedCase& first = *ladder.cases.front();
     const GpuFacts& gpu = *find_gpu(kUsualGpu);
     text += fmt::format("\n{} {}.{}, batch {}, counted; times predicted for an {}\n{}", first.device, first.network,
                         first.layer, first.batch, gpu.title, text_table(columns, rows));

@@ -4,20 +4,16 @@
 
 #include <algorithm>
 #include <initializer_list>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 
 #include "harness/measure/isolation/status.hpp"
-#include "support/json_null.hpp"
 #include "support/reasons.hpp"
 #include "support/text_table.hpp"
 #include "support/units.hpp"
 
 namespace convladder {
 namespace {
-
-using nlohmann::ordered_json;
 
 constexpr double kFlopPerMultiplyAdd = 2;
 constexpr double kLanesOfWarp = 32;
@@ -36,10 +32,10 @@ std::optional<double> middle_of(const LeftOutRow& row) {
   return row.predicted ? std::optional(row.predicted->middle_ns()) : std::nullopt;
 }
 
-LeftOutRow left_out_row(const CaseFigures& one_case) {
+LeftOutRow left_out_row(const RecordedCase& one_case) {
   const double multiply_adds = one_case.flop / kFlopPerMultiplyAdd;
   const double of_warps = multiply_adds / kLanesOfWarp;
-  const RecordedCounters counted = one_case.counters.value_or(RecordedCounters());
+  const CaseCounters counted = one_case.counters.value_or(CaseCounters());
   LeftOutRow row{
       .of = &one_case,
       .instructions = counters_over(counted.totals, {"smsp__thread_inst_executed_pred_on.sum"}, multiply_adds),
@@ -60,25 +56,25 @@ LeftOutRow left_out_row(const CaseFigures& one_case) {
 }
 
 /// A variant's case in the place of another case; null if it is not in the record.
-const CaseFigures* case_beside(const std::vector<CaseFigures>& cases, const CaseFigures& other,
-                               const std::string& variant) {
+const RecordedCase* case_beside(const std::vector<RecordedCase>& cases, const RecordedCase& other,
+                                const std::string& variant) {
   const auto found = std::ranges::find_if(
-      cases, [&](const CaseFigures& one) { return one.variant == variant && one.place() == other.place(); });
+      cases, [&](const RecordedCase& one) { return one.variant == variant && one.place() == other.place(); });
   return found == cases.end() ? nullptr : &*found;
 }
 
 /// The view that the case belongs to, of all variants that build on `best` and leave an idea out.
-LeaveOneOut view_of(const std::vector<CaseFigures>& cases, const std::vector<VariantFigures>& variants,
-                    const CaseFigures& first, const std::string& best) {
+LeaveOneOut view_of(const std::vector<RecordedCase>& cases, const std::vector<RecordedVariant>& variants,
+                    const RecordedCase& first, const std::string& best) {
   LeaveOneOut view{.best = best, .rows = {}};
   const auto add = [&](const std::string& variant) {
-    const CaseFigures* const one = case_beside(cases, first, variant);
+    const RecordedCase* const one = case_beside(cases, first, variant);
     if (one == nullptr) return;
     view.counted = view.counted || one->counters.has_value();
     view.rows.push_back(left_out_row(*one));
   };
   add(best);
-  for (const VariantFigures& variant : variants) {
+  for (const RecordedVariant& variant : variants) {
     if (variant.family == first.family && variant.leaves_out && variant.builds_on == best) add(variant.name);
   }
   const LeftOutRow& with = view.rows.front();
@@ -88,29 +84,6 @@ LeaveOneOut view_of(const std::vector<CaseFigures>& cases, const std::vector<Var
     row.x_time = ratio(median_of(row), median_of(with));
   }
   return view;
-}
-
-ordered_json row_json(const LeftOutRow& row) {
-  const std::optional<TimeFigure>& time = row.of->time;
-  return {{"case", row.of->id},
-          {"variant", row.of->variant},
-          {"leaves_out", text_or_null(row.of->leaves_out)},
-          {"status", row.of->status},
-          {"reason", text_or_null(row.of->reason)},
-          {"instructions_per_multiply_add", or_null(row.instructions)},
-          {"shared_wavefronts_per_32_multiply_adds", or_null(row.shared_wavefronts)},
-          {"load_sectors_per_32_multiply_adds", or_null(row.load_sectors)},
-          {"dram_over_minimum", or_null(row.dram_over_minimum)},
-          {"predicted", row.predicted ? ordered_json{{"gpu", row.predicted->gpu},
-                                                     {"low_ns", *row.predicted->low_ns},
-                                                     {"high_ns", *row.predicted->high_ns}}
-                                      : ordered_json()},
-          {"median_ns", or_null(median_of(row))},
-          {"low_ns", time ? or_null(time->low) : ordered_json()},
-          {"high_ns", time ? or_null(time->high) : ordered_json()},
-          {"x_instructions", or_null(row.x_instructions)},
-          {"x_predicted", or_null(row.x_predicted)},
-          {"x_time", or_null(row.x_time)}};
 }
 
 std::string figure_text(const std::optional<double>& value, int digits = 3) {
@@ -126,7 +99,7 @@ std::string idea_title(const LeftOutRow& row, const LeaveOneOut& view) {
 }
 
 std::string place_text(const LeaveOneOut& view) {
-  const CaseFigures& first = *view.rows.front().of;
+  const RecordedCase& first = *view.rows.front().of;
   return fmt::format("{}.{}, batch {}, {}: {} without one idea at a time", first.network, first.layer, first.batch,
                      first.device, view.best);
 }
@@ -140,7 +113,7 @@ std::string reasons_text(const LeaveOneOut& view) {
     if (!has_figures(row)) reasons.add(fmt::format("{}: {}", row.of->status, row.of->reason), idea_title(row, view));
   }
   const bool none = std::ranges::none_of(view.rows, has_figures);
-  const CaseFigures& first = *view.rows.front().of;
+  const RecordedCase& first = *view.rows.front().of;
   if (none && reasons.lines().size() == 1) return indented(fmt::format("{}: {}", first.status, first.reason), 0);
   return reasons.text(view.rows.size());  // every idea is named
 }
@@ -204,13 +177,13 @@ std::string view_text(const LeaveOneOut& view) {
 
 }  // namespace
 
-std::vector<LeaveOneOut> leave_one_out_of(const std::vector<CaseFigures>& cases,
-                                          const std::vector<VariantFigures>& variants) {
+std::vector<LeaveOneOut> leave_one_out_of(const std::vector<RecordedCase>& cases,
+                                          const std::vector<RecordedVariant>& variants) {
   std::vector<LeaveOneOut> views;
   std::set<std::pair<std::string, decltype(cases.front().place())>> seen;
-  for (const CaseFigures& one_case : cases) {
+  for (const RecordedCase& one_case : cases) {
     if (one_case.leaves_out.empty()) continue;
-    const auto description = std::ranges::find_if(variants, [&](const VariantFigures& variant) {
+    const auto description = std::ranges::find_if(variants, [&](const RecordedVariant& variant) {
       return variant.family == one_case.family && variant.name == one_case.variant;
     });
     if (description == variants.end()) continue;
@@ -220,17 +193,6 @@ std::vector<LeaveOneOut> leave_one_out_of(const std::vector<CaseFigures>& cases,
     views.push_back(view_of(cases, variants, one_case, best));
   }
   return views;
-}
-
-ordered_json leave_one_out_json(const std::vector<LeaveOneOut>& views) {
-  ordered_json list = ordered_json::array();
-  for (const LeaveOneOut& view : views) {
-    ordered_json& json = list.emplace_back(place_json(*view.rows.front().of));
-    json["kind"] = view.counted ? "counted" : "measured";
-    json["best"] = view.best;
-    for (const LeftOutRow& row : view.rows) json["rows"].push_back(row_json(row));
-  }
-  return list;
 }
 
 std::string leave_one_out_text(const std::vector<LeaveOneOut>& views) {

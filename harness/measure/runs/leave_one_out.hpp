@@ -1,19 +1,18 @@
 // The value of each idea of a stage: the stage beside variants without one of its ideas.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "harness/measure/records/case_figures.hpp"
+#include "harness/measure/records/recorded_case.hpp"
 
 namespace convladder {
 
 /// A stage, or the same without an idea. Figures are those of the case, per multiply-add of the layer; `x_...` is this
 /// row's over the stage's. None where there is no figure.
 struct LeftOutRow {
-  const CaseFigures* of = nullptr;
+  const RecordedCase* of = nullptr;
   std::optional<double> instructions;       ///< by threads, per multiply-add
   std::optional<double> shared_wavefronts;  ///< per 32 multiply-adds
   std::optional<double> load_sectors;       ///< per 32 multiply-adds
@@ -32,11 +31,8 @@ struct LeaveOneOut {
 };
 
 /// The views of a record. The cases must outlive the result.
-std::vector<LeaveOneOut> leave_one_out_of(const std::vector<CaseFigures>& cases,
-                                          const std::vector<VariantFigures>& variants);
-
-/// `leave_one_out` of the record.
-nlohmann::ordered_json leave_one_out_json(const std::vector<LeaveOneOut>& views);
+std::vector<LeaveOneOut> leave_one_out_of(const std::vector<RecordedCase>& cases,
+                                          const std::vector<RecordedVariant>& variants);
 
 /// The views as tables for a terminal, the dearest idea first; empty if there are none.
 std::string leave_one_out_text(const std::vector<LeaveOneOut>& views);

@@ -2,13 +2,9 @@
 
 #include <algorithm>
 
-#include "harness/measure/cases/ceilings.hpp"
+#include "harness/measure/records/case_json.hpp"
 #include "harness/measure/records/recorded_run.hpp"
-#include "harness/measure/runs/case_json.hpp"
-#include "harness/measure/runs/ladder.hpp"
-#include "harness/measure/runs/ladder_story.hpp"
-#include "harness/measure/runs/leave_one_out.hpp"
-#include "harness/measure/runs/steps.hpp"
+#include "harness/measure/runs/derived_ladders.hpp"
 #include "variants/convolution/problem.hpp"
 
 namespace convladder {
@@ -39,8 +35,8 @@ std::vector<std::string> planned_ids(const std::vector<CaseGroup>& plan) {
 }
 
 /// The fields after the cases until the last one comes, with which those derived from all cases are added.
-Record::Fields fields_behind(const ordered_json& ceilings) {
-  return {{"ceilings", ceilings}, {"ladders", ordered_json::array()}};
+Record::Fields fields_behind(const Ceilings& ceilings) {
+  return {{"ceilings", ceilings_json(ceilings)}, {"ladders", ordered_json::array()}};
 }
 
 }  // namespace
@@ -48,45 +44,44 @@ Record::Fields fields_behind(const ordered_json& ceilings) {
 RecordContent RunRecord::content(const RunOptions& options, const std::vector<std::string>& command_line,
                                  const std::vector<CaseGroup>& plan, const ImageSet& images) {
   return {.command_line = command_line,
-          .options = options_to_json(options),
+          .options = record_part(options_to_json(options)),
           .seed = options.seed,
-          .dataset = dataset_json(images),
+          .dataset = record_part(dataset_json(images)),
           .planned = planned_ids(plan),
-          .fields = {{"variants", variants_json(options, plan)}},
-          .behind = fields_behind(ordered_json::array())};
+          .fields = record_part({{"variants", variants_json(options, plan)}}),
+          .behind = record_part(fields_behind({}))};
 }
 
 void RunRecord::check(const ordered_json& json, const std::string& file) {
   static_cast<void>(recorded_run_of(json, file));  // checks every field of it
-  const JsonPlace ceilings = JsonPlace(json, file).at("ceilings");
-  if (ceilings.is_null()) return;
-  for (const JsonPlace& one : ceilings.list()) static_cast<void>(one.at("device").text());
-  CeilingSampler({}, {}, ceilings.json());
-}
-
-ordered_json derived_ladders(const std::vector<CaseFigures>& cases, const std::vector<VariantFigures>& variants,
-                             const ordered_json& ceilings) {
-  ordered_json ladders = ladders_json(ladders_of(cases, variants, ceilings));
-  add_counted_stories(ladders, counted_ladders_of(cases, variants));
-  add_steps(ladders, cases, variants);
-  return ladders;
+  static_cast<void>(read_ceilings(JsonPlace(json, file).at("ceilings")));
 }
 
 RunFigures run_figures(const ordered_json& record, const std::string& file) {
   const JsonPlace place(record, file);
-  return {.cases = case_figures(place.at("cases")),
-          .variants = variant_figures(place.at("variants")),
-          .ceilings = place.at("ceilings").json(),
+  return {.cases = read_whole_cases(place.at("cases")),
+          .variants = read_variants(place.at("variants")),
+          .ceilings = read_ceilings(place.at("ceilings")),
           .context = place.at("context").json()};
 }
 
 RunRecord::RunRecord(Record record) : record_(std::move(record)) {
-  if (json().contains("ceilings")) ceilings_ = json().at("ceilings");
+  figures_ = run_figures(json(), file().string());
   if (json().contains("sentinels")) sentinels_ = json().at("sentinels");
+  for (const ordered_json& id : json().at("planned")) places_.emplace(id.get<std::string>(), places_.size());
+  std::ranges::sort(figures_.cases, {}, [this](const RecordedCase& one) { return places_.at(one.id); });
+}
+
+/// Puts the case in its place in the order of the plan.
+void RunRecord::remember(RecordedCase one) {
+  one.session = static_cast<int>(record_.session());
+  const auto place = std::ranges::upper_bound(figures_.cases, places_.at(one.id), {},
+                                              [this](const RecordedCase& other) { return places_.at(other.id); });
+  figures_.cases.insert(place, std::move(one));
 }
 
 Record::Fields RunRecord::behind_cases() const {
-  Record::Fields fields = fields_behind(ceilings_);
+  Record::Fields fields = fields_behind(figures_.ceilings);
   if (!sentinels_.is_null()) fields["sentinels"] = sentinels_;
   return fields;
 }
@@ -104,30 +99,25 @@ void RunRecord::add_sentinel(const char* when, const PlannedCase& planned, const
 
 void RunRecord::add(const PlannedCase& planned, const CaseOutcome& outcome) {
   record_.add(case_json(planned, outcome), behind_cases());
+  remember(recorded_case(planned, outcome));
 }
 
 void RunRecord::take_over(ordered_json one_case) {
   one_case.erase("session");
+  RecordedCase read = read_whole_case(JsonPlace(one_case, file().string()));
   record_.add(std::move(one_case), behind_cases());
+  remember(std::move(read));
 }
 
 Record::Fields RunRecord::derived() const {
   if (json().value("kind", "") == kShardKind.kind) return behind_cases();  // the other shards are not known here
-  const std::vector<CaseFigures> of_cases = cases();
-  Record::Fields fields{{"ceilings", ceilings_}, {"ladders", derived_ladders(of_cases, variants(), ceilings_)}};
-  const std::vector<LeaveOneOut> views = leave_one_out_of(of_cases, variants());
+  Record::Fields fields{
+      {"ceilings", ceilings_json(figures_.ceilings)},
+      {"ladders", ladders_json(derived_ladders(figures_.cases, figures_.variants, figures_.ceilings))}};
+  const std::vector<LeaveOneOut> views = leave_one_out_of(figures_.cases, figures_.variants);
   if (!views.empty()) fields["leave_one_out"] = leave_one_out_json(views);
   if (!sentinels_.is_null()) fields["sentinels"] = sentinels_;
   return fields;
-}
-
-std::vector<CaseFigures> RunRecord::cases() const {
-  const ordered_json cases = record_.cases_as_planned();
-  return case_figures(JsonPlace(cases, file().string() + ": cases"));
-}
-
-std::vector<VariantFigures> RunRecord::variants() const {
-  return variant_figures(JsonPlace(json(), file().string()).at("variants"));
 }
 
 void RunRecord::complete() {

@@ -1,27 +1,25 @@
 // run.json: the record of `convladder run`.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
-#include "harness/measure/cases/measurement.hpp"
+#include "datasets/image_set.hpp"
+#include "harness/measure/cases/case_outcome.hpp"
 #include "harness/measure/plan/plan.hpp"
-#include "harness/measure/records/case_figures.hpp"
 #include "harness/measure/records/record.hpp"
+#include "harness/measure/records/recorded_case.hpp"
 
 namespace convladder {
 
-/// `ladders` of the record, with their stories and steps, from its cases, variants and ceilings.
-nlohmann::ordered_json derived_ladders(const std::vector<CaseFigures>& cases,
-                                       const std::vector<VariantFigures>& variants,
-                                       const nlohmann::ordered_json& ceilings);
-
 /// The typed figures of a run's record.
 struct RunFigures {
-  std::vector<CaseFigures> cases;  ///< in the order of the plan
-  std::vector<VariantFigures> variants;
-  nlohmann::ordered_json ceilings;
+  std::vector<RecordedCase> cases;  ///< in the order of the plan
+  std::vector<RecordedVariant> variants;
+  Ceilings ceilings;
   nlohmann::ordered_json context;
 };
 
@@ -36,13 +34,14 @@ class RunRecord {
                                const std::vector<CaseGroup>& plan, const ImageSet& images);
   /// Throws UserError where a record is not as this program writes it (Record::open).
   static void check(const nlohmann::ordered_json& json, const std::string& file);
+  /// Throws UserError where the record is not as this program writes it.
   explicit RunRecord(Record record);
 
   bool has(const std::string& id) const { return record_.has(id); }
   /// The measurements of the devices' ceilings so far.
-  const nlohmann::ordered_json& ceilings() const { return ceilings_; }
+  const Ceilings& ceilings() const { return figures_.ceilings; }
   /// Sets the ceilings: they are in the file as soon as a case is added or the run is complete.
-  void set_ceilings(nlohmann::ordered_json ceilings) { ceilings_ = std::move(ceilings); }
+  void set_ceilings(Ceilings ceilings) { figures_.ceilings = std::move(ceilings); }
   /// Adds, to a shard, the outcome of the case that was its session's sentinel, "before" or "after" its cases; it is in
   /// the file with the next of them.
   void add_sentinel(const char* when, const PlannedCase& planned, const CaseOutcome& outcome);
@@ -56,10 +55,8 @@ class RunRecord {
   /// Derives the ladders and views of an interrupted run from its recorded cases; it can still be gone on with.
   void derive() { record_.derive(derived()); }
 
-  /// The figures of the record's cases and variants, in the order of the plan.
-  std::vector<CaseFigures> cases() const;
-  std::vector<VariantFigures> variants() const;
-  RunFigures figures() const { return {cases(), variants(), ceilings_, json().at("context")}; }
+  /// The figures of the record so far, with the cases in the order of the plan.
+  const RunFigures& figures() const { return figures_; }
 
   bool any_failed() const { return record_.any_failed(); }
   const std::filesystem::path& file() const { return record_.file(); }
@@ -69,8 +66,11 @@ class RunRecord {
   Record::Fields derived() const;
   Record::Fields behind_cases() const;
 
+  void remember(RecordedCase one);
+
   Record record_;
-  nlohmann::ordered_json ceilings_ = nlohmann::ordered_json::array();
+  std::map<std::string, std::size_t> places_;  ///< in the plan, by the case's id
+  RunFigures figures_;
   nlohmann::ordered_json sentinels_;  ///< null except for a shard
 };
 

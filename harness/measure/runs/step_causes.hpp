@@ -4,13 +4,13 @@
 #include <optional>
 #include <string>
 
-#include "harness/measure/records/case_figures.hpp"
+#include "harness/measure/records/recorded_case.hpp"
 
 namespace convladder {
 
 /// A stage as counted, with its prediction for one GPU where there is one.
 struct CountedStage {
-  const RecordedCounters* counters = nullptr;
+  const CaseCounters* counters = nullptr;
   const PredictedFigure* prediction = nullptr;  ///< null, or the prediction for `gpu`
   const GpuFacts* gpu = nullptr;
   double minimum_bytes = 0;  ///< bytes that the problem has to move

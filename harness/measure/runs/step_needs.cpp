@@ -32,7 +32,7 @@ constexpr std::array<NeedWords, kNeeds> kWords = {
 
 double& of(Parts& parts, Need need) { return parts[static_cast<std::size_t>(need)]; }
 
-Parts counts_of(const RecordedCounters& counted) {
+Parts counts_of(const CaseCounters& counted) {
   const CounterValues& totals = counted.totals;
   const CounterValues& modelled = counted.modelled;
   Parts counts{};
@@ -55,7 +55,7 @@ Parts counts_of(const RecordedCounters& counted) {
 }
 
 /// The parts of a unit's time that each need takes, in no particular unit.
-Parts parts_of(const RecordedCounters& counted, const GpuFacts& gpu, TimeTerm term, bool optimistic) {
+Parts parts_of(const CaseCounters& counted, const GpuFacts& gpu, TimeTerm term, bool optimistic) {
   const CounterValues& totals = counted.totals;
   Parts counts = counts_of(counted);
   Parts parts{};
@@ -116,7 +116,7 @@ double sum_of_parts(const Parts& parts) {
 
 const NeedWords& words_of(Need need) { return kWords[static_cast<std::size_t>(need)]; }
 
-StepNeeds needs_of(const RecordedCounters& counted, const PredictedFigure* prediction, const GpuFacts* gpu) {
+StepNeeds needs_of(const CaseCounters& counted, const PredictedFigure* prediction, const GpuFacts* gpu) {
   StepNeeds needs;
   needs.counts = counts_of(counted);
   needs.conflicts = simulated::counted(counted.totals, "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
@@ -139,7 +139,7 @@ StepNeeds needs_of(const RecordedCounters& counted, const PredictedFigure* predi
   return needs;
 }
 
-std::string main_part(const RecordedCounters& counted, const GpuFacts& gpu, TimeTerm term, bool optimistic) {
+std::string main_part(const CaseCounters& counted, const GpuFacts& gpu, TimeTerm term, bool optimistic) {
   if (term != TimeTerm::load_store && term != TimeTerm::l2) return {};
   const Parts parts = parts_of(counted, gpu, term, optimistic);
   std::vector<Need> order;

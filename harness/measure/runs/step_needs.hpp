@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <string>
 
-#include "harness/measure/records/case_figures.hpp"
+#include "harness/measure/records/recorded_case.hpp"
 
 namespace convladder {
 
@@ -50,10 +50,10 @@ struct StepNeeds {
 };
 
 /// The needs of a stage. `prediction` is that for `gpu`, or null: then there are only counts.
-StepNeeds needs_of(const RecordedCounters& counted, const PredictedFigure* prediction, const GpuFacts* gpu);
+StepNeeds needs_of(const CaseCounters& counted, const PredictedFigure* prediction, const GpuFacts* gpu);
 
 /// The need that takes most of a unit's time, among those that have a word for it: "shared memory"; two of them where
 /// none takes most of it, empty where the unit does only one thing.
-std::string main_part(const RecordedCounters& counted, const GpuFacts& gpu, TimeTerm term, bool optimistic);
+std::string main_part(const CaseCounters& counted, const GpuFacts& gpu, TimeTerm term, bool optimistic);
 
 }  // namespace convladder

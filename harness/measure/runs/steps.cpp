@@ -2,33 +2,28 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 
 #include "harness/measure/runs/ladder.hpp"
-#include "harness/measure/runs/ladder_story.hpp"
 #include "harness/measure/runs/step_causes.hpp"
 #include "harness/measure/runs/step_measured.hpp"
 #include "harness/measure/runs/step_words.hpp"
-#include "support/json_null.hpp"
 #include "variants/problem.hpp"
 
 namespace convladder {
 namespace {
 
-using nlohmann::ordered_json;
+using Place = decltype(std::declval<const RecordedCase&>().place());
+using Cases = std::vector<const RecordedCase*>;
 
-using Place = decltype(std::declval<const CaseFigures&>().place());
-using Cases = std::vector<const CaseFigures*>;
-
-bool has_result(const CaseFigures& one) { return one.time || one.counters; }
+bool has_result(const RecordedCase& one) { return one.time || one.counters; }
 
 /// The stage on which the variant builds, as the record says, or where the record lacks the variant, as this program
 /// does.
-std::string builds_on(const std::string& variant, const CaseFigures& beside,
-                      const std::vector<VariantFigures>& variants) {
-  for (const VariantFigures& one : variants) {
+std::string builds_on(const std::string& variant, const RecordedCase& beside,
+                      const std::vector<RecordedVariant>& variants) {
+  for (const RecordedVariant& one : variants) {
     if (one.family == beside.family && one.name == variant) return one.builds_on;
   }
   if (!beside.size) return {};
@@ -40,29 +35,29 @@ std::string builds_on(const std::string& variant, const CaseFigures& beside,
 
 class Steps {
  public:
-  Steps(const std::vector<CaseFigures>& cases, const std::vector<VariantFigures>& variants, const JsonPlace& ladders,
-        const std::string& gpu)
+  Steps(const std::vector<RecordedCase>& cases, const std::vector<RecordedVariant>& variants,
+        const std::vector<RecordedLadder>& ladders, const std::string& gpu)
       : all_(cases), variants_(variants), ladders_(ladders), gpu_(find_gpu(gpu)) {}
 
   std::vector<Step> of(const Cases& stages) const {
     std::vector<Step> steps;
-    const std::optional<RecordedFloor> floor = recorded_floor(ladders_, *stages.front());
-    for (const CaseFigures* one : stages) {
-      if (has_result(*one)) steps.push_back(step_of(*one, stages, floor));
+    const RecordedLadder* const ladder = find_ladder(ladders_, *stages.front());
+    for (const RecordedCase* one : stages) {
+      if (has_result(*one)) steps.push_back(step_of(*one, stages, ladder));
     }
     return steps;
   }
 
  private:
-  Step step_of(const CaseFigures& one, const Cases& stages, const std::optional<RecordedFloor>& floor) const {
+  Step step_of(const RecordedCase& one, const Cases& stages, const RecordedLadder* ladder) const {
     Step step;
     step.rung = *one.rung;
     step.variant = one.variant;
     step.registered = builds_on(one.variant, one, variants_);
-    const CaseFigures* const below = below_of(one, stages);
+    const RecordedCase* const below = below_of(one, stages);
     if (below != nullptr) step.builds_on = below->variant;
     if (one.time) {
-      measured(one, below, floor, step);
+      measured(one, below, ladder, step);
     } else {
       counted(one, below, step);
     }
@@ -70,26 +65,25 @@ class Steps {
   }
 
   /// The nearest stage below the case along `builds_on` that has a result here.
-  const CaseFigures* below_of(const CaseFigures& one, const Cases& stages) const {
+  const RecordedCase* below_of(const RecordedCase& one, const Cases& stages) const {
     std::set<std::string> seen = {one.variant};  // a record may say anything
     std::string name = builds_on(one.variant, one, variants_);
     while (!name.empty() && seen.insert(name).second) {
-      const auto found = std::ranges::find(stages, name, [](const CaseFigures* stage) { return stage->variant; });
+      const auto found = std::ranges::find(stages, name, [](const RecordedCase* stage) { return stage->variant; });
       if (found != stages.end() && has_result(**found)) return *found;
       name = builds_on(name, one, variants_);
     }
     return nullptr;
   }
 
-  void measured(const CaseFigures& one, const CaseFigures* below, const std::optional<RecordedFloor>& floor,
-                Step& step) const {
+  void measured(const RecordedCase& one, const RecordedCase* below, const RecordedLadder* ladder, Step& step) const {
     step.kind = one.time->is_predicted ? "predicted" : "measured";
     const std::optional<double> time = layer_median(one);
     if (below != nullptr) {
       step.x = ratio(layer_median(*below), time);
       step.is_clear = !intervals_overlap(one, *below).value_or(false);
-      const CaseFigures* const counters = counted_beside(one);
-      const CaseFigures* const counters_below = counted_beside(*below);
+      const RecordedCase* const counters = counted_beside(one);
+      const RecordedCase* const counters_below = counted_beside(*below);
       if (counters != nullptr && counters_below != nullptr) {
         const std::string relief = counted_relief(stage(*counters), stage(*counters_below), step.x, false);
         step.relieved = "Counted: " + behind_colon(relief);
@@ -98,10 +92,12 @@ class Steps {
                                         step.registered == step.builds_on ? hypothesis(one) : std::string());
       }
     }
-    if (time && floor) step.binds = measured_bound(*time, floor->operations_ns, floor->bytes_ns);
+    if (time && ladder != nullptr && ladder->floor_operations_ns) {
+      step.binds = measured_bound(*time, *ladder->floor_operations_ns, ladder->floor_bytes_ns);
+    }
   }
 
-  void counted(const CaseFigures& one, const CaseFigures* below, Step& step) const {
+  void counted(const RecordedCase& one, const RecordedCase* below, Step& step) const {
     const CountedStage own = stage(one);
     step.kind = own.predicted() ? "predicted" : "counted";
     step.binds = predicted_bound(own);
@@ -115,7 +111,7 @@ class Steps {
     step.relieved = counted_relief(own, lower, step.x, true);
   }
 
-  CountedStage stage(const CaseFigures& one) const {
+  CountedStage stage(const RecordedCase& one) const {
     CountedStage stage{.counters = &*one.counters,
                        .prediction = nullptr,
                        .gpu = gpu_,
@@ -137,60 +133,41 @@ class Steps {
   }
 
   /// The counted case of the stage on the same layer and batch; null if there is none.
-  const CaseFigures* counted_beside(const CaseFigures& one) const {
+  const RecordedCase* counted_beside(const RecordedCase& one) const {
     if (one.counters) return &one;
-    const auto found = std::ranges::find_if(all_, [&one](const CaseFigures& other) {
+    const auto found = std::ranges::find_if(all_, [&one](const RecordedCase& other) {
       return other.counters && other.variant == one.variant && other.family == one.family &&
              other.network == one.network && other.layer == one.layer && other.batch == one.batch;
     });
     return found == all_.end() ? nullptr : &*found;
   }
 
-  std::string hypothesis(const CaseFigures& one) const {
-    for (const VariantFigures& known : variants_) {
+  std::string hypothesis(const RecordedCase& one) const {
+    for (const RecordedVariant& known : variants_) {
       if (known.family == one.family && known.name == one.variant) return known.hypothesis;
     }
     return {};
   }
 
-  const std::vector<CaseFigures>& all_;
-  const std::vector<VariantFigures>& variants_;
-  const JsonPlace& ladders_;
+  const std::vector<RecordedCase>& all_;
+  const std::vector<RecordedVariant>& variants_;
+  const std::vector<RecordedLadder>& ladders_;
   const GpuFacts* gpu_;
 };
 
-bool is_at(const JsonPlace& ladder, const CaseFigures& one) {
-  return ladder.at("device").text() == one.device && ladder.at("family").text() == one.family &&
-         ladder.at("network").text() == one.network && ladder.at("layer").text() == one.layer &&
-         ladder.at("batch").count() == one.batch;
-}
-
 }  // namespace
 
-std::optional<RecordedFloor> recorded_floor(const JsonPlace& ladders, const CaseFigures& one_case) {
-  if (ladders.is_null()) return std::nullopt;
-  for (const JsonPlace& ladder : ladders.list()) {
-    if (!is_at(ladder, one_case) || !ladder.has("floor")) continue;
-    const JsonPlace floor = ladder.at("floor");
-    return RecordedFloor{.operations_ns = floor.at("operations").number(kNotNegative),
-                         .bytes_ns = floor.at("bytes").number_or_none(kNotNegative)};
-  }
-  return std::nullopt;
+const RecordedLadder* find_ladder(const std::vector<RecordedLadder>& ladders, const RecordedCase& one_case) {
+  const auto found =
+      std::ranges::find_if(ladders, [&one_case](const RecordedLadder& one) { return one.place() == one_case.place(); });
+  return found == ladders.end() ? nullptr : &*found;
 }
 
-std::string recorded_best(const JsonPlace& ladders, const CaseFigures& one_case) {
-  if (ladders.is_null()) return {};
-  for (const JsonPlace& ladder : ladders.list()) {
-    if (is_at(ladder, one_case) && ladder.has("story")) return ladder.at("story").at("best").text_or_empty();
-  }
-  return {};
-}
-
-std::vector<LadderSteps> steps_of(const std::vector<CaseFigures>& cases, const std::vector<VariantFigures>& variants,
-                                  const JsonPlace& ladders, const std::string& gpu) {
+std::vector<LadderSteps> steps_of(const std::vector<RecordedCase>& cases, const std::vector<RecordedVariant>& variants,
+                                  const std::vector<RecordedLadder>& ladders, const std::string& gpu) {
   std::vector<Cases> by_number;
   std::map<Place, std::size_t> numbers;
-  for (const CaseFigures& one : cases) {
+  for (const RecordedCase& one : cases) {
     if (!one.rung) continue;  // a library, or a stage without one of its ideas
     const auto [place, is_new] = numbers.emplace(one.place(), by_number.size());
     if (is_new) by_number.emplace_back();
@@ -199,26 +176,11 @@ std::vector<LadderSteps> steps_of(const std::vector<CaseFigures>& cases, const s
   const Steps all(cases, variants, ladders, gpu);
   std::vector<LadderSteps> list;
   for (Cases& stages : by_number) {
-    std::ranges::stable_sort(stages, {}, [](const CaseFigures* one) { return *one->rung; });
+    std::ranges::stable_sort(stages, {}, [](const RecordedCase* one) { return *one->rung; });
     LadderSteps steps{.of = stages.front(), .steps = all.of(stages)};
     if (!steps.steps.empty()) list.push_back(std::move(steps));
   }
   return list;
-}
-
-ordered_json step_json(const Step& step) {
-  return {{"variant", step.variant}, {"builds_on", text_or_null(step.builds_on)}, {"x", or_null(step.x)},
-          {"kind", step.kind},       {"relieved", text_or_null(step.relieved)},   {"binds", text_or_null(step.binds)}};
-}
-
-void add_steps(ordered_json& ladders, const std::vector<CaseFigures>& cases,
-               const std::vector<VariantFigures>& variants) {
-  const std::vector<LadderSteps> all = steps_of(cases, variants, JsonPlace(ladders, "ladders"));
-  for (ordered_json& ladder : ladders) ladder["steps"] = ordered_json::array();
-  for (const LadderSteps& one : all) {
-    ordered_json& list = recorded_ladder(ladders, *one.of)["steps"];
-    for (const Step& step : one.steps) list.push_back(step_json(step));
-  }
 }
 
 }  // namespace convladder

@@ -4,12 +4,12 @@
 // device in the same run, the sentences of measured stages take their reasons from there.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
-#include "harness/measure/records/case_figures.hpp"
+#include "harness/measure/records/recorded_case.hpp"
 #include "simulator/gpus/gpu_facts.hpp"
 
 namespace convladder {
@@ -32,31 +32,30 @@ struct Step {
 
 /// The steps of the stages of one layer, batch and device, in ladder order; without those about which nothing is known.
 struct LadderSteps {
-  const CaseFigures* of = nullptr;  ///< the first case, for the place
-  std::vector<Step> steps;          ///< at least one
+  const RecordedCase* of = nullptr;  ///< the first case, for the place
+  std::vector<Step> steps;           ///< at least one
 };
 
-/// A place's floor in `ladders[].floor`.
-struct RecordedFloor {
-  double operations_ns = 0;
-  std::optional<double> bytes_ns;
+/// A ladder of a record, as far as sentences need it.
+struct RecordedLadder {
+  std::string device;
+  std::string family;
+  std::string network;
+  std::string layer;
+  int batch = 0;
+  std::optional<double> floor_operations_ns;  ///< none without a floor
+  std::optional<double> floor_bytes_ns;       ///< none as well where all fits into a cache
+  std::string best;                           ///< its best stage; empty without one
+
+  auto place() const { return std::tie(device, family, network, layer, batch); }
 };
 
-/// The floor of the case's place in `ladders[].floor`; none for a place without one. Throws UserError.
-std::optional<RecordedFloor> recorded_floor(const JsonPlace& ladders, const CaseFigures& one_case);
+/// The ladder of the case's place; null without one.
+const RecordedLadder* find_ladder(const std::vector<RecordedLadder>& ladders, const RecordedCase& one_case);
 
-/// The best stage of a place by `ladders[].story`; empty for a place without one.
-std::string recorded_best(const JsonPlace& ladders, const CaseFigures& one_case);
-
-/// The steps, from the cases and variants of a record and the floors in its `ladders`. `gpu` is the one whose
+/// The steps, from the cases and variants of a record and the floors of its ladders. `gpu` is the one whose
 /// predictions are described.
-std::vector<LadderSteps> steps_of(const std::vector<CaseFigures>& cases, const std::vector<VariantFigures>& variants,
-                                  const JsonPlace& ladders, const std::string& gpu = kUsualGpu);
-
-nlohmann::ordered_json step_json(const Step& step);
-
-/// Adds `steps` to each of `ladders`, and a ladder without rows where all of its stages were only counted.
-void add_steps(nlohmann::ordered_json& ladders, const std::vector<CaseFigures>& cases,
-               const std::vector<VariantFigures>& variants);
+std::vector<LadderSteps> steps_of(const std::vector<RecordedCase>& cases, const std::vector<RecordedVariant>& variants,
+                                  const std::vector<RecordedLadder>& ladders, const std::string& gpu = kUsualGpu);
 
 }  // namespace convladder

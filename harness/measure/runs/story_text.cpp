@@ -20,7 +20,7 @@ constexpr std::size_t kMostRows = 12;  // of a table, before only the largest ba
 
 /// A row of a table: a ladder's place, its story, and the figures by which its stages are compared.
 struct Told {
-  const CaseFigures* place = nullptr;
+  const RecordedCase* place = nullptr;
   LadderStory story;
   bool counted = false;
 };
@@ -29,18 +29,18 @@ std::string factor_text(const std::optional<double>& x) { return x ? short_numbe
 std::string percent_text(const std::optional<double>& share) { return share ? fmt::format("{:.0f}%", *share) : "-"; }
 
 /// Microseconds of an image, or of one item of the batch.
-std::string microseconds_of(const CaseFigures* one) {
+std::string microseconds_of(const RecordedCase* one) {
   const TimeFigure* const time = one == nullptr ? nullptr : layer_time(*one);
   return time == nullptr ? "-" : short_number(time->median / one->batch / 1e3);
 }
 
 /// Thousands of warp instructions of an image.
-std::string instructions_of(const CaseFigures* one) {
+std::string instructions_of(const RecordedCase* one) {
   const std::optional<double> all = one == nullptr ? std::nullopt : warp_instructions(*one);
   return all ? short_number(*all / one->batch / 1e3) : "-";
 }
 
-std::string predicted_of(const CaseFigures* one, const std::string& gpu) {
+std::string predicted_of(const RecordedCase* one, const std::string& gpu) {
   if (one == nullptr) return "-";
   const auto found = std::ranges::find(one->predictions, gpu, &PredictedFigure::gpu);
   if (found == one->predictions.end() || !found->runs()) return "-";
@@ -49,9 +49,9 @@ std::string predicted_of(const CaseFigures* one, const std::string& gpu) {
 }
 
 /// Whether the case is of a problem's size, which has its own name; a layer is its network's.
-bool is_size(const CaseFigures& one) { return one.size && one.size->problem->name() == one.network; }
+bool is_size(const RecordedCase& one) { return one.size && one.size->problem->name() == one.network; }
 
-std::string place_name(const CaseFigures& one) {
+std::string place_name(const RecordedCase& one) {
   return is_size(one) || one.network == "shape" ? one.layer : one.network + "." + one.layer;
 }
 
@@ -74,7 +74,7 @@ std::vector<StoryColumn> columns_for(const std::vector<Told>& rows) {
   const bool has_mission = with_mission != rows.end();
   const bool has_library = any([](const Told& told) { return told.story.library != nullptr; });
   const bool has_floor = any([](const Told& told) { return told.story.best_percent_of_floor.has_value(); });
-  std::string (*const figure)(const CaseFigures*) = first.counted ? instructions_of : microseconds_of;
+  std::string (*const figure)(const RecordedCase*) = first.counted ? instructions_of : microseconds_of;
   const int rungs = has_mission ? *with_mission->story.mission->rung : 0;
 
   std::vector<StoryColumn> columns = {
@@ -204,12 +204,12 @@ std::string story_text(const std::vector<Ladder>& ladders, const std::vector<Cou
                        const DeviceTitle& title_of, std::size_t most_columns) {
   std::map<std::tuple<bool, std::string, std::string>, std::vector<Told>> families;
   for (const Ladder& ladder : ladders) {
-    const CaseFigures& first = *ladder.rows.front().of;
+    const RecordedCase& first = *ladder.rows.front().of;
     LadderStory story = story_of(ladder);
     if (story.best != nullptr) families[{false, first.device, first.family}].push_back({&first, std::move(story)});
   }
   for (const CountedLadder& ladder : counted) {
-    const CaseFigures& first = *ladder.cases.front();
+    const RecordedCase& first = *ladder.cases.front();
     if (ladder.story.best != nullptr)
       families[{true, first.device, first.family}].push_back({&first, ladder.story, true});
   }

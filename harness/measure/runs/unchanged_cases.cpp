@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
-#include "harness/measure/ladders/opened_ladder.hpp"
 #include "harness/measure/machine/environment.hpp"
+#include "harness/measure/records/case_json.hpp"
 #include "ladders/stage_cache.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
@@ -53,13 +53,6 @@ ordered_json last_run(const RunOptions& options, fs::path& file) {
 
 }  // namespace
 
-std::string made_of(const PlannedCase& planned) {
-  const FolderVariant* const stage = planned.variant.variant->compiled_stage();
-  if (stage == nullptr || stage->build().library.empty()) return {};
-  return sha256_hex(stage->problem().text() + '\n' + stage->problem().reference_identity() + '\n' +
-                    content_of(stage->build()));
-}
-
 TakenOver take_over_unchanged(RunRecord& record, const std::vector<CaseGroup>& plan, const RunOptions& options) {
   TakenOver taken;
   try {
@@ -84,7 +77,7 @@ TakenOver take_over_unchanged(RunRecord& record, const std::vector<CaseGroup>& p
       }
     }
     if (unchanged.empty()) return {};
-    record.set_ceilings(before.at("ceilings"));
+    record.set_ceilings(read_ceilings(JsonPlace(before, taken.from.string()).at("ceilings")));
     for (ordered_json& one : unchanged) record.take_over(std::move(one));
     taken.cases = static_cast<int>(unchanged.size());
     return taken;

@@ -10,10 +10,6 @@
 
 namespace convladder {
 
-/// For a case whose stage lies in a folder, a hash of everything that it was compiled from, of its problem and of its
-/// reference; empty for others.
-std::string made_of(const PlannedCase& planned);
-
 /// Adds to a new record the cases of the ladder's last run that were right and have not changed since: made of the
 /// same, with the same settings, by the same build on the same machine. Returns where they come from, or an empty path,
 /// and how many.

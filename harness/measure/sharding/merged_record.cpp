@@ -8,10 +8,10 @@
 #include <utility>
 
 #include "harness/measure/machine/environment.hpp"
-#include "harness/measure/records/case_figures.hpp"
+#include "harness/measure/records/case_json.hpp"
 #include "harness/measure/records/record.hpp"
 #include "harness/measure/records/record_text.hpp"
-#include "harness/measure/runs/leave_one_out.hpp"
+#include "harness/measure/runs/derived_ladders.hpp"
 #include "harness/measure/runs/run_record.hpp"
 #include "support/file_bytes.hpp"
 #include "support/json_null.hpp"
@@ -33,9 +33,7 @@ struct Derived {
 class MergedRecord {
  public:
   MergedRecord(const MergedShards& shards, const MergeProgress& progress)
-      : shards_(shards),
-        progress_(progress),
-        variants_(variant_figures(JsonPlace(shards.plan().variants, "variants"))) {
+      : shards_(shards), progress_(progress), variants_(read_variants(JsonPlace(shards.plan().variants, "variants"))) {
     std::map<std::string, std::size_t> numbers;
     std::size_t first = 0;
     for (std::size_t i = 0; i < shards.plan().groups.size(); ++i) {
@@ -117,11 +115,11 @@ class MergedRecord {
   }
 
   /// The ceilings of each kind of machine; each says which kind where there are several.
-  ordered_json all_ceilings() const {
-    ordered_json all = ordered_json::array();
+  Ceilings all_ceilings() const {
+    Ceilings all;
     for (int kind = 0; kind < shards_.kinds(); ++kind) {
-      for (ordered_json one : shards_.ceilings(kind)) {
-        if (shards_.kinds() > 1) one["kind_of_machine"] = kind;
+      for (DeviceCeilings one : shards_.ceilings(kind)) {
+        if (shards_.kinds() > 1) one.kind_of_machine = kind;
         all.push_back(std::move(one));
       }
     }
@@ -136,7 +134,7 @@ class MergedRecord {
     }
     std::ranges::stable_sort(derived.ladders, {}, &std::pair<Derived::Order, std::string>::first);
     std::ranges::stable_sort(derived.left_out, {}, &std::pair<Derived::Order, ordered_json>::first);
-    file.write("," + fields_text({{"ceilings", all_ceilings()}}));
+    file.write("," + fields_text({{"ceilings", ceilings_json(all_ceilings())}}));
     file.write(",\n \"ladders\": [");
     for (std::size_t i = 0; i < derived.ladders.size(); ++i) {
       file.write((i > 0 ? "," : "") + derived.ladders[i].second);
@@ -161,15 +159,15 @@ class MergedRecord {
   }
 
   /// The ceilings of the machines that these groups were measured on.
-  ordered_json ceilings_of(const std::vector<GroupAt>& place) const {
-    ordered_json ceilings = ordered_json::array();
+  Ceilings ceilings_of(const std::vector<GroupAt>& place) const {
+    Ceilings ceilings;
     for (const GroupAt& at : place) {
       const std::string& id = shards_.plan().groups[at.group].id;
       const std::string device = id.substr(0, id.find('/'));
       const std::optional<int> kind = kind_of_group(at);
       if (!kind) continue;
-      for (const ordered_json& one : shards_.ceilings(*kind)) {
-        if (one.at("device") == device) ceilings.push_back(one);
+      for (const DeviceCeilings& one : shards_.ceilings(*kind)) {
+        if (one.device == device) ceilings.push_back(one);
       }
     }
     return ceilings;
@@ -184,33 +182,31 @@ class MergedRecord {
         if (const auto& one = shards_.cases()[i]) cases.push_back(shards_.case_json(*one));
       }
     }
-    const std::vector<CaseFigures> figures = case_figures(JsonPlace(cases, "cases"));
-    ordered_json ladders = derived_ladders(figures, variants_, ceilings_of(place));
-    for (ordered_json& ladder : ladders) {
-      const std::size_t number = number_of(ladder);
+    const std::vector<RecordedCase> figures = read_whole_cases(JsonPlace(cases, "cases"));
+    std::vector<DerivedLadder> ladders = derived_ladders(figures, variants_, ceilings_of(place));
+    for (DerivedLadder& ladder : ladders) {
+      const std::size_t number = number_of(*ladder.of);
       const auto at = std::ranges::find(place, number, &GroupAt::group);
-      if (const auto kind = at == place.end() ? std::nullopt : kind_of_group(*at); kind && shards_.kinds() > 1) {
-        ladder["kind_of_machine"] = *kind;
-      }
-      const bool has_no_rows = !ladder.contains("rows") || ladder.at("rows").empty();
-      derived.ladders.emplace_back(Derived::Order{has_no_rows, number}, case_text(ladder));
+      const auto kind = at == place.end() ? std::nullopt : kind_of_group(*at);
+      if (shards_.kinds() > 1) ladder.kind_of_machine = kind;
+      derived.ladders.emplace_back(Derived::Order{ladder.rows.empty(), number},
+                                   case_text(ladders_json({ladder}).at(0)));
     }
-    for (ordered_json& view : leave_one_out_json(leave_one_out_of(figures, variants_))) {
-      const std::size_t number = number_of(view);
-      derived.left_out.emplace_back(Derived::Order{false, number}, std::move(view));
+    const std::vector<LeaveOneOut> views = leave_one_out_of(figures, variants_);
+    for (const LeaveOneOut& view : views) {
+      derived.left_out.emplace_back(Derived::Order{false, number_of(*view.rows.front().of)},
+                                    leave_one_out_json({view}).at(0));
     }
   }
 
   /// The number of the group to which a ladder, or a view, belongs.
-  std::size_t number_of(const ordered_json& json) const {
-    const auto text = [&json](const char* field) { return json.at(field).get<std::string>(); };
-    return group_numbers_.at(
-        fmt::format("{}/{}.{}/{}", text("device"), text("network"), text("layer"), json.at("batch").get<int>()));
+  std::size_t number_of(const RecordedCase& one) const {
+    return group_numbers_.at(fmt::format("{}/{}.{}/{}", one.device, one.network, one.layer, one.batch));
   }
 
   const MergedShards& shards_;
   const MergeProgress& progress_;
-  std::vector<VariantFigures> variants_;
+  std::vector<RecordedVariant> variants_;
   std::vector<std::vector<GroupAt>> places_;  ///< groups of one layer and batch
   std::map<std::string, std::size_t> group_numbers_;
 };

@@ -10,6 +10,7 @@
 #include "harness/measure/cases/ceilings.hpp"
 #include "harness/measure/isolation/status.hpp"
 #include "harness/measure/machine/environment.hpp"
+#include "harness/measure/records/case_json.hpp"
 #include "harness/measure/records/record.hpp"
 #include "harness/measure/records/recorded_run.hpp"
 #include "support/errors.hpp"
@@ -146,11 +147,9 @@ std::vector<std::size_t> MergedShards::take_sessions(const RecordReader& reader,
   }
   // If a shard went from one kind of machine to another, nobody knows which samples are whose.
   if (kinds.size() == 1 && place.has("ceilings")) {
-    const auto [known, is_new] = ceilings_.emplace(*kinds.begin(), place.at("ceilings").json());
-    if (!is_new) {
-      const ordered_json before = known->second;
-      known->second = pooled_ceilings({JsonPlace(before, "ceilings"), place.at("ceilings")});
-    }
+    Ceilings of_shard = read_ceilings(place.at("ceilings"));
+    const auto [known, is_new] = ceilings_.try_emplace(*kinds.begin(), of_shard);
+    if (!is_new) known->second = pooled_ceilings({known->second, of_shard});
   }
   return sessions;
 }
@@ -202,8 +201,8 @@ std::size_t MergedShards::machine_of(const CaseOfShard& one) const {
   return sessions_.at(one.session).at("machine").get<std::size_t>();
 }
 
-const ordered_json& MergedShards::ceilings(int kind) const {
-  static const ordered_json none = ordered_json::array();
+const Ceilings& MergedShards::ceilings(int kind) const {
+  static const Ceilings none;
   const auto known = ceilings_.find(kind);
   return known == ceilings_.end() ? none : known->second;
 }

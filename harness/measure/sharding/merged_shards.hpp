@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/measure/machine/device_ceilings.hpp"
 #include "harness/measure/records/record_reader.hpp"
 #include "harness/measure/sharding/run_plan.hpp"
 #include "harness/measure/sharding/sentinels.hpp"
@@ -49,7 +50,7 @@ class MergedShards {
   std::size_t machine_of(const CaseOfShard& one) const;
   const nlohmann::ordered_json& sentinels() const { return sentinels_; }
   /// `ceilings` of all machines of a kind together.
-  const nlohmann::ordered_json& ceilings(int kind) const;
+  const Ceilings& ceilings(int kind) const;
 
   /// Shards of another plan, shards and cases that occur twice, cases that nobody planned, groups that two machines
   /// measured: a line each. Shards with any of these cannot be merged.
@@ -81,7 +82,7 @@ class MergedShards {
   std::map<int, std::string> read_shards_;  ///< shard numbers, and the file of each
   std::vector<MachineOfShards> machines_;
   std::vector<nlohmann::ordered_json> kinds_;
-  std::map<int, nlohmann::ordered_json> ceilings_;  ///< by kind
+  std::map<int, Ceilings> ceilings_;  ///< by kind
   nlohmann::ordered_json sessions_ = nlohmann::ordered_json::array();
   nlohmann::ordered_json sentinels_ = nlohmann::ordered_json::array();
   std::vector<std::string> contradictions_;

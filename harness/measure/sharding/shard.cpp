@@ -184,8 +184,8 @@ OpenedShard open_shard(const RunPlan& plan, int shard, const std::vector<CaseGro
     throw UserError(fmt::format("--not-from {}: this is that machine", node_name()));
   }
   const ordered_json of_shard = {{"plan", plan.id}, {"number", shard}, {"of", plan.shards}};
-  content.context["shard"] = of_shard;
-  content.session = session_json();
+  content.context = record_part({{"shard", of_shard}});
+  content.session = record_part(session_json());
   const fs::path folder = plan.shard_folder(shard);
   std::error_code ignored;
   if (!fs::exists(folder / kShardKind.file(), ignored)) {

@@ -3,10 +3,11 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 
-#include "harness/measure/records/case_figures.hpp"
+#include "harness/measure/records/case_json.hpp"
+#include "harness/measure/records/recorded_case.hpp"
 #include "harness/measure/records/recorded_run.hpp"
-#include "harness/measure/runs/case_json.hpp"
 #include "support/json_null.hpp"
 #include "support/printable.hpp"
 
@@ -116,7 +117,7 @@ std::vector<std::string> planned_ids(const std::vector<Sweep>& sweeps) {
 ordered_json configuration_json(const Sweep& sweep, const PlannedCase& planned, const CaseOutcome& outcome) {
   const Configuration configuration = Configuration::parse(planned.configuration);
   const ordered_json recorded = case_json(planned, outcome);
-  const std::optional<Score> score = score_of(sweep.kind, sweep.gpu, outcome, recorded);
+  const std::optional<Score> score = score_of(sweep.kind, sweep.gpu, recorded_case(planned, outcome));
   const bool cannot_launch = !score && outcome.status == Status::ok;
   ordered_json json{
       {"id", planned.id},
@@ -143,6 +144,13 @@ void read_back(const JsonPlace& one_case, SweptConfiguration& one) {
   if (one_case.has("prediction")) one.occupancy = read_prediction(one_case.at("prediction")).occupancy;
 }
 
+void add_configuration(Record& record, const Sweep& sweep, const PlannedCase& planned, const CaseOutcome& outcome,
+                       SweptConfiguration& one) {
+  ordered_json recorded = configuration_json(sweep, planned, outcome);
+  read_back(JsonPlace(recorded, planned.id), one);
+  record.add(std::move(recorded), {{"sweeps", ordered_json::array()}});
+}
+
 void read_back(const Record& record, std::vector<Sweep>& sweeps) {
   const auto by_id = record.cases_by_id();
   for (Sweep& sweep : sweeps) {
@@ -158,10 +166,20 @@ void check_sweep_record(const ordered_json& record, const std::string& file) {
   for (const JsonPlace& one : JsonPlace(record, file).at("cases").list()) read_back(one, ignored);
 }
 
-ordered_json sweeps_json(const std::vector<Sweep>& sweeps) {
+RecordContent sweep_content(const SweepOptions& options, const std::vector<std::string>& command_line,
+                            const ImageSet& images, const std::vector<Sweep>& sweeps) {
+  return {.command_line = command_line,
+          .options = record_part(to_json(options)),
+          .seed = options.run.seed,
+          .dataset = record_part(dataset_json(images)),
+          .planned = planned_ids(sweeps),
+          .behind = record_part({{"sweeps", ordered_json::array()}})};
+}
+
+void complete_sweep_record(Record& record, const std::vector<Sweep>& sweeps) {
   ordered_json list = ordered_json::array();
   for (const Sweep& sweep : sweeps) list.push_back(sweep_json(sweep));
-  return list;
+  record.complete({{"sweeps", std::move(list)}});
 }
 
 }  // namespace convladder

@@ -2,11 +2,10 @@
 // otherwise counts, or the time that follows from them on a named GPU. Smaller is better.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 
-#include "harness/measure/cases/measurement.hpp"
+#include "harness/measure/records/recorded_case.hpp"
 
 namespace convladder {
 
@@ -26,13 +25,11 @@ struct Score {
 /// cycle, and its load/store unit moves 128 bytes a cycle: a wavefront, or four sectors (simulator/gpus/*.json:
 /// issue_per_cycle, shared_wavefronts_per_cycle, l1_bytes_per_cycle). `totals` is `counters.totals` of a case. It only
 /// gives an order: it knows no tensor cores, no caches and no latency.
-double multiprocessor_cycles(const nlohmann::ordered_json& totals);
+double multiprocessor_cycles(const CounterValues& totals);
 
 /// The score of a case that has ended; none where it has not ended well, or where `gpu`, for a prediction, cannot
-/// launch it. `recorded` is the case as case_json makes it. A measured score is that of the case's time, a predicted
-/// one the geometric mean of the range's ends.
-std::optional<Score> score_of(ScoreKind kind, const std::string& gpu, const CaseOutcome& outcome,
-                              const nlohmann::ordered_json& recorded);
+/// launch it. A measured score is that of the case's time, a predicted one the geometric mean of the range's ends.
+std::optional<Score> score_of(ScoreKind kind, const std::string& gpu, const RecordedCase& one);
 
 /// Whether `one` is better and not by chance: the intervals of measured times do not overlap.
 bool surely_better(ScoreKind kind, const Score& one, const Score& other);

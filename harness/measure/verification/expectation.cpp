@@ -17,14 +17,6 @@ std::uint64_t secret_number() {
   return std::uint64_t{source()} << 32U ^ source();
 }
 
-nlohmann::ordered_json Check::to_json() const {
-  return {{"passed", passed},
-          {"max_scaled_error", max_scaled_error},  // a NaN becomes null
-          {"unwritten", unwritten},
-          {"not_finite", not_finite},
-          {"first_failure", first_failure.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(first_failure)}};
-}
-
 Check check_probed(const ProblemTensor& tensor, const ChosenElements& elements, const OutputFill& fill,
                    const ReferenceOutput& of_item, std::int64_t item, const void* found, double tolerance) {
   Check check;

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "harness/measure/verification/input_change.hpp"
@@ -24,8 +23,6 @@ struct Check {
   int images = 0;               ///< images of which every element was compared
   int combined_images = 0;      ///< images compared with the reference in random combinations only
   std::string first_failure;    ///< one line; empty if passed
-
-  nlohmann::ordered_json to_json() const;
 };
 
 /// The input and outputs that a call was given.

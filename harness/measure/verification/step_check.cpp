@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 namespace convladder {
 
@@ -33,14 +32,6 @@ void StepCheck::conclude(std::int64_t elements) {
   if (unwritten == 0) return;
   const std::string never = fmt::format("{} of {} output elements were never written", unwritten, elements);
   failure = failure.empty() ? never : never + "; first: " + failure;
-}
-
-nlohmann::ordered_json StepCheck::to_json() const {
-  return {{"passed", passed()},
-          {"compared_images", compared_images},
-          {"combined_images", combined_images},
-          {"max_scaled_error", max_scaled_error},
-          {"failure", failure.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(failure)}};
 }
 
 }  // namespace convladder

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "harness/measure/verification/output_fill.hpp"
@@ -35,7 +34,6 @@ struct StepCheck {
   void add(int image, const ImageCheck& found);
   /// Reports how many of `elements` were never written, if any.
   void conclude(std::int64_t elements);
-  nlohmann::ordered_json to_json() const;
 };
 
 }  // namespace convladder

@@ -206,14 +206,15 @@ TEST_F(MeasurementTest, VerifiesBeforeAndAfterSampling) {
       EXPECT_EQ(asked[i - 1], "set") << "another input for every sample";
     }
   }
-  for (const char* when : {"integers", "before", "after"}) {
-    EXPECT_EQ(outcome.verification.at(when).at("passed"), true) << when;
+  const Verification& verification = outcome.verification.value();
+  for (const std::optional<Check>& check : {verification.integers, verification.before, verification.after}) {
+    EXPECT_TRUE(check.value().passed);
   }
-  EXPECT_EQ(outcome.verification.at("elements_compared"), 2 * 2 * 6 * 6);
-  EXPECT_EQ(outcome.verification.at("tolerance"), 1e-6);
-  EXPECT_EQ(outcome.verification.at("images_compared"), 2);
-  EXPECT_EQ(outcome.verification.at("images_combined"), 0);
-  EXPECT_EQ(outcome.verification.at("timed_calls_compared"), script_.count("read") - 2);
+  EXPECT_EQ(verification.elements_compared, 2 * 2 * 6 * 6);
+  EXPECT_EQ(verification.tolerance, 1e-6);
+  EXPECT_EQ(verification.images_compared, 2);
+  EXPECT_EQ(verification.images_combined, 0);
+  EXPECT_EQ(verification.timed_calls_compared, script_.count("read") - 2);
   EXPECT_EQ(outcome.prepare_ns, 1234.0);
   EXPECT_EQ(outcome.choice, "algorithm 7");
   EXPECT_EQ(outcome.input_kind, "images");
@@ -411,8 +412,8 @@ TEST_F(MeasurementTest, ASampleThatWasHeldDownIsTakenAgainAndNeverInTheMedian) {
   script_.clock_mhz = [&](int sample) { return is_throttled(sample) ? 1410.0 : 1980.0; };
   const CaseOutcome outcome = run();
   EXPECT_EQ(outcome.times.front().samples, (std::vector<double>{100, 100, 100, 100}));
-  EXPECT_EQ(outcome.device_state.at("samples_taken_again"), 2);
-  EXPECT_EQ(outcome.device_state.at("clock_mhz"), ordered_json::parse("[1980.0, 1980.0, 1980.0, 1980.0]"));
+  EXPECT_EQ(outcome.device_state.samples_taken_again, 2);
+  EXPECT_EQ(outcome.device_state.clock_mhz, (std::vector<double>{1980, 1980, 1980, 1980}));
   EXPECT_FALSE(outcome.clock_is_held);
 }
 
@@ -428,8 +429,8 @@ TEST_F(MeasurementTest, ReasonsThatGrewDuringASampleSpoilIt) {
   script_.sample_ns = [](int sample) { return sample == 1 ? 500.0 : 100.0; };
   const CaseOutcome outcome = run();
   EXPECT_EQ(outcome.times.front().samples, (std::vector<double>{100, 100, 100}));
-  EXPECT_EQ(outcome.device_state.at("throttle_reasons"), ordered_json::parse(R"(["software power cap"])"));
-  EXPECT_EQ(outcome.device_state.at("temperature_celsius").size(), 8U);
+  EXPECT_EQ(outcome.device_state.throttle_reasons, (std::vector<std::string>{"software power cap"}));
+  EXPECT_EQ(outcome.device_state.temperature_celsius.size(), 8U);
 }
 
 TEST_F(MeasurementTest, ATimeOfNothingIsRefusedAndEndsNoRun) {
@@ -461,7 +462,7 @@ TEST_F(MeasurementTest, AGpuThatStaysHeldDownHasTimesThatSaySo) {
   const CaseOutcome outcome = run();
   EXPECT_TRUE(outcome.clock_is_held);
   EXPECT_EQ(outcome.times.front().samples.size(), 3U);
-  EXPECT_EQ(outcome.device_state.at("samples_taken_again"), ClockWatch::kMostInARow);
+  EXPECT_EQ(outcome.device_state.samples_taken_again, ClockWatch::kMostInARow);
 }
 
 TEST_F(MeasurementTest, WhereThereAreEnoughSamplesFromBeforeThatTheyCount) {
@@ -516,14 +517,14 @@ TEST_F(MeasurementTest, AReasonOfSeveralLinesBecomesOne) {
 TEST_F(MeasurementTest, ACheckThatFailsMakesTheCaseIncorrectAndSaysWhich) {
   struct Wrong {
     int from;  ///< the reading that is the first wrong one
-    const char* when;
+    std::optional<Check> Verification::*when;
     const char* reason;
   };
-  const Wrong cases[] = {{0, "integers", "on small integers: image 0, map 0, row 0, column 0 is "},
-                         {1, "before", "image 0, map 0, row 0, column 0 is "},
-                         {2, "after", "after timing: image 0, map 0, row 0, column 0 is "}};
+  const Wrong cases[] = {{0, &Verification::integers, "on small integers: image 0, map 0, row 0, column 0 is "},
+                         {1, &Verification::before, "image 0, map 0, row 0, column 0 is "},
+                         {2, &Verification::after, "after timing: image 0, map 0, row 0, column 0 is "}};
   for (const Wrong& wrong : cases) {
-    SCOPED_TRACE(wrong.when);
+    SCOPED_TRACE(wrong.reason);
     script_ = {};
     options_.repetitions = 2;
     script_.wrong = [&](int nth) { return nth >= wrong.from; };
@@ -532,7 +533,7 @@ TEST_F(MeasurementTest, ACheckThatFailsMakesTheCaseIncorrectAndSaysWhich) {
     EXPECT_EQ(outcome.reason.rfind(wrong.reason, 0), 0U) << outcome.reason;
     EXPECT_TRUE(outcome.times.empty());
     EXPECT_EQ(outcome.stopped_because, "");
-    EXPECT_EQ(outcome.verification.at(wrong.when).at("passed"), false);
+    EXPECT_FALSE((outcome.verification.value().*wrong.when).value().passed);
   }
 }
 

@@ -23,11 +23,8 @@ SeenOfCase quiet() {
           .anchors = AnchorSpread{"FMA peak", 1.2}};
 }
 
-ordered_json ceilings(std::vector<double> peaks, std::vector<double> copies) {
-  return ordered_json::array({{{"device", "cpu"},
-                               {"limits",
-                                {{{"name", "FMA peak"}, {"samples", std::move(peaks)}},
-                                 {{"name", "copy"}, {"samples", std::move(copies)}}}}}});
+Ceilings ceilings(std::vector<double> peaks, std::vector<double> copies) {
+  return {{.device = "cpu", .limits = {{kMultiplyAddLimit, std::move(peaks)}, {kCopyLimit, std::move(copies)}}}};
 }
 
 TEST(Quality, OfAQuietMachineIsGood) {
@@ -114,27 +111,8 @@ TEST(Quality, SeesSamplesThatScatterWithoutATrend) {
   EXPECT_THAT(judge_quality(seen).reasons, ElementsAre("the median is known only to ±50%"));
 }
 
-TEST(Quality, TakesWhatIsNotKnownForNothing) {
-  const SeenOfCase seen{.samples = {1000}, .threads = 2, .load = std::nullopt, .anchors = std::nullopt};
-  EXPECT_EQ(quality_json(seen), ordered_json({{"mark", "good"},
-                                              {"reasons", ordered_json::array()},
-                                              {"load_of_others", nullptr},
-                                              {"steal", nullptr},
-                                              {"drift", nullptr},
-                                              {"anchor_spread", nullptr}}));
-}
-
-TEST(Quality, RecordsTheLoadAsAShareOfTheCores) {
-  SeenOfCase seen = quiet();
-  seen.load->used = 1.6;
-  const ordered_json json = quality_json(seen);
-  EXPECT_EQ(json.at("mark"), "disturbed");
-  EXPECT_DOUBLE_EQ(json.at("load_of_others").get<double>(), 0.8);
-  EXPECT_DOUBLE_EQ(json.at("anchor_spread").get<double>(), 1.2);
-}
-
 TEST(Quality, HoldsTheAnchorsOfAGroupAgainstTheBestOfTheRun) {
-  const ordered_json list = ceilings({400, 100, 390, 380}, {20, 20, 20, 10});
+  const Ceilings list = ceilings({400, 100, 390, 380}, {20, 20, 20, 10});
   EXPECT_EQ(anchor_samples(list, "cpu"), 4U);
   EXPECT_EQ(anchor_samples(list, "cuda"), 0U);
   const auto whole = anchor_spread(list, "cpu", 0);
@@ -166,17 +144,6 @@ TEST(Quality, OfARunIsOneLine) {
   EXPECT_EQ(quality_line({judge_quality(scattered)}, 2),
             "1 of 1 cases were measured while the machine was not steady (FMA peak scattered by 3.1x); "
             "run.json says which");
-}
-
-TEST(Quality, IsReadBack) {
-  SeenOfCase seen = quiet();
-  seen.load->used = 1.6;
-  const ordered_json json = quality_json(seen);
-  const Quality read = read_quality(JsonPlace(json, "quality"));
-  EXPECT_EQ(read.mark, QualityMark::disturbed);
-  EXPECT_EQ(read.reasons, judge_quality(seen).reasons);
-  EXPECT_EQ(read.load_of_others, 0.8);
-  EXPECT_EQ(read_quality(JsonPlace(quality_json(quiet()), "quality")).mark, QualityMark::good);
 }
 
 constexpr double kTicks = 100;

@@ -117,7 +117,7 @@ class NetworkCaseTest : public testing::Test {
   }
 
   NetworkOutcome run(const OpenCase& open) {
-    CeilingSampler no_limits({}, {}, nlohmann::ordered_json::array());
+    CeilingSampler no_limits({}, {});
     TimeJudge judge(no_limits);
     return run_network_case(planned_, options_, {predictions_, labels_, &weights_}, *workload_, open, judge,
                             [](const char*) {});

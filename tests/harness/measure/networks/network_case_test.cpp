@@ -52,8 +52,8 @@ TEST_F(NetworkCaseTest, ARightRunHasItsTimesAndItsAccuracy) {
   ASSERT_EQ(outcome.steps.size(), planned_.network->layers.size());
   for (const StepOutcome& step : outcome.steps) {
     EXPECT_EQ(step.samples.size(), 2U) << step.name;
-    EXPECT_EQ(step.verification.at("passed"), true) << step.name;
-    EXPECT_EQ(step.verification.at("compared_images"), kImages) << step.name;
+    EXPECT_TRUE(step.verification.passed()) << step.name;
+    EXPECT_EQ(step.verification.compared_images, kImages) << step.name;
   }
   EXPECT_EQ(outcome.labelled, kImages - 1);
   EXPECT_EQ(outcome.correct, kImages - 2);
@@ -323,7 +323,7 @@ TEST_F(NetworkCaseTest, ALargeBatchIsVerifiedInParts) {
   EXPECT_EQ(outcome.status, Status::ok) << outcome.reason;
   EXPECT_EQ(parts, (std::vector{0, 2, 4}));
   EXPECT_EQ(outcome.chunk, 5);
-  for (const StepOutcome& step : outcome.steps) EXPECT_EQ(step.verification.at("compared_images"), kImages);
+  for (const StepOutcome& step : outcome.steps) EXPECT_EQ(step.verification.compared_images, kImages);
   wrong = true;
   outcome = run(open);
   EXPECT_TRUE(outcome.reason.starts_with("activation1: image 5: 1 of ")) << outcome.reason;

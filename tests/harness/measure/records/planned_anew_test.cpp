@@ -19,12 +19,12 @@ class PlannedAnew : public testing::Test {
  protected:
   static RecordContent content(const std::vector<std::string>& planned, const char* problem = "sum") {
     return {.command_line = {},
-            .options = {{"problem", problem}},
+            .options = record_part({{"problem", problem}}),
             .seed = 1,
             .dataset = nullptr,
             .planned = planned,
-            .fields = {{"problem", problem}},
-            .behind = {{"rankings", ordered_json::array()}}};
+            .fields = record_part({{"problem", problem}}),
+            .behind = record_part({{"rankings", ordered_json::array()}})};
   }
   static ordered_json one(const std::string& id, int value) { return {{"id", id}, {"status", "ok"}, {"value", value}}; }
   ordered_json on_disk() const {
@@ -79,7 +79,7 @@ TEST_F(PlannedAnew, WhatIsDroppedCanBeAddedAgain) {
   record.drop([](const ordered_json& each) { return each.at("id") == "a"; });
   EXPECT_FALSE(record.has("a"));
   EXPECT_THAT(ids(), ElementsAre("b"));
-  record.add(one("a", 9));
+  record.add(one("a", 9), ordered_json::object());
   EXPECT_THAT(ids(), ElementsAre("b", "a"));
 }
 

@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "harness/measure/records/case_json.hpp"
+#include "harness/measure/runs/derived_ladders.hpp"
 #include "harness/measure/runs/story_text.hpp"
 
 namespace convladder {
@@ -71,17 +73,19 @@ ordered_json timed(const std::string& name, double median, int batch = 10, doubl
 /// Keeps what ladders point into.
 struct ToldLadder {
   explicit ToldLadder(const ordered_json& json)
-      : cases(case_figures(JsonPlace(json, "cases"))),
-        ladders(ladders_of(cases, variant_figures(JsonPlace(kVariants, "variants")), ordered_json::array())) {}
+      : cases(read_whole_cases(JsonPlace(json, "cases"))),
+        variants(read_variants(JsonPlace(kVariants, "variants"))),
+        ladders(ladders_of(cases, variants, {})) {}
 
-  ordered_json story() const { return story_json(story_of(ladders.at(0))); }
+  ordered_json story() const { return ladders_json(derived_ladders(cases, variants, {})).at(0).at("story"); }
   std::string text(std::size_t columns) const {
     return story_text(
         ladders, {}, [](const std::string& device) { return "a " + device; }, columns);
   }
   std::vector<std::string> notes() const { return story_notes(ladders, {}); }
 
-  std::vector<CaseFigures> cases;
+  std::vector<RecordedCase> cases;
+  std::vector<RecordedVariant> variants;
   std::vector<Ladder> ladders;
 };
 

@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "harness/measure/records/case_json.hpp"
+#include "harness/measure/runs/derived_ladders.hpp"
 #include "harness/measure/runs/ladder_text.hpp"
 
 namespace convladder {
@@ -52,15 +54,15 @@ ordered_json one_case(const std::string& name, std::optional<double> median, con
 }
 
 /// From JSON, as a record has it.
-ordered_json derived(const ordered_json& cases, const ordered_json& variants, const ordered_json& ceilings) {
-  const std::vector<CaseFigures> of_cases = case_figures(JsonPlace(cases, "cases"));
-  return ladders_json(ladders_of(of_cases, variant_figures(JsonPlace(variants, "variants")), ceilings));
+ordered_json derived(const ordered_json& cases, const ordered_json& variants, const Ceilings& ceilings) {
+  const std::vector<RecordedCase> of_cases = read_whole_cases(JsonPlace(cases, "cases"));
+  return ladders_json(derived_ladders(of_cases, read_variants(JsonPlace(variants, "variants")), ceilings));
 }
 
 ordered_json rows_of(std::initializer_list<ordered_json> cases) {
   ordered_json list = ordered_json::array();
   for (const ordered_json& entry : cases) list.push_back(entry);
-  const ordered_json ladders = derived(list, variants(), ordered_json::array());
+  const ordered_json ladders = derived(list, variants(), {});
   EXPECT_EQ(ladders.size(), 1U);
   return ladders.at(0).at("rows");
 }
@@ -75,12 +77,12 @@ TEST(Ladder, CarriesTheMarkOfACase) {
   ordered_json all = variants();
   for (ordered_json& one : all) one["title"] = one.at("name");
   const ordered_json cases = ordered_json::array({one_case("first", 800.0), disturbed});
-  std::vector<CaseFigures> of_cases = case_figures(JsonPlace(cases, "cases"));
-  const std::vector<VariantFigures> of_variants = variant_figures(JsonPlace(all, "variants"));
-  EXPECT_THAT(ladders_text(ladders_of(of_cases, of_variants, ordered_json::array())),
+  std::vector<RecordedCase> of_cases = read_whole_cases(JsonPlace(cases, "cases"));
+  const std::vector<RecordedVariant> of_variants = read_variants(JsonPlace(all, "variants"));
+  EXPECT_THAT(ladders_text(ladders_of(of_cases, of_variants, {})),
               AllOf(HasSubstr("200 ns !  layer"), HasSubstr("800 ns    layer"), HasSubstr("\n~ noisy, ! disturbed: ")));
   of_cases[1].quality = Quality{};
-  EXPECT_THAT(ladders_text(ladders_of(of_cases, of_variants, ordered_json::array())),
+  EXPECT_THAT(ladders_text(ladders_of(of_cases, of_variants, {})),
               AllOf(HasSubstr("200 ns  layer"), Not(HasSubstr("disturbed"))));
 }
 
@@ -196,7 +198,7 @@ TEST(Ladder, KeepsDevicesNetworksLayersAndBatchesApart) {
     cases.push_back(slow);
     cases.push_back(fast);
   }
-  const ordered_json ladders = derived(cases, variants(), ordered_json::array());
+  const ordered_json ladders = derived(cases, variants(), {});
   ASSERT_EQ(ladders.size(), 4U);
   for (std::size_t i = 0; i < 4; ++i) {
     EXPECT_EQ(ladders[i].at("kind"), "measured");
@@ -210,16 +212,12 @@ TEST(Ladder, KeepsDevicesNetworksLayersAndBatchesApart) {
   EXPECT_EQ(ladders[3].at("network"), "other");
 }
 
-TEST(Ladder, OfNoCasesIsEmpty) {
-  EXPECT_TRUE(derived(ordered_json::array(), variants(), ordered_json::array()).empty());
-}
+TEST(Ladder, OfNoCasesIsEmpty) { EXPECT_TRUE(derived(ordered_json::array(), variants(), {}).empty()); }
 
-ordered_json ceilings_of(double peak, double store, double copy, std::int64_t cache_bytes) {
-  const auto limit = [](const char* name, double median) { return ordered_json{{"name", name}, {"median", median}}; };
-  return ordered_json::array(
-      {{{"device", "cpu"},
-        {"last_level_cache_bytes", cache_bytes},
-        {"limits", {limit("FMA peak", peak), limit("streaming store", store), limit("copy", copy)}}}});
+Ceilings ceilings_of(double peak, double store, double copy, std::size_t cache_bytes) {
+  return {{.device = "cpu",
+           .last_level_cache_bytes = cache_bytes,
+           .limits = {{kMultiplyAddLimit, {peak}}, {kStoreLimit, {store}}, {kCopyLimit, {copy}}}}};
 }
 
 /// 2 images of 1x6x6, 3 maps, 3x3 kernel, with one row and column of padding: 3x6x6 outputs.
@@ -273,9 +271,9 @@ TEST(Ladder, ARowSaysWhereItsCaseStandsUnderTheRoofOfItsRun) {
 }
 
 TEST(Ladder, HasNoFloorWithoutCeilingsOfItsDevice) {
-  ordered_json ceilings = ceilings_of(10, 2, 3, 0);
-  ceilings[0]["device"] = "cuda";
-  for (const ordered_json& none : {ceilings, ordered_json::array()}) {
+  Ceilings ceilings = ceilings_of(10, 2, 3, 0);
+  ceilings[0].device = "cuda";
+  for (const Ceilings& none : {ceilings, Ceilings()}) {
     const ordered_json ladder = derived(ordered_json::array({padded_case(1000.0)}), variants(), none).at(0);
     EXPECT_TRUE(ladder.at("floor").is_null());
     EXPECT_TRUE(ladder.at("rows")[0].at("percent_of_floor").is_null());

@@ -14,7 +14,7 @@
 #include "expect_error.hpp"
 #include "harness/measure/cases/case_session.hpp"
 #include "harness/measure/cases/small_problem.hpp"
-#include "harness/measure/runs/case_json.hpp"
+#include "harness/measure/records/case_json.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
 #include "support/folder_lock.hpp"
@@ -291,6 +291,56 @@ TEST_F(Record, AddsEveryCaseAtOnceAndSortsThemAtTheEnd) {
   EXPECT_EQ(on_disk().at("ladders")[0].at("rows")[1].at("x_previous"), 0.5);
 }
 
+/// As it is read from the record: a comparison needs no single kernels, and names the shape as the record does.
+RecordedCase as_read(RecordedCase one) {
+  if (one.counters)
+    one.counters =
+        CaseCounters{one.counters->images_executed, 0, true, one.counters->totals, one.counters->modelled, {}};
+  one.shape = nullptr;
+  return one;
+}
+
+TEST_F(Record, HasTheFiguresThatAreReadFromItLater) {
+  options_.families = {"cuda"};
+  options_.devices = {"simulated"};
+  options_.variants = {"shared-memory"};
+  plan_ = make_plan(options_);
+  RunRecord record = create();
+  CaseOutcome counted;
+  counted.verification = Verification{.reference = "float64", .tolerance = 2e-6};
+  counted.choice = "a\nchoice";
+  const std::vector<KernelLaunch> launches =
+      plan_[0].cases[0].variant.variant->launch_plan(plan_[0].cases[0].work.shape);
+  KernelCounters kernel{.kernel = kernel_display_name(launches.at(0).kernel),
+                        .grid = launches.at(0).grid,
+                        .block = launches.at(0).block,
+                        .values = {{"smsp__inst_executed.sum", 1e6},
+                                   {"smsp__thread_inst_executed_pred_on.sum", 3e7},
+                                   {"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", 1e5}},
+                        .modelled = {{"dram__bytes_read.sum", 1e6}}};
+  counted.counters = case_counters({kernel, kernel}, 1);
+  CaseOutcome measured = timed(100);
+  measured.times[0].samples = {100, 103, 99, 105, 101, 98, 100};
+  measured.times.push_back({time_of::kOp, time_of::kCold, 3, {50, 51}});
+  measured.prepare_ns = 7;
+  measured.quality = judge_quality({.samples = measured.times[0].samples, .threads = 1, .load = {}, .anchors = {}});
+  CaseOutcome failed;
+  failed.status = Status::incorrect;
+  failed.reason = "image 0\x1b is wrong";
+  record.add(plan_[0].cases[0], counted);
+  record.add(plan_[1].cases[0], plan_.size() > 1 ? measured : failed);
+  const std::vector<RecordedCase>& now = record.figures().cases;
+  const RunFigures later = run_figures(on_disk(), "run.json");
+  ASSERT_EQ(now.size(), 2U);
+  EXPECT_FALSE(now[0].predictions.empty());
+  EXPECT_EQ(now[1].other_times.size(), 2U);
+  for (std::size_t i = 0; i < now.size(); ++i) {
+    EXPECT_EQ(as_read(now[i]), as_read(later.cases.at(i))) << now[i].id;
+  }
+  EXPECT_EQ(as_read(recorded_case(plan_[0].cases[0], failed)).reason,
+            as_read(read_whole_case(JsonPlace(case_json(plan_[0].cases[0], failed), "case"))).reason);
+}
+
 TEST_F(Record, ANewRunDoesNotTouchAnOldOne) {
   create();
   const std::string before = content_of(folder_ / "run.json");
@@ -360,13 +410,15 @@ TEST_F(Record, RefusesToGoOnWithSomethingElse) {
   const std::string before = content_of(folder_ / "run.json");
   convladder::Record record = opened();
   RecordContent other = content();
-  other.dataset = dataset_json(synthetic_images(3, 2));
+  other.dataset = record_part(dataset_json(synthetic_images(3, 2)));
   expect_error<UserError>([&] { record.go_on(other); }, {"cannot resume", "the data differs"});
   other = content();
   other.planned.pop_back();
   expect_error<UserError>([&] { record.go_on(other); }, {"cannot resume", "the plan differs"});
   other = content();
-  other.fields["variants"][1]["title"] = "another";
+  ordered_json fields = *other.fields;
+  fields["variants"][1]["title"] = "another";
+  other.fields = record_part(std::move(fields));
   expect_error<UserError>([&] { record.go_on(other); }, {"cannot resume", "'variants' differs (1.title", "another"});
   EXPECT_EQ(content_of(folder_ / "run.json"), before);
 }

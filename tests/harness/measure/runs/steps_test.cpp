@@ -7,8 +7,10 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "harness/measure/cases/counters.hpp"
+#include "harness/measure/cases/counters_json.hpp"
+#include "harness/measure/records/case_json.hpp"
 #include "harness/measure/records/prediction.hpp"
+#include "harness/measure/runs/derived_ladders.hpp"
 #include "harness/measure/runs/step_words.hpp"
 #include "simulator/gpus/gpu_facts.hpp"
 
@@ -103,10 +105,10 @@ ordered_json timed_stage(const std::string& name, double median, double width = 
 
 /// From JSON, as a record has it; `ladders` are those that hold the floors.
 std::vector<Step> steps_in(const ordered_json& list, const ordered_json& ladders = ordered_json::array()) {
-  const std::vector<CaseFigures> cases = case_figures(JsonPlace(list, "cases"));
+  const std::vector<RecordedCase> cases = read_whole_cases(JsonPlace(list, "cases"));
   const ordered_json known = step_variants();
   const std::vector<LadderSteps> all =
-      steps_of(cases, variant_figures(JsonPlace(known, "variants")), JsonPlace(ladders, "ladders"));
+      steps_of(cases, read_variants(JsonPlace(known, "variants")), read_ladders(JsonPlace(ladders, "ladders")));
   return all.empty() ? std::vector<Step>() : all.front().steps;
 }
 
@@ -219,9 +221,8 @@ TEST(Steps, TakeTheReasonsOfMeasuredStagesFromTheSameStagesAsCounted) {
 TEST(Steps, StandInTheRecordBesideTheLadderTheyAreOf) {
   const ordered_json list = case_list({timed_stage("first", 1000), counted_stage("first", {})});
   const ordered_json known = step_variants();
-  const std::vector<CaseFigures> cases = case_figures(JsonPlace(list, "cases"));
-  ordered_json ladders = ordered_json::array({place_json(cases[0])});
-  add_steps(ladders, cases, variant_figures(JsonPlace(known, "variants")));
+  const std::vector<RecordedCase> cases = read_whole_cases(JsonPlace(list, "cases"));
+  const ordered_json ladders = ladders_json(derived_ladders(cases, read_variants(JsonPlace(known, "variants")), {}));
   ASSERT_EQ(ladders.size(), 2U) << "one more for what was only counted";
   EXPECT_EQ(ladders[0].at("steps").size(), 1U);
   EXPECT_EQ(ladders[0].at("steps")[0].at("kind"), "measured");

@@ -108,23 +108,32 @@ TEST(Sweep, WithoutNoiseThereIsNoFinal) {
 }
 
 TEST(Sweep, ScoresByWhatIsThere) {
-  CaseOutcome outcome;
-  outcome.times = {{"layer", "", 1, {3, 1, 2, 5, 4, 7, 6}}};
-  EXPECT_EQ(score_of(ScoreKind::measured, "", outcome, {})->value, 4);
-  nlohmann::ordered_json recorded;
-  recorded["counters"]["totals"] = {{"smsp__inst_executed.sum", 400},
-                                    {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", 30},
-                                    {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum", 2},
-                                    {"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", 8},
-                                    {"l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", 4}};
-  EXPECT_EQ(score_of(ScoreKind::counted, "", outcome, recorded)->value, 100 + 32 + 3);
-  recorded["prediction"]["gpus"] = {{{"gpu", "k80"}, {"low", nullptr}, {"high", nullptr}},
-                                    {{"gpu", "h100"}, {"low", 4.0}, {"high", 9.0}}};
-  EXPECT_EQ(score_of(ScoreKind::predicted, "h100", outcome, recorded)->value, 6);
-  EXPECT_FALSE(score_of(ScoreKind::predicted, "k80", outcome, recorded)) << "it cannot be launched there";
-  outcome.status = Status::incorrect;
+  RecordedCase one;
+  one.time = TimeFigure{.of = "layer", .cache = "", .median = 4, .low = 2, .high = 6, .samples = {3, 1, 2, 5, 4, 7, 6}};
+  EXPECT_EQ(score_of(ScoreKind::measured, "", one)->value, 4);
+  EXPECT_EQ(score_of(ScoreKind::measured, "", one)->high, 6);
+  one.time->low.reset();
+  EXPECT_EQ(score_of(ScoreKind::measured, "", one)->low, 1) << "too few samples for an interval";
+  one.counters = CaseCounters{.totals = {{"smsp__inst_executed.sum", 400},
+                                         {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", 30},
+                                         {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum", 2},
+                                         {"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", 8},
+                                         {"l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", 4}},
+                              .modelled = {},
+                              .kernels = {}};
+  EXPECT_EQ(score_of(ScoreKind::counted, "", one)->value, 100 + 32 + 3);
+  PredictedFigure elsewhere;
+  elsewhere.gpu = "k80";
+  PredictedFigure predicted;
+  predicted.gpu = "h100";
+  predicted.low_ns = 4;
+  predicted.high_ns = 9;
+  one.predictions = {elsewhere, predicted};
+  EXPECT_EQ(score_of(ScoreKind::predicted, "h100", one)->value, 6);
+  EXPECT_FALSE(score_of(ScoreKind::predicted, "k80", one)) << "it cannot be launched there";
+  one.status = Status::incorrect;
   for (const ScoreKind kind : {ScoreKind::measured, ScoreKind::counted, ScoreKind::predicted}) {
-    EXPECT_FALSE(score_of(kind, "h100", outcome, recorded));
+    EXPECT_FALSE(score_of(kind, "h100", one));
   }
 }
 

@@ -1,0 +1,62 @@
+#include "harness/measure/cases/counters_json.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "harness/measure/plan/shape_json.hpp"
+
+namespace convladder {
+
+using nlohmann::ordered_json;
+
+namespace {
+
+ordered_json values_json(const CounterValues& values) {
+  ordered_json json = ordered_json::object();
+  for (const auto& [name, value] : values) json[name] = value;
+  return json;
+}
+
+CounterValues values_of(const JsonPlace& place, const char* field) {
+  return place.has(field) ? place.at(field).numbers_by_name() : CounterValues();
+}
+
+}  // namespace
+
+ordered_json counters_json(const CaseCounters& counters) {
+  ordered_json kernels = ordered_json::array();
+  for (const KernelCounters& kernel : counters.kernels) {
+    kernels.push_back({{"kernel", kernel.kernel},
+                       {"grid", dim_json(kernel.grid)},
+                       {"block", dim_json(kernel.block)},
+                       {"values", values_json(kernel.values)},
+                       {"modelled", values_json(kernel.modelled)}});
+  }
+  return {{"kind", "counted"},
+          {"of", "PTX instructions executed by the simulated device; 'modelled': traffic from its model of the caches"},
+          {"images_executed", counters.images_executed},
+          {"batch", counters.batch},
+          {"exact", counters.exact},
+          {"totals", values_json(counters.totals)},
+          {"modelled", values_json(counters.modelled)},
+          {"kernels", std::move(kernels)}};
+}
+
+CaseCounters read_counters(const JsonPlace& place) {
+  return {.images_executed = place.has("images_executed") ? place.at("images_executed").count() : 0,
+          .batch = place.has("batch") ? place.at("batch").count() : 0,
+          .exact = !place.has("exact") || place.at("exact").truth(),
+          .totals = values_of(place, "totals"),
+          .modelled = values_of(place, "modelled"),
+          .kernels = place.has("kernels") ? read_kernels(place.at("kernels")) : std::vector<KernelCounters>()};
+}
+
+std::vector<KernelCounters> read_kernels(const JsonPlace& place) {
+  std::vector<KernelCounters> kernels;
+  for (const JsonPlace& kernel : place.list()) {
+    kernels.push_back({kernel.at("kernel").text(), read_dim(kernel.at("grid")), read_dim(kernel.at("block")),
+                       kernel.at("values").numbers_by_name(), kernel.at("modelled").numbers_by_name()});
+  }
+  return kernels;
+}
+
+}  // namespace convladder

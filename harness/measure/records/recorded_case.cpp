@@ -1,0 +1,151 @@
+#include "harness/measure/records/recorded_case.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "harness/measure/cases/case_session.hpp"
+#include "harness/measure/ladders/opened_ladder.hpp"
+#include "harness/measure/plan/device_argument.hpp"
+#include "harness/measure/statistics/statistics.hpp"
+#include "support/printable.hpp"
+#include "support/sha256.hpp"
+#include "variants/float32.hpp"
+
+namespace convladder {
+namespace {
+
+TimeFigure time_figure(const TimeSeries& series, bool is_predicted) {
+  TimeFigure figure{.of = series.of,
+                    .cache = series.cache,
+                    .median = median(series.samples),
+                    .low = std::nullopt,
+                    .high = std::nullopt,
+                    .samples = series.samples,
+                    .iterations = series.iterations,
+                    .is_predicted = is_predicted};
+  if (const std::optional<MedianInterval> interval = median_interval(series.samples)) {
+    figure.low = interval->low;
+    figure.high = interval->high;
+    figure.level = interval->level;
+  }
+  return figure;
+}
+
+PredictedFigure predicted_figure(const GpuPrediction& prediction) {
+  const auto name = [](TimeTerm term) { return std::string(kTimeTermNames[static_cast<std::size_t>(term)]); };
+  PredictedFigure figure{.gpu = std::string(prediction.gpu->name),
+                         .low_ns = std::nullopt,
+                         .high_ns = std::nullopt,
+                         .binding_low = {},
+                         .binding_high = {},
+                         .occupancy = kNoOccupancy,
+                         .limited_by = {},
+                         .launches = prediction.kernels.size()};
+  if (prediction.ns) {
+    figure.low_ns = prediction.ns->low;
+    figure.high_ns = prediction.ns->high;
+    figure.binding_low = name(prediction.binding_low);
+    figure.binding_high = name(prediction.binding_high);
+  }
+  for (const PredictedKernel& kernel : prediction.kernels) {
+    const PredictedLaunch& launch = kernel.launch;
+    for (std::size_t i = 0; i < kTimeTerms && launch.residence.blocks > 0; ++i) {
+      figure.terms[i].low += launch.terms[i].low;
+      figure.terms[i].high += launch.terms[i].high;
+    }
+    if (!(launch.residence.share < figure.occupancy)) continue;
+    figure.occupancy = launch.residence.share;
+    figure.limited_by = fmt::format("{}", fmt::join(launch.residence.limited_by, ", "));
+  }
+  return figure;
+}
+
+}  // namespace
+
+double PredictedFigure::middle_ns() const { return std::sqrt(*low_ns * *high_ns); }
+
+std::string RecordedCase::disturbance() const {
+  if (!quality || !quality->is_marked()) return {};
+  return fmt::format("{}: {}", quality_name(quality->mark), fmt::join(quality->reasons, ", "));
+}
+
+std::optional<double> ratio(std::optional<double> numerator, std::optional<double> denominator, double scale) {
+  if (!numerator || !denominator || !(*denominator > 0)) return std::nullopt;
+  return scale * *numerator / *denominator;
+}
+
+double most_blocks(const std::vector<KernelCounters>& kernels) {
+  double most = 0;
+  for (const KernelCounters& kernel : kernels) {
+    most = std::max(most, double{1} * kernel.grid.x * kernel.grid.y * kernel.grid.z);
+  }
+  return most;
+}
+
+std::string made_of(const PlannedCase& planned) {
+  const FolderVariant* const stage = planned.variant.variant->compiled_stage();
+  if (stage == nullptr || stage->build().library.empty()) return {};
+  return sha256_hex(stage->problem().text() + '\n' + stage->problem().reference_identity() + '\n' +
+                    content_of(stage->build()));
+}
+
+RecordedCase recorded_case(const PlannedCase& planned, const CaseOutcome& outcome) {
+  const VariantInfo& info = planned.variant.info;
+  const ProblemSize& size = planned.work.shape;
+  const bool is_predicted = find_device_kind(planned.device).clock_is_virtual();
+  RecordedCase one{.id = planned.id,
+                   .variant = std::string(info.name),
+                   .family = std::string(info.family),
+                   .device = planned.device,
+                   .network = planned.work.network,
+                   .layer = planned.work.layer,
+                   .batch = size.batch,
+                   .rung = info.rung,
+                   .leaves_out = std::string(info.leaves_out),
+                   .status = outcome.status,
+                   .reason = printable(outcome.reason),
+                   .input = outcome.input_kind,
+                   .choice = printable(outcome.choice),
+                   .time = std::nullopt,
+                   .counters = outcome.counters,
+                   .quality = outcome.quality,
+                   .size = size,
+                   .flop = size.flop(),
+                   .minimum_bytes = size.minimum_bytes(),
+                   .tolerance = outcome.verification ? outcome.verification->tolerance : kFloat32Tolerance,
+                   .other_times = {},
+                   .predictions = {}};
+  for (const TimeSeries& series : outcome.times) {
+    TimeFigure figure = time_figure(series, is_predicted);
+    if (one.time) {
+      one.other_times.push_back(std::move(figure));
+    } else {
+      one.time = std::move(figure);
+    }
+  }
+  if (one.time && outcome.prepare_ns) {
+    one.other_times.push_back(time_figure({time_of::kPrepare, "", 1, {*outcome.prepare_ns}}, is_predicted));
+  }
+  if (!one.counters) return one;
+  one.blocks = most_blocks(one.counters->kernels);
+  if (const std::optional<Prediction> prediction =
+          predict(*one.counters, resources_of(planned, one.counters->kernels))) {
+    for (const GpuPrediction& gpu : prediction->gpus) one.predictions.push_back(predicted_figure(gpu));
+  }
+  return one;
+}
+
+RecordedVariant recorded_variant(const VariantInfo& info) {
+  return {.family = std::string(info.family),
+          .name = std::string(info.name),
+          .builds_on = std::string(info.builds_on),
+          .leaves_out = !info.leaves_out.empty(),
+          .title = std::string(info.title),
+          .rung = info.rung,
+          .hypothesis = printable(info.hypothesis)};
+}
+
+}  // namespace convladder
