@@ -21,14 +21,12 @@
 #include "harness/measure/cases/stage_device.hpp"
 #include "harness/measure/plan/ladder_argument.hpp"
 #include "harness/measure/plan/run_material.hpp"
-#include "harness/measure/records/recorded_run.hpp"
 #include "ladders/ladder_folder.hpp"
 #include "ladders/program_output.hpp"
 #include "simulator/gpus/gpu_facts.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
 #include "support/interruption.hpp"
-#include "support/json_text.hpp"
 #include "support/nearest_name.hpp"
 #include "support/own_program.hpp"
 #include "support/printable.hpp"
@@ -159,42 +157,8 @@ void check_against(const RankPlan& plan, const RankOptions& options) {
 /// The seed that is asked for, or that of the ranking that goes on, or one that no submission can have been made for.
 std::uint64_t seed_of(const RankArguments& a) {
   if (a.seed) return *a.seed;
-  const fs::path file = fs::path(a.output) / kRankKind.file();
-  std::error_code error;
-  if (fs::exists(file, error)) {
-    const nlohmann::ordered_json record = read_record_json(file.string());
-    return JsonPlace(record, file.string()).at("context").at("seed").whole<std::uint64_t>();
-  }
-  return std::random_device()();
-}
-
-/// Opens a record to go on with. Measurements by another build or on another machine cannot stand in the same ranking.
-Record opened(const std::string& folder) {
-  try {
-    return Record::open(folder, kRankKind, check_rank_record);
-  } catch (const UserError& error) {
-    std::string what = error.what();
-    const std::string advice = "start a new run";
-    if (const std::size_t at = what.find(advice); at != std::string::npos) {
-      what.replace(at, advice.size(), fmt::format("another --output than {} starts a new ranking", printable(folder)));
-    }
-    throw UserError(what);
-  }
-}
-
-/// The record of this ranking, planned anew if it exists already. Throws UserError where it is another ranking's.
-Record begin_rank_record(const RankArguments& a, const RankPlan& plan, const RecordContent& content) {
-  const fs::path file = fs::path(a.output) / kRankKind.file();
-  std::error_code error;
-  if (!fs::exists(fs::symlink_status(file, error))) return Record::create(a.output, kRankKind, content);
-  Record record = opened(a.output);
-  const JsonPlace then(record.json(), record.file().string());
-  if (then.at("submissions").text() != a.options.submissions || then.at("ladder").text() != a.options.run.ladder) {
-    throw UserError(fmt::format("{} is the ranking of {} by {}: another --output starts a new one", file.string(),
-                                printable(then.at("submissions").text()), printable(then.at("ladder").text())));
-  }
-  record.plan_anew(content, [&](const nlohmann::ordered_json& one) { return !a.again && keeps(one, plan, a.options); });
-  return record;
+  const std::optional<std::uint64_t> recorded = recorded_seed(a.output);
+  return recorded ? *recorded : std::random_device()();
 }
 
 int dry_run(const RankPlan& plan) {
@@ -255,14 +219,14 @@ int rank_command(RankArguments& a, const CommandLine& command_line) {
   if (a.dry_run) return dry_run(plan);
 
   const ImageSet images = load_images("", a.options.run.seed, 1);
-  Record record = begin_rank_record(a, plan, rank_content(plan, a.options, command_line, images));
+  RankRecord record(a.output, plan, a.options, command_line, images, a.again);
   advise_on_interrupt("the same command goes on");
   const bool is_text = a.format == "text";
   const RankOutcome outcome = run_ranking(plan, a.options, images, record, a.quiet || !is_text ? nullptr : stdout);
 
   if (!a.csv.empty()) write_file_atomically(a.csv, ranking_csv(outcome.results));
   if (a.format == "csv") fmt::print("{}", ranking_csv(outcome.results));
-  if (a.format == "json") fmt::print("{}", json_text(record.json()));
+  if (a.format == "json") fmt::print("{}", record.text());
   if (is_text) {
     fmt::print("{}{}", a.quiet ? "" : "\n", ranking_text(plan, outcome.results, a.options, a.medians));
     fmt::print("{}", notes_text(outcome.notes));

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "harness/judge/ranking/rank_plan.hpp"
-#include "harness/judge/ranking/rank_record.hpp"
+#include "harness/judge/ranking/rank_result.hpp"
 
 namespace convladder {
 

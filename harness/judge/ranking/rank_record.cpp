@@ -4,15 +4,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
+#include <system_error>
 #include <utility>
 
-#include "harness/measure/plan/not_run.hpp"
 #include "harness/measure/records/case_json.hpp"
 #include "harness/measure/records/recorded_run.hpp"
 #include "harness/measure/statistics/interval_json.hpp"
-#include "harness/measure/statistics/statistics.hpp"
 #include "harness/measure/sweep/sweep_score.hpp"
+#include "support/errors.hpp"
 #include "support/json_null.hpp"
+#include "support/json_place.hpp"
+#include "support/json_text.hpp"
 #include "support/printable.hpp"
 #include "support/sha256.hpp"
 
@@ -64,71 +67,6 @@ ordered_json counted_json(const std::optional<CaseCounters>& counters) {
   return {{"cycles", multiprocessor_cycles(counters->totals)}, {"totals", std::move(totals)}};
 }
 
-/// The figure that tables show for a case: nanoseconds or cycles.
-std::optional<double> figure_of(const RankCase& one, const std::string& figures, bool has_samples) {
-  if (one.status != Status::ok) return std::nullopt;
-  if (has_samples) return one.samples.empty() ? std::nullopt : std::optional(median(one.samples));
-  if (figures == "counted") return one.cycles;
-  if (!one.predicted) return std::nullopt;
-  return std::sqrt(one.predicted->low * one.predicted->high);
-}
-
-/// The speed on one size, relative to the baseline's time: the one measured beside it, otherwise that of the baseline's
-/// case.
-RankedSize size_of(const RankCase& one, const RankCase* yardstick, const std::string& figures, bool has_samples,
-                   double level) {
-  RankedSize size;
-  size.figure = figure_of(one, figures, has_samples);
-  if (!size.figure) return size;
-  if (has_samples) {
-    const std::vector<double>& beside = one.beside.empty() ? one.samples : one.beside;  // the baseline is beside itself
-    const auto speed = measured_speed(beside, one.samples, level);
-    if (!speed) return size;
-    size.speed = speed->log;
-    size.level = speed->level;
-    size.rounds = speed->rounds;
-    size.yardstick_figure = median(beside);
-    return size;
-  }
-  size.yardstick_figure = yardstick == nullptr ? std::nullopt : figure_of(*yardstick, figures, false);
-  if (!size.yardstick_figure) return size;
-  if (figures == "counted") {
-    const double log = std::log(*size.yardstick_figure / *size.figure);
-    size.speed = LogSpeed{log, log, log};
-  } else {
-    size.speed = modelled_speed(*yardstick->predicted, *one.predicted);
-  }
-  return size;
-}
-
-const RankCase* find_case(const RankCases& cases, const RankEntry& entry, std::size_t size) {
-  if (size >= entry.cases.size()) return nullptr;
-  const auto found = cases.find(entry.cases[size].id);
-  return found == cases.end() ? nullptr : &found->second;
-}
-
-/// Sets the row's status: that of the first failure, or without one, that of the first size that was not run.
-void take_status(RankRow& row, const RankingPlan& plan, const RankCases& cases) {
-  const RankEntry& entry = *row.entry;
-  if (!entry.broken.empty()) {
-    row.status = Status::does_not_compile;
-    row.reason = entry.broken;
-    return;
-  }
-  std::size_t missing = 0;
-  for (const bool failures : {true, false}) {
-    for (std::size_t i = 0; i < plan.sizes.size(); ++i) {
-      const RankCase* const one = find_case(cases, entry, i);
-      if (one == nullptr) continue;
-      if (one->status == Status::ok || is_failure(one->status) != failures) continue;
-      if (++missing > 1) continue;
-      row.status = one->status;
-      row.reason = plan.sizes.size() > 1 ? fmt::format("{}: {}", plan.sizes[i].layer, one->reason) : one->reason;
-    }
-    if (missing > 0) return;
-  }
-}
-
 ordered_json speed_json(const std::optional<LogSpeed>& speed) {
   if (!speed) return nullptr;
   return {{"value", std::exp(speed->estimate)}, {"low", std::exp(speed->low)}, {"high", std::exp(speed->high)}};
@@ -159,19 +97,22 @@ ordered_json row_json(const RankRow& row, const RankResult& result) {
           {"sizes", std::move(sizes)}};
 }
 
-}  // namespace
+MadeOf made_of(const RankPlan& plan, const RankEntry& entry, const std::string& yardstick, const RankOptions& options) {
+  return {.source = entry.content,
+          .problem = plan.problem_hash,
+          .yardstick = yardstick,
+          .settings = sha256_hex(json_line(settings_json(options)))};
+}
 
-ordered_json made_of_json(const RankPlan& plan, const RankEntry& entry, const std::string& yardstick,
-                          const RankOptions& options) {
-  const std::string settings = settings_json(options).dump();
-  return {{"source", entry.content},
-          {"problem", plan.problem_hash},
-          {"yardstick", text_or_null(yardstick)},
-          {"settings", sha256_hex(settings)}};
+ordered_json made_of_json(const MadeOf& made_of) {
+  return {{"source", made_of.source},
+          {"problem", made_of.problem},
+          {"yardstick", text_or_null(made_of.yardstick)},
+          {"settings", made_of.settings}};
 }
 
 ordered_json rank_case_json(const RankEntry& entry, const PlannedCase& planned, const RankedOutcome& ranked,
-                            ordered_json made_of, const std::string& gpu) {
+                            const MadeOf& made_of, const std::string& gpu) {
   const CaseOutcome& outcome = *ranked.outcome;
   const RecordedCase figures = recorded_case(planned, outcome);
   return {{"id", planned.id},
@@ -182,7 +123,7 @@ ordered_json rank_case_json(const RankEntry& entry, const PlannedCase& planned, 
           {"size", planned.work.layer},
           {"status", outcome.status},
           {"reason", text_or_null(printable(outcome.reason))},
-          {"made_of", std::move(made_of)},
+          {"made_of", made_of_json(made_of)},
           {"keep", ranked.keep},
           {"seconds", ranked.seconds},
           {"verification", verification_json(outcome.verification)},
@@ -196,6 +137,7 @@ ordered_json rank_case_json(const RankEntry& entry, const PlannedCase& planned, 
 
 RankCase read_rank_case(const JsonPlace& place) {
   RankCase one;
+  one.id = place.at("id").text();
   one.status = read_status(place.at("status"));
   one.reason = printable(place.at("reason").text_or_empty());
   const auto samples = [&](const char* field) {
@@ -208,8 +150,13 @@ RankCase read_rank_case(const JsonPlace& place) {
     one.predicted = FigureRange{predicted.at("low").number(kTimes), predicted.at("high").number(kTimes)};
   }
   if (place.has("counted")) one.cycles = place.at("counted").at("cycles").number({.least = kAboveZero});
-  static_cast<void>(place.at("made_of").object());
-  static_cast<void>(place.at("keep").truth());
+  if (place.has("quality")) one.quality = read_quality(place.at("quality"));
+  const JsonPlace made_of = place.at("made_of");
+  one.made_of = {.source = made_of.at("source").text_or_empty(),
+                 .problem = made_of.at("problem").text_or_empty(),
+                 .yardstick = made_of.at("yardstick").text_or_empty(),
+                 .settings = made_of.at("settings").text_or_empty()};
+  one.keep = place.at("keep").truth();
   return one;
 }
 
@@ -217,73 +164,6 @@ void check_rank_record(const ordered_json& record, const std::string& file) {
   const JsonPlace json(record, file);
   for (const JsonPlace& one : json.at("cases").list()) static_cast<void>(read_rank_case(one));
   static_cast<void>(json.at("context").at("sessions").list());
-}
-
-RankCases rank_cases(const Record& record) {
-  RankCases cases;
-  for (const auto& [id, json] : record.cases_by_id())
-    cases.emplace(id, read_rank_case(JsonPlace(*json, printable(id))));
-  return cases;
-}
-
-RankResult result_of(const RankingPlan& plan, const std::optional<Yardstick>& yardstick, const RankCases& cases,
-                     double tau) {
-  RankResult result;
-  result.plan = &plan;
-  result.figures = yardstick ? yardstick->figures : plan.figures();
-  if (yardstick) {
-    const auto& entries = yardstick->role == RankRole::submission ? plan.submissions : plan.own;
-    result.yardstick = &entries[yardstick->entry];
-  }
-  const double level = level_of_each(kRankLevel, plan.sizes.size());
-  std::vector<RankRow> rows;
-  std::vector<Contender> contenders;
-  std::map<std::string, std::string> seen;  // by content, the submission that had it first
-  for (const RankEntry& entry : plan.submissions) {
-    RankRow row;
-    row.entry = &entry;
-    row.is_yardstick = &entry == result.yardstick;
-    take_status(row, plan, cases);
-    if (!entry.content.empty()) {
-      const auto [first, is_new] = seen.try_emplace(entry.content, entry.name);
-      if (!is_new) row.same_as = first->second;
-    }
-    Contender contender{.name = entry.name, .sizes = {}, .has_failed = is_failure(row.status)};
-    for (std::size_t i = 0; i < plan.sizes.size(); ++i) {
-      const RankCase* const one = find_case(cases, entry, i);
-      const RankCase* const beside = result.yardstick == nullptr ? nullptr : find_case(cases, *result.yardstick, i);
-      row.sizes.push_back(one == nullptr || result.yardstick == nullptr
-                              ? RankedSize()
-                              : size_of(*one, beside, result.figures, plan.has_clock, level));
-      contender.sizes.push_back(row.sizes.back().speed);
-    }
-    rows.push_back(std::move(row));
-    contenders.push_back(std::move(contender));
-  }
-  for (const RankedContender& one : ranked(contenders, tau)) {
-    RankRow& row = rows[one.contender];
-    row.rank = one.rank;
-    row.shares_rank = one.shares_rank;
-    row.speed = one.speed;
-    result.rows.push_back(std::move(row));
-  }
-  if (result.yardstick == nullptr || result.yardstick->role == RankRole::submission) return result;
-  // Adds a line for the baseline, where it belongs.
-  RankRow row;
-  row.entry = result.yardstick;
-  row.is_yardstick = true;
-  row.speed = LogSpeed{};
-  for (std::size_t i = 0; i < plan.sizes.size(); ++i) {
-    const RankCase* const own = find_case(cases, *result.yardstick, i);
-    RankedSize size;
-    if (own != nullptr) size.figure = size.yardstick_figure = figure_of(*own, result.figures, plan.has_clock);
-    size.speed = LogSpeed{};
-    row.sizes.push_back(size);
-  }
-  const auto slower = std::ranges::find_if(
-      result.rows, [](const RankRow& other) { return !other.rank || !(other.speed->estimate > 0); });
-  result.rows.insert(slower, std::move(row));
-  return result;
 }
 
 ordered_json rankings_json(const std::vector<RankResult>& results, const RankOptions& options) {
@@ -312,6 +192,108 @@ ordered_json rankings_json(const std::vector<RankResult>& results, const RankOpt
                     {"rows", std::move(rows)}});
   }
   return list;
+}
+
+RecordContent content_of(const RankPlan& plan, const RankOptions& options, const std::vector<std::string>& command_line,
+                         const ImageSet& images) {
+  return {.command_line = command_line,
+          .options = record_part(to_json(options)),
+          .seed = options.run.seed,
+          .dataset = record_part(dataset_json(images)),
+          .planned = planned_ids(plan),
+          .fields = record_part({{"problem", {{"name", plan.problem->name()}, {"title", plan.problem->title()}}},
+                                 {"ladder", options.run.ladder},
+                                 {"submissions", options.submissions},
+                                 {"left_alone", plan.left_alone}}),
+          .behind = record_part({{"rankings", ordered_json::array()}})};
+}
+
+/// Whether nothing has changed of what the case is made of. The baseline that it was measured beside is checked later,
+/// when today's is known.
+bool is_as_it_was(const RankCase& one, const RankPlan& plan, const RankOptions& options) {
+  if (!one.keep) return false;
+  for (const RankingPlan& ranking : plan.rankings) {
+    for (const auto* const entries : {&ranking.own, &ranking.submissions}) {
+      for (const RankEntry& entry : *entries) {
+        if (std::ranges::find(entry.cases, one.id, &PlannedCase::id) == entry.cases.end()) continue;
+        return made_of(plan, entry, one.made_of.yardstick, options) == one.made_of;
+      }
+    }
+  }
+  return false;
+}
+
+/// Opens a record to go on with. Measurements by another build or on another machine cannot stand in the same ranking.
+Record opened(const std::filesystem::path& folder) {
+  try {
+    return Record::open(folder, kRankKind, check_rank_record);
+  } catch (const UserError& error) {
+    std::string what = error.what();
+    const std::string advice = "start a new run";
+    if (const std::size_t at = what.find(advice); at != std::string::npos) {
+      what.replace(at, advice.size(),
+                   fmt::format("another --output than {} starts a new ranking", printable(folder.string())));
+    }
+    throw UserError(what);
+  }
+}
+
+Record begun(const std::filesystem::path& folder, const RankPlan& plan, const RankOptions& options,
+             const RecordContent& content, bool again) {
+  const std::filesystem::path file = folder / kRankKind.file();
+  std::error_code error;
+  if (!std::filesystem::exists(std::filesystem::symlink_status(file, error))) {
+    return Record::create(folder, kRankKind, content);
+  }
+  Record record = opened(folder);
+  const JsonPlace then(record.json(), record.file().string());
+  if (then.at("submissions").text() != options.submissions || then.at("ladder").text() != options.run.ladder) {
+    throw UserError(fmt::format("{} is the ranking of {} by {}: another --output starts a new one", file.string(),
+                                printable(then.at("submissions").text()), printable(then.at("ladder").text())));
+  }
+  record.plan_anew(content, [&](const ordered_json& one) {
+    return !again && is_as_it_was(read_rank_case(JsonPlace(one, record.file().string())), plan, options);
+  });
+  return record;
+}
+
+}  // namespace
+
+RankRecord::RankRecord(const std::filesystem::path& folder, const RankPlan& plan, const RankOptions& options,
+                       const std::vector<std::string>& command_line, const ImageSet& images, bool again)
+    : plan_(plan),
+      options_(options),
+      record_(begun(folder, plan, options, content_of(plan, options, command_line, images), again)) {
+  for (const auto& [id, json] : record_.cases_by_id()) {
+    cases_.emplace(id, read_rank_case(JsonPlace(*json, printable(id))));
+  }
+}
+
+const RankCase& RankRecord::add(const RankEntry& entry, const PlannedCase& planned, const RankedOutcome& ranked,
+                                const std::string& yardstick) {
+  ordered_json json = rank_case_json(entry, planned, ranked, made_of(plan_, entry, yardstick, options_), options_.gpu);
+  RankCase one = read_rank_case(JsonPlace(json, planned.id));
+  record_.add(std::move(json), {{"rankings", ordered_json::array()}});
+  return cases_[planned.id] = std::move(one);
+}
+
+void RankRecord::drop(const std::function<bool(const RankCase&)>& unwanted) {
+  std::erase_if(cases_, [&unwanted](const auto& one) { return unwanted(one.second); });
+  record_.drop([this](const ordered_json& one) { return !cases_.contains(one.at("id").get<std::string>()); });
+}
+
+void RankRecord::complete(const std::vector<RankResult>& results) {
+  record_.complete({{"rankings", rankings_json(results, options_)}});
+}
+
+std::string RankRecord::text() const { return json_text(record_.json()); }
+
+std::optional<std::uint64_t> recorded_seed(const std::filesystem::path& folder) {
+  const std::filesystem::path file = folder / kRankKind.file();
+  std::error_code error;
+  if (!std::filesystem::exists(file, error)) return std::nullopt;
+  const ordered_json record = read_record_json(file.string());
+  return JsonPlace(record, file.string()).at("context").at("seed").whole<std::uint64_t>();
 }
 
 }  // namespace convladder

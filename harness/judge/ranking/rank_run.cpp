@@ -16,7 +16,6 @@
 #include "harness/measure/cases/stage_device.hpp"
 #include "harness/measure/machine/quality.hpp"
 #include "harness/measure/plan/not_run.hpp"
-#include "harness/measure/records/case_json.hpp"
 #include "harness/measure/statistics/statistics.hpp"
 #include "support/errors.hpp"
 #include "support/progress.hpp"
@@ -24,7 +23,6 @@
 
 namespace convladder {
 
-using nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
 
 namespace {
@@ -35,7 +33,8 @@ double seconds_from(Clock::time_point begin) { return std::chrono::duration<doub
 
 class RankRun {
  public:
-  RankRun(const RankPlan& plan, const RankOptions& options, const ImageSet& images, Record& record, std::FILE* lines)
+  RankRun(const RankPlan& plan, const RankOptions& options, const ImageSet& images, RankRecord& record,
+          std::FILE* lines)
       : plan_(plan),
         options_(options),
         record_(record),
@@ -49,18 +48,17 @@ class RankRun {
       yardsticks.push_back(choose_yardstick(ranking));
       if (yardsticks.back()) measure_submissions(ranking, *yardsticks.back());
     }
-    const RankCases cases = rank_cases(record_);
     RankOutcome outcome;
     for (std::size_t i = 0; i < plan_.rankings.size(); ++i) {
-      outcome.results.push_back(result_of(plan_.rankings[i], yardsticks[i], cases, options_.tau));
+      outcome.results.push_back(result_of(plan_.rankings[i], yardsticks[i], record_.cases(), options_.tau));
     }
-    record_.complete({{"rankings", rankings_json(outcome.results, options_)}});
+    record_.complete(outcome.results);
     outcome.notes = std::move(notes_);
     for (std::string& line : not_kept_from_strangers()) outcome.notes.push_back(std::move(line));
     if (std::string line = processors_of_strangers(); !line.empty()) outcome.notes.push_back(std::move(line));
     std::vector<Quality> timed;
-    for (const ordered_json& one : record_.json().at("cases")) {
-      if (!one.at("quality").is_null()) timed.push_back(read_quality(JsonPlace(one.at("quality"), "quality")));
+    for (const auto& [id, one] : record_.cases()) {
+      if (one.quality) timed.push_back(*one.quality);
     }
     std::string line = quality_line(timed, usable_cores());
     if (const std::size_t at = line.find(kRunKind.file()); at != std::string::npos) {
@@ -88,18 +86,15 @@ class RankRun {
 
   void add(const RankEntry& entry, std::size_t size, const RankedOutcome& ranked, const std::string& yardstick) {
     const PlannedCase& planned = entry.cases[size];
-    const ordered_json json =
-        rank_case_json(entry, planned, ranked, made_of_json(plan_, entry, yardstick, options_), options_.gpu);
-    record_.add(json, {{"rankings", ordered_json::array()}});
+    const RankCase& one = record_.add(entry, planned, ranked, yardstick);
     // The reason for not running an entry is shown once, in the table.
     if (entry.cases[size].runs() && ranked.outcome->status != Status::skipped) {
-      progress_.finished(line_of(planned, json));
+      progress_.finished(line_of(one));
     }
   }
 
-  static std::string line_of(const PlannedCase& planned, const ordered_json& recorded) {
-    const RankCase one = read_rank_case(JsonPlace(recorded, planned.id));
-    const std::string begin = fmt::format("{:<16} {}", one.status, planned.id);
+  static std::string line_of(const RankCase& one) {
+    const std::string begin = fmt::format("{:<16} {}", one.status, one.id);
     if (one.status != Status::ok) return fmt::format("{}: {}", begin, one.reason);
     if (!one.samples.empty()) return fmt::format("{}  {} measured", begin, time_text(median(one.samples)));
     if (one.predicted) {
@@ -119,12 +114,6 @@ class RankRun {
     const NotRun not_run = why_not_run(entry.cases[size]);
     add_without_run(entry, size, ended_case(not_run.status, entry.broken.empty() ? not_run.reason : entry.broken));
     return true;
-  }
-
-  RankCase recorded(const PlannedCase& planned) const {
-    const ordered_json& cases = record_.json().at("cases");
-    const auto found = std::ranges::find_if(cases, [&](const ordered_json& one) { return one.at("id") == planned.id; });
-    return read_rank_case(JsonPlace(*found, planned.id));
   }
 
   /// Records sizes without room for a submission and its baseline side by side as skipped: the other sizes are
@@ -155,7 +144,7 @@ class RankRun {
   /// An entry's figure on a size for choosing the baseline: a time, or a count instead.
   std::optional<double> choosing_figure(const RankEntry& entry, std::size_t size) const {
     if (size >= entry.cases.size() || !record_.has(entry.cases[size].id)) return std::nullopt;
-    const RankCase one = recorded(entry.cases[size]);
+    const RankCase& one = record_.at(entry.cases[size].id);
     if (one.status != Status::ok) return std::nullopt;
     if (!one.samples.empty()) return median(one.samples);
     if (one.predicted) return std::sqrt(one.predicted->low * one.predicted->high);
@@ -203,7 +192,7 @@ class RankRun {
   std::string figures_of(const RankingPlan& ranking, const RankEntry& yardstick) const {
     if (ranking.has_clock) return ranking.figures();
     const bool all = std::ranges::all_of(yardstick.cases, [&](const PlannedCase& planned) {
-      const RankCase one = recorded(planned);
+      const RankCase& one = record_.at(planned.id);
       return one.predicted.has_value() || one.status == Status::skipped;
     });
     return all ? "predicted" : "counted";
@@ -237,7 +226,7 @@ class RankRun {
       std::string why = entry.broken;
       for (const PlannedCase& planned : entry.cases) {
         if (!why.empty() || !record_.has(planned.id)) continue;
-        const RankCase one = recorded(planned);
+        const RankCase& one = record_.at(planned.id);
         if (one.status != Status::ok) why = fmt::format("{}: {}", one.status, one.reason);
       }
       notes_.push_back(
@@ -255,11 +244,11 @@ class RankRun {
         if (without_room_.contains(size)) continue;
         // Its measurements beside another baseline say nothing about it as the baseline.
         const std::string& id = entry.cases[size].id;
-        record_.drop([&](const ordered_json& one) {
-          return one.at("id") == id && !one.at("made_of").at("yardstick").is_null() && one.at("status") == "ok";
+        record_.drop([&](const RankCase& one) {
+          return one.id == id && !one.made_of.yardstick.empty() && one.status == Status::ok;
         });
         if (!record_.has(id)) good = measure_beside(ranking, entry, nullptr, size, good) && good;
-        good = good && recorded(entry.cases[size]).status == Status::ok;
+        good = good && record_.at(entry.cases[size].id).status == Status::ok;
       }
       if (good) return Yardstick{RankRole::submission, which, figures_of(ranking, entry)};
     }
@@ -278,7 +267,7 @@ class RankRun {
         if (size >= entry.cases.size() || &entry == &yardstick) continue;
         const bool good = record_.has(entry.cases[size].id) ||
                           measure_beside(ranking, entry, &yardstick, size, !failed.contains(&entry));
-        if (!good || is_failure(recorded(entry.cases[size]).status)) failed.insert(&entry);
+        if (!good || is_failure(record_.at(entry.cases[size].id).status)) failed.insert(&entry);
       }
     }
   }
@@ -291,10 +280,8 @@ class RankRun {
       if (&entry == &yardstick) continue;
       for (const PlannedCase& planned : entry.cases) ids.insert(planned.id);
     }
-    record_.drop([&](const ordered_json& one) {
-      if (!ids.contains(one.at("id").get<std::string>())) return false;
-      const ordered_json& beside = one.at("made_of").at("yardstick");
-      return beside != yardstick.content && one.at("status") == "ok";
+    record_.drop([&](const RankCase& one) {
+      return ids.contains(one.id) && one.made_of.yardstick != yardstick.content && one.status == Status::ok;
     });
   }
 
@@ -347,7 +334,7 @@ class RankRun {
 
   const RankPlan& plan_;
   const RankOptions& options_;
-  Record& record_;
+  RankRecord& record_;
   Progress progress_;
   RankGroups groups_;
   std::vector<std::string> notes_;
@@ -356,37 +343,7 @@ class RankRun {
 
 }  // namespace
 
-RecordContent rank_content(const RankPlan& plan, const RankOptions& options,
-                           const std::vector<std::string>& command_line, const ImageSet& images) {
-  return {.command_line = command_line,
-          .options = record_part(to_json(options)),
-          .seed = options.run.seed,
-          .dataset = record_part(dataset_json(images)),
-          .planned = planned_ids(plan),
-          .fields = record_part({{"problem", {{"name", plan.problem->name()}, {"title", plan.problem->title()}}},
-                                 {"ladder", options.run.ladder},
-                                 {"submissions", options.submissions},
-                                 {"left_alone", plan.left_alone}}),
-          .behind = record_part({{"rankings", ordered_json::array()}})};
-}
-
-bool keeps(const ordered_json& one_case, const RankPlan& plan, const RankOptions& options) {
-  if (one_case.at("keep") != true) return false;
-  const std::string id = one_case.at("id").get<std::string>();
-  for (const RankingPlan& ranking : plan.rankings) {
-    for (const auto* const entries : {&ranking.own, &ranking.submissions}) {
-      for (const RankEntry& entry : *entries) {
-        if (std::ranges::find(entry.cases, id, &PlannedCase::id) == entry.cases.end()) continue;
-        ordered_json now = made_of_json(plan, entry, "", options);
-        now["yardstick"] = one_case.at("made_of").value("yardstick", ordered_json());
-        return now == one_case.at("made_of");
-      }
-    }
-  }
-  return false;
-}
-
-RankOutcome run_ranking(const RankPlan& plan, const RankOptions& options, const ImageSet& images, Record& record,
+RankOutcome run_ranking(const RankPlan& plan, const RankOptions& options, const ImageSet& images, RankRecord& record,
                         std::FILE* lines) {
   return RankRun(plan, options, images, record, lines).run();
 }

@@ -10,14 +10,6 @@
 
 namespace convladder {
 
-/// The record's content for the plan (Record::create, Record::plan_anew).
-RecordContent rank_content(const RankPlan& plan, const RankOptions& options,
-                           const std::vector<std::string>& command_line, const ImageSet& images);
-
-/// Whether an existing case stays in a record that is planned anew: a rerun measures cases that have changed. The
-/// baseline that it was measured beside is checked later, when today's is known.
-bool keeps(const nlohmann::ordered_json& one_case, const RankPlan& plan, const RankOptions& options);
-
 /// The results of a ranking, and notes on the machine meanwhile.
 struct RankOutcome {
   std::vector<RankResult> results;
@@ -27,7 +19,7 @@ struct RankOutcome {
 /// Runs the ranking and completes the record, into which each case is written as soon as it has ended. `lines` is where
 /// they are listed, or null. `plan` must outlive the outcome. Throws UserError where nothing can be measured here; an
 /// error of a submission is its status.
-RankOutcome run_ranking(const RankPlan& plan, const RankOptions& options, const ImageSet& images, Record& record,
+RankOutcome run_ranking(const RankPlan& plan, const RankOptions& options, const ImageSet& images, RankRecord& record,
                         std::FILE* lines);
 
 }  // namespace convladder
