@@ -1,8 +1,9 @@
 // `convladder list --published`: figures that others published for the same networks.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
+#include <variant>
 #include <vector>
 
 #include "harness/commands/list/topics.hpp"
@@ -10,22 +11,18 @@
 #include "harness/measure/records/published.hpp"
 #include "support/csv.hpp"
 #include "support/errors.hpp"
-#include "support/json_null.hpp"
-#include "support/json_text.hpp"
 #include "support/text_table.hpp"
 
 namespace convladder {
 namespace {
 
-using nlohmann::ordered_json;
-
 /// The number as it was published: "0.000477", and not 4.77e-04.
-std::string cell_text(const ordered_json& cell) {
-  if (cell.is_null()) return {};
-  if (cell.is_string()) return cell.get<std::string>();
-  if (cell.is_boolean()) return cell.get<bool>() ? "yes" : "no";
-  if (cell.is_number_integer()) return cell.dump();
-  std::string text = fmt::format("{:.9f}", cell.get<double>());  // no figure has more digits
+std::string cell_text(const PublishedCell& cell) {
+  if (const auto* const text = std::get_if<std::string>(&cell)) return *text;
+  if (const auto* const truth = std::get_if<bool>(&cell)) return *truth ? "yes" : "no";
+  const auto* const number = std::get_if<double>(&cell);
+  if (number == nullptr) return {};
+  std::string text = fmt::format("{:.9f}", *number);  // no figure has more digits
   text.erase(text.find_last_not_of('0') + 1);
   if (text.ends_with('.')) text.pop_back();
   return text;
@@ -39,7 +36,7 @@ std::string published_table_text(const PublishedTable& table) {
   for (const auto& row : table.rows) {
     rows.emplace_back();
     for (std::size_t i = 0; i < row.size(); ++i) {
-      if (row[i].is_string()) columns[i].number = false;
+      if (std::holds_alternative<std::string>(row[i])) columns[i].number = false;
       rows.back().push_back(cell_text(row[i]));
     }
   }
@@ -70,7 +67,7 @@ std::string table_csv_text(const PublishedTable& table) {
   text += csv_line(titles);
   for (const auto& row : table.rows) {
     std::vector<std::string> cells;
-    for (const ordered_json& cell : row) cells.push_back(cell_text(cell));
+    for (const PublishedCell& cell : row) cells.push_back(cell_text(cell));
     text += csv_line(cells);
   }
   return text;
@@ -130,20 +127,6 @@ std::string source_csv_text(const PublishedSource& source, const ProfileFormat& 
   return text;
 }
 
-ordered_json published_list_json() {
-  ordered_json list = ordered_json::array();
-  for (const PublishedSource& source : published_sources()) {
-    ordered_json tables = ordered_json::array();
-    for (const PublishedTable& table : source.tables) tables.push_back({{"name", table.name}, {"kind", table.kind}});
-    list.push_back({{"name", source.name},
-                    {"title", source.title},
-                    {"network", source.network},
-                    {"device", text_or_null(source.device)},
-                    {"tables", std::move(tables)}});
-  }
-  return list;
-}
-
 }  // namespace
 
 std::string published_listing(const std::string& name, const std::string& format, const PublishedLayout& layout) {
@@ -152,9 +135,9 @@ std::string published_listing(const std::string& name, const std::string& format
                               layout.full_names};
   if (name.empty()) {
     if (format == "csv") throw UserError("--format csv: of which? 'convladder list --published' shows the names");
-    return format == "json" ? json_text(published_list_json()) : published_list_text();
+    return format == "json" ? published_list_json_text() : published_list_text();
   }
-  if (format == "json") return json_text(published_json(name));
+  if (format == "json") return published_json_text(name);
   return format == "csv" ? source_csv_text(published_source(name), profile)
                          : source_text(published_source(name), profile);
 }

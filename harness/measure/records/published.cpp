@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <array>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 
 #include "support/embedded_file.hpp"
 #include "support/errors.hpp"
+#include "support/json_null.hpp"
 #include "support/json_place.hpp"
 #include "support/json_text.hpp"
 #include "support/nearest_name.hpp"
@@ -28,15 +30,14 @@ PublishedColumn parse_column(const JsonPlace& place) {
           place.at("layer").text_or_empty()};
 }
 
-void check_cell(const JsonPlace& cell, const PublishedColumn& column) {
-  if (cell.is_null()) return;
-  if (!column.what.empty()) {
-    static_cast<void>(cell.number());
-  } else if (column.name == "batch") {
-    static_cast<void>(cell.count());
-  } else if (cell.json().is_structured()) {
-    cell.expected("text or a number");
-  }
+PublishedCell parse_cell(const JsonPlace& cell, const PublishedColumn& column) {
+  if (cell.is_null()) return {};
+  if (!column.what.empty()) return cell.number();
+  if (column.name == "batch") return static_cast<double>(cell.count());
+  if (cell.json().is_structured()) cell.expected("text or a number");
+  if (cell.json().is_boolean()) return cell.truth();
+  if (cell.json().is_string()) return cell.text();
+  return cell.number();
 }
 
 void parse_rows(const JsonPlace& place, PublishedTable& table) {
@@ -44,8 +45,8 @@ void parse_rows(const JsonPlace& place, PublishedTable& table) {
   for (const JsonPlace& row : place.at("rows").list()) {
     const std::vector<JsonPlace> cells = row.list();
     if (cells.size() != table.columns.size()) row.expected(fmt::format("{} cells", table.columns.size()));
-    for (std::size_t i = 0; i < cells.size(); ++i) check_cell(cells[i], table.columns[i]);
-    table.rows.emplace_back(row.json().begin(), row.json().end());
+    table.rows.emplace_back();
+    for (std::size_t i = 0; i < cells.size(); ++i) table.rows.back().push_back(parse_cell(cells[i], table.columns[i]));
   }
 }
 
@@ -66,17 +67,14 @@ PublishedTable parse_table(const JsonPlace& place) {
   return table;
 }
 
-/// A cell's content where the table has such a column, null otherwise.
-const ordered_json* cell(const PublishedTable& table, std::size_t row, std::string_view column) {
+/// The content of a cell; none where the table has no such column, or something else in it.
+template <typename T>
+std::optional<T> cell(const PublishedTable& table, std::size_t row, std::string_view column) {
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
-    if (table.columns[i].name == column && !table.rows[row][i].is_null()) return &table.rows[row][i];
+    if (table.columns[i].name != column) continue;
+    if (const T* const found = std::get_if<T>(&table.rows[row][i])) return *found;
   }
-  return nullptr;
-}
-
-std::string text_cell(const PublishedTable& table, std::size_t row, std::string_view column) {
-  const ordered_json* const found = cell(table, row, column);
-  return found != nullptr && found->is_string() ? found->get<std::string>() : std::string();
+  return std::nullopt;
 }
 
 /// A figure with the fields that all figures of a source have in common.
@@ -92,11 +90,10 @@ PublishedFigure figure_of(const PublishedSource& source) {
 /// A figure with the fields that all figures of a row have in common.
 PublishedFigure row_figure(const PublishedSource& source, const PublishedTable& table, std::size_t row) {
   PublishedFigure figure = figure_of(source);
-  if (const ordered_json* const batch = cell(table, row, "batch")) figure.batch = batch->get<int>();
-  figure.stage = text_cell(table, row, "stage");
-  figure.model = text_cell(table, row, "model");
-  const ordered_json* const approximate = cell(table, row, "approximate");
-  figure.approximate = approximate != nullptr && *approximate == true;
+  if (const std::optional<double> batch = cell<double>(table, row, "batch")) figure.batch = static_cast<int>(*batch);
+  figure.stage = cell<std::string>(table, row, "stage").value_or("");
+  figure.model = cell<std::string>(table, row, "model").value_or("");
+  figure.approximate = cell<bool>(table, row, "approximate").value_or(false);
   return figure;
 }
 
@@ -105,13 +102,13 @@ void append_row(const PublishedSource& source, std::size_t table_index, std::siz
   const PublishedTable& table = source.tables[table_index];
   const PublishedFigure common = row_figure(source, table, row);
   for (std::size_t column = 0; column < table.columns.size(); ++column) {
-    const ordered_json& value = table.rows[row][column];
-    if (table.columns[column].what.empty() || value.is_null()) continue;
+    const double* const value = std::get_if<double>(&table.rows[row][column]);
+    if (table.columns[column].what.empty() || value == nullptr) continue;
     PublishedFigure figure = common;
     figure.layer = table.columns[column].layer;
     figure.what = table.columns[column].what;
     figure.unit = table.columns[column].unit;
-    figure.value = value.get<double>();
+    figure.value = *value;
     figure.path = fmt::format("/tables/{}/rows/{}/{}", table_index, row, column);
     figures.push_back(std::move(figure));
   }
@@ -165,14 +162,28 @@ const std::vector<PublishedSource>& published_sources() {
   return sources;
 }
 
-ordered_json published_json(std::string_view name) {
-  const EmbeddedFile& file = embedded_file(name);
-  return parse_json(file.content, file.name, "published figures");
-}
-
 const PublishedSource& published_source(std::string_view name) {
   embedded_file(name);  // names the known ones in its error
   return *std::ranges::find(published_sources(), name, &PublishedSource::name);
+}
+
+std::string published_json_text(std::string_view name) {
+  const EmbeddedFile& file = embedded_file(name);
+  return json_text(parse_json(file.content, file.name, "published figures"));
+}
+
+std::string published_list_json_text() {
+  ordered_json list = ordered_json::array();
+  for (const PublishedSource& source : published_sources()) {
+    ordered_json tables = ordered_json::array();
+    for (const PublishedTable& table : source.tables) tables.push_back({{"name", table.name}, {"kind", table.kind}});
+    list.push_back({{"name", source.name},
+                    {"title", source.title},
+                    {"network", source.network},
+                    {"device", text_or_null(source.device)},
+                    {"tables", std::move(tables)}});
+  }
+  return json_text(list);
 }
 
 std::vector<PublishedFigure> published_figures(std::string_view network, int batch,

@@ -4,10 +4,11 @@
 // They are other people's figures, measured on other machines. Code that shows one beside ours must name its device.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "harness/measure/profile/profile_table.hpp"
@@ -23,14 +24,17 @@ struct PublishedColumn {
   std::string layer;  ///< "conv1" where the figure is for one layer
 };
 
+/// Nothing, whether something is so, a number, or a text.
+using PublishedCell = std::variant<std::monostate, bool, double, std::string>;
+
 struct PublishedTable {
   std::string name;
   std::string kind;     ///< "op times", "program times", "profile", "sweep", "layers", "launches"
   std::string note;     ///< as published, or how to read the table
   std::string command;  ///< the command with which a profile was taken
   std::vector<PublishedColumn> columns;
-  std::vector<std::vector<nlohmann::ordered_json>> rows;  ///< text, number, true or null; a cell for each column
-  std::optional<ProfileTable> profile;                    ///< of kind "profile", instead of columns and rows
+  std::vector<std::vector<PublishedCell>> rows;  ///< a cell for each column
+  std::optional<ProfileTable> profile;           ///< of kind "profile", instead of columns and rows
 };
 
 struct PublishedSource {
@@ -49,9 +53,13 @@ PublishedSource parse_published(std::string_view text, const std::string& file);
 /// All sources that are built into this program, by name.
 const std::vector<PublishedSource>& published_sources();
 
-/// The content of a source's file. Throws UserError for an unknown name, nearest first.
-nlohmann::ordered_json published_json(std::string_view name);
+/// The source of that name. Throws UserError for an unknown one, nearest first.
 const PublishedSource& published_source(std::string_view name);
+
+/// The file of the source of that name as JSON. Throws UserError as `published_source`.
+std::string published_json_text(std::string_view name);
+/// The sources as JSON: [{"name", "title", "network", "device", "tables": [{"name", "kind"}]}].
+std::string published_list_json_text();
 
 /// One of other people's figures, to be shown beside ours.
 struct PublishedFigure {
@@ -66,7 +74,7 @@ struct PublishedFigure {
   double value = 0;          ///< 0 for a profile
   std::string unit;          ///< as published; empty for an accuracy and a profile
   bool approximate = false;  ///< the report says "about"
-  std::string path;          ///< JSON pointer into published_json(source): "/tables/1/rows/3/2", "/tables/4/profile"
+  std::string path;          ///< JSON pointer into the source's file: "/tables/1/rows/3/2", "/tables/4/profile"
 };
 
 /// All figures for the network at that batch, including those that do not say their batch, and profiles; in the order

@@ -27,7 +27,7 @@ struct PublishedProfile {
 std::vector<PublishedProfile> published_profiles() {
   std::vector<PublishedProfile> profiles;
   for (const PublishedSource& source : published_sources()) {
-    const ordered_json file = published_json(source.name);
+    const ordered_json file = ordered_json::parse(published_json_text(source.name));
     for (std::size_t i = 0; i < source.tables.size(); ++i) {
       if (!source.tables[i].profile) continue;
       profiles.push_back({source.name + ": " + source.tables[i].name, file.at("tables").at(i).at("profile"),
