@@ -1,4 +1,4 @@
-// A format that records are exported to: a file in this folder that registers itself.
+// A format that records are exported to. It registers itself.
 #pragma once
 
 #include <functional>
