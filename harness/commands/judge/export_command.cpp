@@ -4,7 +4,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,7 +14,6 @@
 #include "harness/judge/compare/comparison.hpp"
 #include "harness/judge/exchange/export_format.hpp"
 #include "harness/judge/exchange/exported.hpp"
-#include "harness/measure/records/recorded_run.hpp"
 #include "support/errors.hpp"
 #include "support/nearest_name.hpp"
 #include "support/printable.hpp"
@@ -55,15 +53,14 @@ void add_export_options(CLI::App& command, ExportArguments& a) {
   command.add_option("--output", a.output, "file to write it to (default: the standard output)");
 }
 
-void add_verdicts_of(ExportedRecord& record, const nlohmann::ordered_json& json, const ExportArguments& arguments) {
-  if (record.context.kind != "run") {
+void add_verdicts_of(ExportedRecord& record, const ExportArguments& arguments) {
+  if (!record.run) {
     throw UserError(
         fmt::format("--base: only runs can be compared, {} is a {}", arguments.record, record.context.kind));
   }
   const RecordedRun base = read_recorded_run(arguments.base);
-  const RecordedRun now = recorded_run_of(json, arguments.record);
   const Comparison comparison =
-      compare_runs(base, now, {.limits = {}, .case_filter = {}, .controls = arguments.controls});
+      compare_runs(base, *record.run, {.limits = {}, .case_filter = {}, .controls = arguments.controls});
   add_verdicts(record, comparison);
   const int missing = comparison.count(CaseVerdict::missing);
   if (missing > 0) {
@@ -75,9 +72,8 @@ void add_verdicts_of(ExportedRecord& record, const nlohmann::ordered_json& json,
 int export_command(ExportArguments& arguments, const CommandLine& /*command_line*/) {
   const ExportFormat& format = find_known("format", arguments.to, export_formats(), &ExportFormat::name, "--to: ");
   check_output_file("--output", arguments.output);
-  const nlohmann::ordered_json json = read_record_json(arguments.record);
-  ExportedRecord record = exported_record(json, arguments.record);
-  if (!arguments.base.empty()) add_verdicts_of(record, json, arguments);
+  ExportedRecord record = read_exported_record(arguments.record);
+  if (!arguments.base.empty()) add_verdicts_of(record, arguments);
   const ExportedText exported = format.write(record, arguments.options);
   for (const std::string& line : left_out_lines(exported.left_out)) fmt::print(stderr, "convladder: {}\n", line);
   if (exported.written == 0) {

@@ -3,17 +3,13 @@
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "harness/commands/command.hpp"
 #include "harness/commands/printed.hpp"
 #include "harness/judge/exchange/imported_run.hpp"
-#include "harness/measure/records/recorded_run.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
-#include "support/json_place.hpp"
-#include "support/json_text.hpp"
 #include "support/printable.hpp"
 #include "support/text_table.hpp"
 
@@ -43,40 +39,19 @@ void add_import_options(CLI::App& command, ImportArguments& a) {
   command.add_option("--commit", a.commit, "what was measured (default: what the file says)");
 }
 
-void set_given(const ImportArguments& arguments, nlohmann::ordered_json& run) {
-  nlohmann::ordered_json& context = run.at("context");
-  if (!arguments.date.empty()) {
-    const std::string date = utc_date(arguments.date);
-    if (date.empty()) {
-      throw UserError(
-          fmt::format("--date {}: expected a time such as 2026-01-31T12:00:00Z", printable(arguments.date)));
-    }
-    context["date"] = date;
-    context["sessions"][0]["started"] = date;
-    context["imported"]["date_of"] = "the run";
-  }
-  if (!arguments.commit.empty()) context["program"]["commit"] = printable(arguments.commit);
-}
-
 int import_command(ImportArguments& arguments, const CommandLine& /*command_line*/) {
-  nlohmann::ordered_json run = read_record_json(arguments.file);
-  if (!value_at(run, "/context/imported").is_object()) {
-    throw UserError(fmt::format("{}: neither Google Benchmark's JSON nor nvbench's", printable(arguments.file)));
-  }
-  set_given(arguments, run);
+  const ImportedFile imported = import_file(arguments.file, arguments.date, arguments.commit);
   if (arguments.output.empty()) {
-    fmt::print("{}", json_text(run));
+    fmt::print("{}", imported.text);
     return kExitOk;
   }
   const std::filesystem::path folder = arguments.output;
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) throw UserError(fmt::format("--output {}: {}", printable(arguments.output), error.message()));
-  create_file_atomically(folder / "run.json", json_text(run));
-  for (const nlohmann::ordered_json& note : value_at(run, "/context/imported/notes")) {
-    fmt::print("{}\n", note.get<std::string>());
-  }
-  fmt::print("{}: {}\n", printable((folder / "run.json").string()), plural(run.at("cases").size(), "case"));
+  create_file_atomically(folder / "run.json", imported.text);
+  for (const std::string& note : imported.notes) fmt::print("{}\n", note);
+  fmt::print("{}: {}\n", printable((folder / "run.json").string()), plural(imported.cases, "case"));
   return kExitOk;
 }
 

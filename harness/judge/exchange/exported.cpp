@@ -13,7 +13,6 @@
 #include "harness/judge/compare/comparison.hpp"
 #include "harness/measure/records/case_json.hpp"
 #include "harness/measure/records/recorded_case.hpp"
-#include "harness/measure/records/recorded_run.hpp"
 #include "harness/measure/statistics/statistics.hpp"
 #include "support/errors.hpp"
 #include "support/json_place.hpp"
@@ -128,15 +127,7 @@ ExportedCase begun(const JsonPlace& place) {
   return one;
 }
 
-std::vector<ExportedCase> of_run(const ordered_json& json, const std::string& file) {
-  static_cast<void>(recorded_run_of(json, file));  // it checks the parts that figures do not use
-  std::vector<ExportedCase> cases;
-  const JsonPlace place(json, file);
-  for (const RecordedCase& one : read_whole_cases(place.at("cases"))) cases.push_back(of_case(one));
-  return cases;
-}
-
-std::vector<ExportedCase> of_sweep(const JsonPlace& place) {
+std::vector<ExportedCase> of_cases(const JsonPlace& place) {
   std::vector<ExportedCase> cases;
   for (const RecordedCase& one : read_whole_cases(place.at("cases"))) cases.push_back(of_case(one));
   return cases;
@@ -301,6 +292,27 @@ ExportedContext context_of(const ordered_json& json, const std::string& kind) {
   return about;
 }
 
+ExportedRecord exported_record(const ordered_json& json, const std::string& file) {
+  const JsonPlace place(json, file);
+  const std::string kind = place.at("kind").text();
+  ExportedRecord record{context_of(json, kind), {}, {}};
+  if (kind == "run") {
+    record.run = recorded_run_of(json, file);  // it checks the parts that figures do not use, too
+    record.cases = of_cases(place);
+  } else if (kind == "sweep") {
+    record.cases = of_cases(place);
+  } else if (kind == "network") {
+    record.cases = of_networks(place);
+  } else if (kind == "rank") {
+    record.cases = of_ranking(place);
+  } else if (kind == "comparison" || kind == "duel") {
+    record.cases = of_comparison(place);
+  } else {
+    place.at("kind").expected("a run, a network, a rank, a sweep, a comparison or a duel");
+  }
+  return record;
+}
+
 }  // namespace
 
 std::string_view figure_kind_name(FigureKind kind) {
@@ -313,24 +325,10 @@ const ExportedFigure* ExportedCase::latency() const {
   return own == figures.end() ? nullptr : &*own;
 }
 
-ExportedRecord exported_record(const ordered_json& json, const std::string& file) {
-  const JsonPlace place(json, file);
-  const std::string kind = place.at("kind").text();
-  ExportedRecord record{context_of(json, kind), {}};
-  if (kind == "run") {
-    record.cases = of_run(json, file);
-  } else if (kind == "network") {
-    record.cases = of_networks(place);
-  } else if (kind == "rank") {
-    record.cases = of_ranking(place);
-  } else if (kind == "sweep") {
-    record.cases = of_sweep(place);
-  } else if (kind == "comparison" || kind == "duel") {
-    record.cases = of_comparison(place);
-  } else {
-    place.at("kind").expected("a run, a network, a rank, a sweep, a comparison or a duel");
-  }
-  return record;
+ExportedRecord read_exported_record(const std::string& file) { return exported_record(read_record_json(file), file); }
+
+ExportedRecord parse_exported_record(std::string_view text, const std::string& file) {
+  return exported_record(parse_record_json(text, file), file);
 }
 
 void add_verdicts(ExportedRecord& record, const Comparison& comparison) {

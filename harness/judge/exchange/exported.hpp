@@ -2,14 +2,14 @@
 // on them.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "harness/measure/isolation/status.hpp"
+#include "harness/measure/records/recorded_run.hpp"
 
 namespace convladder {
 
@@ -93,11 +93,13 @@ struct ExportedContext {
 struct ExportedRecord {
   ExportedContext context;
   std::vector<ExportedCase> cases;
+  std::optional<RecordedRun> run;  ///< of kind "run": what it can be compared by
 };
 
-/// Converts a record of a run, a run of networks, a ranking, a sweep, a comparison or a duel. `file` is what messages
-/// call it. Throws UserError.
-ExportedRecord exported_record(const nlohmann::ordered_json& json, const std::string& file);
+/// Reads a record of a run, a run of networks, a ranking, a sweep, a comparison or a duel. Throws UserError.
+ExportedRecord read_exported_record(const std::string& file);
+/// As `read_exported_record`, for the text of a record of ours; `file` is what messages call it.
+ExportedRecord parse_exported_record(std::string_view text, const std::string& file);
 
 /// Adds a comparison's results to the cases: verdicts, and the change as a figure of its own.
 void add_verdicts(ExportedRecord& record, const Comparison& comparison);

@@ -85,7 +85,7 @@ void read_iteration(const JsonPlace& run, double unit, Repetitions& into) {
     const auto iterations = run.at("iterations").whole<std::int64_t>(0);
     one.times.front().iterations = static_cast<int>(std::clamp<std::int64_t>(iterations, 1, kMostIterations));
   }
-  if (run.has("threads")) one.shape["threads"] = run.at("threads").count();
+  if (run.has("threads")) one.shape = {{"threads", run.at("threads").count()}};
 }
 
 void read_aggregate(const JsonPlace& run, const std::string& name, double unit, Repetitions& into) {
@@ -93,7 +93,7 @@ void read_aggregate(const JsonPlace& run, const std::string& name, double unit, 
   if (aggregate != "median" && (aggregate != "mean" || into.has_median)) return;
   into.has_median = aggregate == "median";
   into.aggregates = {run.at("real_time").number_or_none().value_or(0) * unit};
-  if (run.has("threads")) into.imported.shape["threads"] = run.at("threads").count();
+  if (run.has("threads")) into.imported.shape = {{"threads", run.at("threads").count()}};
 }
 
 std::vector<Repetitions> read_benchmarks(const JsonPlace& file) {
@@ -140,9 +140,7 @@ void read_context(const JsonPlace& context, ImportedRun& run) {
   run.devices = {{"cpu", "cpu", {{"name", name}}}};
   if (!context.has("caches")) return;
   for (const JsonPlace& cache : context.at("caches").list()) {
-    run.caches.push_back({{"level", cache.at("level").count()},
-                          {"type", cache.at("type").name()},
-                          {"bytes", cache.at("size").whole<std::int64_t>(0)}});
+    run.caches.push_back({cache.at("level").count(), cache.at("type").name(), cache.at("size").whole<std::int64_t>(0)});
   }
 }
 
@@ -172,7 +170,7 @@ ordered_json google_benchmark_run_of(const ordered_json& json, const std::string
 
 bool is_google_benchmark(const ordered_json& json) {
   const ordered_json& benchmarks = value_at(json, "/benchmarks");
-  if (!benchmarks.is_array()) return false;
+  if (!benchmarks.is_array() || json.contains("schema_version")) return false;
   const ordered_json& context = value_at(json, "/context");
   if (benchmarks.empty())
     return context.is_object() && (context.contains("num_cpus") || context.contains("executable"));

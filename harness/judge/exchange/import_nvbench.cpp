@@ -126,7 +126,7 @@ class StateReader {
     for (const JsonPlace& axis : state.at("axis_values").list()) {
       if (axis.at("type").text() != "int64" || !axis.has("value")) continue;
       const std::string name = printable(axis.at("name").text(), kShortText);
-      one.shape[name] = whole_of(axis.at("value"));
+      one.shape.emplace_back(name, whole_of(axis.at("value")));
     }
   }
 
@@ -210,6 +210,7 @@ ordered_json nvbench_run_of(const ordered_json& json, const std::string& file, s
 }
 
 bool is_nvbench(const ordered_json& json) {
+  if (json.contains("schema_version")) return false;
   if (value_at(json, "/meta/version/nvbench").is_object()) return json.contains("benchmarks");
   const ordered_json& benchmarks = value_at(json, "/benchmarks");
   return benchmarks.is_array() && !benchmarks.empty() && benchmarks.front().is_object() &&

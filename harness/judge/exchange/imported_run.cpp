@@ -9,12 +9,15 @@
 #include <ctime>
 #include <filesystem>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "harness/measure/records/recorded_run.hpp"
 #include "harness/measure/statistics/interval_json.hpp"
 #include "support/errors.hpp"
 #include "support/json_null.hpp"
+#include "support/json_place.hpp"
+#include "support/json_text.hpp"
 #include "support/printable.hpp"
 #include "support/sha256.hpp"
 
@@ -100,6 +103,8 @@ void drop_impossible_times(ImportedCase& one, std::vector<std::string>& notes) {
 }
 
 ordered_json imported_case(const ImportedCase& one, const std::string& variant, const std::string& network, int place) {
+  ordered_json shape = ordered_json::object();
+  for (const auto& [name, size] : one.shape) shape[name] = size;
   ordered_json other_times = ordered_json::array();
   for (std::size_t i = 1; i < one.times.size(); ++i) other_times.push_back(imported_time(one.times[i]));
   return {{"id", fmt::format("{}/{}/{}.{}/1", one.device, variant, network, one.time_taken)},
@@ -109,7 +114,7 @@ ordered_json imported_case(const ImportedCase& one, const std::string& variant, 
           {"device", one.device},
           {"network", network},
           {"layer", one.time_taken},
-          {"shape", one.shape},
+          {"shape", std::move(shape)},
           {"batch", 1},
           {"status", one.status},
           {"reason", text_or_null(printable(one.reason))},
@@ -142,6 +147,10 @@ ordered_json imported_context(const ImportedRun& run, const std::string& file, s
                               const std::vector<std::string>& notes) {
   const auto known = [](const std::string& value) { return value.empty() ? "unknown" : printable(value); };
   const std::string date = known(run.date.empty() ? date_of_file(file) : run.date);
+  ordered_json caches = ordered_json::array();
+  for (const ImportedCache& one : run.caches) {
+    caches.push_back({{"level", one.level}, {"type", one.type}, {"bytes", one.bytes}});
+  }
   ordered_json command_line = ordered_json::array();
   for (const std::string& word : run.command_line) command_line.push_back(printable(word));
   return {
@@ -168,7 +177,7 @@ ordered_json imported_context(const ImportedRun& run, const std::string& file, s
         {"cores", or_null(run.cores)},
         {"threads", or_null(run.cores)},
         {"instruction_sets", ordered_json::array()},
-        {"caches", run.caches}}},
+        {"caches", std::move(caches)}}},
       {"devices", imported_devices(run)},
       {"libraries", ordered_json::object()},
       {"command_line", std::move(command_line)},
@@ -219,6 +228,28 @@ ordered_json imported_run_json(const ImportedRun& run, const std::string& file, 
           {"planned", std::move(planned)},
           {"cases", std::move(cases)},
           {"ladders", ordered_json::array()}};
+}
+
+ImportedFile import_file(const std::string& file, const std::string& date, const std::string& commit) {
+  ordered_json run = read_record_json(file);
+  if (!value_at(run, "/context/imported").is_object()) {
+    throw UserError(fmt::format("{}: neither Google Benchmark's JSON nor nvbench's", printable(file)));
+  }
+  ordered_json& context = run.at("context");
+  if (!date.empty()) {
+    const std::string utc = utc_date(date);
+    if (utc.empty()) {
+      throw UserError(fmt::format("--date {}: expected a time such as 2026-01-31T12:00:00Z", printable(date)));
+    }
+    context["date"] = utc;
+    context["sessions"][0]["started"] = utc;
+    context["imported"]["date_of"] = "the run";
+  }
+  if (!commit.empty()) context["program"]["commit"] = printable(commit);
+  const JsonPlace notes = JsonPlace(context.at("imported"), file + ": context: imported").at("notes");
+  return {.text = json_text(run),
+          .cases = value_at(run, "/cases").size(),
+          .notes = notes.is_null() ? std::vector<std::string>() : notes.texts()};
 }
 
 std::string utc_date(std::string_view text) {

@@ -1,10 +1,12 @@
 // Makes a run.json from the measurements of another program: as much as its file says, and "unknown" for the rest.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "harness/measure/isolation/status.hpp"
@@ -24,8 +26,14 @@ struct ImportedCase {
   std::string time_taken;      ///< "real-time": cases with the same device and time form a group
   Status status = Status::ok;
   std::string reason;
-  nlohmann::ordered_json shape = nlohmann::ordered_json::object();  ///< names and whole numbers
-  std::vector<ImportedTime> times;                                  ///< the case's own first; empty unless it is ok
+  std::vector<std::pair<std::string, std::int64_t>> shape;
+  std::vector<ImportedTime> times;  ///< the case's own first; empty unless it is ok
+};
+
+struct ImportedCache {
+  int level = 0;
+  std::string type;
+  std::int64_t bytes = 0;
 };
 
 struct ImportedDevice {
@@ -45,7 +53,7 @@ struct ImportedRun {
   std::string build_type = {};
   std::vector<std::string> command_line = {};
   std::optional<int> cores = {};
-  nlohmann::ordered_json caches = nlohmann::ordered_json::array();  ///< as `context.cpu.caches`
+  std::vector<ImportedCache> caches = {};
   std::vector<ImportedDevice> devices = {};
   std::vector<ImportedCase> cases = {};
   std::vector<std::string> notes = {};  ///< further remarks, a line each
@@ -54,6 +62,17 @@ struct ImportedRun {
 /// Throws UserError if the run holds no case. Names are made printable, short enough and unique; a case without valid
 /// times is skipped, with a note.
 nlohmann::ordered_json imported_run_json(const ImportedRun& run, const std::string& file, std::string_view text);
+
+/// A file of another program as a run.json.
+struct ImportedFile {
+  std::string text;
+  std::size_t cases = 0;
+  std::vector<std::string> notes;  ///< what a reader has to know about it, a line each
+};
+
+/// Reads a file that `import` turns into a run.json; `date` and `commit`, unless they are empty, stand in place of its
+/// own. Throws UserError, also for a date that `utc_date` does not know, and for a file that nobody else wrote.
+ImportedFile import_file(const std::string& file, const std::string& date, const std::string& commit);
 
 /// A date in UTC: "2026-01-31T12:00:00Z" for "2026-01-31T14:00:00+02:00", for "2026-01-31T12:00:00Z", and for
 /// "2026/01/31-12:00:00", which has no zone; empty for anything else.

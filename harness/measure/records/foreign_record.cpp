@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 
 #include "support/registry.hpp"
 
@@ -27,7 +26,6 @@ constexpr std::array<std::string_view, 5> kNotFinite{"-Infinity", "-NaN", "-nan"
 ForeignFormatRegistration::ForeignFormatRegistration(const ForeignFormat& format) { registry().add(format); }
 
 const ForeignFormat* foreign_format_of(const nlohmann::ordered_json& json) {
-  if (!json.is_object() || json.contains("schema_version")) return nullptr;
   return registry().find([&json](const ForeignFormat& one) { return one.is_of(json); });
 }
 

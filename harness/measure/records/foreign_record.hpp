@@ -3,7 +3,6 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -11,7 +10,8 @@ namespace convladder {
 
 struct ForeignFormat {
   const char* name;  ///< "Google Benchmark"
-  /// Recognises a document by its shape alone; `json` may hold anything.
+  /// Recognises a document by its shape alone; `json` may hold anything. One with a `schema_version` is a record of
+  /// ours.
   bool (*is_of)(const nlohmann::ordered_json& json);
   /// The document as a run.json. `file` is its name in messages, and where it lies; `text` is its content. Throws
   /// UserError for anything that the other program does not write.

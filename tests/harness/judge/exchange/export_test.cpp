@@ -44,6 +44,10 @@ ordered_json everything() {
   return run;
 }
 
+ExportedRecord exported_record(const ordered_json& json, const std::string& file) {
+  return parse_exported_record(json.dump(), file);
+}
+
 ExportedRecord exported() { return exported_record(everything(), "run.json"); }
 
 ExportedText text_in(const char* format, const ExportedRecord& record,
