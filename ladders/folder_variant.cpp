@@ -190,7 +190,7 @@ std::unique_ptr<Variant> FolderVariant::configured(const ProblemSize& size, cons
 
 VariantInfo info_of(const FolderVariant& variant, std::string_view builds_on) {
   const StageSource& source = variant.source();
-  return {.family = source.language == StageLanguage::cpp ? "cpu" : "cuda",
+  return {.family = source.family(),
           .rung = source.rung == 0 ? std::nullopt : std::optional(source.rung),
           .name = source.name,
           .title = source.title,

@@ -45,6 +45,9 @@ struct StageSource {
   std::vector<std::string> needs;      ///< expressions of the dimensions; all are nonzero for a size that it can run
   std::vector<StageLaunch> launches;   ///< the launches that replace a call of `solve`; empty where that is called
   std::string story;                   ///< the rest of the comment, without its marks
+
+  /// The family of devices that it runs on: "cpu", "cuda".
+  const char* family() const { return language == StageLanguage::cpp ? "cpu" : "cuda"; }
 };
 
 /// Whether a file of this name is a stage: "01_naive.cu", "library_openblas.cpp".

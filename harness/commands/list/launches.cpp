@@ -1,23 +1,21 @@
 // `convladder list --launches`: which kernels one call of a CUDA variant launches, known without a GPU.
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
+#include <string>
 #include <vector>
 
 #include "devices/kernel_resources.hpp"
 #include "harness/commands/list/topics.hpp"
 #include "harness/measure/plan/plan.hpp"
 #include "harness/measure/plan/shape_argument.hpp"
+#include "harness/measure/records/listing.hpp"
 #include "support/csv.hpp"
 #include "support/errors.hpp"
-#include "support/json_text.hpp"
 #include "support/text_table.hpp"
 #include "support/whole_number.hpp"
 
 namespace convladder {
 namespace {
-
-using nlohmann::ordered_json;
 
 /// The one case that the options name, on whatever device.
 PlannedCase chosen_case(const LaunchesOf& asked) {
@@ -43,17 +41,6 @@ PlannedCase chosen_case(const LaunchesOf& asked) {
 
 std::string dim_text(const Dim3& dimensions) {
   return fmt::format("{} x {} x {}", dimensions.x, dimensions.y, dimensions.z);
-}
-
-ordered_json launches_json(const std::vector<KernelLaunch>& plan) {
-  ordered_json json = ordered_json::array();
-  for (const KernelLaunch& launch : plan) {
-    json.push_back({{"kernel", kernel_display_name(launch.kernel)},
-                    {"grid", {launch.grid.x, launch.grid.y, launch.grid.z}},
-                    {"block", {launch.block.x, launch.block.y, launch.block.z}},
-                    {"dynamic_shared_bytes", launch.dynamic_shared_bytes}});
-  }
-  return json;
 }
 
 std::string launches_csv(const std::vector<KernelLaunch>& plan) {
@@ -89,7 +76,7 @@ std::string launches_listing(const LaunchesOf& asked, const std::string& format)
   }
   const std::vector<KernelLaunch> plan = chosen.variant.variant->launch_plan(chosen.work.shape);
   if (plan.empty()) throw UserError(fmt::format("{}: the library decides for itself what it launches", variant));
-  if (format == "json") return json_text(launches_json(plan));
+  if (format == "json") return launches_json_text(plan);
   return format == "csv" ? launches_csv(plan) : launches_text(chosen.work, plan);
 }
 

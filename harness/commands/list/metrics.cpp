@@ -2,32 +2,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "harness/commands/list/topics.hpp"
+#include "harness/measure/records/listing.hpp"
 #include "simulator/counters/metrics.hpp"
-#include "support/json_text.hpp"
 #include "support/text_table.hpp"
 
 namespace convladder {
 namespace {
-
-using nlohmann::ordered_json;
-
-ordered_json metrics_json() {
-  ordered_json list = ordered_json::array();
-  for (const simulated::Metric& metric : simulated::metrics()) {
-    list.push_back({{"title", metric.title},
-                    {"name", metric.name},
-                    {"unit", metric.unit},
-                    {"definition", metric.definition},
-                    {"note", metric.note},
-                    {"modelled", metric.modelled}});
-  }
-  return {{"metrics", std::move(list)}};
-}
 
 /// Several metrics share a note: each is printed once, below, and named by its number.
 std::string metrics_text() {
@@ -50,7 +35,7 @@ std::string metrics_text() {
 }  // namespace
 
 std::string metrics_listing(const std::string& format) {
-  return format == "json" ? json_text(metrics_json()) : metrics_text();
+  return format == "json" ? metrics_json_text() : metrics_text();
 }
 
 }  // namespace convladder

@@ -1,94 +1,20 @@
 // `convladder list`: everything that can be run.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include <algorithm>
-#include <iterator>
-#include <nlohmann/json.hpp>
 #include <string_view>
 #include <vector>
 
 #include "devices/device_registry.hpp"
 #include "harness/commands/list/topics.hpp"
-#include "harness/measure/plan/problem_list.hpp"
-#include "harness/measure/records/case_json.hpp"
+#include "harness/measure/records/listing.hpp"
 #include "network/layer_operators.hpp"
 #include "network/network.hpp"
 #include "network/whole_network.hpp"
-#include "support/json_text.hpp"
 #include "variants/convolution/problem.hpp"
-#include "variants/fused/problem.hpp"
 
 namespace convladder {
 namespace {
-
-using nlohmann::ordered_json;
-
-/// Whether networks take the variant where nobody names another.
-bool is_default(const ProblemVariant& one) {
-  const Problem& problem = *one.problem;
-  const ProblemVariant* const usual =
-      default_variant(one.info.family, parse_size(problem, problem.default_sizes().front()));
-  return usual != nullptr && usual->variant == one.variant;
-}
-
-/// The variants of layers around the convolutions, one family after the other.
-std::vector<ProblemVariant> layer_variants() {
-  std::vector<ProblemVariant> all;
-  for (const Problem* problem : layer_problems()) {
-    all.insert(all.end(), problem->variants().begin(), problem->variants().end());
-  }
-  std::ranges::stable_sort(all, {}, [](const ProblemVariant& one) { return one.info.family; });
-  return all;
-}
-
-/// The fused variants, each of which replaces a stage and the operators after it.
-std::vector<ProblemVariant> fused_variants() {
-  std::vector<ProblemVariant> all;
-  std::ranges::copy_if(fused_problem().variants(), std::back_inserter(all), fuses);
-  return all;
-}
-
-ordered_json operators_json() {
-  ordered_json list = ordered_json::array();
-  for (const ProblemVariant& one : layer_variants()) {
-    list.push_back({{"family", one.info.family},
-                    {"type", layer_type_of(*one.problem)},
-                    {"name", one.info.name},
-                    {"title", one.info.title},
-                    {"library", one.info.is_library()},
-                    {"default", is_default(one)},
-                    {"description", one.info.hypothesis}});
-  }
-  return list;
-}
-
-ordered_json list_json() {
-  ordered_json variants = ordered_json::array();
-  for (const ProblemVariant& registered : convolution_problem().variants())
-    variants.push_back(variant_json(registered.info));
-  ordered_json fused = ordered_json::array();
-  for (const ProblemVariant& registered : fused_variants()) fused.push_back(variant_json(registered.info));
-  ordered_json whole = ordered_json::array();
-  for (const RegisteredWholeNetwork& registered : registered_whole_networks())
-    whole.push_back(variant_json(registered.info));
-  ordered_json layers = ordered_json::array();
-  for (const Network& network : built_in_networks()) {
-    for (const std::size_t index : convolution_layers(network)) {
-      const Layer& layer = network.layers[index];
-      layers.push_back({{"network", network.name},
-                        {"layer", layer.name},
-                        {"shape", shape_name(layer.convolution)},
-                        {"flop_per_image", layer.convolution.flop()}});
-    }
-  }
-  ordered_json devices = ordered_json::array();
-  for (const DeviceKind& kind : device_kinds()) {
-    devices.push_back({{"device", kind.name}, {"family", kind.family}, {"unavailable", kind.unavailable()}});
-  }
-  return {{"variants", std::move(variants)}, {"fused_variants", std::move(fused)}, {"whole_networks", std::move(whole)},
-          {"operators", operators_json()},   {"problems", problems_json()},        {"layers", std::move(layers)},
-          {"devices", std::move(devices)}};
-}
 
 std::string variants_text() {
   std::string text;
@@ -162,6 +88,22 @@ std::string operators_text() {
   return text;
 }
 
+/// A line for each problem, and one for each of its variants; those of the convolution, which have lines of their own,
+/// are left out.
+std::string problems_text() {
+  std::string text = "\nproblems (--problem, --size)\n";
+  for (const Problem* problem : registered_problems()) {
+    text +=
+        fmt::format("  {:<22} {}: {}\n", problem->name(), problem->title(), fmt::join(problem->default_sizes(), ", "));
+    if (problem->is_default()) continue;
+    for (const ProblemVariant& one : problem->variants()) {
+      text += fmt::format("     {} {:<5} {:<22} {}\n", one.info.rung ? fmt::format("{:>2}", *one.info.rung) : " -",
+                          one.info.family, one.info.name, one.info.title);
+    }
+  }
+  return text;
+}
+
 std::string layers_text() {
   std::string text;
   text += "\nlayers (--network, --layer)\n";
@@ -191,9 +133,9 @@ std::string devices_text() {
 }  // namespace
 
 std::string variants_listing(const std::string& format) {
-  if (format == "json") return json_text(list_json());
+  if (format == "json") return variants_json_text();
   return variants_text() + fused_variants_text() + whole_networks_text() + left_out_text() + operators_text() +
-         problem_lines() + layers_text() + devices_text();
+         problems_text() + layers_text() + devices_text();
 }
 
 }  // namespace convladder
