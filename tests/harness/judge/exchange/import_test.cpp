@@ -175,8 +175,7 @@ TEST(ImportGoogleBenchmark, RefusesInOneLineWithThePlace) {
   EXPECT_EQ(run_of(json).cases[0].status, Status::skipped);
 }
 
-TEST(ForeignRecord, KnowsNeitherOurRecordsNorThoseOfPytest) {
-  EXPECT_EQ(foreign_format_of({{"schema_version", "1.0"}, {"benchmarks", {repetition("a", 1)}}}), nullptr);
+TEST(ForeignRecord, KnowsNoOtherDocument) {
   EXPECT_EQ(foreign_format_of({{"benchmarks", {{{"name", "test_a"}, {"stats", {{"mean", 1}}}}}}}), nullptr);
   for (const char* const text : {"[]", "1", "null", "{}", R"({"benchmarks": 1})", R"({"benchmarks": [1]})"}) {
     EXPECT_EQ(foreign_format_of(ordered_json::parse(text)), nullptr) << text;
@@ -217,6 +216,14 @@ ordered_json nvbench(const std::vector<ordered_json>& states) {
   return {{"meta", {{"argv", {"bin/bench", "--json", "x"}}, {"version", {{"nvbench", {{"string", "0.1.0"}}}}}}},
           {"devices", {{{"id", 0}, {"name", "GPU A"}, {"sm_version", 900}}, {{"id", 1}, {"name", "GPU B"}}}},
           {"benchmarks", {{{"name", "copy"}, {"axes", nullptr}, {"states", states}}}}};
+}
+
+TEST(ForeignRecord, WithASchemaVersionItIsOurs) {
+  for (ordered_json json : {google({repetition("BM_A", 1)}), nvbench({state(0, {})})}) {
+    EXPECT_NE(foreign_format_of(json), nullptr);
+    json["schema_version"] = "1.0";
+    EXPECT_EQ(foreign_format_of(json), nullptr);
+  }
 }
 
 const char* const kMean = "nv/cold/time/gpu/mean";
