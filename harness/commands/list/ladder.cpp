@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "harness/commands/list/topics.hpp"
-#include "harness/measure/plan/ladder_argument.hpp"
+#include "harness/measure/plan/arguments.hpp"
 #include "harness/measure/plan/plan.hpp"
 #include "ladders/ladder_folder.hpp"
 #include "support/json_null.hpp"

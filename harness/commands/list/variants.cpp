@@ -1,5 +1,6 @@
 // `convladder list`: everything that can be run.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iterator>
@@ -9,11 +10,11 @@
 
 #include "devices/device_registry.hpp"
 #include "harness/commands/list/topics.hpp"
-#include "harness/measure/plan/problem_list.hpp"
 #include "harness/measure/records/case_json.hpp"
 #include "network/layer_operators.hpp"
 #include "network/network.hpp"
 #include "network/whole_network.hpp"
+#include "support/json_null.hpp"
 #include "support/json_text.hpp"
 #include "variants/convolution/problem.hpp"
 #include "variants/fused/problem.hpp"
@@ -60,6 +61,30 @@ ordered_json operators_json() {
                     {"description", one.info.hypothesis}});
   }
   return list;
+}
+
+/// The problems of this build with their variants.
+ordered_json problems_json() {
+  ordered_json problems = ordered_json::array();
+  for (const Problem* problem : registered_problems()) {
+    ordered_json dimensions = ordered_json::array();
+    for (const Dimension& one : problem->dimensions()) {
+      dimensions.push_back({{"letter", one.letter}, {"name", one.name}, {"usual", or_null(one.usual)}});
+    }
+    ordered_json variants = ordered_json::array();
+    for (const ProblemVariant& one : problem->variants()) {
+      variants.push_back({{"family", one.info.family},
+                          {"rung", or_null(one.info.rung)},
+                          {"name", one.info.name},
+                          {"title", one.info.title}});
+    }
+    problems.push_back({{"name", problem->name()},
+                        {"title", problem->title()},
+                        {"dimensions", std::move(dimensions)},
+                        {"default_sizes", problem->default_sizes()},
+                        {"variants", std::move(variants)}});
+  }
+  return problems;
 }
 
 ordered_json list_json() {
@@ -162,6 +187,22 @@ std::string operators_text() {
   return text;
 }
 
+/// A line for each problem, and one for each of its variants; those of the convolution, which have lines of their own,
+/// are left out.
+std::string problems_text() {
+  std::string text = "\nproblems (--problem, --size)\n";
+  for (const Problem* problem : registered_problems()) {
+    text +=
+        fmt::format("  {:<22} {}: {}\n", problem->name(), problem->title(), fmt::join(problem->default_sizes(), ", "));
+    if (problem->is_default()) continue;
+    for (const ProblemVariant& one : problem->variants()) {
+      text += fmt::format("     {} {:<5} {:<22} {}\n", one.info.rung ? fmt::format("{:>2}", *one.info.rung) : " -",
+                          one.info.family, one.info.name, one.info.title);
+    }
+  }
+  return text;
+}
+
 std::string layers_text() {
   std::string text;
   text += "\nlayers (--network, --layer)\n";
@@ -193,7 +234,7 @@ std::string devices_text() {
 std::string variants_listing(const std::string& format) {
   if (format == "json") return json_text(list_json());
   return variants_text() + fused_variants_text() + whole_networks_text() + left_out_text() + operators_text() +
-         problem_lines() + layers_text() + devices_text();
+         problems_text() + layers_text() + devices_text();
 }
 
 }  // namespace convladder
