@@ -68,9 +68,9 @@ struct RunOptions : MeasuringOptions {
   bool operator==(const RunOptions&) const = default;
 };
 
-/// Of whole networks. `networks` names at least one. A variant is "shared-memory", "conv1=…,conv2=…" or "all"; without
-/// one each layer gets what suits it. `budget_seconds` is of passes, `repetitions` counts passes, and `timeout_seconds`
-/// is of one pass.
+/// The settings of whole networks. `networks` names at least one. A variant is "shared-memory", "conv1=…,conv2=…" or
+/// "all"; without one each layer gets what suits it. `budget_seconds` is of passes, `repetitions` counts passes, and
+/// `timeout_seconds` is of one pass.
 struct NetworkOptions : MeasuringOptions {
   NetworkOptions() { budget_seconds = 2.0; }
 
@@ -87,7 +87,7 @@ struct NetworkOptions : MeasuringOptions {
   bool overlap = false;      ///< copies beside computing, in chunks
 };
 
-/// Of a parameter sweep.
+/// The settings of a parameter sweep.
 struct SweepOptions {
   RunOptions run;             ///< which cases there are, and how they are measured
   std::string configuration;  ///< only configurations that agree with this one; empty: all
@@ -97,7 +97,7 @@ struct SweepOptions {
   std::string tables = "variants/tuning";
 };
 
-/// Of a ranking.
+/// The settings of a ranking.
 struct RankOptions {
   RunOptions run;               ///< devices, sizes, seed, and how long is measured
   std::string submissions;      ///< the folder, absolute
