@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "ladders/letters.hpp"
+#include "support/json_text.hpp"
 #include "support/nearest_name.hpp"
 #include "support/printable.hpp"
 

@@ -10,6 +10,7 @@
 
 #include "ladders/letters.hpp"
 #include "support/errors.hpp"
+#include "support/json_text.hpp"
 #include "support/nearest_name.hpp"
 #include "support/printable.hpp"
 

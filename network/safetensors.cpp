@@ -12,7 +12,7 @@
 
 #include "network/safetensors_header.hpp"
 #include "support/half.hpp"
-#include "support/printable.hpp"
+#include "support/json_text.hpp"
 
 namespace convladder {
 namespace {

@@ -6,7 +6,6 @@
 
 #include "support/json_place.hpp"
 #include "support/json_text.hpp"
-#include "support/printable.hpp"
 
 namespace convladder {
 namespace {

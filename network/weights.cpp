@@ -11,6 +11,7 @@
 #include "network/safetensors.hpp"
 #include "network/safetensors_header.hpp"
 #include "network/weight_grid.hpp"
+#include "support/json_text.hpp"
 #include "support/printable.hpp"
 #include "support/seeded_random.hpp"
 #include "support/sha256.hpp"

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
-#include <nlohmann/json.hpp>
 
 #include "support/errors.hpp"
 #include "support/nearest_name.hpp"
@@ -112,22 +111,6 @@ long double element_number(ElementType type, const std::byte* bytes) {
       return to_double(load<T>(bytes));
     } else {
       return load<T>(bytes);
-    }
-  });
-}
-
-nlohmann::ordered_json element_json(ElementType type, const std::byte* bytes) {
-  return with_element_type(type, [&]<typename T>(T) -> nlohmann::ordered_json {
-    if constexpr (std::is_integral_v<T>) {
-      return load<T>(bytes);
-    } else {
-      double value = 0;
-      if constexpr (kIsSmallFloat<T>) {
-        value = to_double(load<T>(bytes));
-      } else {
-        value = double{load<T>(bytes)};
-      }
-      return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json();
     }
   });
 }

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -116,7 +115,5 @@ std::vector<std::byte> element_of(ElementType type, double value);
 std::string element_text(ElementType type, const std::byte* bytes);
 /// The value at `bytes` as a number, exactly.
 long double element_number(ElementType type, const std::byte* bytes);
-/// The value at `bytes` as a JSON number; null if it is not finite.
-nlohmann::ordered_json element_json(ElementType type, const std::byte* bytes);
 
 }  // namespace convladder

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "support/errors.hpp"
+#include "support/json_text.hpp"
 #include "support/printable.hpp"
 
 namespace convladder {

@@ -101,4 +101,10 @@ std::string json_line(const ordered_json& json) {
   return json.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
 
+std::string short_json(const ordered_json& value) {
+  return printable(value.dump(-1, ' ', true, ordered_json::error_handler_t::replace), kShortText);
+}
+
+std::string in_quotes(std::string_view text) { return short_json(text); }
+
 }  // namespace convladder

@@ -19,4 +19,9 @@ std::string json_text(const nlohmann::ordered_json& json);
 /// The JSON on one line, without a line end.
 std::string json_line(const nlohmann::ordered_json& json);
 
+/// A value of a file as JSON in ASCII, at most kShortText characters of it, for messages.
+std::string short_json(const nlohmann::ordered_json& value);
+/// As `short_json`, for a text: in quotes.
+std::string in_quotes(std::string_view text);
+
 }  // namespace convladder

@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <nlohmann/json.hpp>
 
 namespace convladder {
 namespace {
@@ -72,11 +71,5 @@ std::string printable(std::string_view text, std::size_t most) {
   }
   return shown + std::string(rest.size(), '?');
 }
-
-std::string short_json(const nlohmann::ordered_json& value) {
-  return printable(value.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace), kShortText);
-}
-
-std::string in_quotes(std::string_view text) { return short_json(text); }
 
 }  // namespace convladder

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 
@@ -18,10 +17,5 @@ inline constexpr std::size_t kShortText = 60;
 /// As `printable`, for a text of several lines: line ends and tabs stay. Everything that is printed goes through it, a
 /// piece at a time: an incomplete character at the end of `text` is left in `rest`, which the next piece continues.
 std::string printable_lines(std::string_view text, std::string& rest);
-
-/// A value of a file as JSON in ASCII, at most kShortText characters of it.
-std::string short_json(const nlohmann::ordered_json& value);
-/// A text as JSON in ASCII, in quotes, at most kShortText characters of it.
-std::string in_quotes(std::string_view text);
 
 }  // namespace convladder

@@ -5,9 +5,8 @@
 #include <CLI/CLI.hpp>
 
 #include "harness/commands/option_checks.hpp"
-#include "harness/measure/plan/ladder_argument.hpp"
+#include "harness/measure/plan/arguments.hpp"
 #include "harness/measure/plan/plan.hpp"
-#include "harness/measure/plan/shape_argument.hpp"
 #include "support/whole_number.hpp"
 
 namespace convladder {

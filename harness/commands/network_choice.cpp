@@ -4,7 +4,7 @@
 
 #include "harness/commands/case_filter.hpp"
 #include "harness/commands/option_checks.hpp"
-#include "harness/measure/plan/ladder_argument.hpp"
+#include "harness/measure/plan/arguments.hpp"
 #include "support/errors.hpp"
 #include "support/whole_number.hpp"
 

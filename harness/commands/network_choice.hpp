@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "harness/measure/networks/network_plan.hpp"
-#include "harness/measure/plan/network_options.hpp"
+#include "harness/measure/plan/options.hpp"
 
 namespace CLI {
 class App;

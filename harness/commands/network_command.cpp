@@ -22,9 +22,10 @@
 #include "harness/measure/networks/network_session.hpp"
 #include "harness/measure/networks/network_summary.hpp"
 #include "harness/measure/networks/network_tables.hpp"
-#include "harness/measure/plan/device_argument.hpp"
+#include "harness/measure/plan/arguments.hpp"
 #include "harness/measure/plan/estimate.hpp"
-#include "harness/measure/plan/not_run.hpp"
+#include "harness/measure/plan/options_json.hpp"
+#include "harness/measure/plan/plan.hpp"
 #include "harness/measure/plan/run_material.hpp"
 #include "harness/measure/records/case_json.hpp"
 #include "harness/measure/records/recorded_run.hpp"
@@ -314,7 +315,7 @@ int network_command(NetworkArguments& a, const CommandLine& command_line) {
   options.story = !a.all && options.variants.empty() && options.with.empty() && options.case_filter.empty();
   if (options.story && a.record.command->get_option("--budget")->count() == 0) options.budget_seconds = kStoryBudget;
   std::optional<Record> resumed = record_to_resume(a.record, {"--verbose"}, check_network_record);
-  if (resumed) options = network_options_from_json(resumed->options());
+  if (resumed) options = read_network_options(resumed->options());
   const std::vector<NetworkCase> plan = planned_networks(options);
   if (a.record.dry_run) {
     print_planned(plan, predicted_text(plan, options));

@@ -19,7 +19,7 @@
 #include "harness/judge/ranking/rank_run.hpp"
 #include "harness/measure/cases/google_engine.hpp"
 #include "harness/measure/cases/stage_device.hpp"
-#include "harness/measure/plan/ladder_argument.hpp"
+#include "harness/measure/plan/arguments.hpp"
 #include "harness/measure/plan/run_material.hpp"
 #include "ladders/ladder_folder.hpp"
 #include "ladders/program_output.hpp"

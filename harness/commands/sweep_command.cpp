@@ -21,12 +21,12 @@
 #include "harness/measure/cases/run_group.hpp"
 #include "harness/measure/ladders/opened_ladder.hpp"
 #include "harness/measure/plan/estimate.hpp"
-#include "harness/measure/plan/not_run.hpp"
 #include "harness/measure/plan/options.hpp"
+#include "harness/measure/plan/options_json.hpp"
+#include "harness/measure/plan/plan.hpp"
 #include "harness/measure/plan/run_material.hpp"
 #include "harness/measure/records/case_json.hpp"
 #include "harness/measure/sweep/sweep.hpp"
-#include "harness/measure/sweep/sweep_options.hpp"
 #include "harness/measure/sweep/sweep_output.hpp"
 #include "harness/measure/sweep/sweep_record.hpp"
 #include "harness/measure/sweep/tuning_update.hpp"
@@ -378,7 +378,7 @@ int sweep_command(SweepArguments& a, const CommandLine& command_line) {
   apply_case_selection(a.selection, options.run);
   if (options.run.batches.empty() && options.run.ladder.empty()) options.run.batches = {kDefaultSweepBatch};
   std::optional<Record> resumed = record_to_resume(a.record, {}, check_sweep_record);
-  if (resumed) options = sweep_options_from_json(resumed->options());
+  if (resumed) options = read_sweep_options(resumed->options());
   check_options(options);
   initialize_google_benchmark({});
   const std::vector<CaseGroup> plan = make_plan(options.run);

@@ -11,8 +11,8 @@
 
 #include "harness/commands/command.hpp"
 #include "harness/commands/option_checks.hpp"
+#include "harness/measure/plan/arguments.hpp"
 #include "harness/measure/plan/estimate.hpp"
-#include "harness/measure/plan/network_argument.hpp"
 #include "harness/measure/statistics/statistics.hpp"
 #include "network/training/training.hpp"
 #include "network/training/training_data.hpp"

@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <cstring>
-#include <nlohmann/json.hpp>
 
 #include "expect_error.hpp"
 #include "support/errors.hpp"
@@ -76,14 +75,6 @@ TEST(ElementType, HalvesAreRoundedToNearestEven) {
   EXPECT_EQ(half_bits("-0"), 0x8000);
   EXPECT_EQ(half_bits("inf"), 0x7c00);
   EXPECT_EQ(back(f16, "0.333"), "0.33301");
-}
-
-TEST(ElementType, JsonHasNumbersOrNull) {
-  EXPECT_EQ(element_json(i8, parse_element("here", i8, "-5").data()).dump(), "-5");
-  EXPECT_EQ(element_json(u64, parse_element("here", u64, "18446744073709551615").data()).dump(),
-            "18446744073709551615");
-  EXPECT_EQ(element_json(f32, parse_element("here", f32, "nan").data()).dump(), "null");
-  EXPECT_EQ(element_json(f16, parse_element("here", f16, "0.5").data()).dump(), "0.5");
 }
 
 }  // namespace

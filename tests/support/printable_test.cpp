@@ -1,4 +1,5 @@
 #include "support/printable.hpp"
+#include "support/json_text.hpp"
 
 #include <gtest/gtest.h>
 

@@ -14,7 +14,7 @@
 #include "harness/judge/builds/commit_build.hpp"
 #include "harness/judge/duel/duel_output.hpp"
 #include "harness/measure/cases/google_engine.hpp"
-#include "harness/measure/plan/ladder_argument.hpp"
+#include "harness/measure/plan/arguments.hpp"
 #include "ladders/ladder_folder.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"

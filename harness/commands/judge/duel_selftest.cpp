@@ -14,7 +14,7 @@
 #include "harness/judge/duel/bursty_neighbour.hpp"
 #include "harness/judge/duel/selftest.hpp"
 #include "harness/measure/cases/google_engine.hpp"
-#include "harness/measure/plan/shape_argument.hpp"
+#include "harness/measure/plan/arguments.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
 #include "support/json_text.hpp"

@@ -12,7 +12,7 @@
 #include "harness/measure/plan/run_material.hpp"
 #include "harness/measure/records/case_json.hpp"
 #include "support/errors.hpp"
-#include "support/printable.hpp"
+#include "support/json_text.hpp"
 
 namespace convladder {
 

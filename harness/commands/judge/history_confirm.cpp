@@ -17,6 +17,7 @@
 #include "harness/judge/builds/commit_build.hpp"
 #include "harness/judge/compare/comparability.hpp"
 #include "harness/measure/cases/google_engine.hpp"
+#include "harness/measure/plan/options_json.hpp"
 #include "support/errors.hpp"
 #include "support/json_place.hpp"
 #include "support/machine_fault.hpp"
@@ -152,7 +153,7 @@ class Confirmer {
   /// The options of the batch's run, for its alarmed cases only.
   RunOptions options_of(const Batch& batch) const {
     const ordered_json record = read_record_json(batch.run->run.file);
-    RunOptions options = options_from_json(JsonPlace(record, batch.run->run.file).at("context").at("options"));
+    RunOptions options = read_run_options(JsonPlace(record, batch.run->run.file).at("context").at("options"));
     if (!options.ladder.empty() || !options.with.empty()) {
       throw UserError(
           "stages of a folder are in no build: compare two versions of it with 'convladder duel --base OLD NEW'");

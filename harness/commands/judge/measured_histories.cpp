@@ -13,7 +13,7 @@
 #include "harness/judge/duel/duel_side.hpp"
 #include "harness/measure/cases/workload.hpp"
 #include "harness/measure/isolation/one_cpu.hpp"
-#include "harness/measure/plan/shape_argument.hpp"
+#include "harness/measure/plan/arguments.hpp"
 #include "harness/measure/statistics/statistics.hpp"
 #include "support/errors.hpp"
 #include "support/seeded_random.hpp"

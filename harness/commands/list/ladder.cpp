@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "harness/commands/list/topics.hpp"
-#include "harness/measure/plan/ladder_argument.hpp"
+#include "harness/measure/plan/arguments.hpp"
 #include "harness/measure/plan/plan.hpp"
 #include "harness/measure/records/listing.hpp"
 #include "ladders/ladder_folder.hpp"

@@ -6,8 +6,8 @@
 
 #include "devices/kernel_resources.hpp"
 #include "harness/commands/list/topics.hpp"
+#include "harness/measure/plan/arguments.hpp"
 #include "harness/measure/plan/plan.hpp"
-#include "harness/measure/plan/shape_argument.hpp"
 #include "harness/measure/records/listing.hpp"
 #include "support/csv.hpp"
 #include "support/errors.hpp"

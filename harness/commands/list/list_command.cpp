@@ -8,7 +8,7 @@
 #include "harness/commands/list/topics.hpp"
 #include "harness/commands/option_checks.hpp"
 #include "harness/commands/printed.hpp"
-#include "harness/measure/plan/ladder_argument.hpp"
+#include "harness/measure/plan/arguments.hpp"
 #include "support/errors.hpp"
 #include "support/printable.hpp"
 

@@ -14,7 +14,7 @@
 #include "harness/commands/run/run_loop.hpp"
 #include "harness/measure/cases/cases_at_a_time.hpp"
 #include "harness/measure/cases/probe.hpp"
-#include "harness/measure/plan/device_argument.hpp"
+#include "harness/measure/plan/arguments.hpp"
 #include "harness/measure/plan/estimate.hpp"
 #include "harness/measure/plan/run_material.hpp"
 #include "harness/measure/records/record_file.hpp"

@@ -19,6 +19,7 @@
 #include "harness/measure/cases/google_engine.hpp"
 #include "harness/measure/cases/stage_device.hpp"
 #include "harness/measure/isolation/status.hpp"
+#include "harness/measure/plan/options_json.hpp"
 #include "harness/measure/plan/run_material.hpp"
 #include "harness/measure/runs/run_record.hpp"
 #include "harness/measure/runs/unchanged_cases.hpp"
@@ -73,7 +74,7 @@ int run_cases(RunOptions options, const RunInvocation& invocation) {
   std::optional<Record> resumed = record_to_resume(invocation.record, {"--no-table", "--verbose"}, RunRecord::check);
   if (resumed) {
     refuse_merged(*resumed);
-    options = options_from_json(resumed->options());
+    options = read_run_options(resumed->options());
   }
   if (options.strangers) StageDevice::trust_nobody();
   check_google_output(invocation.google);

@@ -10,7 +10,7 @@
 #include "harness/commands/case_filter.hpp"
 #include "harness/commands/measuring_options.hpp"
 #include "harness/commands/option_checks.hpp"
-#include "harness/measure/plan/ladder_argument.hpp"
+#include "harness/measure/plan/arguments.hpp"
 #include "harness/measure/plan/plan.hpp"
 #include "support/errors.hpp"
 

@@ -4,7 +4,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -107,8 +106,7 @@ void apply_google_flags(RunArguments& a) {
   for (const std::string& flag : a.invocation.record.command->remaining()) {
     const RunOptions before = a.choice.options;
     apply_google_flag(flag, a.choice.options, a.invocation.google);
-    const bool changed = options_to_json(a.choice.options) != options_to_json(before);
-    if (changed && !a.invocation.record.resume.empty()) refuse_with_resume(flag);
+    if (a.choice.options != before && !a.invocation.record.resume.empty()) refuse_with_resume(flag);
   }
 }
 

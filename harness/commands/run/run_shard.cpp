@@ -12,6 +12,7 @@
 #include "harness/measure/cases/google_engine.hpp"
 #include "harness/measure/cases/stage_device.hpp"
 #include "harness/measure/machine/environment.hpp"
+#include "harness/measure/plan/options_json.hpp"
 #include "harness/measure/plan/run_material.hpp"
 #include "harness/measure/records/case_json.hpp"
 #include "harness/measure/sharding/planning.hpp"
@@ -84,7 +85,7 @@ int run_shard(const ShardArguments& a, const RunInvocation& invocation) {
   const RunPlan plan = read_run_plan(a.plan);
   const int shard = shard_number(a.shard, plan);
   require_planned_program(plan);
-  const RunOptions options = options_from_json(JsonPlace(plan.options, plan.file.string() + ": options"));
+  const RunOptions options = read_run_options(JsonPlace(plan.options, plan.file.string() + ": options"));
   if (options.strangers) StageDevice::trust_nobody();
   initialize_google_benchmark(options.google_benchmark_flags);
   const std::vector<CaseGroup> all = make_plan(options);

@@ -9,6 +9,7 @@
 #include <span>
 
 #include "support/json_place.hpp"
+#include "support/json_text.hpp"
 #include "support/printable.hpp"
 
 namespace convladder {

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "harness/judge/compare/change_text.hpp"
-#include "harness/measure/plan/device_argument.hpp"
+#include "harness/measure/plan/arguments.hpp"
 #include "harness/measure/statistics/statistics.hpp"
 #include "support/errors.hpp"
 #include "support/json_null.hpp"

@@ -8,8 +8,8 @@
 #include "devices/device_registry.hpp"
 #include "harness/judge/duel/duel.hpp"
 #include "harness/measure/ladders/opened_ladder.hpp"
-#include "harness/measure/plan/device_argument.hpp"
-#include "harness/measure/plan/not_run.hpp"
+#include "harness/measure/plan/arguments.hpp"
+#include "harness/measure/plan/plan.hpp"
 #include "support/errors.hpp"
 #include "variants/convolution/problem.hpp"
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "harness/measure/cases/case_session.hpp"
-#include "harness/measure/plan/device_argument.hpp"
+#include "harness/measure/plan/arguments.hpp"
 #include "harness/measure/statistics/statistics.hpp"
 #include "support/printable.hpp"
 

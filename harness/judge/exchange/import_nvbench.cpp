@@ -13,6 +13,7 @@
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
 #include "support/json_place.hpp"
+#include "support/json_text.hpp"
 #include "support/printable.hpp"
 
 namespace convladder {

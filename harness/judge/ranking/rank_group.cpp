@@ -9,7 +9,7 @@
 #include "devices/cpu/cpu_facts.hpp"
 #include "harness/measure/cases/run_group.hpp"
 #include "harness/measure/machine/quality.hpp"
-#include "harness/measure/plan/device_argument.hpp"
+#include "harness/measure/plan/arguments.hpp"
 #include "support/machine_fault.hpp"
 
 namespace convladder {

@@ -7,7 +7,7 @@
 #include <map>
 #include <utility>
 
-#include "harness/measure/plan/device_argument.hpp"
+#include "harness/measure/plan/arguments.hpp"
 #include "ladders/ladder_folder.hpp"
 #include "ladders/stage_cache.hpp"
 #include "support/errors.hpp"

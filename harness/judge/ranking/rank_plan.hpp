@@ -5,12 +5,18 @@
 #include <string>
 #include <vector>
 
-#include "harness/judge/ranking/rank_options.hpp"
 #include "harness/judge/ranking/submissions.hpp"
 #include "harness/measure/ladders/opened_ladder.hpp"
 #include "harness/measure/plan/plan.hpp"
 
 namespace convladder {
+
+/// The level with which all of a submission's intervals hold at once.
+inline constexpr double kRankLevel = 0.95;
+
+/// The default numbers of rounds of a pair, at most and at least, whatever the budget is.
+inline constexpr int kMostRounds = 30;
+inline constexpr int kFewestRounds = 10;
 
 enum class RankRole { submission, stage, library };
 

@@ -8,6 +8,7 @@
 #include <system_error>
 #include <utility>
 
+#include "harness/measure/plan/options_json.hpp"
 #include "harness/measure/records/case_json.hpp"
 #include "harness/measure/records/recorded_run.hpp"
 #include "harness/measure/statistics/interval_json.hpp"
@@ -197,7 +198,7 @@ ordered_json rankings_json(const std::vector<RankResult>& results, const RankOpt
 RecordContent content_of(const RankPlan& plan, const RankOptions& options, const std::vector<std::string>& command_line,
                          const ImageSet& images) {
   return {.command_line = command_line,
-          .options = record_part(to_json(options)),
+          .options = record_part(options_json(options)),
           .seed = options.run.seed,
           .dataset = record_part(dataset_json(images)),
           .planned = planned_ids(plan),

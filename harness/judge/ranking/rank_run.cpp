@@ -15,7 +15,7 @@
 #include "harness/measure/cases/cases_at_a_time.hpp"
 #include "harness/measure/cases/stage_device.hpp"
 #include "harness/measure/machine/quality.hpp"
-#include "harness/measure/plan/not_run.hpp"
+#include "harness/measure/plan/plan.hpp"
 #include "harness/measure/statistics/statistics.hpp"
 #include "support/errors.hpp"
 #include "support/progress.hpp"

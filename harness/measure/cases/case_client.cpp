@@ -16,8 +16,8 @@
 #include "harness/measure/isolation/served_process.hpp"
 #include "harness/measure/ladders/opened_ladder.hpp"
 #include "harness/measure/ladders/outside_stage.hpp"
-#include "harness/measure/plan/device_argument.hpp"
-#include "support/printable.hpp"
+#include "harness/measure/plan/arguments.hpp"
+#include "support/json_text.hpp"
 
 namespace convladder {
 

@@ -43,7 +43,7 @@ struct SessionStart {
   std::string id;    ///< names the case in errors
   int workload = 0;  ///< the descriptor of the workload's memory
   nlohmann::ordered_json workload_header;
-  double timeout_seconds = 0;  ///< step_timeout.hpp
+  double timeout_seconds = 0;  ///< estimate.hpp
   std::string program = kThisProgram;
   Trust trust = Trust::own;
 };

@@ -11,6 +11,7 @@
 #include "harness/measure/isolation/shared_memory.hpp"
 #include "harness/measure/machine/environment.hpp"
 #include "support/errors.hpp"
+#include "support/json_text.hpp"
 #include "support/printable.hpp"
 #include "variants/convolution/problem.hpp"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "devices/cpu/cpu_facts.hpp"
-#include "harness/measure/plan/device_argument.hpp"
+#include "harness/measure/plan/arguments.hpp"
 #include "harness/measure/plan/plan.hpp"
 #include "support/errors.hpp"
 #include "support/units.hpp"

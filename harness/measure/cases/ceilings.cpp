@@ -13,8 +13,8 @@
 #include "devices/cpu/cpu_facts.hpp"
 #include "harness/measure/isolation/served_process.hpp"
 #include "harness/measure/isolation/session.hpp"
-#include "harness/measure/plan/device_argument.hpp"
-#include "harness/measure/plan/step_timeout.hpp"
+#include "harness/measure/plan/arguments.hpp"
+#include "harness/measure/plan/estimate.hpp"
 #include "harness/measure/statistics/statistics.hpp"
 #include "variants/ceilings/ceilings.hpp"
 

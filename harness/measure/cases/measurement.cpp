@@ -13,7 +13,7 @@
 #include "harness/measure/cases/stage_device.hpp"
 #include "harness/measure/ladders/opened_ladder.hpp"
 #include "harness/measure/machine/build_information.hpp"
-#include "harness/measure/plan/device_argument.hpp"
+#include "harness/measure/plan/arguments.hpp"
 #include "harness/measure/plan/shape_json.hpp"
 #include "harness/measure/statistics/statistics.hpp"
 #include "support/json_text.hpp"

@@ -6,7 +6,7 @@
 
 #include "harness/measure/cases/cases_at_a_time.hpp"
 #include "harness/measure/cases/run_group.hpp"
-#include "harness/measure/plan/device_argument.hpp"
+#include "harness/measure/plan/arguments.hpp"
 
 namespace convladder {
 namespace {

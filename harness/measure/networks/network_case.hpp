@@ -14,7 +14,7 @@
 #include "harness/measure/machine/quality.hpp"
 #include "harness/measure/networks/network_plan.hpp"
 #include "harness/measure/networks/network_verifier.hpp"
-#include "harness/measure/plan/network_options.hpp"
+#include "harness/measure/plan/options.hpp"
 #include "harness/measure/profile/profile_table.hpp"
 
 namespace convladder {
@@ -75,7 +75,7 @@ NetworkOutcome run_network_case(const NetworkCase& planned, const NetworkOptions
                                 const NetworkWorkload& workload, const OpenCase& open, TimeJudge& judge,
                                 const std::function<void(const char* phase)>& phase);
 
-/// Seconds that a pass or the verification may take (step_timeout.hpp).
+/// Seconds that a pass or the verification may take (estimate.hpp).
 double network_timeout_seconds(const NetworkCase& planned, const NetworkOptions& options);
 
 }  // namespace convladder

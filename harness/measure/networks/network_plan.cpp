@@ -6,9 +6,7 @@
 
 #include "devices/cpu/cpu_facts.hpp"
 #include "harness/measure/ladders/opened_ladder.hpp"
-#include "harness/measure/plan/device_argument.hpp"
-#include "harness/measure/plan/ladder_argument.hpp"
-#include "harness/measure/plan/network_argument.hpp"
+#include "harness/measure/plan/arguments.hpp"
 #include "network/layer_operators.hpp"
 #include "support/errors.hpp"
 #include "support/nearest_name.hpp"

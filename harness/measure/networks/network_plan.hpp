@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/measure/plan/network_options.hpp"
+#include "harness/measure/plan/options.hpp"
 #include "network/network_steps.hpp"
 
 namespace convladder {

@@ -10,7 +10,8 @@
 #include "harness/measure/ladders/opened_ladder.hpp"
 #include "harness/measure/machine/quality.hpp"
 #include "harness/measure/networks/network_story.hpp"
-#include "harness/measure/plan/device_argument.hpp"
+#include "harness/measure/plan/arguments.hpp"
+#include "harness/measure/plan/options_json.hpp"
 #include "harness/measure/profile/program_time.hpp"
 #include "harness/measure/records/case_json.hpp"
 #include "harness/measure/records/published.hpp"
@@ -305,7 +306,7 @@ RecordContent network_content(const NetworkOptions& options, const std::vector<s
   std::vector<std::string> ids;
   for (const NetworkCase& planned : plan) ids.push_back(planned.id);
   return {.command_line = command_line,
-          .options = record_part(to_json(options)),
+          .options = record_part(options_json(options)),
           .seed = options.seed,
           .dataset = record_part(dataset_json(images)),
           .planned = std::move(ids),

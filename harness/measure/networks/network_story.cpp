@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "harness/measure/ladders/opened_ladder.hpp"
-#include "harness/measure/plan/device_argument.hpp"
+#include "harness/measure/plan/arguments.hpp"
 #include "harness/measure/statistics/statistics.hpp"
 #include "variants/convolution/problem.hpp"
 #include "variants/float32.hpp"

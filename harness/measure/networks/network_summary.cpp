@@ -8,7 +8,7 @@
 #include <set>
 
 #include "harness/measure/machine/quality.hpp"
-#include "harness/measure/plan/device_argument.hpp"
+#include "harness/measure/plan/arguments.hpp"
 #include "harness/measure/statistics/statistics.hpp"
 #include "support/reasons.hpp"
 #include "support/text_table.hpp"

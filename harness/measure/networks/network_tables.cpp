@@ -7,7 +7,7 @@
 #include <iterator>
 #include <map>
 
-#include "harness/measure/plan/device_argument.hpp"
+#include "harness/measure/plan/arguments.hpp"
 #include "harness/measure/profile/program_time.hpp"
 #include "harness/measure/records/published.hpp"
 #include "harness/measure/statistics/statistics.hpp"

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "datasets/image_batch.hpp"
-#include "harness/measure/plan/network_argument.hpp"
+#include "harness/measure/plan/arguments.hpp"
 
 namespace convladder {
 

@@ -1,8 +1,9 @@
 // How long cases take: predicted from the times of the same variant on the same layer, or, on a GPU before any of them
-// was seen, from the device's peak.
+// was seen, from the device's peak. And how long a step of a case may take.
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 
 #include "devices/device_registry.hpp"
@@ -40,5 +41,17 @@ class Estimator {
 /// Predicted seconds of a whole network's case on a device: its passes, each of which takes `pass_flop`, and comparing
 /// every step of every image.
 double network_seconds(const DeviceKind& kind, double budget_seconds, double pass_flop);
+
+/// The work that a process is asked to do between two answers.
+struct StepWork {
+  double flop = 0;
+  double bytes = 0;  ///< bytes that the host fills, copies to the device or reads back
+};
+
+/// Seconds for a step on a device of that kind: as asked for, or so many that only a hanging step exceeds them.
+/// - The host: 60 s and 5 s per GFLOP, which a single slow core manages.
+/// - A GPU: the time to start, the time of the work at a thousandth of its peak, and its bytes at 0.25 GB/s.
+/// - A device without a clock of its own executes instruction by instruction: ten times the host's time.
+double step_timeout_seconds(std::optional<double> asked, const StepWork& work, const DeviceKind& kind);
 
 }  // namespace convladder

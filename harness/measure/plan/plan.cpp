@@ -5,9 +5,7 @@
 #include <algorithm>
 
 #include "harness/measure/ladders/opened_ladder.hpp"
-#include "harness/measure/plan/device_argument.hpp"
-#include "harness/measure/plan/ladder_argument.hpp"
-#include "harness/measure/plan/network_argument.hpp"
+#include "harness/measure/plan/arguments.hpp"
 #include "network/layer_operators.hpp"
 #include "simulator/stand_in/libraries.hpp"
 #include "simulator/stand_in/report/libraries_without_ptx.hpp"

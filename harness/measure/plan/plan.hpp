@@ -5,15 +5,13 @@
 #include <string>
 #include <vector>
 
+#include "harness/measure/isolation/status.hpp"
 #include "harness/measure/plan/options.hpp"
 #include "network/network.hpp"
 #include "variants/problem.hpp"
 #include "variants/variant.hpp"
 
 namespace convladder {
-
-/// More images than any machine has memory for, so that mistyped numbers are refused.
-constexpr int kLargestBatch = 10'000'000;
 
 /// The work of a case: a size of a problem, or a layer of a network, and where its input comes from.
 struct LayerWork {
@@ -56,6 +54,21 @@ struct PlannedCase {
       false;  ///< whether it stops as soon as another that contends is surely faster: only the best is asked for
   bool runs() const { return skipped.empty() && unsupported.empty() && does_not_compile.empty(); }
 };
+
+struct NotRun {
+  Status status = Status::skipped;
+  std::string reason;
+};
+
+/// Why a planned case with `runs()` false is not run: a case of one layer, a network, or a fused variant.
+template <typename Planned>
+NotRun why_not_run(const Planned& planned) {
+  if (!planned.skipped.empty()) return {Status::skipped, planned.skipped};
+  if constexpr (requires { planned.does_not_compile; }) {
+    if (!planned.does_not_compile.empty()) return {Status::does_not_compile, planned.does_not_compile};
+  }
+  return {Status::unsupported, planned.unsupported};
+}
 
 /// Cases that share layer, batch and device: measured side by side, on the same input.
 struct CaseGroup {

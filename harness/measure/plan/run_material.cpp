@@ -7,7 +7,7 @@
 
 #include "datasets/catalogue.hpp"
 #include "datasets/synthetic_images.hpp"
-#include "harness/measure/plan/network_argument.hpp"
+#include "harness/measure/plan/arguments.hpp"
 #include "network/weights_files.hpp"
 #include "support/errors.hpp"
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "datasets/image_set.hpp"
-#include "harness/measure/plan/network_options.hpp"
+#include "harness/measure/plan/options.hpp"
 #include "network/weights.hpp"
 
 namespace convladder {

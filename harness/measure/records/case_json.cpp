@@ -9,7 +9,7 @@
 
 #include "harness/measure/cases/case_session.hpp"
 #include "harness/measure/cases/counters_json.hpp"
-#include "harness/measure/plan/device_argument.hpp"
+#include "harness/measure/plan/arguments.hpp"
 #include "harness/measure/plan/shape_json.hpp"
 #include "harness/measure/statistics/interval_json.hpp"
 #include "harness/measure/statistics/statistics.hpp"

@@ -11,6 +11,7 @@
 #include "harness/measure/records/recorded_run.hpp"
 #include "support/errors.hpp"
 #include "support/json_place.hpp"
+#include "support/json_text.hpp"
 #include "support/printable.hpp"
 
 namespace convladder {

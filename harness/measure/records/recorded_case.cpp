@@ -8,7 +8,7 @@
 
 #include "harness/measure/cases/case_session.hpp"
 #include "harness/measure/ladders/opened_ladder.hpp"
-#include "harness/measure/plan/device_argument.hpp"
+#include "harness/measure/plan/arguments.hpp"
 #include "harness/measure/statistics/statistics.hpp"
 #include "support/printable.hpp"
 #include "support/sha256.hpp"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "harness/measure/plan/options_json.hpp"
 #include "harness/measure/records/case_json.hpp"
 #include "harness/measure/records/recorded_run.hpp"
 #include "harness/measure/runs/derived_ladders.hpp"
@@ -44,7 +45,7 @@ Record::Fields fields_behind(const Ceilings& ceilings) {
 RecordContent RunRecord::content(const RunOptions& options, const std::vector<std::string>& command_line,
                                  const std::vector<CaseGroup>& plan, const ImageSet& images) {
   return {.command_line = command_line,
-          .options = record_part(options_to_json(options)),
+          .options = record_part(options_json(options)),
           .seed = options.seed,
           .dataset = record_part(dataset_json(images)),
           .planned = planned_ids(plan),

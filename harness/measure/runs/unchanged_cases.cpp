@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include "harness/measure/machine/environment.hpp"
+#include "harness/measure/plan/options_json.hpp"
 #include "harness/measure/records/case_json.hpp"
 #include "ladders/stage_cache.hpp"
 #include "support/errors.hpp"
@@ -47,7 +48,7 @@ ordered_json last_run(const RunOptions& options, fs::path& file) {
   const bool is_same = then.at("program") == now.at("program") &&
                        then.at("host").at("name") == now.at("host").at("name") && then.at("cpu") == now.at("cpu") &&
                        then.at("devices") == now.at("devices") &&
-                       settings_of(then.at("options")) == settings_of(options_to_json(options));
+                       settings_of(then.at("options")) == settings_of(options_json(options));
   return is_same ? record : ordered_json();
 }
 

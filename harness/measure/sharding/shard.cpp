@@ -14,6 +14,7 @@
 #include "harness/measure/sharding/planning.hpp"
 #include "support/errors.hpp"
 #include "support/json_place.hpp"
+#include "support/json_text.hpp"
 #include "support/printable.hpp"
 #include "support/text_table.hpp"
 #include "support/whole_number.hpp"

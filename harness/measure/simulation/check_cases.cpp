@@ -8,7 +8,7 @@
 #include "devices/ptx_images.hpp"
 #include "harness/measure/cases/workload.hpp"
 #include "harness/measure/ladders/opened_ladder.hpp"
-#include "harness/measure/plan/not_run.hpp"
+#include "harness/measure/plan/plan.hpp"
 #include "harness/measure/simulation/stage_check.hpp"
 
 namespace convladder {

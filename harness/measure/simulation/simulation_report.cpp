@@ -4,9 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <nlohmann/json.hpp>
 #include <string_view>
+#include <type_traits>
 
 #include "datasets/npy_file.hpp"
 #include "harness/measure/plan/shape_json.hpp"
@@ -26,6 +29,19 @@ namespace {
 constexpr std::size_t kShownValues = 8;  // at the beginning and at the end of a buffer
 
 std::size_t elements(const BufferContent& buffer) { return buffer.bytes.size() / element_bytes(buffer.type); }
+
+/// The value at `bytes` as a number; null if it is not finite.
+ordered_json element_json(ElementType type, const std::byte* bytes) {
+  return with_element_type(type, [bytes](auto value) -> ordered_json {
+    std::memcpy(&value, bytes, sizeof value);
+    if constexpr (std::is_integral_v<decltype(value)>) {
+      return value;
+    } else {
+      const double number = to_double(value);
+      return std::isfinite(number) ? ordered_json(number) : ordered_json();
+    }
+  });
+}
 
 ordered_json values_json(const BufferContent& buffer) {
   ordered_json values = ordered_json::array();

@@ -1,7 +1,7 @@
 // The interval of a median, and the time to which it belongs, as in records and reports.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -11,20 +11,10 @@
 namespace convladder {
 
 /// An interval as {"low", "high", "level"}; null for none.
-inline nlohmann::ordered_json interval_json(const std::optional<MedianInterval>& interval) {
-  if (!interval) return nullptr;
-  return {{"low", interval->low}, {"high", interval->high}, {"level", interval->level}};
-}
+nlohmann::ordered_json interval_json(const std::optional<MedianInterval>& interval);
 
 /// A measured time as {"kind": "measured", "of", "unit": "ns", "median", "interval", "samples"}, from at least one
 /// sample in nanoseconds.
-inline nlohmann::ordered_json measured_json(std::string_view of, const std::vector<double>& samples) {
-  return {{"kind", "measured"},
-          {"of", of},
-          {"unit", "ns"},
-          {"median", median(samples)},
-          {"interval", interval_json(median_interval(samples))},
-          {"samples", samples}};
-}
+nlohmann::ordered_json measured_json(std::string_view of, const std::vector<double>& samples);
 
 }  // namespace convladder

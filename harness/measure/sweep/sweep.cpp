@@ -7,7 +7,7 @@
 
 #include "devices/cpu/all_cores.hpp"
 #include "harness/measure/ladders/opened_ladder.hpp"
-#include "harness/measure/plan/device_argument.hpp"
+#include "harness/measure/plan/arguments.hpp"
 #include "harness/measure/statistics/signed_rank.hpp"
 #include "support/errors.hpp"
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "harness/measure/plan/options_json.hpp"
 #include "harness/measure/records/case_json.hpp"
 #include "harness/measure/records/recorded_case.hpp"
 #include "harness/measure/records/recorded_run.hpp"
@@ -169,7 +170,7 @@ void check_sweep_record(const ordered_json& record, const std::string& file) {
 RecordContent sweep_content(const SweepOptions& options, const std::vector<std::string>& command_line,
                             const ImageSet& images, const std::vector<Sweep>& sweeps) {
   return {.command_line = command_line,
-          .options = record_part(to_json(options)),
+          .options = record_part(options_json(options)),
           .seed = options.run.seed,
           .dataset = record_part(dataset_json(images)),
           .planned = planned_ids(sweeps),

@@ -8,7 +8,6 @@
 #include "datasets/image_set.hpp"
 #include "harness/measure/records/record.hpp"
 #include "harness/measure/sweep/sweep.hpp"
-#include "harness/measure/sweep/sweep_options.hpp"
 
 namespace convladder {
 

@@ -1,4 +1,4 @@
-#include "harness/measure/plan/options.hpp"
+#include "harness/measure/plan/options_json.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "expect_error.hpp"
-#include "harness/measure/plan/network_options.hpp"
 #include "support/errors.hpp"
 #include "support/json_place.hpp"
 
@@ -65,10 +64,10 @@ void expect_same(const RunOptions& a, const RunOptions& b) {
   EXPECT_EQ(a.google_benchmark_flags, b.google_benchmark_flags);
 }
 
-RunOptions read(const ordered_json& json) { return options_from_json(JsonPlace(json, "run.json: options")); }
+RunOptions read(const ordered_json& json) { return read_run_options(JsonPlace(json, "run.json: options")); }
 
 /// As a file would hold it.
-ordered_json through_text(const RunOptions& options) { return ordered_json::parse(options_to_json(options).dump()); }
+ordered_json through_text(const RunOptions& options) { return ordered_json::parse(options_json(options).dump()); }
 
 TEST(Options, SurviveTheRecordAsTheyAre) {
   expect_same(read(through_text(unusual_options())), unusual_options());
@@ -83,19 +82,19 @@ TEST(Options, EveryFieldOfTheRecordIsReadBack) {
     EXPECT_NE(value, plain.at(field)) << field << " is at its default in this test";
     ordered_json mixed = plain;
     mixed[field] = value;
-    EXPECT_EQ(options_to_json(read(mixed)), mixed) << field;
+    EXPECT_EQ(options_json(read(mixed)), mixed) << field;
   }
 }
 
 TEST(Options, WhatIsNotSetIsNull) {
-  const ordered_json json = options_to_json({});
+  const ordered_json json = options_json(RunOptions());
   EXPECT_TRUE(json.at("repetitions").is_null());
   EXPECT_TRUE(json.at("timeout_seconds").is_null());
   EXPECT_TRUE(json.at("batches").is_array());
 }
 
 TEST(Options, AMissingFieldIsNamed) {
-  const ordered_json whole = options_to_json({});
+  const ordered_json whole = options_json(RunOptions());
   for (const auto& [field, value] : whole.items()) {
     if (field == "repetitions" || field == "timeout_seconds" || field == "profile_calls") continue;
     ordered_json json = whole;
@@ -105,7 +104,7 @@ TEST(Options, AMissingFieldIsNamed) {
 }
 
 TEST(Options, AFieldOfTheWrongKindIsNamed) {
-  const ordered_json whole = options_to_json(unusual_options());
+  const ordered_json whole = options_json(unusual_options());
   for (const auto& [field, value] : whole.items()) {
     ordered_json json = whole;
     json[field] = ordered_json::object({{"a", ordered_json::array({"b"})}});
@@ -117,7 +116,7 @@ TEST(Options, AFieldOfTheWrongKindIsNamed) {
 
 TEST(Options, AShapeThatIsNoListOfNineNumbersIsRefused) {
   for (const char* shapes : {"[3]", "[[1,2,3]]", R"([["1",1,28,28,50,5,1,0,1]])", "[[1,1,28,28,50,5,1,0]]"}) {
-    ordered_json json = options_to_json({});
+    ordered_json json = options_json(RunOptions());
     json["shapes"] = ordered_json::parse(shapes);
     expect_error<UserError>([&] { read(json); }, {"run.json: options: shapes[0]", "expected"});
   }
@@ -141,7 +140,7 @@ TEST(Options, WhatTheCommandLineRefusesIsRefused) {
                                                                                       {"batches", {1.5}},
                                                                                       {"batches", {0}},
                                                                                       {"families", {1}}}) {
-    ordered_json json = options_to_json({});
+    ordered_json json = options_json(RunOptions());
     json[field] = value;
     expect_error<UserError>([&] { read(json); }, {"run.json: options: " + field, "expected"});
   }
@@ -150,7 +149,7 @@ TEST(Options, WhatTheCommandLineRefusesIsRefused) {
 TEST(Options, AFlagOfTheProgramsOwnIsNoneOfGoogleBenchmarks) {
   for (const char* flag :
        {"--benchmark_out=file", "--benchmark_out", "--benchmark_list_tests=true", "--help", "file"}) {
-    ordered_json json = options_to_json({});
+    ordered_json json = options_json(RunOptions());
     json["google_benchmark_flags"] = {flag};
     expect_error<UserError>([&] { read(json); }, {"run.json: options: google_benchmark_flags: expected flags", flag});
   }
@@ -179,24 +178,20 @@ NetworkOptions unusual_network_options() {
 }
 
 TEST(NetworkOptions, EveryFieldOfTheRecordIsReadBack) {
-  const ordered_json unusual = ordered_json::parse(to_json(unusual_network_options()).dump());
-  const ordered_json plain = to_json(NetworkOptions());
+  const ordered_json unusual = ordered_json::parse(options_json(unusual_network_options()).dump());
+  const ordered_json plain = options_json(NetworkOptions());
   for (const auto& [field, value] : unusual.items()) {
     const bool is_always_there = plain.contains(field);
     EXPECT_TRUE(!is_always_there || value != plain.at(field)) << field << " is at its default in this test";
     ordered_json mixed = plain;
     mixed[field] = value;
-    EXPECT_EQ(to_json(network_options_from_json({mixed, "options"})), mixed) << field;
+    EXPECT_EQ(options_json(read_network_options({mixed, "options"})), mixed) << field;
     ordered_json wrong = unusual;
     wrong[field] = ordered_json::object({{"a", 1}});
-    expect_error<UserError>([&] { network_options_from_json({wrong, "options"}); }, {"options: " + field, "expected"});
+    expect_error<UserError>([&] { read_network_options({wrong, "options"}); }, {"options: " + field, "expected"});
     if (!is_always_there || plain.at(field).is_null()) continue;
     wrong.erase(field);
-    expect_error<UserError>(
-        [&] {
-          network_options_from_json({wrong, "options"});
-        },
-        {"options: " + field, "found nothing"});
+    expect_error<UserError>([&] { read_network_options({wrong, "options"}); }, {"options: " + field, "found nothing"});
   }
 }
 
@@ -207,9 +202,9 @@ TEST(NetworkOptions, WhatTheCommandLineRefusesIsRefused) {
                                                                                       {"repetitions", 0},
                                                                                       {"budget_seconds", -1},
                                                                                       {"timeout_seconds", 0}}) {
-    ordered_json json = to_json(NetworkOptions());
+    ordered_json json = options_json(NetworkOptions());
     json[field] = value;
-    expect_error<UserError>([&] { network_options_from_json({json, "options"}); }, {"options: " + field, "expected"});
+    expect_error<UserError>([&] { read_network_options({json, "options"}); }, {"options: " + field, "expected"});
   }
 }
 

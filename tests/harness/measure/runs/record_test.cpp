@@ -14,6 +14,7 @@
 #include "expect_error.hpp"
 #include "harness/measure/cases/case_session.hpp"
 #include "harness/measure/cases/small_problem.hpp"
+#include "harness/measure/plan/options_json.hpp"
 #include "harness/measure/records/case_json.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
@@ -264,7 +265,7 @@ TEST_F(Record, OfANewRunIsOnTheDiskAtOnce) {
   EXPECT_EQ(context.at("command_line"), ordered_json::parse(R"(["convladder", "run"])"));
   EXPECT_EQ(context.at("dataset").at("name"), images_.name);
   EXPECT_EQ(context.at("dataset").at("sha256"), images_.sha256);
-  EXPECT_EQ(context.at("options"), options_to_json(options_));
+  EXPECT_EQ(context.at("options"), options_json(options_));
   EXPECT_EQ(context.at("sessions").size(), 1U);
   fs::remove_all(folder_.parent_path().parent_path().parent_path());
 }
@@ -363,7 +364,7 @@ TEST_F(Record, GoesOnWhereItWasInterrupted) {
     const convladder::Record record = opened();
     EXPECT_TRUE(record.has(plan_[0].cases[1].id));
     EXPECT_FALSE(record.has(plan_[0].cases[0].id));
-    EXPECT_EQ(options_to_json(options_from_json(record.options())), options_to_json(options_));
+    EXPECT_EQ(options_json(read_run_options(record.options())), options_json(options_));
   }
   RunRecord record = resumed();
   EXPECT_EQ(on_disk().at("context").at("sessions").size(), 2U);
@@ -485,7 +486,7 @@ TEST_F(Record, ThatIsNoneIsRefused) {
 TEST_F(Record, WithDamagedOptionsNamesTheField) {
   create_changed([](ordered_json& json) { json["context"]["options"]["max_samples"] = "many"; });
   const convladder::Record record = opened();
-  expect_error<UserError>([&] { static_cast<void>(options_from_json(record.options())); },
+  expect_error<UserError>([&] { static_cast<void>(read_run_options(record.options())); },
                           {"run.json", "context: options: max_samples"});
 }
 

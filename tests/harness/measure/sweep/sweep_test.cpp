@@ -9,7 +9,7 @@
 
 #include "devices/cpu/cpu_microarchitecture.hpp"
 #include "expect_error.hpp"
-#include "harness/measure/sweep/sweep_options.hpp"
+#include "harness/measure/plan/options_json.hpp"
 #include "harness/measure/sweep/sweep_output.hpp"
 #include "harness/measure/sweep/sweep_record.hpp"
 #include "harness/measure/sweep/tuning_update.hpp"
@@ -190,13 +190,13 @@ TEST(SweepOptions, EveryFieldOfTheRecordIsReadBack) {
   SweepOptions unusual{
       .run = {}, .configuration = "maps=8", .limit = 3, .gpu = "h100", .update_table = true, .tables = "x"};
   unusual.run.seed = 7;
-  const nlohmann::ordered_json json = to_json(unusual);
-  EXPECT_EQ(to_json(sweep_options_from_json({json, "options"})), json);
+  const nlohmann::ordered_json json = options_json(unusual);
+  EXPECT_EQ(options_json(read_sweep_options({json, "options"})), json);
   for (const char* field : {"seed", "configuration", "limit", "gpu", "update_table", "tables"}) {
-    EXPECT_NE(json.at(field), to_json(plain).at(field)) << field;
+    EXPECT_NE(json.at(field), options_json(plain).at(field)) << field;
     nlohmann::ordered_json wrong = json;
     wrong[field] = nlohmann::ordered_json::object();
-    expect_error<UserError>([&] { sweep_options_from_json({wrong, "options"}); }, {std::string("options: ") + field});
+    expect_error<UserError>([&] { read_sweep_options({wrong, "options"}); }, {std::string("options: ") + field});
   }
 }
 

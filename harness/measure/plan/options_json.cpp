@@ -1,24 +1,15 @@
-#include "harness/measure/plan/options.hpp"
+#include "harness/measure/plan/options_json.hpp"
 
-#include <algorithm>
-#include <array>
 #include <nlohmann/json.hpp>
 
-#include "harness/measure/plan/plan.hpp"
 #include "harness/measure/plan/shape_json.hpp"
 #include "support/json_null.hpp"
-#include "support/json_place.hpp"
 
 namespace convladder {
 
 using nlohmann::ordered_json;
 
-bool is_own_google_flag(std::string_view flag) {
-  constexpr std::array<std::string_view, 8> own{
-      "--benchmark_format", "--benchmark_out_format",  "--benchmark_out",      "--benchmark_report_aggregates_only",
-      "--benchmark_filter", "--benchmark_repetitions", "--benchmark_min_time", "--benchmark_list_tests"};
-  return std::ranges::find(own, flag.substr(0, flag.find('='))) != own.end();
-}
+namespace {
 
 void add_measuring_fields(ordered_json& json, const MeasuringOptions& o) {
   json.update({{"variants", o.variants},
@@ -52,7 +43,9 @@ void read_measuring_fields(const JsonPlace& json, int largest_batch, MeasuringOp
   o.isolate = json.at("isolate").truth();
 }
 
-ordered_json options_to_json(const RunOptions& o) {
+}  // namespace
+
+ordered_json options_json(const RunOptions& o) {
   ordered_json shapes = ordered_json::array();
   for (const ConvShape& shape : o.shapes) shapes.push_back(shape_to_list(shape));
   ordered_json json = {{"families", o.families},
@@ -72,7 +65,7 @@ ordered_json options_to_json(const RunOptions& o) {
   return json;
 }
 
-RunOptions options_from_json(const JsonPlace& json) {
+RunOptions read_run_options(const JsonPlace& json) {
   RunOptions o;
   read_measuring_fields(json, kLargestBatch, o);
   o.families = json.at("families").texts();
@@ -93,6 +86,58 @@ RunOptions options_from_json(const JsonPlace& json) {
     }
   }
   return o;
+}
+
+ordered_json options_json(const NetworkOptions& o) {
+  ordered_json json{{"operators", o.operators},
+                    {"weights", o.weights},
+                    {"skip_images", o.skip_images},
+                    {"chunk", or_null(o.chunk)},
+                    {"overlap", o.overlap}};
+  add_measuring_fields(json, o);
+  if (o.all) json["all"] = true;
+  return json;
+}
+
+NetworkOptions read_network_options(const JsonPlace& json) {
+  NetworkOptions o;
+  read_measuring_fields(json, kLargestNetworkBatch, o);
+  if (json.has("all")) o.all = json.at("all").truth();
+  o.operators = json.at("operators").texts();
+  o.weights = json.at("weights").text();
+  o.skip_images = json.at("skip_images").whole(0, kLargestNetworkBatch);
+  if (json.has("chunk")) o.chunk = json.at("chunk").whole(1, kLargestNetworkBatch);
+  o.overlap = json.at("overlap").truth();
+  return o;
+}
+
+ordered_json options_json(const SweepOptions& o) {
+  ordered_json json = options_json(o.run);
+  json["configuration"] = o.configuration;
+  json["limit"] = o.limit;
+  json["gpu"] = o.gpu;
+  json["update_table"] = o.update_table;
+  json["tables"] = o.tables;
+  return json;
+}
+
+SweepOptions read_sweep_options(const JsonPlace& json) {
+  return {.run = read_run_options(json),
+          .configuration = json.at("configuration").text(),
+          .limit = json.at("limit").whole(1, kMostConfigurations),
+          .gpu = json.at("gpu").text(),
+          .update_table = json.at("update_table").truth(),
+          .tables = json.at("tables").text()};
+}
+
+ordered_json options_json(const RankOptions& o) {
+  ordered_json json = options_json(o.run);
+  json["submissions"] = o.submissions;
+  json["against"] = text_or_null(o.against);
+  json["gpu"] = o.gpu;
+  json["tau"] = o.tau;
+  json["limit_seconds"] = o.limit_seconds;
+  return json;
 }
 
 }  // namespace convladder

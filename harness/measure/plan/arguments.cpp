@@ -1,0 +1,193 @@
+#include "harness/measure/plan/arguments.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "harness/measure/ladders/ladder_library.hpp"
+#include "harness/measure/ladders/opened_ladder.hpp"
+#include "harness/measure/ladders/outside_stage.hpp"
+#include "ladders/ladder_folder.hpp"
+#include "ladders/stage_cache.hpp"
+#include "support/errors.hpp"
+#include "support/nearest_name.hpp"
+#include "support/printable.hpp"
+#include "support/progress.hpp"
+#include "support/split.hpp"
+#include "support/whole_number.hpp"
+#include "variants/problem.hpp"
+
+namespace convladder {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kLargestSide = 1 << 20;
+
+bool is_path(const std::string& text) { return text.find('/') != std::string::npos || text.ends_with(".json"); }
+
+const Network& loaded_network(const std::string& path) {
+  static std::map<std::string, std::unique_ptr<const Network>> loaded;
+  auto& network = loaded[path];
+  if (network != nullptr) return *network;
+  network = std::make_unique<const Network>(load_network_file(path));
+  if (std::ranges::find(built_in_networks(), network->name, &Network::name) != built_in_networks().end()) {
+    throw UserError(fmt::format("{}: the name '{}' is already used by a built-in network", path, network->name));
+  }
+  return *network;
+}
+
+std::string without_last_slash(std::string path) {
+  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+  return path;
+}
+
+BuildProgress shown_on(Progress& progress) {
+  return [&progress](const std::string& file, int done, int all) {
+    progress.show_part(fmt::format("compiling {}", printable(file)), static_cast<double>(done) / all, std::nullopt);
+  };
+}
+
+}  // namespace
+
+const DeviceKind& find_device_kind(std::string_view name) {
+  static const std::vector<DeviceKind> kinds = device_kinds();
+  return find_known("device", name, kinds, &DeviceKind::name);
+}
+
+std::vector<DeviceKind> chosen_devices(const std::vector<std::string>& names, DefaultDevices otherwise) {
+  for (const std::string& name : names) static_cast<void>(find_device_kind(name));
+  std::vector<DeviceKind> chosen;
+  std::set<std::string_view> seen;    // families
+  std::set<std::string_view> served;  // families with a device that is there
+  for (const DeviceKind& kind : device_kinds()) {
+    if (!names.empty()) {
+      if (std::ranges::find(names, kind.name) != names.end()) chosen.push_back(kind);
+      continue;
+    }
+    const bool available = kind.unavailable().empty();
+    const bool wanted = otherwise == DefaultDevices::timed
+                            ? kind.has_clock && available
+                            : !served.contains(kind.family) && (available || !seen.contains(kind.family));
+    if (!wanted) continue;
+    chosen.push_back(kind);
+    seen.insert(kind.family);
+    if (available) served.insert(kind.family);
+  }
+  return chosen;
+}
+
+const Network& find_network(const std::string& name_or_path) {
+  if (is_path(name_or_path)) return loaded_network(name_or_path);
+  return find_known("network", name_or_path, built_in_networks(), &Network::name);
+}
+
+std::vector<const Network*> selected_networks(const std::vector<std::string>& names,
+                                              const std::vector<std::string>& layers) {
+  std::vector<const Network*> networks;
+  for (const std::string& name : names) {
+    const Network* const network = &find_network(name);
+    if (std::ranges::find(networks, network) == networks.end()) networks.push_back(network);
+  }
+  if (!names.empty()) return networks;
+  for (const Network& network : built_in_networks()) {
+    const bool layer_named = std::ranges::any_of(
+        layers, [&](const std::string& layer) { return layer.starts_with(fmt::format("{}.", network.name)); });
+    if (network.default_run || layer_named) networks.push_back(&network);
+  }
+  return networks;
+}
+
+ConvShape parse_shape(const std::string& text) {
+  std::vector<int> numbers;
+  for (const std::string& part : split(text, ',')) {
+    numbers.push_back(parse_whole_number("--shape " + text, part, 0, kLargestSide));
+  }
+  if (numbers.size() < 5 || numbers.size() > 7) {
+    throw UserError(
+        fmt::format("--shape {}: expected C,H,W,M,K[,stride[,padding]], got {} numbers", text, numbers.size()));
+  }
+  numbers.resize(7, -1);
+  ConvShape shape{.batch = 1,
+                  .in_channels = numbers[0],
+                  .height = numbers[1],
+                  .width = numbers[2],
+                  .out_channels = numbers[3],
+                  .kernel = numbers[4],
+                  .stride = numbers[5] < 0 ? 1 : numbers[5],
+                  .padding = numbers[6] < 0 ? 0 : numbers[6],
+                  .groups = 1};
+  if (const std::string error = shape_error(shape); !error.empty()) {
+    throw UserError(fmt::format("--shape {}: {}", text, error));
+  }
+  return shape;
+}
+
+void choose_ladder(RunOptions& options, const std::string& word) {
+  if (word.empty()) throw UserError("expected a ladder's folder or a problem's name, got an empty string");
+  const fs::path path = without_last_slash(word);
+  if (is_ladder_folder(path)) {
+    options.ladder = fs::absolute(path).lexically_normal().string();
+    options.problem = read_ladder_problem(path).name;
+    return;
+  }
+  if (const LibraryLadder* const ladder = find_in_library(word)) {
+    options.ladder = ladder->name;
+    options.problem = ladder->name;
+    return;
+  }
+  if (const Problem* const found = find_problem(word)) {
+    options.problem = found->name();
+    return;
+  }
+  std::error_code error;
+  if (fs::is_directory(path, error)) {
+    throw UserError(
+        fmt::format("{}: no problem.json: 'convladder new' makes a folder that is a ladder", printable(path.string())));
+  }
+  std::vector<std::string> names;
+  for (const LibraryLadder& one : ladder_library()) names.push_back(one.name);
+  for (const Problem* const one : registered_problems()) names.emplace_back(one->name());
+  throw UserError(fmt::format("{}: no folder with a problem.json; {}", printable(word),
+                              unknown_name_message("problem", word, names)));
+}
+
+std::filesystem::path ladder_folder_of(const RunOptions& options) {
+  if (options.ladder.starts_with('/')) return options.ladder;
+  if (const LibraryLadder* const found = find_in_library(options.ladder)) {
+    return unpacked_ladder(*found, default_stage_cache());
+  }
+  throw UserError(fmt::format("{}: no ladder of this program is called that", printable(options.ladder)));
+}
+
+const FolderProblem& ladder_of(const RunOptions& options) {
+  static std::map<std::string, const FolderProblem*> opened;
+  const auto [at, is_new] = opened.try_emplace(options.ladder, nullptr);
+  if (at->second == nullptr) {
+    Progress progress(nullptr, 0);
+    at->second = &open_ladder(ladder_folder_of(options), shown_on(progress));
+  }
+  return *at->second;
+}
+
+void make_absolute(std::vector<std::string>& files) {
+  for (std::string& file : files) file = fs::absolute(file).lexically_normal().string();
+}
+
+const std::vector<ProblemVariant>& stages_with(const std::vector<std::string>& files) {
+  static std::map<std::vector<std::string>, std::vector<ProblemVariant>> compiled;
+  const auto [at, is_new] = compiled.try_emplace(files);
+  if (is_new) {
+    Progress progress(nullptr, 0);
+    at->second = outside_stages(files, shown_on(progress));
+  }
+  return at->second;
+}
+
+}  // namespace convladder

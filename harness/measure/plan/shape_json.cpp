@@ -1,0 +1,51 @@
+#include "harness/measure/plan/shape_json.hpp"
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace convladder {
+
+using nlohmann::ordered_json;
+
+ordered_json dim_json(const Dim3& dim) { return {dim.x, dim.y, dim.z}; }
+
+Dim3 read_dim(const JsonPlace& place) {
+  const std::vector<unsigned> n = place.wholes(0U, 0x7fffffffU, 3);
+  return {n[0], n[1], n[2]};
+}
+
+ordered_json shape_to_list(const ConvShape& s) {
+  return {s.batch, s.in_channels, s.height, s.width, s.out_channels, s.kernel, s.stride, s.padding, s.groups};
+}
+
+ConvShape read_shape(const JsonPlace& list) {
+  const std::vector<int> n = list.wholes(0, 1 << 30, 9);
+  return {n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8]};
+}
+
+ordered_json size_to_list(const ProblemSize& size) {
+  ordered_json list = {size.batch};
+  for (const int value : size.values) list.push_back(value);
+  return list;
+}
+
+ProblemSize size_from_list(const Problem& problem, const ordered_json& list) {
+  const auto numbers = list.get<std::vector<int>>();
+  return {&problem, numbers.at(0), {numbers.begin() + 1, numbers.end()}};
+}
+
+std::optional<ProblemSize> recorded_size(const JsonPlace& one_case) {
+  const bool convolves = !one_case.has("problem");
+  const Problem* const problem = find_problem(convolves ? std::string(kDefaultProblem) : one_case.at("problem").text());
+  if (problem == nullptr) return std::nullopt;
+  ProblemSize size{problem, one_case.at("batch").count(), {}};
+  const JsonPlace shape = one_case.at("shape");
+  for (const Dimension& one : problem->dimensions()) {
+    if (!convolves && !shape.has(one.name)) return std::nullopt;
+    size.values.push_back(shape.at(one.name).count());
+  }
+  return size;
+}
+
+}  // namespace convladder
