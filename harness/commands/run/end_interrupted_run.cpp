@@ -4,7 +4,6 @@
 
 #include <CLI/CLI.hpp>
 #include <exception>
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "harness/commands/command.hpp"
@@ -28,11 +27,11 @@ int end_interrupted_run(EndArguments& a, const CommandLine& /*command_line*/) {
   be_silent_on_interrupt();
   try {
     RunRecord record(Record::open(a.folder, kRunKind, RunRecord::check));
-    const std::size_t cases = record.json().at("cases").size();
-    if (cases > 0 && record.json().at("complete") == false) {
+    const std::size_t cases = record.figures().cases.size();
+    if (cases > 0 && !record.is_complete()) {
       record.derive();
-      print_error(fmt::format("{} has the ladders of {} of its {} cases", record.file().string(), cases,
-                              record.json().at("planned").size()));
+      print_error(
+          fmt::format("{} has the ladders of {} of its {} cases", record.file().string(), cases, record.planned()));
     }
   } catch (const std::exception& error) {
     print_error(error.what());

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -22,7 +21,6 @@
 #include "harness/measure/plan/options_json.hpp"
 #include "harness/measure/plan/run_material.hpp"
 #include "harness/measure/runs/run_record.hpp"
-#include "harness/measure/runs/unchanged_cases.hpp"
 #include "support/errors.hpp"
 #include "support/interruption.hpp"
 #include "support/machine_fault.hpp"
@@ -55,8 +53,7 @@ void check_google_output(const GoogleOutput& output) {
 
 /// Refuses to resume a merged record: its missing cases belong to a shard.
 void refuse_merged(const Record& record) {
-  const nlohmann::ordered_json& context = record.json().at("context");
-  if (record.is_complete() || !context.contains("plan")) return;
+  if (record.is_complete() || !record.was_merged()) return;
   const std::string folder = record.file().parent_path().string();
   throw UserError(fmt::format("{} was merged of shards: 'convladder run --plan {} --shard K/N' runs what is missing",
                               record.file().string(), folder));

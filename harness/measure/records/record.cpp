@@ -99,6 +99,8 @@ Record::~Record() = default;
 
 std::size_t Record::session() const { return json_->at("context").at("sessions").size() - 1; }
 
+bool Record::was_merged() const { return json_->at("context").contains("plan"); }
+
 bool Record::is_complete() const { return json_->at("complete") == true; }
 
 Record Record::create(const std::filesystem::path& folder, const RecordKind& kind, const RecordContent& content) {

@@ -85,6 +85,8 @@ class Record {
   /// Appends a finished case with its session; `behind` are all fields that stand after the cases from now on.
   void add(nlohmann::ordered_json one_case, const Fields& behind);
   bool is_complete() const;
+  /// Whether it was merged of shards.
+  bool was_merged() const;
   /// Completes the record when all planned cases have a status: they are put in the order of the plan, and `derived`
   /// stands after them.
   void complete(const Fields& derived);

@@ -1,4 +1,5 @@
-// The file of a record and its folder: found or created, locked while the record is written, and grown case by case.
+// The file of a record and its folder: found or created, locked while the record is written, and grown case by case;
+// and its text, laid out so that a case can be appended, and a record that was cut can be read.
 //
 // A record is one JSON object. Its fields are in three parts: those known when it begins, `cases`, and those after the
 // cases. A finished case is written over the end of the file with one write: the case on lines of its own, then the end
@@ -48,5 +49,26 @@ class RecordFile {
   std::string end_;   ///< the rest of its text
   std::size_t cases_ = 0;
 };
+
+// The texts that begin no other line of a record, or end no other record.
+inline constexpr std::string_view kCasesLine = "\n \"cases\": [";
+inline constexpr std::string_view kEndOfCase = "\n  }";  ///< whatever follows it on the line
+inline constexpr std::string_view kEndOfCases = "\n ]";
+inline constexpr std::string_view kEndOfRecord = "\n}\n";
+
+/// The fields of an object, each on lines of its own, without the braces.
+std::string fields_text(const nlohmann::ordered_json& object);
+
+/// The text of a case, on lines of its own: nothing in a string breaks a line, so only the indentation tells where one
+/// begins.
+std::string case_text(const nlohmann::ordered_json& one_case);
+
+/// The text after the last case. One line for each field: the rest of it after a write that was cut cannot be taken for
+/// the end of a case.
+std::string end_text(const nlohmann::ordered_json& behind);
+
+/// The text of a record that was cut in its cases or after them, closed after the last whole case, as a record that is
+/// not complete; empty for anything else.
+std::string closed_record(std::string_view cut);
 
 }  // namespace convladder

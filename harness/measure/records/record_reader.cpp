@@ -6,7 +6,7 @@
 #include <streambuf>
 #include <string_view>
 
-#include "harness/measure/records/record_text.hpp"
+#include "harness/measure/records/record_file.hpp"
 #include "harness/measure/records/recorded_run.hpp"
 #include "support/errors.hpp"
 #include "support/json_text.hpp"

@@ -11,7 +11,7 @@
 #include "harness/measure/records/case_json.hpp"
 #include "harness/measure/records/foreign_record.hpp"
 #include "harness/measure/records/record_reader.hpp"
-#include "harness/measure/records/record_text.hpp"
+#include "harness/measure/records/record_file.hpp"
 #include "ladders/ladder_folder.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"

@@ -58,6 +58,8 @@ class RunRecord {
   /// The figures of the record so far, with the cases in the order of the plan.
   const RunFigures& figures() const { return figures_; }
 
+  std::size_t planned() const { return places_.size(); }
+  bool is_complete() const { return record_.is_complete(); }
   bool any_failed() const { return record_.any_failed(); }
   const std::filesystem::path& file() const { return record_.file(); }
   const nlohmann::ordered_json& json() const { return record_.json(); }
@@ -73,5 +75,17 @@ class RunRecord {
   RunFigures figures_;
   nlohmann::ordered_json sentinels_;  ///< null except for a shard
 };
+
+/// Adds to a new record the cases of the ladder's last run that were right and have not changed since: made of the
+/// same, with the same settings, by the same build on the same machine. Returns where they come from, or an empty path,
+/// and how many.
+struct TakenOver {
+  std::filesystem::path from;
+  int cases = 0;
+};
+TakenOver take_over_unchanged(RunRecord& record, const std::vector<CaseGroup>& plan, const RunOptions& options);
+
+/// From now on `record` is the ladder's last run.
+void remember_run(const std::filesystem::path& record, const RunOptions& options);
 
 }  // namespace convladder

@@ -10,7 +10,7 @@
 #include "harness/measure/machine/environment.hpp"
 #include "harness/measure/records/case_json.hpp"
 #include "harness/measure/records/record.hpp"
-#include "harness/measure/records/record_text.hpp"
+#include "harness/measure/records/record_file.hpp"
 #include "harness/measure/runs/derived_ladders.hpp"
 #include "harness/measure/runs/run_record.hpp"
 #include "support/file_bytes.hpp"

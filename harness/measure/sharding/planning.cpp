@@ -7,7 +7,6 @@
 
 #include "harness/measure/machine/environment.hpp"
 #include "harness/measure/runs/run_record.hpp"
-#include "harness/measure/runs/unchanged_cases.hpp"
 #include "harness/measure/sharding/sentinels.hpp"
 #include "support/file_bytes.hpp"
 #include "support/sha256.hpp"
