@@ -47,7 +47,7 @@ class RunRecord {
   void add_sentinel(const char* when, const PlannedCase& planned, const CaseOutcome& outcome);
   /// Adds a finished case to the file.
   void add(const PlannedCase& planned, const CaseOutcome& outcome);
-  /// Adds a case that another record has (unchanged_cases.hpp) to the file.
+  /// Adds a case that another record has to the file.
   void take_over(nlohmann::ordered_json one_case);
   /// Completes the run when all planned cases have a status: derives the ladders and the views without one idea, and
   /// writes all of it.
