@@ -1,11 +1,13 @@
-// The interval of a median, and the time to which it belongs, as in records and reports.
+// The interval of a median, the time to which it belongs, and the change of one, as in records and reports.
 #pragma once
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
 #include <vector>
 
+#include "harness/measure/statistics/change_verdict.hpp"
 #include "harness/measure/statistics/statistics.hpp"
 
 namespace convladder {
@@ -25,6 +27,16 @@ inline nlohmann::ordered_json measured_json(std::string_view of, const std::vect
           {"median", median(samples)},
           {"interval", interval_json(median_interval(samples))},
           {"samples", samples}};
+}
+
+/// A change as {"estimate", "low", "high"} in fractions of the base: 0.1 is 10 % more. Null for none, and for a bound
+/// that is not finite.
+inline nlohmann::ordered_json change_json(const std::optional<ChangeBounds>& change) {
+  if (!change) return nullptr;
+  const auto part = [](double logarithm) {
+    return std::isfinite(logarithm) ? nlohmann::ordered_json(std::expm1(logarithm)) : nlohmann::ordered_json();
+  };
+  return {{"estimate", part(change->estimate)}, {"low", part(change->low)}, {"high", part(change->high)}};
 }
 
 }  // namespace convladder
