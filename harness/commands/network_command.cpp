@@ -28,7 +28,7 @@
 #include "harness/measure/plan/plan.hpp"
 #include "harness/measure/plan/run_material.hpp"
 #include "harness/measure/records/case_json.hpp"
-#include "harness/measure/records/recorded_run.hpp"
+#include "harness/measure/records/record_context_json.hpp"
 #include "support/errors.hpp"
 #include "support/printable.hpp"
 #include "support/progress.hpp"
@@ -266,9 +266,10 @@ void print_summary(const Record& record, const std::vector<NetworkResult>& all,
   const std::size_t columns = std::min(terminal_columns(STDOUT_FILENO, kTextColumns), kTextColumns);
   if (verbose) print_tables(all, networks, images);
   std::vector<std::string> notes;
+  const RecordedMachine machine = read_context(JsonPlace(record.json().at("context"), "context")).machine;
   for (const auto& [device, results] : by_device(all)) {
     const std::vector<NetworkStory> stories = network_stories(results);
-    fmt::print("{}", network_summary(stories, device_title(record.json().at("context"), device), images, columns));
+    fmt::print("{}", network_summary(stories, machine.title_of(device), images, columns));
     for (std::string& note : network_notes(results, stories, verbose)) notes.push_back(std::move(note));
   }
   notes.insert(notes.end(), own_notes.begin(), own_notes.end());

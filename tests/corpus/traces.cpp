@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "harness/judge/duel/duel_decision.hpp"
+#include "harness/measure/records/record_context_json.hpp"
 #include "harness/measure/statistics/statistics.hpp"
 #include "support/errors.hpp"
 
@@ -105,7 +107,8 @@ TraceSession read_session(const std::filesystem::path& path) {
   session.machine = header.at("machine");
   session.date = header.at("date");
   session.note = header.at("note");
-  session.context = std::make_shared<const ordered_json>(header.at("context"));
+  session.context =
+      std::make_shared<const RecordContext>(read_context(JsonPlace(header.at("context"), session.file + ": context")));
   for (RunTrace& run : session.runs) run.context = session.context;
   session.load = load_of(header, session.others);
   if (const ordered_json& only = header.at("variant"); !only.is_null()) session.only = only.get<std::string>();

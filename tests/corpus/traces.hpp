@@ -3,13 +3,13 @@
 
 #include <filesystem>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "harness/judge/duel/duel_round.hpp"
+#include "harness/measure/records/record_context.hpp"
 
 namespace convladder {
 
@@ -33,7 +33,7 @@ struct RunTrace {
     std::vector<double> samples;  ///< nanoseconds, in the order of the rounds
   };
   std::vector<Case> cases;
-  std::shared_ptr<const nlohmann::ordered_json> context;  ///< of its session
+  std::shared_ptr<const RecordContext> context;  ///< of its session
 };
 
 /// A call of record_traces.py: one machine, one load, some minutes.
@@ -44,7 +44,7 @@ struct TraceSession {
   std::string only;  ///< the variant, if it was chosen; such duels have rows of their own
   std::string date;
   std::string note;
-  std::shared_ptr<const nlohmann::ordered_json> context;  ///< what a comparison looks at
+  std::shared_ptr<const RecordContext> context;  ///< what a comparison looks at
   std::vector<DuelTrace> duels;
   std::vector<RunTrace> runs;
   std::vector<double> others;  ///< cores that others used, for each trace

@@ -3,7 +3,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -16,7 +15,6 @@
 #include "harness/measure/records/recorded_run.hpp"
 #include "harness/measure/statistics/change_verdict.hpp"
 #include "support/errors.hpp"
-#include "support/json_text.hpp"
 
 namespace convladder {
 namespace {
@@ -58,7 +56,7 @@ void add_compare_options(CLI::App& compare, CompareArguments& a) {
 std::string comparison_in(const std::string& format, const Comparison& comparison) {
   if (format == "text") return comparison_text(comparison);
   if (format == "markdown") return comparison_markdown(comparison);
-  return json_text(comparison_json(comparison));
+  return comparison_json_text(comparison);
 }
 
 int compare_command(CompareArguments& arguments, const CommandLine& /*command_line*/) {

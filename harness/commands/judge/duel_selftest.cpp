@@ -15,6 +15,7 @@
 #include "harness/judge/duel/selftest.hpp"
 #include "harness/measure/cases/google_engine.hpp"
 #include "harness/measure/plan/arguments.hpp"
+#include "harness/measure/statistics/interval_json.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
 #include "support/json_text.hpp"

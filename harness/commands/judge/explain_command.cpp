@@ -4,7 +4,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -14,13 +13,11 @@
 #include "harness/commands/printed.hpp"
 #include "harness/judge/explain/explained_steps.hpp"
 #include "harness/judge/explain/explanation.hpp"
+#include "harness/judge/explain/explanation_json.hpp"
 #include "harness/judge/explain/explanation_output.hpp"
-#include "harness/measure/records/recorded_run.hpp"
 #include "simulator/gpus/gpu_facts.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
-#include "support/json_place.hpp"
-#include "support/json_text.hpp"
 #include "support/nearest_name.hpp"
 #include "support/printable.hpp"
 #include "support/terminal.hpp"
@@ -90,12 +87,7 @@ int explain_command(ExplainArguments& arguments, const CommandLine& /*command_li
   check_printed(arguments.printed);
   const std::vector<std::string> gpus = asked_gpus(arguments.gpus);
   const bool has_default = std::ranges::find(gpus, kUsualGpu) != gpus.end();
-  const nlohmann::ordered_json record = read_record_json(arguments.run);
-  if (const std::string from = text_at(record, "/context/imported/from"); !from.empty()) {
-    throw UserError(fmt::format("{}: measured by {}: nothing says which of its benchmarks builds on which",
-                                printable(arguments.run), from));
-  }
-  const ExplainedRun run(record, arguments.run, has_default ? kUsualGpu : gpus.front());
+  const ExplainedRun run = read_explained_run(arguments.run, has_default ? kUsualGpu : gpus.front());
   const std::string& format = arguments.printed.format;
   // JSON holds everything that matches: its reader chooses.
   const bool all = format == "json" && arguments.layers.empty() && arguments.case_filter.empty();
@@ -106,12 +98,10 @@ int explain_command(ExplainArguments& arguments, const CommandLine& /*command_li
   }
   std::vector<ExplainedGroup> groups;
   if (arguments.numbers || format == "json") {
-    groups = groups_of(explain_run(record, arguments.run, arguments.case_filter), ladders);
+    groups = groups_of(explain_run(run, arguments.case_filter), ladders);
   }
   if (format == "json") {
-    nlohmann::ordered_json json = explanation_json(groups, gpus);
-    json["ladders"] = steps_json(ladders);
-    print_as(arguments.printed, json_text(json));
+    print_as(arguments.printed, explanation_json_text(groups, gpus, ladders));
     return kExitOk;
   }
   if (!arguments.all && arguments.case_filter.empty()) keep_way_to_best(ladders);

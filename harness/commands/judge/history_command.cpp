@@ -3,7 +3,6 @@
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,11 +12,11 @@
 #include "harness/commands/option_checks.hpp"
 #include "harness/commands/printed.hpp"
 #include "harness/judge/history/history.hpp"
+#include "harness/judge/history/history_json.hpp"
 #include "harness/judge/history/history_output.hpp"
 #include "harness/measure/plan/plan.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
-#include "support/json_text.hpp"
 #include "support/printable.hpp"
 #include "support/whole_number.hpp"
 
@@ -103,9 +102,7 @@ std::string history_in(const std::string& format, const History& history,
     return history_markdown(history) + (confirmed ? alarms_markdown(history, *confirmed) : std::string());
   }
   if (format == "text") return history_text(history) + (confirmed ? alarms_text(history, *confirmed) : std::string());
-  nlohmann::ordered_json json = history_json(history);
-  if (confirmed) json["confirmed"] = alarms_json(history, *confirmed);
-  return json_text(json);
+  return history_json_text(history, confirmed);
 }
 
 int history_command(HistoryArguments& arguments, const CommandLine& /*command_line*/) {

@@ -7,7 +7,6 @@
 #include <chrono>
 #include <cstdlib>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <random>
 #include <tuple>
@@ -15,11 +14,9 @@
 #include "harness/commands/judge/duel_setup.hpp"
 #include "harness/commands/option_checks.hpp"
 #include "harness/judge/builds/commit_build.hpp"
-#include "harness/judge/compare/comparability.hpp"
 #include "harness/measure/cases/google_engine.hpp"
-#include "harness/measure/plan/options_json.hpp"
+#include "harness/measure/runs/run_record.hpp"
 #include "support/errors.hpp"
-#include "support/json_place.hpp"
 #include "support/machine_fault.hpp"
 #include "support/printable.hpp"
 #include "support/progress.hpp"
@@ -28,7 +25,6 @@
 namespace convladder {
 namespace {
 
-using nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
 
 constexpr int kMostConfirmRounds = 100;  // a few cases only, and an alarm that is left open helps nobody
@@ -152,8 +148,7 @@ class Confirmer {
 
   /// The options of the batch's run, for its alarmed cases only.
   RunOptions options_of(const Batch& batch) const {
-    const ordered_json record = read_record_json(batch.run->run.file);
-    RunOptions options = read_run_options(JsonPlace(record, batch.run->run.file).at("context").at("options"));
+    RunOptions options = recorded_options(batch.run->run.file);
     if (!options.ladder.empty() || !options.with.empty()) {
       throw UserError(
           "stages of a folder are in no build: compare two versions of it with 'convladder duel --base OLD NEW'");
@@ -184,8 +179,8 @@ class Confirmer {
   /// Measures a batch. Alarms that cannot be measured again stay open.
   void measure(Batch& batch, int shares) {
     try {
-      const ordered_json threads = value_at(batch.run->run.context, "/cpu/threads");
-      if (threads.is_number_unsigned()) setenv("OMP_NUM_THREADS", threads.dump().c_str(), 1);
+      const std::optional<std::uint64_t> threads = batch.run->run.context.machine.threads;
+      if (threads) setenv("OMP_NUM_THREADS", std::to_string(*threads).c_str(), 1);
       duel(batch, shares);
     } catch (const MachineFault&) {
       throw;

@@ -6,9 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
-#include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <random>
 
 #include "harness/commands/judge/duel_setup.hpp"
@@ -18,18 +16,17 @@
 #include "harness/commands/printed.hpp"
 #include "harness/judge/duel/bursty_neighbour.hpp"
 #include "harness/judge/duel/selftest.hpp"
+#include "harness/judge/history/history_json.hpp"
 #include "harness/measure/cases/google_engine.hpp"
 #include "harness/measure/statistics/statistics.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
-#include "support/json_text.hpp"
 #include "support/progress.hpp"
 #include "support/text_table.hpp"
 
 namespace convladder {
 namespace {
 
-using nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
 
 constexpr const char* kHistorySelftestGroup = "Selftest";
@@ -39,41 +36,12 @@ constexpr int kEqualHistories = 300;  // 299 without an alarm show at most 1 %
 constexpr int kChangedHistories = 100;
 constexpr double kWantedShare = 0.95;
 
-struct Level {
-  int extra_percent = 0;
-  int histories = 0;
-  int marked = 0;
-  int suspected = 0;  ///< but not marked
-  int alarms = 0;
-  int open = 0;
-  ProportionInterval bounds;  ///< of the share of alarms, exact, each at 95 %
-};
-
-std::vector<Level> levels_of(const std::vector<MeasuredHistory>& trials) {
-  std::map<int, Level> by_percent;
-  for (const MeasuredHistory& trial : trials) {
-    Level& level = by_percent[trial.extra_percent];
-    level.extra_percent = trial.extra_percent;
-    ++level.histories;
-    level.marked += trial.marked ? 1 : 0;
-    level.suspected += trial.measured_again && !trial.marked ? 1 : 0;
-    level.alarms += trial.is_alarm() ? 1 : 0;
-    level.open += trial.outcome == AlarmOutcome::open ? 1 : 0;
-  }
-  std::vector<Level> levels;
-  for (auto& [percent, level] : by_percent) {
-    level.bounds = exact_proportion_bounds(level.alarms, level.histories);
-    levels.push_back(level);
-  }
-  return levels;
-}
-
-std::string history_table(const std::vector<Level>& levels) {
+std::string history_table(const std::vector<HistoryLevel>& levels) {
   const auto column = [](const char* title, const char* unit) {
     return TextColumn{.title = title, .unit = unit, .number = true};
   };
   std::vector<std::vector<std::string>> rows;
-  for (const Level& level : levels) {
+  for (const HistoryLevel& level : levels) {
     rows.push_back({fmt::format("{}", level.extra_percent), fmt::format("{}", level.histories),
                     fmt::format("{}", level.marked), fmt::format("{}", level.suspected),
                     fmt::format("{}", level.alarms), fmt::format("{}", level.open),
@@ -87,11 +55,11 @@ std::string history_table(const std::vector<Level>& levels) {
 }
 
 /// The claims after these histories as text, and the exit code.
-std::pair<std::string, int> history_claims(const std::vector<Level>& levels, bool full) {
+std::pair<std::string, int> history_claims(const std::vector<HistoryLevel>& levels, bool full) {
   constexpr const char* texts[] = {"shown", "too few histories to show or refute it", "REFUTED"};
   std::string text;
   int code = kExitOk;
-  for (const Level& level : levels) {
+  for (const HistoryLevel& level : levels) {
     Claim claim = Claim::open;
     if (level.extra_percent == 0) {
       if (level.bounds.high <= kConfirmAlpha) claim = Claim::shown;
@@ -117,44 +85,6 @@ std::pair<std::string, int> history_claims(const std::vector<Level>& levels, boo
     if (claim == Claim::open && full && code == kExitOk) code = kExitInconclusive;
   }
   return {text, code};
-}
-
-ordered_json histories_json(const std::vector<MeasuredHistory>& trials, const std::vector<Level>& levels,
-                            const std::string& id, const HistorySelftestArguments& a, double seconds) {
-  ordered_json all = ordered_json::array();
-  for (const MeasuredHistory& trial : trials) {
-    constexpr const char* names[] = {"confirmed", "not confirmed", "cannot be told"};
-    all.push_back(
-        {{"extra_percent", trial.extra_percent},
-         {"ratios", trial.ratios},
-         {"samples_ns", trial.samples},
-         {"marked", trial.marked},
-         {"suspected", trial.measured_again && !trial.marked},
-         {"slower", trial.measured_again ? ordered_json(trial.slower) : ordered_json()},
-         {"outcome", trial.measured_again ? ordered_json(names[static_cast<int>(trial.outcome)]) : ordered_json()},
-         {"measured_again", trial.again}});
-  }
-  ordered_json by_level = ordered_json::array();
-  for (const Level& level : levels) {
-    by_level.push_back({{"extra_percent", level.extra_percent},
-                        {"histories", level.histories},
-                        {"marked", level.marked},
-                        {"suspected", level.suspected},
-                        {"confirmed", level.alarms},
-                        {"cannot_be_told", level.open},
-                        {"confirmed_low", level.bounds.low},
-                        {"confirmed_high", level.bounds.high}});
-  }
-  return {{"schema_version", "1.0"},
-          {"kind", "history selftest"},
-          {"case", id},
-          {"anchor", kHistoryAnchor},
-          {"runs_of_a_history", kRunsOfHistory},
-          {"changed_at", kUnchangedRuns},
-          {"neighbour", a.neighbour},
-          {"seconds", seconds},
-          {"levels", std::move(by_level)},
-          {"histories", std::move(all)}};
 }
 
 std::vector<std::pair<int, int>> wanted_histories(const HistorySelftestArguments& a) {
@@ -200,7 +130,7 @@ int history_selftest(const HistorySelftestArguments& a) {
   make_idle_threads_sleep();
   setenv("OMP_NUM_THREADS", "1", 1);  // the method is under test
   const std::uint64_t seed = std::random_device()();
-  HistoryBench selftest(seed);
+  HistoryBench bench(seed);
   const std::unique_ptr<BurstyNeighbour> neighbour =
       a.neighbour == "bursty" ? std::make_unique<BurstyNeighbour>(seed) : nullptr;
   std::vector<int> percents = selftest_order(wanted_histories(a), seed);
@@ -210,25 +140,26 @@ int history_selftest(const HistorySelftestArguments& a) {
   const auto begin = Clock::now();
   const auto elapsed = [begin] { return std::chrono::duration<double>(Clock::now() - begin).count(); };
   if (budget > 0) {
-    const double each = selftest.seconds_of_run() * kRunsOfHistory / kNightsShare;
+    const double each = bench.seconds_of_run() * kRunsOfHistory / kNightsShare;
     percents.resize(std::min(wanted, static_cast<std::size_t>(std::max(2.0, budget / each))));
   }
   Progress progress(stderr, 0);
-  const std::vector<MeasuredHistory> trials = selftest.measure(percents, [&](double done, std::size_t judged) {
+  HistorySelftest selftest{.id = bench.id(), .neighbour = a.neighbour, .seconds = 0, .histories = {}};
+  selftest.histories = bench.measure(percents, [&](double done, std::size_t judged) {
     const std::string part = judged == 0 ? fmt::format("runs of {} histories", percents.size())
                                          : fmt::format("{} of {} histories", judged, percents.size());
     progress.show_part(part, done, elapsed() * (1 / done - 1));
   });
-  const double seconds = elapsed();
-  const std::vector<Level> levels = levels_of(trials);
+  selftest.seconds = elapsed();
+  const std::vector<HistoryLevel> levels = selftest.levels();
   const auto [text, code] = history_claims(levels, a.full);
-  if (!a.output.empty())
-    write_file_atomically(a.output, json_text(histories_json(trials, levels, selftest.id(), a, seconds)));
+  if (!a.output.empty()) write_file_atomically(a.output, history_selftest_json_text(selftest));
   const std::string title =
-      fmt::format("{} beside {}, 1 thread, {} histories of {} runs in {:.0f} s, measured; neighbour: {}", selftest.id(),
-                  kHistoryAnchor, trials.size(), kRunsOfHistory, seconds, a.neighbour);
+      fmt::format("{} beside {}, 1 thread, {} histories of {} runs in {:.0f} s, measured; neighbour: {}", selftest.id,
+                  kHistoryAnchor, selftest.histories.size(), kRunsOfHistory, selftest.seconds, a.neighbour);
   fmt::print("{}\n{}\n{}", indented(title, 0), history_table(levels), text);
-  if (trials.size() < wanted) fmt::print("there was no time for all {} histories: --full measures them\n", wanted);
+  if (selftest.histories.size() < wanted)
+    fmt::print("there was no time for all {} histories: --full measures them\n", wanted);
   return code;
 }
 

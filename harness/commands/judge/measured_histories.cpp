@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "harness/commands/judge/duel_setup.hpp"
@@ -21,7 +20,6 @@
 namespace convladder {
 namespace {
 
-using nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
 
 constexpr const char* kHistoryShape = "1,16,16,4,5";
@@ -175,7 +173,6 @@ class HistoryBench::Processes {
     run.host = "here";
     run.run.file = fmt::format("run {}", night);
     run.run.complete = true;
-    run.run.context = ordered_json::object();
     run.run.cases = {recorded(pair(kHistoryAnchor).now, running.anchor_ns), recorded(the_case(), running.ns)};
     return run;
   }

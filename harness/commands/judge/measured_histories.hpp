@@ -1,5 +1,4 @@
-// Histories whose answer is known, measured on this machine: some did the same work in all runs, others more in the
-// later half. For `convladder history --selftest`; docs/use/history.md
+// Measures histories whose answer is known (measured_history.hpp) on this machine.
 #pragma once
 
 #include <cstdint>
@@ -8,29 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "harness/judge/history/alarms.hpp"
+#include "harness/judge/history/measured_history.hpp"
 
 namespace convladder {
-
-/// The variant whose times the case's are divided by.
-inline constexpr const char* kHistoryAnchor = "memory-accumulation";
-inline constexpr int kRunsOfHistory = 24;
-inline constexpr int kUnchangedRuns = 12;  ///< before the work grows
-
-/// The outcome of one history.
-struct MeasuredHistory {
-  int extra_percent = 0;
-  std::vector<double> ratios;                ///< one per run
-  std::vector<std::vector<double>> samples;  ///< in ns: for each run those of the anchor, then those of the case
-  bool measured_again = false;               ///< marked, or only suspected
-  bool marked = false;
-  AlarmOutcome outcome = AlarmOutcome::not_confirmed;
-  bool slower = false;        ///< by the mark, or as measured again
-  std::vector<double> again;  ///< differences of the rounds that decided
-
-  /// Whether a change is reported; with extra work only one in the right direction counts.
-  bool is_alarm() const { return outcome == AlarmOutcome::confirmed && (extra_percent == 0 || slower); }
-};
 
 /// Measures histories with the small case, each run in fresh processes, with one thread.
 class HistoryBench {

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "harness/measure/runs/ladder_text.hpp"
 #include "harness/measure/runs/leave_one_out.hpp"
@@ -28,7 +27,7 @@ std::string tables_of(const RunFigures& run, const SummaryOptions& options, std:
   const std::string whole = ladders_text(ladders) + counted_text(counted);
   if (options.verbose || std::ranges::count(whole, '\n') <= kMostLines) return whole;
   return story_text(
-      ladders, counted, [&run](const std::string& device) { return device_title(run.context, device); }, columns);
+      ladders, counted, [&run](const std::string& device) { return run.context.machine.title_of(device); }, columns);
 }
 
 /// A note of at most `columns` bytes: without the part after a semicolon, without the parts in brackets, or cut.

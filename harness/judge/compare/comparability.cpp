@@ -1,115 +1,112 @@
 #include "harness/judge/compare/comparability.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <nlohmann/json.hpp>
-#include <span>
+#include <concepts>
 
-#include "support/json_place.hpp"
-#include "support/json_text.hpp"
 #include "support/printable.hpp"
 
 namespace convladder {
-
-using nlohmann::ordered_json;
-
 namespace {
-
-/// A part of the context that has to be the same.
-struct Fact {
-  const char* pointer;
-  const char* what;  ///< its name in a message
-};
-
-constexpr std::array kAllDevices = {Fact{"/dataset/sha256", "images differ"}, Fact{"/seed", "seed differs"}};
-
-constexpr std::array kTimedDevices = {Fact{"/program/sanitized", "sanitizers differ"},
-                                      Fact{"/program/build_type", "build type differs"},
-                                      Fact{"/options/sample_milliseconds", "length of a sample differs"},
-                                      Fact{"/options/isolate", "isolation of cases differs"},
-                                      Fact{"/options/profile_calls", "calls for a profiler differ"},
-                                      Fact{"/options/google_benchmark_flags", "flags of Google Benchmark differ"}};
-
-constexpr std::array kCpu = {Fact{"/program/compiler", "compiler changed"},
-                             Fact{"/program/compiler_flags", "compiler flags differ"},
-                             Fact{"/program/cpu_variant_flags", "flags of the CPU variants differ"}};
-
-constexpr std::array kTimedMachine = {Fact{"/host/virtual_machine", "one machine is virtual and the other is not"}};
-
-constexpr std::array kProcessor = {
-    Fact{"/cpu/model", "processor differs"}, Fact{"/cpu/cores", "cores differ"}, Fact{"/cpu/threads", "threads differ"},
-    Fact{"/cpu/instruction_sets", "instruction sets differ"}, Fact{"/cpu/caches", "caches differ"}};
-
-constexpr std::array kCuda = {Fact{"/program/cuda_compiler", "CUDA compiler changed"},
-                              Fact{"/program/cuda_architectures", "CUDA architectures differ"}};
-
-/// Facts that are noted if they differ, and do not forbid a comparison.
-constexpr std::array kHosts = {Fact{"/host/name", "the hosts differ"}, Fact{"/host/kernel", "the kernels differ"},
-                               Fact{"/cpu/governor", "the frequency governors differ"}};
 
 /// Facts that tell devices of one kind apart, or that count what the host has.
 constexpr std::array<std::string_view, 2> kNotOfTheDevice = {"PCI bus id", "host threads"};
 
-std::string difference(std::string_view what, const ordered_json& base, const ordered_json& now) {
-  return fmt::format("{}: {}, now {}", what, short_json(base), short_json(now));
+// Values as messages show them: as JSON.
+std::string shown(const std::string& value) { return in_quotes(value); }
+std::string shown(std::integral auto value) { return fmt::format("{}", value); }  // also true and false
+std::string shown(double value) {
+  const std::string text = fmt::format("{}", value);
+  return text.find_first_of(".en") == std::string::npos ? text + ".0" : text;
+}
+std::string shown(const RecordedCache& cache) {
+  return fmt::format(R"({{"level":{},"type":{},"bytes":{}}})", cache.level, shown(cache.type), cache.bytes);
+}
+template <typename T>
+std::string shown(const std::vector<T>& values) {
+  std::vector<std::string> texts;
+  for (const T& one : values) texts.push_back(shown(one));
+  return printable(fmt::format("[{}]", fmt::join(texts, ",")), kShortText);
+}
+std::string shown(const RecordedShape& shape) {
+  std::vector<std::string> texts;
+  for (const auto& [name, value] : shape) texts.push_back(fmt::format("{}:{}", shown(name), value));
+  return printable(fmt::format("{{{}}}", fmt::join(texts, ",")), kShortText);
+}
+template <typename T>
+std::string shown(const std::optional<T>& value) {
+  return value ? shown(*value) : "null";
+}
+std::string difference(std::string_view what, const std::string& base, const std::string& now) {
+  return fmt::format("{}: {}, now {}", what, base, now);
 }
 
-void append_differences(std::span<const Fact> facts, const ordered_json& base, const ordered_json& now,
-                        std::vector<std::string>& differences) {
-  for (const Fact& fact : facts) {
-    const ordered_json& then = value_at(base, fact.pointer);
-    const ordered_json& today = value_at(now, fact.pointer);
-    if (then != today) differences.push_back(difference(fact.what, then, today));
-  }
+using Texts = std::vector<std::string>;
+
+template <typename T>
+void compare(const char* what, const T& base, const T& now, Texts& differences) {
+  if (base != now) differences.push_back(difference(what, shown(base), shown(now)));
 }
 
-/// Whether the run's cases come from several machines, each with an entry of its own.
-bool is_merged(const RecordedRun& run) { return !value_at(run.context, "/machines").is_null(); }
-
-/// "host", "cpu", "devices" and "libraries" of the machine that measured a case.
-const ordered_json& machine_of(const RecordedRun& run, const RecordedCase& one) {
-  const ordered_json& machine = value_at(run.context, fmt::format("/sessions/{}/machine", one.session).c_str());
-  if (!machine.is_number_unsigned()) return run.context;
-  const ordered_json& its = value_at(run.context, fmt::format("/machines/{}", machine.get<std::size_t>()).c_str());
-  return its.is_null() ? run.context : its;
+void compare_processors(const RecordedMachine& base, const RecordedMachine& now, Texts& differences) {
+  compare("processor differs", base.processor, now.processor, differences);
+  compare("cores differ", base.cores, now.cores, differences);
+  compare("threads differ", base.threads, now.threads, differences);
+  compare("instruction sets differ", base.instruction_sets, now.instruction_sets, differences);
+  compare("caches differ", base.caches, now.caches, differences);
 }
 
-void append_device_differences(const ordered_json& base, const ordered_json& now, const std::string& device,
-                               std::vector<std::string>& differences) {
-  const ordered_json then = device_facts(base, device);
-  const ordered_json today = device_facts(now, device);
-  const auto matters = [](const std::string& name) {
+/// The text of that name as messages show it.
+std::string shown_text(const NamedTexts& texts, std::string_view name) {
+  const std::string* const text = find_text(texts, name);
+  return text == nullptr ? "null" : shown(*text);
+}
+
+void compare_devices(const RecordedMachine& base, const RecordedMachine& now, const std::string& device,
+                     Texts& differences) {
+  const NamedTexts& then = base.facts_of(device);
+  const NamedTexts& today = now.facts_of(device);
+  const auto add = [&](const std::string& name) {
     // The compiler of its kernels is compared along with their PTX.
-    return name != "kernels compiled by" && std::ranges::find(kNotOfTheDevice, name) == kNotOfTheDevice.end();
+    if (name == "kernels compiled by" || std::ranges::find(kNotOfTheDevice, name) != kNotOfTheDevice.end()) return;
+    differences.push_back(difference(fmt::format("device differs, {}", printable(name)), shown_text(then, name),
+                                     shown_text(today, name)));
   };
-  for (const auto& [name, value] : then.items()) {
-    const ordered_json other = today.contains(name) ? today.at(name) : ordered_json();
-    if (matters(name) && other != value) {
-      differences.push_back(difference(fmt::format("device differs, {}", printable(name)), value, other));
-    }
+  for (const auto& [name, value] : then) {
+    const std::string* const other = find_text(today, name);
+    if (other == nullptr || *other != value) add(name);
   }
-  for (const auto& [name, value] : today.items()) {
-    if (matters(name) && !then.contains(name)) {
-      differences.push_back(difference(fmt::format("device differs, {}", printable(name)), ordered_json(), value));
-    }
+  for (const auto& [name, value] : today) {
+    if (find_text(then, name) == nullptr) add(name);
   }
 }
 
-/// The PTX that runs first: its compiler and its checksum. Imported runs have neither.
-struct ExecutedPtx {
-  std::string compiler;
-  std::string sha256;
-};
-
-ExecutedPtx executed_ptx_of(const RecordedRun& run) {
-  const auto text = [&run](const char* pointer) { return text_at(run.context, pointer); };
-  return {text("/program/ptx/0/compiler") + ' ' + text("/program/ptx/0/version"), text("/program/ptx/0/sha256")};
+/// Appends the differences between two machines, as far as times or counts on this device depend on them.
+void compare_machines(const RecordedMachine& base, const RecordedMachine& now, const std::string& device,
+                      Texts& differences) {
+  if (device != "simulated") {
+    compare("one machine is virtual and the other is not", base.is_virtual, now.is_virtual, differences);
+  }
+  // The processor is described beside the devices; its memory, a fact of the device, may change from boot to boot.
+  if (device == "cpu") {
+    compare_processors(base, now, differences);
+  } else {
+    compare_devices(base, now, device, differences);
+  }
 }
 
-bool same_ptx(const ExecutedPtx& a, const ExecutedPtx& b) { return !a.sha256.empty() && a.sha256 == b.sha256; }
+/// The compiler of the PTX that runs; imported runs have none.
+std::string compiler_of(const RecordedPtx& ptx) {
+  return fmt::format("{} {}", printable(ptx.compiler), printable(ptx.version));
+}
+
+RecordedPtx executed_ptx_of(const RecordContext& context) {
+  return context.ptx && !context.ptx->empty() ? context.ptx->front() : RecordedPtx();
+}
 
 /// A library's name as it is typed: "onnxruntime" for "ONNX Runtime".
 std::string as_typed(const std::string& library) {
@@ -120,131 +117,107 @@ std::string as_typed(const std::string& library) {
   return letters;
 }
 
-/// The differences in the library that a variant beside the ladder is named after: oneDNN for "onednn-blocked".
-std::vector<std::string> library_differences(const ordered_json& base, const ordered_json& now,
-                                             const std::string& variant) {
-  std::vector<std::string> differences;
-  const ordered_json& then = value_at(base, "/libraries");
-  const ordered_json& today = value_at(now, "/libraries");
-  if (!then.is_object() || !today.is_object()) return {"the libraries' versions are not recorded"};
-  for (const auto& [name, version] : then.items()) {
-    const ordered_json other = today.contains(name) ? today.at(name) : ordered_json();
-    if (variant.starts_with(as_typed(name)) && other != version) {
-      differences.push_back(difference(fmt::format("{} differs", printable(name)), version, other));
-    }
+/// Appends the differences in the library that a variant beside the ladder is named after: oneDNN for "onednn-blocked".
+void compare_libraries(const RecordedMachine& base, const RecordedMachine& now, const std::string& variant,
+                       Texts& differences) {
+  if (!base.libraries || !now.libraries) {
+    differences.emplace_back("the libraries' versions are not recorded");
+    return;
   }
-  return differences;
-}
-
-/// Appends the differences between two machines, as far as times or counts on this device depend on them.
-void append_machine_differences(const ordered_json& base, const ordered_json& now, const std::string& device,
-                                std::vector<std::string>& differences) {
-  if (device != "simulated") append_differences(kTimedMachine, base, now, differences);
-  if (device == "cpu") append_differences(kProcessor, base, now, differences);
-  // `cpu` describes the processor; its memory, which the facts hold as well, may change from boot to boot.
-  if (device != "cpu") append_device_differences(base, now, device, differences);
+  for (const auto& [name, version] : *base.libraries) {
+    const std::string* const other = find_text(*now.libraries, name);
+    if (!variant.starts_with(as_typed(name)) || (other != nullptr && *other == version)) continue;
+    differences.push_back(
+        difference(fmt::format("{} differs", printable(name)), shown(version), shown_text(*now.libraries, name)));
+  }
 }
 
 }  // namespace
 
 std::vector<std::string> context_differences(const RecordedRun& base, const RecordedRun& now,
                                              const std::string& device) {
-  std::vector<std::string> differences;
-  append_differences(kAllDevices, base.context, now.context, differences);
-  if (device != "simulated") append_differences(kTimedDevices, base.context, now.context, differences);
-  if (device == "cpu") append_differences(kCpu, base.context, now.context, differences);
-  if (device == "cuda") append_differences(kCuda, base.context, now.context, differences);
+  const RecordContext& then = base.context;
+  const RecordContext& today = now.context;
+  Texts differences;
+  compare("images differ", then.images, today.images, differences);
+  compare("seed differs", then.seed, today.seed, differences);
+  if (device != "simulated") {
+    compare("sanitizers differ", then.is_sanitized, today.is_sanitized, differences);
+    compare("build type differs", then.build_type, today.build_type, differences);
+    compare("length of a sample differs", then.sample_milliseconds, today.sample_milliseconds, differences);
+    compare("isolation of cases differs", then.isolate, today.isolate, differences);
+    compare("calls for a profiler differ", then.profile_calls, today.profile_calls, differences);
+    compare("flags of Google Benchmark differ", then.google_benchmark_flags, today.google_benchmark_flags, differences);
+  }
+  if (device == "cpu") {
+    compare("compiler changed", then.compiler, today.compiler, differences);
+    compare("compiler flags differ", then.compiler_flags, today.compiler_flags, differences);
+    compare("flags of the CPU variants differ", then.cpu_variant_flags, today.cpu_variant_flags, differences);
+  }
+  if (device == "cuda") {
+    compare("CUDA compiler changed", then.cuda_compiler, today.cuda_compiler, differences);
+    compare("CUDA architectures differ", then.cuda_architectures, today.cuda_architectures, differences);
+  }
   if (device == "simulated") {
-    const ExecutedPtx then = executed_ptx_of(base);
-    const ExecutedPtx today = executed_ptx_of(now);
-    if (then.compiler != today.compiler && !same_ptx(then, today)) {
-      differences.push_back(difference("CUDA compiler changed", then.compiler, today.compiler));
-    }
+    const RecordedPtx ptx = executed_ptx_of(then);
+    const RecordedPtx other = executed_ptx_of(today);
+    const bool same_ptx = !ptx.sha256.empty() && ptx.sha256 == other.sha256;
+    if (!same_ptx) compare("CUDA compiler changed", compiler_of(ptx), compiler_of(other), differences);
   }
   // In merged runs the machine of each case is compared, in case_differences.
-  if (!is_merged(base) && !is_merged(now)) {
-    append_machine_differences(base.context, now.context, device, differences);
-  }
+  if (!then.machines && !today.machines) compare_machines(then.machine, today.machine, device, differences);
   return differences;
 }
 
 std::vector<std::string> case_differences(const RecordedRun& base_run, const RecordedCase& base,
                                           const RecordedRun& new_run, const RecordedCase& now) {
-  std::vector<std::string> differences;
-  const ordered_json& then = machine_of(base_run, base);
-  const ordered_json& today = machine_of(new_run, now);
-  if (is_merged(base_run) || is_merged(new_run)) append_machine_differences(then, today, base.device, differences);
-  if (base.shape != now.shape) differences.push_back(difference("shape differs", base.shape, now.shape));
-  if (base.input != now.input) differences.push_back(difference("input differs", base.input, now.input));
-  if (base.time && now.time && base.time->of != now.time->of) {
-    differences.push_back(difference("a different kind of time was taken", base.time->of, now.time->of));
+  Texts differences;
+  const RecordedMachine& then = base_run.context.machine_of(base.session);
+  const RecordedMachine& today = new_run.context.machine_of(now.session);
+  if (base_run.context.machines || new_run.context.machines) {
+    compare_machines(then, today, base.device, differences);
   }
-  if (base.time && now.time && base.time->cache != now.time->cache) {
-    differences.push_back(difference("the caches were in a different state", base.time->cache, now.time->cache));
+  compare("shape differs", base.shape, now.shape, differences);
+  compare("input differs", base.input, now.input, differences);
+  if (base.time && now.time) {
+    compare("a different kind of time was taken", base.time->of, now.time->of, differences);
+    compare("the caches were in a different state", base.time->cache, now.time->cache, differences);
   }
-  if (base.counters && now.counters && base.counters->images_executed != now.counters->images_executed) {
-    differences.push_back(
-        difference("images executed differ", base.counters->images_executed, now.counters->images_executed));
+  if (base.counters && now.counters) {
+    compare("images executed differ", base.counters->images_executed, now.counters->images_executed, differences);
   }
   if (base.time.has_value() != now.time.has_value() || base.counters.has_value() != now.counters.has_value()) {
     differences.emplace_back("one is timed, the other counted");
   }
   if (base.library()) {
-    std::ranges::move(library_differences(then, today, base.variant), std::back_inserter(differences));
-    if (base.choice != now.choice) {
-      differences.push_back(difference("the library chose another algorithm", base.choice, now.choice));
-    }
+    compare_libraries(then, today, base.variant, differences);
+    compare("the library chose another algorithm", base.choice, now.choice, differences);
   }
   return differences;
 }
 
-ordered_json comparable_context(const RecordedRun& run) {
-  ordered_json kept = ordered_json::object();
-  const auto keep = [&kept, &run](const char* pointer) {
-    const ordered_json value = value_at(run.context, pointer);
-    if (!value.is_null()) kept[ordered_json::json_pointer(pointer)] = value;
-  };
-  const auto keep_facts = [&keep](std::span<const Fact> facts) {
-    for (const Fact& fact : facts) keep(fact.pointer);
-  };
-  keep_facts(kAllDevices);
-  keep_facts(kTimedDevices);
-  keep_facts(kTimedMachine);
-  keep_facts(kCpu);
-  keep_facts(kProcessor);
-  keep_facts(kCuda);
-  keep_facts(kHosts);
-  for (const char* const pointer :
-       {"/date", "/program/commit", "/program/dirty", "/program/ptx", "/devices", "/libraries"}) {
-    keep(pointer);
-  }
-  if (is_merged(run)) {
-    keep("/machines");
-    keep("/sessions");
-  }
-  return kept;
-}
-
 std::vector<std::string> context_notes(const RecordedRun& base, const RecordedRun& now) {
-  std::vector<std::string> notes;
+  Texts notes;
   for (const RecordedRun* const run : {&base, &now}) {
     if (!run->complete)
       notes.push_back(fmt::format("{} is not complete: the run was interrupted or is still running", run->file));
-    if (const std::string from = text_at(run->context, "/imported/from"); !from.empty()) {
+    if (!run->context.imported_from.empty()) {
       notes.push_back(
           fmt::format("{} was written by {}: its results were not verified here, its benchmarks not measured "
                       "in turns, and what they were compiled with is not known",
-                      printable(run->file), from));
+                      printable(run->file), run->context.imported_from));
     }
   }
-  append_differences(kHosts, base.context, now.context, notes);
-  const ExecutedPtx then = executed_ptx_of(base);
-  const ExecutedPtx today = executed_ptx_of(now);
+  compare("the hosts differ", base.context.machine.host, now.context.machine.host, notes);
+  compare("the kernels differ", base.context.machine.kernel, now.context.machine.kernel, notes);
+  compare("the frequency governors differ", base.context.machine.governor, now.context.machine.governor, notes);
+  const RecordedPtx then = executed_ptx_of(base.context);
+  const RecordedPtx today = executed_ptx_of(now.context);
   if (!then.sha256.empty() && !today.sha256.empty() && then.sha256 != today.sha256) {
-    notes.push_back(then.compiler == today.compiler
-                        ? fmt::format("the kernels' PTX differs, made by the same {}: their code changed",
-                                      printable(today.compiler))
-                        : "the kernels' PTX differs, and so does its compiler");
+    notes.push_back(
+        compiler_of(then) == compiler_of(today)
+            ? fmt::format("the kernels' PTX differs, made by the same {}: their code changed", compiler_of(today))
+            : "the kernels' PTX differs, and so does its compiler");
   }
   return notes;
 }

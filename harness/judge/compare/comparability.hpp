@@ -1,7 +1,6 @@
 // Whether two recorded runs can be compared: what has to be the same, and where they differ.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -22,10 +21,6 @@ std::vector<std::string> context_differences(const RecordedRun& base, const Reco
 /// algorithm; where a run was merged from shards, also the machine that measured the case. Empty if it can.
 std::vector<std::string> case_differences(const RecordedRun& base_run, const RecordedCase& base,
                                           const RecordedRun& new_run, const RecordedCase& now);
-
-/// The part of a record's context that the comparisons here look at, with the commit and the date: enough to compare
-/// later.
-nlohmann::ordered_json comparable_context(const RecordedRun& run);
 
 /// Differences that do not forbid a comparison and should be known: another host or kernel, kernels whose PTX changed
 /// under the same compiler, runs that did not complete. One line each.

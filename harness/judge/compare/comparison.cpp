@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <string_view>
 
@@ -14,7 +13,6 @@
 #include "harness/judge/compare/recorded_change.hpp"
 #include "harness/measure/statistics/statistics.hpp"
 #include "support/errors.hpp"
-#include "support/json_place.hpp"
 #include "support/nearest_name.hpp"
 #include "support/text_pattern.hpp"
 
@@ -188,7 +186,7 @@ class Comparer {
     }
     const VerdictLimits& limits = result_.options.limits;
     compared.change = recorded_change(pair.base->time->samples, pair.now->time->samples, limits.alpha);
-    const bool imported = value_at(result_.now.context, "/imported").is_object();  // from a program with other options
+    const bool imported = !result_.now.context.imported_from.empty();  // from a program with other options
     const auto too_few = [&limits, imported](std::size_t count, const char* what) {
       return fmt::format("only {} {}; {} are needed at {:g}%: run with {} {} or more", count, what,
                          fewest_samples(limits.alpha), limits.alpha * 100, imported ? "repetitions:" : "--repetitions",

@@ -3,16 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <initializer_list>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <vector>
 
 #include "harness/judge/compare/change_text.hpp"
+#include "harness/judge/compare/judged_report.hpp"
+#include "harness/measure/records/record_context_json.hpp"
+#include "harness/measure/statistics/interval_json.hpp"
 #include "support/errors.hpp"
 #include "support/json_null.hpp"
 #include "support/json_place.hpp"
-#include "support/markdown.hpp"
-#include "support/printable.hpp"
+#include "support/json_text.hpp"
 #include "support/text_table.hpp"
 
 namespace convladder {
@@ -25,10 +28,10 @@ bool timed(const ComparedCase& one) { return one.base_median_ns && one.new_media
 
 /// A run as text: its file, the program that made it, its date and number of cases.
 std::string run_text(const RecordedRun& run) {
-  const auto text = [&run](const char* pointer) { return text_at(run.context, pointer, "unknown"); };
+  const RecordContext& context = run.context;
   return fmt::format("{}, {}, {}",
-                     program_text(run.file, text("/program/commit"), value_at(run.context, "/program/dirty") == true),
-                     text("/date"), plural(run.cases.size(), "case"));
+                     program_text(run.file, text_or_unknown(context.commit), context.dirty.value_or(false)),
+                     text_or_unknown(context.date), plural(run.cases.size(), "case"));
 }
 
 /// How far the controls have moved, which should not: smaller changes cannot be seen between these two records.
@@ -71,12 +74,6 @@ std::vector<std::string> all_notes(const Comparison& comparison) {
   return notes;
 }
 
-std::string explanation(const ComparedCase& one) {
-  std::string text = one.reason;
-  if (!one.cause.empty()) text += (text.empty() ? "" : "; ") + one.cause;
-  return text;
-}
-
 /// The disturbances of both sides as text: "base: disturbed: others used 1.6 of 2 cores"; empty where both were
 /// measured on a quiet machine.
 std::string disturbance_text(const ComparedCase& one) {
@@ -117,38 +114,6 @@ std::vector<std::string> figures_of(const ComparedCase& one) {
           bounds_text(one.beside),           std::string(case_verdict_name(one.verdict))};
 }
 
-std::vector<TextColumn> columns_of(const char* name) {
-  return {{name, "", false},     {"base", "", true},    {"new", "", true},
-          {"change", "%", true}, {"bounds", "%", true}, {"beside witness", "%", true},
-          {"verdict", "", false}};
-}
-
-std::string group_table(const std::vector<const ComparedCase*>& group) {
-  std::vector<std::vector<std::string>> rows;
-  for (const ComparedCase* const one : group) {
-    rows.push_back(figures_of(*one));
-    rows.back().insert(rows.back().begin(), one->variant);
-  }
-  return text_table(columns_of("variant"), rows);
-}
-
-/// The cases with one verdict; those with the same reason together.
-std::string cases_of(const Comparison& comparison, CaseVerdict verdict) {
-  IdsByReason ids;
-  for (const ComparedCase& one : comparison.cases) {
-    if (one.verdict != verdict) continue;
-    std::string reason = explanation(one);
-    if (verdict == CaseVerdict::regressed || verdict == CaseVerdict::improved) {
-      const std::string proof = proof_text(one);
-      if (!proof.empty()) reason = reason.empty() ? proof : fmt::format("{}; {}", proof, reason);
-      const std::string disturbance = disturbance_text(one);
-      if (!disturbance.empty()) reason += (reason.empty() ? "" : "; ") + disturbance;
-    }
-    add_id(ids, reason, one.id);
-  }
-  return verdict_section(verdict, ids, ids.size() + comparison.cases.size());
-}
-
 ordered_json counters_json(const std::vector<MovedCounter>& counters) {
   ordered_json list = ordered_json::array();
   for (const MovedCounter& one : counters) list.push_back({{"name", one.name}, {"base", one.base}, {"new", one.now}});
@@ -174,7 +139,8 @@ ordered_json case_json(const ComparedCase& one) {
 }
 
 ordered_json run_json(const RecordedRun& run) {
-  const auto value = [&run](const char* pointer) { return value_at(run.context, pointer); };
+  const ordered_json context = context_json(run.context);
+  const auto value = [&context](const char* pointer) { return value_at(context, pointer); };
   return {{"file", run.file},       {"commit", value("/program/commit")}, {"dirty", value("/program/dirty")},
           {"date", value("/date")}, {"host", value("/host/name")},        {"ptx", value("/program/ptx")}};
 }
@@ -189,66 +155,72 @@ std::string exit_text(const Comparison& comparison) {
   return fmt::format("{} (exit code {})", outcome(), code);
 }
 
+/// Joins the texts that are not empty.
+std::string joined(std::initializer_list<std::string> texts) {
+  std::string all;
+  for (const std::string& text : texts) {
+    if (!text.empty()) all += (all.empty() ? "" : "; ") + text;
+  }
+  return all;
+}
+
+JudgedReport report_of(const Comparison& comparison) {
+  const VerdictLimits& limits = comparison.options.limits;
+  JudgedReport report;
+  report.base = run_text(comparison.base);
+  report.now = run_text(comparison.now);
+  report.columns = {{"base", "", true},
+                    {"new", "", true},
+                    {"change", "%", true},
+                    {"bounds", "%", true},
+                    {"beside witness", "%", true},
+                    {"verdict", "", false}};
+  report.more_sections = disturbance_section(comparison);
+  report.notes = all_notes(comparison);
+  report.limits = fmt::format(
+      "regressed: proved above +{:g}%; pass: proved below +{:g}%; each bound is wrong in at most {:g}% "
+      "of comparisons where nothing drifts",
+      limits.tau * 100, limits.delta * 100, limits.alpha * 100);
+  report.outcome = exit_text(comparison);
+  std::set<std::string> compared;  // of other groups all cases are listed with the reason
+  for (const ComparedCase& one : comparison.cases) {
+    if (timed(one) && one.change) compared.insert(one.group);
+  }
+  for (const ComparedCase& one : comparison.cases) {
+    const std::string table = timed(one) && compared.contains(one.group) ? one.group + ", measured" : "";
+    const std::string why = joined({one.reason, one.cause, disturbance_text(one)});
+    const bool moved = one.verdict == CaseVerdict::regressed || one.verdict == CaseVerdict::improved;
+    const std::string reason = moved ? joined({proof_text(one), why}) : joined({one.reason, one.cause});
+    report.rows.push_back({one.id, table, one.variant, figures_of(one), one.verdict, reason, why});
+  }
+  return report;
+}
+
 }  // namespace
 
 std::string comparison_text(const Comparison& comparison) {
-  std::string text = indented(fmt::format("base  {}", run_text(comparison.base)), 0) +
-                     indented(fmt::format("new   {}", run_text(comparison.now)), 0);
-  for (const auto& group : by_group(comparison.cases, timed)) {
-    const bool compared = std::ranges::any_of(group, [](const ComparedCase* one) { return one->change.has_value(); });
-    if (!compared) continue;  // all of them are listed below with the reason
-    text += fmt::format("\n{}, measured\n{}", group.front()->group, group_table(group));
-  }
-  for (const CaseVerdict verdict : kAllVerdicts) {
-    if (verdict != CaseVerdict::pass) text += cases_of(comparison, verdict);
-  }
-  text += disturbance_section(comparison);
-  text += '\n';
-  text += notes_text(all_notes(comparison));
-  const VerdictLimits& limits = comparison.options.limits;
-  text += indented(
-      fmt::format("regressed: proved above +{:g}%; pass: proved below +{:g}%; each bound is wrong in at most {:g}% "
-                  "of comparisons where nothing drifts",
-                  limits.tau * 100, limits.delta * 100, limits.alpha * 100),
-      0);
-  text += indented(fmt::format("{}: {}", exit_text(comparison), counts_text(comparison)), 0);
-  return text;
+  const JudgedReport report = report_of(comparison);
+  return indented("base  " + report.base, 0) + indented("new   " + report.now, 0) + judged_text(report);
 }
 
-std::string comparison_markdown(const Comparison& comparison) {
-  std::string text = fmt::format("**{}**: {}\n\n", exit_text(comparison), counts_text(comparison));
-  text += fmt::format("- base {}\n- new {}\n", markdown_text(run_text(comparison.base)),
-                      markdown_text(run_text(comparison.now)));
-  text += markdown_list(all_notes(comparison));
-  std::vector<std::vector<std::string>> rows;
-  for (const CaseVerdict verdict : kAllVerdicts) {
-    for (const ComparedCase& one : comparison.cases) {
-      if (one.verdict != verdict) continue;
-      std::string why = explanation(one);
-      const std::string disturbance = disturbance_text(one);
-      if (!disturbance.empty()) why += (why.empty() ? "" : "; ") + disturbance;
-      std::vector<std::string>& row = rows.emplace_back(figures_of(one));
-      row.insert(row.begin(), one.id);
-      row.push_back(why);
-    }
-  }
-  std::vector<TextColumn> columns = columns_of("case");
-  columns.push_back({"why", "", false});
-  return text + '\n' + markdown_table(columns, rows);
-}
+std::string comparison_markdown(const Comparison& comparison) { return judged_markdown(report_of(comparison)); }
 
-ordered_json comparison_json(const Comparison& comparison) {
+std::string comparison_json_text(const Comparison& comparison) {
   ordered_json cases = ordered_json::array();
   for (const ComparedCase& one : comparison.cases) cases.push_back(case_json(one));
+  ordered_json counts = ordered_json::object();
+  for (const CaseVerdict verdict : kAllVerdicts) {
+    counts[std::string(case_verdict_name(verdict))] = comparison.count(verdict);
+  }
   const VerdictLimits& limits = comparison.options.limits;
-  return {{"kind", "comparison"},
-          {"base", run_json(comparison.base)},
-          {"new", run_json(comparison.now)},
-          {"limits", {{"tau", limits.tau}, {"delta", limits.delta}, {"alpha", limits.alpha}}},
-          {"exit_code", comparison.exit_code()},
-          {"counts", counts_json(comparison)},
-          {"notes", all_notes(comparison)},
-          {"cases", std::move(cases)}};
+  return json_text({{"kind", "comparison"},
+                    {"base", run_json(comparison.base)},
+                    {"new", run_json(comparison.now)},
+                    {"limits", {{"tau", limits.tau}, {"delta", limits.delta}, {"alpha", limits.alpha}}},
+                    {"exit_code", comparison.exit_code()},
+                    {"counts", std::move(counts)},
+                    {"notes", all_notes(comparison)},
+                    {"cases", std::move(cases)}});
 }
 
 }  // namespace convladder

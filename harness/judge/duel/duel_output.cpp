@@ -1,14 +1,15 @@
 #include "harness/judge/duel/duel_output.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "harness/judge/compare/change_text.hpp"
+#include "harness/judge/compare/judged_report.hpp"
 #include "harness/measure/plan/arguments.hpp"
+#include "harness/measure/statistics/interval_json.hpp"
 #include "harness/measure/statistics/statistics.hpp"
 #include "support/errors.hpp"
 #include "support/json_null.hpp"
@@ -61,20 +62,6 @@ std::vector<std::string> figures_of(const DuelCase& one) {
           bounds_text(one.change()),
           rounds_text(one),
           std::string(case_verdict_name(one.verdict))};
-}
-
-std::vector<TextColumn> columns_of(const char* name) {
-  return {{name, "", false},     {"base", "", true},   {"new", "", true},     {"ratio", "", true},
-          {"bounds", "%", true}, {"rounds", "", true}, {"verdict", "", false}};
-}
-
-std::string group_table(const std::vector<const DuelCase*>& group) {
-  std::vector<std::vector<std::string>> rows;
-  for (const DuelCase* const one : group) {
-    rows.push_back(figures_of(*one));
-    rows.back().insert(rows.back().begin(), variant_text(*one));
-  }
-  return text_table(columns_of("variant"), rows);
 }
 
 std::string control_text(const DuelResult& result) {
@@ -132,16 +119,6 @@ std::vector<std::string> all_notes(const DuelReport& report) {
   return notes;
 }
 
-/// The cases with one verdict; those with the same reason together. The text only counts skipped ones; Markdown and
-/// JSON list each.
-std::string cases_of(const DuelResult& result, CaseVerdict verdict) {
-  IdsByReason ids;
-  for (const DuelCase& one : result.cases) {
-    if (one.verdict == verdict) add_id(ids, one.reason, one.id);
-  }
-  return verdict_section(verdict, ids, verdict == CaseVerdict::skipped ? 2 : result.cases.size());
-}
-
 ordered_json rounds_json(const std::vector<DuelRound>& rounds) {
   ordered_json list = ordered_json::array();
   for (const DuelRound& round : rounds) list.push_back(round_to_json(round));
@@ -182,44 +159,35 @@ ordered_json control_json(const DuelResult& result) {
 
 ordered_json side_json(const OtherProgram& program) { return {{"path", program.path}, {"program", program.program}}; }
 
+JudgedReport report_of(const DuelReport& duel) {
+  JudgedReport report;
+  report.base = side_text(duel.base);
+  report.now = side_text(duel.now);
+  report.columns = {{"base", "", true},    {"new", "", true},    {"ratio", "", true},
+                    {"bounds", "%", true}, {"rounds", "", true}, {"verdict", "", false}};
+  report.remarks = {control_text(duel.result)};
+  report.notes = all_notes(duel);
+  report.limits = limits_text(duel);
+  report.outcome = exit_text(duel.result);
+  report.most_skipped = 2;  // more of them are only counted; Markdown and JSON list each
+  for (const DuelCase& one : duel.result.cases) {
+    const std::string title = fmt::format("{}, {} in turns, layer time of a call", one.group,
+                                          is_predicted(one.device) ? "predicted" : "measured");
+    report.rows.push_back(
+        {one.id, one.screened ? title : "", variant_text(one), figures_of(one), one.verdict, one.reason, one.reason});
+  }
+  return report;
+}
+
 }  // namespace
 
 std::string duel_text(const DuelReport& report) {
-  std::string text = fmt::format("base  {}\nnew   {}\n", side_text(report.base), side_text(report.now));
-  for (const auto& group :
-       by_group(report.result.cases, [](const DuelCase& one) { return one.screened.has_value(); })) {
-    text += fmt::format("\n{}, {} in turns, layer time of a call\n{}", group.front()->group,
-                        is_predicted(group.front()->device) ? "predicted" : "measured", group_table(group));
-  }
-  for (const CaseVerdict verdict : kAllVerdicts) {
-    if (verdict != CaseVerdict::pass) text += cases_of(report.result, verdict);
-  }
-  text += '\n';
-  text += indented(control_text(report.result), 0);
-  text += notes_text(all_notes(report));
-  text += indented(limits_text(report), 0);
-  text += indented(fmt::format("{}: {}", exit_text(report.result), counts_text(report.result)), 0);
-  return text;
+  const JudgedReport judged = report_of(report);
+  return fmt::format("base  {}\nnew   {}\n{}", judged.base, judged.now, judged_text(judged));
 }
 
 std::string duel_markdown(const DuelReport& report) {
-  const DuelResult& result = report.result;
-  std::string text = fmt::format("**{}**: {}\n\n- base {}\n- new {}\n- {}\n", exit_text(result), counts_text(result),
-                                 markdown_text(side_text(report.base)), markdown_text(side_text(report.now)),
-                                 markdown_text(control_text(result)));
-  text += markdown_list(all_notes(report));
-  std::vector<std::vector<std::string>> rows;
-  for (const CaseVerdict verdict : kAllVerdicts) {
-    for (const DuelCase& one : result.cases) {
-      if (one.verdict != verdict) continue;
-      std::vector<std::string>& row = rows.emplace_back(figures_of(one));
-      row.insert(row.begin(), one.id);
-      row.push_back(one.reason);
-    }
-  }
-  std::vector<TextColumn> columns = columns_of("case");
-  columns.push_back({"why", "", false});
-  return text + fmt::format("\n{}\n{}\n", markdown_table(columns, rows), markdown_text(limits_text(report)));
+  return fmt::format("{}\n{}\n", judged_markdown(report_of(report)), markdown_text(limits_text(report)));
 }
 
 ordered_json duel_json(const DuelReport& report) {
@@ -227,6 +195,10 @@ ordered_json duel_json(const DuelReport& report) {
   const DuelLimits& limits = report.settings.limits;
   ordered_json cases = ordered_json::array();
   for (const DuelCase& one : result.cases) cases.push_back(case_json(one));
+  ordered_json counts = ordered_json::object();
+  for (const CaseVerdict verdict : kAllVerdicts) {
+    counts[std::string(case_verdict_name(verdict))] = result.count(verdict);
+  }
   return {{"schema_version", kDuelSchemaVersion},
           {"kind", "duel"},
           {"base", side_json(report.base)},
@@ -241,7 +213,7 @@ ordered_json duel_json(const DuelReport& report) {
             {"seed", report.settings.seed},
             {"extra_percent", report.settings.extra_percent}}},
           {"exit_code", result.exit_code()},
-          {"counts", counts_json(result)},
+          {"counts", std::move(counts)},
           {"notes", all_notes(report)},
           {"control", control_json(result)},
           {"cases", std::move(cases)}};

@@ -5,14 +5,9 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <tuple>
 
-#include "harness/judge/explain/explanation.hpp"
-#include "harness/measure/records/case_json.hpp"
-#include "harness/measure/records/recorded_run.hpp"
-#include "harness/measure/runs/derived_ladders.hpp"
 #include "harness/measure/runs/step_causes.hpp"
 #include "harness/measure/runs/step_words.hpp"
 #include "support/errors.hpp"
@@ -26,8 +21,6 @@
 namespace convladder {
 namespace {
 
-using nlohmann::ordered_json;
-
 const char* const kWords = "A sector has 32 bytes, a pass is one over shared memory's banks. ";
 const char* const kMore = "More: --all, --numbers, --layer.";
 
@@ -38,24 +31,27 @@ bool is_measured(const LadderSteps& one) {
 }
 
 /// How much is known of a ladder, for comparing: times before predictions, then the number of stages, then work.
-auto knowledge(const LadderSteps& one) { return std::tuple(is_measured(one), one.steps.size(), one.of->flop); }
+auto knowledge(const ExplainedLadder& one) {
+  return std::tuple(is_measured(one.ladder), one.ladder.steps.size(), one.ladder.of->flop);
+}
 
-const LadderSteps* best_known(const std::vector<const LadderSteps*>& of) {
-  const LadderSteps* best = nullptr;
-  for (const LadderSteps* one : of) {
+const ExplainedLadder* best_known(const std::vector<const ExplainedLadder*>& of) {
+  const ExplainedLadder* best = nullptr;
+  for (const ExplainedLadder* one : of) {
     if (best == nullptr || knowledge(*one) > knowledge(*best)) best = one;
   }
   return best;
 }
 
 /// The layer of which most is known over all families; empty if none is offered.
-std::vector<std::string> best_known_layer(const std::vector<const LadderSteps*>& offered) {
+std::vector<std::string> best_known_layer(const std::vector<const ExplainedLadder*>& offered) {
   std::map<std::string, std::tuple<bool, std::size_t, double>> known;
-  for (const LadderSteps* one : offered) {
-    auto& [measured, steps, flop] = known[layer_of(*one->of)];
-    measured = measured || is_measured(*one);
-    steps = std::max(steps, one->steps.size());
-    flop = std::max(flop, one->of->flop);
+  for (const ExplainedLadder* one : offered) {
+    auto& [measured, steps, flop] = known[layer_of(*one->ladder.of)];
+    const auto [is_timed, count, work] = knowledge(*one);
+    measured = measured || is_timed;
+    steps = std::max(steps, count);
+    flop = std::max(flop, work);
   }
   const auto best = std::ranges::max_element(
       known, {}, [](const auto& layer) -> const auto& { return layer.second; });
@@ -117,84 +113,61 @@ std::string machine_text(const ExplainedLadder& one) {
   return text;
 }
 
-}  // namespace
-
-ExplainedRun::ExplainedRun(const ordered_json& record, const std::string& file, const std::string& gpu)
-    : ladders_(read_ladders(JsonPlace(record, file).at("ladders"))), gpu_(gpu) {
-  const JsonPlace run(record, file);
-  if (run.at("schema_version").text() != kRunSchemaVersion || run.at("kind").text() != "run") {
-    run.fail(fmt::format("expected a run of single layers of schema version \"{}\"", kRunSchemaVersion));
-  }
-  cases_ = read_whole_cases(run.at("cases"));
-  variants_ = read_variants(run.at("variants"));
-  for (const RecordedCase& one : cases_) {
-    if (one.id.size() > kLongestId) run.at("cases").fail(fmt::format("an id of more than {} bytes", kLongestId));
-  }
-  all_ = steps_of(cases_, variants_, ladders_, gpu_);
-}
-
-ExplainedLadder ExplainedRun::explained(const LadderSteps& one) const {
-  ExplainedLadder explained{.ladder = one,
-                            .floor_operations_ns = std::nullopt,
-                            .floor_bytes_ns = std::nullopt,
-                            .measured = is_measured(one),
-                            .gpu = {},
-                            .timed = one.steps.size(),
-                            .not_quiet = 0,
-                            .missing = {},
-                            .best = {}};
-  if (const RecordedLadder* const ladder = find_ladder(ladders_, *one.of)) {
-    explained.floor_operations_ns = ladder->floor_operations_ns;
-    explained.floor_bytes_ns = ladder->floor_bytes_ns;
-    explained.best = ladder->best;
-  }
-  if (std::ranges::any_of(one.steps, [](const Step& step) { return step.kind == "predicted"; })) explained.gpu = gpu_;
-  for (const RecordedCase& other : cases_) {
-    if (other.place() != one.of->place() || !other.rung) continue;
-    if (other.quality && other.quality->is_marked()) ++explained.not_quiet;
+/// The ladder with the facts that are printed around its steps.
+ExplainedLadder explained(const ExplainedRun& run, ExplainedLadder one) {
+  const std::vector<Step>& steps = one.ladder.steps;
+  one.measured = is_measured(one.ladder);
+  one.timed = steps.size();
+  if (std::ranges::any_of(steps, [](const Step& step) { return step.kind == "predicted"; })) one.gpu = run.gpu;
+  for (const RecordedCase& other : run.cases) {
+    if (other.place() != one.ladder.of->place() || !other.rung) continue;
+    if (other.quality && other.quality->is_marked()) ++one.not_quiet;
     if (other.time || other.counters) continue;
-    explained.missing.add(fmt::format("{}: {}", other.status, other.reason), printable(other.variant));
+    one.missing.add(fmt::format("{}: {}", other.status, other.reason), printable(other.variant));
   }
-  return explained;
+  return one;
 }
+
+}  // namespace
 
 std::vector<ExplainedLadder> ExplainedRun::chosen(const std::vector<std::string>& layers,
                                                   const std::string& filter) const {
   const TextPattern wanted("--case", filter);
-  std::vector<const LadderSteps*> offered;
-  for (const LadderSteps& one : all_) {
+  std::vector<const ExplainedLadder*> offered;
+  for (const ExplainedLadder& one : ladders) {
     const auto matches = [&](const RecordedCase& other) {
-      return other.place() == one.of->place() && wanted.matches(other.id);
+      return other.place() == one.ladder.of->place() && wanted.matches(other.id);
     };
-    if (filter.empty() || std::ranges::any_of(cases_, matches)) offered.push_back(&one);
+    if (filter.empty() || std::ranges::any_of(cases, matches)) offered.push_back(&one);
   }
   std::vector<std::string> known;
   std::vector<std::string> families;
-  for (const LadderSteps* one : offered) {
-    if (std::ranges::find(known, layer_of(*one->of)) == known.end()) known.push_back(layer_of(*one->of));
-    if (std::ranges::find(families, one->of->family) == families.end()) families.push_back(one->of->family);
+  for (const ExplainedLadder* one : offered) {
+    if (std::ranges::find(known, layer_of(*one->ladder.of)) == known.end()) known.push_back(layer_of(*one->ladder.of));
+    if (std::ranges::find(families, one->ladder.of->family) == families.end())
+      families.push_back(one->ladder.of->family);
   }
   require_known("--layer", layers, known);
   std::vector<ExplainedLadder> list;
   const auto best_of = [&](const std::string& family, const std::string& layer) {
-    std::vector<const LadderSteps*> of;
-    for (const LadderSteps* one : offered) {
-      if (one->of->family == family && (layer.empty() || layer_of(*one->of) == layer)) of.push_back(one);
+    std::vector<const ExplainedLadder*> of;
+    for (const ExplainedLadder* one : offered) {
+      if (one->ladder.of->family == family && (layer.empty() || layer_of(*one->ladder.of) == layer)) of.push_back(one);
     }
     return best_known(of);
   };
   if (!filter.empty()) {
-    for (const LadderSteps* one : offered) {
-      const bool is_asked = layers.empty() || std::ranges::find(layers, layer_of(*one->of)) != layers.end();
-      if (is_asked) list.push_back(explained(*one));
+    for (const ExplainedLadder* one : offered) {
+      const bool is_asked = layers.empty() || std::ranges::find(layers, layer_of(*one->ladder.of)) != layers.end();
+      if (is_asked) list.push_back(explained(*this, *one));
     }
     return list;
   }
   for (const std::string& layer : layers.empty() ? best_known_layer(offered) : layers) {
     for (const std::string& family : families) {
-      const LadderSteps* best = best_of(family, layer);
+      const ExplainedLadder* best = best_of(family, layer);
       if (best == nullptr && layers.empty()) best = best_of(family, "");  // a folder may be counted on other sizes
-      if (best != nullptr) list.push_back(explained(*best));
+      if (best != nullptr) list.push_back(explained(*this, *best));
     }
   }
   return list;
@@ -250,16 +223,6 @@ std::string steps_markdown(const std::vector<ExplainedLadder>& ladders) {
     for (const std::string& line : one.missing.lines()) text += fmt::format("- {}\n", markdown_text(line));
   }
   return text;
-}
-
-ordered_json steps_json(const std::vector<ExplainedLadder>& ladders) {
-  ordered_json list = ordered_json::array();
-  for (const ExplainedLadder& one : ladders) {
-    ordered_json& json = list.emplace_back(place_json(*one.ladder.of));
-    json["steps"] = ordered_json::array();
-    for (const Step& step : one.ladder.steps) json["steps"].push_back(step_json(step));
-  }
-  return list;
 }
 
 }  // namespace convladder

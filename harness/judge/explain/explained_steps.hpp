@@ -2,10 +2,11 @@
 #pragma once
 
 #include <cstddef>
-#include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "harness/measure/records/record_context.hpp"
 #include "harness/measure/runs/steps.hpp"
 #include "support/reasons.hpp"
 
@@ -16,34 +17,27 @@ struct ExplainedLadder {
   LadderSteps ladder;
   std::optional<double> floor_operations_ns;  ///< none without a floor
   std::optional<double> floor_bytes_ns;       ///< none as well where its data fits into the cache
+  std::string best;                           ///< the stage at which a short text ends; empty: it has all stages
+  // Only where it was chosen to be explained:
   bool measured = false;
   std::string gpu;            ///< the one whose predictions are mentioned; empty where there are none
   std::size_t timed = 0;      ///< stages with a result, shown or not
   std::size_t not_quiet = 0;  ///< stages that were measured on a machine that was busy
   Reasons missing;            ///< stages without a result, by reason
-  std::string best;           ///< the stage at which a short text ends; empty: it has all stages
 };
 
-/// The cases of a record and their explanations.
-class ExplainedRun {
- public:
-  /// `record` is a run.json, `file` what messages call it; it must outlive this. Throws UserError, in one line, if it
-  /// is not a run.
-  ExplainedRun(const nlohmann::ordered_json& record, const std::string& file, const std::string& gpu);
+/// A run whose stages are explained. Its ladders point into its cases, so it is moved and never copied.
+struct ExplainedRun {
+  RecordContext context;
+  std::vector<RecordedCase> cases;
+  std::vector<RecordedVariant> variants;
+  std::vector<ExplainedLadder> ladders;
+  std::string gpu;  ///< the one whose predictions are described
 
   /// The ladders of the named layers ("lenet72.conv1"; empty: the one of which most is known), for each family at the
   /// batch of which most is known; with a `filter` (a regular expression) every ladder with a case whose id matches.
   /// Throws UserError for a layer that the record lacks.
   std::vector<ExplainedLadder> chosen(const std::vector<std::string>& layers, const std::string& filter) const;
-
- private:
-  ExplainedLadder explained(const LadderSteps& one) const;
-
-  std::vector<RecordedCase> cases_;
-  std::vector<RecordedVariant> variants_;
-  std::vector<RecordedLadder> ladders_;
-  std::string gpu_;
-  std::vector<LadderSteps> all_;
 };
 
 /// Keeps only the stages on the way to the best one, along `builds_on`, where that is known; the others are only named.
@@ -52,6 +46,5 @@ void keep_way_to_best(std::vector<ExplainedLadder>& ladders);
 /// The steps as text for the terminal, in lines of at most `columns` characters.
 std::string steps_text(const std::vector<ExplainedLadder>& ladders, std::size_t columns);
 std::string steps_markdown(const std::vector<ExplainedLadder>& ladders);
-nlohmann::ordered_json steps_json(const std::vector<ExplainedLadder>& ladders);
 
 }  // namespace convladder

@@ -9,19 +9,14 @@
 #include <utility>
 
 #include "harness/measure/cases/counters.hpp"
-#include "harness/measure/records/case_json.hpp"
 #include "harness/measure/records/published_stage.hpp"
-#include "harness/measure/records/recorded_run.hpp"
 #include "simulator/counters/metrics.hpp"
 #include "support/errors.hpp"
-#include "support/json_place.hpp"
 #include "support/printable.hpp"
 #include "support/text_pattern.hpp"
 
 namespace convladder {
 namespace {
-
-using nlohmann::ordered_json;
 
 constexpr double kSmallestChange = 0.05;  // the smallest change of a counter that is mentioned
 constexpr int kPublishedBatch = 10000;  // the batch of most published ladders, for batches without figures of their own
@@ -65,13 +60,9 @@ std::vector<ExplainedChange> changes(const CaseCounters& below, const CaseCounte
 
 class Explainer {
  public:
-  Explainer(const JsonPlace& run, const std::string& filter)
-      : context_(run.at("context").object()),
-        all_(read_whole_cases(run.at("cases"))),
-        variants_(read_variants(run.at("variants"))) {
+  Explainer(const ExplainedRun& run, const std::string& filter) : run_(run) {
     const TextPattern wanted("--case", filter);
-    for (const RecordedCase& one : all_) {
-      if (one.id.size() > kLongestId) run.at("cases").fail(fmt::format("an id of more than {} bytes", kLongestId));
+    for (const RecordedCase& one : run.cases) {
       if (one.family != "cuda" || !wanted.matches(one.id)) continue;
       const Key key{one.network, one.layer, one.batch};
       if (std::ranges::find(order_, key) == order_.end()) order_.push_back(key);
@@ -88,7 +79,7 @@ class Explainer {
                            .real_gpu = {},
                            .stages = {},
                            .published = {}};
-      for (const RecordedVariant& variant : variants_) {
+      for (const RecordedVariant& variant : run_.variants) {
         if (variant.family == "cuda") add_stage(cases_.at(key), variant, group);
       }
       const auto predicted = [](const ExplainedStage& stage) { return !stage.predictions.empty(); };
@@ -136,7 +127,7 @@ class Explainer {
     if (const RecordedCase* const timed = case_of(cases, variant.name, &RecordedCase::time)) {
       stage.measured_ns = timed->time->median;
       stage.measured_of = printable(timed->time->of);
-      group.real_gpu = text_at(device_facts(context_, timed->device), "/name", printable(timed->device));
+      group.real_gpu = text_of(run_.context.machine.facts_of(timed->device), "name", printable(timed->device));
     }
     group.stages.push_back(std::move(stage));
   }
@@ -163,8 +154,8 @@ class Explainer {
     if (std::ranges::any_of(group.published, again)) return;  // the kernel's own time came first
     const auto stage = std::ranges::find(group.stages, known->variant, &ExplainedStage::variant);
     if (stage == group.stages.end()) return;
-    const auto on_gpu = std::ranges::find(stage->predictions, known->gpu, &PredictedFigure::gpu);
-    if (on_gpu == stage->predictions.end() || !on_gpu->runs()) return;
+    const PredictedFigure* const on_gpu = stage->prediction_on(std::string(known->gpu));
+    if (on_gpu == nullptr || !on_gpu->runs()) return;
     group.published.push_back({.source = figure.source,
                                .stage = figure.stage,
                                .what = figure.what,
@@ -176,21 +167,19 @@ class Explainer {
                                .high_ns = *on_gpu->high_ns});
   }
 
-  const ordered_json& context_;
-  std::vector<RecordedCase> all_;
-  std::vector<RecordedVariant> variants_;
+  const ExplainedRun& run_;
   std::vector<Key> order_;
   std::map<Key, Cases> cases_;
 };
 
 }  // namespace
 
-std::vector<ExplainedGroup> explain_run(const ordered_json& record, const std::string& file,
-                                        const std::string& filter) {
-  const JsonPlace run(record, file);
-  if (run.at("schema_version").text() != kRunSchemaVersion || run.at("kind").text() != "run") {
-    run.fail(fmt::format("expected a run of single layers of schema version \"{}\"", kRunSchemaVersion));
-  }
+const PredictedFigure* ExplainedStage::prediction_on(const std::string& gpu) const {
+  const auto found = std::ranges::find(predictions, gpu, &PredictedFigure::gpu);
+  return found == predictions.end() ? nullptr : &*found;
+}
+
+std::vector<ExplainedGroup> explain_run(const ExplainedRun& run, const std::string& filter) {
   return Explainer(run, filter).groups();
 }
 

@@ -3,18 +3,14 @@
 // was measured.
 #pragma once
 
-#include <cstddef>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "harness/judge/explain/explained_steps.hpp"
 #include "harness/measure/records/recorded_case.hpp"
 
 namespace convladder {
-
-/// The most bytes of a case's id: the matcher of a regular expression recurses over it.
-inline constexpr std::size_t kLongestId = 1024;
 
 /// A counter that differs from that of the stage below.
 struct ExplainedChange {
@@ -31,6 +27,9 @@ struct ExplainedStage {
   std::optional<double> measured_ns;         ///< on a real GPU, in the same record
   std::string measured_of;                   ///< "op" or "layer"
   std::string why_not;                       ///< status and reason where there is no figure
+
+  /// The prediction for that GPU; null if there is none.
+  const PredictedFigure* prediction_on(const std::string& gpu) const;
 };
 
 /// Somebody else's published figure for a stage, and the prediction for the GPU it was most likely measured on.
@@ -59,11 +58,9 @@ struct ExplainedGroup {
   std::vector<ExplainedPublished> published;
 };
 
-/// Explains the cases whose id matches `filter` (a regular expression; empty: all). `record` is a run.json, `file` what
-/// messages call it. A case without a prediction but with counters gets one. Throws UserError, in one line, if the file
-/// is not a run, and for a filter that is not a regular expression.
-std::vector<ExplainedGroup> explain_run(const nlohmann::ordered_json& record, const std::string& file,
-                                        const std::string& filter);
+/// Explains the cases whose id matches `filter` (a regular expression; empty: all). A case without a prediction but
+/// with counters gets one. Throws UserError, in one line, for a filter that is not a regular expression.
+std::vector<ExplainedGroup> explain_run(const ExplainedRun& run, const std::string& filter);
 
 /// Pairs of published stages that the predictions' geometric middles put in another order: "block-remap,
 /// shared-memory".

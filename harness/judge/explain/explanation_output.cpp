@@ -3,18 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "simulator/gpus/gpu_facts.hpp"
-#include "support/json_null.hpp"
 #include "support/markdown.hpp"
 #include "support/text_table.hpp"
 #include "support/units.hpp"
 
 namespace convladder {
 namespace {
-
-using nlohmann::ordered_json;
 
 constexpr std::size_t kMostChanges = 3;
 
@@ -43,11 +39,6 @@ std::string changes_text(const ExplainedStage& stage) {
   return text;
 }
 
-const PredictedFigure* on(const ExplainedStage& stage, const std::string& gpu) {
-  const auto found = std::ranges::find(stage.predictions, gpu, &PredictedFigure::gpu);
-  return found == stage.predictions.end() ? nullptr : &*found;
-}
-
 bool has_real_gpu(const ExplainedGroup& group) { return !group.real_gpu.empty(); }
 
 TextTableParts stage_table(const ExplainedGroup& group, const std::string& gpu) {
@@ -58,7 +49,7 @@ TextTableParts stage_table(const ExplainedGroup& group, const std::string& gpu) 
     table.columns.push_back({"predicted/measured", "", false});
   }
   for (const ExplainedStage& stage : group.stages) {
-    const PredictedFigure* const one = on(stage, gpu);
+    const PredictedFigure* const one = stage.prediction_on(gpu);
     const bool runs = one != nullptr && one->runs();
     std::vector<std::string> row = {
         stage.title,
@@ -140,57 +131,30 @@ std::string heading(const ExplainedGroup& group, const std::string& gpu) {
   return text;
 }
 
-std::string markdown_table(const TextTableParts& table) { return markdown_table(table.columns, table.rows); }
+/// A table with a heading or a sentence above it.
+struct Section {
+  std::string heading;
+  std::string sentence;
+  TextTableParts table;
+};
 
-ordered_json prediction_of(const PredictedFigure& one) {
-  return {{"gpu", one.gpu},
-          {"kind", "predicted"},
-          {"unit", "ns"},
-          {"low", or_null(one.low_ns)},
-          {"high", or_null(one.high_ns)},
-          {"binding_low", one.binding_low},
-          {"binding_high", one.binding_high},
-          {"occupancy", one.occupancy},
-          {"limited_by", one.limited_by}};
-}
-
-ordered_json stage_json(const ExplainedStage& stage, const std::vector<std::string>& gpus) {
-  ordered_json predicted = ordered_json::array();
-  for (const std::string& gpu : gpus) {
-    if (const PredictedFigure* const one = on(stage, gpu)) predicted.push_back(prediction_of(*one));
+std::vector<Section> sections(const std::vector<ExplainedGroup>& groups, const std::vector<std::string>& gpus) {
+  std::vector<Section> all;
+  for (const ExplainedGroup& group : groups) {
+    for (const std::string& gpu : gpus) all.push_back({heading(group, gpu), "", stage_table(group, gpu)});
+    all.push_back({"", "", changes_table(group)});
+    if (!group.published.empty()) all.push_back({"", published_sentence(group), published_table(group)});
   }
-  ordered_json changes = ordered_json::array();
-  for (const ExplainedChange& change : stage.changes)
-    changes.push_back({{"counter", change.title}, {"ratio", change.ratio}});
-  const ordered_json none;
-  return {{"variant", stage.variant},
-          {"title", stage.title},
-          {"builds_on", text_or_null(stage.builds_on)},
-          {"predictions", std::move(predicted)},
-          {"counters_against_builds_on", std::move(changes)},
-          {"measured", stage.measured_ns ? ordered_json{{"kind", "measured"},
-                                                        {"of", stage.measured_of},
-                                                        {"unit", "ns"},
-                                                        {"median", *stage.measured_ns}}
-                                         : none},
-          {"why_not", text_or_null(stage.why_not)}};
+  return all;
 }
 
 }  // namespace
 
 std::string explanation_text(const std::vector<ExplainedGroup>& groups, const std::vector<std::string>& gpus) {
   std::string text = indented(kNote, 0);
-  for (const ExplainedGroup& group : groups) {
-    for (const std::string& gpu : gpus) {
-      const TextTableParts table = stage_table(group, gpu);
-      text +=
-          fmt::format("\n{}{}", indented(heading(group, gpu), 0), text_table(table.columns, table.rows, kTextColumns));
-    }
-    const TextTableParts changes = changes_table(group);
-    text += fmt::format("\n{}", text_table(changes.columns, changes.rows, kTextColumns));
-    if (group.published.empty()) continue;
-    const TextTableParts table = published_table(group);
-    text += fmt::format("\n{}{}", indented(published_sentence(group), 0),
+  for (const auto& [heading, sentence, table] : sections(groups, gpus)) {
+    const std::string lead = heading + sentence;
+    text += fmt::format("\n{}{}", lead.empty() ? "" : indented(lead, 0),
                         text_table(table.columns, table.rows, kTextColumns));
   }
   return text;
@@ -198,43 +162,13 @@ std::string explanation_text(const std::vector<ExplainedGroup>& groups, const st
 
 std::string explanation_markdown(const std::vector<ExplainedGroup>& groups, const std::vector<std::string>& gpus) {
   std::string text = fmt::format("{}\n", markdown_text(kNote));
-  for (const ExplainedGroup& group : groups) {
-    for (const std::string& gpu : gpus) {
-      text +=
-          fmt::format("\n### {}\n\n{}", markdown_text(heading(group, gpu)), markdown_table(stage_table(group, gpu)));
-    }
-    text += fmt::format("\n{}", markdown_table(changes_table(group)));
-    if (group.published.empty()) continue;
-    text += fmt::format("\n{}\n\n{}", markdown_text(published_sentence(group)), markdown_table(published_table(group)));
+  for (const auto& [heading, sentence, table] : sections(groups, gpus)) {
+    text += '\n';
+    if (!heading.empty()) text += fmt::format("### {}\n\n", markdown_text(heading));
+    if (!sentence.empty()) text += fmt::format("{}\n\n", markdown_text(sentence));
+    text += markdown_table(table.columns, table.rows);
   }
   return text;
-}
-
-ordered_json explanation_json(const std::vector<ExplainedGroup>& groups, const std::vector<std::string>& gpus) {
-  ordered_json list = ordered_json::array();
-  for (const ExplainedGroup& group : groups) {
-    ordered_json stages = ordered_json::array();
-    for (const ExplainedStage& stage : group.stages) stages.push_back(stage_json(stage, gpus));
-    ordered_json published = ordered_json::array();
-    for (const ExplainedPublished& one : group.published) {
-      published.push_back({{"source", one.source},
-                           {"stage", one.stage},
-                           {"variant", one.variant},
-                           {"what", one.what},
-                           {"gpu", one.gpu},
-                           {"batch", one.batch},
-                           {"ns", one.ns},
-                           {"predicted_low", one.low_ns},
-                           {"predicted_high", one.high_ns}});
-    }
-    list.push_back({{"network", group.network},
-                    {"layer", group.layer},
-                    {"batch", group.batch},
-                    {"measured_on", text_or_null(group.real_gpu)},
-                    {"stages", std::move(stages)},
-                    {"published", std::move(published)}});
-  }
-  return {{"kind", "explanation"}, {"groups", std::move(list)}};
 }
 
 }  // namespace convladder

@@ -1,7 +1,6 @@
-// Explanations as text for the terminal, as Markdown and as JSON.
+// Explanations as text for the terminal and as Markdown.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -13,9 +12,5 @@ namespace convladder {
 /// what is measured.
 std::string explanation_text(const std::vector<ExplainedGroup>& groups, const std::vector<std::string>& gpus);
 std::string explanation_markdown(const std::vector<ExplainedGroup>& groups, const std::vector<std::string>& gpus);
-
-/// The explanations as JSON: everything, for all GPUs asked for.
-nlohmann::ordered_json explanation_json(const std::vector<ExplainedGroup>& groups,
-                                        const std::vector<std::string>& gpus);
 
 }  // namespace convladder

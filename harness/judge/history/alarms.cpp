@@ -3,41 +3,23 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "harness/judge/compare/change_text.hpp"
 #include "support/errors.hpp"
-#include "support/json_null.hpp"
 #include "support/markdown.hpp"
 #include "support/text_table.hpp"
 
 namespace convladder {
 
-using nlohmann::ordered_json;
-
 namespace {
-
-const char* outcome_name(AlarmOutcome outcome) {
-  constexpr const char* names[] = {"confirmed", "not confirmed", "cannot be told"};
-  return names[static_cast<int>(outcome)];
-}
-
-std::string commit_of(const HistoryRun& run) { return run.commit.substr(0, 9) + (run.dirty ? "+" : ""); }
-
-/// The mark's ln(since / before); none for a suspicion.
-std::optional<double> mark_of(const History& history, const Alarm& alarm) {
-  if (alarm.suspected()) return std::nullopt;
-  return alarm.in(history).changes[*alarm.change].shift;
-}
 
 /// An alarm as text: "cpu/flat-vector/lenet72.conv2/100: marked +10.2% since commit 12c0ffee0", or "...: suspected, p =
 /// 0.08".
 std::string mark_text(const History& history, const Alarm& alarm) {
   const HistorySeries& series = alarm.in(history);
   if (alarm.suspected()) return fmt::format("{}: suspected, p = {:.2g}", series.id, *series.p);
-  return fmt::format("{}: marked {:+.1f}% since commit {}", series.id, percent(*mark_of(history, alarm)),
-                     commit_of(history.run(series.points[series.changes[*alarm.change].first])));
+  return fmt::format("{}: marked {:+.1f}% since commit {}", series.id, percent(*alarm.mark(history)),
+                     history.run(series.points[series.changes[*alarm.change].first]).commit_text());
 }
 
 std::string outcome_text(const History& history, const Alarm& alarm) {
@@ -45,7 +27,7 @@ std::string outcome_text(const History& history, const Alarm& alarm) {
   if (alarm.change_again) {
     text += fmt::format(": measured again {}%, bounds {}%, commit {} against commit {}",
                         change_text(alarm.change_again), bounds_text(alarm.change_again),
-                        commit_of(alarm.latest(history)), commit_of(alarm.before(history)));
+                        alarm.latest(history).commit_text(), alarm.before(history).commit_text());
   }
   if (!alarm.reason.empty()) text += ": " + alarm.reason;
   return text;
@@ -63,16 +45,20 @@ std::string rate_text(const History& history) {
 
 }  // namespace
 
+const char* outcome_name(AlarmOutcome outcome) {
+  constexpr const char* names[] = {"confirmed", "not confirmed", "cannot be told"};
+  return names[static_cast<int>(outcome)];
+}
+
+std::optional<double> Alarm::mark(const History& history) const {
+  return change ? std::optional(in(history).changes[*change].shift) : std::nullopt;
+}
+
 const HistoryRun& Alarm::before(const History& history) const {
   const HistorySeries& one = in(history);
+  if (!suspected()) return history.run_before(one, one.changes[*change]);
   std::size_t place = 0;
-  if (suspected()) {
-    while (place + 1 < one.points.size() && !one.points[place].judged()) ++place;
-  } else {
-    place = one.changes[*change].first;
-    do --place;
-    while (place > 0 && !one.points[place].judged());
-  }
+  while (place + 1 < one.points.size() && !one.points[place].judged()) ++place;
   return history.run(one.points[place]);
 }
 
@@ -150,10 +136,9 @@ std::string alarms_markdown(const History& history, const ConfirmedAlarms& confi
   }
   std::vector<std::vector<std::string>> rows;
   for (const Alarm& alarm : confirmed.alarms) {
-    rows.push_back({alarm.in(history).id,
-                    alarm.suspected() ? "suspected" : fmt::format("{:+.1f}", percent(*mark_of(history, alarm))),
-                    change_text(alarm.change_again), bounds_text(alarm.change_again), outcome_name(alarm.outcome),
-                    alarm.reason});
+    rows.push_back(
+        {alarm.in(history).id, alarm.suspected() ? "suspected" : fmt::format("{:+.1f}", percent(*alarm.mark(history))),
+         change_text(alarm.change_again), bounds_text(alarm.change_again), outcome_name(alarm.outcome), alarm.reason});
   }
   return fmt::format("\n{}\n{}\n",
                      markdown_table({{"case", "", false},
@@ -164,25 +149,6 @@ std::string alarms_markdown(const History& history, const ConfirmedAlarms& confi
                                      {"why", "", false}},
                                     rows),
                      markdown_text(rate_text(history)));
-}
-
-ordered_json alarms_json(const History& history, const ConfirmedAlarms& confirmed) {
-  ordered_json alarms = ordered_json::array();
-  for (const Alarm& alarm : confirmed.alarms) {
-    const HistorySeries& series = alarm.in(history);
-    alarms.push_back(
-        {{"id", series.id},
-         {"number", series.number},
-         {"slower", alarm.slower},
-         {"marked", alarm.suspected() ? ordered_json() : ordered_json(std::expm1(*mark_of(history, alarm)))},
-         {"p", alarm.suspected() ? *series.p : series.changes[*alarm.change].p},
-         {"outcome", outcome_name(alarm.outcome)},
-         {"reason", text_or_null(alarm.reason)},
-         {"measured_again", change_json(alarm.change_again)},
-         {"base_commit", alarm.before(history).commit},
-         {"new_commit", alarm.latest(history).commit}});
-  }
-  return {{"alpha", kConfirmAlpha}, {"alarms", std::move(alarms)}, {"notes", confirmed.notes}};
 }
 
 }  // namespace convladder

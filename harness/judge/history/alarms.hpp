@@ -2,7 +2,6 @@
 // docs/use/history.md
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,6 +18,8 @@ inline constexpr double kConfirmAlpha = 0.01;
 /// The outcome of measuring again: confirmed; not_confirmed, which means that it speaks against the alarm; open,
 /// undecided.
 enum class AlarmOutcome { confirmed, not_confirmed, open };
+/// "confirmed", "not confirmed", "cannot be told".
+const char* outcome_name(AlarmOutcome outcome);
 
 struct Alarm {
   std::size_t series = 0;             ///< index into History::series
@@ -29,6 +30,8 @@ struct Alarm {
   std::optional<ChangeBounds> change_again;  ///< measured again: ln(latest build / build before the change)
 
   bool suspected() const { return !change; }
+  /// The mark's ln(since / before); none for a suspicion.
+  std::optional<double> mark(const History& history) const;
   const HistorySeries& in(const History& history) const { return history.series[series]; }
   /// The last judged run before the change, or the first run of all if there is no mark; the latest run with a ratio.
   const HistoryRun& before(const History& history) const;
@@ -57,6 +60,5 @@ struct ConfirmedAlarms {
 
 std::string alarms_text(const History& history, const ConfirmedAlarms& confirmed);
 std::string alarms_markdown(const History& history, const ConfirmedAlarms& confirmed);
-nlohmann::ordered_json alarms_json(const History& history, const ConfirmedAlarms& confirmed);
 
 }  // namespace convladder

@@ -6,19 +6,15 @@
 #include <cmath>
 #include <functional>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <tuple>
 
 #include "harness/judge/compare/comparability.hpp"
 #include "support/errors.hpp"
-#include "support/json_place.hpp"
 #include "support/nearest_name.hpp"
 #include "support/printable.hpp"
 
 namespace convladder {
-
-using nlohmann::ordered_json;
 
 namespace {
 
@@ -30,14 +26,13 @@ using Group = std::tuple<std::string, std::string, std::string, int>;
 Group group_of(const RecordedCase& one) { return {one.device, one.network, one.layer, one.batch}; }
 
 /// The model of the processor, or the name of the device.
-std::string hardware_of(const RecordedRun& run, const std::string& device) {
-  const ordered_json& threads = value_at(run.context, "/cpu/threads");
-  std::string cpu = text_at(run.context, "/cpu/model");
-  if (threads.is_number_unsigned()) cpu += fmt::format(", {} threads", threads.get<std::uint64_t>());
+std::string hardware_of(const RecordedMachine& machine, const std::string& device) {
+  std::string cpu = machine.processor ? printable(*machine.processor) : std::string();
+  if (machine.threads) cpu += fmt::format(", {} threads", *machine.threads);
   if (device == "cpu") return cpu;
-  const ordered_json facts = device_facts(run.context, device);
-  if (std::string name = text_at(facts, "/name", text_at(facts, "/model")); !name.empty()) return name;
-  return fmt::format("device {} on {}", device, cpu);
+  const NamedTexts& facts = machine.facts_of(device);
+  const std::string name = text_of(facts, "name", text_of(facts, "model"));
+  return name.empty() ? fmt::format("device {} on {}", device, cpu) : name;
 }
 
 /// Puts the runs of each device into classes whose contexts can be compared: machine, compiler, settings.
@@ -277,7 +272,7 @@ class HistoryMaker {
     series.rung = one.rung.value_or(0);
     series.of = one.time->of;
     series.cache = printable(one.time->cache);
-    series.hardware = hardware_of(history_.from.runs[first.run].run, one.device);
+    series.hardware = hardware_of(history_.from.runs[first.run].run.context.machine, one.device);
     series.host = history_.options.merge_hosts ? std::string() : history_.from.runs[first.run].host;
     series.number = number;
     if (before != nullptr) {
@@ -325,6 +320,13 @@ class HistoryMaker {
 }  // namespace
 
 bool History::marked(const ChangePoint& change) const { return std::fabs(std::expm1(change.shift)) >= options.tau; }
+
+const HistoryRun& History::run_before(const HistorySeries& of, const ChangePoint& change) const {
+  std::size_t before = change.first;
+  do --before;
+  while (before > 0 && !of.points[before].judged());
+  return run(of.points[before]);
+}
 
 double History::anchor_shift(const HistorySeries& series, std::size_t change) {
   const std::vector<ChangePoint>& changes = series.changes;

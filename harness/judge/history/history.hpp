@@ -82,6 +82,8 @@ struct History {
 
   const HistoryRun& run(const HistoryPoint& point) const { return from.runs[point.run]; }
   bool marked(const ChangePoint& change) const;
+  /// The last run before the change that was judged, or the first one.
+  const HistoryRun& run_before(const HistorySeries& of, const ChangePoint& change) const;
   /// ln(anchor's own time since the change / before it), by the medians of the two levels. If it is not small, the
   /// machine also changed, and may have slowed the case more than its anchor.
   static double anchor_shift(const HistorySeries& series, std::size_t change);

@@ -9,21 +9,16 @@
 #include <cstring>
 #include <filesystem>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <string_view>
 #include <tuple>
 
-#include "harness/judge/compare/comparability.hpp"
+#include "harness/judge/history/history_json.hpp"
 #include "support/errors.hpp"
-#include "support/json_null.hpp"
-#include "support/json_place.hpp"
-#include "support/json_text.hpp"
 #include "support/printable.hpp"
 
 namespace convladder {
 
-using nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
 namespace {
@@ -73,28 +68,18 @@ bool is_date(std::string_view text) {
 }
 
 HistoryRun history_run(RecordedRun run) {
-  const auto text = [&run](const char* pointer) { return text_at(run.context, pointer, "unknown"); };
+  const RecordContext& context = run.context;
   HistoryRun result;
-  result.date = text("/date");
+  result.date = text_or_unknown(context.date);
   if (!is_date(result.date)) {
-    JsonPlace(run.context, run.file + ": context").at("date").expected("a time such as \"2026-01-31T12:00:00Z\"");
+    throw UserError(fmt::format("{}: context: date: expected a time such as \"2026-01-31T12:00:00Z\", found {}",
+                                run.file, context.date ? in_quotes(*context.date) : "nothing"));
   }
-  result.commit = text("/program/commit");
-  result.host = text("/host/name");
-  result.dirty = value_at(run.context, "/program/dirty") == true;
+  result.commit = text_or_unknown(context.commit);
+  result.host = text_or_unknown(context.machine.host);
+  result.dirty = context.dirty.value_or(false);
   result.run = std::move(run);
   return result;
-}
-
-ordered_json shortened_case(const RecordedCase& one) {
-  ordered_json json = {{"id", one.id},          {"variant", one.variant}, {"rung", or_null(one.rung)},
-                       {"device", one.device},  {"network", one.network}, {"layer", one.layer},
-                       {"batch", one.batch},    {"status", one.status},   {"reason", one.reason},
-                       {"input", one.input},    {"choice", one.choice},   {"shape", one.shape},
-                       {"session", one.session}};
-  if (!one.leaves_out.empty()) json["leaves_out"] = one.leaves_out;
-  if (one.time) json["time"] = {{"of", one.time->of}, {"cache", one.time->cache}, {"samples", one.time->samples}};
-  return json;
 }
 
 }  // namespace
@@ -114,16 +99,11 @@ std::vector<std::string> find_records(const std::vector<std::string>& paths, std
   return {files.begin(), files.end()};
 }
 
-ordered_json shortened_record(const RecordedRun& run) {
-  ordered_json cases = ordered_json::array();
-  for (const RecordedCase& one : run.cases) {
-    if (!one.ok() || one.time) cases.push_back(shortened_case(one));
-  }
-  return {{"schema_version", kRunSchemaVersion},
-          {"kind", "run"},
-          {"complete", run.complete},
-          {"context", comparable_context(run)},
-          {"cases", std::move(cases)}};
+RecordedRun shortened(RecordedRun run) {
+  std::erase_if(run.cases, [](const RecordedCase& one) { return one.ok() && !one.time; });
+  for (RecordedCase& one : run.cases) one.counters.reset();
+  run.planned.clear();
+  return run;
 }
 
 HistoryRuns read_history_runs(const std::vector<std::string>& paths, HistoryIndex& index) {
@@ -133,10 +113,9 @@ HistoryRuns read_history_runs(const std::vector<std::string>& paths, HistoryInde
     try {
       const FileState state = state_of(file);
       const RecordedRun* known = index.find(state);
-      ordered_json record = shortened_record(known != nullptr ? *known : read_recorded_run(file));
-      HistoryRun run = history_run(recorded_run_of(record, file));
-      if (known == nullptr) index.add(state, record);
-      const auto [first, added] = file_by_content.emplace(json_line(record), file);
+      HistoryRun run = history_run(known != nullptr ? *known : shortened(read_recorded_run(file)));
+      if (known == nullptr) index.add(state, run.run);
+      const auto [first, added] = file_by_content.emplace(kept_text(run.run), file);
       if (added) {
         result.runs.push_back(std::move(run));
       } else {

@@ -1,7 +1,6 @@
 // The runs of a history: found in folders, read, put in the order of time.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -12,11 +11,14 @@ namespace convladder {
 
 /// A run with its facts for the history. Texts hold no control characters.
 struct HistoryRun {
-  RecordedRun run;     ///< shortened, see shortened_record()
+  RecordedRun run;     ///< shortened, see shortened()
   std::string date;    ///< "2026-01-31T12:00:00Z"
   std::string commit;  ///< "unknown" where the record does not say
   std::string host;
   bool dirty = false;
+
+  /// "012345678", with a "+" where the tree was changed.
+  std::string commit_text() const { return commit.substr(0, 9) + (dirty ? "+" : ""); }
 };
 
 struct HistoryRuns {
@@ -29,9 +31,9 @@ struct HistoryRuns {
 /// cannot be looked into are named in `unreadable`. Throws UserError for a path that is not there.
 std::vector<std::string> find_records(const std::vector<std::string>& paths, std::vector<std::string>& unreadable);
 
-/// The parts of a record that a history needs, as a record: the samples of timed cases, cases that were not ok, and the
-/// context that can forbid a comparison. Counted cases have no time and are left out.
-nlohmann::ordered_json shortened_record(const RecordedRun& run);
+/// The parts of a run that a history needs: timed cases, cases that were not ok, and the context that can forbid a
+/// comparison. Counted cases have no time and are left out.
+RecordedRun shortened(RecordedRun run);
 
 /// Reads all runs, from the index where it has them. Those that cannot be read are listed, and the rest is used.
 HistoryRuns read_history_runs(const std::vector<std::string>& paths, HistoryIndex& index);

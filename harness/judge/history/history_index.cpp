@@ -9,22 +9,15 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "harness/judge/history/history_json.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
-#include "support/json_place.hpp"
-#include "support/json_text.hpp"
 
 namespace convladder {
 
-using nlohmann::ordered_json;
-
 namespace {
-
-/// The beginning of every line, by which a file is known as an index; the number is the version of the rest.
-constexpr std::string_view kBeginning = R"({"convladder_history_index":1,)";
 
 /// A file that is open, and may be locked, as long as the object lives.
 class OpenFile {
@@ -50,8 +43,8 @@ class OpenFile {
 
 /// Whether a file that begins with these bytes may be appended to: it is empty, an index, or the torn beginning of one.
 bool begins_as_index(std::string_view bytes) {
-  const std::string_view beginning = bytes.substr(0, std::min(kBeginning.size(), bytes.find('\n')));
-  return kBeginning.starts_with(beginning);
+  const std::string_view beginning = bytes.substr(0, std::min(kIndexBeginning.size(), bytes.find('\n')));
+  return kIndexBeginning.starts_with(beginning);
 }
 
 /// Appends one line, after the line that a killed program may have left unfinished. Returns errno, 0 on success; EINVAL
@@ -63,7 +56,7 @@ int append_line(const std::filesystem::path& path, std::string line) {
   struct stat about = {};
   if (::fstat(file.descriptor(), &about) != 0) return errno;
   if (!S_ISREG(about.st_mode)) return EINVAL;
-  char beginning[kBeginning.size()];
+  char beginning[kIndexBeginning.size()];
   const ssize_t got = ::pread(file.descriptor(), beginning, sizeof beginning, 0);
   if (got < 0) return errno;
   if (!begins_as_index({beginning, static_cast<std::size_t>(got)})) return EINVAL;
@@ -79,24 +72,6 @@ int append_line(const std::filesystem::path& path, std::string line) {
 }
 
 }  // namespace
-
-IndexLine parse_index_line(std::string_view line) {
-  if (!line.starts_with(kBeginning)) throw UserError("index: expected a line of an index");
-  const ordered_json json = parse_record_json(line, "index");
-  const JsonPlace place(json, "index");
-  FileState state{.path = place.at("path").text(),
-                  .size = place.at("size").whole<std::uint64_t>(),
-                  .modified_ns = place.at("modified_ns").whole<std::int64_t>(),
-                  .inode = place.at("inode").whole<std::uint64_t>()};
-  RecordedRun run = recorded_run_of(place.at("record").json(), state.path);
-  return {.state = std::move(state), .run = std::move(run)};
-}
-
-std::string index_line(const FileState& state, const ordered_json& record) {
-  const ordered_json line = {{"convladder_history_index", 1},    {"path", state.path},   {"size", state.size},
-                             {"modified_ns", state.modified_ns}, {"inode", state.inode}, {"record", record}};
-  return json_line(line) + '\n';  // with a name that is not UTF-8 it is never found again
-}
 
 HistoryIndex::HistoryIndex(const std::filesystem::path& path) : path_(path) {
   if (!path_.empty()) load();
@@ -144,9 +119,9 @@ const RecordedRun* HistoryIndex::find(const FileState& state) const {
   return found == runs_.end() ? nullptr : &found->second;
 }
 
-void HistoryIndex::add(const FileState& state, const ordered_json& record) {
+void HistoryIndex::add(const FileState& state, const RecordedRun& run) {
   if (path_.empty() || !trouble_.empty()) return;
-  const int error = append_line(path_, index_line(state, record));
+  const int error = append_line(path_, index_line(state, run));
   if (error != 0) {
     trouble_ = fmt::format("{}: cannot be written, so nothing is kept for the next call: {}", path_.string(),
                            std::strerror(error));

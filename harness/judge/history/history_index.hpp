@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 
@@ -27,17 +26,6 @@ struct FileState {
   auto operator<=>(const FileState&) const = default;
 };
 
-/// The content of a line.
-struct IndexLine {
-  FileState state;
-  RecordedRun run;
-};
-
-/// Parses a line. Throws UserError for anything that is not a line of an index.
-IndexLine parse_index_line(std::string_view line);
-/// The line for a shortened record, with its newline.
-std::string index_line(const FileState& state, const nlohmann::ordered_json& record);
-
 class HistoryIndex {
  public:
   /// Reads the index if it exists. With an empty path nothing is read or kept.
@@ -46,7 +34,7 @@ class HistoryIndex {
   /// The shortened record of a file in that state; null if the index has none.
   const RecordedRun* find(const FileState& state) const;
   /// Appends a shortened record (history_files.hpp). Where that fails, trouble() says why.
-  void add(const FileState& state, const nlohmann::ordered_json& record);
+  void add(const FileState& state, const RecordedRun& run);
 
   int torn_lines() const { return torn_lines_; }           ///< lines that were passed over
   const std::string& trouble() const { return trouble_; }  ///< why the index cannot be used, one line; empty if it can

@@ -5,25 +5,17 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <vector>
 
 #include "harness/judge/compare/change_text.hpp"
-#include "harness/measure/statistics/interval_json.hpp"
-#include "support/json_null.hpp"
 #include "support/markdown.hpp"
 #include "support/text_table.hpp"
 #include "support/units.hpp"
 
 namespace convladder {
 
-using nlohmann::ordered_json;
-
 namespace {
-
-/// A run's commit: "012345678", with a "+" where the tree was changed.
-std::string commit_text(const HistoryRun& run) { return run.commit.substr(0, 9) + (run.dirty ? "+" : ""); }
 
 std::string series_name(const HistorySeries& series) {
   return series.number == 1 ? series.id : fmt::format("{} #{}", series.id, series.number);
@@ -41,7 +33,7 @@ std::string ratio_text(double ratio) {
   return fmt::format("{:.{}f}", ratio, ratio < 0.9995 ? 3 : ratio < 9.995 ? 2 : ratio < 99.95 ? 1 : 0);
 }
 
-std::string percent_text(double logarithm) { return fmt::format("{:+.1f}", std::expm1(logarithm) * 100); }
+std::string percent_text(double logarithm) { return fmt::format("{:+.1f}", percent(logarithm)); }
 
 std::vector<const ChangePoint*> marked(const History& history, const HistorySeries& series) {
   std::vector<const ChangePoint*> result;
@@ -66,21 +58,13 @@ std::optional<double> latest_against_before(const HistorySeries& series) {
   return ratios.back() - median(std::span(ratios).first(ratios.size() - 1));
 }
 
-/// The run before a change: the last one that was judged.
-const HistoryRun& run_before(const History& history, const HistorySeries& series, const ChangePoint& change) {
-  std::size_t before = change.first;
-  do --before;
-  while (before > 0 && !series.points[before].judged());
-  return history.run(series.points[before]);
-}
-
 std::string change_text(const History& history, const HistorySeries& series, const ChangePoint& change) {
   const HistoryRun& after = history.run(series.points[change.first]);
-  const HistoryRun& before = run_before(history, series, change);
+  const HistoryRun& before = history.run_before(series, change);
   const auto index = static_cast<std::size_t>(&change - series.changes.data());
   return fmt::format(
       "{}% from {}, commit {} (before it {}, commit {}), p = {:.2g}; the anchor's own time changed by {}%",
-      percent_text(change.shift), after.date, commit_text(after), before.date, commit_text(before), change.p,
+      percent_text(change.shift), after.date, after.commit_text(), before.date, before.commit_text(), change.p,
       percent_text(History::anchor_shift(series, index)));
 }
 
@@ -97,7 +81,7 @@ std::vector<std::string> row(const History& history, const HistorySeries& series
           ratio,
           moved ? percent_text(*moved) : std::string(),
           most == nullptr ? std::string() : percent_text(most->shift),
-          most == nullptr ? std::string() : commit_text(history.run(series.points[most->first]))};
+          most == nullptr ? std::string() : history.run(series.points[most->first]).commit_text()};
 }
 
 const std::vector<TextColumn>& columns() {
@@ -114,7 +98,7 @@ const std::vector<TextColumn>& columns() {
 std::string summary(const History& history) {
   const std::vector<HistoryRun>& runs = history.from.runs;
   std::vector<std::string> commits;
-  for (const HistoryRun& run : runs) commits.push_back(commit_text(run));
+  for (const HistoryRun& run : runs) commits.push_back(run.commit_text());
   std::ranges::sort(commits);
   commits.erase(std::unique(commits.begin(), commits.end()), commits.end());
   std::size_t changes = 0;
@@ -124,7 +108,55 @@ std::string summary(const History& history) {
                      plural(history.series.size(), "series", "series"), plural(changes, "change"));
 }
 
-std::vector<std::string> notes(const History& history) {
+/// An anchor's times: "onednn beside lenet28.conv1/10 on cpu: 510 µs to 530 µs over 12 runs, latest 515 µs".
+std::string anchor_text(const HistorySeries& series) {
+  std::vector<double> medians;
+  for (const HistoryPoint& point : series.points) medians.push_back(point.median_ns);
+  const auto [low, high] = std::ranges::minmax(medians);
+  return fmt::format("{}: {} to {} over {}, latest {}", series_name(series), time_text(low), time_text(high),
+                     plural(medians.size(), "run"), time_text(medians.back()));
+}
+
+/// A part of the output: names, each with what there is to say of it.
+struct Part {
+  const char* title;
+  const char* markdown_title;
+  std::vector<std::pair<std::string, std::vector<std::string>>> entries;
+};
+
+std::vector<Part> parts_of(const History& history) {
+  Part changed{"changed", "Changed:", {}};
+  Part anchors{"anchors, their own times", "Anchors, their own times:", {}};
+  Part anew{"new series, because it cannot be compared with the runs before",
+            "New series, because these cannot be compared with the runs before:",
+            {}};
+  Part unreadable{"not read", "Not read:", {}};
+  IdsByReason splits;
+  for (const HistorySeries& series : history.series) {
+    std::vector<std::string> changes;
+    for (const ChangePoint* const one : marked(history, series)) changes.push_back(change_text(history, series, *one));
+    if (!changes.empty()) {
+      changed.entries.emplace_back(fmt::format("{}, beside {}", series_name(series), series.anchor), changes);
+    }
+    if (series.is_anchor()) anchors.entries.emplace_back(anchor_text(series), std::vector<std::string>());
+    if (series.split.empty()) continue;
+    const HistoryRun& first = history.run(series.points.front());
+    add_id(splits,
+           fmt::format("since {}, commit {}: {}", first.date, first.commit_text(), fmt::join(series.split, "; ")),
+           series_name(series));
+  }
+  for (const auto& [reason, ids] : splits) {
+    anew.entries.emplace_back(fmt::format("{}", fmt::join(ids, ", ")), std::vector{reason});
+  }
+  for (const std::string& line : history.from.unreadable) {
+    unreadable.entries.emplace_back(line, std::vector<std::string>());
+  }
+  return {changed, anchors, anew, unreadable};
+}
+
+}  // namespace
+
+std::vector<std::string> history_notes(const History& history) {
   std::vector<std::string> lines;
   const double tau = history.options.tau * 100;
   if (history.judged > 0) {
@@ -174,149 +206,37 @@ std::vector<std::string> notes(const History& history) {
   return lines;
 }
 
-/// An anchor's times: "onednn beside lenet28.conv1/10 on cpu: 510 µs to 530 µs over 12 runs, latest 515 µs".
-std::string anchor_text(const HistorySeries& series) {
-  std::vector<double> medians;
-  for (const HistoryPoint& point : series.points) medians.push_back(point.median_ns);
-  const auto [low, high] = std::ranges::minmax(medians);
-  return fmt::format("{}: {} to {} over {}, latest {}", series_name(series), time_text(low), time_text(high),
-                     plural(medians.size(), "run"), time_text(medians.back()));
-}
-
-/// The series that began anew, grouped by reason: "since DATE, commit C: reason", and the ids.
-IdsByReason splits(const History& history) {
-  IdsByReason all;
-  for (const HistorySeries& series : history.series) {
-    if (series.split.empty()) continue;
-    const HistoryRun& first = history.run(series.points.front());
-    add_id(all, fmt::format("since {}, commit {}: {}", first.date, commit_text(first), fmt::join(series.split, "; ")),
-           series_name(series));
-  }
-  return all;
-}
-
-ordered_json point_json(const HistoryPoint& point) {
-  return {{"run", point.run},
-          {"median_ns", point.median_ns},
-          {"anchor_lower_quartile_ns", point.ratio ? ordered_json(point.anchor_ns) : ordered_json()},
-          {"interval_ns", interval_json(point.interval)},
-          {"samples", point.samples},
-          {"ratio", or_null(point.ratio)},
-          {"ratio_interval", interval_json(point.ratio_interval)},
-          {"quiet", point.quiet}};
-}
-
-ordered_json series_json(const History& history, const HistorySeries& series) {
-  ordered_json points = ordered_json::array();
-  for (const HistoryPoint& point : series.points) points.push_back(point_json(point));
-  ordered_json changes = ordered_json::array();
-  for (std::size_t i = 0; i < series.changes.size(); ++i) {
-    const ChangePoint& change = series.changes[i];
-    changes.push_back({{"point", change.first},
-                       {"run", series.points[change.first].run},
-                       {"change", std::expm1(change.shift)},
-                       {"anchor_change", std::expm1(History::anchor_shift(series, i))},
-                       {"p", change.p},
-                       {"marked", history.marked(change)}});
-  }
-  return {{"id", series.id},
-          {"number", series.number},
-          {"device", series.device},
-          {"network", series.network},
-          {"layer", series.layer},
-          {"batch", series.batch},
-          {"variant", series.variant},
-          {"rung", series.rung == 0 ? ordered_json() : ordered_json(series.rung)},
-          {"of", series.of},
-          {"cache", text_or_null(series.cache)},
-          {"hardware", series.hardware},
-          {"host", text_or_null(series.host)},
-          {"anchor", text_or_null(series.anchor)},
-          {"split", series.split},
-          {"not_judged", text_or_null(series.not_judged)},
-          {"p", or_null(series.p)},
-          {"points", std::move(points)},
-          {"changes", std::move(changes)}};
-}
-
-}  // namespace
-
 std::string history_text(const History& history) {
   std::string text = indented(summary(history), 0) + '\n';
   std::vector<std::vector<std::string>> rows;
   for (const HistorySeries& series : history.series) rows.push_back(row(history, series));
   text += text_table(columns(), rows, kTextColumns);
-  const auto section = [&text](const char* title, const std::string& lines) {
-    if (!lines.empty()) text += fmt::format("\n{}\n{}", title, lines);
-  };
-  std::string changes;
-  std::string anchors;
-  for (const HistorySeries& series : history.series) {
-    const std::vector<const ChangePoint*> of_series = marked(history, series);
-    if (!of_series.empty()) changes += indented(fmt::format("{}, beside {}", series_name(series), series.anchor), 2);
-    for (const ChangePoint* const change : of_series) changes += indented(change_text(history, series, *change), 6);
-    if (series.is_anchor()) anchors += indented(anchor_text(series), 2);
+  for (const Part& part : parts_of(history)) {
+    if (!part.entries.empty()) text += fmt::format("\n{}\n", part.title);
+    for (const auto& [name, lines] : part.entries) {
+      text += indented(name, 2);
+      for (const std::string& line : lines) text += indented(line, 6);
+    }
   }
-  section("changed", changes);
-  section("anchors, their own times", anchors);
-  std::string anew;
-  for (const auto& [reason, ids] : splits(history)) {
-    anew += indented(fmt::format("{}", fmt::join(ids, ", ")), 2) + indented(reason, 6);
-  }
-  section("new series, because it cannot be compared with the runs before", anew);
-  std::string unreadable;
-  for (const std::string& line : history.from.unreadable) unreadable += indented(line, 2);
-  section("not read", unreadable);
-  text += '\n';
-  text += notes_text(notes(history));
-  return text;
+  return text + '\n' + notes_text(history_notes(history));
 }
 
 std::string history_markdown(const History& history) {
   std::string text = fmt::format("**{}**\n\n", markdown_text(summary(history)));
-  text += markdown_list(notes(history));
+  text += markdown_list(history_notes(history));
   std::vector<std::vector<std::string>> rows;
   for (const HistorySeries& series : history.series) rows.push_back(row(history, series));
   text += '\n' + markdown_table(columns(), rows);
-  const auto section = [&text](const char* title, const std::vector<std::string>& lines) {
-    if (!lines.empty()) text += fmt::format("\n{}\n\n{}", title, markdown_list(lines));
-  };
-  std::vector<std::string> changes;
-  std::vector<std::string> anchors;
-  for (const HistorySeries& series : history.series) {
-    for (const ChangePoint* const change : marked(history, series)) {
-      changes.push_back(
-          fmt::format("{}, beside {}: {}", series_name(series), series.anchor, change_text(history, series, *change)));
+  for (const Part& part : parts_of(history)) {
+    if (part.entries.empty()) continue;
+    std::vector<std::string> items;
+    for (const auto& [name, lines] : part.entries) {
+      if (lines.empty()) items.push_back(name);
+      for (const std::string& line : lines) items.push_back(fmt::format("{}: {}", name, line));
     }
-    if (series.is_anchor()) anchors.push_back(anchor_text(series));
+    text += fmt::format("\n{}\n\n{}", part.markdown_title, markdown_list(items));
   }
-  section("Changed:", changes);
-  section("Anchors, their own times:", anchors);
-  std::vector<std::string> anew;
-  for (const auto& [reason, ids] : splits(history)) {
-    anew.push_back(fmt::format("{}: {}", fmt::join(ids, ", "), reason));
-  }
-  section("New series, because these cannot be compared with the runs before:", anew);
-  section("Not read:", history.from.unreadable);
   return text;
-}
-
-ordered_json history_json(const History& history) {
-  ordered_json runs = ordered_json::array();
-  for (const HistoryRun& run : history.from.runs) {
-    runs.push_back({{"file", run.run.file},
-                    {"date", run.date},
-                    {"commit", run.commit},
-                    {"dirty", run.dirty},
-                    {"host", run.host},
-                    {"complete", run.run.complete}});
-  }
-  ordered_json series = ordered_json::array();
-  for (const HistorySeries& one : history.series) series.push_back(series_json(history, one));
-  return {{"kind", "history"},        {"alpha", history.options.alpha}, {"series_alpha", history.series_alpha},
-          {"judged", history.judged}, {"tau", history.options.tau},     {"fewest_runs", history.fewest},
-          {"runs", std::move(runs)},  {"series", std::move(series)},    {"unreadable", history.from.unreadable},
-          {"notes", notes(history)}};
 }
 
 }  // namespace convladder

@@ -1,8 +1,8 @@
-// A history as text for a terminal, as Markdown for a review, as JSON for the charts.
+// A history as text for a terminal and as Markdown for a review.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <vector>
 
 #include "harness/judge/history/history.hpp"
 
@@ -16,8 +16,7 @@ std::string history_text(const History& history);
 /// The history as Markdown tables, which show all names as plain text.
 std::string history_markdown(const History& history);
 
-/// The history as {"kind": "history", "alpha", …, "runs", "series", "unreadable", "notes"}; docs/use/history.md
-/// describes it.
-nlohmann::ordered_json history_json(const History& history);
+/// Remarks on how the history was judged, a line each.
+std::vector<std::string> history_notes(const History& history);
 
 }  // namespace convladder

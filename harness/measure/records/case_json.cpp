@@ -37,15 +37,6 @@ void add_leaves_out(ordered_json& json, const VariantInfo& info) {
   if (!info.leaves_out.empty()) json["leaves_out"] = info.leaves_out;
 }
 
-/// The size's dimensions by name, and the values that follow from them.
-ordered_json shape_json(const ProblemSize& size) {
-  ordered_json json = ordered_json::object();
-  const std::vector<Dimension> dimensions = size.problem->dimensions();
-  for (std::size_t i = 0; i < dimensions.size(); ++i) json[std::string(dimensions[i].name)] = size.values[i];
-  for (const auto& [name, value] : size.problem->derived_values(size)) json[std::string(name)] = value;
-  return json;
-}
-
 ordered_json time_json(const PlannedCase& planned, const TimeSeries& series, const std::string& stopped_because) {
   ordered_json json = measured_json(series.of, series.samples);
   if (find_device_kind(planned.device).clock_is_virtual()) json["kind"] = "predicted";
@@ -159,7 +150,7 @@ ordered_json case_json(const PlannedCase& planned, const CaseOutcome& outcome) {
       {"device", planned.device},
       {"network", planned.work.network},
       {"layer", planned.work.layer},
-      {"shape", shape_json(shape)},
+      {"shape", shape_json(shape_of(shape))},
       {"batch", shape.batch},
       {"status", outcome.status},
       {"reason", text_or_null(outcome.reason)},
@@ -319,6 +310,12 @@ std::optional<TimeFigure> read_time(const JsonPlace& place) {
   return time;
 }
 
+ordered_json shape_json(const RecordedShape& shape) {
+  ordered_json json = ordered_json::object();
+  for (const auto& [name, value] : shape) json[name] = value;
+  return json;
+}
+
 Status read_status(const JsonPlace& place) {
   const std::optional<Status> status = status_from_name(place.text());
   if (!status) place.expected("a status of a case");
@@ -354,7 +351,11 @@ RecordedCase read_case(const JsonPlace& place) {
   one.reason = printable(place.at("reason").text_or_empty());
   one.input = place.at("input").text_or_empty();
   one.choice = printable(place.at("choice").text_or_empty());
-  one.shape = place.at("shape").json();
+  if (place.has("shape")) {
+    for (const auto& [name, value] : place.at("shape").fields()) {
+      one.shape.emplace_back(name, value.whole<std::int64_t>());
+    }
+  }
   if (place.has("session")) one.session = place.at("session").count();
   one.time = read_time(place.at("time"));
   if (place.has("quality")) one.quality = read_quality(place.at("quality"));

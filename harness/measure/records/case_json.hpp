@@ -37,6 +37,7 @@ Ceilings read_ceilings(const JsonPlace& place);
 nlohmann::ordered_json dataset_json(const ImageSet& images);
 
 // Parts of a case. What reads them throws UserError.
+nlohmann::ordered_json shape_json(const RecordedShape& shape);
 nlohmann::ordered_json verification_json(const std::optional<Verification>& verification);
 nlohmann::ordered_json step_check_json(const StepCheck& check);
 nlohmann::ordered_json quality_json(const std::optional<Quality>& quality);

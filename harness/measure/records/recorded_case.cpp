@@ -77,6 +77,14 @@ std::optional<double> ratio(std::optional<double> numerator, std::optional<doubl
   return scale * *numerator / *denominator;
 }
 
+RecordedShape shape_of(const ProblemSize& size) {
+  RecordedShape shape;
+  const std::vector<Dimension> dimensions = size.problem->dimensions();
+  for (std::size_t i = 0; i < dimensions.size(); ++i) shape.emplace_back(dimensions[i].name, size.values[i]);
+  for (const auto& [name, value] : size.problem->derived_values(size)) shape.emplace_back(name, value);
+  return shape;
+}
+
 double most_blocks(const std::vector<KernelCounters>& kernels) {
   double most = 0;
   for (const KernelCounters& kernel : kernels) {
@@ -109,6 +117,7 @@ RecordedCase recorded_case(const PlannedCase& planned, const CaseOutcome& outcom
                    .reason = printable(outcome.reason),
                    .input = outcome.input_kind,
                    .choice = printable(outcome.choice),
+                   .shape = shape_of(size),
                    .time = std::nullopt,
                    .counters = outcome.counters,
                    .quality = outcome.quality,

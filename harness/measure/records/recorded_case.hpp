@@ -3,10 +3,11 @@
 
 #include <array>
 #include <cstddef>
-#include <nlohmann/json.hpp>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "harness/measure/cases/case_outcome.hpp"
@@ -57,6 +58,9 @@ struct PredictedFigure {
   bool operator==(const PredictedFigure&) const = default;
 };
 
+/// The dimensions of a problem by name, and the values that follow from them.
+using RecordedShape = std::vector<std::pair<std::string, std::int64_t>>;
+
 struct RecordedCase {
   std::string id;
   std::string variant;
@@ -71,7 +75,7 @@ struct RecordedCase {
   std::string reason;  ///< without control characters
   std::string input;
   std::string choice;
-  nlohmann::ordered_json shape = {};
+  RecordedShape shape = {};
   std::optional<TimeFigure> time;
   std::optional<CaseCounters> counters;
   std::optional<Quality> quality;
@@ -117,6 +121,8 @@ struct RecordedVariant {
 /// The figures of a case that has just ended: those that are read from the record once it is written there.
 RecordedCase recorded_case(const PlannedCase& planned, const CaseOutcome& outcome);
 RecordedVariant recorded_variant(const VariantInfo& info);
+
+RecordedShape shape_of(const ProblemSize& size);
 
 /// Blocks of the largest launch; 0 without any.
 double most_blocks(const std::vector<KernelCounters>& kernels);

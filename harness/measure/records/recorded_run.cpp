@@ -5,11 +5,13 @@
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <system_error>
 
 #include "harness/measure/records/case_json.hpp"
 #include "harness/measure/records/foreign_record.hpp"
+#include "harness/measure/records/record_context_json.hpp"
 #include "harness/measure/records/record_reader.hpp"
 #include "harness/measure/records/record_file.hpp"
 #include "ladders/ladder_folder.hpp"
@@ -54,22 +56,6 @@ void check_case(const JsonPlace& place, const RecordedCase& one) {
 
 ordered_json parse_record_json(std::string_view text, const std::string& file) {
   return parse_json(text, file, "a record of convladder");
-}
-
-ordered_json device_facts(const ordered_json& context, std::string_view kind) {
-  for (const ordered_json& one : value_at(context, "/devices")) {
-    if (value_at(one, "/kind") == kind && value_at(one, "/facts").is_object()) return one.at("facts");
-  }
-  return ordered_json::object();
-}
-
-std::string device_title(const ordered_json& context, const std::string& kind) {
-  const ordered_json facts = device_facts(context, kind);
-  const std::string name = facts.value("name", kind);
-  if (facts.contains("modelled GPU")) return "simulated GPU";
-  if (!facts.contains("threads")) return name;
-  const std::string threads = facts.value("threads", "");
-  return fmt::format("{}, {} thread{}", name, threads, threads == "1" ? "" : "s");
 }
 
 void refuse_folder_as_record(const std::string& file) {
@@ -123,7 +109,7 @@ RecordedRun run_without_cases(const JsonPlace& place, const std::string& file) {
   RecordedRun run;
   run.file = file;
   run.complete = place.at("complete").truth();
-  run.context = place.at("context").object();
+  run.context = read_context(place.at("context"));
   if (place.has("planned")) {  // a history's own copies have none
     for (const JsonPlace& planned : place.at("planned").list()) run.planned.push_back(planned.name());
   }

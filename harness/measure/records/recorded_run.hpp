@@ -1,11 +1,12 @@
 // A run.json read back for comparison: only the fields that a comparison needs, checked.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "harness/measure/records/record_context.hpp"
 #include "harness/measure/records/recorded_case.hpp"
 
 namespace convladder {
@@ -16,7 +17,7 @@ constexpr const char* kRunSchemaVersion = "1.0";
 struct RecordedRun {
   std::string file;
   bool complete = false;
-  nlohmann::ordered_json context;
+  RecordContext context;
   std::vector<std::string> planned;
   std::vector<RecordedCase> cases;
 };
@@ -31,12 +32,6 @@ void refuse_folder_as_record(const std::string& file);
 /// error says so. For a file of another program (foreign_record.hpp), its run as a run.json. Throws UserError as
 /// `parse_record_json`.
 nlohmann::ordered_json read_record_json(const std::string& file);
-
-/// The facts in a record's context about the device of that kind; an empty object if there are none.
-nlohmann::ordered_json device_facts(const nlohmann::ordered_json& context, std::string_view kind);
-
-/// "AMD EPYC, 2 threads": the name in tables of the device of that kind; the simulated device says only what it is.
-std::string device_title(const nlohmann::ordered_json& context, const std::string& kind);
 
 /// Reads the text of a run.json; `file` is its name in messages. Throws UserError, one line, as `parse_record_json`,
 /// and for another kind of record, another schema version, a case that occurs twice, a name with control characters, a

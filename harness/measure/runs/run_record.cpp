@@ -8,6 +8,7 @@
 #include "harness/measure/machine/environment.hpp"
 #include "harness/measure/plan/options_json.hpp"
 #include "harness/measure/records/case_json.hpp"
+#include "harness/measure/records/record_context_json.hpp"
 #include "harness/measure/records/recorded_run.hpp"
 #include "harness/measure/runs/derived_ladders.hpp"
 #include "ladders/stage_cache.hpp"
@@ -71,7 +72,12 @@ RunFigures run_figures(const ordered_json& record, const std::string& file) {
   return {.cases = read_whole_cases(place.at("cases")),
           .variants = read_variants(place.at("variants")),
           .ceilings = read_ceilings(place.at("ceilings")),
-          .context = place.at("context").json()};
+          .context = read_context(place.at("context"))};
+}
+
+RunOptions recorded_options(const std::string& file) {
+  const ordered_json record = read_record_json(file);
+  return options_from_json(JsonPlace(record, file).at("context").at("options"));
 }
 
 RunRecord::RunRecord(Record record) : record_(std::move(record)) {

@@ -11,6 +11,7 @@
 #include "harness/measure/cases/case_outcome.hpp"
 #include "harness/measure/plan/plan.hpp"
 #include "harness/measure/records/record.hpp"
+#include "harness/measure/records/record_context.hpp"
 #include "harness/measure/records/recorded_case.hpp"
 
 namespace convladder {
@@ -20,11 +21,14 @@ struct RunFigures {
   std::vector<RecordedCase> cases;  ///< in the order of the plan
   std::vector<RecordedVariant> variants;
   Ceilings ceilings;
-  nlohmann::ordered_json context;
+  RecordContext context;
 };
 
 /// The figures of a record whose cases are in the order of the plan. Throws UserError.
 RunFigures run_figures(const nlohmann::ordered_json& record, const std::string& file);
+
+/// The options of the run in that file, with which its cases can be measured again. Throws UserError.
+RunOptions recorded_options(const std::string& file);
 
 class RunRecord {
  public:

@@ -20,4 +20,12 @@ ordered_json measured_json(std::string_view of, const std::vector<double>& sampl
           {"samples", samples}};
 }
 
+ordered_json change_json(const std::optional<ChangeBounds>& change) {
+  if (!change) return nullptr;
+  const auto part = [](double logarithm) {
+    return std::isfinite(logarithm) ? ordered_json(std::expm1(logarithm)) : ordered_json();
+  };
+  return {{"estimate", part(change->estimate)}, {"low", part(change->low)}, {"high", part(change->high)}};
+}
+
 }  // namespace convladder

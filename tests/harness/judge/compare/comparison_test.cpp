@@ -220,7 +220,18 @@ TEST(Comparison, NamesWhatMakesItImpossible) {
   EXPECT_THAT(reason("/cpu/threads", 1), HasSubstr("threads differ: 2, now 1"));
   EXPECT_THAT(reason("/dataset/sha256", "c"), HasSubstr("images differ"));
   EXPECT_THAT(reason("/seed", 2), HasSubstr("seed differs"));
-  EXPECT_THAT(reason("/options/sample_milliseconds", 1.0), HasSubstr("length of a sample differs"));
+  EXPECT_THAT(reason("/options/sample_milliseconds", 1.0), HasSubstr("length of a sample differs: 5.0, now 1.0"));
+  EXPECT_THAT(reason("/cpu/instruction_sets", {"avx", "avx2"}), HasSubstr(R"(sets differ: null, now ["avx","avx2"])"));
+  const ordered_json caches = ordered_json::array({{{"level", 1}, {"type", "Data"}, {"bytes", 49152}}});
+  EXPECT_THAT(reason("/cpu/caches", caches),
+              HasSubstr(R"(caches differ: null, now [{"level":1,"type":"Data","bytes":49152}])"));
+}
+
+TEST(Comparison, OfAnotherShapeIsImpossible) {
+  ordered_json now = cpu_run(2);
+  for (ordered_json& one : now["cases"]) one["shape"] = {{"height", 28}, {"width", 5}};
+  EXPECT_EQ(Compared(cpu_run(1), now)[kVectorId].reason,
+            R"(shape differs: {"height":28}, now {"height":28,"width":5})");
 }
 
 TEST(Comparison, OfAnotherLibraryIsImpossibleForItsVariantsOnly) {
@@ -306,6 +317,8 @@ TEST(ComparisonOptions, ChooseCasesAndRefuseNonsense) {
   EXPECT_THROW(compare_runs(run, run, {.limits = {}, .case_filter = {}, .controls = {"onedn"}}), UserError);
 }
 
+ordered_json json_of(const Comparison& comparison) { return ordered_json::parse(comparison_json_text(comparison)); }
+
 TEST(ComparisonOutput, SaysWhichCasesWereMeasuredOnABusyMachine) {
   const auto mark = [](ordered_json& run, std::size_t index, const char* name, std::vector<std::string> reasons) {
     run["cases"][index]["quality"] = {{"mark", name}, {"reasons", std::move(reasons)}};
@@ -325,7 +338,7 @@ TEST(ComparisonOutput, SaysWhichCasesWereMeasuredOnABusyMachine) {
   const std::string markdown = comparison_markdown(compared.comparison);
   EXPECT_THAT(markdown, HasSubstr("base: disturbed: others used 1.6 of 2 cores, steal 12%"));
   EXPECT_THAT(markdown, HasSubstr("new: noisy: steal 3%"));
-  const ordered_json cases = comparison_json(compared.comparison)["cases"];
+  const ordered_json cases = json_of(compared.comparison)["cases"];
   EXPECT_EQ(cases[0]["base_quality"], "disturbed: others used 1.6 of 2 cores, steal 12%");
   EXPECT_TRUE(cases[0]["new_quality"].is_null());
   EXPECT_TRUE(cases[1]["base_quality"].is_null());
@@ -352,7 +365,7 @@ TEST(ComparisonOutput, ShowsHostileNamesAsText) {
   EXPECT_THAT(markdown, Not(HasSubstr("<script>")));
   EXPECT_THAT(markdown, HasSubstr("cpu/&lt;script\\>a\\|b\\`/lenet28.conv1/10"));
   EXPECT_THAT(comparison_text(compared.comparison), Not(HasSubstr("\x1b")));
-  EXPECT_EQ(comparison_json(compared.comparison)["cases"][0]["id"], "cpu/<script>a|b`/lenet28.conv1/10");
+  EXPECT_EQ(json_of(compared.comparison)["cases"][0]["id"], "cpu/<script>a|b`/lenet28.conv1/10");
 }
 
 }  // namespace

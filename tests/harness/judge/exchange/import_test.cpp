@@ -21,6 +21,7 @@ using nlohmann::ordered_json;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Pair;
 using ::testing::StartsWith;
 
 ordered_json imported(const ordered_json& json, const std::string& file = "theirs.json") {
@@ -71,10 +72,10 @@ TEST(ImportGoogleBenchmark, EveryRepetitionIsASampleOfItsRealTimeInNanoseconds) 
   EXPECT_THAT(run.cases[2].time->samples, ElementsAre(4e9));
   EXPECT_THAT(run.cases[3].time->samples, ElementsAre(5));
   EXPECT_FALSE(run.cases[0].library()) << "a control would never be judged";
-  EXPECT_EQ(run.context.at("date"), "2026-01-31T12:00:00Z");
-  EXPECT_EQ(run.context.at("host").at("name"), "box");
-  EXPECT_EQ(run.context.at("program").at("commit"), "0123abc");
-  EXPECT_EQ(run.context.at("imported").at("from"), "Google Benchmark 1.8.3");
+  EXPECT_EQ(run.context.date, "2026-01-31T12:00:00Z");
+  EXPECT_EQ(run.context.machine.host, "box");
+  EXPECT_EQ(run.context.commit, "0123abc");
+  EXPECT_EQ(run.context.imported_from, "Google Benchmark 1.8.3");
 }
 
 TEST(ImportGoogleBenchmark, SaysThatNothingWasVerified) {
@@ -111,7 +112,7 @@ TEST(ImportGoogleBenchmark, ReadsFilesOfVersionsWithoutRunTypes) {
               {"benchmarks", {old("BM_A/1", 3), old("BM_A/1", 4), old("BM_A/1_mean", 3.5), old("BM_B", 5)}}});
   ASSERT_EQ(run.cases.size(), 2);
   EXPECT_THAT(run.cases[0].time->samples, ElementsAre(3, 4));
-  EXPECT_EQ(run.context.at("date"), "2016-03-17T18:40:25Z");
+  EXPECT_EQ(run.context.date, "2016-03-17T18:40:25Z");
 }
 
 TEST(ImportGoogleBenchmark, ABenchmarkThatDidNotRunKeepsItsReasonAndHasNoTime) {
@@ -160,7 +161,7 @@ TEST(ImportGoogleBenchmark, NamesStayDistinctWhateverTheyHold) {
 TEST(ImportGoogleBenchmark, ManagesWithoutAContext) {
   ordered_json json = google({repetition("BM_A", 1)});
   json.erase("context");
-  EXPECT_EQ(run_of(json).context.at("host").at("name"), "unknown");
+  EXPECT_EQ(run_of(json).context.machine.host, "unknown");
 }
 
 TEST(ImportGoogleBenchmark, RefusesInOneLineWithThePlace) {
@@ -237,9 +238,9 @@ TEST(ImportNvbench, EachGpuHasItsOwnCases) {
   EXPECT_EQ(run.cases[1].device, "cuda1");
   EXPECT_DOUBLE_EQ(run.cases[0].time->median, 1e6);
   EXPECT_EQ(run.cases[0].time->cache, "cold");
-  EXPECT_EQ(run.cases[0].shape, ordered_json({{"Size", 256}}));
-  EXPECT_EQ(device_facts(run.context, "cuda1").at("name"), "GPU B");
-  EXPECT_EQ(run.context.at("imported").at("from"), "nvbench 0.1.0");
+  EXPECT_THAT(run.cases[0].shape, ElementsAre(Pair("Size", 256)));
+  EXPECT_EQ(text_of(run.context.machine.facts_of("cuda1"), "name"), "GPU B");
+  EXPECT_EQ(run.context.imported_from, "nvbench 0.1.0");
 }
 
 TEST(ImportNvbench, AStateThatWasSkippedSaysWhy) {

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "harness/judge/history/history_json.hpp"
 #include "support/errors.hpp"
 
 namespace convladder {
@@ -142,6 +143,10 @@ TEST(Alarms, TheExitCodeIsOfTheWorstThatIsKnown) {
   EXPECT_EQ(code({{open, true}, {AlarmOutcome::confirmed, true}}), kExitCasesFailed);
 }
 
+nlohmann::ordered_json json_of(const History& history, const ConfirmedAlarms& confirmed) {
+  return nlohmann::ordered_json::parse(history_json_text(history, confirmed)).at("confirmed");
+}
+
 TEST(Alarms, TheOutputHasTheErrorRate) {
   const History history = history_with({{{6, std::log(1.1)}}});
   ConfirmedAlarms confirmed;
@@ -151,7 +156,7 @@ TEST(Alarms, TheOutputHasTheErrorRate) {
   EXPECT_THAT(text, HasSubstr("cpu/stage-0/net.layer/1: marked +10.0% since commit ggggggggg"));
   EXPECT_THAT(text, HasSubstr("confirmed: measured again +9.0%, bounds +7.9 to +10.1%"));
   EXPECT_THAT(text, HasSubstr("in at most 1% of histories"));
-  const nlohmann::ordered_json json = alarms_json(history, confirmed);
+  const nlohmann::ordered_json json = json_of(history, confirmed);
   EXPECT_EQ(json.at("alpha"), 0.01);
   EXPECT_EQ(json.at("alarms").at(0).at("outcome"), "confirmed");
   EXPECT_EQ(json.at("alarms").at(0).at("base_commit"), std::string(40, 'f'));
@@ -164,8 +169,8 @@ TEST(Alarms, TheOutputHasTheErrorRate) {
   settle_alarm(confirmed.alarms.front(), CaseVerdict::regressed, around(std::log(1.09)), "", false);
   EXPECT_THAT(alarms_text(suspected, confirmed), HasSubstr("cpu/stage-0/net.layer/1: suspected, p = 0.12"));
   EXPECT_THAT(alarms_markdown(suspected, confirmed), HasSubstr("| suspected |"));
-  EXPECT_TRUE(alarms_json(suspected, confirmed).at("alarms").at(0).at("marked").is_null());
-  EXPECT_EQ(alarms_json(suspected, confirmed).at("alarms").at(0).at("p"), 0.125);
+  EXPECT_TRUE(json_of(suspected, confirmed).at("alarms").at(0).at("marked").is_null());
+  EXPECT_EQ(json_of(suspected, confirmed).at("alarms").at(0).at("p"), 0.125);
 }
 
 }  // namespace

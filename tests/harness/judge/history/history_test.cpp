@@ -11,6 +11,7 @@
 #include <type_traits>
 
 #include "expect_error.hpp"
+#include "harness/judge/history/history_json.hpp"
 #include "harness/judge/history/history_output.hpp"
 #include "support/errors.hpp"
 #include "support/seeded_random.hpp"
@@ -212,7 +213,7 @@ TEST(History, FindsAChangeAmongRunsWithANeighbour) {
   EXPECT_NEAR(std::exp(series.changes[0].shift), 1.05, 0.015);
   for (std::size_t i = 0; i < 24; ++i) EXPECT_EQ(series.points[i].quiet, i % 5 >= 2) << i;
   EXPECT_THAT(history_text(history), HasSubstr("10 of 24 ratios not judged"));
-  EXPECT_FALSE(history_json(history)["series"][0]["points"][0]["quiet"].get<bool>());
+  EXPECT_FALSE(ordered_json::parse(history_json_text(history, {}))["series"][0]["points"][0]["quiet"].get<bool>());
 }
 
 TEST(History, JudgesAllRunsWhereTheMachineBecameSlower) {
@@ -265,12 +266,12 @@ TEST(History, SaysWhyASeriesIsNotJudged) {
 TEST(History, ReadsFromTheIndexWhatItReadBefore) {
   Folder folder;
   for (int i = 0; i < 3; ++i) folder.add(i, run_json(i));
-  const std::string first = history_json(folder.history()).dump();
-  EXPECT_EQ(history_json(folder.history()).dump(), first);
+  const std::string first = history_json_text(folder.history(), {});
+  EXPECT_EQ(history_json_text(folder.history(), {}), first);
   std::ifstream lines(folder.path() / "index.jsonl");
   EXPECT_EQ(std::count(std::istreambuf_iterator<char>(lines), {}, '\n'), 3) << "nothing was added by the second call";
   std::filesystem::remove(folder.path() / "index.jsonl");
-  EXPECT_EQ(history_json(folder.history()).dump(), first);
+  EXPECT_EQ(history_json_text(folder.history(), {}), first);
   folder.add(1, run_json(8));
   EXPECT_EQ(folder.history().from.runs.back().commit, "08commit") << "a changed record is read again";
 }

@@ -64,6 +64,8 @@ TEST(RecordedRun, RefusesWhatIsNoRunInOneLine) {
       {with([](json& j) { j["kind"] = "network"; }),
        R"(kind: expected "run", a run of single layers, found "network")"},
       {with([](json& j) { j.erase("context"); }), "context: expected an object"},
+      {with([](json& j) { j["context"]["program"]["sanitized"] = "no"; }), "sanitized: expected true or false"},
+      {with([](json& j) { j["cases"][0]["shape"]["height"] = 1.5; }), "shape: height: expected a whole number"},
       {with([](json& j) { j["cases"] = 3; }), "cases: expected a list"},
       {with([](json& j) { j["cases"][1] = nullptr; }), "cases[1]: expected an object"},
       {with([](json& j) { j["cases"][0].erase("status"); }), "cases[0]: status: expected a string"},

@@ -1,0 +1,44 @@
+// Cases with their verdicts as text for a terminal and as Markdown for a review: the layout of `compare` and `duel`.
+#pragma once
+
+#include <cstddef>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "harness/judge/compare/comparison.hpp"
+#include "support/text_table.hpp"
+
+namespace convladder {
+
+struct JudgedRow {
+  std::string id;
+  std::string table;                 ///< the title of the table that the case stands in; empty: in none
+  std::string name;                  ///< in that table
+  std::vector<std::string> figures;  ///< beside the name
+  CaseVerdict verdict = CaseVerdict::inconclusive;
+  std::string reason;  ///< in the list of the cases with this verdict
+  std::string why;     ///< in Markdown
+};
+
+struct JudgedReport {
+  std::string base;  ///< the sides, a line each
+  std::string now;
+  std::vector<TextColumn> columns;  ///< of the figures
+  std::vector<JudgedRow> rows;
+  std::string more_sections;                                           ///< behind those of the verdicts
+  std::vector<std::string> remarks;                                    ///< before the notes, a line each
+  std::vector<std::string> notes;                                      ///< a line each
+  std::string limits;                                                  ///< the claims, a sentence
+  std::string outcome;                                                 ///< "pass (exit code 0)"
+  std::size_t most_skipped = std::numeric_limits<std::size_t>::max();  ///< if there are more, they are only counted
+};
+
+/// A table for each title, the cases that did not pass by verdict and reason, remarks, notes, limits, and a last line
+/// with the outcome and the numbers of verdicts. Without the sides. At most 100 columns, unless a name alone is wider.
+std::string judged_text(const JudgedReport& report);
+
+/// One table of all cases, which shows all names as plain text; without the limits.
+std::string judged_markdown(const JudgedReport& report);
+
+}  // namespace convladder
