@@ -8,6 +8,7 @@
 #include <cctype>
 #include <concepts>
 
+#include "support/json_text.hpp"
 #include "support/printable.hpp"
 
 namespace convladder {

@@ -15,6 +15,7 @@
 
 #include "harness/judge/history/history_json.hpp"
 #include "support/errors.hpp"
+#include "support/json_text.hpp"
 #include "support/printable.hpp"
 
 namespace convladder {

@@ -77,7 +77,7 @@ RunFigures run_figures(const ordered_json& record, const std::string& file) {
 
 RunOptions recorded_options(const std::string& file) {
   const ordered_json record = read_record_json(file);
-  return options_from_json(JsonPlace(record, file).at("context").at("options"));
+  return read_run_options(JsonPlace(record, file).at("context").at("options"));
 }
 
 RunRecord::RunRecord(Record record) : record_(std::move(record)) {
