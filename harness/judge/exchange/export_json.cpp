@@ -192,8 +192,8 @@ ExportedText lnt_export(const ExportedRecord& record, const ExportOptions& /*opt
 constexpr std::string_view kGitHub = "https://github.com/";
 constexpr std::size_t kRunId = 32;
 
-std::string cache_bytes(const ExportedContext& about, int level, std::string_view type) {
-  const auto same = [&](const ExportedCache& one) { return one.level == level && (type.empty() || one.type == type); };
+std::string cache_bytes(const ExportedContext& about, std::uint64_t level, std::string_view type) {
+  const auto same = [&](const RecordedCache& one) { return one.level == level && (type.empty() || one.type == type); };
   const auto found = std::ranges::find_if(about.caches, same);
   return std::to_string(found == about.caches.end() ? 0 : found->bytes);
 }
@@ -320,7 +320,7 @@ ExportedText conbench_export(const ExportedRecord& record, const ExportOptions& 
 
 ordered_json google_context(const ExportedContext& about) {
   ordered_json caches = ordered_json::array();
-  for (const ExportedCache& one : about.caches) {
+  for (const RecordedCache& one : about.caches) {
     caches.push_back({{"type", one.type}, {"level", one.level}, {"size", one.bytes}, {"num_sharing", 0}});
   }
   std::string date = about.date;  // Google Benchmark writes "2026-01-31T12:00:00+00:00"

@@ -274,8 +274,8 @@ ExportedContext context_of(const ordered_json& json, const std::string& kind) {
                         .sha256 = sha256_hex(json_line(json)),
                         .imported_from = text_at(context, "/imported/from")};
   for (const ordered_json& cache : value_at(context, "/cpu/caches")) {
-    about.caches.push_back(
-        {number_at<int>(cache, "/level"), text_at(cache, "/type"), number_at<std::uint64_t>(cache, "/bytes")});
+    about.caches.push_back({number_at<std::uint64_t>(cache, "/level"), text_at(cache, "/type"),
+                            number_at<std::uint64_t>(cache, "/bytes")});
   }
   for (const ordered_json& device : value_at(context, "/devices")) {
     const std::string name = text_at(device, "/facts/name");

@@ -60,13 +60,6 @@ struct ExportedCase {
   const ExportedFigure* latency() const;
 };
 
-/// A cache in the form of `context.cpu.caches`.
-struct ExportedCache {
-  int level = 0;
-  std::string type;
-  std::uint64_t bytes = 0;
-};
-
 /// How a record was made, by its own account. "unknown" and 0 where it does not say.
 struct ExportedContext {
   std::string kind;  ///< "run", "comparison", …
@@ -84,7 +77,7 @@ struct ExportedContext {
   int cores = 0;
   int threads = 0;
   std::uint64_t memory_bytes = 0;
-  std::vector<ExportedCache> caches;
+  std::vector<RecordedCache> caches;
   std::vector<std::string> gpus;  ///< those that were present
   std::string sha256;             ///< of the record's text; it identifies the run
   std::string imported_from;      ///< "Google Benchmark 1.7.1"; empty for a record of ours

@@ -140,7 +140,9 @@ void read_context(const JsonPlace& context, ImportedRun& run) {
   run.devices = {{"cpu", "cpu", {{"name", name}}}};
   if (!context.has("caches")) return;
   for (const JsonPlace& cache : context.at("caches").list()) {
-    run.caches.push_back({cache.at("level").count(), cache.at("type").name(), cache.at("size").whole<std::int64_t>(0)});
+    run.caches.push_back({.level = static_cast<std::uint64_t>(cache.at("level").count()),
+                          .type = cache.at("type").name(),
+                          .bytes = static_cast<std::uint64_t>(cache.at("size").whole<std::int64_t>(0))});
   }
 }
 

@@ -12,7 +12,6 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "harness/measure/records/recorded_run.hpp"
 #include "harness/measure/statistics/interval_json.hpp"
 #include "support/errors.hpp"
 #include "support/json_null.hpp"
@@ -148,7 +147,7 @@ ordered_json imported_context(const ImportedRun& run, const std::string& file, s
   const auto known = [](const std::string& value) { return value.empty() ? "unknown" : printable(value); };
   const std::string date = known(run.date.empty() ? date_of_file(file) : run.date);
   ordered_json caches = ordered_json::array();
-  for (const ImportedCache& one : run.caches) {
+  for (const RecordedCache& one : run.caches) {
     caches.push_back({{"level", one.level}, {"type", one.type}, {"bytes", one.bytes}});
   }
   ordered_json command_line = ordered_json::array();

@@ -1,7 +1,6 @@
 // Makes a run.json from the measurements of another program: as much as its file says, and "unknown" for the rest.
 #pragma once
 
-#include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -9,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "harness/measure/isolation/status.hpp"
+#include "harness/measure/records/recorded_run.hpp"
 
 namespace convladder {
 
@@ -26,14 +25,8 @@ struct ImportedCase {
   std::string time_taken;      ///< "real-time": cases with the same device and time form a group
   Status status = Status::ok;
   std::string reason;
-  std::vector<std::pair<std::string, std::int64_t>> shape;
+  RecordedShape shape;
   std::vector<ImportedTime> times;  ///< the case's own first; empty unless it is ok
-};
-
-struct ImportedCache {
-  int level = 0;
-  std::string type;
-  std::int64_t bytes = 0;
 };
 
 struct ImportedDevice {
@@ -53,7 +46,7 @@ struct ImportedRun {
   std::string build_type = {};
   std::vector<std::string> command_line = {};
   std::optional<int> cores = {};
-  std::vector<ImportedCache> caches = {};
+  std::vector<RecordedCache> caches = {};
   std::vector<ImportedDevice> devices = {};
   std::vector<ImportedCase> cases = {};
   std::vector<std::string> notes = {};  ///< further remarks, a line each
