@@ -4,21 +4,19 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <filesystem>
-#include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <system_error>
 
 #include "harness/commands/command.hpp"
 #include "harness/commands/option_checks.hpp"
 #include "harness/commands/run/run_summary.hpp"
-#include "harness/measure/records/case_json.hpp"
 #include "harness/measure/records/record.hpp"
-#include "harness/measure/records/record_reader.hpp"
-#include "harness/measure/records/recorded_run.hpp"
 #include "harness/measure/runs/run_record.hpp"
 #include "harness/measure/sharding/merged_record.hpp"
 #include "harness/measure/sharding/merged_shards.hpp"
 #include "harness/measure/sharding/run_plan.hpp"
+#include "harness/measure/sharding/shard_json.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
 #include "support/folder_lock.hpp"
@@ -30,7 +28,6 @@ namespace convladder {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::ordered_json;
 
 constexpr std::size_t kMostCasesOfTables = 5000;
 
@@ -67,8 +64,7 @@ void add_merge_options(CLI::App& merge, MergeArguments& a) {
 void require_replaceable(const fs::path& file, const RunPlan& plan) {
   std::error_code ignored;
   if (fs::symlink_status(file, ignored).type() == fs::file_type::not_found) return;
-  const RecordReader before(file, {"ladders"});
-  if (value_at(before.fields(), "/context/plan/id") == plan.id) return;
+  if (plan_of_merged(file) == plan.id) return;
   throw UserError(fmt::format("{} already exists, and is no merge of this plan; use another --output", file.string()));
 }
 
@@ -87,18 +83,17 @@ std::string machines_line(const MergedShards& shards) {
 
 /// Prints the merged record; returns whether a case failed.
 bool print_merged(const fs::path& file, const MergedShards& shards, bool quiet) {
-  const RecordReader written(file, {"ladders"});
+  std::size_t written = 0;
   std::size_t failed = 0;
-  for (std::size_t i = 0; i < written.cases(); ++i) {
-    const ordered_json one = written.case_at(i);
-    if (is_failure(read_status(JsonPlace(one, file.string()).at("status")))) ++failed;
+  for (const std::optional<CaseOfShard>& one : shards.cases()) {
+    written += one ? 1 : 0;
+    failed += one && one->failed ? 1 : 0;
   }
   if (quiet) return failed > 0;
-  if (written.cases() <= kMostCasesOfTables) {
-    const ordered_json record = read_record_json(file.string());
-    print_summary(stdout, run_figures(record, file.string()), {}, {.tables = true, .verbose = false});
+  if (written <= kMostCasesOfTables) {
+    print_summary(stdout, read_run_figures(file.string()), {}, {.tables = true, .verbose = false});
   }
-  fmt::print("{} of {}, {}{}\n{}\n", plural(written.cases(), "case"), shards.cases().size(), machines_line(shards),
+  fmt::print("{} of {}, {}{}\n{}\n", plural(written, "case"), shards.cases().size(), machines_line(shards),
              failed == 0 ? "" : fmt::format(", {} failed", failed), file.string());
   return failed > 0;
 }

@@ -3,23 +3,20 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "harness/commands/run/run_loop.hpp"
 #include "harness/commands/run/run_preview.hpp"
 #include "harness/measure/cases/google_engine.hpp"
 #include "harness/measure/cases/stage_device.hpp"
-#include "harness/measure/machine/environment.hpp"
-#include "harness/measure/plan/options_json.hpp"
 #include "harness/measure/plan/run_material.hpp"
-#include "harness/measure/records/case_json.hpp"
 #include "harness/measure/sharding/planning.hpp"
 #include "harness/measure/sharding/shard.hpp"
+#include "harness/measure/sharding/shard_json.hpp"
 #include "support/errors.hpp"
 #include "support/interruption.hpp"
-#include "support/printable.hpp"
 #include "support/text_table.hpp"
 
 namespace convladder {
@@ -47,14 +44,9 @@ std::vector<CaseGroup> groups_of_shard(const std::vector<CaseGroup>& all, int sh
 }
 
 void print_end(const RunRecord& record, int shard, const RunPlan& plan, bool was_complete) {
-  const nlohmann::ordered_json& cases = record.json().at("cases");
-  std::size_t ok = 0;
-  std::size_t failed = 0;
-  for (const nlohmann::ordered_json& one : cases) {
-    const Status status = status_from_name(one.at("status").get<std::string>()).value();
-    ok += status == Status::ok ? 1 : 0;
-    failed += is_failure(status) ? 1 : 0;
-  }
+  const std::vector<RecordedCase>& cases = record.figures().cases;
+  const auto ok = std::ranges::count_if(cases, &RecordedCase::ok);
+  const auto failed = std::ranges::count_if(cases, &RecordedCase::failed);
   const std::string failures = failed == 0 ? "" : fmt::format(", {} failed", failed);
   fmt::print("shard {} of {}{}: {}, {} ok{}\n{}\n", shard, plan.shards, was_complete ? " (finished before)" : "",
              plural(cases.size(), "case"), ok, failures, record.file().string());
@@ -85,12 +77,12 @@ int run_shard(const ShardArguments& a, const RunInvocation& invocation) {
   const RunPlan plan = read_run_plan(a.plan);
   const int shard = shard_number(a.shard, plan);
   require_planned_program(plan);
-  const RunOptions options = read_run_options(JsonPlace(plan.options, plan.file.string() + ": options"));
+  const RunOptions& options = plan.options;
   if (options.strangers) StageDevice::trust_nobody();
   initialize_google_benchmark(options.google_benchmark_flags);
   const std::vector<CaseGroup> all = make_plan(options);
   const ImageSet images = load_images(options.data_folder, options.seed, largest_batch_of(all));
-  require_as_planned(plan, all, dataset_json(images));
+  require_as_planned(plan, all, images);
   const std::vector<CaseGroup> groups = groups_of_shard(all, shard, plan.shards);
   if (groups.empty()) {
     fmt::print("shard {} of {} has no cases\n", shard, plan.shards);

@@ -280,7 +280,7 @@ const RankCase& RankRecord::add(const RankEntry& entry, const PlannedCase& plann
 
 void RankRecord::drop(const std::function<bool(const RankCase&)>& unwanted) {
   std::erase_if(cases_, [&unwanted](const auto& one) { return unwanted(one.second); });
-  record_.drop([this](const ordered_json& one) { return !cases_.contains(one.at("id").get<std::string>()); });
+  record_.drop([this](const std::string& id) { return !cases_.contains(id); });
 }
 
 void RankRecord::complete(const std::vector<RankResult>& results) {

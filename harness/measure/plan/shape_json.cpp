@@ -35,17 +35,4 @@ ProblemSize size_from_list(const Problem& problem, const ordered_json& list) {
   return {&problem, numbers.at(0), {numbers.begin() + 1, numbers.end()}};
 }
 
-std::optional<ProblemSize> recorded_size(const JsonPlace& one_case) {
-  const bool convolves = !one_case.has("problem");
-  const Problem* const problem = find_problem(convolves ? std::string(kDefaultProblem) : one_case.at("problem").text());
-  if (problem == nullptr) return std::nullopt;
-  ProblemSize size{problem, one_case.at("batch").count(), {}};
-  const JsonPlace shape = one_case.at("shape");
-  for (const Dimension& one : problem->dimensions()) {
-    if (!convolves && !shape.has(one.name)) return std::nullopt;
-    size.values.push_back(shape.at(one.name).count());
-  }
-  return size;
-}
-
 }  // namespace convladder

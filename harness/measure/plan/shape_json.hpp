@@ -2,7 +2,6 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
-#include <optional>
 
 #include "devices/device.hpp"
 #include "support/json_place.hpp"
@@ -28,9 +27,5 @@ nlohmann::ordered_json size_to_list(const ProblemSize& size);
 
 /// Reads a list written by `size_to_list`. Throws std::exception if the list is not one.
 ProblemSize size_from_list(const Problem& problem, const nlohmann::ordered_json& list);
-
-/// The size of a record's case; none if this program does not have the problem, which may be a folder's that has the
-/// name of a built-in one. Throws UserError.
-std::optional<ProblemSize> recorded_size(const JsonPlace& one_case);
 
 }  // namespace convladder

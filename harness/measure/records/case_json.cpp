@@ -388,6 +388,21 @@ std::vector<LaunchResources> read_resources(const JsonPlace& place) {
 
 namespace {
 
+/// The size of a case; none if this program does not have the problem, which may be a folder's that has the name of a
+/// built-in one.
+std::optional<ProblemSize> recorded_size(const JsonPlace& one_case) {
+  const bool convolves = !one_case.has("problem");
+  const Problem* const problem = find_problem(convolves ? std::string(kDefaultProblem) : one_case.at("problem").text());
+  if (problem == nullptr) return std::nullopt;
+  ProblemSize size{problem, one_case.at("batch").count(), {}};
+  const JsonPlace shape = one_case.at("shape");
+  for (const Dimension& one : problem->dimensions()) {
+    if (!convolves && !shape.has(one.name)) return std::nullopt;
+    size.values.push_back(shape.at(one.name).count());
+  }
+  return size;
+}
+
 void add_terms(const JsonPlace& recorded, std::array<Range, kTimeTerms>& terms) {
   for (std::size_t i = 0; i < kTimeTerms; ++i) {
     const JsonPlace term = recorded.at(kTimeTermNames[i]);

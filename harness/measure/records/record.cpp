@@ -201,8 +201,8 @@ void Record::plan_anew(const RecordContent& now, const Keep& keep) {
   file_.write(*json_);
 }
 
-void Record::drop(const Keep& unwanted) {
-  if (!remove_cases(unwanted)) return;
+void Record::drop(const std::function<bool(const std::string& id)>& unwanted) {
+  if (!remove_cases([&](const ordered_json& one) { return unwanted(one.at("id").get<std::string>()); })) return;
   (*json_)["complete"] = false;
   file_.write(*json_);
 }

@@ -76,8 +76,8 @@ class Record {
   /// so. The data, the command line, the options and the fields become those of now, and a session is added.
   using Keep = std::function<bool(const nlohmann::ordered_json& one_case)>;
   void plan_anew(const RecordContent& now, const Keep& keep);
-  /// Removes cases that are to be run once more; the record is not complete then.
-  void drop(const Keep& unwanted);
+  /// Removes the cases of these ids, to be run once more; the record is not complete then.
+  void drop(const std::function<bool(const std::string& id)>& unwanted);
   /// The number of the current session.
   std::size_t session() const;
 

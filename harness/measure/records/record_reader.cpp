@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <streambuf>
 #include <string_view>
 
@@ -120,8 +121,9 @@ void RecordReader::read_fields(std::string text) {
     text.resize(text.find(kCasesLine) + kCasesLine.size());
   }
   if (cut_) text += std::string(kEndOfCases) + std::string(kEndOfRecord);
-  fields_ = parse_json(text, file_.string(), "a record of convladder");
-  fields_.erase("cases");
+  ordered_json fields = parse_json(text, file_.string(), "a record of convladder");
+  fields.erase("cases");
+  fields_ = std::make_shared<const ordered_json>(std::move(fields));
 }
 
 ordered_json RecordReader::case_at(std::size_t number) const {

@@ -4,7 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <nlohmann/json.hpp>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <set>
 #include <string>
 #include <vector>
@@ -24,7 +25,7 @@ class RecordReader {
 
   const std::filesystem::path& file() const { return file_; }
   /// All fields but `cases`.
-  const nlohmann::ordered_json& fields() const { return fields_; }
+  const nlohmann::ordered_json& fields() const { return *fields_; }
   /// Whether the end is missing: a write was cut short. The cases are those that are whole.
   bool is_cut() const { return cut_; }
   std::size_t cases() const { return cases_.size(); }
@@ -39,7 +40,7 @@ class RecordReader {
   void read_fields(std::string text);
 
   std::filesystem::path file_;
-  nlohmann::ordered_json fields_;
+  std::shared_ptr<const nlohmann::ordered_json> fields_;  ///< never null
   std::vector<Place> cases_;
   bool cut_ = false;
 };

@@ -80,6 +80,8 @@ RunOptions recorded_options(const std::string& file) {
   return read_run_options(JsonPlace(record, file).at("context").at("options"));
 }
 
+RunFigures read_run_figures(const std::string& file) { return run_figures(read_record_json(file), file); }
+
 RunRecord::RunRecord(Record record) : record_(std::move(record)) {
   figures_ = run_figures(json(), file().string());
   if (json().contains("sentinels")) sentinels_ = json().at("sentinels");

@@ -26,6 +26,8 @@ struct RunFigures {
 
 /// The figures of a record whose cases are in the order of the plan. Throws UserError.
 RunFigures run_figures(const nlohmann::ordered_json& record, const std::string& file);
+/// As `run_figures`, for a file.
+RunFigures read_run_figures(const std::string& file);
 
 /// The options of the run in that file, with which its cases can be measured again. Throws UserError.
 RunOptions recorded_options(const std::string& file);

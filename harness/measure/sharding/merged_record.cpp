@@ -1,39 +1,46 @@
 #include "harness/measure/sharding/merged_record.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
+#include <string_view>
 #include <tuple>
-#include <utility>
 
-#include "harness/measure/machine/environment.hpp"
-#include "harness/measure/records/case_json.hpp"
-#include "harness/measure/records/record.hpp"
 #include "harness/measure/records/record_file.hpp"
 #include "harness/measure/runs/derived_ladders.hpp"
-#include "harness/measure/runs/run_record.hpp"
 #include "support/file_bytes.hpp"
-#include "support/json_null.hpp"
-#include "support/json_place.hpp"
 
 namespace convladder {
 
-using nlohmann::ordered_json;
-
 namespace {
 
-/// The derived figures, ready to be written; in the order of the plan's groups, ladders that were timed first.
-struct Derived {
-  using Order = std::tuple<bool, std::size_t>;
-  std::vector<std::pair<Order, std::string>> ladders;
-  std::vector<std::pair<Order, ordered_json>> left_out;
-};
+/// The texts of derived figures in the order of the plan's groups; ladders that were timed come first.
+using Derived = std::map<std::tuple<bool, std::size_t>, std::vector<std::string>>;
+
+/// A list after the cases, on lines of its own.
+std::string list_text(std::string_view name, const std::vector<std::string>& elements) {
+  return fmt::format(",\n \"{}\": [{}{}", name, fmt::join(elements, ","), elements.empty() ? "]" : "\n ]");
+}
+
+template <typename T>
+std::vector<std::string> texts_of(const std::vector<T>& elements) {
+  std::vector<std::string> texts;
+  for (const T& one : elements) texts.push_back(listed_text(one));
+  return texts;
+}
+
+std::vector<std::string> in_order(const Derived& derived) {
+  std::vector<std::string> texts;
+  for (const auto& [order, of_group] : derived) texts.insert(texts.end(), of_group.begin(), of_group.end());
+  return texts;
+}
 
 class MergedRecord {
  public:
   MergedRecord(const MergedShards& shards, const MergeProgress& progress)
-      : shards_(shards), progress_(progress), variants_(read_variants(JsonPlace(shards.plan().variants, "variants"))) {
+      : shards_(shards), progress_(progress), variants_(variants_of(shards.plan())) {
     std::map<std::string, std::size_t> numbers;
     std::size_t first = 0;
     for (std::size_t i = 0; i < shards.plan().groups.size(); ++i) {
@@ -49,14 +56,16 @@ class MergedRecord {
   }
 
   void write(GrowingFile& file, const std::vector<std::string>& command_line) {
-    file.write(fmt::format("{{{},{}", fields_text(fields_before(command_line)), kCasesLine));
+    const std::string before =
+        text_before_cases(shards_.plan(), shards_.machines(), shards_.sessions(), command_line, is_complete());
+    file.write(fmt::format("{{{},{}", before, kCasesLine));
     bool any = false;
     const auto& cases = shards_.cases();
     for (std::size_t i = 0; i < cases.size(); ++i) {
       progress_("cases", static_cast<double>(i) / static_cast<double>(cases.size()));
       if (!cases[i]) continue;
       if (any) file.write(",");
-      file.write(case_text(shards_.case_json(*cases[i])));
+      file.write(shards_.reader_of(*cases[i]).case_text(cases[i]->number, cases[i]->session));
       any = true;
     }
     file.write(kEndOfCases);
@@ -74,46 +83,6 @@ class MergedRecord {
     return std::ranges::all_of(shards_.cases(), [](const auto& one) { return one.has_value(); });
   }
 
-  ordered_json fields_before(const std::vector<std::string>& command_line) const {
-    const RunPlan& plan = shards_.plan();
-    ordered_json machines = ordered_json::array();
-    for (const MachineOfShards& machine : shards_.machines()) {
-      ordered_json one = machine.about;
-      one["kind"] = machine.kind;
-      one["sentinel_x"] = or_null(machine.verdict.x);
-      one["off"] = machine.verdict.off;
-      machines.push_back(std::move(one));
-    }
-    std::string date = utc_now();
-    for (const ordered_json& session : shards_.sessions()) {
-      date = std::min(date, text_at(session, "/started", date));
-    }
-    ordered_json program = plan.program;
-    program.erase("sha256");
-    // Fields that a run has once are those of the first machine; `machines` has all.
-    ordered_json context = {{"program", std::move(program)}};
-    const ordered_json first = shards_.machines().empty() ? machine_json() : shards_.machines().front().about;
-    for (const char* const part : {"host", "cpu", "devices", "libraries"}) context[part] = first.at(part);
-    context["command_line"] = command_line;
-    context["options"] = plan.options;
-    context["seed"] = plan.options.at("seed");
-    context["date"] = date;
-    context["dataset"] = plan.dataset;
-    context["plan"] = {{"id", plan.id}, {"shards", plan.shards}};
-    context["machines"] = std::move(machines);
-    context["sessions"] = shards_.sessions();
-    ordered_json planned = ordered_json::array();
-    for (const GroupOfPlan& group : plan.groups) {
-      for (const std::string& id : group.cases) planned.push_back(id);
-    }
-    return {{"schema_version", kRunKind.schema_version},
-            {"kind", kRunKind.kind},
-            {"complete", is_complete()},
-            {"context", std::move(context)},
-            {"variants", plan.variants},
-            {"planned", std::move(planned)}};
-  }
-
   /// The ceilings of each kind of machine; each says which kind where there are several.
   Ceilings all_ceilings() const {
     Ceilings all;
@@ -127,25 +96,14 @@ class MergedRecord {
   }
 
   void write_behind(GrowingFile& file) {
-    Derived derived;
     for (std::size_t i = 0; i < places_.size(); ++i) {
       progress_("what follows from them", static_cast<double>(i) / static_cast<double>(places_.size()));
-      derive(places_[i], derived);
+      derive(places_[i]);
     }
-    std::ranges::stable_sort(derived.ladders, {}, &std::pair<Derived::Order, std::string>::first);
-    std::ranges::stable_sort(derived.left_out, {}, &std::pair<Derived::Order, ordered_json>::first);
-    file.write("," + fields_text({{"ceilings", ceilings_json(all_ceilings())}}));
-    file.write(",\n \"ladders\": [");
-    for (std::size_t i = 0; i < derived.ladders.size(); ++i) {
-      file.write((i > 0 ? "," : "") + derived.ladders[i].second);
-    }
-    file.write(derived.ladders.empty() ? "]" : "\n ]");
-    if (!derived.left_out.empty()) {
-      ordered_json views = ordered_json::array();
-      for (const auto& [order, view] : derived.left_out) views.push_back(view);
-      file.write("," + fields_text({{"leave_one_out", std::move(views)}}));
-    }
-    if (!shards_.sentinels().empty()) file.write("," + fields_text({{"sentinels", shards_.sentinels()}}));
+    file.write(list_text("ceilings", texts_of(all_ceilings())));
+    file.write(list_text("ladders", in_order(ladders_)));
+    if (!left_out_.empty()) file.write(list_text("leave_one_out", in_order(left_out_)));
+    if (!shards_.sentinels().empty()) file.write(list_text("sentinels", texts_of(shards_.sentinels())));
   }
 
   /// The kind of the machines that timed the group; none where nothing was timed.
@@ -174,28 +132,22 @@ class MergedRecord {
   }
 
   /// Derives the figures of one layer and batch, as RunRecord does.
-  void derive(const std::vector<GroupAt>& place, Derived& derived) {
-    ordered_json cases = ordered_json::array();
+  void derive(const std::vector<GroupAt>& place) {
+    std::vector<RecordedCase> cases;
     for (const GroupAt& at : place) {
       const std::size_t count = shards_.plan().groups[at.group].cases.size();
       for (std::size_t i = at.first_case; i < at.first_case + count; ++i) {
-        if (const auto& one = shards_.cases()[i]) cases.push_back(shards_.case_json(*one));
+        if (const auto& one = shards_.cases()[i]) cases.push_back(shards_.reader_of(*one).whole_case_at(one->number));
       }
     }
-    const std::vector<RecordedCase> figures = read_whole_cases(JsonPlace(cases, "cases"));
-    std::vector<DerivedLadder> ladders = derived_ladders(figures, variants_, ceilings_of(place));
-    for (DerivedLadder& ladder : ladders) {
+    for (DerivedLadder& ladder : derived_ladders(cases, variants_, ceilings_of(place))) {
       const std::size_t number = number_of(*ladder.of);
       const auto at = std::ranges::find(place, number, &GroupAt::group);
-      const auto kind = at == place.end() ? std::nullopt : kind_of_group(*at);
-      if (shards_.kinds() > 1) ladder.kind_of_machine = kind;
-      derived.ladders.emplace_back(Derived::Order{ladder.rows.empty(), number},
-                                   case_text(ladders_json({ladder}).at(0)));
+      if (shards_.kinds() > 1 && at != place.end()) ladder.kind_of_machine = kind_of_group(*at);
+      ladders_[{ladder.rows.empty(), number}].push_back(listed_text(ladder));
     }
-    const std::vector<LeaveOneOut> views = leave_one_out_of(figures, variants_);
-    for (const LeaveOneOut& view : views) {
-      derived.left_out.emplace_back(Derived::Order{false, number_of(*view.rows.front().of)},
-                                    leave_one_out_json({view}).at(0));
+    for (const LeaveOneOut& view : leave_one_out_of(cases, variants_)) {
+      left_out_[{false, number_of(*view.rows.front().of)}].push_back(listed_text(view));
     }
   }
 
@@ -209,6 +161,8 @@ class MergedRecord {
   std::vector<RecordedVariant> variants_;
   std::vector<std::vector<GroupAt>> places_;  ///< groups of one layer and batch
   std::map<std::string, std::size_t> group_numbers_;
+  Derived ladders_;
+  Derived left_out_;
 };
 
 }  // namespace

@@ -9,18 +9,11 @@
 
 #include "harness/measure/cases/ceilings.hpp"
 #include "harness/measure/isolation/status.hpp"
-#include "harness/measure/machine/environment.hpp"
-#include "harness/measure/records/case_json.hpp"
 #include "harness/measure/records/record.hpp"
-#include "harness/measure/records/recorded_run.hpp"
-#include "support/errors.hpp"
-#include "support/json_place.hpp"
 #include "support/printable.hpp"
 #include "support/text_table.hpp"
 
 namespace convladder {
-
-using nlohmann::ordered_json;
 
 namespace {
 
@@ -40,22 +33,6 @@ std::vector<fs::path> shard_files(const RunPlan& plan) {
   return files;
 }
 
-SentinelRun read_sentinel(const JsonPlace& place, std::size_t machine) {
-  SentinelRun run;
-  run.id = place.at("case").name();
-  run.machine = machine;
-  const std::optional<TimeFigure> time = read_time(place.at("time"));
-  if (read_status(place.at("status")) != Status::ok || !time) {
-    run.failure = printable(place.at("reason").text_or_empty(), kShortText);
-    if (run.failure.empty()) run.failure = "it has no time";
-    return run;
-  }
-  run.median = time->median;
-  run.low = time->low;
-  run.high = time->high;
-  return run;
-}
-
 /// The numbers, up to so many: "3, 17, 40".
 std::string numbers_text(const std::set<int>& numbers) {
   constexpr std::size_t most = 12;
@@ -68,8 +45,6 @@ std::string numbers_text(const std::set<int>& numbers) {
 }
 
 }  // namespace
-
-std::string MachineOfShards::node() const { return text_at(about, "/node", "a machine without a name"); }
 
 MergedShards::MergedShards(const RunPlan& plan, double sentinel_limit) : plan_(&plan), sentinel_limit_(sentinel_limit) {
   for (const GroupOfPlan& group : plan.groups) {
@@ -86,27 +61,19 @@ MergedShards::MergedShards(const RunPlan& plan, double sentinel_limit) : plan_(&
 }
 
 void MergedShards::read_shard(const fs::path& file) {
-  RecordReader reader(file);
-  const std::string name = file.string();
-  const JsonPlace place(reader.fields(), name);
-  if (place.at("kind").text_or_empty() != kShardKind.kind) place.fail("not a shard of convladder");
-  if (place.at("schema_version").text() != kShardKind.schema_version) {
-    place.at("schema_version").expected(fmt::format("\"{}\"", kShardKind.schema_version));
-  }
-  const JsonPlace of = place.at("context").at("shard");
-  if (of.at("plan").text() != plan_->id) {
+  ShardReader reader(file);
+  const std::string name = reader.name();
+  if (reader.plan() != plan_->id) {
     contradictions_.push_back(fmt::format("{} is a shard of another plan", name));
     return;
   }
-  const int number = of.at("number").whole(0, plan_->shards - 1);
+  const int number = reader.number(plan_->shards);
   const auto [known, is_new] = read_shards_.emplace(number, name);
   if (!is_new) {
     contradictions_.push_back(fmt::format("shard {} is there twice: {} and {}", number, known->second, name));
     return;
   }
-  ordered_json program = plan_->program;
-  program.erase("sha256");
-  if (place.at("context").at("program").json() != program) {
+  if (!reader.is_by_program_of(*plan_)) {
     contradictions_.push_back(fmt::format("{} was measured by another build than the plan's", name));
     return;
   }
@@ -117,60 +84,47 @@ void MergedShards::read_shard(const fs::path& file) {
 }
 
 /// Adds the shard's sessions. Returns their numbers among all sessions.
-std::vector<std::size_t> MergedShards::take_sessions(const RecordReader& reader, int shard) {
-  const JsonPlace place(reader.fields(), reader.file().string());
+std::vector<std::size_t> MergedShards::take_sessions(const ShardReader& reader, int shard) {
   std::vector<std::size_t> machines;
-  for (const JsonPlace& machine : place.at("context").at("machines").list()) {
-    for (const char* const field : {"node", "host", "cpu", "devices", "libraries"}) {
-      if (!machine.has(field)) machine.at(field).expected("what the machine is");
-    }
-    machines.push_back(number_of_machine(machine.json()));
-  }
+  for (MachineOfShards& machine : reader.machines()) machines.push_back(number_of_machine(std::move(machine)));
   std::vector<std::size_t> sessions;
   std::set<int> kinds;
-  for (const JsonPlace& session : place.at("context").at("sessions").list()) {
-    const std::size_t machine = machines.at(session.at("machine").whole<std::size_t>(0, machines.size() - 1));
-    ordered_json one = session.json();
-    one["machine"] = machine;
-    one["shard"] = shard;
+  for (SessionOfShards& session : reader.sessions()) {
+    session.machine = machines.at(session.machine);
+    session.shard = shard;
+    kinds.insert(machines_[session.machine].kind);
     sessions.push_back(sessions_.size());
-    sessions_.push_back(std::move(one));
-    kinds.insert(machines_[machine].kind);
+    sessions_.push_back(std::move(session));
   }
-  if (place.has("sentinels")) {
-    for (const JsonPlace& sentinel : place.at("sentinels").list()) {
-      ordered_json one = sentinel.json();
-      one["session"] = sessions.at(sentinel.at("session").whole<std::size_t>(0, sessions.size() - 1));
-      static_cast<void>(read_sentinel(sentinel, 0));
-      sentinels_.push_back(std::move(one));
-    }
+  for (SentinelOfShards& sentinel : reader.sentinels()) {
+    sentinel.session = sessions.at(sentinel.session);
+    sentinel.run.machine = sessions_[sentinel.session].machine;
+    sentinels_.push_back(std::move(sentinel));
   }
   // If a shard went from one kind of machine to another, nobody knows which samples are whose.
-  if (kinds.size() == 1 && place.has("ceilings")) {
-    Ceilings of_shard = read_ceilings(place.at("ceilings"));
-    const auto [known, is_new] = ceilings_.try_emplace(*kinds.begin(), of_shard);
-    if (!is_new) known->second = pooled_ceilings({known->second, of_shard});
+  if (kinds.size() == 1) {
+    if (const std::optional<Ceilings> of_shard = reader.ceilings()) {
+      const auto [known, is_new] = ceilings_.try_emplace(*kinds.begin(), *of_shard);
+      if (!is_new) known->second = pooled_ceilings({known->second, *of_shard});
+    }
   }
   return sessions;
 }
 
-std::size_t MergedShards::number_of_machine(const ordered_json& machine) {
-  const auto known = std::ranges::find(machines_, machine, &MachineOfShards::about);
+std::size_t MergedShards::number_of_machine(MachineOfShards machine) {
+  const auto known = std::ranges::find(machines_, machine.about, &MachineOfShards::about);
   if (known != machines_.end()) return static_cast<std::size_t>(known - machines_.begin());
-  const ordered_json kind = machine_kind(machine);
-  const auto same = std::ranges::find(kinds_, kind);
-  const auto number = static_cast<int>(same - kinds_.begin());
-  if (same == kinds_.end()) kinds_.push_back(kind);
-  machines_.push_back({.about = machine, .kind = number, .verdict = {}});
+  const auto same = std::ranges::find(machines_, machine.likeness, &MachineOfShards::likeness);
+  machine.kind = same == machines_.end() ? kinds_++ : same->kind;
+  machines_.push_back(std::move(machine));
   return machines_.size() - 1;
 }
 
 void MergedShards::take_cases(std::size_t reader, int shard, const std::vector<std::size_t>& sessions) {
-  const RecordReader& record = readers_[reader];
+  const ShardReader& record = readers_[reader];
   for (std::size_t number = 0; number < record.cases(); ++number) {
-    const ordered_json json = record.case_at(number);
-    const std::string name = fmt::format("{}: cases[{}]", record.file().string(), number);
-    const RecordedCase one = read_case(JsonPlace(json, name));
+    const RecordedCase one = record.case_at(number);
+    const std::string name = record.name_of_case(number);
     const auto known = planned_.find(one.id);
     if (known == planned_.end() || shard_of_case_[known->second] != shard) {
       contradictions_.push_back(fmt::format("{}: {} is no case of shard {}", name, printable(one.id), shard));
@@ -181,24 +135,12 @@ void MergedShards::take_cases(std::size_t reader, int shard, const std::vector<s
       contradictions_.push_back(fmt::format("{}: {} is there twice", name, printable(one.id)));
       continue;
     }
-    place = CaseOfShard{
-        .reader = reader,
-        .number = number,
-        .session = sessions.at(JsonPlace(json, name).at("session").whole<std::size_t>(0, sessions.size() - 1)),
-        .timed = !one.counters && was_run(one.status)};
+    place = CaseOfShard{.reader = reader,
+                        .number = number,
+                        .session = sessions.at(static_cast<std::size_t>(one.session)),
+                        .timed = !one.counters && was_run(one.status),
+                        .failed = one.failed()};
   }
-}
-
-ordered_json MergedShards::case_json(const CaseOfShard& one) const {
-  ordered_json json = readers_.at(one.reader).case_at(one.number);
-  json["session"] = one.session;
-  return json;
-}
-
-int MergedShards::kinds() const { return static_cast<int>(kinds_.size()); }
-
-std::size_t MergedShards::machine_of(const CaseOfShard& one) const {
-  return sessions_.at(one.session).at("machine").get<std::size_t>();
 }
 
 const Ceilings& MergedShards::ceilings(int kind) const {
@@ -231,7 +173,7 @@ void MergedShards::find_divided_groups() {
     for (std::size_t i = first; i < first + group.cases.size(); ++i) {
       if (!cases_[i] || !cases_[i]->timed) continue;
       machines.insert(machine_of(*cases_[i]));
-      nodes.insert(printable(machines_[machine_of(*cases_[i])].node(), kShortText));
+      nodes.insert(printable(machines_[machine_of(*cases_[i])].node, kShortText));
     }
     first += group.cases.size();
     if (machines.size() < 2) continue;
@@ -244,10 +186,7 @@ void MergedShards::find_divided_groups() {
 
 void MergedShards::judge() {
   std::vector<SentinelRun> runs;
-  for (const ordered_json& one : sentinels_) {
-    const std::size_t machine = sessions_.at(one.at("session").get<std::size_t>()).at("machine").get<std::size_t>();
-    runs.push_back(read_sentinel(JsonPlace(one, "sentinels"), machine));
-  }
+  for (const SentinelOfShards& one : sentinels_) runs.push_back(one.run);
   std::vector<int> kinds;
   for (const MachineOfShards& machine : machines_) kinds.push_back(machine.kind);
   const std::vector<MachineVerdict> verdicts = judge_machines(runs, kinds, sentinel_limit_);
@@ -267,7 +206,7 @@ std::vector<std::string> MergedShards::machines_off() const {
       shards.insert(shard_of_case_[i]);
     }
     if (cases == 0) continue;
-    const std::string node = printable(one.node(), kShortText);
+    const std::string node = printable(one.node, kShortText);
     lines.push_back(fmt::format("{} is off: {}; {} of shard{} {}: 'run --plan {} --shard K/{} --not-from {}' elsewhere",
                                 node, one.verdict.why, plural(cases, "case"), shards.size() == 1 ? "" : "s",
                                 numbers_text(shards), plan_->folder().string(), plan_->shards, node));
@@ -283,7 +222,7 @@ std::vector<std::string> MergedShards::doubts() const {
     double most = 1;
     for (const MachineOfShards& machine : machines_) {
       if (machine.kind != kind || !machine.verdict.x) continue;
-      nodes.push_back(printable(machine.node(), kShortText));
+      nodes.push_back(printable(machine.node, kShortText));
       least = std::min(least, *machine.verdict.x);
       most = std::max(most, *machine.verdict.x);
     }

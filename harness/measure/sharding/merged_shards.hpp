@@ -3,15 +3,14 @@
 
 #include <cstddef>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "harness/measure/machine/device_ceilings.hpp"
-#include "harness/measure/records/record_reader.hpp"
 #include "harness/measure/sharding/run_plan.hpp"
 #include "harness/measure/sharding/sentinels.hpp"
+#include "harness/measure/sharding/shard_json.hpp"
 
 namespace convladder {
 
@@ -21,14 +20,7 @@ struct CaseOfShard {
   std::size_t number = 0;   ///< of the case in that record
   std::size_t session = 0;  ///< among all sessions of all shards
   bool timed = false;       ///< or would have been timed: it was run, and nothing was counted
-};
-
-/// A machine that cases come from.
-struct MachineOfShards {
-  nlohmann::ordered_json about;  ///< machine_json()
-  int kind = 0;                  ///< machines of the same number have the same machine_kind()
-  MachineVerdict verdict;
-  std::string node() const;
+  bool failed = false;
 };
 
 class MergedShards {
@@ -40,15 +32,14 @@ class MergedShards {
   const RunPlan& plan() const { return *plan_; }
   /// The planned cases in the order of the plan; none for those that no shard has.
   const std::vector<std::optional<CaseOfShard>>& cases() const { return cases_; }
-  /// The case with its session among all sessions.
-  nlohmann::ordered_json case_json(const CaseOfShard& one) const;
+  /// The record that holds the case.
+  const ShardReader& reader_of(const CaseOfShard& one) const { return readers_.at(one.reader); }
 
   const std::vector<MachineOfShards>& machines() const { return machines_; }
-  int kinds() const;
-  /// `context.sessions` of the merged record.
-  const nlohmann::ordered_json& sessions() const { return sessions_; }
-  std::size_t machine_of(const CaseOfShard& one) const;
-  const nlohmann::ordered_json& sentinels() const { return sentinels_; }
+  int kinds() const { return kinds_; }
+  const std::vector<SessionOfShards>& sessions() const { return sessions_; }
+  std::size_t machine_of(const CaseOfShard& one) const { return sessions_.at(one.session).machine; }
+  const std::vector<SentinelOfShards>& sentinels() const { return sentinels_; }
   /// `ceilings` of all machines of a kind together.
   const Ceilings& ceilings(int kind) const;
 
@@ -66,9 +57,9 @@ class MergedShards {
 
  private:
   void read_shard(const std::filesystem::path& file);
-  std::vector<std::size_t> take_sessions(const RecordReader& reader, int shard);
+  std::vector<std::size_t> take_sessions(const ShardReader& reader, int shard);
   void take_cases(std::size_t reader, int shard, const std::vector<std::size_t>& sessions);
-  std::size_t number_of_machine(const nlohmann::ordered_json& machine);
+  std::size_t number_of_machine(MachineOfShards machine);
   void find_holes();
   void find_divided_groups();
   void judge();
@@ -78,13 +69,13 @@ class MergedShards {
   std::map<std::string, std::size_t, std::less<>> planned_;  ///< the number of a case by its id
   std::vector<int> shard_of_case_;
   std::vector<std::optional<CaseOfShard>> cases_;
-  std::vector<RecordReader> readers_;
+  std::vector<ShardReader> readers_;
   std::map<int, std::string> read_shards_;  ///< shard numbers, and the file of each
   std::vector<MachineOfShards> machines_;
-  std::vector<nlohmann::ordered_json> kinds_;
+  int kinds_ = 0;
   std::map<int, Ceilings> ceilings_;  ///< by kind
-  nlohmann::ordered_json sessions_ = nlohmann::ordered_json::array();
-  nlohmann::ordered_json sentinels_ = nlohmann::ordered_json::array();
+  std::vector<SessionOfShards> sessions_;
+  std::vector<SentinelOfShards> sentinels_;
   std::vector<std::string> contradictions_;
   std::vector<std::string> holes_;
 };

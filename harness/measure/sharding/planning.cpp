@@ -2,34 +2,17 @@
 
 #include <fmt/format.h>
 
-#include <cstdint>
 #include <set>
 
-#include "harness/measure/machine/environment.hpp"
 #include "harness/measure/runs/run_record.hpp"
 #include "harness/measure/sharding/sentinels.hpp"
-#include "support/file_bytes.hpp"
+#include "harness/measure/sharding/shard_json.hpp"
 #include "support/sha256.hpp"
 
 namespace convladder {
 
-using nlohmann::ordered_json;
-
-namespace {
-
-constexpr const char* kProgramFile = "/proc/self/exe";
-constexpr std::uint64_t kLargestProgram = std::uint64_t{4} << 30;
-
-}  // namespace
-
 std::string group_id(const CaseGroup& group) {
   return fmt::format("{}/{}/{}", group.device, group.work.name(), group.work.shape.batch);
-}
-
-ordered_json planned_program() {
-  ordered_json program = program_json();
-  program["sha256"] = sha256_hex(read_file_text(kProgramFile, kLargestProgram));
-  return program;
 }
 
 std::string sources_of(const std::vector<CaseGroup>& plan) {
@@ -53,9 +36,9 @@ RunPlan make_run_plan(const RunOptions& options, const std::vector<CaseGroup>& p
   RunPlan made{.file = {},
                .id = {},
                .program = planned_program(),
-               .options = *content.options,
-               .dataset = *content.dataset,
-               .variants = content.fields->at("variants"),
+               .options = options,
+               .dataset = dataset_text(images),
+               .variants = variants_text(content),
                .made_of = sources_of(plan),
                .shards = shards,
                .sentinels = choose_sentinels(plan),

@@ -1,7 +1,6 @@
 // Makes a plan in shards from the cases to be run.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -14,10 +13,6 @@ namespace convladder {
 
 /// "cpu/lenet28.conv1/10"
 std::string group_id(const CaseGroup& group);
-
-/// `context.program` and the checksum of the program's file: without it, a build with other processor flags would
-/// describe itself in the same way.
-nlohmann::ordered_json planned_program();
 
 /// SHA-256 of the sources of stages in a ladder's folder, and of those from outside; empty without any.
 std::string sources_of(const std::vector<CaseGroup>& plan);

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <charconv>
+#include <nlohmann/json.hpp>
 #include <set>
 
+#include "harness/measure/plan/options_json.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
 #include "support/json_null.hpp"
@@ -25,8 +27,8 @@ namespace fs = std::filesystem;
 constexpr const char* kVersion = "1.0";
 constexpr std::uint64_t kLargestPlan = std::uint64_t{1} << 30;
 
-/// Everything except the id, which follows from it.
-ordered_json content_json(const RunPlan& plan) {
+/// Everything except the id, which follows from it. `options` are the plan's, as a file has them.
+ordered_json content_json(const RunPlan& plan, const ordered_json& options) {
   ordered_json groups = ordered_json::array();
   for (const GroupOfPlan& group : plan.groups) {
     groups.push_back({{"id", group.id},
@@ -35,10 +37,10 @@ ordered_json content_json(const RunPlan& plan) {
                       {"cases", group.cases}});
   }
   const SecondsOfPlan seconds = seconds_of(plan);
-  return {{"program", plan.program},
-          {"options", plan.options},
-          {"dataset", plan.dataset},
-          {"variants", plan.variants},
+  return {{"program", ordered_json::parse(plan.program)},
+          {"options", options},
+          {"dataset", ordered_json::parse(plan.dataset)},
+          {"variants", ordered_json::parse(plan.variants)},
           {"made_of", text_or_null(plan.made_of)},
           {"shards", plan.shards},
           {"predicted_seconds", {{"all", seconds.all}, {"longest_shard", seconds.longest}}},
@@ -70,6 +72,8 @@ void refuse_repeated(const RunPlan& plan) {
   }
 }
 
+std::string id_of(const ordered_json& content) { return sha256_hex(json_line(content)); }
+
 }  // namespace
 
 fs::path RunPlan::folder() const { return file.has_parent_path() ? file.parent_path() : fs::path("."); }
@@ -84,11 +88,11 @@ int shard_of(std::string_view group, int shards) {
   return static_cast<int>(number % static_cast<std::uint64_t>(shards));
 }
 
-std::string id_of_plan(const RunPlan& plan) { return sha256_hex(json_line(content_json(plan))); }
+std::string id_of_plan(const RunPlan& plan) { return id_of(content_json(plan, options_json(plan.options))); }
 
 std::string run_plan_text(const RunPlan& plan) {
   ordered_json json = {{"schema_version", kVersion}, {"kind", "plan"}, {"id", plan.id}};
-  json.update(content_json(plan));
+  json.update(content_json(plan, options_json(plan.options)));
   return json_text(json);
 }
 
@@ -109,20 +113,23 @@ RunPlan parse_run_plan(std::string_view text, const fs::path& file) {
     place.at("schema_version").expected(fmt::format("\"{}\"", kVersion));
   }
   plan.id = place.at("id").name();
-  plan.program = place.at("program").object();
-  plan.options = place.at("options").object();
-  plan.dataset = place.at("dataset").json();
+  plan.program = json_line(place.at("program").object());
+  const ordered_json& options = place.at("options").object();
+  plan.dataset = json_line(place.at("dataset").json());
   for (const JsonPlace& one : place.at("variants").list()) {
     static_cast<void>(one.at("family").name());
     static_cast<void>(one.at("name").name());
   }
-  plan.variants = place.at("variants").json();
+  plan.variants = json_line(place.at("variants").json());
   plan.made_of = place.at("made_of").text_or_empty();
   plan.shards = place.at("shards").whole(1, kMostShards);
   for (const JsonPlace& one : place.at("sentinels").list()) plan.sentinels.push_back(one.name());
   for (const JsonPlace& one : place.at("groups").list()) plan.groups.push_back(read_group(one, plan.shards));
   refuse_repeated(plan);
-  if (id_of_plan(plan) != plan.id) place.at("id").fail("does not follow from the plan: somebody changed it");
+  if (id_of(content_json(plan, options)) != plan.id) {
+    place.at("id").fail("does not follow from the plan: somebody changed it");
+  }
+  plan.options = read_run_options(place.at("options"));
   return plan;
 }
 

@@ -4,10 +4,11 @@
 
 #include <cstddef>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "harness/measure/plan/options.hpp"
 
 namespace convladder {
 
@@ -21,14 +22,16 @@ struct GroupOfPlan {
   std::vector<std::string> cases;
 };
 
+/// What the merged record takes from the plan unchanged is JSON in a text, and who makes and reads it is
+/// shard_json.hpp.
 struct RunPlan {
   std::filesystem::path file;
-  std::string id;                   ///< SHA-256 of everything else in the plan
-  nlohmann::ordered_json program;   ///< context.program, with the checksum of its file in "sha256"
-  nlohmann::ordered_json options;   ///< context.options of a run
-  nlohmann::ordered_json dataset;   ///< context.dataset
-  nlohmann::ordered_json variants;  ///< `variants` of a run
-  std::string made_of;              ///< SHA-256 of the sources of a ladder's folder; empty without one
+  std::string id;       ///< SHA-256 of everything else in the plan
+  std::string program;  ///< JSON: context.program, with the checksum of its file in "sha256"
+  RunOptions options;
+  std::string dataset;   ///< JSON: context.dataset
+  std::string variants;  ///< JSON: `variants` of a run
+  std::string made_of;   ///< SHA-256 of the sources of a ladder's folder; empty without one
   int shards = 1;
   std::vector<std::string> sentinels;  ///< ids of cases that every machine measures (sentinels.hpp)
   std::vector<GroupOfPlan> groups;     ///< in the order of the plan

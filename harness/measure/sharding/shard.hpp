@@ -1,7 +1,6 @@
 // A shard of a plan: which one this process is to run, and its record, with which any machine can go on.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -19,7 +18,7 @@ int shard_number(const std::string& text, const RunPlan& plan);
 void require_planned_program(const RunPlan& plan);
 
 /// Throws UserError, naming the difference, unless this machine plans the same cases, of the same sources and data.
-void require_as_planned(const RunPlan& plan, const std::vector<CaseGroup>& now, const nlohmann::ordered_json& dataset);
+void require_as_planned(const RunPlan& plan, const std::vector<CaseGroup>& now, const ImageSet& images);
 
 struct OpenedShard {
   Record record;

@@ -76,7 +76,7 @@ TEST_F(PlannedAnew, WhatIsDroppedCanBeAddedAgain) {
   run({"a", "b"});
   Record record = Record::open(folder_.path(), kRankKind);
   record.plan_anew(content({"a", "b"}), [](const ordered_json&) { return true; });
-  record.drop([](const ordered_json& each) { return each.at("id") == "a"; });
+  record.drop([](const std::string& id) { return id == "a"; });
   EXPECT_FALSE(record.has("a"));
   EXPECT_THAT(ids(), ElementsAre("b"));
   record.add(one("a", 9), ordered_json::object());
