@@ -18,7 +18,7 @@
 #include "harness/measure/plan/estimate.hpp"
 #include "harness/measure/plan/run_material.hpp"
 #include "harness/measure/records/record_file.hpp"
-#include "harness/measure/sharding/planning.hpp"
+#include "harness/measure/sharding/shard.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
 #include "support/folder_lock.hpp"

@@ -12,7 +12,6 @@
 #include "harness/measure/cases/google_engine.hpp"
 #include "harness/measure/cases/stage_device.hpp"
 #include "harness/measure/plan/run_material.hpp"
-#include "harness/measure/sharding/planning.hpp"
 #include "harness/measure/sharding/shard.hpp"
 #include "harness/measure/sharding/shard_json.hpp"
 #include "support/errors.hpp"

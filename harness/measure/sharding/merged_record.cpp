@@ -13,7 +13,6 @@
 #include "support/file_bytes.hpp"
 
 namespace convladder {
-
 namespace {
 
 /// The texts of derived figures in the order of the plan's groups; ladders that were timed come first.

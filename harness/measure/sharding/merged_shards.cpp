@@ -14,7 +14,6 @@
 #include "support/text_table.hpp"
 
 namespace convladder {
-
 namespace {
 
 namespace fs = std::filesystem;
@@ -85,28 +84,27 @@ void MergedShards::read_shard(const fs::path& file) {
 
 /// Adds the shard's sessions. Returns their numbers among all sessions.
 std::vector<std::size_t> MergedShards::take_sessions(const ShardReader& reader, int shard) {
+  ShardParts parts = reader.parts();
   std::vector<std::size_t> machines;
-  for (MachineOfShards& machine : reader.machines()) machines.push_back(number_of_machine(std::move(machine)));
+  for (MachineOfShards& machine : parts.machines) machines.push_back(number_of_machine(std::move(machine)));
   std::vector<std::size_t> sessions;
   std::set<int> kinds;
-  for (SessionOfShards& session : reader.sessions()) {
+  for (SessionOfShards& session : parts.sessions) {
     session.machine = machines.at(session.machine);
     session.shard = shard;
     kinds.insert(machines_[session.machine].kind);
     sessions.push_back(sessions_.size());
     sessions_.push_back(std::move(session));
   }
-  for (SentinelOfShards& sentinel : reader.sentinels()) {
+  for (SentinelOfShards& sentinel : parts.sentinels) {
     sentinel.session = sessions.at(sentinel.session);
     sentinel.run.machine = sessions_[sentinel.session].machine;
     sentinels_.push_back(std::move(sentinel));
   }
   // If a shard went from one kind of machine to another, nobody knows which samples are whose.
   if (kinds.size() == 1) {
-    if (const std::optional<Ceilings> of_shard = reader.ceilings()) {
-      const auto [known, is_new] = ceilings_.try_emplace(*kinds.begin(), *of_shard);
-      if (!is_new) known->second = pooled_ceilings({known->second, *of_shard});
-    }
+    const auto [known, is_new] = ceilings_.try_emplace(*kinds.begin(), parts.ceilings);
+    if (!is_new) known->second = pooled_ceilings({known->second, parts.ceilings});
   }
   return sessions;
 }

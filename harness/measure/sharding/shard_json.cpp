@@ -73,9 +73,8 @@ SentinelRun read_sentinel(const JsonPlace& place) {
   return run;
 }
 
-std::size_t session_of(const JsonPlace& place, std::size_t sessions) {
-  return place.at("session").whole<std::size_t>(0, sessions - 1);
-}
+/// The number of one of so many.
+std::size_t number_in(const JsonPlace& place, std::size_t count) { return place.whole<std::size_t>(0, count - 1); }
 
 }  // namespace
 
@@ -129,12 +128,12 @@ std::vector<CaseOnMachine> cases_on_machines(const Record& record) {
   const std::vector<JsonPlace> machines = place.at("context").at("machines").list();
   std::vector<const ordered_json*> of_sessions;
   for (const JsonPlace& session : place.at("context").at("sessions").list()) {
-    of_sessions.push_back(&machines.at(session.at("machine").whole<std::size_t>(0, machines.size() - 1)).json());
+    of_sessions.push_back(&machines.at(number_in(session.at("machine"), machines.size())).json());
   }
   const ordered_json here = machine_json();
   std::vector<CaseOnMachine> cases;
   for (const JsonPlace& one : place.at("cases").list()) {
-    const ordered_json& machine = *of_sessions.at(session_of(one, of_sessions.size()));
+    const ordered_json& machine = *of_sessions.at(number_in(one.at("session"), of_sessions.size()));
     cases.push_back({.id = one.at("id").text(),
                      .node = printable(text_at(machine, "/node"), kShortText),
                      .here = machine == here,
@@ -145,65 +144,46 @@ std::vector<CaseOnMachine> cases_on_machines(const Record& record) {
 }
 
 ShardReader::ShardReader(const std::filesystem::path& file) : record_(file) {
-  const JsonPlace place(record_.fields(), name());
-  if (place.at("kind").text_or_empty() != kShardKind.kind) place.fail("not a shard of convladder");
-  if (place.at("schema_version").text() != kShardKind.schema_version) {
-    place.at("schema_version").expected(fmt::format("\"{}\"", kShardKind.schema_version));
-  }
+  if (place().at("kind").text_or_empty() != kShardKind.kind) place().fail("not a shard of convladder");
+  const JsonPlace version = place().at("schema_version");
+  if (version.text() != kShardKind.schema_version) version.expected(fmt::format("\"{}\"", kShardKind.schema_version));
 }
 
-std::string ShardReader::plan() const {
-  return JsonPlace(record_.fields(), name()).at("context").at("shard").at("plan").text();
-}
+std::string ShardReader::plan() const { return place().at("context").at("shard").at("plan").text(); }
 
 int ShardReader::number(int shards) const {
-  return JsonPlace(record_.fields(), name()).at("context").at("shard").at("number").whole(0, shards - 1);
+  return place().at("context").at("shard").at("number").whole(0, shards - 1);
 }
 
 bool ShardReader::is_by_program_of(const RunPlan& plan) const {
-  return value_at(record_.fields(), "/context/program") == program_of(plan);
+  return place().at("context").at("program").json() == program_of(plan);
 }
 
-std::vector<MachineOfShards> ShardReader::machines() const {
-  std::vector<MachineOfShards> machines;
-  for (const JsonPlace& one : JsonPlace(record_.fields(), name()).at("context").at("machines").list()) {
+ShardParts ShardReader::parts() const {
+  ShardParts parts;
+  const JsonPlace context = place().at("context");
+  for (const JsonPlace& one : context.at("machines").list()) {
     for (const char* const field : {"node", "host", "cpu", "devices", "libraries"}) {
       if (!one.has(field)) one.at(field).expected("what the machine is");
     }
-    machines.push_back({.about = json_line(one.json()),
-                        .likeness = json_line(machine_kind(one.json())),
-                        .node = text_at(one.json(), "/node", "a machine without a name")});
+    parts.machines.push_back({.about = json_line(one.json()),
+                              .likeness = json_line(machine_kind(one.json())),
+                              .node = text_at(one.json(), "/node", "a machine without a name")});
   }
-  return machines;
-}
-
-std::vector<SessionOfShards> ShardReader::sessions() const {
-  const JsonPlace context = JsonPlace(record_.fields(), name()).at("context");
-  const std::size_t machines = context.at("machines").list().size();
-  std::vector<SessionOfShards> sessions;
   for (const JsonPlace& one : context.at("sessions").list()) {
-    sessions.push_back({.about = json_line(one.json()),
-                        .started = text_at(one.json(), "/started"),
-                        .machine = one.at("machine").whole<std::size_t>(0, machines - 1)});
+    parts.sessions.push_back({.about = json_line(one.json()),
+                              .started = text_at(one.json(), "/started"),
+                              .machine = number_in(one.at("machine"), parts.machines.size())});
   }
-  return sessions;
-}
-
-std::vector<SentinelOfShards> ShardReader::sentinels() const {
-  const JsonPlace place(record_.fields(), name());
-  std::vector<SentinelOfShards> sentinels;
-  if (!place.has("sentinels")) return sentinels;
-  const std::size_t sessions = place.at("context").at("sessions").list().size();
-  for (const JsonPlace& one : place.at("sentinels").list()) {
-    sentinels.push_back(
-        {.about = json_line(one.json()), .run = read_sentinel(one), .session = session_of(one, sessions)});
+  if (place().has("sentinels")) {
+    for (const JsonPlace& one : place().at("sentinels").list()) {
+      parts.sentinels.push_back({.about = json_line(one.json()),
+                                 .run = read_sentinel(one),
+                                 .session = number_in(one.at("session"), parts.sessions.size())});
+    }
   }
-  return sentinels;
-}
-
-std::optional<Ceilings> ShardReader::ceilings() const {
-  const JsonPlace ceilings = JsonPlace(record_.fields(), name()).at("ceilings");
-  return ceilings.is_null() ? std::nullopt : std::optional(read_ceilings(ceilings));
+  parts.ceilings = read_ceilings(place().at("ceilings"));
+  return parts;
 }
 
 std::string ShardReader::name_of_case(std::size_t number) const { return fmt::format("{}: cases[{}]", name(), number); }
@@ -212,7 +192,8 @@ RecordedCase ShardReader::case_at(std::size_t number) const {
   const ordered_json json = record_.case_at(number);
   const JsonPlace place(json, name_of_case(number));
   RecordedCase one = read_case(place);
-  one.session = static_cast<int>(session_of(place, value_at(record_.fields(), "/context/sessions").size()));
+  const std::size_t sessions = value_at(record_.fields(), "/context/sessions").size();
+  one.session = static_cast<int>(number_in(place.at("session"), sessions));
   return one;
 }
 

@@ -76,6 +76,14 @@ struct SentinelOfShards {
   std::size_t session = 0;
 };
 
+/// The parts of a shard beside its cases. Machines and sessions are numbered as in the shard.
+struct ShardParts {
+  std::vector<MachineOfShards> machines;
+  std::vector<SessionOfShards> sessions;
+  std::vector<SentinelOfShards> sentinels;
+  Ceilings ceilings;
+};
+
 /// shard.json, a part at a time. Everything here throws UserError for a part that is not as this program writes it.
 class ShardReader {
  public:
@@ -84,18 +92,12 @@ class ShardReader {
   std::string name() const { return record_.file().string(); }
   /// Whether the end is missing.
   bool is_cut() const { return record_.is_cut(); }
-  /// The id of its plan.
+  /// The id of its plan, and its number there.
   std::string plan() const;
   int number(int shards) const;
   /// Whether it was measured by the program that made the plan.
   bool is_by_program_of(const RunPlan& plan) const;
-  /// The machines, and sessions that say by their numbers where they were, both without what follows from other shards.
-  std::vector<MachineOfShards> machines() const;
-  std::vector<SessionOfShards> sessions() const;
-  /// Sentinels, with the number of their session.
-  std::vector<SentinelOfShards> sentinels() const;
-  /// None if the record has no field for them.
-  std::optional<Ceilings> ceilings() const;
+  ShardParts parts() const;
 
   std::size_t cases() const { return record_.cases(); }
   /// The place of a case in messages.
@@ -106,6 +108,8 @@ class ShardReader {
   std::string case_text(std::size_t number, std::size_t session) const;
 
  private:
+  JsonPlace place() const { return {record_.fields(), name()}; }
+
   RecordReader record_;
 };
 

@@ -1,4 +1,4 @@
-#include "harness/measure/sharding/planning.hpp"
+#include "harness/measure/sharding/shard.hpp"
 
 #include <gtest/gtest.h>
 
