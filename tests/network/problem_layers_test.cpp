@@ -5,6 +5,7 @@
 
 #include "network/layer_operators.hpp"
 #include "variants/convolution/problem.hpp"
+#include "variants/fused/fused_shape.hpp"
 #include "variants/fused/problem.hpp"
 
 namespace convladder {

@@ -12,6 +12,7 @@
 #include "network/network.hpp"
 #include "sanitized.hpp"
 #include "simulator/device/simulated_device.hpp"
+#include "variants/convolution/conv_shape.hpp"
 #include "variants/convolution/conv_test_data.hpp"
 #include "variants/convolution/problem.hpp"
 #include "variants/convolution/reference.hpp"
@@ -24,7 +25,7 @@ namespace {
 std::optional<ConvShape> layer_of(const std::string& shape, int batch) {
   for (const Network& network : built_in_networks()) {
     for (const std::size_t index : convolution_layers(network)) {
-      const ConvShape& layer = network.layers[index].convolution;
+      const ConvShape layer = conv_shape(network.layers[index].size);
       if (shape_name(layer) == shape) return layer.with_batch(batch);
     }
   }

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "variants/fused/fused_shape.hpp"
 #include "variants/fused/problem.hpp"
 
 namespace convladder {

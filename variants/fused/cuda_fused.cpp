@@ -1,5 +1,6 @@
 #include "variants/fused/cuda_fused.hpp"
 
+#include "variants/fused/fused_shape.hpp"
 #include "variants/fused/problem.hpp"
 #include "variants/launch_variant.hpp"
 

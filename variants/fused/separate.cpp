@@ -7,6 +7,7 @@
 
 #include "devices/cpu/other_threads.hpp"
 #include "variants/convolution/problem.hpp"
+#include "variants/fused/fused_shape.hpp"
 #include "variants/fused/problem.hpp"
 
 namespace convladder {

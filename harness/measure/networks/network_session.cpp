@@ -20,6 +20,7 @@
 #include "network/layer_operators.hpp"
 #include "support/json_null.hpp"
 #include "variants/convolution/problem.hpp"
+#include "variants/fused/problem.hpp"
 
 namespace convladder {
 

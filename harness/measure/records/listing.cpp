@@ -73,8 +73,8 @@ ordered_json layers_json() {
       const Layer& layer = network.layers[index];
       list.push_back({{"network", network.name},
                       {"layer", layer.name},
-                      {"shape", shape_name(layer.convolution)},
-                      {"flop_per_image", layer.convolution.flop()}});
+                      {"shape", size_name(layer.size)},
+                      {"flop_per_image", layer.size.flop()}});
     }
   }
   return list;

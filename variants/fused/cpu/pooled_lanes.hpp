@@ -6,7 +6,7 @@
 
 #include "variants/convolution/cpu/lane_strips.hpp"
 #include "variants/fused/cpu/activated.hpp"
-#include "variants/fused/problem.hpp"
+#include "variants/fused/fused_shape.hpp"
 
 namespace convladder {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "variants/fused/cpu/activated.hpp"
-#include "variants/fused/problem.hpp"
+#include "variants/fused/fused_shape.hpp"
 #include "variants/max_pooling/cpu/row_pooling.hpp"
 
 namespace convladder {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "variants/fused/problem.hpp"
+#include "variants/fused/fused_shape.hpp"
 
 namespace convladder {
 
