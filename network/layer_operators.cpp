@@ -6,8 +6,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "variants/convolution/fused/problem.hpp"
 #include "variants/convolution/problem.hpp"
-#include "variants/fused/problem.hpp"
 
 namespace convladder {
 namespace {

@@ -17,7 +17,7 @@
 #include "network/network_steps.hpp"
 #include "network/whole_network.hpp"
 #include "variants/convolution/cpu/libraries/onednn_convolution.hpp"
-#include "variants/fused/problem.hpp"
+#include "variants/convolution/fused/problem.hpp"
 #include "variants/onednn_description.hpp"
 
 namespace convladder {

@@ -18,7 +18,7 @@
 #include "network/whole_network.hpp"
 #include "variants/convolution/cpu/libraries/onnx_model.hpp"
 #include "variants/convolution/cpu/libraries/onnxruntime_library.hpp"
-#include "variants/fused/problem.hpp"
+#include "variants/convolution/fused/problem.hpp"
 
 namespace convladder {
 namespace {

@@ -19,9 +19,9 @@
 #include "simulator/device/simulated_device.hpp"
 #include "support/seeded_random.hpp"
 #include "variants/convolution/conv_test_data.hpp"
-#include "variants/fused/fused_shape.hpp"
-#include "variants/fused/problem.hpp"
-#include "variants/fused/reference.hpp"
+#include "variants/convolution/fused/fused_shape.hpp"
+#include "variants/convolution/fused/problem.hpp"
+#include "variants/convolution/fused/reference.hpp"
 
 namespace convladder {
 namespace {

@@ -12,8 +12,8 @@
 #include "support/errors.hpp"
 #include "support/nearest_name.hpp"
 #include "support/text_pattern.hpp"
+#include "variants/convolution/fused/problem.hpp"
 #include "variants/convolution/problem.hpp"
-#include "variants/fused/problem.hpp"
 
 namespace convladder {
 namespace {

@@ -13,8 +13,8 @@
 #include "simulator/counters/metrics.hpp"
 #include "support/json_null.hpp"
 #include "support/json_text.hpp"
+#include "variants/convolution/fused/problem.hpp"
 #include "variants/convolution/problem.hpp"
-#include "variants/fused/problem.hpp"
 
 namespace convladder {
 

@@ -7,8 +7,8 @@
 #include "expect_error.hpp"
 #include "network/layer_operators.hpp"
 #include "support/errors.hpp"
+#include "variants/convolution/fused/problem.hpp"
 #include "variants/convolution/problem.hpp"
-#include "variants/fused/problem.hpp"
 
 namespace convladder {
 namespace {

@@ -1,7 +1,7 @@
 // The float64 reference of every fused variant: convolution, bias, activation, max pooling.
 #pragma once
 
-#include "variants/fused/fused_shape.hpp"
+#include "variants/convolution/fused/fused_shape.hpp"
 #include "variants/reference_output.hpp"
 
 namespace convladder {

@@ -1,11 +1,11 @@
 // A convolution, a bias, an activation and a max pooling as one problem.
-#include "variants/fused/problem.hpp"
+#include "variants/convolution/fused/problem.hpp"
 
 #include <algorithm>
 #include <stdexcept>
 
-#include "variants/fused/fused_shape.hpp"
-#include "variants/fused/reference.hpp"
+#include "variants/convolution/fused/fused_shape.hpp"
+#include "variants/convolution/fused/reference.hpp"
 
 namespace convladder {
 namespace {

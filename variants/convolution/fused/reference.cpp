@@ -1,4 +1,4 @@
-#include "variants/fused/reference.hpp"
+#include "variants/convolution/fused/reference.hpp"
 
 #include <algorithm>
 #include <cmath>
