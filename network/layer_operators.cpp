@@ -6,8 +6,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "variants/convolution/fused/problem.hpp"
 #include "variants/convolution/problem.hpp"
-#include "variants/fused/problem.hpp"
 
 namespace convladder {
 namespace {
@@ -19,24 +19,6 @@ constexpr std::pair<std::string_view, std::string_view> kLayerProblems[] = {{"ma
                                                                             {"bias", "bias"},
                                                                             {"fully_connected", "fully-connected"},
                                                                             {"softmax", "softmax"}};
-
-const Problem& problem_of(LayerType type) {
-  switch (type) {
-    case LayerType::tanh:
-      return *find_problem("tanh");
-    case LayerType::relu:
-      return *find_problem("relu");
-    case LayerType::max_pool:
-      return *find_problem("max-pooling");
-    case LayerType::fully_connected:
-      return *find_problem("fully-connected");
-    case LayerType::softmax:
-      return *find_problem("softmax");
-    case LayerType::convolution:
-      break;
-  }
-  return *find_problem("bias");  // a convolution's bias: all that it needs beside its variant
-}
 
 }  // namespace
 
@@ -54,21 +36,9 @@ std::vector<const Problem*> layer_problems() {
 }
 
 std::vector<ProblemSize> layer_operators(const Layer& layer) {
-  const bool is_convolution = layer.type == LayerType::convolution;
-  if (is_convolution && !layer.bias) return {};
-  const ActivationShape& image = is_convolution ? layer.output : layer.input;
-  ProblemSize size{&problem_of(layer.type), 1, {image.channels, image.height, image.width}};
-  if (layer.type == LayerType::max_pool) size.values.insert(size.values.end(), {layer.pool_size, layer.pool_stride});
-  if (layer.type == LayerType::fully_connected) {
-    size.values.insert(size.values.end(), {layer.output.channels, layer.bias ? 1 : 0});
-  }
-  return {size};
-}
-
-std::optional<ConvShape> convolution_in(const ProblemSize& size) {
-  if (size.problem == &convolution_problem()) return conv_shape(size);
-  if (size.problem == &fused_problem()) return fused_shape(size).convolution;
-  return std::nullopt;
+  if (layer.type != LayerType::convolution) return {layer.size};
+  if (!layer.bias) return {};
+  return {{&built_in_problem("bias"), 1, {layer.output.channels, layer.output.height, layer.output.width}}};
 }
 
 namespace {
@@ -87,18 +57,12 @@ std::optional<FusedLayers> fused_layers(const Network& network, std::size_t laye
   const Layer& convolution = network.layers[layer];
   const std::optional<Activation> activation = activation_behind(network, layer);
   if (convolution.type != LayerType::convolution || !activation) return std::nullopt;
-  FusedLayers fused{{.convolution = convolution.convolution.with_batch(1),
-                     .has_bias = convolution.bias,
-                     .activation = *activation,
-                     .pool_size = 1,
-                     .pool_stride = 1},
-                    2};
-  if (layer + 2 < network.layers.size() && network.layers[layer + 2].type == LayerType::max_pool) {
-    fused.shape.pool_size = network.layers[layer + 2].pool_size;
-    fused.shape.pool_stride = network.layers[layer + 2].pool_stride;
-    fused.layers = 3;
+  if (layer + 2 >= network.layers.size() || network.layers[layer + 2].type != LayerType::max_pool) {
+    return FusedLayers{fused_size(convolution.size, convolution.bias, *activation), 2};
   }
-  return fused;
+  const ProblemSize& pool = network.layers[layer + 2].size;
+  return FusedLayers{
+      fused_size(convolution.size, convolution.bias, *activation, pool.at("pool_size"), pool.at("pool_stride")), 3};
 }
 
 std::optional<FusedLayers> fused_fully_connected(const Network& network, std::size_t layer) {
@@ -106,29 +70,21 @@ std::optional<FusedLayers> fused_fully_connected(const Network& network, std::si
   const std::optional<Activation> activation = activation_behind(network, layer);
   const ActivationShape& input = connected.input;
   if (connected.type != LayerType::fully_connected || !activation || input.height != input.width) return std::nullopt;
-  return FusedLayers{{.convolution = {.batch = 1,
-                                      .in_channels = input.channels,
-                                      .height = input.height,
-                                      .width = input.width,
-                                      .out_channels = connected.output.channels,
-                                      .kernel = input.height},
-                      .has_bias = connected.bias,
-                      .activation = *activation,
-                      .pool_size = 1,
-                      .pool_stride = 1},
-                     2};
+  const ProblemSize convolution{
+      &convolution_problem(),
+      1,
+      {input.channels, input.height, input.width, connected.output.channels, input.height, 1, 0, 1}};
+  return FusedLayers{fused_size(convolution, connected.bias, *activation), 2};
 }
 
 std::vector<ProblemLayer> problem_layers(const Network& network, const Problem& problem) {
   std::vector<ProblemLayer> layers;
   for (std::size_t index = 0; index < network.layers.size(); ++index) {
     const Layer& layer = network.layers[index];
-    if (layer.type == LayerType::convolution && &problem == &convolution_problem()) {
-      layers.push_back({index, layer.convolution});
-    }
-    const std::optional<FusedLayers> fused = fused_layers(network, index);
-    if (fused && &problem == &fused_problem()) layers.push_back({index, fused->shape});
-    for (const ProblemSize& size : layer_operators(layer)) {
+    std::vector<ProblemSize> sizes = layer_operators(layer);
+    if (layer.type == LayerType::convolution) sizes.push_back(layer.size);
+    if (const std::optional<FusedLayers> fused = fused_layers(network, index)) sizes.push_back(fused->size);
+    for (const ProblemSize& size : sizes) {
       if (size.problem == &problem) layers.push_back({index, size});
     }
   }

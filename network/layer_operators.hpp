@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "network/network.hpp"
-#include "variants/fused/problem.hpp"
 #include "variants/problem.hpp"
 
 namespace convladder {
@@ -19,12 +18,9 @@ std::vector<const Problem*> layer_problems();
 /// without bias.
 std::vector<ProblemSize> layer_operators(const Layer& layer);
 
-/// The convolution in a size, alone or fused; none for any other problem.
-std::optional<ConvShape> convolution_in(const ProblemSize& size);
-
 /// Layers that one step can compute.
 struct FusedLayers {
-  FusedShape shape;        ///< for a batch of 1; windows of one element, 1/1, where no pooling follows
+  ProblemSize size;        ///< of the fused convolution, for a batch of 1; pools nothing where no pooling follows
   std::size_t layers = 0;  ///< the first one included
 };
 

@@ -13,6 +13,7 @@
 #include "support/json_place.hpp"
 #include "support/json_text.hpp"
 #include "support/printable.hpp"
+#include "variants/problem.hpp"
 
 namespace convladder {
 
@@ -24,12 +25,18 @@ constexpr int kLargestField = 1 << 20;
 constexpr std::int64_t kMostWeights = std::int64_t{1} << 31;  // of one layer, the limit of a convolution too
 constexpr std::uintmax_t kLargestFile = 1 << 20;              // bytes; a file that is not a network could have any size
 
-constexpr std::pair<std::string_view, LayerType> kLayerTypes[] = {{"convolution", LayerType::convolution},
-                                                                  {"tanh", LayerType::tanh},
-                                                                  {"relu", LayerType::relu},
-                                                                  {"max_pool", LayerType::max_pool},
-                                                                  {"softmax", LayerType::softmax},
-                                                                  {"fully_connected", LayerType::fully_connected}};
+struct KnownType {
+  std::string_view name;
+  LayerType type;
+  std::string_view problem;
+};
+
+constexpr KnownType kLayerTypes[] = {{"convolution", LayerType::convolution, "convolution"},
+                                     {"tanh", LayerType::tanh, "tanh"},
+                                     {"relu", LayerType::relu, "relu"},
+                                     {"max_pool", LayerType::max_pool, "max-pooling"},
+                                     {"softmax", LayerType::softmax, "softmax"},
+                                     {"fully_connected", LayerType::fully_connected, "fully-connected"}};
 
 /// A field's whole number, from `smallest` to the most that a field may hold.
 int number(const JsonPlace& place, int smallest, std::optional<int> otherwise = std::nullopt) {
@@ -44,50 +51,40 @@ void refuse_others(const JsonPlace& fields) {
   fields.refuse_others();
 }
 
-LayerType layer_type(const JsonPlace& place) {
+const KnownType& known_type(const JsonPlace& place) {
   const std::string name = place.text();
   std::string known;
-  for (const auto& [type_name, type] : kLayerTypes) {
-    if (type_name == name) return type;
-    known += fmt::format("{}{}", known.empty() ? "" : ", ", type_name);
+  for (const KnownType& one : kLayerTypes) {
+    if (one.name == name) return one;
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", one.name);
   }
   place.expected(fmt::format("one of {}", known));
 }
 
 void read_convolution(const JsonPlace& fields, Layer& layer) {
-  layer.convolution = {.batch = 1,
-                       .in_channels = layer.input.channels,
-                       .height = layer.input.height,
-                       .width = layer.input.width,
-                       .out_channels = number(fields.at("out_channels"), 1),
-                       .kernel = number(fields.at("kernel"), 1),
-                       .stride = number(fields.at("stride"), 1, 1),
-                       .padding = number(fields.at("padding"), 0, 0),
-                       .groups = number(fields.at("groups"), 1, 1)};
+  for (const char* const name : {"out_channels", "kernel"}) layer.size.values.push_back(number(fields.at(name), 1));
+  layer.size.values.push_back(number(fields.at("stride"), 1, 1));
+  layer.size.values.push_back(number(fields.at("padding"), 0, 0));
+  layer.size.values.push_back(number(fields.at("groups"), 1, 1));
   layer.bias = flag(fields.at("bias"));
-  if (const std::string error = shape_error(layer.convolution); !error.empty()) fields.fail(error);
-  layer.output = {layer.convolution.out_channels, layer.convolution.out_height(), layer.convolution.out_width()};
+  if (const std::string error = size_error(layer.size); !error.empty()) fields.fail(error);
 }
 
 void read_max_pool(const JsonPlace& fields, Layer& layer) {
-  layer.pool_size = number(fields.at("size"), 1);
-  layer.pool_stride = number(fields.at("stride"), 1);
-  const int smaller_side = std::min(layer.input.height, layer.input.width);
-  if (layer.pool_size > smaller_side) {
-    fields.fail(fmt::format("'size' {} is larger than its {}x{} input", layer.pool_size, layer.input.height,
-                            layer.input.width));
+  const int size = number(fields.at("size"), 1);
+  layer.size.values.insert(layer.size.values.end(), {size, number(fields.at("stride"), 1)});
+  if (size > std::min(layer.input.height, layer.input.width)) {
+    fields.fail(fmt::format("'size' {} is larger than its {}x{} input", size, layer.input.height, layer.input.width));
   }
-  layer.output = {layer.input.channels, (layer.input.height - layer.pool_size) / layer.pool_stride + 1,
-                  (layer.input.width - layer.pool_size) / layer.pool_stride + 1};
 }
 
 void read_fully_connected(const JsonPlace& fields, Layer& layer) {
-  layer.output = {number(fields.at("out_features"), 1), 1, 1};
+  const int outputs = number(fields.at("out_features"), 1);
   layer.bias = flag(fields.at("bias"));
-  const std::size_t most_inputs = static_cast<std::size_t>(kMostWeights / layer.output.channels);
-  if (layer.input.elements() > most_inputs) {
-    fields.fail(fmt::format("'out_features' {} for {} inputs: more than 2^31 weights", layer.output.channels,
-                            layer.input.elements()));
+  layer.size.values.insert(layer.size.values.end(), {outputs, layer.bias ? 1 : 0});
+  if (layer.input.elements() > static_cast<std::size_t>(kMostWeights / outputs)) {
+    fields.fail(
+        fmt::format("'out_features' {} for {} inputs: more than 2^31 weights", outputs, layer.input.elements()));
   }
 }
 
@@ -96,9 +93,10 @@ Layer read_layer(const nlohmann::ordered_json& object, const std::string& place,
   layer.name = JsonPlace(object, place).at("name").some_text();
   const JsonPlace fields(object, fmt::format("{} '{}'", place, printable(layer.name, kShortText)));
   static_cast<void>(fields.at("name"));
-  layer.type = layer_type(fields.at("type"));
+  const KnownType& known = known_type(fields.at("type"));
+  layer.type = known.type;
+  layer.size = {&built_in_problem(known.problem), 1, {input.channels, input.height, input.width}};
   layer.input = input;
-  layer.output = input;
   switch (layer.type) {
     case LayerType::convolution:
       read_convolution(fields, layer);
@@ -115,6 +113,7 @@ Layer read_layer(const nlohmann::ordered_json& object, const std::string& place,
       break;
   }
   refuse_others(fields);
+  layer.output = layer.size.problem->output_image(layer.size);
   return layer;
 }
 

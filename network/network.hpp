@@ -7,21 +7,18 @@
 #include <vector>
 
 #include "variants/activation_shape.hpp"
-#include "variants/convolution/conv_shape.hpp"
+#include "variants/problem_size.hpp"
 
 namespace convladder {
 
 enum class LayerType { convolution, tanh, relu, max_pool, fully_connected, softmax };
 
-/// One layer. Which of the last fields mean something depends on the type.
 struct Layer {
   std::string name;
   LayerType type = LayerType::convolution;
+  ProblemSize size;  ///< of the problem that the layer is, with batch 1; a convolution's bias is a problem of its own
   ActivationShape input;
   ActivationShape output;
-  ConvShape convolution;  ///< of a convolution, with batch 1
-  int pool_size = 0;      ///< of a max_pool
-  int pool_stride = 0;
   bool bias = false;  ///< of a convolution or a fully connected layer
 };
 

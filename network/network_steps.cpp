@@ -13,10 +13,6 @@ namespace convladder {
 
 double NetworkStep::tolerance() const { return whole != nullptr ? whole->tolerance(*this) : variant->tolerance(); }
 
-ConvShape NetworkStep::conv_shape() const {
-  return kind == StepKind::fused ? fused_shape(size).convolution : convladder::conv_shape(size);
-}
-
 ProblemTensors step_tensors(const ProblemSize& size, const LayerWeights& weights, const float* input, float* output) {
   const Problem& problem = *size.problem;
   ProblemTensors tensors;
@@ -31,7 +27,7 @@ ProblemTensors step_tensors(const ProblemSize& size, const LayerWeights& weights
 
 std::string fusion_error(const Network& network, std::size_t layer, const Variant& variant) {
   const std::optional<FusedLayers> fused = fused_layers(network, layer);
-  return fused ? variant.unsupported_reason(fused->shape) : "it is not followed by tanh or relu";
+  return fused ? variant.unsupported_reason(fused->size) : "it is not followed by tanh or relu";
 }
 
 namespace {
@@ -72,8 +68,8 @@ class StepList {
 
   NetworkStep& add_fused(std::size_t layer, const FusedLayers& fused) {
     NetworkStep& step = add(layer, StepKind::fused);
-    step.size = fused.shape;
-    step.output = fused.shape.output();
+    step.size = fused.size;
+    step.output = fused.size.problem->output_image(fused.size);
     for (std::size_t with = 1; with < fused.layers; ++with) {
       step.fused_with.push_back(network_.layers[layer + with].name);
     }
@@ -92,7 +88,7 @@ class StepList {
     if (layer.type == LayerType::convolution) {
       const ProblemVariant& variant = choice_.convolutions.at(i);
       NetworkStep& step = add(i, StepKind::convolution);
-      step.size = layer.convolution;
+      step.size = layer.size;
       take(step, variant);
     }
     for (const ProblemSize& size : layer_operators(layer)) {
@@ -115,7 +111,7 @@ class StepList {
       if (NetworkStep& step = add_fused(i, *fused); connected) step.type = "fully_connected";
       layers = fused->layers;
     } else if (layer.type == LayerType::convolution) {
-      add(i, StepKind::convolution).size = layer.convolution;
+      add(i, StepKind::convolution).size = layer.size;
     } else {
       NetworkStep& step = add(i, StepKind::layer_operator);
       step.size = layer_operators(layer).front();

@@ -11,9 +11,8 @@
 #include "network/network.hpp"
 #include "network/weights.hpp"
 #include "network/whole_network.hpp"
-#include "variants/convolution/problem.hpp"
-#include "variants/fused/problem.hpp"
-#include "variants/layer_problem.hpp"
+#include "variants/problem.hpp"
+#include "variants/variant.hpp"
 
 namespace convladder {
 
@@ -50,14 +49,12 @@ struct NetworkStep {
   const Layer* source = nullptr;        ///< the layer itself
 
   double tolerance() const;
-  ActivationShape input() const { return kind == StepKind::layer_operator ? image_of(size) : source->input; }
+  ActivationShape input() const { return size.problem->input_image(size); }
   /// Whether its kernels are launched through the CUDA runtime, and not through the device.
   bool launches_by_itself() const { return variant != nullptr && variant->launches_by_itself(); }
   /// Whether it can write its output over its input.
   bool in_place() const { return size.problem->works_in_place(); }
   bool is_fully_connected() const { return source->type == LayerType::fully_connected; }
-  /// The convolution of a convolution or a fused step, with batch 1.
-  ConvShape conv_shape() const;
 };
 
 /// The tensors of a call; the layer's weights are on the host.

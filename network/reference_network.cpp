@@ -5,8 +5,8 @@
 #include <limits>
 #include <span>
 
-#include "variants/convolution/reference.hpp"
 #include "variants/float32.hpp"
+#include "variants/problem.hpp"
 
 namespace convladder {
 namespace {
@@ -19,7 +19,8 @@ constexpr int kImagesInCache = 8;  // of a chunk: a fully connected layer's weig
 std::vector<float> convolved(const Layer& layer, const LayerWeights& weights, int count,
                              const std::vector<float>& input) {
   std::vector<float> output(layer.output.elements() * count);
-  reference_forward(layer.convolution, count, input.data(), weights.weights.data(), output.data());
+  layer.size.problem->linear_reference(layer.size, weights.weights.data())
+      ->rounded_sums(count, input.data(), output.data());
   if (!layer.bias) return output;
   const std::size_t pixels = static_cast<std::size_t>(layer.output.height) * layer.output.width;
   for (std::size_t i = 0; i < output.size(); ++i) output[i] += weights.bias[i / pixels % layer.output.channels];
@@ -29,16 +30,18 @@ std::vector<float> convolved(const Layer& layer, const LayerWeights& weights, in
 std::vector<float> max_pooled(const Layer& layer, int count, const std::vector<float>& input) {
   std::vector<float> output(layer.output.elements() * count);
   const int planes = layer.input.channels * count;
+  const int size = layer.size.at("pool_size");
+  const int stride = layer.size.at("pool_stride");
 #pragma omp parallel for schedule(static)
   for (int plane = 0; plane < planes; ++plane) {
     const float* const from = input.data() + static_cast<std::size_t>(plane) * layer.input.height * layer.input.width;
     float* to = output.data() + static_cast<std::size_t>(plane) * layer.output.height * layer.output.width;
     for (int row = 0; row < layer.output.height; ++row) {
       for (int column = 0; column < layer.output.width; ++column) {
-        const float* const corner = from + row * layer.pool_stride * layer.input.width + column * layer.pool_stride;
+        const float* const corner = from + row * stride * layer.input.width + column * stride;
         float largest = corner[0];
-        for (int p = 0; p < layer.pool_size; ++p) {
-          for (int q = 0; q < layer.pool_size; ++q) largest = std::max(largest, corner[p * layer.input.width + q]);
+        for (int p = 0; p < size; ++p) {
+          for (int q = 0; q < size; ++q) largest = std::max(largest, corner[p * layer.input.width + q]);
         }
         *to++ = largest;
       }

@@ -1,6 +1,6 @@
 // A whole network in float64: the reference for every run of the network.
 //
-// Written for trust, not for speed: the convolution is that of variants/convolution/reference.hpp, the other layers are
+// Written for trust, not for speed: the convolution is its problem's own, the other layers are
 // loops. Activations are rounded to float32 between the layers, as they are stored in every run.
 #pragma once
 

@@ -15,6 +15,7 @@
 #include "support/printable.hpp"
 #include "support/seeded_random.hpp"
 #include "support/sha256.hpp"
+#include "variants/problem.hpp"
 
 namespace convladder {
 namespace {
@@ -148,16 +149,17 @@ std::string said(const std::map<std::string, std::string>& metadata, const char*
 
 }  // namespace
 
-std::vector<float> initial_convolution_weights(const ConvShape& shape, float scale, std::uint64_t seed) {
-  const double taps = static_cast<double>(shape.kernel) * shape.kernel;
-  return glorot_uniform(static_cast<std::size_t>(shape.weight_elements()),
-                        taps * (shape.channels_per_group() + shape.maps_per_group()), scale, seed);
+std::vector<float> initial_convolution_weights(const ProblemSize& size, float scale, std::uint64_t seed) {
+  const double taps = static_cast<double>(size.at("kernel")) * size.at("kernel");
+  const int groups = size.at("groups");
+  const int channels_and_maps = size.at("in_channels") / groups + size.at("out_channels") / groups;
+  return glorot_uniform(static_cast<std::size_t>(size.problem->constants(size).front().elements),
+                        taps * channels_and_maps, scale, seed);
 }
 
 std::vector<float> initial_convolution_weights(const Network& network, std::size_t layer_index, std::uint64_t seed) {
   const bool first = layer_index == first_layer_with_weights(network);
-  return initial_convolution_weights(network.layers[layer_index].convolution, first ? kPixelScale : 1.0F,
-                                     seed + layer_index);
+  return initial_convolution_weights(network.layers[layer_index].size, first ? kPixelScale : 1.0F, seed + layer_index);
 }
 
 bool has_weights(const Layer& layer) {
@@ -169,9 +171,10 @@ std::size_t first_layer_with_weights(const Network& network) {
 }
 
 std::vector<std::int64_t> weight_shape(const Layer& layer) {
-  const ConvShape& s = layer.convolution;
-  if (layer.type == LayerType::convolution) return {s.out_channels, s.channels_per_group(), s.kernel, s.kernel};
-  return {layer.output.channels, static_cast<std::int64_t>(layer.input.elements())};
+  const std::int64_t outputs = layer.output.channels;
+  if (layer.type != LayerType::convolution) return {outputs, static_cast<std::int64_t>(layer.input.elements())};
+  const int kernel = layer.size.at("kernel");
+  return {outputs, layer.input.channels / layer.size.at("groups"), kernel, kernel};
 }
 
 LayerWeights initial_layer_weights(const Network& network, std::size_t layer_index, std::uint64_t seed) {

@@ -21,8 +21,9 @@ inline constexpr float kPixelScale = 1.0F / 255.0F;
 /// 2010), times kPixelScale for the network's first convolution. Depends on the seed and the layer's index only.
 std::vector<float> initial_convolution_weights(const Network& network, std::size_t layer_index, std::uint64_t seed);
 
-/// The weights (OIHW) of a convolution that stands alone, uniform in +-sqrt(6 / (fan_in + fan_out)), times `scale`.
-std::vector<float> initial_convolution_weights(const ConvShape& shape, float scale, std::uint64_t seed);
+/// The weights (OIHW) of a convolution that stands alone, or of a fused one, uniform in
+/// +-sqrt(6 / (fan_in + fan_out)), times `scale`.
+std::vector<float> initial_convolution_weights(const ProblemSize& size, float scale, std::uint64_t seed);
 
 /// A layer's weights. Of a convolution OIHW, I counting the channels of a group; of a fully connected layer [out][in],
 /// its input flattened in the order channel, row, column. `bias` has a value for each output channel; empty where the

@@ -6,8 +6,8 @@
 #include <tuple>
 
 #include "support/registry.hpp"
+#include "variants/convolution/fused/problem.hpp"
 #include "variants/convolution/problem.hpp"
-#include "variants/fused/problem.hpp"
 
 namespace convladder {
 namespace {

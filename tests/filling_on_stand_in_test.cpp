@@ -14,6 +14,7 @@
 #include "devices/cuda/filling.hpp"
 #include "harness/measure/verification/changed_input.hpp"
 #include "harness/measure/verification/output_probe.hpp"
+#include "variants/convolution/conv_shape.hpp"
 
 namespace convladder {
 namespace {

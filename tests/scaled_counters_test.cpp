@@ -8,6 +8,7 @@
 #include "devices/ptx_images.hpp"
 #include "simulator/device/simulated_device.hpp"
 #include "support/seeded_random.hpp"
+#include "variants/convolution/conv_shape.hpp"
 #include "variants/convolution/problem.hpp"
 
 namespace convladder {

@@ -1,4 +1,4 @@
-// The shape of one image's activations: the input or the output of a layer.
+// The activations of one image, which enter or leave a layer: their shape, and the functions that make them.
 #pragma once
 
 #include <cstddef>
@@ -12,5 +12,7 @@ struct ActivationShape {
   bool operator==(const ActivationShape&) const = default;
   std::size_t elements() const { return static_cast<std::size_t>(channels) * height * width; }
 };
+
+enum class Activation { relu, tanh };
 
 }  // namespace convladder

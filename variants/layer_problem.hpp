@@ -18,11 +18,12 @@ ActivationShape image_of(const ProblemSize& size);
 /// an output is NaN if it depends on any NaN of the input.
 class LayerProblem : public Problem {
  public:
-  virtual ActivationShape output_of(const ProblemSize& size) const = 0;
   /// Whether each output has a weight for each input.
   virtual bool has_weights() const { return false; }
 
   std::vector<Dimension> dimensions() const override { return image_dimensions(); }
+  ActivationShape input_image(const ProblemSize& size) const override { return image_of(size); }
+  ActivationShape output_image(const ProblemSize& size) const override = 0;
   /// One image, and the weights, have fewer than 2^31 elements: variants index inside them with 32 bits, and over the
   /// batch with 64.
   std::string own_size_error(const ProblemSize& size) const override;
@@ -30,7 +31,7 @@ class LayerProblem : public Problem {
     return static_cast<std::int64_t>(image_of(size).elements());
   }
   std::int64_t output_elements(const ProblemSize& size) const override {
-    return static_cast<std::int64_t>(output_of(size).elements());
+    return static_cast<std::int64_t>(output_image(size).elements());
   }
   double flop(const ProblemSize& size) const override { return static_cast<double>(output_elements(size)); }
 };
@@ -38,7 +39,7 @@ class LayerProblem : public Problem {
 /// A layer that changes elements in place.
 class ElementProblem : public LayerProblem {
  public:
-  ActivationShape output_of(const ProblemSize& size) const override { return image_of(size); }
+  ActivationShape output_image(const ProblemSize& size) const override { return image_of(size); }
   bool works_in_place() const override { return true; }
 };
 

@@ -185,6 +185,12 @@ const Problem& open_problem(std::unique_ptr<Problem> problem) {
   return *opened.all.emplace_back(std::move(problem));
 }
 
+const Problem& built_in_problem(std::string_view name) {
+  const Problem* const* const found = problems().find([name](const Problem* one) { return one->name() == name; });
+  if (found == nullptr) throw std::logic_error(fmt::format("{} is not a problem of this program", name));
+  return **found;
+}
+
 const Problem* find_problem(std::string_view name) {
   {
     OpenedProblems& opened = opened_problems();

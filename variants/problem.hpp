@@ -15,7 +15,9 @@
 #include <vector>
 
 #include "support/seeded_random.hpp"
+#include "variants/activation_shape.hpp"
 #include "variants/float32.hpp"
+#include "variants/linear_reference.hpp"
 #include "variants/problem_size.hpp"
 #include "variants/problem_tensors.hpp"
 #include "variants/reference_output.hpp"
@@ -90,6 +92,20 @@ class Problem {
   std::vector<ProblemTensor> given(const ProblemSize& size) const;
   std::vector<ProblemTensor> results(const ProblemSize& size) const;
 
+  /// The first input and the first output of one item as images: a row of elements each, unless the problem says
+  /// otherwise.
+  virtual ActivationShape input_image(const ProblemSize& size) const {
+    return {1, 1, static_cast<int>(input_elements(size))};
+  }
+  virtual ActivationShape output_image(const ProblemSize& size) const {
+    return {1, 1, static_cast<int>(output_elements(size))};
+  }
+  /// Rows and columns of the input's image from which an element of the output comes, at least.
+  virtual int input_window(const ProblemSize& size) const {
+    static_cast<void>(size);
+    return 1;
+  }
+
   /// Whether every variant may be given the same memory for the first input and the first output.
   virtual bool works_in_place() const { return false; }
 
@@ -120,9 +136,16 @@ class Problem {
   /// smallest and the largest.
   virtual void fill(const ProblemSize& size, const PlacedTensor& tensor, SeededRandom& random, bool whole) const;
 
-  /// Whether outputs are sums of products of an item's input with the constants and nothing else, with sizes like the
-  /// convolution's: then many items are compared with the reference at once.
+  /// Whether the output is sums of products of the input with the one constant, its weights, and nothing else: then
+  /// many items are compared with the reference at once.
   virtual bool is_linear() const { return false; }
+  /// The reference of a linear problem, for any number of items; the weights must outlive it. nullptr for other
+  /// problems.
+  virtual std::unique_ptr<LinearReference> linear_reference(const ProblemSize& size, const float* weights) const {
+    static_cast<void>(size);
+    static_cast<void>(weights);
+    return nullptr;
+  }
   /// Whether all items of a batch take the same work, whatever they hold: then counts of a few items hold for all, and
   /// a device that counts runs only a part of the batch.
   virtual bool items_are_alike() const { return false; }
@@ -164,6 +187,9 @@ class Problem {
 
 /// Every problem of this build, by name. Throws std::logic_error if two share a name.
 const std::vector<const Problem*>& registered_problems();
+
+/// The problem of that name that is part of the program. Throws std::logic_error if there is none.
+const Problem& built_in_problem(std::string_view name);
 
 /// The problem of that name, or nullptr. Opened problems take precedence over built-in ones.
 const Problem* find_problem(std::string_view name);

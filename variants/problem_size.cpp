@@ -73,10 +73,11 @@ std::string tensors_error(const Problem& problem, const ProblemSize& size) {
 
 }  // namespace
 
-int ProblemSize::at(std::string_view letter) const {
+int ProblemSize::at(std::string_view dimension) const {
   const std::vector<Dimension> dimensions = problem->dimensions();
-  const auto found = std::ranges::find(dimensions, letter, &Dimension::letter);
-  if (found == dimensions.end()) throw std::logic_error(fmt::format("{} has no {}", problem->name(), letter));
+  const auto found = std::ranges::find_if(
+      dimensions, [&](const Dimension& one) { return one.letter == dimension || one.name == dimension; });
+  if (found == dimensions.end()) throw std::logic_error(fmt::format("{} has no {}", problem->name(), dimension));
   return values.at(static_cast<std::size_t>(found - dimensions.begin()));
 }
 

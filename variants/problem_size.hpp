@@ -22,8 +22,8 @@ struct ProblemSize {
 
   bool operator==(const ProblemSize&) const = default;
 
-  /// The value of the dimension with that letter. Throws std::logic_error if the problem has none.
-  int at(std::string_view letter) const;
+  /// The value of the dimension with that letter or name. Throws std::logic_error if the problem has none.
+  int at(std::string_view dimension) const;
   ProblemSize with_batch(int new_batch) const;
 
   /// Elements of all tensors that an item is given; `output_elements_per_item` counts those that hold its results.

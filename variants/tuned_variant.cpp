@@ -46,7 +46,7 @@ class TunedVariant final : public Variant {
  private:
   const Configuration* table_entry(const ProblemSize& size) const {
     static const std::string machine = cpu_microarchitecture();
-    return table_.find(size_name(size), size.batch, machine, omp_get_max_threads());
+    return table_.find(size, machine, omp_get_max_threads());
   }
   /// The variant as the tuning table configures it. Null if the table has no entry, or an impossible one.
   std::unique_ptr<Variant> told_by_table(const ProblemSize& size) const {

@@ -7,7 +7,7 @@
 #include "support/embedded_file.hpp"
 #include "support/json_place.hpp"
 #include "support/json_text.hpp"
-#include "support/printable.hpp"
+#include "variants/problem.hpp"
 
 namespace convladder {
 
@@ -24,7 +24,12 @@ std::optional<int> number_or_every(const JsonPlace& place, const char* what) {
 }
 
 TuningEntry parse_entry(const JsonPlace& place) {
-  TuningEntry entry{.shape = place.at("shape").text(), .batch = {}, .machine = {}, .threads = {}, .configuration = {}};
+  TuningEntry entry;
+  try {
+    entry.size = parse_size(built_in_problem(kDefaultProblem), place.at("shape").text());
+  } catch (const std::invalid_argument& error) {
+    place.at("shape").fail(error.what());
+  }
   if (const JsonPlace machine = place.at("machine"); machine.is_there()) entry.machine = machine.text();
   entry.batch = number_or_every(place.at("batch"), "batch");
   if (const JsonPlace threads = place.at("threads"); threads.is_there()) {
@@ -46,12 +51,12 @@ std::vector<TuningTable> embedded_tables() {
 
 }  // namespace
 
-const Configuration* TuningTable::find(std::string_view shape, int batch, std::string_view machine, int threads) const {
+const Configuration* TuningTable::find(const ProblemSize& size, std::string_view machine, int threads) const {
   const Configuration* found = nullptr;
   for (const TuningEntry& entry : entries) {
-    if (entry.shape != shape || (!entry.machine.empty() && entry.machine != machine)) continue;
+    if (entry.size.values != size.values || (!entry.machine.empty() && entry.machine != machine)) continue;
     if (entry.threads.value_or(threads) != threads) continue;
-    if (entry.batch == batch) return &entry.configuration;
+    if (entry.batch == size.batch) return &entry.configuration;
     if (!entry.batch) found = &entry.configuration;
   }
   return found;
@@ -65,9 +70,9 @@ TuningTable parse_tuning_table(std::string_view text, const std::string& file) {
   for (const JsonPlace& one : place.at("entries").list()) {
     TuningEntry entry = parse_entry(one);
     for (const TuningEntry& before : table.entries) {
-      if (before.shape == entry.shape && before.batch == entry.batch && before.machine == entry.machine &&
+      if (before.size == entry.size && before.batch == entry.batch && before.machine == entry.machine &&
           before.threads == entry.threads) {
-        one.fail(fmt::format("{} with this batch occurs twice", printable(entry.shape, kShortText)));
+        one.fail(fmt::format("{} with this batch occurs twice", size_name(entry.size)));
       }
     }
     table.entries.push_back(std::move(entry));

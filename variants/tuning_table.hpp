@@ -8,11 +8,12 @@
 #include <vector>
 
 #include "variants/configuration.hpp"
+#include "variants/problem_size.hpp"
 
 namespace convladder {
 
 struct TuningEntry {
-  std::string shape;           ///< `shape_name`: the layer without its batch
+  ProblemSize size;            ///< the layer, with batch 1
   std::optional<int> batch;    ///< none: for every batch that has no entry of its own
   std::string machine;         ///< the microarchitecture that it was found on and is for; empty: for any
   std::optional<int> threads;  ///< the number of threads that it was found with and is for; none: for any
@@ -24,9 +25,9 @@ struct TuningTable {
   std::string variant;
   std::vector<TuningEntry> entries;
 
-  /// The configuration for a shape and a batch on a machine with `threads` threads: the entry of that batch, otherwise
-  /// the one for every batch; null if there is none.
-  const Configuration* find(std::string_view shape, int batch, std::string_view machine, int threads) const;
+  /// The configuration for a size on a machine with `threads` threads: the entry of its batch, otherwise the one for
+  /// every batch; null if there is none.
+  const Configuration* find(const ProblemSize& size, std::string_view machine, int threads) const;
 };
 
 /// Reads a file; `file` is its name in messages. Throws UserError "FILE: place: expected …". The note how an entry was

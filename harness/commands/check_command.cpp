@@ -66,11 +66,9 @@ constexpr const char* kCheckFooter = R"(examples:
 exit codes: 0 every case is correct and nothing was found - 1 something was found, or a result is wrong -
 3 bad input: one line says what)";
 
-/// Shapes with tail tiles, strides, padding and groups, which the networks' layers do not have together.
-std::vector<ConvShape> awkward_shapes() {
-  return {
-      {1, 3, 31, 29, 7, 3, 3, 2}, {1, 8, 20, 23, 12, 3, 2, 1, 2}, {1, 2, 17, 19, 5, 1, 2}, {1, 3, 43, 35, 6, 11, 4}};
-}
+/// Sizes with tail tiles, strides, padding and groups, which the networks' layers do not have together.
+constexpr const char* kAwkwardSizes[] = {"C3H31W29M7K3S3P2", "C8H20W23M12K3S2P1G2", "C2H17W19M5K1S2",
+                                         "C3H43W35M6K11S4"};
 
 /// Whether a problem that nobody named has anything to check: a CUDA variant and, in the named networks, a layer.
 bool is_there(const CheckArguments& arguments, const Problem& problem) {
@@ -141,7 +139,7 @@ RunOptions options_of(const CheckArguments& arguments, const std::string& proble
     for (const Network* network : selected_networks({}, {})) {
       if (!problem_layers(*network, *found).empty()) options.networks.push_back(network->name);
     }
-    if (problem == RunOptions().problem) options.shapes = awkward_shapes();
+    if (problem == RunOptions().problem) options.sizes.assign(std::begin(kAwkwardSizes), std::end(kAwkwardSizes));
   }
   return options;
 }

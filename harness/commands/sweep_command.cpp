@@ -38,6 +38,7 @@
 #include "support/reasons.hpp"
 #include "support/text_table.hpp"
 #include "support/units.hpp"
+#include "variants/convolution/problem.hpp"
 
 namespace convladder {
 namespace {
@@ -66,7 +67,7 @@ be launched (the other results are kept) - 3 bad input, or nothing could be writ
 std::vector<std::string> variants_with_a_choice() {
   std::vector<std::string> names;
   for (const ProblemVariant& registered : convolution_problem().variants()) {
-    const ConvShape shape{8, 4, 28, 28, 16, 5};
+    const ProblemSize shape = parse_size(*registered.problem, "C4H28W28M16K5").with_batch(8);
     if (!registered.variant->unsupported_reason(shape).empty()) continue;
     if (registered.variant->configurations(shape, {}, 1).candidates.empty()) continue;
     names.push_back(fmt::format("{} ({})", registered.info.name, registered.info.family));

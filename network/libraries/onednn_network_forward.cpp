@@ -17,6 +17,7 @@
 #include "network/network_steps.hpp"
 #include "network/whole_network.hpp"
 #include "variants/convolution/cpu/libraries/onednn_convolution.hpp"
+#include "variants/convolution/fused/problem.hpp"
 #include "variants/onednn_description.hpp"
 
 namespace convladder {
@@ -108,32 +109,28 @@ class OnednnForward final : public PreparedWholeNetwork {
   void add(const NetworkStep& step, const NetworkWeights& weights) {
     if (step.is_fully_connected()) {
       std::optional<Activation> activation;
-      if (step.kind == StepKind::fused) activation = fused_shape(step.size).activation;
+      if (step.kind == StepKind::fused) activation = activation_of(step.size);
       return add_inner_product(*step.source, weights.layers.at(step.source->name), activation);
     }
     if (step.kind == StepKind::layer_operator) return add_operator(*step.source);
     const LayerWeights& of_layer = weights.layers.at(step.source->name);
-    if (step.kind == StepKind::convolution) return add_convolution(step.conv_shape(), of_layer, false, std::nullopt);
-    const FusedShape shape = fused_shape(step.size);
-    add_convolution(shape.convolution, of_layer, shape.has_bias, shape.activation);
-    if (shape.pools()) add_max_pool(shape.output(), shape.pool_size, shape.pool_stride);
+    if (step.kind == StepKind::convolution) return add_convolution(*step.source, of_layer, false, std::nullopt);
+    add_convolution(*step.source, of_layer, step.source->bias, activation_of(step.size));
+    if (step.output != step.source->output) add_max_pool(step.output, step.size);
   }
 
-  void add_convolution(const ConvShape& one, const LayerWeights& weights, bool has_bias,
+  void add_convolution(const Layer& of, const LayerWeights& weights, bool has_bias,
                        std::optional<Activation> activation) {
-    const ConvShape s = one.with_batch(images_);
-    const memory::desc plain = plain_weights(s);
+    const OnednnLayer layer = onednn_layer(of.size.with_batch(images_));
     const memory::desc source = any_layout(sizes());
-    const memory::desc filters = any_layout(onednn_sizes(plain));
-    const memory::desc output = any_layout({s.batch, s.out_channels, s.out_height(), s.out_width()});
-    const memory::desc bias = has_bias ? vector_of(s.out_channels) : memory::desc();
-    const memory::dims strides{s.stride, s.stride};
-    const memory::dims padding{s.padding, s.padding};
+    const memory::desc filters = any_layout(onednn_sizes(layer.weights));
+    const memory::desc output = any_layout(onednn_sizes(layer.output));
+    const memory::desc bias = has_bias ? vector_of(of.output.channels) : memory::desc();
     const auto description = onednn_description_with<dnnl::convolution_forward>(
         with_activation(activation), engine_,
-        std::tuple(kInference, dnnl::algorithm::convolution_direct, source, filters, bias, output, strides, padding,
-                   padding_at_end(s)));
-    add_weighted<dnnl::convolution_forward>(description, plain, weights, has_bias);
+        std::tuple(kInference, dnnl::algorithm::convolution_direct, source, filters, bias, output, layer.strides,
+                   layer.padding, layer.padding_at_end));
+    add_weighted<dnnl::convolution_forward>(description, layer.weights, weights, has_bias);
   }
 
   void add_inner_product(const Layer& layer, const LayerWeights& weights, std::optional<Activation> activation) {
@@ -160,10 +157,11 @@ class OnednnForward final : public PreparedWholeNetwork {
     add(Forward(description), std::move(arguments));
   }
 
-  void add_max_pool(const ActivationShape& to, int size, int stride) {
+  /// `size` is of a max pooling, or of a fused convolution with one.
+  void add_max_pool(const ActivationShape& to, const ProblemSize& size) {
     const memory::dims none{0, 0};
-    const memory::dims strides{stride, stride};
-    const memory::dims window{size, size};
+    const memory::dims strides(2, size.at("pool_stride"));
+    const memory::dims window(2, size.at("pool_size"));
 #if DNNL_VERSION_MAJOR < 3
     const std::tuple padding(none, none);
 #else
@@ -180,7 +178,7 @@ class OnednnForward final : public PreparedWholeNetwork {
 
   /// tanh, ReLU and softmax work in place, as the program's own steps do.
   void add_operator(const Layer& layer) {
-    if (layer.type == LayerType::max_pool) return add_max_pool(layer.output, layer.pool_size, layer.pool_stride);
+    if (layer.type == LayerType::max_pool) return add_max_pool(layer.output, layer.size);
     const memory::desc description = current_.get_desc();
     const Arguments arguments{{DNNL_ARG_SRC, current_}, {DNNL_ARG_DST, current_}};
     if (layer.type == LayerType::softmax) {

@@ -18,6 +18,7 @@
 #include "network/whole_network.hpp"
 #include "variants/convolution/cpu/libraries/onnx_model.hpp"
 #include "variants/convolution/cpu/libraries/onnxruntime_library.hpp"
+#include "variants/convolution/fused/problem.hpp"
 
 namespace convladder {
 namespace {
@@ -43,16 +44,15 @@ class ModelOfSteps {
   void add(const NetworkStep& step) {
     if (step.is_fully_connected()) {
       add_fully_connected(*step.source);
-      if (step.kind == StepKind::fused) add_elementwise(fused_shape(step.size).activation);
+      if (step.kind == StepKind::fused) add_elementwise(activation_of(step.size));
     } else if (step.kind == StepKind::layer_operator) {
       add_operator(step);
     } else {
       const bool is_fused = step.kind == StepKind::fused;
-      add_convolution(step.conv_shape(), step.source->name, is_fused && step.source->bias);
+      add_convolution(*step.source, is_fused && step.source->bias);
       if (!is_fused) return;
-      const FusedShape shape = fused_shape(step.size);
-      add_elementwise(shape.activation);
-      if (shape.pools()) add_max_pool(shape.pool_size, shape.pool_stride);
+      add_elementwise(activation_of(step.size));
+      if (step.output != step.source->output) add_max_pool(step.size);
     }
   }
 
@@ -84,15 +84,18 @@ class ModelOfSteps {
     return name;
   }
 
-  void add_convolution(const ConvShape& s, const std::string& layer, bool has_bias) {
-    const LayerWeights& of_layer = weights_.layers.at(layer);
+  void add_convolution(const Layer& layer, bool has_bias) {
+    const LayerWeights& of_layer = weights_.layers.at(layer.name);
+    const int kernel = layer.size.at("kernel");
+    const int stride = layer.size.at("stride");
+    const int padding = layer.size.at("padding");
     Node node{.operation = "Conv",
-              .constants = {constant({s.out_channels, s.channels_per_group(), s.kernel, s.kernel}, of_layer.weights)},
-              .lists = {{"kernel_shape", {s.kernel, s.kernel}},
-                        {"strides", {s.stride, s.stride}},
-                        {"pads", {s.padding, s.padding, s.padding, s.padding}}},
-              .numbers = {{"group", s.groups}}};
-    if (has_bias) node.constants.push_back(constant({s.out_channels}, of_layer.bias));
+              .constants = {constant(weight_shape(layer), of_layer.weights)},
+              .lists = {{"kernel_shape", {kernel, kernel}},
+                        {"strides", {stride, stride}},
+                        {"pads", {padding, padding, padding, padding}}},
+              .numbers = {{"group", layer.size.at("groups")}}};
+    if (has_bias) node.constants.push_back(constant({layer.output.channels}, of_layer.bias));
     nodes_.push_back(std::move(node));
   }
 
@@ -111,7 +114,10 @@ class ModelOfSteps {
     nodes_.push_back({.operation = activation == Activation::tanh ? "Tanh" : "Relu"});
   }
 
-  void add_max_pool(std::int64_t size, std::int64_t stride) {
+  /// `of` is the size of a max pooling, or of a fused convolution with one.
+  void add_max_pool(const ProblemSize& of) {
+    const int size = of.at("pool_size");
+    const int stride = of.at("pool_stride");
     nodes_.push_back(
         {.operation = "MaxPool", .lists = {{"kernel_shape", {size, size}}, {"strides", {stride, stride}}}});
   }
@@ -120,7 +126,7 @@ class ModelOfSteps {
     const Layer& layer = *step.source;
     switch (layer.type) {
       case LayerType::max_pool:
-        return add_max_pool(layer.pool_size, layer.pool_stride);
+        return add_max_pool(layer.size);
       case LayerType::tanh:
         return add_elementwise(Activation::tanh);
       case LayerType::relu:

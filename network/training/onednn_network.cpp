@@ -95,16 +95,13 @@ memory OnednnNetwork::add_layer(const Layer& layer, const memory& source, const 
 }
 
 memory OnednnNetwork::add_convolution(const Layer& layer, const memory& source, const LayerWeights& weights) {
-  const ConvShape shape = layer.convolution.with_batch(static_cast<int>(onednn_sizes(source.get_desc())[0]));
-  const memory::dims strides{shape.stride, shape.stride};
-  const memory::dims padding{shape.padding, shape.padding};
-  const memory::dims end = padding_at_end(shape);
+  const auto& [plain_input, plain, plain_output, strides, padding, end] =
+      onednn_layer(layer.size.with_batch(static_cast<int>(onednn_sizes(source.get_desc())[0])));
   const auto algorithm = dnnl::algorithm::convolution_direct;
-  const memory::desc plain = plain_weights(shape);
-  const memory::desc bias = layer.bias ? plain_vector(shape.out_channels) : memory::desc();
+  const memory::desc bias = layer.bias ? plain_vector(layer.output.channels) : memory::desc();
   const memory::desc input = any_layout(source.get_desc());
   const memory::desc filters = any_layout(plain);
-  const memory::desc output = any_layout(nchw(shape.batch, shape.out_channels, shape.out_height(), shape.out_width()));
+  const memory::desc output = any_layout(plain_output);
   return add_weighted<ConvolutionPrimitives>(
       layer, source, weights, plain, bias,
       std::tuple(prop_kind::forward_training, algorithm, input, filters, bias, output, strides, padding, end),
@@ -191,8 +188,10 @@ memory OnednnNetwork::add_activation(const Layer& layer, const memory& source) {
 
 memory OnednnNetwork::add_max_pool(const Layer& layer, const memory& source) {
   const auto batch = static_cast<int>(onednn_sizes(source.get_desc())[0]);
-  const memory::dims strides{layer.pool_stride, layer.pool_stride};
-  const memory::dims kernel{layer.pool_size, layer.pool_size};
+  const int size = layer.size.at("pool_size");
+  const int stride = layer.size.at("pool_stride");
+  const memory::dims strides{stride, stride};
+  const memory::dims kernel{size, size};
   const memory::dims no_padding{0, 0};
   const auto algorithm = dnnl::algorithm::pooling_max;
   const memory::desc any_output =

@@ -20,6 +20,7 @@
 
 #include "devices/device_registry.hpp"
 #include "harness/measure/statistics/statistics.hpp"
+#include "variants/convolution/conv_shape.hpp"
 #include "variants/convolution/problem.hpp"
 
 namespace convladder {

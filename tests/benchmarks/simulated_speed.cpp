@@ -20,6 +20,7 @@
 #include "simulator/ptx/parser.hpp"
 #include "support/file_bytes.hpp"
 #include "support/seeded_random.hpp"
+#include "variants/convolution/conv_shape.hpp"
 #include "variants/convolution/problem.hpp"
 
 namespace convladder {

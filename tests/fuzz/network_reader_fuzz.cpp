@@ -26,7 +26,7 @@ void check(const Network& network) {
     require(layer.input == shape);
     shape = layer.output;
     require(shape.channels > 0 && shape.height > 0 && shape.width > 0);
-    if (layer.type == LayerType::convolution) require(shape_error(layer.convolution).empty());
+    if (layer.type == LayerType::convolution) require(size_error(layer.size).empty());
     if (!has_weights(layer)) continue;
     // As many weights as can be counted.
     std::int64_t elements = 1;

@@ -19,8 +19,9 @@
 #include "simulator/device/simulated_device.hpp"
 #include "support/seeded_random.hpp"
 #include "variants/convolution/conv_test_data.hpp"
-#include "variants/fused/problem.hpp"
-#include "variants/fused/reference.hpp"
+#include "variants/convolution/fused/fused_shape.hpp"
+#include "variants/convolution/fused/problem.hpp"
+#include "variants/convolution/fused/reference.hpp"
 
 namespace convladder {
 namespace {
@@ -37,7 +38,7 @@ std::vector<ProblemVariant> fusing_variants() {
 }
 
 FusedShape layer_shape(std::string_view network, std::size_t layer, int batch) {
-  return fused_layers(known_network(network), layer).value().shape.with_batch(batch);
+  return fused_shape(fused_layers(known_network(network), layer).value().size.with_batch(batch));
 }
 
 FusedShape pooled_convolution(const ConvShape& convolution, Activation activation, int size, int stride,
@@ -191,9 +192,9 @@ TEST(FusedVariants, HaveTheLayersThatFollowEachOther) {
 
 TEST(FusedVariants, AFullyConnectedLayerIsAConvolutionOfAllOfItsInput) {
   const FusedLayers fused = fused_fully_connected(known_network("lenet72"), 4).value();
-  EXPECT_EQ(size_name(fused.shape), "C24H27W27M160K27T1Q1R1");
+  EXPECT_EQ(size_name(fused.size), "C24H27W27M160K27T1Q1R1");
   EXPECT_EQ(fused.layers, 2U);
-  EXPECT_EQ(fused.shape.output(), (ActivationShape{160, 1, 1}));
+  EXPECT_EQ(fused.size.problem->output_image(fused.size), (ActivationShape{160, 1, 1}));
   EXPECT_FALSE(fused_fully_connected(known_network("lenet72"), 6).has_value()) << "softmax is no activation";
   EXPECT_FALSE(fused_fully_connected(known_network("lenet72"), 0).has_value());
 }
@@ -318,7 +319,7 @@ TEST(FusedVariants, ChangeNoScoresOfANetwork) {
     if (fused.info.family != "cpu") continue;
     for (const char* name : {"lenet28", "lenet72", "lenet86"}) {
       const Variant& stage = *convolution_of(fused).variant;
-      if (!stage.unsupported_reason(known_network(name).layers.front().convolution).empty()) continue;
+      if (!stage.unsupported_reason(known_network(name).layers.front().size).empty()) continue;
       expect_the_same_scores(device, known_network(name), fused, 2);
     }
   }

@@ -13,6 +13,7 @@
 #include "devices/device_registry.hpp"
 #include "expect_error.hpp"
 #include "network/reference_network.hpp"
+#include "variants/convolution/problem.hpp"
 
 namespace convladder {
 namespace {

@@ -9,6 +9,7 @@
 
 #include "expect_error.hpp"
 #include "support/errors.hpp"
+#include "variants/convolution/conv_shape.hpp"
 
 namespace convladder {
 namespace {
@@ -55,9 +56,9 @@ TEST(BuiltInNetworks, AreSortedByNameAndConsistent) {
     for (const std::size_t index : convolution_layers(network)) {
       const Layer& layer = network.layers[index];
       EXPECT_EQ(layer.type, LayerType::convolution);
-      EXPECT_EQ(layer.convolution.batch, 1);
-      EXPECT_EQ(layer.convolution.in_channels, layer.input.channels);
-      EXPECT_EQ(shape_error(layer.convolution), "");
+      EXPECT_EQ(layer.size.batch, 1);
+      EXPECT_EQ(layer.size.at("in_channels"), layer.input.channels);
+      EXPECT_EQ(size_error(layer.size), "");
     }
   }
 }
@@ -72,7 +73,7 @@ TEST(BuiltInNetworks, Lenet28HasTheShapesOfItsEdition) {
   EXPECT_EQ(types_of(network),
             (std::vector{LayerType::convolution, LayerType::tanh, LayerType::max_pool, LayerType::fully_connected,
                          LayerType::tanh, LayerType::fully_connected, LayerType::softmax}));
-  EXPECT_EQ(network.layers[0].convolution, (ConvShape{1, 1, 28, 28, 50, 5}));
+  EXPECT_EQ(network.layers[0].size, ProblemSize(ConvShape{1, 1, 28, 28, 50, 5}));
   EXPECT_FALSE(network.layers[0].bias);
   EXPECT_TRUE(network.layers[3].bias);
   EXPECT_TRUE(network.layers[5].bias);
@@ -87,11 +88,11 @@ TEST(BuiltInNetworks, Lenet72HasTheShapesOfItsEdition) {
           {12, 66, 66}, {12, 66, 66}, {12, 33, 33}, {24, 27, 27}, {160, 1, 1}, {160, 1, 1}, {10, 1, 1}, {10, 1, 1}}));
   EXPECT_EQ(network.layers[4].input.elements(), 17496U);
   ASSERT_EQ(convolution_layers(network), (std::vector<std::size_t>{0, 3}));
-  EXPECT_EQ(network.layers[0].convolution, (ConvShape{1, 1, 72, 72, 12, 7}));
-  EXPECT_EQ(network.layers[3].convolution, (ConvShape{1, 12, 33, 33, 24, 7}));
+  EXPECT_EQ(network.layers[0].size, ProblemSize(ConvShape{1, 1, 72, 72, 12, 7}));
+  EXPECT_EQ(network.layers[3].size, ProblemSize(ConvShape{1, 12, 33, 33, 24, 7}));
   EXPECT_EQ(network.layers[4].type, LayerType::fully_connected) << "conv2 has neither activation nor pooling after it";
-  EXPECT_EQ(network.layers[2].pool_size, 2);
-  EXPECT_EQ(network.layers[2].pool_stride, 2);
+  EXPECT_EQ(network.layers[2].size.at("pool_size"), 2);
+  EXPECT_EQ(network.layers[2].size.at("pool_stride"), 2);
 }
 
 TEST(BuiltInNetworks, HaveTheLayersOfTheirEditions) {
@@ -113,8 +114,8 @@ TEST(BuiltInNetworks, HaveTheLayersOfTheirEditions) {
   expect_features("lenet72", 2, {17496, 160, 10});
   expect_features("lenet86", 2, {1024, 32, 10});
   expect_features("alexnet", 5, {9216, 4096, 4096, 1000});
-  EXPECT_EQ(built_in("alexnet").layers[0].convolution, (ConvShape{1, 3, 227, 227, 96, 11, 4}));
-  EXPECT_EQ(built_in("alexnet").layers[3].convolution, (ConvShape{1, 96, 27, 27, 256, 5, 1, 2}));
+  EXPECT_EQ(built_in("alexnet").layers[0].size, ProblemSize(ConvShape{1, 3, 227, 227, 96, 11, 4}));
+  EXPECT_EQ(built_in("alexnet").layers[3].size, ProblemSize(ConvShape{1, 96, 27, 27, 256, 5, 1, 2}));
   EXPECT_TRUE(built_in("alexnet").layers[0].bias);
 }
 
@@ -128,8 +129,8 @@ TEST(NetworkFile, InfersEveryShape) {
   EXPECT_EQ(network.name, "n");
   EXPECT_EQ(network.title, "t");
   EXPECT_EQ(outputs_of(network), (std::vector<ActivationShape>{{6, 14, 14}, {6, 14, 14}, {6, 6, 6}, {4, 4, 4}}));
-  EXPECT_EQ(network.layers[0].convolution, (ConvShape{1, 1, 28, 28, 6, 5, 2, 2, 1}));
-  EXPECT_EQ(network.layers[3].convolution, (ConvShape{1, 6, 6, 6, 4, 3, 1, 0, 2}));
+  EXPECT_EQ(network.layers[0].size, ProblemSize(ConvShape{1, 1, 28, 28, 6, 5, 2, 2, 1}));
+  EXPECT_EQ(network.layers[3].size, ProblemSize(ConvShape{1, 6, 6, 6, 4, 3, 1, 0, 2}));
   EXPECT_FALSE(network.layers[0].bias);
   EXPECT_TRUE(network.layers[3].bias);
   EXPECT_EQ(convolution_layers(network), (std::vector<std::size_t>{0, 3}));

@@ -99,7 +99,7 @@ TEST(LayerVariants, HaveADefaultInEveryFamily) {
 TEST(DefaultVariants, ComputeInFloat32) {
   for (const Network& network : built_in_networks()) {
     for (const std::size_t index : convolution_layers(network)) {
-      const ConvShape shape = network.layers[index].convolution.with_batch(8);
+      const ProblemSize shape = network.layers[index].size.with_batch(8);
       for (const char* const family : {"cpu", "cuda"}) {
         const ProblemVariant* const usual = default_variant(family, shape);
         if (usual == nullptr) continue;  // a build without that family

@@ -4,8 +4,9 @@
 #include <map>
 
 #include "network/layer_operators.hpp"
+#include "variants/convolution/fused/fused_shape.hpp"
+#include "variants/convolution/fused/problem.hpp"
 #include "variants/convolution/problem.hpp"
-#include "variants/fused/problem.hpp"
 
 namespace convladder {
 namespace {

@@ -11,6 +11,7 @@
 #include "datasets/synthetic_images.hpp"
 #include "expect_error.hpp"
 #include "support/seeded_random.hpp"
+#include "variants/convolution/conv_shape.hpp"
 
 #if CONVLADDER_HAS_ONEDNN
 #include "network/training/onednn_network.hpp"  // the only one that needs the library's headers
@@ -55,7 +56,7 @@ const Network& every_layer() {
 using Values = std::vector<double>;
 
 Values convolved(const Layer& layer, const LayerWeights& weights, const Values& input) {
-  const ConvShape& s = layer.convolution;
+  const ConvShape s = conv_shape(layer.size);
   Values output;
   for (int m = 0; m < s.out_channels; ++m) {
     const int group = m / s.maps_per_group();
@@ -82,15 +83,17 @@ Values convolved(const Layer& layer, const LayerWeights& weights, const Values& 
 }
 
 Values pooled(const Layer& layer, const Values& input) {
+  const int size = layer.size.at("pool_size");
+  const int stride = layer.size.at("pool_stride");
   Values output;
   for (int c = 0; c < layer.output.channels; ++c) {
     for (int oh = 0; oh < layer.output.height; ++oh) {
       for (int ow = 0; ow < layer.output.width; ++ow) {
         double largest = -1e300;
-        for (int p = 0; p < layer.pool_size; ++p) {
-          for (int q = 0; q < layer.pool_size; ++q) {
-            const int h = oh * layer.pool_stride + p;
-            const int w = ow * layer.pool_stride + q;
+        for (int p = 0; p < size; ++p) {
+          for (int q = 0; q < size; ++q) {
+            const int h = oh * stride + p;
+            const int w = ow * stride + q;
             largest = std::max(largest, input[(c * layer.input.height + h) * layer.input.width + w]);
           }
         }

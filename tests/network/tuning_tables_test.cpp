@@ -12,6 +12,7 @@
 #include "network/network.hpp"
 #include "sanitized.hpp"
 #include "simulator/device/simulated_device.hpp"
+#include "variants/convolution/conv_shape.hpp"
 #include "variants/convolution/conv_test_data.hpp"
 #include "variants/convolution/problem.hpp"
 #include "variants/convolution/reference.hpp"
@@ -20,15 +21,10 @@
 namespace convladder {
 namespace {
 
-/// The convolution of a built-in network whose shape has that name, with a batch.
-std::optional<ConvShape> layer_of(const std::string& shape, int batch) {
-  for (const Network& network : built_in_networks()) {
-    for (const std::size_t index : convolution_layers(network)) {
-      const ConvShape& layer = network.layers[index].convolution;
-      if (shape_name(layer) == shape) return layer.with_batch(batch);
-    }
-  }
-  return std::nullopt;
+bool is_of_a_network(const ProblemSize& size) {
+  return std::ranges::any_of(built_in_networks(), [&](const Network& network) {
+    return std::ranges::find(network.layers, size, &Layer::size) != network.layers.end();
+  });
 }
 
 void expect_right(const Variant& variant, std::unique_ptr<Device> device, const ConvShape& shape) {
@@ -57,15 +53,15 @@ TEST(TuningTable, EveryEntryIsOfABuiltInLayerAndPossibleAndRight) {
     const TuningTable* const table = tuning_table(registered.info.family, registered.info.name);
     if (table == nullptr) continue;
     for (const TuningEntry& entry : table->entries) {
-      SCOPED_TRACE(fmt::format("{} {}: {}", registered.info.name, entry.shape, entry.configuration.text()));
-      const std::optional<ConvShape> shape = layer_of(entry.shape, entry.batch.value_or(2));
-      ASSERT_TRUE(shape.has_value());
+      SCOPED_TRACE(fmt::format("{} {}: {}", registered.info.name, size_name(entry.size), entry.configuration.text()));
+      ASSERT_TRUE(is_of_a_network(entry.size));
+      const ConvShape shape = conv_shape(entry.size.with_batch(entry.batch.value_or(2)));
       // What goes on one processor may be too wide for another.
       if (!entry.machine.empty() && entry.machine != cpu_microarchitecture()) continue;
-      ASSERT_NO_THROW(registered.variant->configured(*shape, entry.configuration, ChosenBy::table));
+      ASSERT_NO_THROW(registered.variant->configured(shape, entry.configuration, ChosenBy::table));
       ++entries;
       // A batch's own entry is executed through the configured variant, with two images.
-      const ConvShape small = shape->with_batch(2);
+      const ConvShape small = shape.with_batch(2);
       if (small.flop() > most_flop) continue;
       if (registered.info.family == "cpu") {
         expect_right(*registered.variant->configured(small, entry.configuration, ChosenBy::table),

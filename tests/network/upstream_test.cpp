@@ -10,6 +10,7 @@
 
 #include "network/weights.hpp"
 #include "support/seeded_random.hpp"
+#include "variants/convolution/conv_shape.hpp"
 
 namespace convladder {
 namespace {
@@ -125,7 +126,7 @@ TEST(Weights, AreTheSameForTheSameSeedAndOthersForAnother) {
   const Network& network = built_in("lenet72");
   for (const std::size_t layer : convolution_layers(network)) {
     const std::vector<float> weights = initial_convolution_weights(network, layer, 7);
-    EXPECT_EQ(weights.size(), static_cast<std::size_t>(network.layers[layer].convolution.weight_elements()));
+    EXPECT_EQ(weights.size(), static_cast<std::size_t>(network.layers[layer].size.constant_elements()));
     EXPECT_EQ(weights, initial_convolution_weights(network, layer, 7));
     EXPECT_NE(weights, initial_convolution_weights(network, layer, 8));
     EXPECT_GT(std::set<float>(weights.begin(), weights.end()).size(), weights.size() * 99 / 100);

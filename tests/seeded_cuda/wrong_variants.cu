@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tests/seeded_variants/plain_convolution.hpp"
+#include "variants/convolution/conv_shape.hpp"
 #include "variants/convolution/cuda/layer_sizes.hpp"
 #include "variants/convolution/problem.hpp"
 

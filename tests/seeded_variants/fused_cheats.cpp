@@ -7,8 +7,8 @@
 #include <bit>
 
 #include "tests/seeded_variants/seeded_conv.hpp"
-#include "variants/fused/cpu_fused.hpp"
-#include "variants/fused/reference.hpp"
+#include "variants/convolution/fused/cpu_fused.hpp"
+#include "variants/convolution/fused/reference.hpp"
 
 namespace convladder {
 namespace {

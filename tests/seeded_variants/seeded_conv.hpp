@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tests/seeded_variants/plain_convolution.hpp"
+#include "variants/convolution/conv_shape.hpp"
 #include "variants/convolution/problem.hpp"
 
 namespace convladder {

@@ -1,4 +1,4 @@
-// The shape of one convolution layer. Data is NCHW, weights OIHW, everything float32.
+// The shape of one convolution layer, as its variants know it. Data is NCHW, weights OIHW, everything float32.
 #pragma once
 
 #include <cstdint>
@@ -50,6 +50,9 @@ struct ConvShape {
     return shape;
   }
 };
+
+/// The shape of a size. Throws std::logic_error for a size of another problem.
+ConvShape conv_shape(const ProblemSize& size);
 
 /// Empty if the shape describes a convolution, otherwise what is wrong with it, in one line.
 std::string shape_error(const ConvShape& shape);

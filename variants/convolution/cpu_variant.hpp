@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "variants/convolution/conv_shape.hpp"
 #include "variants/convolution/problem.hpp"
 
 namespace convladder {

@@ -6,6 +6,7 @@
 #include <limits>
 #include <stdexcept>
 
+#include "variants/convolution/conv_shape.hpp"
 #include "variants/convolution/reference.hpp"
 
 namespace convladder {
@@ -51,7 +52,19 @@ class Convolution final : public Problem {
   std::vector<ProblemTensor> constants(const ProblemSize& size) const override {
     return {{"weights", conv_shape(size).weight_elements()}};
   }
+  ActivationShape input_image(const ProblemSize& size) const override {
+    const ConvShape shape = conv_shape(size);
+    return {shape.in_channels, shape.height, shape.width};
+  }
+  ActivationShape output_image(const ProblemSize& size) const override {
+    const ConvShape shape = conv_shape(size);
+    return {shape.out_channels, shape.out_height(), shape.out_width()};
+  }
+  int input_window(const ProblemSize& size) const override { return conv_shape(size).kernel; }
   bool is_linear() const override { return true; }
+  std::unique_ptr<LinearReference> linear_reference(const ProblemSize& size, const float* weights) const override {
+    return conv_reference(conv_shape(size), weights);
+  }
   bool items_are_alike() const override { return true; }
   std::vector<std::pair<std::string_view, int>> derived_values(const ProblemSize& size) const override {
     const ConvShape shape = conv_shape(size);
@@ -94,7 +107,7 @@ ConvShape::operator ProblemSize() const {
 }
 
 const Problem& convolution_problem() {
-  static const Problem& problem = *find_problem("convolution");
+  static const Problem& problem = built_in_problem("convolution");
   return problem;
 }
 
@@ -106,13 +119,14 @@ ConvShape conv_shape(const ProblemSize& size) {
   return {size.batch, v.at(0), v.at(1), v.at(2), v.at(3), v.at(4), v.at(5), v.at(6), v.at(7)};
 }
 
-ProblemTensors conv_tensors(const ConvShape& shape, const float* input, const float* weights, float* output) {
-  const auto placed = [](std::string_view name, std::int64_t elements, const float* address) {
-    return PlacedTensor{{name, elements}, const_cast<float*>(address)};  // inputs and constants are only read
+ProblemTensors conv_tensors(const ProblemSize& size, const float* input, const float* weights, float* output) {
+  const auto placed = [](const std::vector<ProblemTensor>& tensors, const float* address) {
+    return std::vector<PlacedTensor>{{tensors.front(), const_cast<float*>(address)}};  // but for outputs, only read
   };
-  return {{placed("input", shape.input_elements_per_image(), input)},
-          {placed("weights", shape.weight_elements(), weights)},
-          {placed("output", shape.output_elements_per_image(), output)},
+  const Problem& problem = *size.problem;
+  return {placed(problem.inputs(size), input),
+          placed(problem.constants(size), weights),
+          placed(problem.outputs(size), output),
           {}};
 }
 

@@ -1,7 +1,6 @@
-// The convolution as one problem among others: its sizes and tensors as its own variants know them.
+// The convolution as one problem among others. How its own variants know its sizes is in conv_shape.hpp.
 #pragma once
 
-#include "variants/convolution/conv_shape.hpp"
 #include "variants/problem.hpp"
 #include "variants/variant.hpp"
 
@@ -9,10 +8,7 @@ namespace convladder {
 
 const Problem& convolution_problem();
 
-/// The shape of a size. Throws std::logic_error for a size of another problem.
-ConvShape conv_shape(const ProblemSize& size);
-
 /// The tensors of a call: input and output in NCHW, weights in OIHW.
-ProblemTensors conv_tensors(const ConvShape& shape, const float* input, const float* weights, float* output);
+ProblemTensors conv_tensors(const ProblemSize& size, const float* input, const float* weights, float* output);
 
 }  // namespace convladder

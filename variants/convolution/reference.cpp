@@ -6,36 +6,6 @@
 namespace convladder {
 namespace {
 
-/// Computes one output map of one image, row by row: sums[ow] += x * w over the taps that fall inside the image.
-template <typename Store>
-void convolve_map(const ConvShape& s, int m, const float* input, const float* weights, const Store& store) {
-  const int first_channel = m / s.maps_per_group() * s.channels_per_group();
-  std::vector<double> sums(static_cast<std::size_t>(s.out_width()));
-  std::vector<double> magnitudes(sums.size());
-  for (int oh = 0; oh < s.out_height(); ++oh) {
-    std::ranges::fill(sums, 0.0);
-    std::ranges::fill(magnitudes, 0.0);
-    for (int c = 0; c < s.channels_per_group(); ++c) {
-      for (int p = 0; p < s.kernel; ++p) {
-        const int ih = oh * s.stride + p - s.padding;
-        if (ih < 0 || ih >= s.height) continue;
-        const float* const row = input + (static_cast<std::int64_t>(first_channel + c) * s.height + ih) * s.width;
-        for (int q = 0; q < s.kernel; ++q) {
-          const double w =
-              weights[((static_cast<std::int64_t>(m) * s.channels_per_group() + c) * s.kernel + p) * s.kernel + q];
-          // Output columns whose tap q lies inside the row.
-          const int left = q - s.padding;
-          const int begin = left >= 0 ? 0 : (-left + s.stride - 1) / s.stride;
-          const int end = left >= s.width ? 0 : std::min(s.out_width(), (s.width - 1 - left) / s.stride + 1);
-          for (int ow = begin; ow < end; ++ow) sums[ow] += w * row[ow * s.stride + left];
-          for (int ow = begin; ow < end; ++ow) magnitudes[ow] += std::abs(w * row[ow * s.stride + left]);
-        }
-      }
-    }
-    for (int ow = 0; ow < s.out_width(); ++ow) store(oh * s.out_width() + ow, sums[ow], magnitudes[ow]);
-  }
-}
-
 // Maps x output columns of a tile whose sums stay in registers.
 constexpr int kTileMaps = 4;
 constexpr int kTileColumns = 16;
@@ -91,8 +61,8 @@ inline double add_product(double sum, double w, double x) {
 /// The terms that are added up: the products, or their absolute values.
 enum class Sum { products, magnitudes };
 
-/// Computes the sums of a tile, in the order of `convolve_map`. A product of two float32 numbers is exact in float64,
-/// so it gives the same bits whether or not it is fused with the addition, and a tap in the padding adds zero.
+/// Computes the sums of a tile, each channel by channel and row by row. A product of two float32 numbers is exact in
+/// float64, so it gives the same bits whether or not it is fused with the addition, and a tap in the padding adds zero.
 template <Sum kSum>
 void convolve_tile(const ConvShape& s, const PaddedImages& images, int image, int oh, int ow,
                    const float* const* filters, int first_channel, double (&result)[kTileMaps][kTileColumns]) {
@@ -170,19 +140,60 @@ void dot_products(const ConvShape& shape, const double* input, const float* weig
   }
 }
 
+class ConvReference final : public LinearReference {
+ public:
+  ConvReference(const ConvShape& shape, const float* weights) : shape_(shape), weights_(weights) {}
+
+  void sums(int items, const float* input, double* value, float* magnitude) const override {
+    sums_of_batch<Sum::products>(shape_, items, input, weights_, value);
+    sums_of_batch<Sum::magnitudes>(shape_, items, input, weights_, magnitude);
+  }
+  void rounded_sums(int items, const float* input, float* value) const override {
+    reference_forward(shape_, items, input, weights_, value);
+  }
+  void sums_of_combination(const double* input, double* value) const override {
+    // An output of one pixel is a dot product with the whole input; the tiled code would compute a tile of columns for
+    // one.
+    if (shape_.groups == 1 && shape_.padding == 0 && shape_.kernel == shape_.height && shape_.kernel == shape_.width) {
+      return dot_products(shape_, input, weights_, value);
+    }
+    sums_of_batch<Sum::products>(shape_, 1, input, weights_, value);
+  }
+  /// Adds to all outputs in whose windows the element lies.
+  void add_change(const ElementChange& change, int channel, double* value, float* magnitude) const override {
+    const ConvShape& s = shape_;
+    const int in_group = s.channels_per_group();
+    if (change.channel / in_group != channel / s.maps_per_group()) return;
+    const float* const filter =
+        weights_ + (std::int64_t{channel} * in_group + change.channel % in_group) * s.kernel * s.kernel;
+    const int height = s.out_height();
+    const int width = s.out_width();
+    for (int p = 0; p < s.kernel; ++p) {
+      const int top = change.row + s.padding - p;
+      if (top < 0 || top % s.stride != 0 || top / s.stride >= height) continue;
+      for (int q = 0; q < s.kernel; ++q) {
+        const int left = change.column + s.padding - q;
+        if (left < 0 || left % s.stride != 0 || left / s.stride >= width) continue;
+        const std::int64_t at = std::int64_t{top / s.stride} * width + left / s.stride;
+        const double w = filter[p * s.kernel + q];
+        value[at] += change.value * w;
+        magnitude[at] = static_cast<float>(magnitude[at] + change.absolute * std::abs(w));
+      }
+    }
+  }
+
+ private:
+  ConvShape shape_;
+  const float* weights_;
+};
+
 }  // namespace
 
 ReferenceOutput reference_convolution(const ConvShape& shape, const float* input, const float* weights) {
   const auto elements = static_cast<std::size_t>(shape.output_elements_per_image());
-  const std::size_t map_elements = elements / shape.out_channels;
   ReferenceOutput output{std::vector<double>(elements), std::vector<double>(elements)};
-#pragma omp parallel for schedule(dynamic)
-  for (int m = 0; m < shape.out_channels; ++m) {
-    convolve_map(shape, m, input, weights, [&](int pixel, double sum, double magnitude) {
-      output.value[m * map_elements + pixel] = sum;
-      output.magnitude[m * map_elements + pixel] = magnitude;
-    });
-  }
+  sums_of_batch<Sum::products>(shape, 1, input, weights, output.value.data());
+  sums_of_batch<Sum::magnitudes>(shape, 1, input, weights, output.magnitude.data());
   return output;
 }
 
@@ -190,19 +201,8 @@ void reference_forward(const ConvShape& shape, int count, const float* input, co
   sums_of_batch<Sum::products>(shape, count, input, weights, output);
 }
 
-void reference_batch(const ConvShape& shape, int count, const float* input, const float* weights, double* value,
-                     float* magnitude) {
-  sums_of_batch<Sum::products>(shape, count, input, weights, value);
-  sums_of_batch<Sum::magnitudes>(shape, count, input, weights, magnitude);
-}
-
-void reference_of_sums(const ConvShape& shape, const double* input, const float* weights, double* value) {
-  // An output of one pixel is a dot product with the whole input; the tiled code would compute a tile of columns for
-  // one.
-  if (shape.groups == 1 && shape.padding == 0 && shape.kernel == shape.height && shape.kernel == shape.width) {
-    return dot_products(shape, input, weights, value);
-  }
-  sums_of_batch<Sum::products>(shape, 1, input, weights, value);
+std::unique_ptr<LinearReference> conv_reference(const ConvShape& shape, const float* weights) {
+  return std::make_unique<ConvReference>(shape, weights);
 }
 
 }  // namespace convladder

@@ -20,7 +20,7 @@ class FullyConnected final : public LayerProblem {
     all.push_back({"B", "bias", 0, 0, 1});
     return all;
   }
-  ActivationShape output_of(const ProblemSize& size) const override { return {size.values.at(3), 1, 1}; }
+  ActivationShape output_image(const ProblemSize& size) const override { return {size.values.at(3), 1, 1}; }
   bool has_weights() const override { return true; }
   std::vector<ProblemTensor> constants(const ProblemSize& size) const override {
     const std::int64_t outputs = output_elements(size);

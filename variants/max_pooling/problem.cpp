@@ -21,7 +21,7 @@ class MaxPooling final : public LayerProblem {
     all.push_back({"S", "pool_stride", std::nullopt});
     return all;
   }
-  ActivationShape output_of(const ProblemSize& size) const override { return pooling_of(size).output; }
+  ActivationShape output_image(const ProblemSize& size) const override { return pooling_of(size).output; }
   std::string own_size_error(const ProblemSize& size) const override {
     const Pooling layer = pooling_of(size);
     if (layer.size <= layer.input.height && layer.size <= layer.input.width) return LayerProblem::own_size_error(size);

@@ -111,7 +111,7 @@ std::string layers_text() {
     for (const std::size_t index : convolution_layers(network)) {
       const Layer& layer = network.layers[index];
       text += fmt::format("  {:<22} {:<20} {:>8.2f} MFLOP per image\n", network.name + "." + layer.name,
-                          shape_name(layer.convolution), layer.convolution.flop() / 1e6);
+                          size_name(layer.size), layer.size.flop() / 1e6);
     }
   }
   return text;

@@ -84,7 +84,7 @@ void compare_with(ComparedCounters& compared, const BaselineCase& recorded, cons
   if (recorded.shape != now.shape) {
     compared.verdict = BaselineVerdict::shape_changed;
     compared.reason = recorded.shape
-                          ? fmt::format("recorded for {}, batch {}", shape_name(*recorded.shape), recorded.shape->batch)
+                          ? fmt::format("recorded for {}, batch {}", size_name(*recorded.shape), recorded.shape->batch)
                           : "recorded for a size of a folder";
   } else if (recorded.unsupported.empty() != now.unsupported.empty()) {
     compared.verdict = BaselineVerdict::moved;

@@ -21,7 +21,6 @@
 #include "support/nearest_name.hpp"
 #include "support/printable.hpp"
 #include "support/sha256.hpp"
-#include "variants/convolution/problem.hpp"
 
 namespace convladder {
 namespace {
@@ -65,7 +64,7 @@ std::vector<CountedCase> cases_of(const CaseGroup& group, const std::vector<cons
                                     .version = images->version,
                                     .layer = group.work.layer,
                                     .variant = std::string(planned.variant.info.name),
-                                    .shape = conv_shape(group.work.shape),
+                                    .shape = group.work.shape,
                                     .ptx_sha256 = {},
                                     .unsupported = planned.unsupported,
                                     .kernels = {}},
@@ -144,7 +143,7 @@ std::vector<CountedCase> count_folder(const RunOptions& wanted, const std::funct
 
 double convolution_flop(const Network& network) {
   double flop = 0;
-  for (const std::size_t index : convolution_layers(network)) flop += network.layers[index].convolution.flop();
+  for (const std::size_t index : convolution_layers(network)) flop += network.layers[index].size.flop();
   return flop;
 }
 

@@ -16,6 +16,7 @@
 #include "support/json_place.hpp"
 #include "support/json_text.hpp"
 #include "support/printable.hpp"
+#include "variants/convolution/problem.hpp"
 
 namespace convladder {
 namespace {
@@ -23,9 +24,9 @@ namespace {
 using nlohmann::ordered_json;
 
 constexpr int kBaselineSchemaVersion = 1;
-ConvShape read_possible_shape(const JsonPlace& place) {
-  const ConvShape shape = read_shape(place);
-  if (const std::string error = shape_error(shape); !error.empty()) place.fail(error);
+ProblemSize read_possible_shape(const JsonPlace& place) {
+  ProblemSize shape = read_size(convolution_problem(), place);
+  if (const std::string error = size_error(shape); !error.empty()) place.fail(error);
   return shape;
 }
 
@@ -86,7 +87,7 @@ std::string case_text(const BaselineCase& one) {
   }
   std::string shape;
   if (one.shape) {
-    shape = fmt::format("\"shape\": [{}],\n   ", fmt::join(shape_to_list(*one.shape).get<std::vector<int>>(), ", "));
+    shape = fmt::format("\"shape\": [{}],\n   ", fmt::join(size_to_list(*one.shape).get<std::vector<int>>(), ", "));
   }
   return fmt::format("\n  {{\"compiler\": {}, \"compiler_version\": {}, \"layer\": {}, \"variant\": {},\n   {}{}}}",
                      json_line(one.compiler), json_line(one.version), json_line(one.layer), json_line(one.variant),

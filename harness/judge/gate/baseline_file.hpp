@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "devices/device.hpp"
-#include "variants/convolution/conv_shape.hpp"
+#include "variants/problem_size.hpp"
 
 namespace convladder {
 
@@ -18,8 +18,8 @@ struct BaselineCase {
   std::string version;   ///< the compiler's: "13.0.88"
   std::string layer;     ///< "conv1"
   std::string variant;
-  /// The layer's shape with the batch; none for a stage of a folder, whose layer is its size.
-  std::optional<ConvShape> shape;
+  /// The layer's size with the batch; none for a stage of a folder, whose layer is its size.
+  std::optional<ProblemSize> shape;
   std::string ptx_sha256;   ///< of the variant's PTX (harness/measure/machine/ptx_hash.hpp); empty where unsupported
   std::string unsupported;  ///< why the variant does not run the layer; then nothing was counted
   std::vector<KernelCounters> kernels;  ///< one for each launch, in order

@@ -52,31 +52,33 @@ std::byte* attach_problem(ProblemData& data, std::byte* at) {
 float* writable(const TensorData& data) { return data.placed().as<float>(); }
 
 /// Fills with values uniform in 0..1, as activations are; each image has a sequence of its own.
-void fill_random(const ConvShape& s, std::uint64_t seed, float* to) {
+void fill_random(const ProblemSize& size, std::uint64_t seed, float* to) {
+  const std::int64_t elements = size.input_elements_per_item();
 #pragma omp parallel for schedule(static)
-  for (int image = 0; image < s.batch; ++image) {
+  for (int image = 0; image < size.batch; ++image) {
     SeededRandom random(seed, static_cast<std::uint64_t>(image));
-    float* const values = to + image * s.input_elements_per_image();
-    for (std::int64_t i = 0; i < s.input_elements_per_image(); ++i) {
-      values[i] = static_cast<float>(random.next() >> 40) * 0x1p-24F;
-    }
+    float* const values = to + image * elements;
+    for (std::int64_t i = 0; i < elements; ++i) values[i] = static_cast<float>(random.next() >> 40) * 0x1p-24F;
   }
 }
 
-void fill_layer_input(const LayerWork& work, const ConvShape& s, const ImageSet& images, std::uint64_t seed,
-                      float* to) {
+void fill_layer_input(const LayerWork& work, const ImageSet& images, std::uint64_t seed, float* to) {
   const std::string kind = input_kind(work);
-  if (kind == "random") return fill_random(s, seed, to);
-  if (kind == "images") return fill_image_batch(images, 0, s.batch, s.in_channels, s.height, s.width, to);
+  const ProblemSize& size = work.shape;
+  if (kind == "random") return fill_random(size, seed, to);
+  if (kind == "images") {
+    const ActivationShape image = size.problem->input_image(size);
+    return fill_image_batch(images, 0, size.batch, image.channels, image.height, image.width, to);
+  }
   const ActivationShape& image = work.source->input;
-  std::vector<float> pixels(image.elements() * s.batch);
-  fill_image_batch(images, 0, s.batch, image.channels, image.height, image.width, pixels.data());
-  upstream_activations(*work.source, work.layer_index, s.batch, pixels.data(), seed, to);
+  std::vector<float> pixels(image.elements() * size.batch);
+  fill_image_batch(images, 0, size.batch, image.channels, image.height, image.width, pixels.data());
+  upstream_activations(*work.source, work.layer_index, size.batch, pixels.data(), seed, to);
 }
 
-std::vector<float> layer_weights(const LayerWork& work, const ConvShape& shape, std::uint64_t seed) {
+std::vector<float> layer_weights(const LayerWork& work, std::uint64_t seed) {
   if (work.source != nullptr) return initial_convolution_weights(*work.source, work.layer_index, seed);
-  return initial_convolution_weights(shape, shape.in_channels == 1 ? kPixelScale : 1.0F, seed);
+  return initial_convolution_weights(work.shape, work.shape.at("in_channels") == 1 ? kPixelScale : 1.0F, seed);
 }
 
 void fill_integers(const TensorData& data, std::uint64_t seed, std::uint64_t stream) {
@@ -128,9 +130,9 @@ Workload::Workload(const LayerWork& planned_work, const ImageSet& images, std::u
     fill_problem(real_, seed, false);
     fill_problem(integers_, seed, true);
   }
-  if (const std::optional<ConvShape> convolution = convolution_in(work)) {
-    fill_layer_input(work, *convolution, images, seed, writable(real_.given[0]));
-    std::ranges::copy(layer_weights(work, *convolution, seed), writable(real_.constants[0]));
+  if (takes_convolution_data(work)) {
+    fill_layer_input(work, images, seed, writable(real_.given[0]));
+    std::ranges::copy(layer_weights(work, seed), writable(real_.constants[0]));
   }
   memory_->seal();
   attach();

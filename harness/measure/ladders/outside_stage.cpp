@@ -15,9 +15,9 @@
 #include "support/file_bytes.hpp"
 #include "support/nearest_name.hpp"
 #include "support/printable.hpp"
+#include "variants/convolution/fused/problem.hpp"
 #include "variants/convolution/problem.hpp"
 #include "variants/device_constants.hpp"
-#include "variants/fused/problem.hpp"
 
 namespace convladder {
 namespace {

@@ -15,7 +15,6 @@
 #include "harness/measure/statistics/stop_rule.hpp"
 #include "network/network_runner.hpp"
 #include "support/units.hpp"
-#include "variants/convolution/problem.hpp"
 
 namespace convladder {
 
@@ -227,7 +226,7 @@ class NetworkRun {
           planned_.choice.convolutions.find(static_cast<std::size_t>(step.source - planned_.network->layers.data()));
       if (step.kind != StepKind::convolution || step.whole != nullptr || variant == planned_.choice.convolutions.end())
         continue;
-      const ConvShape shape = step.source->convolution.with_batch(planned_.batch);
+      const ProblemSize shape = step.source->size.with_batch(planned_.batch);
       const std::string why =
           judge_.refusal(planned_.device, shape, most_saved(variant->second, shape),
                          {{fmt::format("{}'s time", step.name), median(outcome_.steps[i].samples)}});

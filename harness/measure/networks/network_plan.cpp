@@ -11,6 +11,7 @@
 #include "support/errors.hpp"
 #include "support/nearest_name.hpp"
 #include "support/units.hpp"
+#include "variants/convolution/fused/problem.hpp"
 #include "variants/convolution/problem.hpp"
 #include "variants/float32.hpp"
 
@@ -68,7 +69,7 @@ class Convolutions {
 /// if none suits it.
 const ProblemVariant* default_fused(const Network& network, std::size_t index, std::string_view family, int batch) {
   const std::optional<FusedLayers> layers = fused_layers(network, index);
-  return layers ? default_variant(family, layers->shape.with_batch(batch)) : nullptr;
+  return layers ? default_variant(family, layers->size.with_batch(batch)) : nullptr;
 }
 
 /// A fused variant of the family by its name; nullptr if there is none.
@@ -83,7 +84,7 @@ std::vector<std::pair<std::string, std::string>> default_choice(const Network& n
   std::vector<std::pair<std::string, std::string>> choice;
   for (const std::size_t index : convolution_layers(network)) {
     const Layer& layer = network.layers[index];
-    const ProblemVariant* const stage = default_variant(family, layer.convolution.with_batch(batch));
+    const ProblemVariant* const stage = default_variant(family, layer.size.with_batch(batch));
     if (stage == nullptr) return {};
     const ProblemVariant* const with_more = fused ? default_fused(network, index, family, batch) : nullptr;
     choice.emplace_back(layer.name, with_more != nullptr ? with_more->info.name : stage->info.name);
@@ -201,8 +202,8 @@ bool choose_convolutions(const Network& network, const std::vector<std::pair<std
   }
   if (choose_whole(wanted, choice)) return true;
   for (const std::size_t index : convolution_layers(network)) {
-    const ConvShape shape = network.layers[index].convolution.with_batch(planned.batch);
-    const ProblemVariant* chosen = default_variant(choice.family, shape);  // for layers that are not named
+    const ProblemSize size = network.layers[index].size.with_batch(planned.batch);
+    const ProblemVariant* chosen = default_variant(choice.family, size);  // for layers that are not named
     for (const auto& [layer, variant] : wanted) {
       if (!layer.empty() && layer != network.layers[index].name) continue;
       const ProblemVariant* const fused = find_fused(choice.family, variant);
@@ -327,10 +328,7 @@ std::string why_no_room(const NetworkCase& planned) {
 double network_flop(const Network& network) {
   double flop = 0;
   for (const Layer& layer : network.layers) {
-    if (layer.type == LayerType::convolution) flop += layer.convolution.flop();
-    if (layer.type == LayerType::fully_connected) {
-      flop += 2.0 * static_cast<double>(layer.input.elements()) * static_cast<double>(layer.output.elements());
-    }
+    if (has_weights(layer)) flop += layer.size.flop();
   }
   return flop;
 }

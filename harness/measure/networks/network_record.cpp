@@ -20,6 +20,8 @@
 #include "harness/measure/statistics/statistics.hpp"
 #include "support/json_null.hpp"
 #include "support/printable.hpp"
+#include "variants/convolution/fused/problem.hpp"
+#include "variants/convolution/problem.hpp"
 
 namespace convladder {
 

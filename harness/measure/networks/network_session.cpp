@@ -19,6 +19,7 @@
 #include "harness/measure/verification/changed_input.hpp"
 #include "network/layer_operators.hpp"
 #include "support/json_null.hpp"
+#include "variants/convolution/fused/problem.hpp"
 #include "variants/convolution/problem.hpp"
 
 namespace convladder {

@@ -9,26 +9,20 @@
 #include "devices/cpu/all_cores.hpp"
 #include "harness/measure/verification/combined_images.hpp"
 #include "harness/measure/verification/tanh_comparison.hpp"
-#include "variants/convolution/reference.hpp"
-#include "variants/fused/reference.hpp"
+#include "variants/convolution/problem.hpp"
 #include "variants/reference_output.hpp"
 
 namespace convladder {
 namespace {
 
-constexpr std::size_t kSumsAtOnce = 16;  // images whose convolution is held in float64
+bool is_connected_layer(const NetworkStep& step) {
+  return step.kind == StepKind::layer_operator && step.is_fully_connected();
+}
 
-/// A fully connected layer as a convolution of images of one pixel, with an input of 1 for the bias.
-ConvShape as_convolution(const Layer& layer) {
-  return {.batch = 1,
-          .in_channels = static_cast<int>(layer.input.elements()) + (layer.bias ? 1 : 0),
-          .height = 1,
-          .width = 1,
-          .out_channels = layer.output.channels,
-          .kernel = 1,
-          .stride = 1,
-          .padding = 0,
-          .groups = 1};
+/// A fully connected layer as a convolution of images of one pixel, with an input of 1 for the bias if `with_bias`.
+ProblemSize as_convolution(const NetworkStep& step, bool with_bias) {
+  const int inputs = static_cast<int>(step.input().elements()) + (with_bias ? 1 : 0);
+  return {&convolution_problem(), 1, {inputs, 1, 1, step.output.channels, 1, 1, 0, 1}};
 }
 
 /// The layer's weights, [out][in] with a column more for the bias.
@@ -62,9 +56,8 @@ void side_by_side(std::size_t count, const std::function<void(std::size_t)>& wor
 
 /// A step's tolerance for the number of products in its sums.
 double granted(const NetworkStep& step) {
-  if (step.kind != StepKind::layer_operator) return granted_tolerance(step.tolerance(), step.conv_shape());
-  if (!step.is_fully_connected()) return std::min(step.tolerance(), kLargestTolerance);
-  return granted_tolerance(step.tolerance(), {.in_channels = static_cast<int>(step.input().elements())});
+  const ProblemSize size = is_connected_layer(step) ? as_convolution(step, false) : step.size;
+  return size.problem->granted_tolerance(step.tolerance(), size);
 }
 
 }  // namespace
@@ -76,9 +69,7 @@ StepComparison::StepComparison(const NetworkStep& step, const LayerWeights& weig
       random_(secret, 0),
       check_{.step = step.name, .failure = {}} {}
 
-bool StepComparison::linear() const {
-  return step_.kind == StepKind::convolution || (step_.kind == StepKind::layer_operator && step_.is_fully_connected());
-}
+bool StepComparison::linear() const { return step_.kind == StepKind::convolution || is_connected_layer(step_); }
 
 void StepComparison::compare(const StepImages& images, int by_element) {
   if (linear()) {
@@ -111,70 +102,32 @@ void StepComparison::compare_linear(const StepImages& images, int by_element) {
   compare_combined(images, groups);
 }
 
-ImageCheck StepComparison::check_of(const StepImages& images, int image, const ReferenceOutput& expected) const {
-  const auto elements = static_cast<std::int64_t>(step_.output.elements());
-  return check_image(expected, images.output + image * elements, tolerance_, images.fill,
-                     (images.first + image) % images.chunk * elements);
-}
-
-/// Records the result of `check(i)` for each image which[i].
-template <typename CheckImage>
-void StepComparison::check_images(const StepImages& images, const std::vector<int>& which, const CheckImage& check) {
-  std::vector<ImageCheck> found(which.size());
-  side_by_side(which.size(), [&](std::size_t i) { found[i] = check(i); });
-  for (std::size_t i = 0; i < which.size(); ++i) check_.add(images.first + which[i], found[i]);
-}
-
-ImageCheck StepComparison::check_operator(const StepImages& images, int image) const {
+ImageCheck StepComparison::image_check(const StepImages& images, int image) const {
   const auto at = static_cast<std::size_t>(image);
+  const auto elements = static_cast<std::int64_t>(step_.output.elements());
   const float* const input = images.input + at * step_.input().elements();
-  if (step_.source->type == LayerType::tanh) {
+  const float* const output = images.output + image * elements;
+  if (step_.kind == StepKind::layer_operator && step_.source->type == LayerType::tanh) {
     // Outputs well within the tolerance are right; about all others the reference has the last word.
-    const auto count = static_cast<std::int64_t>(step_.output.elements());
-    const double error = max_tanh_error(input, images.output + at * step_.output.elements(), count);
+    const double error = max_tanh_error(input, output, elements);
     if (error < 0.999 * tolerance_) return {.compared = true, .max_scaled_error = error, .failure = {}};
   }
   const ProblemTensors item = step_tensors(step_.size, weights_, input, nullptr);
-  return check_of(images, image, step_.size.problem->reference(step_.size, item).front());
+  return check_image(step_.size.problem->reference(step_.size, item).front(), output, tolerance_, images.fill,
+                     (images.first + image) % images.chunk * elements);
 }
 
 void StepComparison::compare_by_element(const StepImages& images, const std::vector<int>& which) {
-  const std::size_t elements = step_.input().elements();
-  const auto input = [&](int image) { return images.input + static_cast<std::size_t>(image) * elements; };
-  if (step_.kind == StepKind::layer_operator) {
-    return check_images(images, which, [&](std::size_t i) { return check_operator(images, which[i]); });
-  }
-  const ConvShape shape = step_.conv_shape();
-  const auto sums = static_cast<std::size_t>(shape.output_elements_per_image());
-  std::vector<float> inputs;
-  std::vector<double> value(std::min(kSumsAtOnce, which.size()) * sums);
-  std::vector<float> magnitude(value.size());
-  for (std::size_t first = 0; first < which.size(); first += kSumsAtOnce) {
-    const std::vector<int> now(
-        which.begin() + static_cast<std::ptrdiff_t>(first),
-        which.begin() + static_cast<std::ptrdiff_t>(std::min(which.size(), first + kSumsAtOnce)));
-    inputs.clear();
-    for (const int image : now) inputs.insert(inputs.end(), input(image), input(image) + elements);
-    reference_batch(shape, static_cast<int>(now.size()), inputs.data(), weights_.weights.data(), value.data(),
-                    magnitude.data());
-    const auto expected = [&](std::size_t i) -> ReferenceOutput {
-      const auto from = static_cast<std::ptrdiff_t>(i * sums);
-      const auto to = static_cast<std::ptrdiff_t>((i + 1) * sums);
-      std::vector<double> values(value.begin() + from, value.begin() + to);
-      std::vector<double> magnitudes(magnitude.begin() + from, magnitude.begin() + to);
-      if (step_.kind != StepKind::fused) return {std::move(values), std::move(magnitudes)};
-      const FusedShape fused = fused_shape(step_.size);
-      return reference_fused(fused, values, magnitudes, fused.has_bias ? weights_.bias.data() : nullptr);
-    };
-    check_images(images, now, [&](std::size_t i) { return check_of(images, now[i], expected(i)); });
-  }
+  std::vector<ImageCheck> found(which.size());
+  side_by_side(which.size(), [&](std::size_t i) { found[i] = image_check(images, which[i]); });
+  for (std::size_t i = 0; i < which.size(); ++i) check_.add(images.first + which[i], found[i]);
 }
 
 /// Checks random combinations of the images. Empty if their outputs may all be right.
 std::string StepComparison::combination_failure(const StepImages& images, const std::vector<int>& which,
                                                 std::uint64_t secret) const {
   const std::size_t elements = step_.input().elements();
-  CombinedImages combined(step_.kind == StepKind::convolution ? step_.conv_shape() : as_convolution(*step_.source),
+  CombinedImages combined(is_connected_layer(step_) ? as_convolution(step_, step_.source->bias) : step_.size,
                           with_bias_.empty() ? weights_.weights.data() : with_bias_.data(), secret);
   std::vector<float> with_one(with_bias_.empty() ? 0 : elements + 1, 1.0F);
   for (const int image : which) {
@@ -193,7 +146,7 @@ std::string StepComparison::combination_failure(const StepImages& images, const 
 
 void StepComparison::compare_combined(const StepImages& images, const std::vector<std::vector<int>>& groups) {
   if (groups.empty()) return;
-  if (step_.kind == StepKind::layer_operator && step_.source->bias && with_bias_.empty()) {
+  if (is_connected_layer(step_) && step_.source->bias && with_bias_.empty()) {
     with_bias_ = weights_with_bias(weights_);
   }
   const std::uint64_t secret = random_.next();

@@ -41,10 +41,7 @@ class StepComparison {
   void compare_by_element(const StepImages& images, const std::vector<int>& which);
   void compare_combined(const StepImages& images, const std::vector<std::vector<int>>& groups);
   std::string combination_failure(const StepImages& images, const std::vector<int>& which, std::uint64_t secret) const;
-  ImageCheck check_operator(const StepImages& images, int image) const;
-  ImageCheck check_of(const StepImages& images, int image, const ReferenceOutput& expected) const;
-  template <typename CheckImage>
-  void check_images(const StepImages& images, const std::vector<int>& which, const CheckImage& check);
+  ImageCheck image_check(const StepImages& images, int image) const;
 
   const NetworkStep& step_;
   const LayerWeights& weights_;

@@ -21,6 +21,7 @@
 #include "support/progress.hpp"
 #include "support/split.hpp"
 #include "support/whole_number.hpp"
+#include "variants/convolution/problem.hpp"
 #include "variants/problem.hpp"
 
 namespace convladder {
@@ -104,8 +105,9 @@ std::vector<const Network*> selected_networks(const std::vector<std::string>& na
   return networks;
 }
 
-ConvShape parse_shape(const std::string& text) {
-  std::vector<int> numbers;
+ProblemSize parse_shape(const std::string& text) {
+  ProblemSize shape{&convolution_problem()};
+  std::vector<int>& numbers = shape.values;
   for (const std::string& part : split(text, ',')) {
     numbers.push_back(parse_whole_number("--shape " + text, part, 0, kLargestSide));
   }
@@ -113,17 +115,9 @@ ConvShape parse_shape(const std::string& text) {
     throw UserError(
         fmt::format("--shape {}: expected C,H,W,M,K[,stride[,padding]], got {} numbers", text, numbers.size()));
   }
-  numbers.resize(7, -1);
-  ConvShape shape{.batch = 1,
-                  .in_channels = numbers[0],
-                  .height = numbers[1],
-                  .width = numbers[2],
-                  .out_channels = numbers[3],
-                  .kernel = numbers[4],
-                  .stride = numbers[5] < 0 ? 1 : numbers[5],
-                  .padding = numbers[6] < 0 ? 0 : numbers[6],
-                  .groups = 1};
-  if (const std::string error = shape_error(shape); !error.empty()) {
+  const std::vector<Dimension> dimensions = shape.problem->dimensions();
+  while (numbers.size() < dimensions.size()) numbers.push_back(dimensions[numbers.size()].usual.value());
+  if (const std::string error = size_error(shape); !error.empty()) {
     throw UserError(fmt::format("--shape {}: {}", text, error));
   }
   return shape;

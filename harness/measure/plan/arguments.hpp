@@ -11,7 +11,7 @@
 #include "harness/measure/plan/options.hpp"
 #include "ladders/folder_problem.hpp"
 #include "network/network.hpp"
-#include "variants/convolution/conv_shape.hpp"
+#include "variants/problem_size.hpp"
 
 namespace convladder {
 
@@ -39,7 +39,7 @@ std::vector<const Network*> selected_networks(const std::vector<std::string>& na
                                               const std::vector<std::string>& layers);
 
 /// "C,H,W,M,K[,stride[,padding]]" with batch 1. Throws UserError for other text and for shapes that cannot be.
-ConvShape parse_shape(const std::string& text);
+ProblemSize parse_shape(const std::string& text);
 
 /// The argument's description in every command's help.
 inline constexpr const char* kLadderHelp = "a folder of yours with a problem.json, or the name of a problem";

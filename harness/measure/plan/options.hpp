@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "simulator/gpus/gpu_facts.hpp"
-#include "variants/convolution/conv_shape.hpp"
+#include "variants/problem_size.hpp"
 
 namespace convladder {
 
@@ -54,7 +54,8 @@ struct RunOptions : MeasuringOptions {
   std::string problem{kDefaultProblem};
   std::string ladder;  ///< the folder that it is, or a name of the library's; empty: the problem is compiled in
   std::vector<std::string> sizes;  ///< of the problem, as parse_size reads them
-  std::vector<ConvShape> shapes;   ///< the user's own shapes; with them the networks are left out unless they are named
+  std::vector<ProblemSize>
+      shapes;  ///< the user's own shapes; with them the networks are left out unless they are named
 
   // How.
   double target_half_width = 0.01;   ///< stop when the interval's half width is at most this part of the median

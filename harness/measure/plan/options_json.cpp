@@ -4,6 +4,7 @@
 
 #include "harness/measure/plan/shape_json.hpp"
 #include "support/json_null.hpp"
+#include "variants/convolution/problem.hpp"
 
 namespace convladder {
 
@@ -47,7 +48,7 @@ void read_measuring_fields(const JsonPlace& json, int largest_batch, MeasuringOp
 
 ordered_json options_json(const RunOptions& o) {
   ordered_json shapes = ordered_json::array();
-  for (const ConvShape& shape : o.shapes) shapes.push_back(shape_to_list(shape));
+  for (const ProblemSize& shape : o.shapes) shapes.push_back(size_to_list(shape));
   ordered_json json = {{"families", o.families},
                        {"layers", o.layers},
                        {"shapes", std::move(shapes)},
@@ -70,7 +71,9 @@ RunOptions read_run_options(const JsonPlace& json) {
   read_measuring_fields(json, kLargestBatch, o);
   o.families = json.at("families").texts();
   o.layers = json.at("layers").texts();
-  for (const JsonPlace& shape : json.at("shapes").list()) o.shapes.push_back(read_shape(shape));
+  for (const JsonPlace& shape : json.at("shapes").list()) {
+    o.shapes.push_back(read_size(convolution_problem(), shape));
+  }
   if (json.has("problem")) o.problem = json.at("problem").text();
   if (json.has("strangers")) o.strangers = json.at("strangers").truth();
   if (json.has("ladder")) o.ladder = json.at("ladder").text();

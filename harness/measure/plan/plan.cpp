@@ -12,8 +12,8 @@
 #include "support/errors.hpp"
 #include "support/nearest_name.hpp"
 #include "support/text_pattern.hpp"
+#include "variants/convolution/fused/problem.hpp"
 #include "variants/convolution/problem.hpp"
-#include "variants/fused/problem.hpp"
 
 namespace convladder {
 namespace {
@@ -101,7 +101,7 @@ std::vector<LayerWork> sizes_of(const Problem& problem, const DeviceKind& kind, 
   if (layers_named && options.layers.empty() && works.empty()) {
     throw UserError(fmt::format("no layer of these networks is of the problem {}", problem.name()));
   }
-  for (const ConvShape& shape : options.shapes) works.push_back({"shape", shape_name(shape), nullptr, 0, shape});
+  for (const ProblemSize& shape : options.shapes) works.push_back({"shape", size_name(shape), nullptr, 0, shape});
   const bool by_default = !convolves && !sizes_named && !layers_named;
   const std::vector<std::string> usual = kind.has_clock ? problem.default_sizes() : problem.counted_sizes();
   for (const std::string& text : by_default ? usual : options.sizes) {
@@ -224,14 +224,14 @@ std::vector<ProblemVariant> planned_variants(const RunOptions& options) {
   return variants_with(problem_of(options), options);
 }
 
-std::optional<ConvShape> convolution_in(const LayerWork& work) {
-  return work.shape.problem->is_default() || work.source != nullptr ? convolution_in(work.shape) : std::nullopt;
+bool takes_convolution_data(const LayerWork& work) {
+  const Problem* const problem = work.shape.problem;
+  return problem == &convolution_problem() || (work.source != nullptr && problem == &fused_problem());
 }
 
 std::string input_kind(const LayerWork& work) {
-  const std::optional<ConvShape> convolution = convolution_in(work);
-  if (!convolution) return "random";
-  if (work.source == nullptr) return convolution->in_channels == 1 ? "images" : "random";
+  if (!takes_convolution_data(work)) return "random";
+  if (work.source == nullptr) return work.shape.at("in_channels") == 1 ? "images" : "random";
   return work.layer_index == 0 ? "images" : "upstream activations";
 }
 

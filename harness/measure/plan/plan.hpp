@@ -31,9 +31,9 @@ const Problem& problem_of(const RunOptions& options);
 /// The problem's variants and, above them, the stages from outside that the options name. Throws UserError.
 std::vector<ProblemVariant> planned_variants(const RunOptions& options);
 
-/// The convolution whose input and weights the work takes: a convolution's own, and that of the network layers that a
-/// fused variant takes together.
-std::optional<ConvShape> convolution_in(const LayerWork& work);
+/// Whether the work takes the input and the weights of a convolution: one alone, or in the network layers that a fused
+/// variant takes together.
+bool takes_convolution_data(const LayerWork& work);
 
 /// "images" of a data set as they are, "upstream activations" or "random".
 std::string input_kind(const LayerWork& work);

@@ -15,19 +15,15 @@ Dim3 read_dim(const JsonPlace& place) {
   return {n[0], n[1], n[2]};
 }
 
-ordered_json shape_to_list(const ConvShape& s) {
-  return {s.batch, s.in_channels, s.height, s.width, s.out_channels, s.kernel, s.stride, s.padding, s.groups};
-}
-
-ConvShape read_shape(const JsonPlace& list) {
-  const std::vector<int> n = list.wholes(0, 1 << 30, 9);
-  return {n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8]};
-}
-
 ordered_json size_to_list(const ProblemSize& size) {
   ordered_json list = {size.batch};
   for (const int value : size.values) list.push_back(value);
   return list;
+}
+
+ProblemSize read_size(const Problem& problem, const JsonPlace& list) {
+  const std::vector<int> numbers = list.wholes(0, 1 << 30, 1 + problem.dimensions().size());
+  return {&problem, numbers.front(), {numbers.begin() + 1, numbers.end()}};
 }
 
 ProblemSize size_from_list(const Problem& problem, const ordered_json& list) {

@@ -5,7 +5,6 @@
 
 #include "devices/device.hpp"
 #include "support/json_place.hpp"
-#include "variants/convolution/conv_shape.hpp"
 #include "variants/problem.hpp"
 
 namespace convladder {
@@ -16,16 +15,13 @@ nlohmann::ordered_json dim_json(const Dim3& dim);
 /// Reads [x, y, z]. Throws UserError.
 Dim3 read_dim(const JsonPlace& place);
 
-/// A shape as a list, in the order of ConvShape's fields.
-nlohmann::ordered_json shape_to_list(const ConvShape& s);
-
-/// Reads a list written by `shape_to_list`. Throws UserError; whether the shape is possible is not checked.
-ConvShape read_shape(const JsonPlace& list);
-
-/// A size as a list of batch and values: for a convolution, the list that `shape_to_list` makes.
+/// A size as a list of batch and values.
 nlohmann::ordered_json size_to_list(const ProblemSize& size);
 
-/// Reads a list written by `size_to_list`. Throws std::exception if the list is not one.
+/// Reads a list written by `size_to_list`. Throws UserError; whether the size is possible is not checked.
+ProblemSize read_size(const Problem& problem, const JsonPlace& list);
+
+/// As `read_size` for a message of this program. Throws std::exception if the list is not one.
 ProblemSize size_from_list(const Problem& problem, const nlohmann::ordered_json& list);
 
 }  // namespace convladder

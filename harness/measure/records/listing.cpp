@@ -13,8 +13,8 @@
 #include "simulator/counters/metrics.hpp"
 #include "support/json_null.hpp"
 #include "support/json_text.hpp"
+#include "variants/convolution/fused/problem.hpp"
 #include "variants/convolution/problem.hpp"
-#include "variants/fused/problem.hpp"
 
 namespace convladder {
 
@@ -73,8 +73,8 @@ ordered_json layers_json() {
       const Layer& layer = network.layers[index];
       list.push_back({{"network", network.name},
                       {"layer", layer.name},
-                      {"shape", shape_name(layer.convolution)},
-                      {"flop_per_image", layer.convolution.flop()}});
+                      {"shape", size_name(layer.size)},
+                      {"flop_per_image", layer.size.flop()}});
     }
   }
   return list;

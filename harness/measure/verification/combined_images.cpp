@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "harness/measure/verification/element_comparison.hpp"
-#include "variants/convolution/reference.hpp"
+#include "variants/problem.hpp"
 
 namespace convladder {
 namespace {
@@ -21,9 +21,9 @@ std::vector<float> absolute(const float* weights, std::int64_t count) {
   return result;
 }
 
-/// sum(|w|) of each map.
-std::vector<double> filter_sums(const ConvShape& shape, const std::vector<float>& weights) {
-  const auto elements = weights.size() / static_cast<std::size_t>(shape.out_channels);
+/// sum(|w|) of each of so many maps.
+std::vector<double> filter_sums(const std::vector<float>& weights, int maps) {
+  const auto elements = weights.size() / static_cast<std::size_t>(maps);
   std::vector<double> sums;
   for (std::size_t from = 0; from < weights.size(); from += elements) {
     double sum = 0;
@@ -35,20 +35,21 @@ std::vector<double> filter_sums(const ConvShape& shape, const std::vector<float>
 
 }  // namespace
 
-CombinedImages::CombinedImages(const ConvShape& shape, const float* weights, std::uint64_t secret)
-    : shape_(shape.with_batch(1)),
+CombinedImages::CombinedImages(const ProblemSize& size, const float* weights, std::uint64_t secret)
+    : size_(size.with_batch(1)),
       weights_(weights),
       random_(secret, 0),
-      input_(static_cast<std::size_t>(shape_.input_elements())),
+      input_(static_cast<std::size_t>(size_.input_elements())),
       squares_(input_.size()),
-      output_(static_cast<std::size_t>(shape_.output_elements())) {}
+      output_(static_cast<std::size_t>(size_.output_elements())) {}
 
 void CombinedImages::begin_image(const float* input) {
   const std::uint64_t bits = random_.next();
   factor_ = (0.5 + static_cast<double>(bits >> 12U) * 0x1p-53) * ((bits & 1U) != 0 ? 1 : -1);
   ++images_;
-  add_scaled(input_.data(), input, factor_, shape_.input_elements());
-  add_scaled_squares(squares_.data(), input, factor_, shape_.input_elements());
+  const auto elements = static_cast<std::int64_t>(input_.size());
+  add_scaled(input_.data(), input, factor_, elements);
+  add_scaled_squares(squares_.data(), input, factor_, elements);
 }
 
 void CombinedImages::add_output(std::int64_t first, const float* output, std::int64_t count) {
@@ -56,12 +57,14 @@ void CombinedImages::add_output(std::int64_t first, const float* output, std::in
 }
 
 std::string CombinedImages::finish(double tolerance) {
-  const std::vector<float> magnitudes = absolute(weights_, shape_.weight_elements());
-  const std::vector<double> sums = filter_sums(shape_, magnitudes);
+  const Problem& problem = *size_.problem;
+  const ActivationShape image = problem.output_image(size_);
+  const std::vector<float> magnitudes = absolute(weights_, size_.constant_elements());
+  const std::vector<double> sums = filter_sums(magnitudes, image.channels);
   std::vector<double> expected(output_.size());
   std::vector<double> bound(output_.size());
-  reference_of_sums(shape_, input_.data(), weights_, expected.data());
-  reference_of_sums(shape_, squares_.data(), magnitudes.data(), bound.data());
+  problem.linear_reference(size_, weights_)->sums_of_combination(input_.data(), expected.data());
+  problem.linear_reference(size_, magnitudes.data())->sums_of_combination(squares_.data(), bound.data());
   const std::size_t pixels = output_.size() / sums.size();
   std::string failure;
   for (std::size_t i = 0; i < output_.size() && failure.empty(); ++i) {
@@ -72,8 +75,8 @@ std::string CombinedImages::finish(double tolerance) {
     failure = fmt::format(
         "map {}, row {}, column {} is wrong in at least one of {} images that were compared in a random combination: "
         "{:.9g}, expected {:.9g}, allowed error {:.2g}",
-        i / pixels, i % pixels / static_cast<std::size_t>(shape_.out_width()),
-        i % static_cast<std::size_t>(shape_.out_width()), images_, output_[i], expected[i], allowed);
+        i / pixels, i % pixels / static_cast<std::size_t>(image.width), i % static_cast<std::size_t>(image.width),
+        images_, output_[i], expected[i], allowed);
   }
   images_ = 0;
   std::ranges::fill(input_, 0.0);

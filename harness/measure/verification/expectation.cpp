@@ -43,7 +43,7 @@ Check check_probed(const ProblemTensor& tensor, const ChosenElements& elements, 
 }
 
 std::unique_ptr<Expectation> make_expectation(const ProblemData& data) {
-  if (data.shape.problem->is_linear()) return std::make_unique<ExpectedOutput>(conv_problem(data));
+  if (data.shape.problem->is_linear()) return std::make_unique<ExpectedOutput>(data);
   return std::make_unique<ExpectedItems>(data);
 }
 

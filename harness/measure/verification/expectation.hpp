@@ -78,7 +78,7 @@ class Expectation {
 Check check_probed(const ProblemTensor& tensor, const ChosenElements& elements, const OutputFill& fill,
                    const ReferenceOutput& of_item, std::int64_t item, const void* found, double tolerance);
 
-/// The expectation of a convolution, which knows that it is linear (expected_output.hpp), or of any problem
+/// The expectation of a linear problem, such as the convolution (expected_output.hpp), or of any problem
 /// (expected_items.hpp). The tensors must outlive it.
 std::unique_ptr<Expectation> make_expectation(const ProblemData& data);
 

@@ -24,59 +24,54 @@ constexpr int kChosenImages = 8;  // images that are not held but compared in fu
 /// A call of a problem: its images, and the changes of their sums.
 class Call {
  public:
-  Call(const ConvProblem& problem, const CallSetting& setting)
-      : problem_(problem), setting_(setting), poked_(setting.change.poked(setting.call, problem.shape)) {}
+  Call(const ExpectedOutput& expected, const CallSetting& setting)
+      : problem_(expected.problem()),
+        reference_(expected.reference()),
+        layout_(problem_.shape),
+        setting_(setting),
+        poked_(setting.change.poked(setting.call, layout_)) {}
 
   /// An image as the call found it.
   std::vector<float> input(int image) const {
-    std::vector<float> input(static_cast<std::size_t>(problem_.shape.input_elements_per_image()));
-    write_changed_image(input.data(), setting_.change, problem_.shape, problem_.input.data(), image);
+    std::vector<float> input(static_cast<std::size_t>(layout_.elements_per_image()));
+    write_changed_image(input.data(), setting_.change, layout_, problem_.input().data(), image);
     if (setting_.change.pokes != 0) {
-      poke_image(input.data(), setting_.change, problem_.shape, problem_.input.data(), image, setting_.call);
+      poke_image(input.data(), setting_.change, layout_, problem_.input().data(), image, setting_.call);
     }
     return input;
   }
 
-  /// Adds the changes by poked input elements: the convolution is linear, so their windows' sums change by delta * w.
-  template <typename Magnitude>
-  void add_pokes(int image, int map, double* value, Magnitude* magnitude) const {
+  /// The expected output of an image, computed from the input that the call found.
+  ReferenceOutput output(int image) const {
+    const std::vector<float> found = input(image);
+    ProblemTensors item;
+    item.inputs = {{problem_.given.front().tensor, const_cast<float*>(found.data())}};
+    item.constants = problem_.placed_constants();
+    return problem_.shape.problem->reference(problem_.shape, item).front();
+  }
+
+  /// Adds the changes by poked input elements: the sums that they are in change by delta * w.
+  void add_pokes(int image, int map, double* value, float* magnitude) const {
     if (setting_.change.pokes == 0) return;
-    const ConvShape& s = problem_.shape;
-    if (poked_.channel / s.channels_per_group() != map / s.maps_per_group()) return;
     const double factor = setting_.change.factor;
     const float* const from =
-        problem_.input.data() + setting_.change.source(image, s.batch) * s.input_elements_per_image();
-    const float* const filter =
-        problem_.weights.data() +
-        (std::int64_t{map} * s.channels_per_group() + poked_.channel % s.channels_per_group()) * s.kernel * s.kernel;
-    const double now = setting_.change.poked_value(setting_.call, problem_.shape).of(image);
-    poked_.for_each(s, [&](int row, int column, std::int64_t element) {
+        problem_.input().data() + setting_.change.source(image, layout_.batch) * layout_.elements_per_image();
+    const double now = setting_.change.poked_value(setting_.call, layout_).of(image);
+    poked_.for_each(layout_, [&](int row, int column, std::int64_t element) {
       const double before = factor * from[element];
-      add_poke(row, column, now - before, std::abs(now) - std::abs(before), filter, value, magnitude);
+      const ElementChange change{.channel = poked_.channel,
+                                 .row = row,
+                                 .column = column,
+                                 .value = now - before,
+                                 .absolute = std::abs(now) - std::abs(before)};
+      reference_.add_change(change, map, value, magnitude);
     });
   }
 
  private:
-  /// Adds one poked element to all outputs in whose windows it lies.
-  template <typename Magnitude>
-  void add_poke(int row, int column, double delta, double more, const float* filter, double* value,
-                Magnitude* magnitude) const {
-    const ConvShape& s = problem_.shape;
-    for (int p = 0; p < s.kernel; ++p) {
-      const int top = row + s.padding - p;
-      if (top < 0 || top % s.stride != 0 || top / s.stride >= s.out_height()) continue;
-      for (int q = 0; q < s.kernel; ++q) {
-        const int left = column + s.padding - q;
-        if (left < 0 || left % s.stride != 0 || left / s.stride >= s.out_width()) continue;
-        const std::int64_t at = std::int64_t{top / s.stride} * s.out_width() + left / s.stride;
-        const double w = filter[p * s.kernel + q];
-        value[at] += delta * w;
-        magnitude[at] = static_cast<Magnitude>(magnitude[at] + more * std::abs(w));
-      }
-    }
-  }
-
-  const ConvProblem& problem_;
+  const ProblemData& problem_;
+  const LinearReference& reference_;
+  InputLayout layout_;
   const CallSetting& setting_;
   PokedElements poked_;
 };
@@ -95,16 +90,17 @@ class Comparison {
  public:
   Comparison(const ExpectedOutput& expected, const CallSetting& setting, double tolerance)
       : expected_(expected),
-        problem_(expected.problem()),
+        size_(expected.problem().shape),
+        output_(size_.problem->output_image(size_)),
         setting_(setting),
         tolerance_(tolerance),
-        pixels_(std::int64_t{problem_.shape.out_height()} * problem_.shape.out_width()),
-        call_(problem_, setting) {
-    if (expected_.held_images() < problem_.shape.batch) choose_images();
+        pixels_(std::int64_t{output_.height} * output_.width),
+        call_(expected, setting) {
+    if (expected_.held_images() < size_.batch) choose_images();
   }
 
   Check run(const ReadTensor& read, std::int64_t most_elements) {
-    const std::int64_t maps = std::int64_t{problem_.shape.batch} * problem_.shape.out_channels;
+    const std::int64_t maps = std::int64_t{size_.batch} * output_.channels;
     const std::int64_t at_once = std::clamp<std::int64_t>(most_elements / pixels_, 1, maps);
     for (std::int64_t first = 0; first < maps; first += at_once) {
       const std::int64_t count = std::min(at_once, maps - first);
@@ -117,20 +113,18 @@ class Comparison {
   }
 
  private:
-  const ConvShape& shape() const { return problem_.shape; }
-  int source(int image) const { return setting_.change.source(image, shape().batch); }
+  int source(int image) const { return setting_.change.source(image, size_.batch); }
   bool held(int image) const { return source(image) < expected_.held_images(); }
 
   void choose_images() {
     std::vector<int> others;
-    for (int image = 0; image < shape().batch; ++image) {
+    for (int image = 0; image < size_.batch; ++image) {
       if (!held(image)) others.push_back(image);
     }
     SeededRandom random(secret_number(), 0);
     for (int i = 0; i < kChosenImages && !others.empty(); ++i) {
       const auto at = static_cast<std::size_t>(random.between(0, static_cast<int>(others.size()) - 1));
-      const ReferenceOutput reference =
-          reference_convolution(shape(), call_.input(others[at]).data(), problem_.weights.data());
+      const ReferenceOutput reference = call_.output(others[at]);
       chosen_[others[at]] = {reference.value, {reference.magnitude.begin(), reference.magnitude.end()}};
       others.erase(others.begin() + static_cast<std::ptrdiff_t>(at));
     }
@@ -159,11 +153,11 @@ class Comparison {
   }
 
   void compare_map(std::int64_t of_batch, const float* found, MapFound& result) const {
-    const int image = static_cast<int>(of_batch / shape().out_channels);
-    const int map = static_cast<int>(of_batch % shape().out_channels);
+    const int image = static_cast<int>(of_batch / output_.channels);
+    const int map = static_cast<int>(of_batch % output_.channels);
     const std::int64_t at = map * pixels_;
     if (held(image)) {
-      const std::int64_t in_reference = source(image) * shape().output_elements_per_image() + at;
+      const std::int64_t in_reference = source(image) * (output_.channels * pixels_) + at;
       const ExpectedElements elements{expected_.value().data() + in_reference,
                                       expected_.magnitude().data() + in_reference, setting_.change.factor,
                                       std::abs(setting_.change.factor)};
@@ -193,7 +187,7 @@ class Comparison {
     if (result.max_scaled_error <= (1 - kScaledErrorAccuracy) * tolerance_) return;
     // Something is wrong or nearly so: now element by element, and in doubles, which have the last word.
     result.max_scaled_error = 0;
-    const std::int64_t first = (std::int64_t{image} * shape().out_channels + map) * pixels_;
+    const std::int64_t first = (std::int64_t{image} * output_.channels + map) * pixels_;
     for (std::int64_t i = 0; i < pixels_; ++i) {
       if (!std::isfinite(found[i])) ++result.not_finite;
       const double scaled = scaled_error(found[i], elements, i);
@@ -204,9 +198,8 @@ class Comparison {
       if (!result.first_failure.empty()) continue;
       result.first_failure = fmt::format(
           "image {}, map {}, row {}, column {} {}, expected {:.9g} (error {:.2g} of sum|x*w|; allowed: {:.2g})", image,
-          map, i / shape().out_width(), i % shape().out_width(),
-          left ? "was never written" : fmt::format("is {:.9g}", found[i]), elements.value_factor * elements.value[i],
-          scaled, tolerance_);
+          map, i / output_.width, i % output_.width, left ? "was never written" : fmt::format("is {:.9g}", found[i]),
+          elements.value_factor * elements.value[i], scaled, tolerance_);
     }
   }
 
@@ -225,11 +218,11 @@ class Comparison {
   }
 
   void combine(std::int64_t of_batch, const float* found) {
-    const int image = static_cast<int>(of_batch / shape().out_channels);
-    const int map = static_cast<int>(of_batch % shape().out_channels);
+    const int image = static_cast<int>(of_batch / output_.channels);
+    const int map = static_cast<int>(of_batch % output_.channels);
     if (map == 0 && (held(image) || chosen_.contains(image))) ++check_.images;
     if (held(image)) return;
-    if (!combined_) combined_.emplace(shape(), problem_.weights.data(), secret_number());
+    if (!combined_) combined_.emplace(size_, expected_.problem().weights().data(), secret_number());
     if (map == 0) {
       if (combined_->images() == CombinedImages::kMost) finish_combination();
       combined_->begin_image(call_.input(image).data());
@@ -247,7 +240,7 @@ class Comparison {
   Check conclude() {
     if (check_.unwritten > 0) {
       const std::string unwritten =
-          fmt::format("{} of {} output elements were never written", check_.unwritten, shape().output_elements());
+          fmt::format("{} of {} output elements were never written", check_.unwritten, size_.output_elements());
       check_.first_failure = check_.first_failure.empty() ? unwritten : unwritten + "; first: " + check_.first_failure;
     }
     check_.passed = check_.first_failure.empty();
@@ -260,7 +253,8 @@ class Comparison {
   };
 
   const ExpectedOutput& expected_;
-  const ConvProblem& problem_;
+  const ProblemSize& size_;
+  ActivationShape output_;  ///< of one image
   const CallSetting& setting_;
   double tolerance_;
   std::int64_t pixels_;  ///< of a map
@@ -276,16 +270,17 @@ std::size_t default_reference_bytes() {
   return static_cast<std::size_t>(kMemoryShare * static_cast<double>(available_memory_bytes()));
 }
 
-ExpectedOutput::ExpectedOutput(const ConvProblem& problem, std::size_t most_bytes) : problem_(problem) {
-  const ConvShape& s = problem_.shape;
-  const auto elements = static_cast<std::size_t>(s.output_elements_per_image());
+ExpectedOutput::ExpectedOutput(const ProblemData& problem, std::size_t most_bytes)
+    : problem_(problem),
+      reference_(problem.shape.problem->linear_reference(problem.shape, problem_.weights().data())),
+      elements_(static_cast<std::size_t>(problem.shape.output_elements_per_item())) {
   held_ = static_cast<int>(
-      std::min<std::size_t>(static_cast<std::size_t>(s.batch), most_bytes / (elements * kBytesOfAnElement)));
-  const std::size_t all = elements * static_cast<std::size_t>(held_);
+      std::min<std::size_t>(static_cast<std::size_t>(batch()), most_bytes / (elements_ * kBytesOfAnElement)));
+  const std::size_t all = elements_ * static_cast<std::size_t>(held_);
   value_ = std::make_unique_for_overwrite<double[]>(all);
   magnitude_ = std::make_unique_for_overwrite<float[]>(all);
-  reference_batch(s, held_, problem_.input.data(), problem_.weights.data(), value_.get(), magnitude_.get());
-  for (const float x : problem_.input) largest_input_ = std::max(largest_input_, std::abs(x));
+  reference_->sums(held_, problem_.input().data(), value_.get(), magnitude_.get());
+  for (const float x : problem_.input()) largest_input_ = std::max(largest_input_, std::abs(x));
   if (largest_input_ == 0) largest_input_ = 1;
   for (const float one : magnitude()) largest_magnitude_ = std::max(largest_magnitude_, one);
   if (largest_magnitude_ == 0) largest_magnitude_ = 1;
@@ -294,30 +289,31 @@ ExpectedOutput::ExpectedOutput(const ConvProblem& problem, std::size_t most_byte
 ExpectedOutput::~ExpectedOutput() = default;
 
 std::span<const double> ExpectedOutput::value() const {
-  return {value_.get(), static_cast<std::size_t>(held_ * problem_.shape.output_elements_per_image())};
+  return {value_.get(), static_cast<std::size_t>(held_) * elements_};
 }
 
 std::span<const float> ExpectedOutput::magnitude() const {
-  return {magnitude_.get(), static_cast<std::size_t>(held_ * problem_.shape.output_elements_per_image())};
+  return {magnitude_.get(), static_cast<std::size_t>(held_) * elements_};
 }
 
 ReferenceOutput ExpectedOutput::sums(const CallSetting& setting, int image) const {
-  const ConvShape& s = problem_.shape;
-  const Call call(problem_, setting);
-  const int source = setting.change.source(image, s.batch);
-  if (source >= held_) return reference_convolution(s, call.input(image).data(), problem_.weights.data());
-  const auto elements = static_cast<std::size_t>(s.output_elements_per_image());
-  const std::span<const double> value_of = value().subspan(static_cast<std::size_t>(source) * elements, elements);
-  const std::span<const float> magnitude_of =
-      magnitude().subspan(static_cast<std::size_t>(source) * elements, elements);
-  ReferenceOutput sums{{value_of.begin(), value_of.end()}, {magnitude_of.begin(), magnitude_of.end()}};
+  const Call call(*this, setting);
+  const int source = setting.change.source(image, batch());
+  if (source >= held_) return call.output(image);
+  const std::size_t first = static_cast<std::size_t>(source) * elements_;
+  const std::span<const double> value_of = value().subspan(first, elements_);
+  const std::span<const float> magnitude_of = magnitude().subspan(first, elements_);
+  ReferenceOutput sums{{value_of.begin(), value_of.end()}, {}};
+  std::vector<float> magnitudes(magnitude_of.begin(), magnitude_of.end());
   for (double& one : sums.value) one *= setting.change.factor;
-  for (double& one : sums.magnitude) one *= std::abs(setting.change.factor);
-  const std::size_t pixels = elements / static_cast<std::size_t>(s.out_channels);
-  for (int map = 0; map < s.out_channels; ++map) {
+  for (float& one : magnitudes) one *= std::abs(setting.change.factor);
+  const int maps = problem_.shape.problem->output_image(problem_.shape).channels;
+  const std::size_t pixels = elements_ / static_cast<std::size_t>(maps);
+  for (int map = 0; map < maps; ++map) {
     const std::size_t at = static_cast<std::size_t>(map) * pixels;
-    call.add_pokes(image, map, sums.value.data() + at, sums.magnitude.data() + at);
+    call.add_pokes(image, map, sums.value.data() + at, magnitudes.data() + at);
   }
+  sums.magnitude.assign(magnitudes.begin(), magnitudes.end());
   return sums;
 }
 

@@ -1,5 +1,5 @@
-// The expected output of a convolution, for every image of its batch: the references are kept, since it is linear, and
-// the changes by a call are added to them.
+// The expected output of a linear problem, for every image of its batch: the references are kept, and the changes by a
+// call are added to them.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "harness/measure/verification/expectation.hpp"
-#include "variants/convolution/reference.hpp"
+#include "variants/problem.hpp"
 
 namespace convladder {
 
@@ -19,10 +19,11 @@ class ExpectedOutput final : public Expectation {
  public:
   /// Computes the float64 reference of as many images as `most_bytes` hold, on all cores: of all of them, except for
   /// very large batches. The problem's tensors must outlive it.
-  explicit ExpectedOutput(const ConvProblem& problem, std::size_t most_bytes = default_reference_bytes());
+  explicit ExpectedOutput(const ProblemData& problem, std::size_t most_bytes = default_reference_bytes());
   ~ExpectedOutput() override;
 
-  const ConvProblem& problem() const { return problem_; }
+  const ProblemData& problem() const { return problem_; }
+  const LinearReference& reference() const { return *reference_; }
   int batch() const override { return problem_.shape.batch; }
   bool is_linear() const override { return true; }
   /// The number of first images whose references are stored; the others are compared in combinations
@@ -46,7 +47,9 @@ class ExpectedOutput final : public Expectation {
   ReferenceOutput sums(const CallSetting& setting, int image) const;
 
  private:
-  ConvProblem problem_;
+  ProblemData problem_;
+  std::unique_ptr<LinearReference> reference_;
+  std::size_t elements_;  ///< of an image's output
   int held_ = 0;
   std::unique_ptr<double[]> value_;
   std::unique_ptr<float[]> magnitude_;

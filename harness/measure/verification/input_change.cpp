@@ -7,7 +7,7 @@
 
 #include "harness/measure/verification/problem_data.hpp"
 #include "support/seeded_random.hpp"
-#include "variants/convolution/problem.hpp"
+#include "variants/problem.hpp"
 
 namespace convladder {
 
@@ -28,7 +28,7 @@ ValueRange range_of(std::span<const T> values) {
 double ValueRange::largest() const { return std::max(std::abs(low), std::abs(high)); }
 
 std::vector<InputLayout> input_layouts(const ProblemData& data) {
-  if (data.shape.problem->is_linear()) return {InputLayout(conv_shape(data.shape))};
+  if (data.shape.problem->is_linear()) return {InputLayout(data.shape)};
   std::vector<InputLayout> layouts;
   for (const TensorData& given : data.given) {
     layouts.emplace_back(data.shape.batch, given.tensor.elements, given.tensor.type, layouts.size());
@@ -48,8 +48,12 @@ std::vector<InputLayout> input_layouts_with_ranges(const ProblemData& data) {
   return layouts;
 }
 
-InputLayout::InputLayout(const ConvShape& shape)
-    : batch(shape.batch), channels(shape.in_channels), height(shape.height), width(shape.width), window(shape.kernel) {}
+InputLayout::InputLayout(const ProblemSize& size) : batch(size.batch), window(size.problem->input_window(size)) {
+  const ActivationShape image = size.problem->input_image(size);
+  channels = image.channels;
+  height = image.height;
+  width = image.width;
+}
 
 PokedElements InputChange::poked(std::int64_t call, const InputLayout& shape) const {
   if (shape.stays_as_filled) return {.first_row = shape.height};  // none
@@ -105,7 +109,7 @@ void write_changed_image(void* to, const InputChange& change, const InputLayout&
     std::memcpy(static_cast<std::byte*>(to) + (bytes - first), from, first);
     return;
   }
-  const std::int64_t elements = layout.elements_per_image();  // of a convolution, in float32
+  const std::int64_t elements = layout.elements_per_image();  // of a linear problem, in float32
   const float* const from = static_cast<const float*>(input) + change.source(image, layout.batch) * elements;
   auto* const values = static_cast<float*>(to);
 #pragma omp simd

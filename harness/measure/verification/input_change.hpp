@@ -10,7 +10,7 @@
 
 #include "devices/device_filling.hpp"
 #include "support/element_type.hpp"
-#include "variants/convolution/conv_shape.hpp"
+#include "variants/problem_size.hpp"
 
 namespace convladder {
 
@@ -36,7 +36,8 @@ struct InputLayout {
   bool stays_as_filled = false;     ///< no element is replaced
   bool may_move = false;            ///< its elements may begin at another place
 
-  InputLayout(const ConvShape& shape);  // NOLINT(google-explicit-constructor): a shape has one layout
+  /// The layout of the first input of a size, as the images that the problem sees in it.
+  explicit InputLayout(const ProblemSize& size);
   /// The layout of items that are no images: each is a single row.
   InputLayout(int items, std::int64_t elements, ElementType its_type, std::uint64_t its_place)
       : batch(items), width(static_cast<int>(elements)), type(its_type), tensor(its_place) {}
@@ -45,7 +46,7 @@ struct InputLayout {
 };
 
 /// The layouts of all given tensors, without ranges; and below it with ranges, taken from the values, for all tensors
-/// except a convolution's.
+/// except a linear problem's.
 std::vector<InputLayout> input_layouts(const ProblemData& data);
 std::vector<InputLayout> input_layouts_with_ranges(const ProblemData& data);
 

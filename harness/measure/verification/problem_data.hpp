@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "variants/convolution/problem.hpp"
+#include "variants/problem.hpp"
 
 namespace convladder {
 
@@ -28,24 +28,14 @@ struct ProblemData {
   std::vector<TensorData> given;      ///< in the order of Problem::given
   std::vector<TensorData> constants;  ///< in the order of Problem::constants
 
-  /// The input of a problem with one float32 input.
+  /// The input of a problem with one float32 input, and the constant of one with one.
   std::span<const float> input() const { return given.at(0).values(); }
+  std::span<const float> weights() const { return constants.at(0).values(); }
   std::vector<PlacedTensor> placed_constants() const {
     std::vector<PlacedTensor> placed;
     for (const TensorData& one : constants) placed.push_back(one.placed());
     return placed;
   }
 };
-
-/// The data of a convolution.
-struct ConvProblem {
-  ConvShape shape;
-  std::span<const float> input;    ///< NCHW
-  std::span<const float> weights;  ///< OIHW
-};
-
-inline ConvProblem conv_problem(const ProblemData& data) {
-  return {conv_shape(data.shape), data.input(), data.constants.at(0).values()};
-}
 
 }  // namespace convladder

@@ -2,6 +2,7 @@
 // Only a second look after the timing sees it.
 
 #include "tests/seeded_variants/plain_convolution.hpp"
+#include "variants/convolution/conv_shape.hpp"
 #include "variants/convolution/problem.hpp"
 
 namespace convladder {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "devices/cpu/cpu_device.hpp"
+#include "variants/convolution/conv_shape.hpp"
 #include "variants/convolution/conv_test_data.hpp"
 #include "variants/convolution/problem.hpp"
 #include "variants/convolution/reference.hpp"

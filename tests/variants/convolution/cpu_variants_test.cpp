@@ -8,6 +8,7 @@
 
 #include "sanitized.hpp"
 #include "variants/convolution/conv_run.hpp"
+#include "variants/convolution/conv_shape.hpp"
 #include "variants/convolution/conv_test_data.hpp"
 #include "variants/convolution/problem.hpp"
 

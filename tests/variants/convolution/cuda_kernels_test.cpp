@@ -8,6 +8,7 @@
 #include <random>
 
 #include "devices/device_registry.hpp"
+#include "variants/convolution/conv_shape.hpp"
 #include "variants/convolution/problem.hpp"
 
 namespace convladder {

@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include "variants/convolution/conv_shape.hpp"
 #include "variants/convolution/cuda/map_loop_tiling.hpp"
 #include "variants/convolution/problem.hpp"
 

@@ -13,6 +13,7 @@
 #include "sanitized.hpp"
 #include "simulator/device/simulated_device.hpp"
 #include "support/seeded_random.hpp"
+#include "variants/convolution/conv_shape.hpp"
 #include "variants/convolution/problem.hpp"
 #include "variants/convolution/reference.hpp"
 

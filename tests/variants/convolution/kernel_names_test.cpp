@@ -4,6 +4,7 @@
 #include <set>
 
 #include "devices/kernel_resources.hpp"
+#include "variants/convolution/conv_shape.hpp"
 #include "variants/convolution/problem.hpp"
 
 namespace convladder {

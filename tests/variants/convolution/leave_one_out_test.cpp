@@ -10,6 +10,7 @@
 #include "devices/ptx_images.hpp"
 #include "sanitized.hpp"
 #include "simulator/device/simulated_device.hpp"
+#include "variants/convolution/conv_shape.hpp"
 #include "variants/convolution/problem.hpp"
 #include "variants/convolution/reference.hpp"
 

@@ -1,4 +1,5 @@
 #include "variants/convolution/problem.hpp"
+#include "variants/convolution/conv_shape.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+#include "variants/convolution/conv_shape.hpp"
 #include "variants/convolution/problem.hpp"
 
 #include <gtest/gtest.h>

@@ -6,6 +6,7 @@
 
 #include "devices/cpu/cpu_device.hpp"
 #include "devices/cpu/cpu_facts.hpp"
+#include "variants/convolution/conv_shape.hpp"
 #include "variants/convolution/conv_test_data.hpp"
 #include "variants/convolution/problem.hpp"
 

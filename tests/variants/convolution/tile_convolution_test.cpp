@@ -12,6 +12,7 @@
 #include "devices/cpu/tile_unit.hpp"
 #include "sanitized.hpp"
 #include "variants/convolution/conv_run.hpp"
+#include "variants/convolution/conv_shape.hpp"
 #include "variants/convolution/problem.hpp"
 
 namespace convladder {

@@ -13,6 +13,7 @@
 #include "sanitized.hpp"
 #include "simulator/device/simulated_device.hpp"
 #include "support/errors.hpp"
+#include "variants/convolution/conv_shape.hpp"
 #include "variants/convolution/conv_test_data.hpp"
 #include "variants/convolution/problem.hpp"
 #include "variants/convolution/reference.hpp"
@@ -32,21 +33,24 @@ TEST(TuningTable, SaysWhatIsWrongWithAFile) {
     }
     return std::string();
   };
-  const std::string good = R"({"shape": "C1", "batch": null, "configuration": "maps=8", "found": 1})";
+  const std::string good = R"({"shape": "C1H8W8M2K3", "batch": null, "configuration": "maps=8", "found": 1})";
   EXPECT_EQ(error_of(good), "");
-  EXPECT_EQ(error_of(good + "," + good), "t.json: entries[1]: C1 with this batch occurs twice");
+  EXPECT_EQ(error_of(good + "," + good), "t.json: entries[1]: C1H8W8M2K3 with this batch occurs twice");
   EXPECT_EQ(error_of("7"), "t.json: entries[0]: expected an object, found 7");
   EXPECT_EQ(error_of(R"({"shape": 1})"), "t.json: entries[0]: shape: expected a string, found 1");
-  EXPECT_EQ(error_of(R"({"shape": "C1", "batch": 0, "configuration": "maps=8"})"),
+  EXPECT_TRUE(error_of(R"({"shape": "C1", "batch": null, "configuration": "maps=8"})")
+                  .starts_with("t.json: entries[0]: shape: C1: H is missing; a size of convolution is "));
+  EXPECT_EQ(error_of(R"({"shape": "C1H8W8M2K3", "batch": 0, "configuration": "maps=8"})"),
             "t.json: entries[0]: batch: expected a whole number above 0, or null for every batch, found 0");
-  EXPECT_EQ(error_of(R"({"shape": "C1", "batch": 8, "configuration": "maps"})"),
+  EXPECT_EQ(error_of(R"({"shape": "C1H8W8M2K3", "batch": 8, "configuration": "maps"})"),
             "t.json: entries[0]: configuration: expected NAME=NUMBER, got 'maps'");
   const auto with_threads = [](const char* threads) {
-    return std::string(R"({"shape": "C1", "batch": 8, "threads": )") + threads + R"(, "configuration": "maps=8"})";
+    return std::string(R"({"shape": "C1H8W8M2K3", "batch": 8, "threads": )") + threads +
+           R"(, "configuration": "maps=8"})";
   };
   EXPECT_EQ(error_of(with_threads("2") + "," + with_threads("4")), "");
   EXPECT_EQ(error_of(with_threads("2") + "," + with_threads("2")),
-            "t.json: entries[1]: C1 with this batch occurs twice");
+            "t.json: entries[1]: C1H8W8M2K3 with this batch occurs twice");
   EXPECT_EQ(error_of(with_threads("\"two\"")),
             "t.json: entries[0]: threads: expected a whole number above 0, or null for every number of threads, "
             "found \"two\"");

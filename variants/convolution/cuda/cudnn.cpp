@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "devices/device_error.hpp"
+#include "variants/convolution/conv_shape.hpp"
 #include "variants/convolution/cuda/channels_last.hpp"
 #include "variants/convolution/cuda/cudnn_accuracy.hpp"
 #include "variants/convolution/cuda/cudnn_library.hpp"

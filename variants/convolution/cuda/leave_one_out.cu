@@ -16,6 +16,7 @@
 #include <cstring>
 
 #include "devices/kernel_resources.hpp"
+#include "variants/convolution/conv_shape.hpp"
 #include "variants/convolution/cuda/register_tile_kernel.hpp"
 #include "variants/convolution/cuda_variant.hpp"
 #include "variants/convolution/problem.hpp"

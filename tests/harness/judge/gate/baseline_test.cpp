@@ -8,6 +8,7 @@
 
 #include "devices/cpu/all_cores.hpp"
 #include "harness/judge/gate/baseline_compare.hpp"
+#include "variants/convolution/conv_shape.hpp"
 
 namespace convladder {
 namespace {

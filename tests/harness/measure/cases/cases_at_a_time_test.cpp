@@ -14,6 +14,7 @@
 #include "expect_error.hpp"
 #include "harness/measure/plan/plan.hpp"
 #include "sanitized.hpp"
+#include "variants/convolution/conv_shape.hpp"
 #include "variants/convolution/problem.hpp"
 
 namespace convladder {

@@ -23,13 +23,13 @@ constexpr OutputFill kFill{.seed = 77, .scale = 3};
 
 /// The problem's input as a call finds it.
 std::vector<float> changed_input(const ConvProblem& problem, const CallSetting& setting) {
+  const InputLayout layout(problem.shape);
   const std::int64_t elements = problem.shape.input_elements_per_image();
   std::vector<float> input(problem.input.size());
   for (int image = 0; image < problem.shape.batch; ++image) {
-    write_changed_image(input.data() + image * elements, setting.change, problem.shape, problem.input.data(), image);
+    write_changed_image(input.data() + image * elements, setting.change, layout, problem.input.data(), image);
     if (setting.change.pokes == 0) continue;
-    poke_image(input.data() + image * elements, setting.change, problem.shape, problem.input.data(), image,
-               setting.call);
+    poke_image(input.data() + image * elements, setting.change, layout, problem.input.data(), image, setting.call);
   }
   return input;
 }
@@ -47,7 +47,7 @@ class ExpectedOutputTest : public testing::Test {
  protected:
   ExpectedOutputTest()
       : workload_(own_shape(kShape), synthetic_images(20, 1), 1),
-        expected_(conv_problem(workload_.real())),
+        expected_(workload_.real()),
         output_(right_output(conv_problem(workload_.real()))) {
     setting_.fill = kFill;
   }
@@ -207,7 +207,7 @@ TEST_F(ExpectedOutputTest, AnErrorWhereAllProductsAreZeroFails) {
   ImageSet black = synthetic_images(1, 1);
   std::ranges::fill(black.pixels, std::uint8_t{0});
   const Workload workload(own_shape({1, 1, 4, 4, 1, 3}), black, 1);
-  const ExpectedOutput expected(conv_problem(workload.real()));
+  const ExpectedOutput expected(workload.real());
   output_.assign(4, 0.0F);
   EXPECT_TRUE(compare(expected).passed);
   output_[3] = 1e-30F;
@@ -215,7 +215,7 @@ TEST_F(ExpectedOutputTest, AnErrorWhereAllProductsAreZeroFails) {
 }
 
 TEST_F(ExpectedOutputTest, AToleranceOfZeroAsksForTheVeryBits) {
-  const ExpectedOutput expected(conv_problem(workload_.integers()));
+  const ExpectedOutput expected(workload_.integers());
   output_ = right_output(conv_problem(workload_.integers()));
   EXPECT_TRUE(compare(expected, 0).passed);
   EXPECT_EQ(compare(expected, 0).max_scaled_error, 0);
@@ -237,8 +237,8 @@ class ChangedInputs : public testing::TestWithParam<ConvShape> {};
 TEST_P(ChangedInputs, AreExpectedExactly) {
   const Workload workload(own_shape(GetParam()), synthetic_images(5, 3), 5);
   for (const ProblemKind kind : {ProblemKind::real, ProblemKind::integers}) {
-    const ExpectedOutput expected(conv_problem(workload.problem(kind)));
-    const ExpectedOutput not_held(conv_problem(workload.problem(kind)), 0);
+    const ExpectedOutput expected(workload.problem(kind));
+    const ExpectedOutput not_held(workload.problem(kind), 0);
     ASSERT_EQ(not_held.held_images(), 0);
     const bool whole = kind == ProblemKind::integers;
     for (int call = 1; call <= 12; ++call) {
@@ -278,7 +278,7 @@ TEST_F(ExpectedOutputTest, ImagesThatAreNotHeldAreCombined) {
   const ConvShape shape = kShape.with_batch(150);
   const Workload workload(own_shape(shape), synthetic_images(150, 1), 1);
   const auto bytes_of_image = static_cast<std::size_t>(kShape.output_elements_per_image()) * 12;
-  const ExpectedOutput few(conv_problem(workload.real()), 10 * bytes_of_image);
+  const ExpectedOutput few(workload.real(), 10 * bytes_of_image);
   ASSERT_EQ(few.held_images(), 10);
   output_ = right_output(conv_problem(workload.real()));
   const Check right = compare(few);
@@ -294,8 +294,8 @@ TEST_F(ExpectedOutputTest, ASingleWrongElementOfALargeBatchIsFound) {
   constexpr int kTrials = kSanitized ? 50 : 1000;
   const ConvShape shape = kShape.with_batch(1000);
   const Workload workload(own_shape(shape), synthetic_images(1000, 1), 1);
-  const ExpectedOutput all(conv_problem(workload.real()));
-  const ExpectedOutput none(conv_problem(workload.real()), 0);
+  const ExpectedOutput all(workload.real());
+  const ExpectedOutput none(workload.real(), 0);
   ASSERT_EQ(all.held_images(), 1000);
   output_ = right_output(conv_problem(workload.real()));
   SeededRandom random(7, 7);
@@ -318,7 +318,7 @@ TEST_F(ExpectedOutputTest, ASingleWrongElementOfALargeBatchIsFound) {
 TEST_F(ExpectedOutputTest, EveryImageOfASecondCombinationIsLookedAt) {
   const ConvShape shape = kShape.with_batch(CombinedImages::kMost + 2);
   const Workload workload(own_shape(shape), synthetic_images(66, 1), 1);
-  const ExpectedOutput none(conv_problem(workload.real()), 0);
+  const ExpectedOutput none(workload.real(), 0);
   for (const int image : {0, CombinedImages::kMost - 1, CombinedImages::kMost, CombinedImages::kMost + 1}) {
     output_ = right_output(conv_problem(workload.real()));
     output_[at(image, 1, 1, 1)] += 50.0F;

@@ -9,6 +9,7 @@
 #include "harness/measure/cases/measurement.hpp"
 #include "harness/measure/cases/run_group.hpp"
 #include "harness/measure/cases/small_problem.hpp"
+#include "variants/convolution/problem.hpp"
 
 namespace convladder {
 namespace {

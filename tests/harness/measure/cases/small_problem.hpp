@@ -1,11 +1,13 @@
 // A small problem with its reference, and device memory to put outputs into.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "datasets/synthetic_images.hpp"
 #include "devices/cpu/cpu_device.hpp"
 #include "harness/measure/cases/workload.hpp"
+#include "variants/convolution/problem.hpp"
 #include "variants/convolution/reference.hpp"
 
 namespace convladder {
@@ -16,13 +18,24 @@ inline LayerWork network_layer(const std::string& network, const std::string& la
     if (candidate.name != network) continue;
     for (const std::size_t index : convolution_layers(candidate)) {
       if (candidate.layers[index].name != layer) continue;
-      return {network, layer, &candidate, index, candidate.layers[index].convolution.with_batch(batch)};
+      return {network, layer, &candidate, index, candidate.layers[index].size.with_batch(batch)};
     }
   }
   throw std::runtime_error("no layer " + network + "." + layer);
 }
 
 inline LayerWork own_shape(const ConvShape& shape) { return {"shape", shape_name(shape), nullptr, 0, shape}; }
+
+/// The data of a convolution.
+struct ConvProblem {
+  ConvShape shape;
+  std::span<const float> input;    ///< NCHW
+  std::span<const float> weights;  ///< OIHW
+};
+
+inline ConvProblem conv_problem(const ProblemData& data) {
+  return {conv_shape(data.shape), data.input(), data.weights()};
+}
 
 /// What a right variant would leave in the output: the float64 sums, rounded.
 inline std::vector<float> right_output(const ConvProblem& problem) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "devices/ptx_images.hpp"
+#include "variants/convolution/conv_shape.hpp"
 #include "variants/convolution/problem.hpp"
 
 namespace convladder {

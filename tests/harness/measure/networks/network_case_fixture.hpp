@@ -14,6 +14,7 @@
 #include "harness/measure/networks/network_case.hpp"
 #include "harness/measure/networks/network_session.hpp"
 #include "network/weights.hpp"
+#include "variants/convolution/conv_shape.hpp"
 
 namespace convladder {
 

@@ -7,6 +7,8 @@
 #include "expect_error.hpp"
 #include "network/layer_operators.hpp"
 #include "support/errors.hpp"
+#include "variants/convolution/fused/problem.hpp"
+#include "variants/convolution/problem.hpp"
 
 namespace convladder {
 namespace {
@@ -35,7 +37,7 @@ TEST(NetworkPlan, TakesTheLastStageThatSuitsEachLayerUnlessToldOtherwise) {
   std::string id = "cpu/";
   for (const auto& [index, chosen] : plan[0].choice.convolutions) {
     const Layer& layer = plan[0].network->layers[index];
-    const ConvShape shape = layer.convolution.with_batch(2);
+    const ProblemSize shape = layer.size.with_batch(2);
     std::string_view last;
     for (const ProblemVariant& registered : convolution_problem().variants()) {
       if (registered.info.family == "cpu" && registered.info.rung && registered.variant->suits(shape) &&
@@ -59,7 +61,7 @@ TEST(NetworkPlan, FusesByDefaultWhatSuits) {
       const std::optional<FusedLayers> layers = fused_layers(*plan[0].network, index);
       int highest = 0;
       for (const ProblemVariant& fused : fused_problem().variants()) {
-        if (!layers || fused.info.family != "cpu" || !fused.variant->suits(layers->shape.with_batch(2))) continue;
+        if (!layers || fused.info.family != "cpu" || !fused.variant->suits(layers->size.with_batch(2))) continue;
         highest = std::max(highest, convolution_of(fused).info.rung.value());
       }
       const auto chosen = plan[0].choice.fused.find(index);

@@ -11,6 +11,7 @@
 #include "expect_error.hpp"
 #include "support/errors.hpp"
 #include "support/json_place.hpp"
+#include "variants/convolution/conv_shape.hpp"
 
 namespace convladder {
 namespace {
@@ -26,7 +27,7 @@ RunOptions unusual_options() {
   o.layers = {"conv1", "lenet72.conv2"};
   o.devices = {"cpu"};
   o.batches = {3, 1, 10000};
-  o.shapes = {{1, 3, 227, 226, 96, 11, 4, 2, 3}, {5, 1, 28, 28, 50, 5}};
+  o.shapes = {ConvShape{1, 3, 227, 226, 96, 11, 4, 2, 3}, ConvShape{5, 1, 28, 28, 50, 5}};
   o.case_filter = "cpu/.*\"quoted\" µ";
   o.data_folder = "/some where/else";
   o.seed = 18446744073709551615U;

@@ -10,6 +10,7 @@
 #include "expect_error.hpp"
 #include "support/errors.hpp"
 #include "temporary_folder.hpp"
+#include "variants/convolution/conv_shape.hpp"
 #include "variants/convolution/problem.hpp"
 
 namespace convladder {
@@ -84,8 +85,7 @@ TEST(Plan, HasEveryVariantOfTheFamilyForEveryLayer) {
       EXPECT_EQ(planned.variant.info.name, registered.info.name) << "in ladder order";
       EXPECT_EQ(planned.device, "cpu");
       EXPECT_EQ(planned.work.shape, group.work.shape);
-      EXPECT_EQ(planned.unsupported, registered.variant->unsupported_reason(conv_shape(planned.work.shape)))
-          << planned.id;
+      EXPECT_EQ(planned.unsupported, registered.variant->unsupported_reason(planned.work.shape)) << planned.id;
       EXPECT_EQ(planned.runs(), planned.unsupported.empty()) << planned.id << planned.skipped;
     }
   }
@@ -210,7 +210,7 @@ TEST(Plan, WithoutBatchesTakesTheDefaultsBelowTheWorkLimit) {
 TEST(Plan, TheSmallestDefaultBatchIsTakenWhateverItsWork) {
   RunOptions options = cpu_options();
   options.batches.clear();
-  options.shapes = {{1, 256, 100, 100, 256, 3, 1, 1}};  // 11.8 GFLOP an image
+  options.shapes = {ConvShape{1, 256, 100, 100, 256, 3, 1, 1}};  // 11.8 GFLOP an image
   const std::vector<CaseGroup> plan = make_plan(options);
   ASSERT_EQ(plan.size(), 1U);
   EXPECT_EQ(plan[0].work.shape.batch, convolution_problem().default_batches()[0]);
@@ -218,7 +218,7 @@ TEST(Plan, TheSmallestDefaultBatchIsTakenWhateverItsWork) {
 
 TEST(Plan, OwnShapesStandAloneUnlessNetworksAreNamed) {
   RunOptions options = cpu_options();
-  options.shapes = {{1, 3, 15, 16, 8, 3, 2, 1}};
+  options.shapes = {ConvShape{1, 3, 15, 16, 8, 3, 2, 1}};
   EXPECT_EQ(group_names(make_plan(options)), (std::vector<std::string>{"cpu shape.C3H15W16M8K3S2P1 2"}));
   EXPECT_EQ(make_plan(options)[0].work.source, nullptr);
   options.networks = {"lenet28"};
@@ -228,7 +228,7 @@ TEST(Plan, OwnShapesStandAloneUnlessNetworksAreNamed) {
 
 TEST(Plan, AShapeThatIsNoneIsRefusedWithItsReason) {
   RunOptions options = cpu_options();
-  options.shapes = {{1, 1, 4, 4, 2, 5}};
+  options.shapes = {ConvShape{1, 1, 4, 4, 2, 5}};
   expect_error<UserError>([&] { make_plan(options); }, {"shape.C1H4W4M2K5", "kernel 5x5", "4x4"});
   options = cpu_options();
   options.batches = {0};
@@ -237,7 +237,7 @@ TEST(Plan, AShapeThatIsNoneIsRefusedWithItsReason) {
 
 TEST(Plan, AVariantThatCannotRunTheShapeSaysWhyAndTheOthersRun) {
   RunOptions options = cpu_options();
-  options.shapes = {{1, 1, 40, 40, 2, 6, 3}};
+  options.shapes = {ConvShape{1, 1, 40, 40, 2, 6, 3}};
   int unsupported = 0;
   for (const PlannedCase& planned : all_cases(make_plan(options))) {
     EXPECT_EQ(planned.unsupported, planned.variant.variant->unsupported_reason(planned.work.shape));

@@ -9,6 +9,7 @@
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
 #include "temporary_folder.hpp"
+#include "variants/convolution/conv_shape.hpp"
 
 namespace convladder {
 namespace {

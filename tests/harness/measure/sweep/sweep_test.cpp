@@ -214,13 +214,12 @@ TEST(TuningTables, SayForEveryBatchWhatDoesNotDependOnIt) {
   const Configuration best = sweep.results[3].configuration;
   update_tuning_tables(folder.path().string(), {sweep}, 1);
   const TuningTable first = table_in(folder);
-  const ConvShape shape = conv_shape(sweep.planned.work.shape);
-  EXPECT_EQ(*first.find(shape_name(shape), 77, here, threads), best.without("pixel_parts").without("map_parts"));
+  const ProblemSize& shape = sweep.planned.work.shape;
+  EXPECT_EQ(*first.find(shape.with_batch(77), here, threads), best.without("pixel_parts").without("map_parts"));
   const bool batch_matters = best.value("pixel_parts") != sweep.found.by_model.value("pixel_parts") ||
                              best.value("map_parts") != sweep.found.by_model.value("map_parts");
-  EXPECT_EQ(*first.find(shape_name(shape), shape.batch, here, threads) == best, batch_matters);
-  EXPECT_EQ(*first.find(shape_name(shape), shape.batch, here, threads + 1),
-            best.without("pixel_parts").without("map_parts"))
+  EXPECT_EQ(*first.find(shape, here, threads) == best, batch_matters);
+  EXPECT_EQ(*first.find(shape, here, threads + 1), best.without("pixel_parts").without("map_parts"))
       << "other threads share a batch otherwise";
 
   // Once the model's choice is the best, that is what stands there, and nothing of this batch alone.
@@ -228,25 +227,24 @@ TEST(TuningTables, SayForEveryBatchWhatDoesNotDependOnIt) {
   update_tuning_tables(folder.path().string(), {sweep}, 1);
   const TuningTable second = table_in(folder);
   ASSERT_EQ(second.entries.size(), 1U);
-  EXPECT_EQ(*second.find(shape_name(shape), shape.batch, here, threads),
-            sweep.found.by_model.without("pixel_parts").without("map_parts"));
+  EXPECT_EQ(*second.find(shape, here, threads), sweep.found.by_model.without("pixel_parts").without("map_parts"));
 }
 
 TEST(TuningTables, OfProcessorsAreForTheMicroarchitectureAndKeepThoseOfOthers) {
   const TemporaryFolder folder;
   Sweep sweep = gemm_sweep(ScoreKind::counted, 2, {{10, 10, 10}, {9, 9, 9}, {8, 8, 8}, {7, 7, 7}});
-  const std::string shape = size_name(sweep.planned.work.shape);
+  const ProblemSize shape = sweep.planned.work.shape.with_batch(77);
   write_file_atomically(
       folder.path() / "cpu-implicit-gemm.json",
       R"({"schema_version": "1.0", "kind": "tuning table", "family": "cpu", "variant": "implicit-gemm",
                             "entries": [{"layer": "l", "shape": ")" +
-          shape + R"(", "batch": null, "machine": "another", "configuration": "maps=3"}]})");
+          size_name(shape) + R"(", "batch": null, "machine": "another", "configuration": "maps=3"}]})");
   update_tuning_tables(folder.path().string(), {sweep}, 1);
   const TuningTable table = table_in(folder);
-  EXPECT_EQ(table.find(shape, 77, "another", 2)->text(), "maps=3");
-  EXPECT_EQ(table.find(shape, 77, "a third", 2), nullptr);
-  ASSERT_NE(table.find(shape, 77, cpu_microarchitecture(), 2), nullptr);
-  EXPECT_NE(table.find(shape, 77, cpu_microarchitecture(), 2)->text(), "maps=3");
+  EXPECT_EQ(table.find(shape, "another", 2)->text(), "maps=3");
+  EXPECT_EQ(table.find(shape, "a third", 2), nullptr);
+  ASSERT_NE(table.find(shape, cpu_microarchitecture(), 2), nullptr);
+  EXPECT_NE(table.find(shape, cpu_microarchitecture(), 2)->text(), "maps=3");
 }
 
 }  // namespace

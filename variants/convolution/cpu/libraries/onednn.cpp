@@ -4,19 +4,17 @@
 // convolution, and to specialised code where there is only one input channel.
 
 #include "variants/convolution/cpu/libraries/onednn_convolution.hpp"
-#include "variants/convolution/problem.hpp"
 
 namespace convladder {
 namespace {
 
 class PreparedOnednn final : public PreparedVariant {
  public:
-  PreparedOnednn(const ConvShape& s, const ProblemTensors& tensors)
-      : convolution_(s, tensors.constant(), OnednnLayout::nchw),
+  PreparedOnednn(const OnednnLayer& layer, const ProblemTensors& tensors)
+      : convolution_(layer, tensors.constant(), OnednnLayout::nchw),
         // oneDNN takes its sources as void*, but only reads them.
-        input_(nchw(s.batch, s.in_channels, s.height, s.width), convolution_.engine,
-               const_cast<float*>(tensors.input())),
-        output_(nchw(s.batch, s.out_channels, s.out_height(), s.out_width()), convolution_.engine, tensors.output()) {}
+        input_(layer.input, convolution_.engine, const_cast<float*>(tensors.input())),
+        output_(layer.output, convolution_.engine, tensors.output()) {}
 
   void run() override {
     convolution_.primitive.execute(
@@ -36,7 +34,7 @@ class Onednn final : public Variant {
  public:
   std::unique_ptr<PreparedVariant> prepare(Device& /*device*/, const ProblemSize& size,
                                            const ProblemTensors& tensors) const override {
-    return std::make_unique<PreparedOnednn>(conv_shape(size), tensors);
+    return std::make_unique<PreparedOnednn>(onednn_layer(size), tensors);
   }
 };
 

@@ -6,19 +6,17 @@
 // or a large output they decide.
 
 #include "variants/convolution/cpu/libraries/onednn_convolution.hpp"
-#include "variants/convolution/problem.hpp"
 
 namespace convladder {
 namespace {
 
 class PreparedOnednnBlocked final : public PreparedVariant {
  public:
-  PreparedOnednnBlocked(const ConvShape& s, const ProblemTensors& tensors)
-      : convolution_(s, tensors.constant(), OnednnLayout::library),
+  PreparedOnednnBlocked(const OnednnLayer& layer, const ProblemTensors& tensors)
+      : convolution_(layer, tensors.constant(), OnednnLayout::library),
         // oneDNN takes its sources as void*, but only reads them.
-        input_(nchw(s.batch, s.in_channels, s.height, s.width), convolution_.engine,
-               const_cast<float*>(tensors.input())),
-        output_(nchw(s.batch, s.out_channels, s.out_height(), s.out_width()), convolution_.engine, tensors.output()),
+        input_(layer.input, convolution_.engine, const_cast<float*>(tensors.input())),
+        output_(layer.output, convolution_.engine, tensors.output()),
         own_input_(convolution_.description.src_desc(), convolution_.engine),
         own_output_(convolution_.description.dst_desc(), convolution_.engine),
         to_own_(input_, own_input_),
@@ -55,7 +53,7 @@ class OnednnBlocked final : public Variant {
  public:
   std::unique_ptr<PreparedVariant> prepare(Device& /*device*/, const ProblemSize& size,
                                            const ProblemTensors& tensors) const override {
-    return std::make_unique<PreparedOnednnBlocked>(conv_shape(size), tensors);
+    return std::make_unique<PreparedOnednnBlocked>(onednn_layer(size), tensors);
   }
 };
 

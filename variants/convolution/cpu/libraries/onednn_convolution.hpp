@@ -14,6 +14,19 @@ enum class OnednnLayout {
   library,  ///< the layout that the library asks for, usually blocked by channels
 };
 
+/// A convolution in oneDNN's words: its tensors in the layouts that all of this program uses, and its windows.
+struct OnednnLayer {
+  dnnl::memory::desc input;    ///< NCHW
+  dnnl::memory::desc weights;  ///< OIHW, or GOIHW with groups
+  dnnl::memory::desc output;   ///< NCHW
+  dnnl::memory::dims strides;
+  dnnl::memory::dims padding;         ///< at the top and on the left
+  dnnl::memory::dims padding_at_end;  ///< makes the output its size where the stride does not divide evenly
+};
+
+/// The layer of a size of the problem `convolution`.
+OnednnLayer onednn_layer(const ProblemSize& size);
+
 /// A oneDNN convolution with its weights reordered once into the layout that the primitive asks for.
 struct OnednnConvolution {
   dnnl::engine engine;
@@ -23,7 +36,7 @@ struct OnednnConvolution {
   dnnl::convolution_forward primitive;
 
   /// `weights` are OIHW on the host. Throws dnnl::error where the library refuses.
-  OnednnConvolution(const ConvShape& shape, const float* weights, OnednnLayout layout);
+  OnednnConvolution(const OnednnLayer& layer, const float* weights, OnednnLayout layout);
 
   /// "jit:avx512_core, weights …": the implementation the library chose.
   std::string implementation() const;
@@ -34,12 +47,5 @@ std::string onednn_version();
 
 /// Descriptor of a plain NCHW tensor of `channels` x `height` x `width`.
 dnnl::memory::desc nchw(int batch, int channels, int height, int width);
-
-/// Descriptor of a convolution's weights in the layout that all of this program uses: OIHW, or GOIHW with groups.
-dnnl::memory::desc plain_weights(const ConvShape& shape);
-
-/// Padding at the bottom and on the right that gives the output the size of the shape when the stride does not divide
-/// evenly.
-dnnl::memory::dims padding_at_end(const ConvShape& shape);
 
 }  // namespace convladder

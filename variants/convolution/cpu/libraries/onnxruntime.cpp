@@ -7,6 +7,7 @@
 #include <omp.h>
 
 #include "devices/cpu/other_threads.hpp"
+#include "variants/convolution/conv_shape.hpp"
 #include "variants/convolution/cpu/libraries/onnx_model.hpp"
 #include "variants/convolution/cpu/libraries/onnxruntime_library.hpp"
 #include "variants/convolution/problem.hpp"

@@ -15,6 +15,7 @@
 #include "devices/device_error.hpp"
 #include "support/dynamic_library.hpp"
 #include "support/library_versions.hpp"
+#include "variants/convolution/conv_shape.hpp"
 #include "variants/convolution/cpu/libraries/channels_last.hpp"
 #include "variants/convolution/problem.hpp"
 

@@ -11,8 +11,8 @@
 
 #include "variants/convolution/cpu/input_tile.hpp"
 #include "variants/convolution/cpu/register_tile.hpp"
-#include "variants/fused/cpu/pooled_store.hpp"
-#include "variants/fused/cpu_fused.hpp"
+#include "variants/convolution/fused/cpu/pooled_store.hpp"
+#include "variants/convolution/fused/cpu_fused.hpp"
 
 namespace convladder {
 namespace {

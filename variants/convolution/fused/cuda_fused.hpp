@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "devices/kernel_launch.hpp"
-#include "variants/fused/fused_shape.hpp"
+#include "variants/convolution/fused/fused_shape.hpp"
 #include "variants/registration.hpp"
 
 namespace convladder {

@@ -13,9 +13,9 @@
 #include <iterator>
 
 #include "variants/convolution/cuda/register_tile_kernel.hpp"
+#include "variants/convolution/fused/cuda/window_tiling.hpp"
+#include "variants/convolution/fused/cuda_fused.hpp"
 #include "variants/elementary_functions.hpp"
-#include "variants/fused/cuda/window_tiling.hpp"
-#include "variants/fused/cuda_fused.hpp"
 
 namespace convladder {
 

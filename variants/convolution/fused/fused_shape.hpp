@@ -12,8 +12,6 @@
 
 namespace convladder {
 
-enum class Activation { relu, tanh };
-
 /// y[b, m, r, c] = the largest of f(conv[b, m, r * pool_stride + i, c * pool_stride + j] + bias[m]) over i, j in
 /// 0..pool_size - 1, where conv is as in ConvShape. Windows that would leave the convolution's output are left out. A
 /// NaN is never hidden: an output is NaN if its window depends on any NaN.
@@ -40,5 +38,8 @@ struct FusedShape {
   /// The shape as the harness knows it: a size of the problem `fused-convolution`.
   operator ProblemSize() const;  // NOLINT(google-explicit-constructor): it is one
 };
+
+/// The shape of a size. Throws std::logic_error for a size of another problem.
+FusedShape fused_shape(const ProblemSize& size);
 
 }  // namespace convladder

@@ -8,8 +8,8 @@
 #include "variants/convolution/cpu/batch_of_lanes.hpp"
 #include "variants/convolution/cpu/tile_layers.hpp"
 #include "variants/convolution/cpu/winograd_task.hpp"
-#include "variants/fused/cpu/fused_lanes.hpp"
-#include "variants/fused/cpu_fused.hpp"
+#include "variants/convolution/fused/cpu/fused_lanes.hpp"
+#include "variants/convolution/fused/cpu_fused.hpp"
 
 namespace convladder {
 namespace {

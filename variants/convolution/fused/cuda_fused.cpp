@@ -1,6 +1,7 @@
-#include "variants/fused/cuda_fused.hpp"
+#include "variants/convolution/fused/cuda_fused.hpp"
 
-#include "variants/fused/problem.hpp"
+#include "variants/convolution/fused/fused_shape.hpp"
+#include "variants/convolution/fused/problem.hpp"
 #include "variants/launch_variant.hpp"
 
 namespace convladder {

@@ -3,8 +3,8 @@
 
 #include <cstddef>
 
+#include "variants/convolution/fused/fused_shape.hpp"
 #include "variants/elementary_functions.hpp"
-#include "variants/fused/fused_shape.hpp"
 
 namespace convladder {
 namespace detail {

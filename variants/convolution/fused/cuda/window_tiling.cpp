@@ -1,4 +1,4 @@
-#include "variants/fused/cuda/window_tiling.hpp"
+#include "variants/convolution/fused/cuda/window_tiling.hpp"
 
 #include <fmt/format.h>
 

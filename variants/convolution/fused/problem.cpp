@@ -1,11 +1,11 @@
 // A convolution, a bias, an activation and a max pooling as one problem.
-#include "variants/fused/problem.hpp"
+#include "variants/convolution/fused/problem.hpp"
 
 #include <algorithm>
 #include <stdexcept>
 
-#include "variants/convolution/problem.hpp"
-#include "variants/fused/reference.hpp"
+#include "variants/convolution/fused/fused_shape.hpp"
+#include "variants/convolution/fused/reference.hpp"
 
 namespace convladder {
 namespace {
@@ -53,6 +53,11 @@ class FusedConvolution final : public Problem {
   std::int64_t intermediate_elements(const ProblemSize& size) const override {
     return fused_shape(size).convolution.output_elements_per_image();
   }
+  ActivationShape input_image(const ProblemSize& size) const override {
+    const ConvShape s = fused_shape(size).convolution;
+    return {s.in_channels, s.height, s.width};
+  }
+  ActivationShape output_image(const ProblemSize& size) const override { return fused_shape(size).output(); }
   double flop(const ProblemSize& size) const override { return fused_shape(size).convolution.with_batch(1).flop(); }
   /// Operations of the convolution without the pixels beyond the last window, which nobody needs.
   double least_flop(const ProblemSize& size) const override {
@@ -94,7 +99,7 @@ const ProblemRegistration registration(std::make_unique<FusedConvolution>());
 }  // namespace
 
 const Problem& fused_problem() {
-  static const Problem& problem = *find_problem("fused-convolution");
+  static const Problem& problem = built_in_problem("fused-convolution");
   return problem;
 }
 
@@ -109,11 +114,17 @@ FusedShape fused_shape(const ProblemSize& size) {
 }
 
 FusedShape::operator ProblemSize() const {
-  const ConvShape& s = convolution;
-  return {&fused_problem(),
-          s.batch,
-          {s.in_channels, s.height, s.width, s.out_channels, s.kernel, s.stride, s.padding, s.groups, has_bias ? 1 : 0,
-           activation == Activation::tanh ? 1 : 0, pool_size, pool_stride}};
+  return fused_size(convolution, has_bias, activation, pool_size, pool_stride);
 }
+
+ProblemSize fused_size(const ProblemSize& convolution, bool has_bias, Activation activation, int pool_size,
+                       int pool_stride) {
+  ProblemSize size{&fused_problem(), convolution.batch, convolution.values};
+  const int is_tanh = activation == Activation::tanh ? 1 : 0;
+  size.values.insert(size.values.end(), {has_bias ? 1 : 0, is_tanh, pool_size, pool_stride});
+  return size;
+}
+
+Activation activation_of(const ProblemSize& size) { return size.at("tanh") != 0 ? Activation::tanh : Activation::relu; }
 
 }  // namespace convladder

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "variants/convolution/cpu/lane_strips.hpp"
-#include "variants/fused/cpu/activated.hpp"
-#include "variants/fused/problem.hpp"
+#include "variants/convolution/fused/cpu/activated.hpp"
+#include "variants/convolution/fused/fused_shape.hpp"
 
 namespace convladder {
 

@@ -1,4 +1,4 @@
-#include "variants/fused/reference.hpp"
+#include "variants/convolution/fused/reference.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -17,8 +17,8 @@ double activated(Activation activation, double x) {
 
 }  // namespace
 
-ReferenceOutput reference_fused(const FusedShape& shape, std::span<const double> value,
-                                std::span<const double> magnitude, const float* bias) {
+ReferenceOutput reference_fused(const FusedShape& shape, const float* input, const float* weights, const float* bias) {
+  const auto [value, magnitude] = reference_convolution(shape.convolution, input, weights);
   const int height = shape.convolution.out_height();
   const int width = shape.convolution.out_width();
   const double own_error = shape.activation == Activation::tanh ? double{tolerance::tanh} / kFloat32Tolerance : 0.0;
@@ -44,11 +44,6 @@ ReferenceOutput reference_fused(const FusedShape& shape, std::span<const double>
     }
   }
   return result;
-}
-
-ReferenceOutput reference_fused(const FusedShape& shape, const float* input, const float* weights, const float* bias) {
-  const ReferenceOutput output = reference_convolution(shape.convolution, input, weights);
-  return reference_fused(shape, output.value, output.magnitude, bias);
 }
 
 }  // namespace convladder

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "variants/fused/problem.hpp"
+#include "variants/convolution/fused/fused_shape.hpp"
 
 namespace convladder {
 

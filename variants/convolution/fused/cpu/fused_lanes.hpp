@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "variants/convolution/cpu/lane_tasks.hpp"
-#include "variants/fused/cpu/pooled_lanes.hpp"
+#include "variants/convolution/fused/cpu/pooled_lanes.hpp"
 
 namespace convladder {
 

@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "variants/fused/cpu/activated.hpp"
-#include "variants/fused/problem.hpp"
+#include "variants/convolution/fused/cpu/activated.hpp"
+#include "variants/convolution/fused/fused_shape.hpp"
 #include "variants/max_pooling/cpu/row_pooling.hpp"
 
 namespace convladder {

@@ -5,8 +5,8 @@
 // third and fourth convolution, and of pooled maps only a quarter is transposed. It loses where stage 16 does.
 
 #include "variants/convolution/cpu/winograd_maps.hpp"
-#include "variants/fused/cpu/pooled_lanes.hpp"
-#include "variants/fused/cpu_fused.hpp"
+#include "variants/convolution/fused/cpu/pooled_lanes.hpp"
+#include "variants/convolution/fused/cpu_fused.hpp"
 
 namespace convladder {
 namespace {

@@ -15,8 +15,8 @@
 
 #include "support/quotient.hpp"
 #include "variants/convolution/cpu/batch_of_lanes.hpp"
-#include "variants/fused/cpu/pooled_store.hpp"
-#include "variants/fused/cpu_fused.hpp"
+#include "variants/convolution/fused/cpu/pooled_store.hpp"
+#include "variants/convolution/fused/cpu_fused.hpp"
 
 namespace convladder {
 namespace {

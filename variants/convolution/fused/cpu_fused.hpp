@@ -4,7 +4,8 @@
 #include <memory>
 #include <string>
 
-#include "variants/fused/problem.hpp"
+#include "variants/convolution/fused/fused_shape.hpp"
+#include "variants/convolution/fused/problem.hpp"
 
 namespace convladder {
 
