@@ -110,8 +110,10 @@ class ScriptedCase final : public CaseClient {
     const std::int64_t elements = shape.input_elements_per_image();
     std::vector<float> input(problem_->input().size());
     for (int image = 0; image < shape.batch; ++image) {
-      write_changed_image(input.data() + image * elements, change_, shape, problem_->input().data(), image);
-      poke_image(input.data() + image * elements, change_, shape, problem_->input().data(), image, call);
+      write_changed_image(input.data() + image * elements, change_, InputLayout(problem_->shape),
+                          problem_->input().data(), image);
+      poke_image(input.data() + image * elements, change_, InputLayout(problem_->shape), problem_->input().data(),
+                 image, call);
     }
     std::vector<float> output(static_cast<std::size_t>(shape.output_elements()));
     reference_forward(shape, shape.batch, input.data(), problem_->constants[0].values().data(), output.data());
