@@ -8,11 +8,11 @@
 #include <stdexcept>
 #include <utility>
 
-#include "ladders/letters.hpp"
 #include "support/errors.hpp"
 #include "support/json_text.hpp"
 #include "support/nearest_name.hpp"
 #include "support/printable.hpp"
+#include "support/text.hpp"
 
 namespace convladder {
 namespace {

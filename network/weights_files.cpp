@@ -7,8 +7,8 @@
 
 #include "datasets/catalogue.hpp"
 #include "datasets/idx_reader.hpp"
-#include "support/embedded_file.hpp"
 #include "support/errors.hpp"
+#include "support/file_bytes.hpp"
 
 namespace convladder {
 

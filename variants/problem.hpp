@@ -15,12 +15,11 @@
 #include <vector>
 
 #include "support/seeded_random.hpp"
-#include "variants/activation_shape.hpp"
-#include "variants/float32.hpp"
+#include "variants/accuracy.hpp"
+#include "variants/layer_shapes.hpp"
 #include "variants/linear_reference.hpp"
 #include "variants/problem_size.hpp"
 #include "variants/problem_tensors.hpp"
-#include "variants/reference_output.hpp"
 
 namespace convladder {
 

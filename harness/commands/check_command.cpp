@@ -28,7 +28,7 @@
 #include "support/printable.hpp"
 #include "support/progress.hpp"
 #include "support/reasons.hpp"
-#include "support/whole_number.hpp"
+#include "support/text.hpp"
 
 namespace convladder {
 namespace {

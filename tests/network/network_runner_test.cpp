@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "datasets/image_batch.hpp"
+#include "datasets/image_set.hpp"
 #include "datasets/synthetic_images.hpp"
 #include "devices/device_registry.hpp"
 #include "expect_error.hpp"

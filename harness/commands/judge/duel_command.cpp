@@ -19,7 +19,6 @@
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
 #include "support/json_text.hpp"
-#include "support/machine_fault.hpp"
 #include "support/printable.hpp"
 #include "support/progress.hpp"
 #include "support/reasons.hpp"

@@ -17,7 +17,6 @@
 #include "harness/measure/cases/google_engine.hpp"
 #include "harness/measure/runs/run_record.hpp"
 #include "support/errors.hpp"
-#include "support/machine_fault.hpp"
 #include "support/printable.hpp"
 #include "support/progress.hpp"
 #include "support/text_table.hpp"

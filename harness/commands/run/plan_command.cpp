@@ -22,7 +22,6 @@
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
 #include "support/folder_lock.hpp"
-#include "support/machine_fault.hpp"
 #include "support/text_table.hpp"
 #include "support/units.hpp"
 

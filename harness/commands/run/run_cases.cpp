@@ -23,7 +23,6 @@
 #include "harness/measure/runs/run_record.hpp"
 #include "support/errors.hpp"
 #include "support/interruption.hpp"
-#include "support/machine_fault.hpp"
 #include "support/standard_streams.hpp"
 
 namespace convladder {

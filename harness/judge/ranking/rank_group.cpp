@@ -10,7 +10,7 @@
 #include "harness/measure/cases/run_group.hpp"
 #include "harness/measure/machine/quality.hpp"
 #include "harness/measure/plan/arguments.hpp"
-#include "support/machine_fault.hpp"
+#include "support/errors.hpp"
 
 namespace convladder {
 

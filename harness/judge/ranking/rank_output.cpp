@@ -7,7 +7,6 @@
 #include <cmath>
 #include <map>
 
-#include "support/csv.hpp"
 #include "support/text_table.hpp"
 #include "support/units.hpp"
 

@@ -16,7 +16,7 @@
 #include "devices/device_error.hpp"
 #include "harness/measure/isolation/case_confinement.hpp"
 #include "harness/measure/isolation/processor_split.hpp"
-#include "support/machine_fault.hpp"
+#include "support/errors.hpp"
 
 namespace convladder {
 

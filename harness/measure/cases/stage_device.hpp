@@ -15,7 +15,6 @@
 #include "harness/measure/isolation/handover.hpp"
 #include "harness/measure/isolation/shared_memory.hpp"
 #include "ladders/folder_variant.hpp"
-#include "ladders/stage_host.hpp"
 
 namespace convladder {
 

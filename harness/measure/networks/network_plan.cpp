@@ -11,9 +11,9 @@
 #include "support/errors.hpp"
 #include "support/nearest_name.hpp"
 #include "support/units.hpp"
+#include "variants/accuracy.hpp"
 #include "variants/convolution/fused/problem.hpp"
 #include "variants/convolution/problem.hpp"
-#include "variants/float32.hpp"
 
 namespace convladder {
 namespace {

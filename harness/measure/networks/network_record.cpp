@@ -18,7 +18,7 @@
 #include "harness/measure/records/recorded_run.hpp"
 #include "harness/measure/statistics/interval_json.hpp"
 #include "harness/measure/statistics/statistics.hpp"
-#include "support/json_null.hpp"
+#include "support/json_text.hpp"
 #include "support/printable.hpp"
 #include "variants/convolution/fused/problem.hpp"
 #include "variants/convolution/problem.hpp"

@@ -18,7 +18,7 @@
 #include "harness/measure/profile/program_time.hpp"
 #include "harness/measure/verification/changed_input.hpp"
 #include "network/layer_operators.hpp"
-#include "support/json_null.hpp"
+#include "support/json_text.hpp"
 #include "variants/convolution/fused/problem.hpp"
 #include "variants/convolution/problem.hpp"
 

@@ -6,8 +6,8 @@
 #include "harness/measure/ladders/opened_ladder.hpp"
 #include "harness/measure/plan/arguments.hpp"
 #include "harness/measure/statistics/statistics.hpp"
+#include "variants/accuracy.hpp"
 #include "variants/convolution/problem.hpp"
-#include "variants/float32.hpp"
 
 namespace convladder {
 namespace {

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/measure/plan/shape_json.hpp"
-#include "support/json_null.hpp"
+#include "support/json_text.hpp"
 #include "variants/convolution/problem.hpp"
 
 namespace convladder {

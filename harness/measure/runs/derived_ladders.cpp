@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/measure/records/case_json.hpp"
-#include "support/json_null.hpp"
+#include "support/json_text.hpp"
 
 namespace convladder {
 
