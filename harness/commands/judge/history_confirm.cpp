@@ -152,7 +152,7 @@ class Confirmer {
       throw UserError(
           "stages of a folder are in no build: compare two versions of it with 'convladder duel --base OLD NEW'");
     }
-    options.story = false;
+    options.default_selection = false;
     options.variants.clear();
     options.devices.clear();
     options.batches.clear();

@@ -110,7 +110,7 @@ GroupOutcomes RankGroups::run_within(const std::vector<PlannedCase>& cases, cons
                                            .anchors = std::nullopt});
         }
         if (verified[planned.id] > 1) {  // it was measured alone, and so in no round of the baseline
-          outcome = ended_case(Status::launch_failed, "there is no memory for it beside the yardstick");
+          outcome = ended_case(Status::launch_failed, "there is no memory for it beside the baseline");
         }
         outcomes[planned.id] = std::move(outcome);
       },

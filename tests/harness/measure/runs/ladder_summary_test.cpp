@@ -1,4 +1,4 @@
-#include "harness/measure/runs/ladder_story.hpp"
+#include "harness/measure/runs/ladder_summary.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 
 #include "harness/measure/records/case_json.hpp"
 #include "harness/measure/runs/derived_ladders.hpp"
-#include "harness/measure/runs/story_text.hpp"
+#include "harness/measure/runs/summary_text.hpp"
 
 namespace convladder {
 namespace {
@@ -77,69 +77,69 @@ struct ToldLadder {
         variants(read_variants(JsonPlace(kVariants, "variants"))),
         ladders(ladders_of(cases, variants, {})) {}
 
-  ordered_json story() const { return ladders_json(derived_ladders(cases, variants, {})).at(0).at("story"); }
+  ordered_json summary() const { return ladders_json(derived_ladders(cases, variants, {})).at(0).at("summary"); }
   std::string text(std::size_t columns) const {
-    return story_text(
+    return summary_text(
         ladders, {}, [](const std::string& device) { return "a " + device; }, columns);
   }
-  std::vector<std::string> notes() const { return story_notes(ladders, {}); }
+  std::vector<std::string> notes() const { return summary_notes(ladders, {}); }
 
   std::vector<RecordedCase> cases;
   std::vector<RecordedVariant> variants;
   std::vector<Ladder> ladders;
 };
 
-TEST(LadderStory, TheBestIsTheFastestStageAndNeverALibrary) {
-  const ordered_json story =
-      ToldLadder({timed("first", 800), timed("sixth", 200), timed("seventh", 100), timed("library", 50)}).story();
-  EXPECT_EQ(story.at("baseline"), "first");
-  EXPECT_EQ(story.at("mission"), "sixth");
-  EXPECT_EQ(story.at("best"), "seventh");
-  EXPECT_EQ(story.at("best_by"), "measured");
-  EXPECT_EQ(story.at("library"), "library");
-  EXPECT_EQ(story.at("mission_x_baseline"), 4.0);
-  EXPECT_EQ(story.at("best_x_baseline"), 8.0);
-  EXPECT_EQ(story.at("best_x_mission"), 2.0);
-  EXPECT_EQ(story.at("best_percent_of_library"), 50.0);
-  EXPECT_TRUE(story.at("loses").empty());
-  EXPECT_TRUE(story.at("overlaps_best").empty());
+TEST(LadderSummary, TheBestIsTheFastestStageAndNeverALibrary) {
+  const ordered_json summary =
+      ToldLadder({timed("first", 800), timed("sixth", 200), timed("seventh", 100), timed("library", 50)}).summary();
+  EXPECT_EQ(summary.at("baseline"), "first");
+  EXPECT_EQ(summary.at("sixth"), "sixth");
+  EXPECT_EQ(summary.at("best"), "seventh");
+  EXPECT_EQ(summary.at("best_by"), "measured");
+  EXPECT_EQ(summary.at("library"), "library");
+  EXPECT_EQ(summary.at("sixth_x_baseline"), 4.0);
+  EXPECT_EQ(summary.at("best_x_baseline"), 8.0);
+  EXPECT_EQ(summary.at("best_x_sixth"), 2.0);
+  EXPECT_EQ(summary.at("best_percent_of_library"), 50.0);
+  EXPECT_TRUE(summary.at("loses").empty());
+  EXPECT_TRUE(summary.at("overlaps_best").empty());
 }
 
-TEST(LadderStory, ALastRungThatLosesIsNotTheBest) {
+TEST(LadderSummary, ALastRungThatLosesIsNotTheBest) {
   const ToldLadder told({timed("first", 800), timed("sixth", 200), timed("seventh", 400)});
-  EXPECT_EQ(told.story().at("best"), "sixth");
-  EXPECT_EQ(told.story().at("loses"),
+  EXPECT_EQ(told.summary().at("best"), "sixth");
+  EXPECT_EQ(told.summary().at("loses"),
             ordered_json::array({{{"variant", "seventh"}, {"builds_on", "sixth"}, {"x", 0.5}}}));
   EXPECT_THAT(told.notes(), Contains(HasSubstr("seventh is slower than sixth (0.50x)")));
 }
 
-TEST(LadderStory, WhatCannotBeToldFromTheBestIsNamedAndDoesNotLose) {
+TEST(LadderSummary, WhatCannotBeToldFromTheBestIsNamedAndDoesNotLose) {
   const ToldLadder told({timed("first", 800), timed("sixth", 200), timed("seventh", 205)});
-  EXPECT_EQ(told.story().at("overlaps_best"), ordered_json::array({"seventh"}));
-  EXPECT_TRUE(told.story().at("loses").empty());
+  EXPECT_EQ(told.summary().at("overlaps_best"), ordered_json::array({"seventh"}));
+  EXPECT_TRUE(told.summary().at("loses").empty());
   EXPECT_THAT(told.notes(), Contains("on 1 of 1 size the best stage cannot be told from seventh"));
 }
 
-TEST(LadderStory, WhatIsFasterAndLessAccurateIsNotTheBest) {
+TEST(LadderSummary, WhatIsFasterAndLessAccurateIsNotTheBest) {
   const ToldLadder told(
       {timed("first", 800), timed("sixth", 200), timed("half", 50, 10, 1e-3), timed("library", 150, 10, 1e-3)});
-  EXPECT_EQ(told.story().at("best"), "sixth");
-  EXPECT_EQ(told.story().at("faster_less_accurate"), ordered_json::array({"half"}));
-  EXPECT_TRUE(told.story().at("library").is_null()) << "it is no ceiling of what is more accurate";
+  EXPECT_EQ(told.summary().at("best"), "sixth");
+  EXPECT_EQ(told.summary().at("faster_less_accurate"), ordered_json::array({"half"}));
+  EXPECT_TRUE(told.summary().at("library").is_null()) << "it is no ceiling of what is more accurate";
 }
 
-TEST(LadderStory, WithoutItsFirstStagesItTellsWhatItCan) {
+TEST(LadderSummary, WithoutItsFirstStagesItTellsWhatItCan) {
   ordered_json failed = timed("first", 800);
   failed["status"] = "crashed";
   failed["time"] = nullptr;
-  const ordered_json story = ToldLadder({failed, timed("seventh", 100)}).story();
-  EXPECT_TRUE(story.at("baseline").is_null());
-  EXPECT_TRUE(story.at("mission").is_null());
-  EXPECT_TRUE(story.at("best_x_baseline").is_null());
-  EXPECT_EQ(story.at("best"), "seventh");
-  EXPECT_TRUE(ToldLadder(ordered_json::array({failed})).story().at("best").is_null());
+  const ordered_json summary = ToldLadder({failed, timed("seventh", 100)}).summary();
+  EXPECT_TRUE(summary.at("baseline").is_null());
+  EXPECT_TRUE(summary.at("sixth").is_null());
+  EXPECT_TRUE(summary.at("best_x_baseline").is_null());
+  EXPECT_EQ(summary.at("best"), "seventh");
+  EXPECT_TRUE(ToldLadder(ordered_json::array({failed})).summary().at("best").is_null());
   EXPECT_EQ(ToldLadder(ordered_json::array({failed})).text(100), "");
-  EXPECT_TRUE(ToldLadder(ordered_json::array({timed("library", 50)})).story().at("best").is_null());
+  EXPECT_TRUE(ToldLadder(ordered_json::array({timed("library", 50)})).summary().at("best").is_null());
 }
 
 std::vector<std::string> shown_lines(const std::string& text) {
@@ -149,7 +149,7 @@ std::vector<std::string> shown_lines(const std::string& text) {
   return lines;
 }
 
-TEST(LadderStory, ATableFitsTheTerminalItIsFor) {
+TEST(LadderSummary, ATableFitsTheTerminalItIsFor) {
   const ToldLadder told(
       {timed("first", 800e3), timed("sixth", 200e3), timed("seventh", 100e3), timed("library", 50e3)});
   EXPECT_THAT(shown_lines(told.text(100)).at(2),
@@ -162,7 +162,7 @@ TEST(LadderStory, ATableFitsTheTerminalItIsFor) {
   }
 }
 
-TEST(LadderStory, OfVeryManyRowsOnlyTheLargestBatchesAreShown) {
+TEST(LadderSummary, OfVeryManyRowsOnlyTheLargestBatchesAreShown) {
   ordered_json cases = ordered_json::array();
   for (int batch = 1; batch <= 13; ++batch) cases.push_back(timed("first", 100.0 * batch, batch));
   EXPECT_THAT(shown_lines(ToldLadder(cases).text(100)),

@@ -1,4 +1,4 @@
-#include "harness/measure/isolation/handover.hpp"
+#include "harness/measure/isolation/handshake.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,10 +9,10 @@
 namespace convladder {
 namespace {
 
-TEST(Handover, WaitsForTheValueAwakeAndAsleep) {
-  for (const HandoverNumber::Patience patience : {HandoverNumber::Patience{}, kForOther}) {
-    HandoverNumber wanted;
-    HandoverNumber done;
+TEST(Handshake, WaitsForTheValueAwakeAndAsleep) {
+  for (const HandshakeNumber::Patience patience : {HandshakeNumber::Patience{}, kForOther}) {
+    HandshakeNumber wanted;
+    HandshakeNumber done;
     std::jthread other([&] {
       for (std::uint32_t call = 1; call <= 200; ++call) {
         ASSERT_TRUE(wanted.wait(call, patience, [] { return true; }));
@@ -28,18 +28,18 @@ TEST(Handover, WaitsForTheValueAwakeAndAsleep) {
   }
 }
 
-TEST(Handover, EndsWhereTheOtherHasEnded) {
-  HandoverNumber number;
+TEST(Handshake, EndsWhereTheOtherHasEnded) {
+  HandshakeNumber number;
   int asked = 0;
   EXPECT_FALSE(number.wait(1, {}, [&] { return ++asked < 3; }));
   EXPECT_EQ(asked, 3);
 }
 
-TEST(Handover, HasATextBehindThePage) {
-  std::array<std::byte, kHandoverBytes> memory{};
-  EXPECT_EQ(handover_text(memory.data()), "");
-  set_handover_text(memory.data(), std::string(2 * kHandoverBytes, 'x'));
-  EXPECT_EQ(handover_text(memory.data()).size(), kHandoverBytes - sizeof(Handover) - 1);
+TEST(Handshake, HasATextBehindThePage) {
+  std::array<std::byte, kHandshakeBytes> memory{};
+  EXPECT_EQ(handshake_text(memory.data()), "");
+  set_handshake_text(memory.data(), std::string(2 * kHandshakeBytes, 'x'));
+  EXPECT_EQ(handshake_text(memory.data()).size(), kHandshakeBytes - sizeof(Handshake) - 1);
 }
 
 }  // namespace

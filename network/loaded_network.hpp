@@ -18,12 +18,12 @@ struct ImageRing {
   int first = 0;
 };
 
-class KeptNetwork {
+class LoadedNetwork {
  public:
   /// For batches of `batch` images, `chunk` of them at once. All arguments must outlive the network. Throws DeviceError
   /// where the device refuses.
-  KeptNetwork(Device& device, const Network& network, const std::vector<NetworkStep>& steps,
-              const NetworkWeights& weights, int batch, int chunk);
+  LoadedNetwork(Device& device, const Network& network, const std::vector<NetworkStep>& steps,
+                const NetworkWeights& weights, int batch, int chunk);
 
   /// Copies the images in, runs every step and copies the scores back, [image][class]; returns when they are there.
   void run(const ImageRing& images, float* scores);

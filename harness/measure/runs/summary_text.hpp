@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/measure/runs/ladder_story.hpp"
+#include "harness/measure/runs/ladder_summary.hpp"
 
 namespace convladder {
 
@@ -17,11 +17,11 @@ using DeviceTitle = std::function<std::string(const std::string& device)>;
 /// with the first stage, the last of stages 1 to 6, the best one, the fastest library and their ratios. At most
 /// `most_columns` wide, if the names allow it: times are left out first. Where there are very many rows only those of
 /// each layer's largest batch are shown, and a line says so.
-std::string story_text(const std::vector<Ladder>& ladders, const std::vector<CountedLadder>& counted,
-                       const DeviceTitle& title_of, std::size_t most_columns);
+std::string summary_text(const std::vector<Ladder>& ladders, const std::vector<CountedLadder>& counted,
+                         const DeviceTitle& title_of, std::size_t most_columns);
 
 /// One line each: stages that lose, other stages as fast as the best, faster stages that are less accurate, and how
 /// well the medians are known.
-std::vector<std::string> story_notes(const std::vector<Ladder>& ladders, const std::vector<CountedLadder>& counted);
+std::vector<std::string> summary_notes(const std::vector<Ladder>& ladders, const std::vector<CountedLadder>& counted);
 
 }  // namespace convladder

@@ -1,11 +1,11 @@
-#include "network/kept_network.hpp"
+#include "network/loaded_network.hpp"
 
 #include <algorithm>
 
 namespace convladder {
 
-KeptNetwork::KeptNetwork(Device& device, const Network& network, const std::vector<NetworkStep>& steps,
-                         const NetworkWeights& weights, int batch, int chunk)
+LoadedNetwork::LoadedNetwork(Device& device, const Network& network, const std::vector<NetworkStep>& steps,
+                             const NetworkWeights& weights, int batch, int chunk)
     : device_(device),
       image_elements_(network.input.elements()),
       classes_(network.layers.back().output.elements()),
@@ -20,7 +20,7 @@ KeptNetwork::KeptNetwork(Device& device, const Network& network, const std::vect
   device.wait();
 }
 
-void KeptNetwork::run(const ImageRing& images, float* scores) {
+void LoadedNetwork::run(const ImageRing& images, float* scores) {
   for (int first = 0; first < batch_; first += chunk_) {
     const int count = std::min(chunk_, batch_ - first);
     const PreparedNetwork& network = count == chunk_ ? whole_ : rest_;
@@ -33,7 +33,7 @@ void KeptNetwork::run(const ImageRing& images, float* scores) {
 }
 
 /// Copies the batch's images from `first` on to the device: in one piece, or in two where the ring ends between them.
-void KeptNetwork::copy_in(const ImageRing& images, int first, int count) {
+void LoadedNetwork::copy_in(const ImageRing& images, int first, int count) {
   for (int done = 0; done < count;) {
     const int at = (images.first + first + done) % images.of;
     const int now = std::min(count - done, images.of - at);

@@ -19,9 +19,9 @@ struct StageThatLoses {
 };
 
 /// The summary of a ladder, from its measured layer times or its predicted times. Fields without a value are none.
-struct LadderStory {
+struct LadderSummary {
   const RecordedCase* baseline = nullptr;         ///< the lowest rung, if it has a time
-  const RecordedCase* mission = nullptr;          ///< the last of stages 1 to 6, if it has a time
+  const RecordedCase* sixth = nullptr;            ///< the last of stages 1 to 6, if it has a time
   const RecordedCase* best = nullptr;             ///< the fastest stage that is at least as accurate as the baseline
   const RecordedCase* library = nullptr;          ///< the fastest that is no less accurate than the best stage
   std::string best_by;                            ///< "measured" or "predicted"; empty without a best one
@@ -29,22 +29,22 @@ struct LadderStory {
                                                   ///< measured
   std::vector<std::string> overlaps_best;         ///< stages whose intervals overlap the best one's
   std::vector<std::string> faster_less_accurate;  ///< stages that are faster than the best one, and less accurate
-  std::optional<double> mission_x_baseline;
+  std::optional<double> sixth_x_baseline;
   std::optional<double> best_x_baseline;
-  std::optional<double> best_x_mission;
+  std::optional<double> best_x_sixth;
   std::optional<double> best_percent_of_library;
   std::optional<double> best_percent_of_floor;
   std::vector<StageThatLoses> loses;
 };
 
-/// The story of stages that were timed.
-LadderStory story_of(const Ladder& ladder);
+/// The summary of stages that were timed.
+LadderSummary summary_of(const Ladder& ladder);
 
-/// The stages of one layer and batch on a device that counts, in ladder order. The story's times are predicted.
+/// The stages of one layer and batch on a device that counts, in ladder order. The summary's times are predicted.
 struct CountedLadder {
   std::vector<const RecordedCase*> cases;    ///< at least one, all of the same place
   std::map<std::string, std::string> below;  ///< by variant, the one it builds on
-  LadderStory story;
+  LadderSummary summary;
 
   /// The variant on which the case's builds; empty for the first one.
   std::string builds_on(const RecordedCase& one) const {

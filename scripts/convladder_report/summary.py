@@ -1,5 +1,5 @@
 """What the record says of each of its ladders in a few names and factors, and of each step in words, with the stages in
-the place of their names. It is read in convladder_charts/story.py."""
+the place of their names. It is read in convladder_charts/summary.py."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Callable, Optional
 from convladder_charts.json_text import Node
 from convladder_charts.record import Ladder, Record
 from convladder_charts.stage import Stage, printable, stages_of
-from convladder_charts.story import Story as RecordedStory
-from convladder_charts.story import of_ladder, steps_of
+from convladder_charts.summary import Summary as RecordedSummary
+from convladder_charts.summary import of_ladder, steps_of
 
 
 @dataclass(frozen=True)
@@ -36,11 +36,11 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Story:
+class Summary:
     """A ladder in short. Names are stages of the record; a factor is None where one of its sides has no time."""
 
     baseline: Optional[Stage]
-    mission: Optional[Stage]
+    sixth: Optional[Stage]
     best: Stage
     best_by: str
     gpu: str
@@ -49,7 +49,7 @@ class Story:
     less_accurate: tuple[Stage, ...]
     """Stages that are faster than the best, by giving up accuracy."""
     best_x_baseline: Optional[float]
-    best_x_mission: Optional[float]
+    best_x_sixth: Optional[float]
     percent_of_library: Optional[float]
     percent_of_floor: Optional[float]
     loses: tuple[Loss, ...]
@@ -58,13 +58,13 @@ class Story:
 
 @dataclass(frozen=True)
 class Told:
-    """One ladder with its story, if any stage of it has a time or a predicted one."""
+    """One ladder with its summary, if any stage of it has a time or a predicted one."""
 
     device: str
     family: str
     layer_name: str
     batch: int
-    story: Optional[Story]
+    summary: Optional[Summary]
     steps: tuple[Step, ...]
     place: str
 
@@ -93,15 +93,15 @@ def _told(node: Node, stages: dict[tuple[str, str], Stage], ladder: Optional[Lad
     def named(name: str) -> Stage:
         return stages.get((family, name)) or Stage(family, None, name, printable(name) or "(no name)")
 
-    read = ladder.story if ladder else of_ladder(node)
+    read = ladder.summary if ladder else of_ladder(node)
     return Told(printable(node.field("device").text()), printable(family),
                 f"{printable(node.field('network').text())}.{printable(node.field('layer').text())}",
-                node.field("batch").positive(), _story(read, named) if read else None,
+                node.field("batch").positive(), _summary(read, named) if read else None,
                 tuple(Step(named(one.variant), named(one.builds_on) if one.builds_on is not None else None, one.x, one.kind,
                            one.relieved, one.binds, one.place) for one in steps_of(node)), node.place)
 
 
-def _story(read: RecordedStory, named: Callable[[str], Stage]) -> Optional[Story]:
+def _summary(read: RecordedSummary, named: Callable[[str], Stage]) -> Optional[Summary]:
     """With the stages in the place of their names; None where no stage is best."""
     if read.best is None:
         return None
@@ -109,8 +109,8 @@ def _story(read: RecordedStory, named: Callable[[str], Stage]) -> Optional[Story
     def stage(name: Optional[str]) -> Optional[Stage]:
         return None if name is None else named(name)
 
-    return Story(
-        stage(read.baseline), stage(read.mission), named(read.best), read.best_by, read.gpu, stage(read.library),
+    return Summary(
+        stage(read.baseline), stage(read.sixth), named(read.best), read.best_by, read.gpu, stage(read.library),
         tuple(named(one) for one in read.overlaps), tuple(named(one) for one in read.less_accurate),
-        read.best_x_baseline, read.best_x_mission, read.best_percent_of_library, read.best_percent_of_floor,
+        read.best_x_baseline, read.best_x_sixth, read.best_percent_of_library, read.best_percent_of_floor,
         tuple(Loss(named(one.variant).title, named(one.builds_on).title, one.x) for one in read.loses), read.place)

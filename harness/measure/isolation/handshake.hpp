@@ -13,7 +13,7 @@ namespace convladder {
 /// A number that one process raises and another waits for. Short waits look again and again, so that no sleep and no
 /// waking is in a time; meanwhile they yield to whatever else could run on the processor. Where both have the same
 /// processors, the looking process could keep the other from going on: there the right patience is none.
-class HandoverNumber {
+class HandshakeNumber {
  public:
   /// Raises the number, and wakes a process that sleeps until then.
   void set(std::uint32_t value);
@@ -33,21 +33,21 @@ class HandoverNumber {
 };
 
 /// Patience for a process that gets ready, or that waits for one getting ready.
-inline constexpr HandoverNumber::Patience kForOther{.spin_ns = 200e3, .alone_ns = 20e3};
+inline constexpr HandshakeNumber::Patience kForOther{.spin_ns = 200e3, .alone_ns = 20e3};
 
-/// The page of a handover. The caller raises `wanted`, waits for `ready`, reads the clock, raises `begun`, and waits
+/// The page of a handshake. The caller raises `wanted`, waits for `ready`, reads the clock, raises `begun`, and waits
 /// for `done`.
-struct Handover {
-  alignas(64) HandoverNumber loaded;  ///< 1: the library is loaded, or a text says why it cannot be
-  alignas(64) HandoverNumber wanted;
-  alignas(64) HandoverNumber ready;
-  alignas(64) HandoverNumber begun;
-  alignas(64) HandoverNumber done;
+struct Handshake {
+  alignas(64) HandshakeNumber loaded;  ///< 1: the library is loaded, or a text says why it cannot be
+  alignas(64) HandshakeNumber wanted;
+  alignas(64) HandshakeNumber ready;
+  alignas(64) HandshakeNumber begun;
+  alignas(64) HandshakeNumber done;
 };
 
 /// The size of the memory that holds the page and, after it, a text.
-inline constexpr std::size_t kHandoverBytes = 64 << 10;
-std::string handover_text(const std::byte* memory);
-void set_handover_text(std::byte* memory, std::string_view text);
+inline constexpr std::size_t kHandshakeBytes = 64 << 10;
+std::string handshake_text(const std::byte* memory);
+void set_handshake_text(std::byte* memory, std::string_view text);
 
 }  // namespace convladder

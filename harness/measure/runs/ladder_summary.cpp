@@ -1,4 +1,4 @@
-#include "harness/measure/runs/ladder_story.hpp"
+#include "harness/measure/runs/ladder_summary.hpp"
 
 #include <algorithm>
 #include <array>
@@ -16,7 +16,7 @@ using Stages = std::vector<const RecordedCase*>;
 using TimeOf = std::function<std::optional<double>(const RecordedCase&)>;
 
 /// The last of stages 1 to 6; 0: the problem has no such stages.
-int story_rungs(const RecordedCase& one) { return one.size ? one.size->problem->story_rungs() : 0; }
+int introduction_rungs(const RecordedCase& one) { return one.size ? one.size->problem->introduction_rungs() : 0; }
 
 const RecordedCase* lowest_rung(const Stages& stages) {
   const auto found = std::ranges::find_if(stages, [](const RecordedCase* one) { return one->rung.has_value(); });
@@ -45,30 +45,30 @@ std::optional<double> x_of(const RecordedCase* one, const RecordedCase* other, c
 }
 
 /// The roles of the stages, and their ratios.
-LadderStory roles_of(const Stages& stages, const TimeOf& time_of) {
+LadderSummary roles_of(const Stages& stages, const TimeOf& time_of) {
   const auto only_timed = [&](const RecordedCase* one) { return one != nullptr && time_of(*one) ? one : nullptr; };
-  LadderStory story;
-  story.baseline = only_timed(lowest_rung(stages));
-  story.mission = only_timed(at_rung(stages, story_rungs(*stages.front())));
+  LadderSummary summary;
+  summary.baseline = only_timed(lowest_rung(stages));
+  summary.sixth = only_timed(at_rung(stages, introduction_rungs(*stages.front())));
   const RecordedCase* const first = lowest_rung(stages);
-  if (first == nullptr) return story;
-  story.best =
+  if (first == nullptr) return summary;
+  summary.best =
       fastest(stages, time_of, [&](const RecordedCase& one) { return one.rung && one.tolerance <= first->tolerance; });
-  if (story.best == nullptr) return story;
-  const double best_time = *time_of(*story.best);
-  story.library = fastest(stages, time_of, [&](const RecordedCase& one) {
-    return one.library() && one.tolerance <= story.best->tolerance;
+  if (summary.best == nullptr) return summary;
+  const double best_time = *time_of(*summary.best);
+  summary.library = fastest(stages, time_of, [&](const RecordedCase& one) {
+    return one.library() && one.tolerance <= summary.best->tolerance;
   });
   for (const RecordedCase* one : stages) {
     if (one->rung && one->tolerance > first->tolerance && time_of(*one) < best_time && time_of(*one)) {
-      story.faster_less_accurate.push_back(one->variant);
+      summary.faster_less_accurate.push_back(one->variant);
     }
   }
-  story.mission_x_baseline = x_of(story.mission, story.baseline, time_of);
-  story.best_x_baseline = x_of(story.best, story.baseline, time_of);
-  story.best_x_mission = x_of(story.best, story.mission, time_of);
-  story.best_percent_of_library = x_of(story.best, story.library, time_of, 100);
-  return story;
+  summary.sixth_x_baseline = x_of(summary.sixth, summary.baseline, time_of);
+  summary.best_x_baseline = x_of(summary.best, summary.baseline, time_of);
+  summary.best_x_sixth = x_of(summary.best, summary.sixth, time_of);
+  summary.best_percent_of_library = x_of(summary.best, summary.library, time_of, 100);
+  return summary;
 }
 
 std::optional<double> predicted_middle(const RecordedCase& one) {
@@ -78,25 +78,26 @@ std::optional<double> predicted_middle(const RecordedCase& one) {
 
 }  // namespace
 
-LadderStory story_of(const Ladder& ladder) {
+LadderSummary summary_of(const Ladder& ladder) {
   Stages stages;
   for (const LadderRow& row : ladder.rows) stages.push_back(row.of);
-  LadderStory story = roles_of(stages, layer_median);
-  if (story.best == nullptr) return story;
-  story.best_by = kind_of(ladder);
+  LadderSummary summary = roles_of(stages, layer_median);
+  if (summary.best == nullptr) return summary;
+  summary.best_by = kind_of(ladder);
   for (const LadderRow& row : ladder.rows) {
-    if (row.of == story.best) story.best_percent_of_floor = row.percent_of_floor;
+    if (row.of == summary.best) summary.best_percent_of_floor = row.percent_of_floor;
     if (!row.of->rung) continue;
-    const bool may_be_best = row.of != story.best && row.of->tolerance <= story.best->tolerance;
-    if (may_be_best && intervals_overlap(*row.of, *story.best) == true) story.overlaps_best.push_back(row.of->variant);
+    const bool may_be_best = row.of != summary.best && row.of->tolerance <= summary.best->tolerance;
+    if (may_be_best && intervals_overlap(*row.of, *summary.best) == true)
+      summary.overlaps_best.push_back(row.of->variant);
     const auto below =
         std::ranges::find(ladder.rows, row.builds_on, [](const LadderRow& one) { return one.of->variant; });
     if (below == ladder.rows.end() || row.x_previous.value_or(1) >= 1) continue;
     if (intervals_overlap(*row.of, *below->of) == false) {
-      story.loses.push_back({row.of->variant, row.builds_on, *row.x_previous});
+      summary.loses.push_back({row.of->variant, row.builds_on, *row.x_previous});
     }
   }
-  return story;
+  return summary;
 }
 
 std::vector<CountedLadder> counted_ladders_of(const std::vector<RecordedCase>& cases,
@@ -114,10 +115,10 @@ std::vector<CountedLadder> counted_ladders_of(const std::vector<RecordedCase>& c
     }
   }
   for (CountedLadder& ladder : ladders) {
-    ladder.story = roles_of(ladder.cases, predicted_middle);
-    if (ladder.story.best == nullptr) continue;
-    ladder.story.best_by = "predicted";
-    ladder.story.gpu = kUsualGpu;
+    ladder.summary = roles_of(ladder.cases, predicted_middle);
+    if (ladder.summary.best == nullptr) continue;
+    ladder.summary.best_by = "predicted";
+    ladder.summary.gpu = kUsualGpu;
   }
   return ladders;
 }

@@ -1,4 +1,4 @@
-#include "harness/measure/isolation/handover.hpp"
+#include "harness/measure/isolation/handshake.hpp"
 
 #include <linux/futex.h>
 #include <sched.h>
@@ -29,22 +29,22 @@ double ns_since(Clock::time_point begin) {
 
 }  // namespace
 
-void HandoverNumber::set(std::uint32_t value) {
+void HandshakeNumber::set(std::uint32_t value) {
   value_.store(value, std::memory_order_seq_cst);
   if (sleepers_.load(std::memory_order_seq_cst) == 0) return;
   syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&value_), FUTEX_WAKE, 1 << 10, nullptr, nullptr, 0);
 }
 
-std::string handover_text(const std::byte* memory) {
-  const auto* const text = reinterpret_cast<const char*>(memory + sizeof(Handover));
-  return {text, strnlen(text, kHandoverBytes - sizeof(Handover))};
+std::string handshake_text(const std::byte* memory) {
+  const auto* const text = reinterpret_cast<const char*>(memory + sizeof(Handshake));
+  return {text, strnlen(text, kHandshakeBytes - sizeof(Handshake))};
 }
 
-void set_handover_text(std::byte* memory, std::string_view text) {
-  text.copy(reinterpret_cast<char*>(memory + sizeof(Handover)), kHandoverBytes - sizeof(Handover) - 1);
+void set_handshake_text(std::byte* memory, std::string_view text) {
+  text.copy(reinterpret_cast<char*>(memory + sizeof(Handshake)), kHandshakeBytes - sizeof(Handshake) - 1);
 }
 
-bool HandoverNumber::wait(std::uint32_t value, Patience patience, const std::function<bool()>& goes_on) {
+bool HandshakeNumber::wait(std::uint32_t value, Patience patience, const std::function<bool()>& goes_on) {
   const auto begin = Clock::now();
   for (double waited = 0; waited < patience.spin_ns; waited = ns_since(begin)) {
     for (int look = 0; look < kLooksAtOnce; ++look) {

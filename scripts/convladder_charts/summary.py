@@ -41,15 +41,15 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Story:
+class Summary:
     """Stages by the variant's name, and factors of layer times; None where the record has none."""
 
     baseline: Optional[str] = None
-    mission: Optional[str] = None
+    sixth: Optional[str] = None
     best: Optional[str] = None
     library: Optional[str] = None
     best_x_baseline: Optional[float] = None
-    best_x_mission: Optional[float] = None
+    best_x_sixth: Optional[float] = None
     best_percent_of_library: Optional[float] = None
     best_percent_of_floor: Optional[float] = None
     best_by: str = "measured"
@@ -65,33 +65,33 @@ class Story:
         """Its key in style.ROLES."""
         if stage.is_library:
             return "library"
-        roles = {self.baseline: "baseline", self.mission: "mission", self.best: "best"}
+        roles = {self.baseline: "baseline", self.sixth: "sixth", self.best: "best"}
         return roles.get(stage.name, "") if stage.name else ""
 
 
-def of_ladder(ladder: Node) -> Story:
+def of_ladder(ladder: Node) -> Summary:
     """As the record tells it."""
-    story = ladder.field("story")
+    summary = ladder.field("summary")
 
     def several(name: str) -> tuple[str, ...]:
-        return tuple(one.text() for one in story.field(name).items())
+        return tuple(one.text() for one in summary.field(name).items())
 
-    return Story(
-        *(optional(story.field(name), Node.text) for name in ("baseline", "mission", "best", "library")),
-        *(optional(story.field(name), Node.number) for name in ("best_x_baseline", "best_x_mission",
-                                                                "best_percent_of_library", "best_percent_of_floor")),
-        best_by=printable(optional(story.field("best_by"), Node.text) or "measured"),
-        gpu=printable(optional(story.field("gpu"), Node.text) or ""),
+    return Summary(
+        *(optional(summary.field(name), Node.text) for name in ("baseline", "sixth", "best", "library")),
+        *(optional(summary.field(name), Node.number) for name in ("best_x_baseline", "best_x_sixth",
+                                                                  "best_percent_of_library", "best_percent_of_floor")),
+        best_by=printable(optional(summary.field("best_by"), Node.text) or "measured"),
+        gpu=printable(optional(summary.field("gpu"), Node.text) or ""),
         overlaps=several("overlaps_best"), less_accurate=several("faster_less_accurate"),
         loses=tuple(Loss(one.field("variant").text(), one.field("builds_on").text(), one.field("x").number())
-                    for one in story.field("loses").items()), place=story.place)
+                    for one in summary.field("loses").items()), place=summary.place)
 
 
 Place = tuple[str, str, str, str, int]
 """Device, family, network, layer and batch."""
 
 
-def by_place(root: Node) -> dict[Place, Story]:
+def by_place(root: Node) -> dict[Place, Summary]:
     """All of a record's, also of what a device counted; empty in a run that was cut off."""
     found = {}
     for ladder in root.field("ladders").items():
@@ -124,20 +124,20 @@ class Chosen:
         return f"{self.left_out} more stage{'s' * (self.left_out != 1)} in table.md" if self.left_out else ""
 
 
-def chosen(stages: Sequence[Stage], story: Story, gains: Mapping[str, Optional[float]], most: int = MOST,
+def chosen(stages: Sequence[Stage], summary: Summary, gains: Mapping[str, Optional[float]], most: int = MOST,
            more: int = 0) -> Chosen:
-    """All of a short ladder. Of a long one the mission's stages, the best with those that it builds on, the fastest
+    """All of a short ladder. Of a long one stages 1 to 6, the best with those that it builds on, the fastest
     library and a few others; where these are too many as well, of the best's path those that gained or lost most.
     `more` are not even asked for."""
     if len(stages) <= most:
         return Chosen(tuple(stages), more)
     by_name = {stage.name: stage for stage in stages}
-    mission = by_name.get(story.mission or "")
-    path = path_to(by_name, story.best)
-    libraries = sorted((stage.name for stage in stages if stage.is_library), key=lambda name: name != story.library)
+    sixth = by_name.get(summary.sixth or "")
+    path = path_to(by_name, summary.best)
+    libraries = sorted((stage.name for stage in stages if stage.is_library), key=lambda name: name != summary.library)
     kept = libraries[:most // 3]
-    kept += [name for name in (story.baseline, story.best, story.mission) if name in by_name and name]
-    wanted = [stage.name for stage in stages if mission and not stage.is_library and _rung(stage) <= _rung(mission)]
+    kept += [name for name in (summary.baseline, summary.best, summary.sixth) if name in by_name and name]
+    wanted = [stage.name for stage in stages if sixth and not stage.is_library and _rung(stage) <= _rung(sixth)]
     steps = sorted((name for name in path if name not in wanted), key=lambda name: -_size(gains.get(name)))
     rest = [] if path or wanted else [stage.name for stage in stages]
     for name in (*wanted, *steps, *rest):
@@ -156,12 +156,12 @@ def path_to(by_name: Mapping[str, Stage], name: Optional[str]) -> list[str]:
     return path
 
 
-def named(stages: Iterable[Stage], story: Story) -> dict[str, Stage]:
-    """The few that a chart names: baseline, the mission's last, the best and the fastest library, by role."""
+def named(stages: Iterable[Stage], summary: Summary) -> dict[str, Stage]:
+    """The few that a chart names: baseline, stage 6, the best and the fastest library, by role."""
     found: dict[str, Stage] = {}
     by_name = {stage.name: stage for stage in stages}
-    for role in ("baseline", "mission", "best", "library"):
-        stage = by_name.get(getattr(story, role) or "")
+    for role in ("baseline", "sixth", "best", "library"):
+        stage = by_name.get(getattr(summary, role) or "")
         if stage is not None and stage not in found.values():
             found[role] = stage
     return found

@@ -1,4 +1,4 @@
-#include "harness/measure/networks/network_story.hpp"
+#include "harness/measure/networks/network_summary.hpp"
 
 #include <gtest/gtest.h>
 
@@ -36,34 +36,34 @@ std::vector<NetworkResult> timed_cases(const std::map<std::string, double>& ns) 
 
 std::string name_of(const NetworkRow* row) { return row == nullptr ? "none" : row->of->planned.variants; }
 
-TEST(NetworkStory, TheBestIsTheFastestStageAndNeverALibrary) {
+TEST(NetworkSummary, TheBestIsTheFastestStageAndNeverALibrary) {
   if (find_variant(convolution_problem(), "cpu", "onednn") == nullptr)
     GTEST_SKIP() << "this build has no library beside the CPU's stages";
   const std::vector<NetworkResult> results = timed_cases(
       {{"memory-accumulation", 800.0}, {"compile-time", 200.0}, {"register-tile", 100.0}, {"onednn", 50.0}});
-  const std::vector<NetworkStory> stories = network_stories(results);
-  ASSERT_EQ(stories.size(), 1U);
-  EXPECT_EQ(name_of(stories[0].baseline), "memory-accumulation");
-  EXPECT_EQ(name_of(stories[0].mission), "compile-time");
-  EXPECT_EQ(name_of(stories[0].best), "register-tile");
-  EXPECT_EQ(name_of(stories[0].library), "onednn");
-  EXPECT_EQ(stories[0].best->op, 200.0) << "both convolutions, and nothing else";
-  EXPECT_EQ(stories[0].best->x_baseline, 8.0);
-  EXPECT_EQ(stories[0].best->percent_of_library, 50.0);
+  const std::vector<NetworkSummary> summaries = network_summaries(results);
+  ASSERT_EQ(summaries.size(), 1U);
+  EXPECT_EQ(name_of(summaries[0].baseline), "memory-accumulation");
+  EXPECT_EQ(name_of(summaries[0].sixth), "compile-time");
+  EXPECT_EQ(name_of(summaries[0].best), "register-tile");
+  EXPECT_EQ(name_of(summaries[0].library), "onednn");
+  EXPECT_EQ(summaries[0].best->op, 200.0) << "both convolutions, and nothing else";
+  EXPECT_EQ(summaries[0].best->x_baseline, 8.0);
+  EXPECT_EQ(summaries[0].best->percent_of_library, 50.0);
 }
 
-TEST(NetworkStory, WhatFailedTellsNothing) {
+TEST(NetworkSummary, WhatFailedTellsNothing) {
   std::vector<NetworkResult> results = timed_cases({{"memory-accumulation", 800.0}, {"compile-time", 200.0}});
   for (NetworkResult& result : results) {
     if (result.planned.variants == "compile-time") result.outcome.status = Status::incorrect;
   }
-  const std::vector<NetworkStory> stories = network_stories(results);
-  ASSERT_EQ(stories.size(), 1U);
-  EXPECT_EQ(name_of(stories[0].mission), "none");
-  EXPECT_EQ(name_of(stories[0].best), "memory-accumulation");
-  EXPECT_FALSE(stories[0].best->percent_of_library);
+  const std::vector<NetworkSummary> summaries = network_summaries(results);
+  ASSERT_EQ(summaries.size(), 1U);
+  EXPECT_EQ(name_of(summaries[0].sixth), "none");
+  EXPECT_EQ(name_of(summaries[0].best), "memory-accumulation");
+  EXPECT_FALSE(summaries[0].best->percent_of_library);
   results.front().outcome.status = results.back().outcome.status = Status::crashed;
-  EXPECT_TRUE(network_stories(results).empty());
+  EXPECT_TRUE(network_summaries(results).empty());
 }
 
 }  // namespace

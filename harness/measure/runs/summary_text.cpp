@@ -1,4 +1,4 @@
-#include "harness/measure/runs/story_text.hpp"
+#include "harness/measure/runs/summary_text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -18,10 +18,10 @@ namespace {
 
 constexpr std::size_t kMostRows = 12;  // of a table, before only the largest batches are shown
 
-/// A row of a table: a ladder's place, its story, and the figures by which its stages are compared.
+/// A row of a table: a ladder's place, its summary, and the figures by which its stages are compared.
 struct Told {
   const RecordedCase* place = nullptr;
-  LadderStory story;
+  LadderSummary summary;
   bool counted = false;
 };
 
@@ -56,62 +56,63 @@ std::string place_name(const RecordedCase& one) {
 }
 
 /// One column: its title, and its cell in a row.
-struct StoryColumn {
+struct LadderColumn {
   TextColumn column;
   std::function<std::string(const Told&)> cell;
   int importance = 2;  ///< columns of importance 1 are left out where there is little room
 };
 
 std::string best_name(const Told& told) {
-  const std::string sign(told.story.best->quality ? quality_sign(told.story.best->quality->mark) : "");
-  return told.story.best->variant + (sign.empty() ? "" : " " + sign);
+  const std::string sign(told.summary.best->quality ? quality_sign(told.summary.best->quality->mark) : "");
+  return told.summary.best->variant + (sign.empty() ? "" : " " + sign);
 }
 
-std::vector<StoryColumn> columns_for(const std::vector<Told>& rows) {
+std::vector<LadderColumn> columns_for(const std::vector<Told>& rows) {
   const Told& first = rows.front();
   const auto any = [&rows](auto has) { return std::ranges::any_of(rows, has); };
-  const auto with_mission = std::ranges::find_if(rows, [](const Told& told) { return told.story.mission != nullptr; });
-  const bool has_mission = with_mission != rows.end();
-  const bool has_library = any([](const Told& told) { return told.story.library != nullptr; });
-  const bool has_floor = any([](const Told& told) { return told.story.best_percent_of_floor.has_value(); });
+  const auto with_sixth = std::ranges::find_if(rows, [](const Told& told) { return told.summary.sixth != nullptr; });
+  const bool has_sixth = with_sixth != rows.end();
+  const bool has_library = any([](const Told& told) { return told.summary.library != nullptr; });
+  const bool has_floor = any([](const Told& told) { return told.summary.best_percent_of_floor.has_value(); });
   std::string (*const figure)(const RecordedCase*) = first.counted ? instructions_of : microseconds_of;
-  const int rungs = has_mission ? *with_mission->story.mission->rung : 0;
+  const int rungs = has_sixth ? *with_sixth->summary.sixth->rung : 0;
 
-  std::vector<StoryColumn> columns = {
+  std::vector<LadderColumn> columns = {
       {{is_size(*first.place) ? "size" : "layer", "", false}, [](const Told& t) { return place_name(*t.place); }},
       {{"batch", "", true}, [](const Told& t) { return std::to_string(t.place->batch); }},
-      {{"stage 1", "", true}, [figure](const Told& t) { return figure(t.story.baseline); }, 1}};
-  if (has_mission)
+      {{"stage 1", "", true}, [figure](const Told& t) { return figure(t.summary.baseline); }, 1}};
+  if (has_sixth)
     columns.push_back(
-        {{fmt::format("stage {}", rungs), "", true}, [figure](const Told& t) { return figure(t.story.mission); }, 1});
-  columns.push_back({{"best", "", true}, [figure](const Told& t) { return figure(t.story.best); }});
+        {{fmt::format("stage {}", rungs), "", true}, [figure](const Told& t) { return figure(t.summary.sixth); }, 1});
+  columns.push_back({{"best", "", true}, [figure](const Told& t) { return figure(t.summary.best); }});
   columns.push_back({{"which", "", false}, best_name});
   if (has_library) {
-    columns.push_back({{"library", "", true}, [figure](const Told& t) { return figure(t.story.library); }, 1});
+    columns.push_back({{"library", "", true}, [figure](const Told& t) { return figure(t.summary.library); }, 1});
   }
   if (first.counted) {
-    columns.push_back({{"µs", "", true}, [](const Told& t) { return predicted_of(t.story.best, t.story.gpu); }, 1});
+    columns.push_back({{"µs", "", true}, [](const Told& t) { return predicted_of(t.summary.best, t.summary.gpu); }, 1});
   }
-  columns.push_back({{"x 1", "", true}, [](const Told& t) { return factor_text(t.story.best_x_baseline); }});
-  if (has_mission) {
+  columns.push_back({{"x 1", "", true}, [](const Told& t) { return factor_text(t.summary.best_x_baseline); }});
+  if (has_sixth) {
     columns.push_back(
-        {{fmt::format("x {}", rungs), "", true}, [](const Told& t) { return factor_text(t.story.best_x_mission); }});
+        {{fmt::format("x {}", rungs), "", true}, [](const Told& t) { return factor_text(t.summary.best_x_sixth); }});
   }
   if (has_library) {
     columns.push_back(
-        {{"%lib", "", true}, [](const Told& t) { return percent_text(t.story.best_percent_of_library); }});
+        {{"%lib", "", true}, [](const Told& t) { return percent_text(t.summary.best_percent_of_library); }});
   }
   if (has_floor) {
-    columns.push_back({{"floor", "", true}, [](const Told& t) { return percent_text(t.story.best_percent_of_floor); }});
+    columns.push_back(
+        {{"floor", "", true}, [](const Told& t) { return percent_text(t.summary.best_percent_of_floor); }});
   }
   return columns;
 }
 
-std::string table_of(const std::vector<Told>& rows, const std::vector<StoryColumn>& columns, bool all,
+std::string table_of(const std::vector<Told>& rows, const std::vector<LadderColumn>& columns, bool all,
                      std::size_t most_columns) {
   std::vector<TextColumn> titles;
   std::vector<std::vector<std::string>> cells(rows.size());
-  for (const StoryColumn& one : columns) {
+  for (const LadderColumn& one : columns) {
     if (!all && one.importance < 2) continue;
     titles.push_back(one.column);
     for (std::size_t i = 0; i < rows.size(); ++i) cells[i].push_back(one.cell(rows[i]));
@@ -155,9 +156,9 @@ std::string heading(const std::vector<Told>& rows, const DeviceTitle& title_of) 
   std::string text =
       fmt::format("{}: {}; ", first.place->family == "cpu" ? "CPU" : "CUDA", title_of(first.place->device));
   if (first.counted) {
-    text += fmt::format("1000 warp instructions per {} (counted); µs, x N (predicted, {})", item, first.story.gpu);
+    text += fmt::format("1000 warp instructions per {} (counted); µs, x N (predicted, {})", item, first.summary.gpu);
   } else {
-    text += fmt::format("{}: µs per {}; x N: times as fast as stage N", first.story.best_by, item);
+    text += fmt::format("{}: µs per {}; x N: times as fast as stage N", first.summary.best_by, item);
   }
   return text;
 }
@@ -165,7 +166,7 @@ std::string heading(const std::vector<Told>& rows, const DeviceTitle& title_of) 
 std::string family_text(std::vector<Told> rows, const DeviceTitle& title_of, std::size_t most_columns) {
   const std::size_t all_rows = rows.size();
   if (rows.size() > kMostRows) rows = largest_batches(rows);
-  const std::vector<StoryColumn> columns = columns_for(rows);
+  const std::vector<LadderColumn> columns = columns_for(rows);
   std::string table = table_of(rows, columns, true, most_columns);
   if (widest_line(table) > most_columns) table = table_of(rows, columns, false, most_columns);
   std::string text = "\n" + hanging("", heading(rows, title_of), most_columns) + table;
@@ -200,25 +201,25 @@ std::string some_of(const std::set<std::string>& names) {
 
 }  // namespace
 
-std::string story_text(const std::vector<Ladder>& ladders, const std::vector<CountedLadder>& counted,
-                       const DeviceTitle& title_of, std::size_t most_columns) {
+std::string summary_text(const std::vector<Ladder>& ladders, const std::vector<CountedLadder>& counted,
+                         const DeviceTitle& title_of, std::size_t most_columns) {
   std::map<std::tuple<bool, std::string, std::string>, std::vector<Told>> families;
   for (const Ladder& ladder : ladders) {
     const RecordedCase& first = *ladder.rows.front().of;
-    LadderStory story = story_of(ladder);
-    if (story.best != nullptr) families[{false, first.device, first.family}].push_back({&first, std::move(story)});
+    LadderSummary summary = summary_of(ladder);
+    if (summary.best != nullptr) families[{false, first.device, first.family}].push_back({&first, std::move(summary)});
   }
   for (const CountedLadder& ladder : counted) {
     const RecordedCase& first = *ladder.cases.front();
-    if (ladder.story.best != nullptr)
-      families[{true, first.device, first.family}].push_back({&first, ladder.story, true});
+    if (ladder.summary.best != nullptr)
+      families[{true, first.device, first.family}].push_back({&first, ladder.summary, true});
   }
   std::string text;
   for (const auto& [key, rows] : families) text += family_text(rows, title_of, most_columns);
   return text;
 }
 
-std::vector<std::string> story_notes(const std::vector<Ladder>& ladders, const std::vector<CountedLadder>& counted) {
+std::vector<std::string> summary_notes(const std::vector<Ladder>& ladders, const std::vector<CountedLadder>& counted) {
   std::map<std::pair<std::string, std::string>, std::vector<double>> losers;  // by the stage and the one it builds on
   std::set<std::string> level;
   std::set<std::string> less_accurate;
@@ -226,15 +227,15 @@ std::vector<std::string> story_notes(const std::vector<Ladder>& ladders, const s
   std::size_t shared = 0;
   std::vector<double> half_widths;
   std::vector<double> sample_counts;
-  const auto take = [&](const LadderStory& story) {
-    for (const StageThatLoses& one : story.loses) losers[{one.variant, one.builds_on}].push_back(one.x);
-    less_accurate.insert(story.faster_less_accurate.begin(), story.faster_less_accurate.end());
-    told += story.best != nullptr && story.best_by == "measured" ? 1 : 0;
-    shared += story.overlaps_best.empty() ? 0 : 1;
-    level.insert(story.overlaps_best.begin(), story.overlaps_best.end());
+  const auto take = [&](const LadderSummary& summary) {
+    for (const StageThatLoses& one : summary.loses) losers[{one.variant, one.builds_on}].push_back(one.x);
+    less_accurate.insert(summary.faster_less_accurate.begin(), summary.faster_less_accurate.end());
+    told += summary.best != nullptr && summary.best_by == "measured" ? 1 : 0;
+    shared += summary.overlaps_best.empty() ? 0 : 1;
+    level.insert(summary.overlaps_best.begin(), summary.overlaps_best.end());
   };
   for (const Ladder& ladder : ladders) {
-    take(story_of(ladder));
+    take(summary_of(ladder));
     for (const LadderRow& row : ladder.rows) {
       if (!row.of->time || row.of->time->is_predicted) continue;
       sample_counts.push_back(static_cast<double>(row.of->time->samples.size()));
@@ -243,7 +244,7 @@ std::vector<std::string> story_notes(const std::vector<Ladder>& ladders, const s
       }
     }
   }
-  for (const CountedLadder& ladder : counted) take(ladder.story);
+  for (const CountedLadder& ladder : counted) take(ladder.summary);
 
   std::vector<std::string> notes;
   for (const auto& [stages, factors] : losers) {
