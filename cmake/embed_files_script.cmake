@@ -21,7 +21,7 @@ foreach(file IN LISTS FILES)
   math(EXPR number "${number} + 1")
 endforeach()
 
-set(source "#include \"support/embedded_file.hpp\"\n")
+set(source "#include \"support/file_bytes.hpp\"\n")
 if(INCLUDE)
   string(APPEND source "#include \"${INCLUDE}\"\n")
 endif()

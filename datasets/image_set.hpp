@@ -1,4 +1,4 @@
-// Grey images with labels, from which the networks' inputs are made.
+// Grey images with labels, and the batches of them that networks take.
 #pragma once
 
 #include <cstdint>
@@ -23,5 +23,9 @@ struct ImageSet {
     return pixels.data() + static_cast<std::size_t>(index) * height * width;
   }
 };
+
+/// Writes `count` images from the set's image `first` on to `to`, NCHW floats: resized bilinearly, raw 0..255, the grey
+/// value in every channel. A set with fewer images begins again from its first.
+void fill_image_batch(const ImageSet& images, int first, int count, int channels, int height, int width, float* to);
 
 }  // namespace convladder

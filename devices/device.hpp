@@ -14,7 +14,6 @@
 #include <utility>
 #include <vector>
 
-#include "devices/activity.hpp"
 #include "devices/kernel_launch.hpp"
 
 namespace convladder {
@@ -110,6 +109,23 @@ struct GridWindow {
   unsigned first = 0;
   unsigned count = 0;
   unsigned of = 0;  ///< 0: the window counts places on the grid's x axis, whatever the launch says
+};
+
+/// The groups of activities; a profile has a table for each. The first two come from a GPU's profiling interface, the
+/// others from the clocks of the device and of the host.
+namespace activity_group {
+inline constexpr std::string_view kGpu = "GPU activities";
+inline constexpr std::string_view kApi = "API calls";
+inline constexpr std::string_view kLayers = "layers";
+inline constexpr std::string_view kHost = "host phases";
+}  // namespace activity_group
+
+/// An entry of the timeline of a device, as a profiler would list it: a kernel, a copy, a call, a layer or a phase.
+struct Activity {
+  std::string group;    ///< activity_group::…
+  std::string name;     ///< "void conv_shared_memory(float const*, …)", "[CUDA memcpy HtoD]", "cudaMalloc", "conv1"
+  double start_ns = 0;  ///< on one clock for all activities of a recording
+  double duration_ns = 0;  ///< measured
 };
 
 /// A place where convolutions run. Every failure is an exception: `DeviceError` for a launch or a copy that failed.

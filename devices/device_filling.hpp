@@ -8,7 +8,6 @@
 #include <limits>
 #include <type_traits>
 
-#include "support/host_device.hpp"
 #include "support/random_bits.hpp"
 
 namespace convladder {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "support/embedded_file.hpp"
+#include "support/file_bytes.hpp"
 
 namespace convladder {
 

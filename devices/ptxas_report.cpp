@@ -6,16 +6,10 @@
 #include <optional>
 #include <string>
 
+#include "support/text.hpp"
+
 namespace convladder {
 namespace {
-
-constexpr std::string_view whitespace = " \t\r";
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(whitespace);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(whitespace) - first + 1);
-}
 
 /// The text between the next pair of single quotes at or after `position`, which moves behind it.
 std::optional<std::string_view> quoted(std::string_view line, std::size_t& position) {

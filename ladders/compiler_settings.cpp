@@ -6,7 +6,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "support/split.hpp"
+#include "support/text.hpp"
 
 namespace convladder {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "support/printable.hpp"
-#include "support/split.hpp"
+#include "support/text.hpp"
 #include "support/text_table.hpp"
 
 namespace convladder {

@@ -8,9 +8,9 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "ladders/letters.hpp"
 #include "support/nearest_name.hpp"
 #include "support/printable.hpp"
+#include "support/text.hpp"
 
 namespace convladder {
 namespace {

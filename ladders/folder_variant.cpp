@@ -12,7 +12,6 @@
 
 #include "devices/device_error.hpp"
 #include "ladders/launch_plan.hpp"
-#include "ladders/stage_host.hpp"
 #include "support/printable.hpp"
 
 namespace convladder {

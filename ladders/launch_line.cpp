@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "ladders/letters.hpp"
 #include "support/json_text.hpp"
 #include "support/nearest_name.hpp"
 #include "support/printable.hpp"
+#include "support/text.hpp"
 
 namespace convladder {
 namespace {

@@ -12,10 +12,10 @@
 #include <type_traits>
 #include <utility>
 
-#include "ladders/letters.hpp"
 #include "support/file_bytes.hpp"
 #include "support/json_place.hpp"
 #include "support/json_text.hpp"
+#include "support/text.hpp"
 
 namespace convladder {
 namespace {

@@ -2,6 +2,7 @@
 // fields.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -12,6 +13,9 @@
 #include "support/element_type.hpp"
 
 namespace convladder {
+
+/// Characters of a name in a folder: of a problem, a dimension, a tensor, a parameter.
+inline constexpr std::size_t kLongestLadderName = 60;
 
 enum class TensorRole : std::uint8_t {
   in,     ///< read

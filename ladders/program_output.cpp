@@ -17,8 +17,7 @@
 #include "ladders/process_family.hpp"
 #include "support/confinement/left_processes.hpp"
 #include "support/errors.hpp"
-#include "support/machine_fault.hpp"
-#include "support/null_terminated.hpp"
+#include "support/text.hpp"
 
 namespace convladder {
 namespace {

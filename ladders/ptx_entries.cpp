@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "ladders/letters.hpp"
+#include "support/text.hpp"
 
 namespace convladder {
 namespace {

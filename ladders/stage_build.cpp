@@ -19,7 +19,7 @@
 #include "support/file_bytes.hpp"
 #include "support/printable.hpp"
 #include "support/sha256.hpp"
-#include "support/split.hpp"
+#include "support/text.hpp"
 
 namespace convladder {
 namespace {

@@ -8,11 +8,11 @@
 #include <stdexcept>
 #include <utility>
 
-#include "ladders/letters.hpp"
 #include "support/errors.hpp"
 #include "support/json_text.hpp"
 #include "support/nearest_name.hpp"
 #include "support/printable.hpp"
+#include "support/text.hpp"
 
 namespace convladder {
 namespace {
@@ -115,11 +115,11 @@ class StageReader {
         line.remove_prefix(1);
         const std::string_view word = take_word(line);
         read_word(word, line);
-      } else if (!line.empty() || !stage_.story.empty()) {
-        stage_.story += fmt::format("{}\n", printable(line));
+      } else if (!line.empty() || !stage_.description.empty()) {
+        stage_.description += fmt::format("{}\n", printable(line));
       }
     }
-    while (stage_.story.ends_with('\n')) stage_.story.pop_back();
+    while (stage_.description.ends_with('\n')) stage_.description.pop_back();
   }
 
  private:

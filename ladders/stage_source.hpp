@@ -9,7 +9,7 @@
 //   // @requires mod(M, 128) == 0
 //   // @launch tiles grid(div(N + 31, 32), div(M + 7, 8)) block(32, 8) shared(4 * TILE * K) args(a, b, c, M, N, K)
 //   //
-//   // The story, as long as it needs to be.
+//   // The description, as long as it needs to be.
 //
 // @launch is for a source with kernels and no `solve`: always in PTX, in CUDA C++ if one likes. Several are launched in
 // their order (launch_plan.hpp).
@@ -44,7 +44,7 @@ struct StageSource {
   std::vector<std::string> libraries;  ///< the libraries that it is linked with: "cublas" for -lcublas
   std::vector<std::string> needs;      ///< expressions of the dimensions; all are nonzero for a size that it can run
   std::vector<StageLaunch> launches;   ///< the launches that replace a call of `solve`; empty where that is called
-  std::string story;                   ///< the rest of the comment, without its marks
+  std::string description;             ///< the rest of the comment, without its marks
 
   /// The family of devices that it runs on: "cpu", "cuda".
   const char* family() const { return language == StageLanguage::cpp ? "cpu" : "cuda"; }

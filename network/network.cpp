@@ -8,7 +8,6 @@
 #include <set>
 #include <utility>
 
-#include "support/embedded_file.hpp"
 #include "support/file_bytes.hpp"
 #include "support/json_place.hpp"
 #include "support/json_text.hpp"

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "variants/activation_shape.hpp"
+#include "variants/layer_shapes.hpp"
 #include "variants/problem_size.hpp"
 
 namespace convladder {

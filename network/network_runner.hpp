@@ -16,7 +16,6 @@
 #include <string_view>
 #include <vector>
 
-#include "devices/activity.hpp"
 #include "devices/device.hpp"
 #include "network/network_steps.hpp"
 #include "network/weights.hpp"

@@ -13,6 +13,15 @@ namespace convladder {
 
 double NetworkStep::tolerance() const { return whole != nullptr ? whole->tolerance(*this) : variant->tolerance(); }
 
+double library_tolerance(const NetworkStep& step) {
+  constexpr double kProduct = 5e-6;
+  constexpr double kElementwise = 2e-6;
+  if (step.is_fully_connected()) return kProduct;
+  if (step.kind != StepKind::layer_operator) return kFloat32Tolerance;
+  const bool exact = step.source->type == LayerType::max_pool || step.source->type == LayerType::relu;
+  return exact ? 0 : kElementwise;
+}
+
 ProblemTensors step_tensors(const ProblemSize& size, const LayerWeights& weights, const float* input, float* output) {
   const Problem& problem = *size.problem;
   ProblemTensors tensors;

@@ -57,6 +57,11 @@ struct NetworkStep {
   bool is_fully_connected() const { return source->type == LayerType::fully_connected; }
 };
 
+/// The accuracy required of a step that a library does within a whole network.
+/// The largest allowed |error| / magnitude: convolutions in float32's class, sums of fully connected layers in one
+/// chain (variants/fully_connected/cpu/onednn_fully_connected.cpp), tanh and softmax by the library's own polynomials.
+double library_tolerance(const NetworkStep& step);
+
 /// The tensors of a call; the layer's weights are on the host.
 ProblemTensors step_tensors(const ProblemSize& size, const LayerWeights& weights, const float* input, float* output);
 

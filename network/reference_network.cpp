@@ -5,7 +5,7 @@
 #include <limits>
 #include <span>
 
-#include "variants/float32.hpp"
+#include "variants/accuracy.hpp"
 #include "variants/problem.hpp"
 
 namespace convladder {
@@ -197,6 +197,16 @@ std::vector<ReferencePrediction> ReferenceNetwork::predictions(int count, const 
     if (progress) progress(first + images_now);
   }
   return predictions;
+}
+
+void upstream_activations(const Network& network, std::size_t layer_index, int count, const float* images,
+                          std::uint64_t seed, float* activations) {
+  NetworkWeights weights;
+  for (std::size_t i = 0; i < layer_index; ++i) {
+    const Layer& layer = network.layers[i];
+    if (has_weights(layer)) weights.layers[layer.name] = initial_layer_weights(network, i, seed);
+  }
+  ReferenceNetwork(network, weights).activations(layer_index, count, images, activations);
 }
 
 }  // namespace convladder

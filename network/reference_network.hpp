@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <vector>
 
@@ -48,6 +49,11 @@ class ReferenceNetwork {
   const Network& network_;
   const NetworkWeights& weights_;
 };
+
+/// Runs `count` images (NCHW, of the network's input shape) through the layers before `layer_index`, with the weights
+/// that `initial_weights(network, seed)` gives them, and writes what enters that layer to `activations` (NCHW).
+void upstream_activations(const Network& network, std::size_t layer_index, int count, const float* images,
+                          std::uint64_t seed, float* activations);
 
 /// The largest value's index, of equal ones the first; a NaN is never the largest. 0 if all are NaN.
 int largest_index(const float* values, std::size_t count);

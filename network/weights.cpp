@@ -211,11 +211,11 @@ NetworkWeights parse_weights(const Network& network, std::span<const std::uint8_
   NetworkWeights result{.name = name_of(content.metadata, file),
                         .layers = {},
                         .sha256 = sha256_hex(bytes),
-                        .story = {.network = said(content.metadata, "network"),
-                                  .dataset = said(content.metadata, "dataset"),
-                                  .trained_on = said(content.metadata, "images"),
-                                  .held_out = said(content.metadata, "result"),
-                                  .from = "from a file"}};
+                        .origin = {.network = said(content.metadata, "network"),
+                                   .dataset = said(content.metadata, "dataset"),
+                                   .trained_on = said(content.metadata, "images"),
+                                   .held_out = said(content.metadata, "result"),
+                                   .from = "from a file"}};
   TensorTaker tensors(std::move(content.tensors), file);
   for (const Layer& layer : network.layers) {
     if (!has_weights(layer)) continue;

@@ -35,7 +35,7 @@ struct LayerWeights {
 };
 
 /// The origin of trained weights, as their file gives it; a field is empty where it does not.
-struct WeightsStory {
+struct WeightsOrigin {
   std::string network;     ///< "lenet72": on a grid another network's weights may fit
   std::string dataset;     ///< "mnist"
   std::string trained_on;  ///< "60000 images of MNIST train, tested on 10000 of MNIST test"
@@ -47,7 +47,7 @@ struct NetworkWeights {
   std::string name;                            ///< as shown: "lenet86 mnist high", "random, seed 1", or a file's name
   std::map<std::string, LayerWeights> layers;  ///< by layer name; only layers that have weights
   std::string sha256;                          ///< of the file they come from; empty if there is none
-  WeightsStory story = {};
+  WeightsOrigin origin = {};
 };
 
 /// Whether a layer has weights: convolutions and fully connected layers do.

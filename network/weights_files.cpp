@@ -7,8 +7,8 @@
 
 #include "datasets/catalogue.hpp"
 #include "datasets/idx_reader.hpp"
-#include "support/embedded_file.hpp"
 #include "support/errors.hpp"
+#include "support/file_bytes.hpp"
 
 namespace convladder {
 
@@ -61,23 +61,23 @@ std::optional<NetworkWeights> find_weights(const Network& network, const std::st
   const fs::path cached = weights_cache_folder() / name;
   if (cached.is_absolute() && fs::exists(cached, error)) {
     NetworkWeights weights = load_cached(network, cached);
-    const WeightsStory& story = weights.story;
+    const WeightsOrigin& origin = weights.origin;
     const auto differs = [](const std::string& said, const std::string& wanted) {
       return !said.empty() && said != wanted;
     };
-    if (differs(story.network, network.name) || differs(story.dataset, dataset)) {
+    if (differs(origin.network, network.name) || differs(origin.dataset, dataset)) {
       throw UserError(fmt::format(
           "{}: by its name these are weights of {} for {} images, but it was trained for {} on {} images; {}",
-          cached.string(), network.name, dataset, story.network, story.dataset, kRemedy));
+          cached.string(), network.name, dataset, origin.network, origin.dataset, kRemedy));
     }
-    weights.story.from = "in the cache";
+    weights.origin.from = "in the cache";
     return weights;
   }
   const auto built_in = std::ranges::find(embedded_weights(), name, &EmbeddedFile::name);
   if (built_in == embedded_weights().end()) return std::nullopt;
   const auto* const bytes = reinterpret_cast<const std::uint8_t*>(built_in->content.data());
   NetworkWeights weights = parse_weights(network, {bytes, built_in->content.size()}, name);
-  weights.story.from = "built in";
+  weights.origin.from = "built in";
   return weights;
 }
 

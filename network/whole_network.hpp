@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "network/weights.hpp"
-#include "variants/variant_info.hpp"
+#include "variants/registration.hpp"
 
 namespace convladder {
 

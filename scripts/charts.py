@@ -133,7 +133,7 @@ def _parser() -> argparse.ArgumentParser:
                         help="only these layers, comma-separated, as in lenet72.conv2")
     parser.add_argument("--batch", type=int, metavar="N",
                         help="the batch of ladders and counts "
-                             "(default: the largest one at which the story's stages have a figure)")
+                             "(default: the largest one at which the summary's stages have a figure)")
     parser.add_argument("--gpu", metavar="NAME", help="the GPU whose roofline is drawn (default: h100)")
     parser.add_argument("--table", action="store_true", help="print the table too")
     return parser

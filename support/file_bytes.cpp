@@ -17,7 +17,6 @@
 #include <string_view>
 
 #include "support/errors.hpp"
-#include "support/machine_fault.hpp"
 
 namespace convladder {
 namespace {

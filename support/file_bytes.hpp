@@ -63,4 +63,10 @@ void remove_unfinished_files(const std::filesystem::path& path) noexcept;
 /// Removes the file that is being written, if one is. For a signal handler that ends the program.
 void remove_file_being_written() noexcept;
 
+/// A file that is built into the program by cmake/EmbedFiles.cmake.
+struct EmbeddedFile {
+  std::string name;  ///< base name, "lenet28.json"
+  std::string content;
+};
+
 }  // namespace convladder

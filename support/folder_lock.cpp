@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "support/errors.hpp"
-#include "support/machine_fault.hpp"
 
 namespace convladder {
 namespace {

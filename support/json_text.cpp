@@ -107,4 +107,8 @@ std::string short_json(const ordered_json& value) {
 
 std::string in_quotes(std::string_view text) { return short_json(text); }
 
+nlohmann::ordered_json text_or_null(std::string_view text) {
+  return text.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(text);
+}
+
 }  // namespace convladder

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -23,5 +24,12 @@ std::string json_line(const nlohmann::ordered_json& json);
 std::string short_json(const nlohmann::ordered_json& value);
 /// As `short_json`, for a text: in quotes.
 std::string in_quotes(std::string_view text);
+/// A value that may be missing, then null. Whoever calls it includes the JSON library.
+template <typename T, typename Json = nlohmann::ordered_json>
+Json or_null(const std::optional<T>& value) {
+  return value ? Json(*value) : Json();
+}
+/// The text, or null for an empty one, which means a missing one.
+nlohmann::ordered_json text_or_null(std::string_view text);
 
 }  // namespace convladder

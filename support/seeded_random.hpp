@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -39,6 +40,14 @@ void shuffle(std::vector<T>& values, SeededRandom& random) {
   for (std::size_t last = values.size(); last-- > 1;) {
     std::swap(values[last], values[static_cast<std::size_t>(random.between(0, static_cast<int>(last)))]);
   }
+}
+
+/// A hash of text that is the same on every machine and with every library, unlike std::hash, so that seeds can be made
+/// of names: FNV-1a, 64 bits (Fowler, Noll, Vo; RFC 9923). For random numbers, not for protection against attacks.
+constexpr std::uint64_t text_hash(std::string_view text) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (const char one : text) hash = (hash ^ static_cast<unsigned char>(one)) * 0x100000001b3;
+  return hash;
 }
 
 }  // namespace convladder

@@ -13,7 +13,6 @@
 #include <string>
 
 #include "support/errors.hpp"
-#include "support/machine_fault.hpp"
 #include "support/printable.hpp"
 
 namespace convladder {

@@ -191,4 +191,13 @@ std::string text_table(const std::vector<TextColumn>& columns, const std::vector
   return text;
 }
 
+std::string csv_quoted(const std::string& text) {
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"') quoted += '"';
+    quoted += c;
+  }
+  return quoted + '"';
+}
+
 }  // namespace convladder

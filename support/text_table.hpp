@@ -39,4 +39,7 @@ std::string notes_text(const std::vector<std::string>& notes);
 /// A number with its noun: "1 case", "2 cases"; `many` is the plural if that is not `one` with an s.
 std::string plural(std::size_t count, std::string_view one, std::string_view many = "");
 
+/// The text as a quoted field of comma-separated values (RFC 4180).
+std::string csv_quoted(const std::string& text);
+
 }  // namespace convladder

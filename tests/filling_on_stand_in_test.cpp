@@ -11,7 +11,7 @@
 
 #include "devices/cpu/cpu_device.hpp"
 #include "devices/cuda/cuda_device.hpp"
-#include "devices/cuda/filling.hpp"
+#include "devices/cuda/own_kernels.hpp"
 #include "harness/measure/verification/changed_input.hpp"
 #include "harness/measure/verification/output_probe.hpp"
 #include "variants/convolution/conv_shape.hpp"

@@ -1,5 +1,5 @@
 // Counters that are published for a large batch are those of the batch executed whole: of our variants, which are
-// scaled, and of strangers' (seeded_cuda/image_places.cu), whatever they say about their blocks.
+// scaled, and of other programs' (seeded_cuda/image_places.cu), whatever they say about their blocks.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

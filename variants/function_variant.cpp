@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "variants/device_constants.hpp"
+#include "variants/variant.hpp"
 
 namespace convladder {
 namespace {

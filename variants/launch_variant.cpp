@@ -3,9 +3,9 @@
 #include <utility>
 
 #include "devices/kernel_resources.hpp"
-#include "variants/device_constants.hpp"
-#include "variants/launch_limits.hpp"
+#include "variants/kernel_launches.hpp"
 #include "variants/problem.hpp"
+#include "variants/variant.hpp"
 
 namespace convladder {
 namespace {
@@ -136,12 +136,4 @@ const Variant& launch_variant(VariantLaunches launches, double tolerance,
 }
 
 // Every block has at least one element of a tensor in memory, and no GPU's memory has 2^31 blocks of them.
-Dim3 element_grid(std::size_t elements) { return {static_cast<unsigned>((elements - 1) / kElementThreads + 1), 1, 1}; }
-
-Dim3 item_grid(int items, std::size_t elements) {
-  return {static_cast<unsigned>(items) * static_cast<unsigned>(blocks_per_item(elements)), 1, 1};
-}
-
-int blocks_per_item(std::size_t elements) { return ceil_div(static_cast<int>(elements), kElementThreads); }
-
 }  // namespace convladder

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "variants/activation_shape.hpp"
+#include "variants/layer_shapes.hpp"
 #include "variants/problem.hpp"
 
 namespace convladder {

@@ -15,12 +15,11 @@
 #include <vector>
 
 #include "support/seeded_random.hpp"
-#include "variants/activation_shape.hpp"
-#include "variants/float32.hpp"
+#include "variants/accuracy.hpp"
+#include "variants/layer_shapes.hpp"
 #include "variants/linear_reference.hpp"
 #include "variants/problem_size.hpp"
 #include "variants/problem_tensors.hpp"
-#include "variants/reference_output.hpp"
 
 namespace convladder {
 
@@ -60,7 +59,7 @@ class Problem {
   virtual std::vector<int> default_batches() const { return {10, 100, 1000}; }
 
   /// The last rung of the ladder's introduction, which is stages 1 to this one; 0 if there is none.
-  virtual int story_rungs() const { return 0; }
+  virtual int introduction_rungs() const { return 0; }
 
   /// Elements of one item's input and output, if each item has one float32 input and one float32 output.
   virtual std::int64_t input_elements(const ProblemSize& size) const {

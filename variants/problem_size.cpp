@@ -7,14 +7,13 @@
 #include <set>
 #include <stdexcept>
 
+#include "support/text.hpp"
 #include "variants/problem.hpp"
 
 namespace convladder {
 namespace {
 
 constexpr double kMostElements = 2147483648.0;  // of an item or a constant: kernels index inside them with 32 bits
-
-bool is_letter(char one) { return one >= 'A' && one <= 'Z'; }
 
 std::string expected_text(const Problem& problem) {
   std::string text;
@@ -131,7 +130,7 @@ ProblemSize parse_size(const Problem& problem, std::string_view text) {
   for (const Dimension& one : dimensions) size.values.push_back(one.usual.value_or(0));
   for (std::size_t at = 0; at < text.size();) {
     std::size_t end = at;
-    while (end < text.size() && is_letter(text[end])) ++end;
+    while (end < text.size() && is_capital(text[end])) ++end;
     const std::string_view letter = text.substr(at, end - at);
     const auto found = std::ranges::find(dimensions, letter, &Dimension::letter);
     if (found == dimensions.end()) fail(problem, text, fmt::format("'{}' is not one of its dimensions", letter));

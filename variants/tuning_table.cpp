@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "support/embedded_file.hpp"
+#include "support/file_bytes.hpp"
 #include "support/json_place.hpp"
 #include "support/json_text.hpp"
 #include "variants/problem.hpp"

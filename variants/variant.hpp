@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "devices/device.hpp"
+#include "variants/accuracy.hpp"
 #include "variants/configuration.hpp"
-#include "variants/float32.hpp"
 #include "variants/problem_size.hpp"
 #include "variants/problem_tensors.hpp"
 #include "variants/registration.hpp"
@@ -44,6 +44,29 @@ class PreparedVariant {
   virtual void run_part(std::size_t part) { static_cast<void>(part); }
   /// The choice that `prepare` made, for the record. Empty if there was nothing to choose.
   virtual std::string choice() const { return {}; }
+};
+
+/// A problem's constants on the device, for as long as a variant is prepared.
+class DeviceConstants {
+ public:
+  /// Copies the constants of `tensors` from the host to the device; `packed` replaces the first one, unless it is
+  /// empty. Throws DeviceError.
+  DeviceConstants(Device& device, const ProblemTensors& tensors, const std::vector<float>& packed = {})
+      : tensors_(tensors) {
+    for (PlacedTensor& one : tensors_.constants) {
+      const bool is_packed = buffers_.empty() && !packed.empty();
+      const std::size_t bytes = is_packed ? packed.size() * sizeof(float) : one.tensor.bytes();
+      const DeviceBuffer& buffer = buffers_.emplace_back(device.allocate(bytes, one.tensor.name));
+      device.copy_to_device(buffer.address(), is_packed ? packed.data() : one.address, bytes);
+      one.address = buffer.address();
+    }
+  }
+  /// The tensors of the constructor, with the addresses of the constants on the device.
+  const ProblemTensors& tensors() const { return tensors_; }
+
+ private:
+  std::vector<DeviceBuffer> buffers_;
+  ProblemTensors tensors_;
 };
 
 /// One implementation of a problem. Stateless: one object serves every case.

@@ -220,6 +220,12 @@ template <int kMost, typename Body>
   body(std::integral_constant<int, kMost>{});
 }
 
+/// The smallest whole number that times `divisor` is at least `dividend`, which is not negative.
+template <typename Dividend, typename Divisor>
+constexpr std::common_type_t<Dividend, Divisor> rounded_up_quotient(Dividend dividend, Divisor divisor) {
+  return (dividend + divisor - 1) / divisor;
+}
+
 /// Zeros of 32 bits each, which begin at a cache line, and lie in huge pages if they are many.
 template <typename Word>
 class AlignedWords {

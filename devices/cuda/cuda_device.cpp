@@ -10,7 +10,7 @@
 
 #include "devices/cuda/cuda_versions.hpp"
 #include "devices/cuda/cupti_activities.hpp"
-#include "devices/cuda/filling.hpp"
+#include "devices/cuda/own_kernels.hpp"
 #include "devices/device_error.hpp"
 #include "devices/kernel_resources.hpp"
 

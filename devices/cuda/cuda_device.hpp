@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "devices/cuda/gauges.hpp"
 #include "devices/cuda/nvml.hpp"
+#include "devices/cuda/own_kernels.hpp"
 #include "devices/device.hpp"
 #include "devices/device_filling.hpp"
 #include "devices/device_registry.hpp"

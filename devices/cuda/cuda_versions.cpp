@@ -4,7 +4,7 @@
 
 #include <charconv>
 
-#include "support/split.hpp"
+#include "support/text.hpp"
 
 namespace convladder {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "devices/activity.hpp"
+#include "devices/device.hpp"
 
 namespace convladder {
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "devices/activity.hpp"
+#include "devices/device.hpp"
 
 namespace convladder {
 

@@ -1,4 +1,4 @@
-#include "devices/cuda/filling.hpp"
+#include "devices/cuda/own_kernels.hpp"
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -7,7 +7,6 @@
 #include <cstdint>
 
 #include "devices/cuda/cuda_device.hpp"
-#include "devices/cuda/own_launch.hpp"
 #include "support/element_type.hpp"
 
 namespace convladder {

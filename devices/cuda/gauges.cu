@@ -1,9 +1,7 @@
-#include "devices/cuda/gauges.hpp"
+#include "devices/cuda/own_kernels.hpp"
 
 #include <algorithm>
 #include <vector>
-
-#include "devices/cuda/own_launch.hpp"
 
 namespace convladder {
 namespace {

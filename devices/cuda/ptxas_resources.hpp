@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "support/embedded_file.hpp"
+#include "support/file_bytes.hpp"
 
 namespace convladder {
 

@@ -7,7 +7,7 @@
 #include "harness/commands/option_checks.hpp"
 #include "harness/measure/plan/arguments.hpp"
 #include "harness/measure/plan/plan.hpp"
-#include "support/whole_number.hpp"
+#include "support/text.hpp"
 
 namespace convladder {
 namespace {

@@ -28,7 +28,7 @@
 #include "support/printable.hpp"
 #include "support/progress.hpp"
 #include "support/reasons.hpp"
-#include "support/whole_number.hpp"
+#include "support/text.hpp"
 
 namespace convladder {
 namespace {
@@ -52,7 +52,7 @@ struct CheckArguments {
 
 using nlohmann::ordered_json;
 
-constexpr int kLargestCheckedBatch = 64;  // checkers look at every access; more images tell the same story
+constexpr int kLargestCheckedBatch = 64;  // checkers look at every access; more images show the same
 
 constexpr const char* kCheckFooter = R"(examples:
   convladder check                                    every CUDA kernel of ours, every layer, batches 1 and 3

@@ -17,11 +17,10 @@
 #include "ladders/ladder_folder.hpp"
 #include "support/errors.hpp"
 #include "support/interruption.hpp"
-#include "support/machine_fault.hpp"
 #include "support/nearest_name.hpp"
 #include "support/printable.hpp"
 #include "support/standard_streams.hpp"
-#include "support/whole_number.hpp"
+#include "support/text.hpp"
 #include "variants/problem.hpp"
 
 namespace convladder {

@@ -6,7 +6,7 @@
 #include "harness/commands/option_checks.hpp"
 #include "harness/measure/plan/arguments.hpp"
 #include "support/errors.hpp"
-#include "support/whole_number.hpp"
+#include "support/text.hpp"
 
 namespace convladder {
 

@@ -20,7 +20,7 @@
 #include "harness/measure/machine/quality.hpp"
 #include "harness/measure/networks/network_record.hpp"
 #include "harness/measure/networks/network_session.hpp"
-#include "harness/measure/networks/network_summary.hpp"
+#include "harness/measure/networks/network_summary_text.hpp"
 #include "harness/measure/networks/network_tables.hpp"
 #include "harness/measure/plan/arguments.hpp"
 #include "harness/measure/plan/estimate.hpp"
@@ -57,7 +57,7 @@ has for synthetic images and MNIST; without any they are random, and no accuracy
 exit codes: 0 every case that ran is correct - 1 a case was incorrect, crashed, timed out or could not be
 launched (the other results are kept) - 3 bad input, or nothing could be written - 130 interrupted)";
 
-constexpr double kStoryBudget = 1;  // seconds a case: passes at the largest batch take longer anyway
+constexpr double kSelectionBudget = 1;  // seconds a case: passes at the largest batch take longer anyway
 
 int most_images(const std::vector<NetworkCase>& cases) {
   int most = 1;
@@ -255,7 +255,7 @@ std::vector<std::string> run_notes(const NetworkOptions& options, const std::vec
     notes.emplace_back("the load of other programs is unknown (no data in /proc), so only the passes were judged");
   }
   notes.push_back(quality_line(timed, usable_cores(), "network.json"));
-  if (options.story)
+  if (options.default_selection)
     notes.emplace_back(options.batches.empty() ? "other stages and batches: --all" : "other stages: --all");
   return notes;
 }
@@ -268,9 +268,9 @@ void print_summary(const Record& record, const std::vector<NetworkResult>& all,
   std::vector<std::string> notes;
   const RecordedMachine machine = read_context(JsonPlace(record.json().at("context"), "context")).machine;
   for (const auto& [device, results] : by_device(all)) {
-    const std::vector<NetworkStory> stories = network_stories(results);
-    fmt::print("{}", network_summary(stories, machine.title_of(device), images, columns));
-    for (std::string& note : network_notes(results, stories, verbose)) notes.push_back(std::move(note));
+    const std::vector<NetworkSummary> summaries = network_summaries(results);
+    fmt::print("{}", network_summary_text(summaries, machine.title_of(device), images, columns));
+    for (std::string& note : network_notes(results, summaries, verbose)) notes.push_back(std::move(note));
   }
   notes.insert(notes.end(), own_notes.begin(), own_notes.end());
   fmt::print("\n");
@@ -313,8 +313,9 @@ int network_command(NetworkArguments& a, const CommandLine& command_line) {
   apply_network_selection(a.selection, options);
   if (a.all && !options.variants.empty()) throw UserError("--all cannot be combined with --variant: it names all");
   options.all = a.all;
-  options.story = !a.all && options.variants.empty() && options.with.empty() && options.case_filter.empty();
-  if (options.story && a.record.command->get_option("--budget")->count() == 0) options.budget_seconds = kStoryBudget;
+  options.default_selection = !a.all && options.variants.empty() && options.with.empty() && options.case_filter.empty();
+  if (options.default_selection && a.record.command->get_option("--budget")->count() == 0)
+    options.budget_seconds = kSelectionBudget;
   std::optional<Record> resumed = record_to_resume(a.record, {"--verbose"}, check_network_record);
   if (resumed) options = read_network_options(resumed->options());
   const std::vector<NetworkCase> plan = planned_networks(options);
@@ -327,7 +328,7 @@ int network_command(NetworkArguments& a, const CommandLine& command_line) {
   for (const std::vector<NetworkCase>& cases : by_network(plan)) {  // a wrong file is reported before anything runs
     const Network& network = *cases.front().network;
     const ChosenWeights weights = network_weights(options, network, images);
-    networks.push_back({&network, weights.weights.name, weights.weights.sha256, weights.weights.story, weights.note});
+    networks.push_back({&network, weights.weights.name, weights.weights.sha256, weights.weights.origin, weights.note});
   }
   Record record =
       begin_record(a.record, std::move(resumed), network_content(options, command_line, images, plan, networks));
@@ -340,7 +341,7 @@ int network_command(NetworkArguments& a, const CommandLine& command_line) {
     is_blind = loop.is_blind();
   }
   const std::vector<NetworkResult> all = recorded_results(plan, record);
-  if (!record.is_complete()) complete_network_record(record, network_stories(all));
+  if (!record.is_complete()) complete_network_record(record, network_summaries(all));
   if (!a.record.quiet) {
     print_summary(record, all, networks, images.name, run_notes(options, all, is_blind), a.verbose);
   }

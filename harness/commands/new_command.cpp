@@ -9,10 +9,10 @@
 
 #include "harness/commands/command.hpp"
 #include "harness/measure/ladders/ladder_library.hpp"
-#include "ladders/letters.hpp"
 #include "support/errors.hpp"
 #include "support/nearest_name.hpp"
 #include "support/printable.hpp"
+#include "support/text.hpp"
 
 namespace convladder {
 namespace {

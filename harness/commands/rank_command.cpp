@@ -79,7 +79,7 @@ void add_rank_options(CLI::App& rank, RankArguments& a) {
            "cpu, cuda, simulated (default: each family's own; cuda without a GPU: simulated)")
       ->group("What");
   rank.add_option("--against", o.against,
-                  "the yardstick: a library or stage of the ladder (default: its best library, else its best stage, "
+                  "the baseline: a library or stage of the ladder (default: its best library, else its best stage, "
                   "else the first submission that is right)")
       ->group("What");
   rank.add_option("--gpu", o.gpu, "where there is no GPU: rank by times predicted for k80, ..., h200 (default h100)")
@@ -88,7 +88,7 @@ void add_rank_options(CLI::App& rank, RankArguments& a) {
       ->check(number_between(0.0, 1.0))
       ->group("How");
   rank.add_option("--rounds", o.run.max_samples,
-                  "samples of each submission and of the yardstick beside it (default 30)")
+                  "samples of each submission and of the baseline beside it (default 30)")
       ->check(CLI::Range(kFewestRounds, kMostRepetitions))
       ->group("How");
   rank.add_option("--budget", o.run.budget_seconds,

@@ -10,7 +10,7 @@
 #include "support/errors.hpp"
 #include "support/own_program.hpp"
 #include "support/printable.hpp"
-#include "support/split.hpp"
+#include "support/text.hpp"
 
 namespace convladder {
 

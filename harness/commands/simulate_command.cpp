@@ -28,8 +28,7 @@
 #include "support/file_bytes.hpp"
 #include "support/nearest_name.hpp"
 #include "support/printable.hpp"
-#include "support/split.hpp"
-#include "support/whole_number.hpp"
+#include "support/text.hpp"
 
 namespace convladder {
 namespace {

@@ -25,7 +25,7 @@
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
 #include "support/nearest_name.hpp"
-#include "support/whole_number.hpp"
+#include "support/text.hpp"
 
 namespace convladder {
 namespace {

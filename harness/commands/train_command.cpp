@@ -20,8 +20,8 @@
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
 #include "support/progress.hpp"
+#include "support/text.hpp"
 #include "support/units.hpp"
-#include "support/whole_number.hpp"
 
 namespace convladder {
 namespace {

@@ -13,7 +13,6 @@
 #include <unordered_map>
 
 #include "devices/device_error.hpp"
-#include "network/libraries/library_tolerance.hpp"
 #include "network/network_steps.hpp"
 #include "network/whole_network.hpp"
 #include "variants/convolution/cpu/libraries/onednn_convolution.hpp"

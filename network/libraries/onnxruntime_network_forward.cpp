@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "devices/cpu/other_threads.hpp"
-#include "network/libraries/library_tolerance.hpp"
 #include "network/network_steps.hpp"
 #include "network/whole_network.hpp"
 #include "variants/convolution/cpu/libraries/onnx_model.hpp"

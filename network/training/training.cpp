@@ -9,7 +9,7 @@
 #include <numeric>
 #include <span>
 
-#include "datasets/image_batch.hpp"
+#include "datasets/image_set.hpp"
 #include "network/training/onednn_network.hpp"
 #include "network/weight_grid.hpp"
 #include "support/half.hpp"

@@ -5,7 +5,7 @@
 #include "datasets/catalogue.hpp"
 #include "datasets/synthetic_images.hpp"
 #include "support/errors.hpp"
-#include "support/whole_number.hpp"
+#include "support/text.hpp"
 
 namespace convladder {
 namespace {

@@ -13,7 +13,7 @@ from convladder_charts.cases import Cases
 from convladder_charts.json_text import Node
 from convladder_charts.predicted import OnGpu, on_default_gpu
 from convladder_charts.stage import Stage, is_size, optional, printable, shape_text
-from convladder_charts.story import Place, Story
+from convladder_charts.summary import Place, Summary
 
 _FLOP_PER_MULTIPLY_ADD = 2
 _THREADS_PER_WARP = 32
@@ -75,7 +75,7 @@ class CountedLadder:
     rows: tuple[CountedRow, ...]
     is_size: bool = False
     """Of a problem, and no layer of a network."""
-    story: Story = Story()
+    summary: Summary = Summary()
     """Empty in a run that was cut off."""
     more_stages: int = 0
     """That it has in the record and not here (shown.py)."""
@@ -188,11 +188,11 @@ def _dram_bytes(row: CountedRow) -> Optional[float]:
 
 def groups_of(cases: Cases, stages: Mapping[tuple[str, str], Stage],
               fact: Callable[[str, str], Optional[str]], hardware: Callable[[str], str],
-              told: Mapping[Place, Story] = MappingProxyType({})) -> tuple[CountedGroup, ...]:
+              told: Mapping[Place, Summary] = MappingProxyType({})) -> tuple[CountedGroup, ...]:
     """The devices that counted; `fact` is what the record says of a device under a key."""
     groups = []
     for (device, family), ladders in cases.on_ladders().items():
-        read = tuple(_ladder(key, [cases.at(index) for index in members], stages, told.get((device, family, *key), Story()))
+        read = tuple(_ladder(key, [cases.at(index) for index in members], stages, told.get((device, family, *key), Summary()))
                      for key, members in ladders.items()
                      if any(_has_counters(cases.outlines[index]) for index in members))
         if read:
@@ -207,7 +207,7 @@ def _has_counters(case: Node) -> bool:
 
 
 def _ladder(key: tuple[str, str, int], cases: list[Node],
-            stages: Mapping[tuple[str, str], Stage], told: Story) -> CountedLadder:
+            stages: Mapping[tuple[str, str], Stage], told: Summary) -> CountedLadder:
     """In ladder order: a record holds its cases in the order in which they ended."""
     network, layer, batch = key
     order = {stage: index for index, stage in enumerate(stages.values())}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Optional, Sequence
 
-from convladder_charts import story as stories
+from convladder_charts import summary as summaries
 from convladder_charts.bars import BAR, bar_axes
 from convladder_charts.counted import CountedGroup, CountedLadder, CountedRow, Figure, drawn_figures
 from convladder_charts.counted_text import images_line, label, notes, scale_of
@@ -34,8 +34,8 @@ def draw(record: Record, group: CountedGroup, batch: Optional[int]) -> tuple[Pag
     ladders = group.chosen(batch)
     ladder = max(ladders, key=lambda one: max((row.flop for row in one.rows), default=0.0))
     gains = {row.stage.name: _largest_change(row, ladder) for row in ladder.counted}
-    choice = stories.chosen([row.stage for row in ladder.counted], ladder.story, gains,
-                            more=ladder.more_stages)
+    choice = summaries.chosen([row.stage for row in ladder.counted], ladder.summary, gains,
+                              more=ladder.more_stages)
     rows = [row for row in ladder.rows if row.stage in choice.stages]
     figures = changing(ladder, rows)
     title = _title(ladder, rows, group)
@@ -110,8 +110,8 @@ def _largest_change(row: CountedRow, ladder: CountedLadder) -> float:
 
 def _title(ladder: CountedLadder, rows: Sequence[CountedRow], group: CountedGroup) -> str:
     """The quantity that fell furthest from the baseline to the best stage, or to the one that has least of it."""
-    first = next((row for row in rows if row.stage.name == ladder.story.baseline), None)
-    best = next((row for row in rows if row.stage.name == ladder.story.best), None)
+    first = next((row for row in rows if row.stage.name == ladder.summary.baseline), None)
+    best = next((row for row in rows if row.stage.name == ladder.summary.best), None)
     falls = []
     if first is not None:
         for figure in drawn_figures(ladder):
@@ -145,7 +145,7 @@ class _Line:
         """Names, and a column for each quantity."""
         rule(self.page, MARGIN, WIDTH - MARGIN, self.top - 0.03)
         for index, row in enumerate(self.rows):
-            best = row.stage.name == self.ladder.story.best
+            best = row.stage.name == self.ladder.summary.best
             weight = "bold" if best else "normal"
             self.page.text(MARGIN, self.top + (index + 0.5) * _ROW,
                            fitted(row.stage.label, _SIZE, self.left - MARGIN - 0.08, weight), fontsize=_SIZE,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Optional, Sequence
 
-from convladder_charts import story as stories
+from convladder_charts import summary as summaries
 from convladder_charts.ladder import drawn_ladders
 from convladder_charts.log_plot import LogPlot, amount, ends
 from convladder_charts.page import MARGIN, WIDTH, Foot, Heading, Page, device_name, notices, page_below
@@ -20,8 +20,8 @@ _HEIGHT = 3.5
 _LEFT = 0.62
 _BELOW = 0.52
 _LEGEND = 0.26
-_MARKERS = {"baseline": "s", "mission": "^", "best": "o", "library": "D", "": "o"}
-_WORDS = {"baseline": "baseline", "mission": "the mission's last", "best": "best", "library": "fastest library",
+_MARKERS = {"baseline": "s", "sixth": "^", "best": "o", "library": "D", "": "o"}
+_WORDS = {"baseline": "baseline", "sixth": "stage 6", "best": "best", "library": "fastest library",
           "": "other stages"}
 
 
@@ -37,7 +37,7 @@ class _Column:
     @property
     def best(self) -> Optional[float]:
         """Of the best stage."""
-        return next((rate for row, rate in self.rates if row.stage.name == self.ladder.story.best), None)
+        return next((rate for row, rate in self.rates if row.stage.name == self.ladder.summary.best), None)
 
 
 def has_one(record: Record, group: Group, batch: Optional[int]) -> bool:
@@ -60,7 +60,7 @@ def draw(record: Record, group: Group, batch: Optional[int]) -> tuple[Page, str,
                  "operations are the direct convolution's: a stage that does with fewer, or whose data is in the caches, "
                  "can lie above the roof" if above else "", *notices(record, group, rows, "intervals (not drawn):")], WIDTH)
     page, (top,) = page_below(heading, WIDTH, [_HEIGHT + _LEGEND + _BELOW], foot)
-    _legend(page, top + 0.08, [role for role in _WORDS if any(column.ladder.story.role(row.stage) == role and
+    _legend(page, top + 0.08, [role for role in _WORDS if any(column.ladder.summary.role(row.stage) == role and
                                                              _is_role(column, row, role) for column in columns
                                                              for row, _ in column.rates)])
     _plot(page, (MARGIN + _LEFT, top + _LEGEND, WIDTH - 2 * MARGIN - _LEFT - 0.1, _HEIGHT), columns, (peak, copy),
@@ -83,7 +83,7 @@ def _columns(group: Group, batch: Optional[int]) -> list[_Column]:
 
 
 def _title(columns: Sequence[_Column], record: Record, group: Group) -> str:
-    shares = [share for column in columns if (share := column.ladder.story.best_percent_of_floor)]
+    shares = [share for column in columns if (share := column.ladder.summary.best_percent_of_floor)]
     device = group.device.upper() if group.device == "cpu" else group.device
     if not shares:
         return f"Measured roofline of this {device}"
@@ -96,7 +96,7 @@ def _title(columns: Sequence[_Column], record: Record, group: Group) -> str:
 
 def _is_role(column: _Column, row: Row, role: str) -> bool:
     """Of several libraries only the fastest has the role's mark."""
-    return role != "library" or row.stage.name == column.ladder.story.library
+    return role != "library" or row.stage.name == column.ladder.summary.library
 
 
 def _plot(page: Page, frame: tuple[float, float, float, float], columns: Sequence[_Column],
@@ -129,8 +129,8 @@ def _plot(page: Page, frame: tuple[float, float, float, float], columns: Sequenc
 
 def _points(plot: LogPlot, labels: Labels, column: _Column, is_heaviest: bool) -> list[Wanted]:
     """Draws a layer's stages; the labels of those that have one."""
-    story = column.ladder.story
-    named = {stage: role for role, stage in stories.named([row.stage for row, _ in column.rates], story).items()}
+    summary = column.ladder.summary
+    named = {stage: role for role, stage in summaries.named([row.stage for row, _ in column.rates], summary).items()}
     low, high = min(rate for _, rate in column.rates), max(rate for _, rate in column.rates)
     plot.axes.plot([column.intensity] * 2, [low, high], color=GUIDE, linewidth=0.8, zorder=1.6)
     labels.line(plot.at(column.intensity, low), plot.at(column.intensity, high))

@@ -15,7 +15,7 @@ _LONGEST_NAME = 2.02
 
 
 def chosen_ladders(group: Group, batch: Optional[int]) -> list[Ladder]:
-    """Per layer the asked batch, or the largest of those whose ladder tells most: has the baseline, the mission's last
+    """Per layer the asked batch, or the largest of those whose ladder tells most: has the baseline, stage 6
     stage, the best and a library. A stage that left at a first look takes nothing from that."""
     chosen = []
     for layer in group.layers:
@@ -26,9 +26,9 @@ def chosen_ladders(group: Group, batch: Optional[int]) -> list[Ladder]:
 
 
 def _told(ladder: Ladder) -> int:
-    """How many of the stages that a story names there are."""
-    story = ladder.story
-    return sum(name is not None for name in (story.baseline, story.mission, story.best, story.library))
+    """How many of the stages that a summary names there are."""
+    summary = ladder.summary
+    return sum(name is not None for name in (summary.baseline, summary.sixth, summary.best, summary.library))
 
 
 def drawn_ladders(group: Group, batch: Optional[int]) -> list[Ladder]:

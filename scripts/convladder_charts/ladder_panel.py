@@ -7,7 +7,7 @@ import math
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
-from convladder_charts import story as stories
+from convladder_charts import summary as summaries
 from convladder_charts.bars import BAR
 from convladder_charts.labels import thinned
 from convladder_charts.page import MARGIN, WIDTH, Page, rule, wrapped
@@ -49,18 +49,18 @@ class Panel:
 
     def __init__(self, ladder: Ladder, record: Record, is_alone: bool) -> None:
         self.ladder = ladder
-        self.story = ladder.story
+        self.summary = ladder.summary
         self.is_alone = is_alone
         self.name = place_of(ladder, record)
         shown = [row for row in ladder.rows if row.has_time or row.status not in QUIETLY]
-        choice = stories.chosen([row.stage for row in shown], self.story,
-                                {row.stage.name: row.x_previous for row in shown}, more=ladder.more_stages)
+        choice = summaries.chosen([row.stage for row in shown], self.summary,
+                                  {row.stage.name: row.x_previous for row in shown}, more=ladder.more_stages)
         self.left_out = choice.left_out
         self.rows = [row for row in shown if row.stage in choice.stages]
         self.unit = unit_for(time_of(row) for row in self.rows if row.has_time)
         self.times = {row.stage.name: time_of(row) for row in ladder.timed}
         by_name = {row.stage.name: row.stage for row in ladder.rows}
-        paths = {row.stage.name: stories.path_to(by_name, row.stage.builds_on) for row in self.rows if row.has_time}
+        paths = {row.stage.name: summaries.path_to(by_name, row.stage.builds_on) for row in self.rows if row.has_time}
         self.leaps = {name: next((one for one in path if one in self.times), "") for name, path in paths.items()
                       if path and path[0] not in self.times}
         """From stages whose next one below has no time to the nearest one that has."""
@@ -123,7 +123,7 @@ class Panel:
                           fontsize=_SMALL, style="italic", color=WARNING)
                 continue
             self._step(axes, row, y, middles)
-            _interval(axes, row, y, self.story.role(row.stage))
+            _interval(axes, row, y, self.summary.role(row.stage))
             page.hint(axes, (self.low, y - _ROW / 2, self.high - self.low, _ROW), self._hint(row))
             self._figures(page, row, (right + _TIME, top + y))
 
@@ -155,7 +155,7 @@ class Panel:
 
     def _guides(self, page: Page, axes: Axes, across: tuple[float, float], top: float) -> None:
         """The fastest library's time and the floor, each with its label on a line of its own above the rows."""
-        library = next((row for row in self.rows if row.stage.name == self.story.library and row.has_time), None)
+        library = next((row for row in self.rows if row.stage.name == self.summary.library and row.has_time), None)
         guides = []
         if library is not None:
             words = f"{library.stage.title.split(',')[0]} {duration(time_of(library))}"
@@ -185,7 +185,7 @@ class Panel:
             page.text(start, y, label, fontsize=7.5, color=colour)
 
     def _name(self, page: Page, row: Row, middle: float, names: float) -> None:
-        best = row.stage.name == self.story.best
+        best = row.stage.name == self.summary.best
         weight = "bold" if best else "normal"
         for size in _NAME_SIZES:  # a long name is smaller, or takes two lines
             lines = wrapped(row.stage.label, size, names - 0.12, weight)
@@ -224,7 +224,7 @@ class Panel:
 
     def _figures(self, page: Page, row: Row, place: tuple[float, float]) -> None:
         end, middle = place
-        best = row.stage.name == self.story.best
+        best = row.stage.name == self.summary.best
         text = duration(time_of(row)) if self.is_wide else self.unit.text(time_of(row))
         page.text(end, middle, text, fontsize=NAME_SIZE, ha="right", weight="bold" if best else "normal")
         if row.sign and not self.sign:

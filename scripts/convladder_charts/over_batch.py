@@ -8,7 +8,7 @@ from typing import Callable, Iterator, Optional, Protocol, Sequence
 
 from matplotlib.axes import Axes
 
-from convladder_charts import story as stories
+from convladder_charts import summary as summaries
 from convladder_charts.labels import spread, thinned
 from convladder_charts.page import MARGIN, WIDTH, Foot, Heading, Page, page_below, panel_title
 from convladder_charts.record import Ladder, Row, Stage
@@ -69,7 +69,7 @@ class Line:
         return [value for values in (self.values, self.low, self.high) for value in values if value is not None]
 
 
-_MARKERS = {"baseline": "s", "mission": "^", "best": "o", "library": "D"}
+_MARKERS = {"baseline": "s", "sixth": "^", "best": "o", "library": "D"}
 
 
 class Measure(Protocol):
@@ -117,7 +117,7 @@ def plot_of(ladders: Sequence[Ladder], measure: Measure) -> Plot:
     """The panel of a layer: all stages of a short ladder, of a long one the few that tell of it."""
     told = max(ladders, key=lambda one: (len(one.timed), one.batch))
     lines = lines_of(ladders, measure, told)
-    roles = {stage: role for role, stage in stories.named([line.stage for line in lines], told.story).items()}
+    roles = {stage: role for role, stage in summaries.named([line.stage for line in lines], told.summary).items()}
     shown = lines
     if len(lines) > _MOST_LINES:
         first = next((line.stage for line in lines if not line.stage.is_library), None)
@@ -157,7 +157,7 @@ def lines_of(ladders: Sequence[Ladder], measure: Measure, told: Optional[Ladder]
     for ladder in ladders:
         for row in ladder.rows:
             rows.setdefault(row.stage, {})[ladder.batch] = row
-    best = stories.named(rows, told.story) if told else {}
+    best = summaries.named(rows, told.summary) if told else {}
     roles = {stage: role for role, stage in best.items()}
     lines = []
     for stage, by_batch in rows.items():

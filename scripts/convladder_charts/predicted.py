@@ -13,7 +13,7 @@ from typing import Callable, Mapping, Optional, Sequence
 from convladder_charts.cases import Cases
 from convladder_charts.json_text import Node
 from convladder_charts.stage import Stage, optional, printable, shape_text
-from convladder_charts.story import Place, Story
+from convladder_charts.summary import Place, Summary
 
 DEFAULT_GPU = "h100"
 _DRAWABLE = (1e-3, 1e30)
@@ -100,7 +100,7 @@ class PredictedLadder:
     shape: str
     batch: int
     rows: tuple[PredictedRow, ...]
-    story: Story = Story()
+    summary: Summary = Summary()
     """Empty in a run that was cut off."""
     more_stages: int = 0
     """That it has in the record and not here (shown.py)."""
@@ -168,17 +168,17 @@ def _drawable(value: float) -> bool:
 
 
 def groups_of(cases: Cases, stages: Mapping[tuple[str, str], Stage],
-              hardware: Callable[[str], str], told: Mapping[Place, Story] = MappingProxyType({})
+              hardware: Callable[[str], str], told: Mapping[Place, Summary] = MappingProxyType({})
               ) -> tuple[PredictedGroup, ...]:
     """The devices whose cases have predictions; `hardware` is what the record says of a device."""
     return tuple(PredictedGroup(printable(device), printable(family), hardware(device), tuple(
-        _ladder(key, [cases.at(index) for index in members], stages, told.get((device, family, *key), Story()))
+        _ladder(key, [cases.at(index) for index in members], stages, told.get((device, family, *key), Summary()))
         for key, members in ladders.items()))
         for (device, family), ladders in cases.on_ladders(_has_prediction).items())
 
 
 def _ladder(key: tuple[str, str, int], cases: list[Node],
-            stages: Mapping[tuple[str, str], Stage], told: Story) -> PredictedLadder:
+            stages: Mapping[tuple[str, str], Stage], told: Summary) -> PredictedLadder:
     network, layer, batch = key
     order = {stage: index for index, stage in enumerate(stages.values())}
     rows = sorted((_row(case, stages) for case in cases), key=lambda row: order.get(row.stage, len(order)))

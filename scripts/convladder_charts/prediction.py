@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import log
 from typing import Optional, Sequence
 
-from convladder_charts import story as stories
+from convladder_charts import summary as summaries
 from convladder_charts.labels import thinned
 from convladder_charts.page import MARGIN, WIDTH, Foot, Heading, Page, page_below, rule
 from convladder_charts.predicted import OnGpu, PredictedGroup, PredictedLadder, PredictedRow, heaviest
@@ -38,9 +38,9 @@ def draw(record: Record, group: PredictedGroup, batch: Optional[int]) -> tuple[P
     ladder = heaviest(ladders)
     gpus, others = drawn_gpus(group, ladder)
     newest = gpus[0][0]
-    story = ladder.story
-    choice = stories.chosen([row.stage for row in ladder.rows if any(one.has_time for one in row.gpus)] or
-                            [row.stage for row in ladder.rows], story, _gains(ladder, newest), more=ladder.more_stages)
+    summary = ladder.summary
+    choice = summaries.chosen([row.stage for row in ladder.rows if any(one.has_time for one in row.gpus)] or
+                              [row.stage for row in ladder.rows], summary, _gains(ladder, newest), more=ladder.more_stages)
     rows = [row for row in ladder.rows if row.stage in choice.stages]
     title = _title(ladder, rows, group, gpus)
     heading = Heading(title, [f"PREDICTED op times, not measured: {place_of(ladder, record)}",
@@ -56,7 +56,7 @@ def draw(record: Record, group: PredictedGroup, batch: Optional[int]) -> tuple[P
                  "from the counters of the PTX, by the slowest of issue, pipes, load/store unit, L2, DRAM and latency",
                  f"counted by {group.hardware}", f"commit {record.commit}", f"data: {record.data}"], WIDTH)
     page, (top,) = page_below(heading, WIDTH, [_HEAD + len(rows) * _ROW + _BOTTOM], foot)
-    _Panel(page, top + _HEAD, rows, gpus, story.best).draw()
+    _Panel(page, top + _HEAD, rows, gpus, summary.best).draw()
     return page, title, _in_words(ladders)
 
 
@@ -86,9 +86,9 @@ def _gains(ladder: PredictedLadder, gpu: str) -> dict[str, Optional[float]]:
 
 
 def _title(ladder: PredictedLadder, rows: Sequence[PredictedRow], group: PredictedGroup, gpus: Gpus) -> str:
-    story = ladder.story
-    gpu = story.gpu or group.drawn_gpu
-    best = next((row for row in rows if row.stage.name == story.best), None)
+    summary = ladder.summary
+    gpu = summary.gpu or group.drawn_gpu
+    best = next((row for row in rows if row.stage.name == summary.best), None)
     one = best.on(gpu) if best else None
     if best is None or one is None or not one.has_time:
         return f"PREDICTED times on {', '.join(title for _, title, _ in gpus)}"

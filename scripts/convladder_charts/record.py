@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Mapping, Optional, Sequence
 
-from convladder_charts import counted, left_out, predicted, story
+from convladder_charts import counted, left_out, predicted, summary
 from convladder_charts.about import About, about, fact, hardware
 from convladder_charts.cases import Cases
 from convladder_charts.counted import CountedGroup
@@ -21,7 +21,7 @@ from convladder_charts.left_out import LeftOutGroup
 from convladder_charts.predicted import PredictedGroup
 from convladder_charts.record_file import read_json
 from convladder_charts.stage import Stage, is_size, optional, printable, shape_text, stages_of
-from convladder_charts.story import Story
+from convladder_charts.summary import Summary
 
 SCHEMA_VERSION = "1.0"
 FP32_TOLERANCE = 1e-6
@@ -89,7 +89,7 @@ class Ladder:
     place: str = ""
     """Where it stands in the document."""
     floor: Optional[Floor] = None
-    story: Story = Story()
+    summary: Summary = Summary()
     steps: Mapping[str, str] = field(default_factory=dict, hash=False, compare=False)
     """By the stage's name what its idea relieved and what binds now, in the record's sentences."""
     more_stages: int = 0
@@ -230,7 +230,7 @@ def read(root: Node) -> Record:
     cases = Cases(root.field("cases"))
     options = context.value.get("options")
     of_folder = isinstance(options, dict) and "ladder" in options
-    told = story.by_place(root)
+    told = summary.by_place(root)
     return Record(
         **about(root),
         groups=_groups(root.field("ladders"), stages, cases, context),
@@ -300,7 +300,8 @@ def _ladder(node: Node, family: str, stages: dict[tuple[str, str], Stage], cases
         shape=next((shape_text(case) for case in (cases.get(row.field("case").text()) for row in rows) if case), ""),
         batch=node.field("batch").positive(),
         rows=tuple(_row(row, family, kind, stages, cases) for row in rows),
-        place=node.place, floor=floor_of(node), story=story.of_ladder(node), steps={step.variant: step.sentence for step in story.steps_of(node)})
+        place=node.place, floor=floor_of(node), summary=summary.of_ladder(node),
+        steps={step.variant: step.sentence for step in summary.steps_of(node)})
 
 
 def _row(row: Node, family: str, kind: str, stages: dict[tuple[str, str], Stage], cases: Cases) -> Row:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Optional, Sequence
 
-from convladder_charts import story as stories
+from convladder_charts import summary as summaries
 from convladder_charts.log_plot import LogPlot, amount, ends
 from convladder_charts.page import MARGIN, WIDTH, Foot, Heading, Page, page_below
 from convladder_charts.placing import Labels, Wanted
@@ -23,8 +23,8 @@ _LEFT = 0.5
 _GAP = 0.42
 _LEGEND = 0.3
 _TERA = 1000.0
-_MARKERS = {"baseline": "s", "mission": "^", "best": "o", "": "o"}
-_WORDS = {"baseline": "baseline", "mission": "the mission's last", "best": "best", "": "other stages"}
+_MARKERS = {"baseline": "s", "sixth": "^", "best": "o", "": "o"}
+_WORDS = {"baseline": "baseline", "sixth": "stage 6", "best": "best", "": "other stages"}
 TENSOR = (("tensor_tf32_gflop_per_s", "tf32"), ("tensor_half_gflop_per_s", "half"))
 """Ceilings of records that have them, of GPUs that have tensor cores."""
 
@@ -60,12 +60,12 @@ def draw(record: Record, group: PredictedGroup, batch: Optional[int]) -> tuple[P
 
 def _roles(ladder: PredictedLadder, gpu: str) -> dict[Stage, str]:
     """The few that are named."""
-    named = stories.named([row.stage for row in ladder.rows], ladder.story)
+    named = summaries.named([row.stage for row in ladder.rows], ladder.summary)
     return {stage: role for role, stage in named.items()}
 
 
 def _title(ladder: PredictedLadder, gpu: str, gpu_title: str) -> str:
-    best = next((row for row in ladder.rows if row.stage.name == ladder.story.best), None)
+    best = next((row for row in ladder.rows if row.stage.name == ladder.summary.best), None)
     rates, ceilings = best.rates(gpu) if best else None, _ceilings(ladder, gpu)
     peak = ceilings.get("fp32_gflop_per_s")
     if best is None or rates is None or not peak:

@@ -10,7 +10,7 @@ from typing import Any, Union
 from convladder_charts.counted import CountedLadder
 from convladder_charts.predicted import PredictedLadder
 from convladder_charts.record import Extent, Group, Ladder, Record
-from convladder_charts.story import path_to
+from convladder_charts.summary import path_to
 
 MOST_SIZES = 100
 """Layers times their batches, up to which a record is drawn whole."""
@@ -38,7 +38,7 @@ def abridged(record: Record) -> Record:
         said.append(f"Of {len(devices)} devices {MOST_DEVICES} are shown: the first ones.")
     longest = max((len(one.rows) for group in held for one in group.ladders), default=0)
     if longest > MOST_STAGES:
-        said.append(f"Of {_thousands(longest)} stages of a ladder {MOST_STAGES} are shown: those that its story names, and "
+        said.append(f"Of {_thousands(longest)} stages of a ladder {MOST_STAGES} are shown: those that its summary names, and "
                     "the first ones.")
     if not said:
         return record
@@ -91,8 +91,8 @@ def _told(record: Record) -> Mapping[str, Mapping[int, int]]:
     found: dict[str, dict[int, int]] = {}
     for group in (*record.drawn[:1], *record.counted[:1]):
         for ladder in group.ladders:
-            story = ladder.story
-            tells = sum(name is not None for name in (story.baseline, story.mission, story.best, story.library))
+            summary = ladder.summary
+            tells = sum(name is not None for name in (summary.baseline, summary.sixth, summary.best, summary.library))
             batches = found.setdefault(ladder.layer_name, {})
             batches[ladder.batch] = max(batches.get(ladder.batch, 0), tells)
     return found
@@ -118,13 +118,13 @@ def _few_of(group: Any, kept: set[tuple[str, int]]) -> Any:
 
 
 def _few_stages(ladder: AnyLadder) -> AnyLadder:
-    """Those that the story names with what they build on, and then the first ones, in the ladder's order."""
+    """Those that the summary names with what they build on, and then the first ones, in the ladder's order."""
     if len(ladder.rows) <= MOST_STAGES:
         return ladder
-    story = ladder.story
+    summary = ladder.summary
     by_name = {row.stage.name: row.stage for row in ladder.rows}
-    names = [story.baseline, story.mission, story.best, story.library, *path_to(by_name, story.best),
-             *story.overlaps[:1], *(one.variant for one in story.loses[:MOST_STAGES // 4])]
+    names = [summary.baseline, summary.sixth, summary.best, summary.library, *path_to(by_name, summary.best),
+             *summary.overlaps[:1], *(one.variant for one in summary.loses[:MOST_STAGES // 4])]
     wanted = dict.fromkeys([*(name for name in names if name in by_name), *by_name])
     names_kept = set(list(wanted)[:MOST_STAGES])
     rows = tuple(row for row in ladder.rows if row.stage.name in names_kept)

@@ -21,7 +21,7 @@ PAPER = "#ffffff"
 GAIN, GAIN_EDGE = "#b9d8f0", "#0b66a8"
 LOSS, LOSS_EDGE = "#f6cfb4", "#b4490f"
 WARNING = "#a3370b"
-ROLES = {"baseline": "#6b737d", "mission": "#b4490f", "best": "#0b66a8", "library": "#1b1f24", "": "#8f979f"}
+ROLES = {"baseline": "#6b737d", "sixth": "#b4490f", "best": "#0b66a8", "library": "#1b1f24", "": "#8f979f"}
 """The colour of what a stage is on its ladder, the same in every chart that tells of few stages."""
 
 DARK = {PAPER: "#14181d", INK: "#e8ebee", MUTED: "#aab3bd", FAINT: "#2b323a", GUIDE: "#66707b", "#eef0f2": "#262c33",

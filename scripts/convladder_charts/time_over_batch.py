@@ -83,7 +83,7 @@ def _title(ladders: Sequence[Sequence[Ladder]]) -> str:
     """By how much the best stage's time for an image changes with the batch."""
     changes, ends = [], set()
     for of_layer in ladders:
-        best = max(of_layer, key=lambda one: (len(one.timed), one.batch)).story.best
+        best = max(of_layer, key=lambda one: (len(one.timed), one.batch)).summary.best
         times = [(one.batch, row.median / one.batch) for one in of_layer for row in one.timed
                  if row.stage.name == best and row.median]
         if len(times) > 1:

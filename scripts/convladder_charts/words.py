@@ -22,15 +22,15 @@ def factor(value: float) -> str:
 
 def outcome(ladder: Ladder) -> str:
     """How far the best stage of a ladder is from the baseline and from the library; empty where nothing is known."""
-    story = ladder.story
+    summary = ladder.summary
     parts = []
-    if story.best and story.best == story.baseline:
+    if summary.best and summary.best == summary.baseline:
         parts.append("no stage is faster than the baseline")
-    elif story.best_x_baseline:
-        parts.append(f"{factor(story.best_x_baseline)} over the baseline")
+    elif summary.best_x_baseline:
+        parts.append(f"{factor(summary.best_x_baseline)} over the baseline")
     name = library_name([ladder])
-    if story.best_percent_of_library and name:
-        parts.append(_against(story.best_percent_of_library / 100, name))
+    if summary.best_percent_of_library and name:
+        parts.append(_against(summary.best_percent_of_library / 100, name))
     return ", ".join(parts)
 
 
@@ -38,10 +38,10 @@ def outcome_of(ladders: Sequence[Ladder]) -> str:
     """The same of several, as ranges."""
     if len(ladders) == 1:
         return outcome(ladders[0])
-    if all(one.story.best and one.story.best == one.story.baseline for one in ladders):
+    if all(one.summary.best and one.summary.best == one.summary.baseline for one in ladders):
         return "no stage is faster than the baseline"
-    over = [one.story.best_x_baseline for one in ladders if one.story.best_x_baseline]
-    shares = [one.story.best_percent_of_library / 100 for one in ladders if one.story.best_percent_of_library]
+    over = [one.summary.best_x_baseline for one in ladders if one.summary.best_x_baseline]
+    shares = [one.summary.best_percent_of_library / 100 for one in ladders if one.summary.best_percent_of_library]
     parts = [f"{_range(over)} over the baseline"] if over else []
     name = library_name(ladders)
     if shares and name:
@@ -78,7 +78,7 @@ def other_layers(names: Sequence[str], more: int) -> str:
 def library_name(ladders: Sequence[Ladder]) -> str:
     """The library's name without its layout: what all ladders are compared with, or "the library"."""
     names = {row.stage.title.split(",")[0] for ladder in ladders for row in ladder.rows
-             if ladder.story.library and row.stage.is_library and row.stage.name == ladder.story.library}
+             if ladder.summary.library and row.stage.is_library and row.stage.name == ladder.summary.library}
     return names.pop() if len(names) == 1 else "the library" if names else ""
 
 

@@ -16,7 +16,7 @@ from convladder_charts.stage import Stage
 from convladder_charts.style import mark_of
 from convladder_charts.units import duration, percent, ratio, significant
 from convladder_report.document import Choice, Data, Explorer
-from convladder_report.story import Step, Told
+from convladder_report.summary import Step, Told
 
 SHAPES = {"o": "circle", "s": "square", "^": "triangle-up", "D": "diamond", "v": "triangle-down", "P": "cross",
           "X": "M-1,-1L1,1M1,-1L-1,1", "p": "M0,-1L.95,-.31L.59,.81L-.59,.81L-.95,-.31Z", "<": "triangle-left",
@@ -30,7 +30,7 @@ TIME = ("datum.value >= 1e9 ? format(datum.value / 1e9, '~g') + ' s' : datum.val
         " + ' ns'")
 _INK = "#1b1f24"
 _GAIN, _LOSS = "#b9d8f0", "#f6cfb4"
-_ROLES = {"best": "#0b66a8", "library": _INK, "mission": "#b4490f"}
+_ROLES = {"best": "#0b66a8", "library": _INK, "sixth": "#b4490f"}
 _OTHERS = "#8f979f"
 _SHOWN_GPUS = 3
 """The GPU of the roofline and the two before it: each is a choice of its own."""
@@ -99,10 +99,10 @@ def _measured(group: Group, ladder: Ladder, row: Row, ladders: Mapping[str, Told
     """A point with what is said of it under the pointer, the texts as they are in the tables."""
     time = row.median or 0.0
     told = ladders.get(ladder.place)
-    story = told.story if told else None
+    summary = told.summary if told else None
     gain = f" · {ratio(row.x_previous)}" if row.x_previous is not None else None
-    role = "library" if row.stage.is_library else "best" if story and row.stage == story.best else (
-        "mission" if story and row.stage == story.mission else None)
+    role = "library" if row.stage.is_library else "best" if summary and row.stage == summary.best else (
+        "sixth" if summary and row.stage == summary.sixth else None)
     below = row.x_previous * time if row.x_previous and row.of != "op" else None
     return _without_none({
         "on": device_name(group), "layer": ladder.layer_name, "batch": ladder.batch, "kind": group.kind,
@@ -125,7 +125,7 @@ def _lines(group: Group, ladder: Ladder) -> Iterator[dict[str, Any]]:
         yield {**where, "kind": "floor", "line": ladder.floor.value,
                "text": f"{duration(ladder.floor.value)}, predicted from the measured ceilings"}
     times = [(row.layer_median, row.stage.title) for row in ladder.timed
-             if row.stage.is_library and row.stage.name == ladder.story.library and row.layer_median]
+             if row.stage.is_library and row.stage.name == ladder.summary.library and row.layer_median]
     for time, title in times:
         yield {**where, "kind": "library", "line": time, "text": f"{title}, {duration(time)}"}
 

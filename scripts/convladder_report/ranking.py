@@ -15,12 +15,12 @@ def sentences(record: RankRecord) -> Iterator[Sentence]:
     for one in record.rankings:
         ranked = [row for row in one.rows if row.rank is not None]
         first = [row.name for row in ranked if row.rank == 1]
-        people = len([row for row in one.rows if not row.is_yardstick or row.rank is not None])
+        people = len([row for row in one.rows if not row.is_baseline or row.rank is not None])
         if not ranked:
             yield Sentence(f"On {one.device} none of {people} submissions could be ranked.", one.place)
             continue
         best = ranked[0].speed
-        speed = f", {significant(best.value)} times the speed of {one.yardstick} ({one.figures})" if best else ""
+        speed = f", {significant(best.value)} times the speed of {one.baseline} ({one.figures})" if best else ""
         yield Sentence(f"On {one.device} {len(ranked)} of {people} submissions are ranked; first: {listed(first)}"
                        f"{speed}.", one.place)
 
@@ -35,8 +35,8 @@ def sections(record: RankRecord, source: str, prefix: str) -> Iterator[Section]:
 def _blocks(one: Ranking, source: str) -> Iterator[Block]:
     of_gpu = f" for {one.gpu}, from counters" if one.gpu else ""
     what = {"measured": "measured times", "predicted": f"times predicted{of_gpu}"}.get(one.figures, "counted cycles")
-    if one.yardstick:
-        yield Paragraph(f"Speed by {what}, as a multiple of {one.yardstick}: the geometric mean over the sizes. "
+    if one.baseline:
+        yield Paragraph(f"Speed by {what}, as a multiple of {one.baseline}: the geometric mean over the sizes. "
                         f"{interval_name(one).capitalize()} of a multiple: from its low to its high end. A rank with = is "
                         f"shared by those of whom nobody is surely faster by more than {one.tau * 100:g} %.")
     yield from (TableBlock(table, source) for table in tables(one))

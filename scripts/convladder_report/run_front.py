@@ -20,7 +20,7 @@ from convladder_report.common_sections import places_of
 from convladder_report.document import Answer, Explorer, Fact, Figure, Front, TableBlock
 from convladder_report.figures import figure
 from convladder_report.kind import Input
-from convladder_report.story import Told, told
+from convladder_report.summary import Told, told
 from convladder_report.trust import Trust
 from convladder_report.words import against, counted, ladder_of, listed, named, share
 
@@ -40,7 +40,7 @@ def front(one: Input, prefix: str) -> Front:
     if not chosen and record.left_out:
         return left_out_front.front(one, prefix, trust)
     if not chosen:
-        return Front(f"{title}, stage by stage", _asked(record), (*_without_story(record), trust),
+        return Front(f"{title}, stage by stage", _asked(record), (*_without_summary(record), trust),
                      machine)
     head = chosen[0]
     answers = (_faster(head, record), _to_go(head, record), trust)
@@ -90,16 +90,16 @@ def _gpu(record: Record, name: str) -> str:
 
 
 def _chosen(record: Record, ladders: dict[str, Told]) -> list[Told]:
-    """A ladder of each layer of the first device that has a story, the one with the most work first."""
+    """A ladder of each layer of the first device that has a summary, the one with the most work first."""
     for group in record.drawn:
-        found = [ladders[one.place] for one in ladder_chart.chosen_ladders(group, None) if ladders[one.place].story]
+        found = [ladders[one.place] for one in ladder_chart.chosen_ladders(group, None) if ladders[one.place].summary]
         if found:
             longest = {one.place: max((row.median or 0 for row in one.timed), default=0) for one in group.ladders}
             return sorted(found, key=lambda one: -longest[one.place])
     by_layer: dict[tuple[str, str], Told] = {}
     for one in ladders.values():
         key = one.device, one.layer_name
-        if one.story and (key not in by_layer or by_layer[key].batch < one.batch):
+        if one.summary and (key not in by_layer or by_layer[key].batch < one.batch):
             by_layer[key] = one
     return list(by_layer.values())
 
@@ -148,74 +148,74 @@ def _time(head: Told, record: Record) -> Optional[float]:
     for group in record.drawn:
         for ladder in group.ladders:
             if ladder.place == head.place:
-                return next((row.layer_median for row in ladder.timed if head.story and row.stage == head.story.best), None)
+                return next((row.layer_median for row in ladder.timed if head.summary and row.stage == head.summary.best), None)
     return None
 
 
 def _faster(head: Told, record: Record) -> Answer:
-    story = head.story
-    assert story
+    summary = head.summary
+    assert summary
     where = _where(head, record)
-    text = f"Best is {named(story.best)}"
-    if story.best_by == "predicted":
-        text += f", predicted for {_gpu(record, story.gpu)} and not measured"
-    if story.best == story.baseline and len(_stages(head, record)) == 1:
-        text = f"{named(story.best)} is the only stage that was timed, on {where}."
-    elif story.best == story.baseline:
+    text = f"Best is {named(summary.best)}"
+    if summary.best_by == "predicted":
+        text += f", predicted for {_gpu(record, summary.gpu)} and not measured"
+    if summary.best == summary.baseline and len(_stages(head, record)) == 1:
+        text = f"{named(summary.best)} is the only stage that was timed, on {where}."
+    elif summary.best == summary.baseline:
         text += f", the baseline itself, on {where}."
     else:
-        parts = [against(story.best_x_baseline, "the baseline")]
-        if story.mission and story.mission not in (story.best, story.baseline):
-            parts.append(against(story.best_x_mission, f"the mission's last stage, {story.mission.title}"))
+        parts = [against(summary.best_x_baseline, "the baseline")]
+        if summary.sixth and summary.sixth not in (summary.best, summary.baseline):
+            parts.append(against(summary.best_x_sixth, f"stage 6, {summary.sixth.title}"))
         said = " and ".join(part for part in parts if part).replace(" and is ", " and ")
         text += f": on {where} it {said}." if said else f", on {where}."
-        if story.best == story.mission:
-            text += " It is the mission's last stage."
-    if story.overlaps:
-        text += f" It cannot be told from {listed([one.title for one in story.overlaps], 1)}: their intervals overlap."
-    if story.less_accurate:
-        text += f" Faster, but less accurate: {listed([one.title for one in story.less_accurate], 2)}."
+        if summary.best == summary.sixth:
+            text += " It is stage 6."
+    if summary.overlaps:
+        text += f" It cannot be told from {listed([one.title for one in summary.overlaps], 1)}: their intervals overlap."
+    if summary.less_accurate:
+        text += f" Faster, but less accurate: {listed([one.title for one in summary.less_accurate], 2)}."
     facts = []
-    if story.best_x_baseline and story.best != story.baseline:
-        facts.append(Fact(ratio(story.best_x_baseline), "over the baseline"))
-    if story.best_x_mission and story.best != story.mission:
-        facts.append(Fact(ratio(story.best_x_mission), "over the mission's last"))
+    if summary.best_x_baseline and summary.best != summary.baseline:
+        facts.append(Fact(ratio(summary.best_x_baseline), "over the baseline"))
+    if summary.best_x_sixth and summary.best != summary.sixth:
+        facts.append(Fact(ratio(summary.best_x_sixth), "over stage 6"))
     time = _time(head, record)
     if time and len(facts) < 2:
         facts.append(Fact(duration(time), "measured"))
-    return Answer("How much faster is the best stage?", text, story.place, tuple(facts))
+    return Answer("How much faster is the best stage?", text, summary.place, tuple(facts))
 
 
 def _to_go(head: Told, record: Record) -> Answer:
-    story = head.story
-    assert story
+    summary = head.summary
+    assert summary
     facts, parts = [], []
-    if story.library and story.percent_of_library:
-        parts.append(share(story.percent_of_library, named(story.library)))
-        facts.append(Fact(percent(story.percent_of_library), f"of {story.library.title.split(',')[0]}'s speed"))
-    if story.percent_of_floor:
-        parts.append(f"reaches {percent(story.percent_of_floor)} of the machine's limit, predicted from its measured "
+    if summary.library and summary.percent_of_library:
+        parts.append(share(summary.percent_of_library, named(summary.library)))
+        facts.append(Fact(percent(summary.percent_of_library), f"of {summary.library.title.split(',')[0]}'s speed"))
+    if summary.percent_of_floor:
+        parts.append(f"reaches {percent(summary.percent_of_floor)} of the machine's limit, predicted from its measured "
                      "peak")
-        facts.append(Fact(percent(story.percent_of_floor), "of the limit"))
+        facts.append(Fact(percent(summary.percent_of_floor), "of the limit"))
     text = f"The best stage {' and '.join(parts)}." if parts else ""
-    if (story.percent_of_floor or 0) > 100:
+    if (summary.percent_of_floor or 0) > 100:
         text += (" Above the limit: it computes less than a direct convolution would, or the machine was slower while its "
                  "peak was measured.")
-    if not story.library and story.best_by == "measured":
+    if not summary.library and summary.best_by == "measured":
         text += " No library was measured beside it."
-    if story.best_by == "predicted":
+    if summary.best_by == "predicted":
         text, facts = _range(head, record)
     elif not text:
         text = "Neither a library nor a limit was measured to compare it with."
-    return Answer("How far is it from the library and the limit?", text.strip(), story.place, tuple(facts))
+    return Answer("How far is it from the library and the limit?", text.strip(), summary.place, tuple(facts))
 
 
 def _range(head: Told, record: Record) -> tuple[str, list[Fact]]:
     """Of a best stage that was not timed."""
-    story = head.story
+    summary = head.summary
     ladders = [one for group in record.predicted for one in [_predicted_ladder(group, head)] if one]
-    row = next((row for one in ladders for row in one.rows if story and row.stage == story.best), None)
-    on = row.on(story.gpu) if row and story else None
+    row = next((row for one in ladders for row in one.rows if summary and row.stage == summary.best), None)
+    on = row.on(summary.gpu) if row and summary else None
     text = "Not known: no GPU was there to measure on, and what libraries execute cannot be counted."
     if on is None or not on.has_time:
         return text, []
@@ -223,7 +223,7 @@ def _range(head: Told, record: Record) -> tuple[str, list[Fact]]:
             [Fact(span_text(on.low, on.high), "predicted")])
 
 
-def _without_story(record: Record) -> Iterator[Answer]:
+def _without_summary(record: Record) -> Iterator[Answer]:
     """Of a record that has no times, and predicts nothing."""
     if record.counted:
         stages = len({row.stage for one in record.counted for ladder in one.ladders for row in ladder.counted})
@@ -237,25 +237,25 @@ def _without_story(record: Record) -> Iterator[Answer]:
 
 def _in_short(chosen: Sequence[Told], record: Record, source: str) -> Iterator[TableBlock]:
     """A row for each layer; columns that say nothing are left out."""
-    stories = [(one, one.story) for one in chosen if one.story]
-    kind = stories[0][1].best_by if stories else ""
-    if len(stories) < 2 and kind == "measured":
+    summaries = [(one, one.summary) for one in chosen if one.summary]
+    kind = summaries[0][1].best_by if summaries else ""
+    if len(summaries) < 2 and kind == "measured":
         return
     size = "size" if record.of_sizes else "layer"
     columns = (size, "batch", "best stage", f"{'call' if record.of_sizes else 'layer'} time", "× baseline",
-               "× mission's last", "library", "% of library", "% of limit")
+               "× stage 6", "library", "% of library", "% of limit")
     rows = []
-    for one, story in stories[:_MOST_ROWS]:
+    for one, summary in summaries[:_MOST_ROWS]:
         time = _time(one, record)
-        rows.append((one.layer_name, str(one.batch), named(story.best), duration(time) if time else NONE,
-                     ratio(story.best_x_baseline), ratio(story.best_x_mission),
-                     named(story.library) if story.library else NONE, percent(story.percent_of_library),
-                     percent(story.percent_of_floor)))
+        rows.append((one.layer_name, str(one.batch), named(summary.best), duration(time) if time else NONE,
+                     ratio(summary.best_x_baseline), ratio(summary.best_x_sixth),
+                     named(summary.library) if summary.library else NONE, percent(summary.percent_of_library),
+                     percent(summary.percent_of_floor)))
     kept = [index for index in range(len(columns)) if any(row[index] != NONE for row in rows)
             and not (columns[index] == "batch" and record.of_sizes and {row[index] for row in rows} == {"1"})]
-    more = (f"{len(stories) - _MOST_ROWS} more: in the chapters below.",) if len(stories) > _MOST_ROWS else ()
-    places = tuple(story.place for _, story in stories[:_MOST_ROWS])
-    gpu = f" for {_gpu(record, stories[0][1].gpu)}" if stories[0][1].gpu else ""
+    more = (f"{len(summaries) - _MOST_ROWS} more: in the chapters below.",) if len(summaries) > _MOST_ROWS else ()
+    places = tuple(summary.place for _, summary in summaries[:_MOST_ROWS])
+    gpu = f" for {_gpu(record, summaries[0][1].gpu)}" if summaries[0][1].gpu else ""
     yield TableBlock(Table(
         f"The best stage of each {size} on {chosen[0].device}, {kind}{gpu}", tuple(columns[index] for index in kept),
         tuple(tuple(row[index] for index in kept) for row in rows), 3 if 1 in kept else 2, more,

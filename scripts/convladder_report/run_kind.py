@@ -11,7 +11,7 @@ from convladder_report import (common_sections, explorers, machine_sections, qua
                                step_sections, why_sections)
 from convladder_report.document import Section
 from convladder_report.kind import Input, Kind
-from convladder_report.story import told
+from convladder_report.summary import told
 
 
 def _chapters(one: Input, prefix: str) -> Iterator[Section]:

@@ -18,7 +18,7 @@ from convladder_report.common_sections import places_of
 from convladder_report.counter_words import figure_text
 from convladder_report.document import Block, Data, HeatMap, Items, Paragraph, Section, TableBlock
 from convladder_report.figures import figure
-from convladder_report.story import Told
+from convladder_report.summary import Told
 from convladder_report.words import ladder_of
 
 _LEVELS = (1.1, 1.5, 2.5, 5.0, 10.0, 30.0)

@@ -11,7 +11,7 @@ from convladder_charts.table_text import Table
 from convladder_charts.units import NONE, duration, ratio
 from convladder_report.document import Block, Paragraph, Section, TableBlock
 from convladder_report.kind import Input
-from convladder_report.story import told
+from convladder_report.summary import told
 from convladder_report.words import named
 
 _MOST_LADDERS = 6
@@ -65,15 +65,15 @@ def _keys(runs: Sequence[Input]) -> dict[Key, None]:
 
 
 def _best(runs: Sequence[Input]) -> Iterator[tuple[str, ...]]:
-    stories = [told(one.root, one.record) for one in runs]
+    summaries = [told(one.root, one.record) for one in runs]
     for key in _keys(runs):
         cells = []
-        for one, of_run in zip(runs, stories):
+        for one, of_run in zip(runs, summaries):
             ladder = _found(one, key)
-            story = of_run[ladder.place].story if ladder else None
-            row = _row(ladder, story.best) if ladder and story else None
-            cells.append(f"{named(story.best)}, {duration(_time(row))}, {ratio(story.best_x_baseline)} over its baseline"
-                         if story and row else NONE)
+            summary = of_run[ladder.place].summary if ladder else None
+            row = _row(ladder, summary.best) if ladder and summary else None
+            cells.append(f"{named(summary.best)}, {duration(_time(row))}, {ratio(summary.best_x_baseline)} over its baseline"
+                         if summary and row else NONE)
         yield (_where(key), *cells)
 
 

@@ -7,7 +7,7 @@ from typing import Iterator, Mapping, Optional
 from convladder_charts.record import Record
 from convladder_charts.units import ratio
 from convladder_report.document import Items, Section
-from convladder_report.story import Told
+from convladder_report.summary import Told
 from convladder_report.words import against, named
 
 
@@ -48,9 +48,9 @@ def losses(ladders: Mapping[str, Told], places: list[str]) -> Iterator[Items]:
     texts, where = [], []
     for place in places:
         one = ladders[place]
-        for loss in one.story.loses if one.story else ():
+        for loss in one.summary.loses if one.summary else ():
             texts.append(f"{loss.stage} {against(loss.x, loss.builds_on)}, which it builds on: {one.layer_name}, "
                          f"batch {one.batch}.")
-            where.append(f"{one.story.place}.loses" if one.story else "")
+            where.append(f"{one.summary.place}.loses" if one.summary else "")
     if texts:
         yield Items(tuple(texts), tuple(where))

@@ -9,7 +9,7 @@
 #include <set>
 #include <utility>
 
-#include "support/embedded_file.hpp"
+#include "support/file_bytes.hpp"
 #include "support/json_place.hpp"
 #include "support/json_text.hpp"
 

@@ -15,7 +15,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include "support/machine_fault.hpp"
+#include "support/errors.hpp"
 
 namespace convladder {
 namespace {

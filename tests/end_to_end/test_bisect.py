@@ -1,4 +1,4 @@
-"""The recipe of docs/use/bisect.md on a real regression that is planted among 16 commits of this very repository."""
+"""The recipe of docs/use/duel.md on a real regression that is planted among 16 commits of this very repository."""
 
 from __future__ import annotations
 

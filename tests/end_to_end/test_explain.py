@@ -82,7 +82,7 @@ def test_each_step_is_a_sentence_from_its_counters(folder: Path) -> None:
     short = run("explain", folder / "run.json").stdout
     done = run("explain", folder / "run.json", "--all")
     assert (done.returncode, done.stderr) == (0, "") and "PREDICTED" not in done.stdout
-    best = next(one["story"]["best"] for one in record(folder)["ladders"] if one["steps"])
+    best = next(one["summary"]["best"] for one in record(folder)["ladders"] if one["steps"])
     assert f" {best}: " in short and len(short.splitlines()) <= len(done.stdout.splitlines())
     text = " ".join(done.stdout.split())
     [ladder] = [one for one in record(folder)["ladders"] if one["steps"]]

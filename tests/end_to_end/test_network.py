@@ -162,7 +162,7 @@ def test_an_operator_can_be_chosen(three_layers: Path, tmp_path: Path) -> None:
         assert used == {one["name"]}
 
 
-def test_a_network_that_is_kept_is_timed_beside_the_passes(tmp_path: Path) -> None:
+def test_a_loaded_network_is_timed_beside_the_passes(tmp_path: Path) -> None:
     """What suits each layer, fused; the same without fusing; and a library that does the whole network."""
     whole = [one["name"] for one in json.loads(run("list", "--format", "json").stdout)["whole_networks"]
              if one["family"] == "cpu"]
@@ -174,21 +174,21 @@ def test_a_network_that_is_kept_is_timed_beside_the_passes(tmp_path: Path) -> No
     libraries = [case for case in libraries if case not in missing]
     for case in (fused, separate, *libraries):
         assert case["status"] == "ok"
-        kept = case["kept"]
-        assert 2 <= kept["compared_batches"] <= 2 * kept["batches_in_a_row"] and kept["time"]["median"] > 0
+        loaded = case["loaded"]
+        assert 2 <= loaded["compared_batches"] <= 2 * loaded["batches_in_a_row"] and loaded["time"]["median"] > 0
         assert f"cpu/{case['variants']}/lenet72/3" == case["id"]
     assert [len(step["fused_with"]) for step in fused["steps"] if "fused_with" in step] == [2]
     assert len(separate["steps"]) == len(document["networks"][0]["layers"])
     for case in libraries:
         assert [step["name"] for step in case["steps"]] == ["conv1", "conv2", "fc1", "fc2", "softmax"]
-    rows = {one["id"]: one for one in document["stories"][0]["rows"]}
+    rows = {one["id"]: one for one in document["summaries"][0]["rows"]}
     for case in (fused, separate, *libraries):
         row = rows[case["id"]]
-        assert row["kept_images_per_second"] == pytest.approx(3e9 / case["kept"]["time"]["median"])
+        assert row["loaded_images_per_second"] == pytest.approx(3e9 / case["loaded"]["time"]["median"])
         if libraries:
-            fastest = min(one["kept"]["time"]["median"] for one in libraries)
-            assert row["x_library"] == pytest.approx(fastest / case["kept"]["time"]["median"])
-    assert " kept/s " in document["stdout"] and (not libraries or " x lib" in document["stdout"])
+            fastest = min(one["loaded"]["time"]["median"] for one in libraries)
+            assert row["x_library"] == pytest.approx(fastest / case["loaded"]["time"]["median"])
+    assert " loaded/s " in document["stdout"] and (not libraries or " x lib" in document["stdout"])
 
 
 def test_a_library_does_whole_networks_and_no_layer_of_one(tmp_path: Path) -> None:
@@ -210,7 +210,7 @@ def test_without_isolation_the_same_is_found(three_layers: Path, tmp_path: Path)
 
 
 def test_a_run_ends_in_one_table_and_what_is_worth_knowing(tmp_path: Path) -> None:
-    """The story's stages, what suits each layer, and the libraries; the record's figures, with built-in weights."""
+    """Stages 1 to 6, what suits each layer, and the libraries; the record's figures, with built-in weights."""
     document = measured(tmp_path, "--network", "lenet86", "--batch", "4", "--budget", "0.01")
     lines = document["stdout"].splitlines()
     assert len(lines) <= 45 and max(len(line) for line in lines[:-1]) <= 100
@@ -218,18 +218,18 @@ def test_a_run_ends_in_one_table_and_what_is_worth_knowing(tmp_path: Path) -> No
            "leaves_out" not in one]
     named = [one["name"] for one in cpu if one["rung"] is None or one["rung"] <= 6]
     assert {case["variants"] for case in document["cases"]} > set(named)
-    (story,) = document["stories"]
-    assert (story["batch"], story["kind"]) == (4, "measured")
-    assert (story["baseline"], story["mission"]) == ("cpu/memory-accumulation/lenet86/4", "cpu/compile-time/lenet86/4")
-    rows = {one["id"]: one for one in story["rows"]}
+    (summary,) = document["summaries"]
+    assert (summary["batch"], summary["kind"]) == (4, "measured")
+    assert (summary["baseline"], summary["sixth"]) == ("cpu/memory-accumulation/lenet86/4", "cpu/compile-time/lenet86/4")
+    rows = {one["id"]: one for one in summary["rows"]}
     libraries = {f"cpu/{one['name']}/lenet86/4" for one in cpu if one["rung"] is None}
     alone = {one for one, row in rows.items() if row["percent_of_library"] or row["x_baseline"]} - libraries
-    assert story["best"] == min(alone, key=lambda one: rows[one]["op"])
-    case = by_id(document)[story["baseline"]]
+    assert summary["best"] == min(alone, key=lambda one: rows[one]["op"])
+    case = by_id(document)[summary["baseline"]]
     convolutions = [step["time"]["median"] for step in case["steps"] if step["type"] == "convolution"]
-    assert len(convolutions) == 2 and rows[story["baseline"]]["op"] == pytest.approx(sum(convolutions))
-    assert rows[story["best"]]["x_baseline"] == pytest.approx(
-        rows[story["baseline"]]["op"] / rows[story["best"]]["op"])
+    assert len(convolutions) == 2 and rows[summary["baseline"]]["op"] == pytest.approx(sum(convolutions))
+    assert rows[summary["best"]]["x_baseline"] == pytest.approx(
+        rows[summary["baseline"]]["op"] / rows[summary["best"]]["op"])
     assert sum(f" {case['accuracy']['value']:.4f} " in line for line in lines) >= len(rows)
     assert case["quality"]["mark"] in ("good", "noisy", "disturbed")
     weights = document["networks"][0]["weights"]

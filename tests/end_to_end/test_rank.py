@@ -65,7 +65,7 @@ def _ranked(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, A
 
 def test_the_planted_order_is_found(ranked: tuple[Path, dict[str, Any], str]) -> None:
     (ranking,) = ranked[1]["rankings"]
-    assert (ranking["figures"], ranking["device"], ranking["yardstick"]["name"]) == ("measured", "cpu", "naive")
+    assert (ranking["figures"], ranking["device"], ranking["baseline"]["name"]) == ("measured", "cpu", "naive")
     rows = {row["name"]: row for row in ranking["rows"]}
     good = [row["name"] for row in ranking["rows"] if row["rank"] is not None and row["name"] in PLANTED]
     assert good == list(PLANTED) and rows["fast"]["rank"] == 1  # on a busy machine the next may share the rank
@@ -73,14 +73,14 @@ def test_the_planted_order_is_found(ranked: tuple[Path, dict[str, Any], str]) ->
         assert rows[name]["speed"]["value"] > 0
         (size,) = rows[name]["sizes"]
         assert size["rounds"] >= 10 and size["level"] >= 0.95
-    assert rows["O'Brien; $(id)"]["rank"] is not None and rows["naive"]["is_yardstick"]
+    assert rows["O'Brien; $(id)"]["rank"] is not None and rows["naive"]["is_baseline"]
 
 
-def test_each_is_measured_in_the_rounds_of_the_yardstick(ranked: tuple[Path, dict[str, Any], str]) -> None:
+def test_each_is_measured_in_the_rounds_of_the_baseline(ranked: tuple[Path, dict[str, Any], str]) -> None:
     for one in ranked[1]["cases"]:
         if one["role"] == "submission" and one["status"] == "ok":
-            assert one["yardstick"] == "naive"
-            assert min(len(one["time"]["samples"]), len(one["yardstick_time"]["samples"])) >= 10
+            assert one["baseline"] == "naive"
+            assert min(len(one["time"]["samples"]), len(one["baseline_time"]["samples"])) >= 10
 
 
 def test_a_broken_one_has_its_status_and_first_line_at_the_end(ranked: tuple[Path, dict[str, Any], str]) -> None:
@@ -156,20 +156,20 @@ def test_it_goes_on_after_a_kill(tmp_path: Path) -> None:
     (tmp_path / "in/zoe.cpp").write_text(source(60), encoding="utf-8")
     document, done = rank(tmp_path)
     assert sessions(document) == {"naive": 0, "alice": 0, "zoe": 1}
-    good = [row for row in document["rankings"][0]["rows"] if not row["is_yardstick"]]
+    good = [row for row in document["rankings"][0]["rows"] if not row["is_baseline"]]
     assert [row["name"] for row in good] == ["alice", "zoe"] and good[0]["rank"] == 1, done.stdout
 
 
-def test_without_stages_the_first_that_is_right_is_the_yardstick(tmp_path: Path) -> None:
+def test_without_stages_the_first_that_is_right_is_the_baseline(tmp_path: Path) -> None:
     write_ladder(tmp_path / "ladder", ["R64C256"], {})
     write_submissions(tmp_path / "in", {"a.cpp": BROKEN["wrong"][1], "b.cpp": source(60), "c.cpp": source(1)})
     done = run("rank", tmp_path / "ladder", tmp_path / "in", "--output", tmp_path / "out", "--format", "json")
     assert (done.returncode, done.stderr) == (1, ""), done
     document = json.loads(done.stdout)
     (ranking,) = document["rankings"]
-    assert ranking["yardstick"] == {"name": "b", "role": "submission", "file": "b.cpp"}
+    assert ranking["baseline"] == {"name": "b", "role": "submission", "file": "b.cpp"}
     assert [row["name"] for row in ranking["rows"]] == ["c", "b", "a"]
-    assert [row["is_yardstick"] for row in ranking["rows"]] == [False, True, False]
+    assert [row["is_baseline"] for row in ranking["rows"]] == [False, True, False]
 
 
 @pytest.mark.skipif(NVCC is None or not STAND_IN.exists(), reason="no nvcc, or no stand-in")
@@ -178,8 +178,8 @@ def test_without_a_gpu_predictions_are_ranked_and_say_so(tmp_path: Path) -> None
     write_submissions(tmp_path / "in", {"$(touch pwned)/solve.cu": CUDA_FAST, "same.cu": CUDA, "fast.cpp": source(1)})
     document, done = rank(tmp_path, "--device", "cpu,simulated")
     on_cpu, simulated = document["rankings"]
-    assert (on_cpu["figures"], on_cpu["yardstick"]["role"]) == ("measured", "submission")
-    assert (simulated["figures"], simulated["gpu"], simulated["yardstick"]["name"]) == ("predicted", "h100", "naive")
+    assert (on_cpu["figures"], on_cpu["baseline"]["role"]) == ("measured", "submission")
+    assert (simulated["figures"], simulated["gpu"], simulated["baseline"]["name"]) == ("predicted", "h100", "naive")
     ranks = {row["name"]: row["rank"] for row in simulated["rows"]}
     assert ranks == {"$(touch pwned)": 1, "same": 2, "naive": None}
     assert "times predicted for h100 from counters" in done.stdout
@@ -211,7 +211,7 @@ def test_forty_submissions(tmp_path: Path) -> None:
     document, done = rank(tmp_path, code=1, timeout=1800)
     seconds = time.monotonic() - begin
     (ranking,) = document["rankings"]
-    rows = [row for row in ranking["rows"] if not row["is_yardstick"]]
+    rows = [row for row in ranking["rows"] if not row["is_baseline"]]
     assert len(rows) == 43
     assert [row["name"].split()[1] for row in rows if row["rank"]] == [str(factor) for factor in factors for _ in range(11)]
     statuses = {row["name"]: row["status"] for row in rows if not row["rank"]}

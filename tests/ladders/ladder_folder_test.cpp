@@ -41,9 +41,10 @@ class LadderFolderTest : public testing::Test {
 };
 
 TEST_F(LadderFolderTest, StagesClimbInTheOrderOfTheirRungs) {
-  write("10_last.cu",
-        "// @builds-on 02_tiles\n// @hypothesis fewer loads\n// @parameter TILE 8 16\n//\n// The story,\n// in two "
-        "lines.\nint main;");
+  write(
+      "10_last.cu",
+      "// @builds-on 02_tiles\n// @hypothesis fewer loads\n// @parameter TILE 8 16\n//\n// The description,\n// in two "
+      "lines.\nint main;");
   write("02_tiles.cu", "/* @title Tiles\n * of shared memory\n */\n\n// not of the head any more: @nonsense");
   write("03_tiles.cpp", "");
   write("library_cublas.cu", "");
@@ -57,7 +58,7 @@ TEST_F(LadderFolderTest, StagesClimbInTheOrderOfTheirRungs) {
   EXPECT_EQ(folder.reference, "reference.py");
   EXPECT_EQ(folder.stages[1].title, "One thread an element");
   EXPECT_EQ(folder.stages[2].title, "Tiles");
-  EXPECT_EQ(folder.stages[2].story, "of shared memory");
+  EXPECT_EQ(folder.stages[2].description, "of shared memory");
   const StageSource& last = folder.stages[3];
   EXPECT_EQ(last.rung, 10);
   EXPECT_EQ(last.title, "last");
@@ -65,7 +66,7 @@ TEST_F(LadderFolderTest, StagesClimbInTheOrderOfTheirRungs) {
   EXPECT_EQ(last.hypothesis, "fewer loads");
   ASSERT_EQ(last.parameters.size(), 1U);
   EXPECT_THAT(last.parameters[0].values, testing::ElementsAre(8, 16));
-  EXPECT_EQ(last.story, "The story,\nin two lines.");
+  EXPECT_EQ(last.description, "The description,\nin two lines.");
 }
 
 TEST_F(LadderFolderTest, WhatIsMissingOrTwiceIsNamed) {

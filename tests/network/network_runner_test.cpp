@@ -1,6 +1,6 @@
 #include "network/network_runner.hpp"
 #include "network/built_in_network.hpp"
-#include "network/kept_network.hpp"
+#include "network/loaded_network.hpp"
 
 #include <gtest/gtest.h>
 #include <omp.h>
@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "datasets/image_batch.hpp"
+#include "datasets/image_set.hpp"
 #include "datasets/synthetic_images.hpp"
 #include "devices/device_registry.hpp"
 #include "expect_error.hpp"
@@ -254,7 +254,7 @@ TEST(NetworkRunner, ShowsEveryStepToAnObserver) {
   EXPECT_EQ(observer.seen.back(), "softmax x1");
 }
 
-TEST(KeptNetwork, TakesBatchAfterBatchFromARing) {
+TEST(LoadedNetwork, TakesBatchAfterBatchFromARing) {
   constexpr int kOf = 7;
   constexpr int kBatch = 5;
   const Network network = network_of_every_layer();
@@ -265,10 +265,10 @@ TEST(KeptNetwork, TakesBatchAfterBatchFromARing) {
   const std::size_t classes = network.layers.back().output.elements();
   const std::vector<float> all = run_pass(*device, network, steps, weights, images.data(), kOf, {.chunk = kOf}).scores;
   for (const int chunk : {kBatch, 2, 100}) {
-    KeptNetwork kept(*device, network, steps, weights, kBatch, chunk);
+    LoadedNetwork loaded(*device, network, steps, weights, kBatch, chunk);
     for (const int first : {0, 4, 6, 2}) {
       std::vector<float> scores(kBatch * classes, NAN);
-      kept.run({images.data(), kOf, first}, scores.data());
+      loaded.run({images.data(), kOf, first}, scores.data());
       SCOPED_TRACE("from " + std::to_string(first));
       std::vector<float> expected = all;
       std::ranges::rotate(expected, expected.begin() + static_cast<std::ptrdiff_t>(first * classes));
@@ -296,9 +296,9 @@ void expect_libraries_do(const Network& network) {
         network, weights, images, 3,
         run_pass(*device, network, steps, weights, images.data(), 3, {.chunk = 2, .observer = &observer}).scores);
     EXPECT_EQ(observer.seen.size(), 2 * steps.size());
-    KeptNetwork kept(*device, network, steps, weights, 3, 3);
+    LoadedNetwork loaded(*device, network, steps, weights, 3, 3);
     std::vector<float> scores(3 * network.layers.back().output.elements());
-    kept.run({images.data(), 3, 0}, scores.data());
+    loaded.run({images.data(), 3, 0}, scores.data());
     expect_scores_of_reference(network, weights, images, 3, scores);
   }
 }

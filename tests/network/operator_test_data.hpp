@@ -14,8 +14,8 @@
 #include "network/network_steps.hpp"
 #include "network/weights.hpp"
 #include "support/seeded_random.hpp"
+#include "variants/accuracy.hpp"
 #include "variants/layer_problem.hpp"
-#include "variants/reference_output.hpp"
 
 namespace convladder {
 

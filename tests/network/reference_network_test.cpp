@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "datasets/image_batch.hpp"
+#include "datasets/image_set.hpp"
 #include "datasets/synthetic_images.hpp"
 
 namespace convladder {

@@ -1,5 +1,5 @@
-#include "network/upstream.hpp"
 #include "network/built_in_network.hpp"
+#include "network/reference_network.hpp"
 
 #include <gtest/gtest.h>
 

@@ -49,10 +49,10 @@ TEST_F(WeightsFiles, EveryLeNetHasSomeBuiltIn) {
       if (!weights) continue;
       EXPECT_EQ(weights->name, network.name + " " + dataset + " high");
       EXPECT_EQ(weights->sha256.size(), 64U);
-      EXPECT_EQ(weights->story.dataset, dataset);
-      EXPECT_EQ(weights->story.from, "built in");
-      EXPECT_TRUE(weights->story.trained_on.find("tested on") != std::string::npos);
-      EXPECT_TRUE(weights->story.held_out.starts_with("accuracy 0.9"));
+      EXPECT_EQ(weights->origin.dataset, dataset);
+      EXPECT_EQ(weights->origin.from, "built in");
+      EXPECT_TRUE(weights->origin.trained_on.find("tested on") != std::string::npos);
+      EXPECT_TRUE(weights->origin.held_out.starts_with("accuracy 0.9"));
     }
     EXPECT_FALSE(find_weights(network, "fashion-mnist", "high"));
     EXPECT_FALSE(find_weights(network, "mnist", "low"));
@@ -84,7 +84,7 @@ TEST_F(WeightsFiles, ChangedOrMistakenOnesInTheCacheAreNotUsed) {
     write_file_atomically(weights_cache_folder() / weights_file_name(network, dataset, "high"), content);
   };
   put("synthetic", [](std::string&) {});
-  EXPECT_EQ(find_weights(network, "synthetic", "high")->story.from, "in the cache");
+  EXPECT_EQ(find_weights(network, "synthetic", "high")->origin.from, "in the cache");
   put("synthetic", [](std::string& content) { content[content.size() - 5] ^= 1; });
   expect_error<UserError>([&] { find_weights(network, "synthetic", "high"); },
                           {"lenet86-synthetic-high.safetensors", "not those that were written", "train it again"});

@@ -30,26 +30,26 @@ LAYOUT_CHANGE = 1.35
 """Layer time over op time of the library with its own layout."""
 
 
-def story(**told: Any) -> dict[str, Any]:
-    """The story of a ladder as the program writes it, with nothing in it but what is told."""
-    return {"baseline": None, "mission": None, "best": None, "best_by": "measured", "gpu": None, "library": None,
-            "overlaps_best": [], "faster_less_accurate": [], "mission_x_baseline": None, "best_x_baseline": None,
-            "best_x_mission": None, "best_percent_of_library": None, "best_percent_of_floor": None, "loses": []} | told
+def summary(**told: Any) -> dict[str, Any]:
+    """The summary of a ladder as the program writes it, with nothing in it but what is told."""
+    return {"baseline": None, "sixth": None, "best": None, "best_by": "measured", "gpu": None, "library": None,
+            "overlaps_best": [], "faster_less_accurate": [], "sixth_x_baseline": None, "best_x_baseline": None,
+            "best_x_sixth": None, "best_percent_of_library": None, "best_percent_of_floor": None, "loses": []} | told
 
 
-def story_of(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """Of a ladder with times; no stage is the mission's last."""
+def summary_of(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """Of a ladder with times; none of its stages is stage 6."""
     timed = [row for row in rows if row["layer_median_ns"]]
     stages = [row for row in timed if row["rung"] is not None]
     libraries = [row for row in timed if row["rung"] is None]
     if not stages:
-        return story()
+        return summary()
     best = min(stages, key=lambda row: row["layer_median_ns"])
     near = [row["variant"] for row in stages if row is not best and row["low_ns"] <= best["high_ns"]]
-    return story(baseline=next((row["variant"] for row in stages if row["x_baseline"] == 1.0), None), best=best["variant"],
-                 library=min(libraries, key=lambda row: row["layer_median_ns"])["variant"] if libraries else None,
-                 overlaps_best=near, best_x_baseline=best["x_baseline"],
-                 best_percent_of_library=best["percent_of_library"], best_percent_of_floor=best["percent_of_floor"])
+    return summary(baseline=next((row["variant"] for row in stages if row["x_baseline"] == 1.0), None), best=best["variant"],
+                   library=min(libraries, key=lambda row: row["layer_median_ns"])["variant"] if libraries else None,
+                   overlaps_best=near, best_x_baseline=best["x_baseline"],
+                   best_percent_of_library=best["percent_of_library"], best_percent_of_floor=best["percent_of_floor"])
 
 
 class RecordMaker:
@@ -174,7 +174,7 @@ class RecordMaker:
                 "roofline": roofline_of(floor, own, self.ceilings) if floor and own else None,
                 "quality": None})
         self.ladders.append({"device": device, "family": family, "network": network, "layer": layer, "batch": batch,
-                             "kind": kind, "floor": floor, "rows": rows, "story": story_of(rows), "steps": []})
+                             "kind": kind, "floor": floor, "rows": rows, "summary": summary_of(rows), "steps": []})
 
 
 def roofline_of(floor: dict[str, Any], layer: float, of_devices: list[dict[str, Any]]) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 """Makes a large record from a small one: its cases again and again, at other sizes, with figures that agree.
 
 Each copy of the record is of other layers (conv1-3) or batches (8 times as many images); its times are those of the
-small record, scaled, so that all ratios, stories and sentences stay right. A record of 100,000 cases takes seconds, and
+small record, scaled, so that all ratios, summaries and sentences stay right. A record of 100,000 cases takes seconds, and
 memory for the small record and for the identifiers."""
 
 from __future__ import annotations

@@ -97,7 +97,7 @@ class NetworkRecordMaker:
                  for step, kind, _ in NETWORKS[network]]
         case = {"id": f"{device}/{name}/{network}/{batch}", "network": network, "device": device, "variants": name,
                 "batch": batch, "status": "ok", "reason": None, "images_at_once": batch, "steps": steps, "phases": [],
-                "total": None, "compared_passes": 1, "kept": None, "stopped_because": "budget", "program": None,
+                "total": None, "compared_passes": 1, "loaded": None, "stopped_because": "budget", "program": None,
                 "quality": None, "accuracy": None, "within_rounding": [], "profile": None, "session": 0}
         self.cases.append(case)
         return case

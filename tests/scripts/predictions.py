@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Optional
 
-from conftest import story
+from conftest import summary
 
 GPUS = {"k80": "NVIDIA Tesla K80", "h100": "NVIDIA H100 SXM", "h200": "NVIDIA H200 SXM"}
 CEILINGS = {"fp32_gflop_per_s": 60000.0, "shared_gb_per_s": 30000.0, "l1_gb_per_s": 30000.0, "l2_gb_per_s": 9000.0,
@@ -20,7 +20,7 @@ def with_predictions(document: dict[str, Any]) -> dict[str, Any]:
         rungs = {case["rung"]: case["variant"] for case in document["cases"] if case["prediction"] and all(
             case[name] == ladder[name] for name in ("device", "family", "network", "layer", "batch"))}
         if rungs:
-            ladder["story"] = story(baseline=rungs[min(rungs)], best=rungs[max(rungs)], best_by="predicted", gpu="h100")
+            ladder["summary"] = summary(baseline=rungs[min(rungs)], best=rungs[max(rungs)], best_by="predicted", gpu="h100")
     return document
 
 

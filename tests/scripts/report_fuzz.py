@@ -26,7 +26,7 @@ import kind_records  # noqa: E402
 from conftest import LAYERS, RecordMaker  # noqa: E402
 from html_page import parsed  # noqa: E402
 from network_records import NetworkRecordMaker  # noqa: E402
-from reports import with_story  # noqa: E402
+from reports import with_summary  # noqa: E402
 
 from convladder_charts.json_text import RecordError  # noqa: E402
 from convladder_report import build, html, markdown  # noqa: E402
@@ -47,7 +47,7 @@ def seeds() -> list[Any]:
     run = RecordMaker([LAYERS[0]], [10, 100]).add_cpu().add_counted().add_skipped_cuda(["Global memory"]).record()
     network = NetworkRecordMaker().add("lenet72", [10]).add_counted("lenet72", 8).add_failed(
         "lenet72", 100, "gone", "crashed", "signal 11").record()
-    return [run, with_story(copy.deepcopy(run)), network, *(make() for make in kind_records.ALL.values())]
+    return [run, with_summary(copy.deepcopy(run)), network, *(make() for make in kind_records.ALL.values())]
 
 
 def places(value: Any) -> Iterator[tuple[Any, Any]]:

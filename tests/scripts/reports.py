@@ -6,7 +6,7 @@ import subprocess
 from typing import Any
 
 from calls import Done, call, call_process
-from conftest import RecordMaker, story
+from conftest import RecordMaker, summary
 from network_records import NetworkRecordMaker
 from predictions import with_predictions
 
@@ -32,15 +32,15 @@ def ladders() -> dict[str, Any]:
     return with_predictions(RecordMaker().add_cpu().add_skipped_cuda().add_counted().record())
 
 
-def with_story(document: dict[str, Any]) -> dict[str, Any]:
-    """What the program adds of each ladder, here with names of its own choice: stage 4 is best, 3 the mission's last."""
+def with_summary(document: dict[str, Any]) -> dict[str, Any]:
+    """What the program adds of each ladder, here with names of its own choice: stage 4 is best, 3 stands for stage 6."""
     for one in document["ladders"]:
         told = one["device"] == "cpu"
         first, third, fourth = ("memory-accumulation", "cached-tile", "flat-vector") if told else (None, None, None)
-        one["story"] = story(
-            baseline=first, mission=third, best=fourth, library="onednn" if told else None,
-            overlaps_best=["unrolled-taps"] if told else [], mission_x_baseline=3.0, best_x_baseline=77.0,
-            best_x_mission=25.5, best_percent_of_library=42.0, best_percent_of_floor=12.5,
+        one["summary"] = summary(
+            baseline=first, sixth=third, best=fourth, library="onednn" if told else None,
+            overlaps_best=["unrolled-taps"] if told else [], sixth_x_baseline=3.0, best_x_baseline=77.0,
+            best_x_sixth=25.5, best_percent_of_library=42.0, best_percent_of_floor=12.5,
             loses=[{"variant": third, "builds_on": "local-accumulation", "x": 0.8}] if told else [])
         one["steps"] = [{"variant": "flat-vector", "builds_on": "cached-tile", "x": 3.58, "kind": "measured",
                          "relieved": "It relieved the store <unit>.", "binds": "The rate of additions binds now."}] if told else []

@@ -13,8 +13,8 @@ import pytest
 
 from calls import Done, call, call_process
 from conftest import BATCHES, CPU_STAGES, CUDA_STAGES, LAYERS, LIBRARIES, RecordMaker, name_of
-from conftest import story as story_of
-from convladder_charts import labels, ladder, record, story, style, table_text, units
+from conftest import summary as summary_of
+from convladder_charts import labels, ladder, record, summary, style, table_text, units
 from network_records import NetworkRecordMaker
 
 CHARTS = ["ladder", "time_over_batch", "roofline-cpu"]
@@ -84,8 +84,8 @@ def test_the_title_is_what_came_out(run: dict[str, Any], written: Callable[[Any]
     title = ElementTree.parse(path.parent / "ladder.svg").getroot().findtext(f"{SVG}title")
     assert title == (f"{best['x_baseline']:.0f}× over the baseline, {best['percent_of_library']:.0f}% of oneDNN's speed: "
                      "lenet72.conv2, batch 1000, CPU")
-    run["ladders"] = [ladder_of | {"story": story_of(
-        baseline="memory-accumulation", mission="unrolled-taps", best="compile-time", library="onednn",
+    run["ladders"] = [ladder_of | {"summary": summary_of(
+        baseline="memory-accumulation", sixth="unrolled-taps", best="compile-time", library="onednn",
         best_x_baseline=12.34, best_percent_of_library=187.0, best_percent_of_floor=50.0)}]
     path = written(run)
     assert charts(path, "--format", "svg").returncode == 0
@@ -118,17 +118,17 @@ def test_of_many_stages_those_that_tell_are_drawn() -> None:
               for rung in range(1, 30)]
     stages[25] = record.Stage("cpu", 26, "stage-26", "Stage 26", builds_on="stage-9")
     stages.append(record.Stage("cpu", None, "library", "Library"))
-    told = story.Story("stage-1", "stage-6", "stage-26", "library")
-    choice = story.chosen(stages, told, {})
+    told = summary.Summary("stage-1", "stage-6", "stage-26", "library")
+    choice = summary.chosen(stages, told, {})
     assert [stage.rung for stage in choice.stages] == [1, 2, 3, 4, 5, 6, 7, 8, 9, 26, None]
     assert (choice.left_out, choice.notice) == (19, "19 more stages in table.md")
     gains = {f"stage-{rung}": 1 + rung / 100 for rung in range(1, 30)}
-    choice = story.chosen(stages, story.Story("stage-1", None, "stage-29", "library"), gains)
-    assert len(choice.stages) == story.MOST and {1, 29, 28, 27, None} <= {stage.rung for stage in choice.stages}
-    assert story.chosen(stages[:12], told, {}).left_out == 0
+    choice = summary.chosen(stages, summary.Summary("stage-1", None, "stage-29", "library"), gains)
+    assert len(choice.stages) == summary.MOST and {1, 29, 28, 27, None} <= {stage.rung for stage in choice.stages}
+    assert summary.chosen(stages[:12], told, {}).left_out == 0
     rivals = [record.Stage("cpu", None, f"rival-{number}", f"Rival {number}", number) for number in range(6)]
-    kept = story.chosen([*stages, *rivals], story.Story("stage-1", None, "stage-29", "rival-5"), gains).stages
-    assert rivals[5] in kept and len(kept) <= story.MOST, "the fastest library, however many there are"
+    kept = summary.chosen([*stages, *rivals], summary.Summary("stage-1", None, "stage-29", "rival-5"), gains).stages
+    assert rivals[5] in kept and len(kept) <= summary.MOST, "the fastest library, however many there are"
 
 
 @pytest.mark.parametrize("name", CHARTS)
@@ -264,14 +264,14 @@ def test_a_stage_without_a_time_is_named_with_its_status(run: dict[str, Any], wr
     assert "crashed: signal 11" in (path.parent / "table.md").read_text(encoding="utf-8")
 
 
-def test_the_ladder_takes_the_largest_batch_whose_story_names_most(run: dict[str, Any],
-                                                                   written: Callable[[Any], Path]) -> None:
+def test_the_ladder_takes_the_largest_batch_whose_summary_names_most(run: dict[str, Any],
+                                                                     written: Callable[[Any], Path]) -> None:
     group = record.load(written(run)).drawn[0]
     assert [one.batch for one in ladder.chosen_ladders(group, None)] == [1000] * 3
     assert [one.batch for one in ladder.chosen_ladders(group, 10)] == [10] * 3
     largest = next(one for one in run["ladders"] if one["batch"] == 1000)
     drop_times(largest["rows"][0], "timeout")
-    largest["story"]["baseline"] = None
+    largest["summary"]["baseline"] = None
     group = record.load(written(run)).drawn[0]
     assert [one.batch for one in ladder.chosen_ladders(group, None)] == [100, 1000, 1000]
 

@@ -10,7 +10,7 @@ from typing import Any, Callable
 import pytest
 
 import charts
-from conftest import CPU_STAGES, LAYERS, LIBRARIES, RecordMaker, story
+from conftest import CPU_STAGES, LAYERS, LIBRARIES, RecordMaker, summary
 from convladder_charts import style
 from convladder_charts.drawable import Drawn, Options
 from convladder_charts.json_text import Node
@@ -31,15 +31,15 @@ def drawn(document: Any) -> Drawn:
 
 
 def told(document: dict[str, Any]) -> dict[str, Any]:
-    """With stories, the sixth stage the mission's last; and every third case noisy or disturbed."""
+    """With summaries, the sixth stage as `sixth`; and every third case noisy or disturbed."""
     for ladder in document["ladders"]:
         timed = [row for row in ladder["rows"] if row["layer_median_ns"]]
         stages = [row for row in timed if row["rung"]]
         if stages:
             best = min(stages, key=lambda row: row["layer_median_ns"])
             library = min((row for row in timed if not row["rung"]), key=lambda row: row["layer_median_ns"], default=None)
-            ladder["story"] = story(
-                baseline=stages[0]["variant"], mission=stages[min(5, len(stages) - 1)]["variant"], best=best["variant"],
+            ladder["summary"] = summary(
+                baseline=stages[0]["variant"], sixth=stages[min(5, len(stages) - 1)]["variant"], best=best["variant"],
                 library=library and library["variant"], best_x_baseline=best["x_baseline"],
                 best_percent_of_library=best["percent_of_library"], best_percent_of_floor=best["percent_of_floor"])
     for index, case in enumerate(document["cases"]):

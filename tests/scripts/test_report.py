@@ -14,7 +14,7 @@ from conftest import BATCHES, CPU_STAGES, LAYERS, REPOSITORY, RecordMaker
 from html_page import Element, cells, parsed
 from network_records import NetworkRecordMaker
 from convladder_report.common_sections import ids_text
-from reports import ladders, report, report_process, with_story
+from reports import ladders, report, report_process, with_summary
 
 MARKUP = "<script>alert(1)</script>\"'&<img src=x onerror=alert(2)>{{ 7*7 }}]]>"
 FIGURES_OF_RUN = 8
@@ -172,14 +172,14 @@ def test_runs_stand_side_by_side(tmp_path: Path) -> None:
     assert rows[0] == ["1 Accumulate in memory", "2.00 ms", "1.00 ms", "2.00×"] and len(rows) == 8
 
 
-def test_the_record_s_own_story_and_sentences_are_told(tmp_path: Path) -> None:
-    (tmp_path / "run.json").write_text(json.dumps(with_story(ladders())))
+def test_the_record_s_own_summary_and_sentences_are_told(tmp_path: Path) -> None:
+    (tmp_path / "run.json").write_text(json.dumps(with_summary(ladders())))
     done = report(tmp_path / "run.json", "--markdown", tmp_path / "markdown")
     assert (done.returncode, done.stderr) == (0, "")
     page = parsed((tmp_path / "report.html").read_text())
     text = _section(page, "summary").text
     assert ("Best is Flat vector (stage 4): on lenet72.conv2 at batch 1000 it is 77.0 times as fast as the baseline and 25.5 "
-            "times as fast as the mission's last stage, Tile in cache.") in text
+            "times as fast as stage 6, Tile in cache.") in text
     assert "It cannot be told from Unrolled taps" in text and "reaches 42% of the speed of oneDNN" in text
     assert "Tile in cache takes 1.25 times as long as Local accumulation" in _section(page, "r1-times-1-losses").text
     step = _section(page, "r1-steps").all("li")[0]

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <map>
 
-#include "support/whole_number.hpp"
+#include "support/text.hpp"
 
 namespace convladder {
 namespace {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "variants/float32.hpp"
+#include "variants/accuracy.hpp"
 
 namespace convladder {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "devices/kernel_launch.hpp"
+#include "variants/accuracy.hpp"
 #include "variants/convolution/conv_shape.hpp"
-#include "variants/float32.hpp"
 #include "variants/registration.hpp"
 
 namespace convladder {

@@ -28,7 +28,7 @@ class Convolution final : public Problem {
   std::string_view title() const override { return "convolution"; }
   /// Stages 1 to 6: global memory, local accumulation, shared memory, block remap, loop unrolling, compile-time
   /// constants, and their counterparts on a CPU.
-  int story_rungs() const override { return 6; }
+  int introduction_rungs() const override { return 6; }
   std::vector<Dimension> dimensions() const override {  // `shape_error` says which values are possible
     constexpr int most = std::numeric_limits<int>::max();
     return {{"C", "in_channels", std::nullopt, 0, most},

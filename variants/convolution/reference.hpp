@@ -3,9 +3,9 @@
 
 #include <memory>
 
+#include "variants/accuracy.hpp"
 #include "variants/convolution/conv_shape.hpp"
 #include "variants/linear_reference.hpp"
-#include "variants/reference_output.hpp"
 
 namespace convladder {
 

@@ -2,9 +2,9 @@
 // float32 errs by a small multiple of 2^-24 times this in any order.
 #include <cmath>
 
-#include "variants/fully_connected/layer.hpp"
+#include "variants/accuracy.hpp"
 #include "variants/layer_problem.hpp"
-#include "variants/operator_tolerances.hpp"
+#include "variants/layer_shapes.hpp"
 
 namespace convladder {
 namespace {

@@ -2,9 +2,8 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
-
-#include "bins.hpp"
 
 #ifdef __AVX512BW__
 constexpr int kLanes = 32;

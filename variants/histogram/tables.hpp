@@ -1,11 +1,14 @@
-// Several tables of counts side by side. The CPU stages from 02 on share them.
+// The bin of a key, and several tables of counts side by side. The CPU stages share them.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 
-#include "bins.hpp"
-
+constexpr int kMostBins = 1024;
 constexpr int kTables = 4;
+
+inline uint32_t bin_of(uint32_t key, int bins) { return key * static_cast<uint32_t>(bins) >> 16; }
 
 /// Tables of counts: key i is counted in table i mod 4.
 class Tables {

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "variants/layer_problem.hpp"
-#include "variants/max_pooling/pooling.hpp"
+#include "variants/layer_shapes.hpp"
 
 namespace convladder {
 namespace {

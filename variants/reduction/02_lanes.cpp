@@ -9,7 +9,7 @@
 // core could start two such additions in every cycle, and waits for the last one instead.
 #include <algorithm>
 
-#include "lanes.hpp"
+#include "vector_sums.hpp"
 
 extern "C" void solve(const float* x, float* y, int N) {
   constexpr int kPart = 4096;

@@ -13,7 +13,6 @@
 // do; and with more LOADS each thread needs more registers, so fewer of them fit.
 #include "block_sum.hpp"
 #include "passes.hpp"
-#include "vector_sum.hpp"
 
 #ifndef THREADS
 #define THREADS 256

@@ -13,7 +13,6 @@
 // other.
 #include "block_sum.hpp"
 #include "passes.hpp"
-#include "vector_sum.hpp"
 
 #ifndef THREADS
 #define THREADS 256

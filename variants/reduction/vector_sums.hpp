@@ -1,7 +1,22 @@
-// The sum of a part with several vectors of sums. The CPU stages from 03 on share it.
+// Vectors of sixteen floats, in as many registers as the processor needs for them, and the sum of a part with several
+// vectors of sums. The CPU stages from 02 on share them.
 #pragma once
 
-#include "lanes.hpp"
+#include <cstring>
+
+constexpr int kLanes = 16;
+
+using Floats = float __attribute__((vector_size(kLanes * sizeof(float))));
+
+/// Loads numbers from any address. Vectors are passed by reference: how they are passed by value depends on the
+/// processor.
+inline void load(Floats& lanes, const float* from) { std::memcpy(&lanes, from, sizeof lanes); }
+
+inline double sum_of_lanes(const Floats& lanes) {
+  double sum = 0;
+  for (int i = 0; i < kLanes; ++i) sum += lanes[i];
+  return sum;
+}
 
 /// The sum of n numbers in float, so n should be some thousands at most. If kAhead is not 0, the line that lies kAhead
 /// bytes further is prefetched; beyond the end that has no effect.

@@ -19,7 +19,6 @@
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
 #include "support/json_text.hpp"
-#include "support/machine_fault.hpp"
 #include "support/printable.hpp"
 #include "support/progress.hpp"
 #include "support/reasons.hpp"
@@ -40,7 +39,7 @@ constexpr const char* kDuelFooter = R"(examples:
   convladder duel --base old/convladder --new new/convladder --layer lenet72.conv2 --variant flat-vector
   convladder duel --base-commit v1.0 --new-commit HEAD --layer lenet72.conv2    both are built first
   convladder duel --base-commit HEAD~3                  the commit before the last three against this program
-  git bisect run convladder duel --bisect --base-commit v1.0 --layer lenet72.conv2    docs/use/bisect.md
+  git bisect run convladder duel --bisect --base-commit v1.0 --layer lenet72.conv2    docs/use/duel.md
   convladder duel --base-variant flat-vector --new-variant compile-time --layer lenet72.conv1
   convladder duel --base my-ladder-before my-ladder    the stages of a folder against those of another version of it
   convladder duel my-ladder --base-variant naive --new-variant rows

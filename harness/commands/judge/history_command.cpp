@@ -18,7 +18,7 @@
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
 #include "support/printable.hpp"
-#include "support/whole_number.hpp"
+#include "support/text.hpp"
 
 namespace convladder {
 namespace {

@@ -17,7 +17,6 @@
 #include "harness/measure/cases/google_engine.hpp"
 #include "harness/measure/runs/run_record.hpp"
 #include "support/errors.hpp"
-#include "support/machine_fault.hpp"
 #include "support/printable.hpp"
 #include "support/progress.hpp"
 #include "support/text_table.hpp"
@@ -153,7 +152,7 @@ class Confirmer {
       throw UserError(
           "stages of a folder are in no build: compare two versions of it with 'convladder duel --base OLD NEW'");
     }
-    options.story = false;
+    options.default_selection = false;
     options.variants.clear();
     options.devices.clear();
     options.batches.clear();

@@ -9,10 +9,9 @@
 #include "harness/measure/plan/arguments.hpp"
 #include "harness/measure/plan/plan.hpp"
 #include "harness/measure/records/listing.hpp"
-#include "support/csv.hpp"
 #include "support/errors.hpp"
+#include "support/text.hpp"
 #include "support/text_table.hpp"
-#include "support/whole_number.hpp"
 
 namespace convladder {
 namespace {

@@ -9,7 +9,6 @@
 #include "harness/commands/list/topics.hpp"
 #include "harness/measure/profile/profile_text.hpp"
 #include "harness/measure/records/published.hpp"
-#include "support/csv.hpp"
 #include "support/errors.hpp"
 #include "support/text_table.hpp"
 

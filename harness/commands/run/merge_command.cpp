@@ -20,7 +20,6 @@
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
 #include "support/folder_lock.hpp"
-#include "support/machine_fault.hpp"
 #include "support/progress.hpp"
 #include "support/text_table.hpp"
 

@@ -22,7 +22,6 @@
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
 #include "support/folder_lock.hpp"
-#include "support/machine_fault.hpp"
 #include "support/text_table.hpp"
 #include "support/units.hpp"
 
@@ -35,7 +34,7 @@ constexpr const char* kPlanFooter = R"(examples:
   convladder plan --all --batch 10,100,1000 --shards 64 --output results/big
   convladder run --plan results/big --shard 3/64       on any machine, as often as it takes; K runs from 0 to 63
   convladder merge results/big                         one record of all shards: results/big/run.json
-  scripts/slurm.sh plan results/big --shards 64 --all  the same on a cluster: docs/use/clusters.md
+  scripts/slurm.sh plan results/big --shards 64 --all  the same on a cluster: docs/use/shards.md
 
 Cases that are compared (the same layer, batch and device) stay in one shard.
 

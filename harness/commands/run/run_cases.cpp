@@ -23,7 +23,6 @@
 #include "harness/measure/runs/run_record.hpp"
 #include "support/errors.hpp"
 #include "support/interruption.hpp"
-#include "support/machine_fault.hpp"
 #include "support/standard_streams.hpp"
 
 namespace convladder {
@@ -73,7 +72,7 @@ int run_cases(RunOptions options, const RunInvocation& invocation) {
     refuse_merged(*resumed);
     options = read_run_options(resumed->options());
   }
-  if (options.strangers) StageDevice::trust_nobody();
+  if (options.untrusted) StageDevice::trust_nobody();
   check_google_output(invocation.google);
   initialize_google_benchmark(options.google_benchmark_flags);  // refuses unknown flags before anything is run
   const std::vector<CaseGroup> plan = make_plan(options);
@@ -111,9 +110,9 @@ int run_cases(RunOptions options, const RunInvocation& invocation) {
     if (any_counted && !options.ladder.empty() && !invocation.record.quiet) {
       fmt::print("'convladder explain {}' compares what was counted\n", record.file().string());
     }
-    if (options.strangers && !invocation.record.quiet) {
-      for (const std::string& line : not_kept_from_strangers()) fmt::print("{}\n", line);
-      if (const std::string line = processors_of_strangers(); !line.empty()) fmt::print("{}\n", line);
+    if (options.untrusted && !invocation.record.quiet) {
+      for (const std::string& line : missing_protections()) fmt::print("{}\n", line);
+      if (const std::string line = processors_of_untrusted_stages(); !line.empty()) fmt::print("{}\n", line);
     }
     if (taken.cases > 0) {
       const std::string them = taken.cases == 1 ? "1 case is" : fmt::format("{} cases are", taken.cases);

@@ -18,7 +18,7 @@ namespace convladder {
 namespace {
 
 /// Seconds of measuring for each case of a run without any choice: it has to end soon, on a busy machine too.
-constexpr double kStorySeconds = 0.5;
+constexpr double kSelectionSeconds = 0.5;
 
 /// Stages that have variants without an idea, and these variants. Throws UserError if the problem has none.
 std::vector<std::string> names_of_leave_one_out(const Problem& problem) {
@@ -61,8 +61,7 @@ void add_run_choice(CLI::App& run, RunChoice& a) {
                  "a stage of your own, a .cu, .cpp or .ptx, beside those of the convolution; may be repeated")
       ->allow_extra_args(false)
       ->group("Which cases");
-  run.add_flag("--all", a.all,
-               "every stage; without any choice: the story's six stages, the best one and the libraries")
+  run.add_flag("--all", a.all, "every stage; without any choice: stages 1 to 6, the best one and the libraries")
       ->group("Which cases");
   run.add_flag("--leave-one-out", a.leave_one_out,
                "the best stage, and what lacks one of its ideas (default: lenet72.conv2, batch 1000)")
@@ -84,7 +83,7 @@ void add_run_choice(CLI::App& run, RunChoice& a) {
       ->check(CLI::Range(1, kMostRepetitions))
       ->group("How");
   run.add_flag(
-         "--strangers", a.options.strangers,
+         "--untrusted", a.options.untrusted,
          "of a LADDER: its CPU stages are somebody else's and run apart from clock and messages; short calls take "
          "longer")
       ->group("How");
@@ -94,8 +93,9 @@ void apply_run_choice(const CLI::App& run, RunChoice& a) {
   if (run.get_option("--case")->count() > 0) static_cast<void>(case_pattern(a.options.case_filter));
   apply_case_selection(a.selection, a.options);
   make_absolute(a.options.with);
-  a.options.story = !a.all && !a.leave_one_out && chooses_nothing(a.options);
-  if (a.options.story && run.get_option("--budget")->count() == 0) a.options.budget_seconds = kStorySeconds;
+  a.options.default_selection = !a.all && !a.leave_one_out && chooses_nothing(a.options);
+  if (a.options.default_selection && run.get_option("--budget")->count() == 0)
+    a.options.budget_seconds = kSelectionSeconds;
   if (a.leave_one_out) choose_leave_one_out(a.options);
 }
 

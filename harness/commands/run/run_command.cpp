@@ -13,7 +13,7 @@
 #include "harness/commands/run/run_shard.hpp"
 #include "harness/measure/plan/options.hpp"
 #include "support/errors.hpp"
-#include "support/whole_number.hpp"
+#include "support/text.hpp"
 
 namespace convladder {
 namespace {

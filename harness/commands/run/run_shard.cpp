@@ -77,7 +77,7 @@ int run_shard(const ShardArguments& a, const RunInvocation& invocation) {
   const int shard = shard_number(a.shard, plan);
   require_planned_program(plan);
   const RunOptions& options = plan.options;
-  if (options.strangers) StageDevice::trust_nobody();
+  if (options.untrusted) StageDevice::trust_nobody();
   initialize_google_benchmark(options.google_benchmark_flags);
   const std::vector<CaseGroup> all = make_plan(options);
   const ImageSet images = load_images(options.data_folder, options.seed, largest_batch_of(all));

@@ -8,7 +8,7 @@
 
 #include "harness/measure/runs/ladder_text.hpp"
 #include "harness/measure/runs/leave_one_out.hpp"
-#include "harness/measure/runs/story_text.hpp"
+#include "harness/measure/runs/summary_text.hpp"
 #include "support/printable.hpp"
 #include "support/terminal.hpp"
 #include "support/text_table.hpp"
@@ -26,7 +26,7 @@ std::string tables_of(const RunFigures& run, const SummaryOptions& options, std:
   const std::vector<CountedLadder> counted = counted_ladders_of(run.cases, run.variants);
   const std::string whole = ladders_text(ladders) + counted_text(counted);
   if (options.verbose || std::ranges::count(whole, '\n') <= kMostLines) return whole;
-  return story_text(
+  return summary_text(
       ladders, counted, [&run](const std::string& device) { return run.context.machine.title_of(device); }, columns);
 }
 
@@ -72,7 +72,7 @@ void print_summary(std::FILE* stream, const RunFigures& run, const std::vector<s
   const std::size_t columns =
       std::min(terminal_columns(stream == stderr ? STDERR_FILENO : STDOUT_FILENO, kTextColumns), kTextColumns);
   const std::vector<Ladder> ladders = ladders_of(run.cases, run.variants, run.ceilings);
-  std::vector<std::string> all = story_notes(ladders, counted_ladders_of(run.cases, run.variants));
+  std::vector<std::string> all = summary_notes(ladders, counted_ladders_of(run.cases, run.variants));
   for (const std::string& line : lines_of_not_run(run.cases, options.verbose)) all.push_back(line);
   all.insert(all.end(), notes.begin(), notes.end());
   for (const std::string& note : all) {

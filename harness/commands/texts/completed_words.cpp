@@ -9,7 +9,7 @@
 #include "network/network.hpp"
 #include "simulator/gpus/gpu_facts.hpp"
 #include "support/nearest_name.hpp"
-#include "support/split.hpp"
+#include "support/text.hpp"
 #include "variants/convolution/problem.hpp"
 #include "variants/problem.hpp"
 

@@ -9,7 +9,7 @@
 #include "harness/commands/command.hpp"
 #include "harness/measure/machine/build_information.hpp"
 #include "support/errors.hpp"
-#include "support/split.hpp"
+#include "support/text.hpp"
 
 namespace convladder {
 namespace {
@@ -65,15 +65,9 @@ std::string escaped(std::string_view text) {
 std::string bold(std::string_view text) { return fmt::format("\\fB{}\\fR", escaped(text)); }
 std::string italic(std::string_view text) { return fmt::format("\\fI{}\\fR", escaped(text)); }
 
-std::string trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(' ');
-  if (first == std::string_view::npos) return "";
-  return std::string(text.substr(first, text.find_last_not_of(' ') + 1 - first));
-}
-
 /// A line such as "  convladder run      what it does" as a paragraph with a tag.
 std::string tagged(std::string_view line) {
-  const std::string text = trimmed(line);
+  const std::string text(trimmed(line));
   const std::size_t gap = text.find("  ");
   if (gap == std::string::npos) return fmt::format(".TP\n{}\n\\&\n", bold(text));
   return fmt::format(".TP\n{}\n{}\n", bold(text.substr(0, gap)), escaped(trimmed(std::string_view(text).substr(gap))));

@@ -5,7 +5,7 @@
 
 #include "harness/judge/builds/commit_build.hpp"
 #include "support/printable.hpp"
-#include "support/split.hpp"
+#include "support/text.hpp"
 
 namespace convladder {
 namespace {

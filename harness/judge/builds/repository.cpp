@@ -10,7 +10,7 @@
 #include "ladders/compilers.hpp"
 #include "ladders/program_output.hpp"
 #include "support/printable.hpp"
-#include "support/split.hpp"
+#include "support/text.hpp"
 
 namespace convladder {
 namespace {

@@ -19,7 +19,6 @@
 #include "harness/measure/statistics/signed_rank.hpp"
 #include "support/errors.hpp"
 #include "support/seeded_random.hpp"
-#include "support/text_hash.hpp"
 
 namespace convladder {
 namespace {

@@ -12,7 +12,7 @@
 #include "harness/measure/statistics/interval_json.hpp"
 #include "harness/measure/statistics/statistics.hpp"
 #include "support/errors.hpp"
-#include "support/json_null.hpp"
+#include "support/json_text.hpp"
 #include "support/markdown.hpp"
 #include "support/printable.hpp"
 #include "support/text_table.hpp"

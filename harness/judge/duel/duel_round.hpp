@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "support/seeded_random.hpp"
-#include "support/text_hash.hpp"
 
 namespace convladder {
 

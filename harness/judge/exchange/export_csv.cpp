@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "harness/judge/exchange/export_format.hpp"
-#include "support/csv.hpp"
+#include "support/text_table.hpp"
 
 namespace convladder {
 namespace {

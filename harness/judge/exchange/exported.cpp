@@ -157,8 +157,8 @@ std::vector<ExportedCase> of_ranking(const JsonPlace& place) {
     if (const std::optional<TimeFigure> time = read_time(at.at("time"))) {
       one.figures.push_back(time_figure(*time, "latency"));
     }
-    if (const std::optional<TimeFigure> yardstick = read_time(at.at("yardstick_time"))) {
-      one.figures.push_back(time_figure(*yardstick, "latency-of-yardstick"));
+    if (const std::optional<TimeFigure> baseline = read_time(at.at("baseline_time"))) {
+      one.figures.push_back(time_figure(*baseline, "latency-of-baseline"));
     }
     if (at.has("counted")) {
       add_counters(one, at.at("counted").at("totals").numbers_by_name(), FigureKind::counted);

@@ -14,7 +14,6 @@
 
 #include "harness/measure/statistics/interval_json.hpp"
 #include "support/errors.hpp"
-#include "support/json_null.hpp"
 #include "support/json_place.hpp"
 #include "support/json_text.hpp"
 #include "support/printable.hpp"

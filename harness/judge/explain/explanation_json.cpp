@@ -10,7 +10,6 @@
 #include "harness/measure/records/recorded_run.hpp"
 #include "harness/measure/runs/derived_ladders.hpp"
 #include "support/errors.hpp"
-#include "support/json_null.hpp"
 #include "support/json_place.hpp"
 #include "support/json_text.hpp"
 #include "support/printable.hpp"

@@ -9,7 +9,6 @@
 
 #include "simulator/counters/metrics.hpp"
 #include "support/errors.hpp"
-#include "support/json_null.hpp"
 #include "support/json_text.hpp"
 #include "support/markdown.hpp"
 #include "support/printable.hpp"

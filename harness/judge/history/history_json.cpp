@@ -8,7 +8,6 @@
 #include "harness/measure/records/record_context_json.hpp"
 #include "harness/measure/statistics/interval_json.hpp"
 #include "support/errors.hpp"
-#include "support/json_null.hpp"
 #include "support/json_place.hpp"
 #include "support/json_text.hpp"
 

@@ -10,7 +10,7 @@
 #include "harness/measure/cases/run_group.hpp"
 #include "harness/measure/machine/quality.hpp"
 #include "harness/measure/plan/arguments.hpp"
-#include "support/machine_fault.hpp"
+#include "support/errors.hpp"
 
 namespace convladder {
 
@@ -110,7 +110,7 @@ GroupOutcomes RankGroups::run_within(const std::vector<PlannedCase>& cases, cons
                                            .anchors = std::nullopt});
         }
         if (verified[planned.id] > 1) {  // it was measured alone, and so in no round of the baseline
-          outcome = ended_case(Status::launch_failed, "there is no memory for it beside the yardstick");
+          outcome = ended_case(Status::launch_failed, "there is no memory for it beside the baseline");
         }
         outcomes[planned.id] = std::move(outcome);
       },

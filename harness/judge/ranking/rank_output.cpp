@@ -7,7 +7,6 @@
 #include <cmath>
 #include <map>
 
-#include "support/csv.hpp"
 #include "support/text_table.hpp"
 #include "support/units.hpp"
 
@@ -63,7 +62,7 @@ std::string rank_text(const RankRow& row) {
 }
 
 std::string status_text(const RankRow& row, std::size_t sizes) {
-  if (row.is_yardstick) return fmt::format("{}: the yardstick", role_name(row.entry->role));
+  if (row.is_baseline) return fmt::format("{}: the baseline", role_name(row.entry->role));
   if (row.status == Status::ok) {
     return row.same_as.empty() ? "ok" : fmt::format("ok; the same source as {}", ShortNames().of(row.same_as));
   }
@@ -87,16 +86,16 @@ std::string title_of(const RankPlan& plan, const RankResult& result, const RankO
       indented(fmt::format("{}: {} on {}, {}", plan.problem->title(), plural(count, "submission"), result.plan->device,
                            sizes.empty() ? "no size" : fmt::format("{}", fmt::join(sizes, " "))),
                0);
-  if (result.yardstick == nullptr) {
+  if (result.baseline == nullptr) {
     return text +
            indented("nothing is ranked: there is no library, no stage and no submission that is right on every size",
                     0);
   }
-  const char* const role = result.yardstick->role == RankRole::submission ? "the first submission"
-                           : result.yardstick->role == RankRole::library  ? "the library"
-                                                                          : "the ladder's best stage";
+  const char* const role = result.baseline->role == RankRole::submission ? "the first submission"
+                           : result.baseline->role == RankRole::library  ? "the library"
+                                                                         : "the ladder's best stage";
   text += indented(fmt::format("speed by {}, as a multiple of {} {}: geometric mean over the sizes",
-                               unit_of(result, options), role, result.yardstick->name),
+                               unit_of(result, options), role, result.baseline->name),
                    0);
   return text;
 }
@@ -106,10 +105,10 @@ std::string interval_text(const std::optional<LogSpeed>& speed) {
 }
 
 std::string table_of(const RankResult& result) {
-  const char* const than = result.yardstick == nullptr                      ? "x"
-                           : result.yardstick->role == RankRole::submission ? "x first"
-                           : result.yardstick->role == RankRole::library    ? "x library"
-                                                                            : "x best stage";
+  const char* const than = result.baseline == nullptr                      ? "x"
+                           : result.baseline->role == RankRole::submission ? "x first"
+                           : result.baseline->role == RankRole::library    ? "x library"
+                                                                           : "x best stage";
   const bool measured = result.figures == "measured";
   std::vector<TextColumn> columns{{"rank", "", true}, {"name", "", false},
                                   {than, "", true},   {measured ? "95 % interval" : "range", "", true},
@@ -117,13 +116,13 @@ std::string table_of(const RankResult& result) {
   ShortNames names;
   std::vector<std::vector<std::string>> rows;
   for (const RankRow& row : result.rows) {
-    const bool is_line = row.is_yardstick && row.entry->role != RankRole::submission;
+    const bool is_line = row.is_baseline && row.entry->role != RankRole::submission;
     rows.push_back({rank_text(row), names.of(row.entry->name), row.speed ? ratio_text(row.speed->estimate) : "-",
-                    row.is_yardstick ? "-" : interval_text(row.speed), row.speed ? result.figures : "-",
+                    row.is_baseline ? "-" : interval_text(row.speed), row.speed ? result.figures : "-",
                     is_line || row.status != Status::ok || !row.same_as.empty()
                         ? status_text(row, result.plan->sizes.size())
-                    : row.is_yardstick ? "ok: the yardstick"
-                                       : "ok"});
+                    : row.is_baseline ? "ok: the baseline"
+                                      : "ok"});
   }
   return text_table(columns, rows);
 }
@@ -183,7 +182,7 @@ std::string ranking_text(const RankPlan& plan, const std::vector<RankResult>& re
                                    options.tau * 100),
                        0);
     }
-    if (medians && result.yardstick != nullptr) text += medians_of(result);
+    if (medians && result.baseline != nullptr) text += medians_of(result);
   }
   return text + left_alone_text(plan);
 }
@@ -195,7 +194,7 @@ std::string ranking_csv(const std::vector<RankResult>& results) {
       if (std::ranges::find(sizes, one.layer) == sizes.end()) sizes.push_back(one.layer);
     }
   }
-  std::string text = "family,device,figures,yardstick,rank,shared,name,role,speed,low,high,status,reason,file,same_as";
+  std::string text = "family,device,figures,baseline,rank,shared,name,role,speed,low,high,status,reason,file,same_as";
   for (const std::string& size : sizes)
     text += fmt::format(",{0} figure,{0} speed", csv_text(size).substr(1, size.size()));
   text += "\r\n";
@@ -203,11 +202,11 @@ std::string ranking_csv(const std::vector<RankResult>& results) {
     for (const RankRow& row : result.rows) {
       text += fmt::format(
           "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", result.plan->family, result.plan->device, result.figures,
-          csv_text(result.yardstick == nullptr ? "" : result.yardstick->name),
-          row.rank ? fmt::to_string(*row.rank) : "", row.shares_rank ? "yes" : "no", csv_text(row.entry->name),
-          role_name(row.entry->role), csv_number(ratio_of(row.speed, &LogSpeed::estimate)),
-          csv_number(ratio_of(row.speed, &LogSpeed::low)), csv_number(ratio_of(row.speed, &LogSpeed::high)), row.status,
-          csv_text(row.reason), csv_text(row.entry->file), csv_text(row.same_as));
+          csv_text(result.baseline == nullptr ? "" : result.baseline->name), row.rank ? fmt::to_string(*row.rank) : "",
+          row.shares_rank ? "yes" : "no", csv_text(row.entry->name), role_name(row.entry->role),
+          csv_number(ratio_of(row.speed, &LogSpeed::estimate)), csv_number(ratio_of(row.speed, &LogSpeed::low)),
+          csv_number(ratio_of(row.speed, &LogSpeed::high)), row.status, csv_text(row.reason), csv_text(row.entry->file),
+          csv_text(row.same_as));
       for (const std::string& size : sizes) {
         const auto found = std::ranges::find(result.plan->sizes, size, &LayerWork::layer);
         const auto at = static_cast<std::size_t>(found - result.plan->sizes.begin());

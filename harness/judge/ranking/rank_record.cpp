@@ -14,7 +14,6 @@
 #include "harness/measure/statistics/interval_json.hpp"
 #include "harness/measure/sweep/sweep_score.hpp"
 #include "support/errors.hpp"
-#include "support/json_null.hpp"
 #include "support/json_place.hpp"
 #include "support/json_text.hpp"
 #include "support/printable.hpp"
@@ -79,7 +78,7 @@ ordered_json row_json(const RankRow& row, const RankResult& result) {
     const RankedSize& one = row.sizes[i];
     sizes.push_back({{"size", result.plan->sizes[i].layer},
                      {"figure", or_null(one.figure)},
-                     {"yardstick_figure", or_null(one.yardstick_figure)},
+                     {"baseline_figure", or_null(one.baseline_figure)},
                      {"speed", speed_json(one.speed)},
                      {"level", one.rounds > 0 ? ordered_json(one.level) : ordered_json()},
                      {"rounds", one.rounds > 0 ? ordered_json(one.rounds) : ordered_json()}});
@@ -88,7 +87,7 @@ ordered_json row_json(const RankRow& row, const RankResult& result) {
           {"shared", row.shares_rank},
           {"name", row.entry->name},
           {"role", role_name(row.entry->role)},
-          {"is_yardstick", row.is_yardstick},
+          {"is_baseline", row.is_baseline},
           {"file", row.entry->file},
           {"content", text_or_null(row.entry->content)},
           {"same_as", text_or_null(row.same_as)},
@@ -98,17 +97,17 @@ ordered_json row_json(const RankRow& row, const RankResult& result) {
           {"sizes", std::move(sizes)}};
 }
 
-MadeOf made_of(const RankPlan& plan, const RankEntry& entry, const std::string& yardstick, const RankOptions& options) {
+MadeOf made_of(const RankPlan& plan, const RankEntry& entry, const std::string& baseline, const RankOptions& options) {
   return {.source = entry.content,
           .problem = plan.problem_hash,
-          .yardstick = yardstick,
+          .baseline = baseline,
           .settings = sha256_hex(json_line(settings_json(options)))};
 }
 
 ordered_json made_of_json(const MadeOf& made_of) {
   return {{"source", made_of.source},
           {"problem", made_of.problem},
-          {"yardstick", text_or_null(made_of.yardstick)},
+          {"baseline", text_or_null(made_of.baseline)},
           {"settings", made_of.settings}};
 }
 
@@ -129,8 +128,8 @@ ordered_json rank_case_json(const RankEntry& entry, const PlannedCase& planned, 
           {"seconds", ranked.seconds},
           {"verification", verification_json(outcome.verification)},
           {"time", time_of(&outcome)},
-          {"yardstick", text_or_null(ranked.yardstick)},
-          {"yardstick_time", time_of(ranked.beside)},
+          {"baseline", text_or_null(ranked.baseline)},
+          {"baseline_time", time_of(ranked.beside)},
           {"predicted", predicted_on(gpu, figures.predictions)},
           {"counted", counted_json(figures.counters)},
           {"quality", quality_json(outcome.quality)}};
@@ -145,7 +144,7 @@ RankCase read_rank_case(const JsonPlace& place) {
     return place.has(field) ? place.at(field).at("samples").numbers(kTimes) : std::vector<double>();
   };
   one.samples = samples("time");
-  one.beside = samples("yardstick_time");
+  one.beside = samples("baseline_time");
   if (place.has("predicted")) {
     const JsonPlace predicted = place.at("predicted");
     one.predicted = FigureRange{predicted.at("low").number(kTimes), predicted.at("high").number(kTimes)};
@@ -155,7 +154,7 @@ RankCase read_rank_case(const JsonPlace& place) {
   const JsonPlace made_of = place.at("made_of");
   one.made_of = {.source = made_of.at("source").text_or_empty(),
                  .problem = made_of.at("problem").text_or_empty(),
-                 .yardstick = made_of.at("yardstick").text_or_empty(),
+                 .baseline = made_of.at("baseline").text_or_empty(),
                  .settings = made_of.at("settings").text_or_empty()};
   one.keep = place.at("keep").truth();
   return one;
@@ -172,11 +171,10 @@ ordered_json rankings_json(const std::vector<RankResult>& results, const RankOpt
   for (const RankResult& result : results) {
     ordered_json sizes = ordered_json::array();
     for (const LayerWork& size : result.plan->sizes) sizes.push_back(size.layer);
-    ordered_json yardstick;
-    if (result.yardstick != nullptr) {
-      yardstick = {{"name", result.yardstick->name},
-                   {"role", role_name(result.yardstick->role)},
-                   {"file", result.yardstick->file}};
+    ordered_json baseline;
+    if (result.baseline != nullptr) {
+      baseline = {
+          {"name", result.baseline->name}, {"role", role_name(result.baseline->role)}, {"file", result.baseline->file}};
     }
     ordered_json rows = ordered_json::array();
     for (const RankRow& row : result.rows) rows.push_back(row_json(row, result));
@@ -186,7 +184,7 @@ ordered_json rankings_json(const std::vector<RankResult>& results, const RankOpt
                     {"figures", result.figures},
                     {"unit", is_time ? "ns" : "cycles"},
                     {"gpu", !result.plan->has_clock && is_time ? ordered_json(options.gpu) : ordered_json()},
-                    {"yardstick", std::move(yardstick)},
+                    {"baseline", std::move(baseline)},
                     {"sizes", std::move(sizes)},
                     {"level", kRankLevel},
                     {"tau", options.tau},
@@ -217,7 +215,7 @@ bool is_as_it_was(const RankCase& one, const RankPlan& plan, const RankOptions& 
     for (const auto* const entries : {&ranking.own, &ranking.submissions}) {
       for (const RankEntry& entry : *entries) {
         if (std::ranges::find(entry.cases, one.id, &PlannedCase::id) == entry.cases.end()) continue;
-        return made_of(plan, entry, one.made_of.yardstick, options) == one.made_of;
+        return made_of(plan, entry, one.made_of.baseline, options) == one.made_of;
       }
     }
   }
@@ -271,8 +269,8 @@ RankRecord::RankRecord(const std::filesystem::path& folder, const RankPlan& plan
 }
 
 const RankCase& RankRecord::add(const RankEntry& entry, const PlannedCase& planned, const RankedOutcome& ranked,
-                                const std::string& yardstick) {
-  ordered_json json = rank_case_json(entry, planned, ranked, made_of(plan_, entry, yardstick, options_), options_.gpu);
+                                const std::string& baseline) {
+  ordered_json json = rank_case_json(entry, planned, ranked, made_of(plan_, entry, baseline, options_), options_.gpu);
   RankCase one = read_rank_case(JsonPlace(json, planned.id));
   record_.add(std::move(json), {{"rankings", ordered_json::array()}});
   return cases_[planned.id] = std::move(one);

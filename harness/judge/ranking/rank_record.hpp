@@ -19,9 +19,9 @@ namespace convladder {
 struct RankedOutcome {
   const CaseOutcome* outcome = nullptr;
   const CaseOutcome* beside = nullptr;
-  std::string yardstick;  ///< the baseline's name; empty without one
-  double seconds = 0;     ///< the time that the whole group took
-  bool keep = true;       ///< whether a rerun keeps it
+  std::string baseline;  ///< the baseline's name; empty without one
+  double seconds = 0;    ///< the time that the whole group took
+  bool keep = true;      ///< whether a rerun keeps it
 };
 
 class RankRecord {
@@ -36,9 +36,9 @@ class RankRecord {
   const RankCase& at(const std::string& id) const { return cases_.at(id); }
   const RankCases& cases() const { return cases_; }
 
-  /// Adds a case that has ended. `yardstick` is the content of the baseline that was measured beside it; empty without.
+  /// Adds a case that has ended. `baseline` is the content of the baseline that was measured beside it; empty without.
   const RankCase& add(const RankEntry& entry, const PlannedCase& planned, const RankedOutcome& ranked,
-                      const std::string& yardstick);
+                      const std::string& baseline);
   /// Removes cases that are to be measured once more.
   void drop(const std::function<bool(const RankCase&)>& unwanted);
   /// Completes the record with what is derived from its cases.

@@ -21,7 +21,7 @@ std::optional<double> figure_of(const RankCase& one, const std::string& figures,
 
 /// The speed on one size, relative to the baseline's time: the one measured beside it, otherwise that of the baseline's
 /// case.
-RankedSize size_of(const RankCase& one, const RankCase* yardstick, const std::string& figures, bool has_samples,
+RankedSize size_of(const RankCase& one, const RankCase* baseline, const std::string& figures, bool has_samples,
                    double level) {
   RankedSize size;
   size.figure = figure_of(one, figures, has_samples);
@@ -33,16 +33,16 @@ RankedSize size_of(const RankCase& one, const RankCase* yardstick, const std::st
     size.speed = speed->log;
     size.level = speed->level;
     size.rounds = speed->rounds;
-    size.yardstick_figure = median(beside);
+    size.baseline_figure = median(beside);
     return size;
   }
-  size.yardstick_figure = yardstick == nullptr ? std::nullopt : figure_of(*yardstick, figures, false);
-  if (!size.yardstick_figure) return size;
+  size.baseline_figure = baseline == nullptr ? std::nullopt : figure_of(*baseline, figures, false);
+  if (!size.baseline_figure) return size;
   if (figures == "counted") {
-    const double log = std::log(*size.yardstick_figure / *size.figure);
+    const double log = std::log(*size.baseline_figure / *size.figure);
     size.speed = LogSpeed{log, log, log};
   } else {
-    size.speed = modelled_speed(*yardstick->predicted, *one.predicted);
+    size.speed = modelled_speed(*baseline->predicted, *one.predicted);
   }
   return size;
 }
@@ -77,14 +77,14 @@ void take_status(RankRow& row, const RankingPlan& plan, const RankCases& cases) 
 
 }  // namespace
 
-RankResult result_of(const RankingPlan& plan, const std::optional<Yardstick>& yardstick, const RankCases& cases,
+RankResult result_of(const RankingPlan& plan, const std::optional<RankBaseline>& baseline, const RankCases& cases,
                      double tau) {
   RankResult result;
   result.plan = &plan;
-  result.figures = yardstick ? yardstick->figures : plan.figures();
-  if (yardstick) {
-    const auto& entries = yardstick->role == RankRole::submission ? plan.submissions : plan.own;
-    result.yardstick = &entries[yardstick->entry];
+  result.figures = baseline ? baseline->figures : plan.figures();
+  if (baseline) {
+    const auto& entries = baseline->role == RankRole::submission ? plan.submissions : plan.own;
+    result.baseline = &entries[baseline->entry];
   }
   const double level = level_of_each(kRankLevel, plan.sizes.size());
   std::vector<RankRow> rows;
@@ -93,7 +93,7 @@ RankResult result_of(const RankingPlan& plan, const std::optional<Yardstick>& ya
   for (const RankEntry& entry : plan.submissions) {
     RankRow row;
     row.entry = &entry;
-    row.is_yardstick = &entry == result.yardstick;
+    row.is_baseline = &entry == result.baseline;
     take_status(row, plan, cases);
     if (!entry.content.empty()) {
       const auto [first, is_new] = seen.try_emplace(entry.content, entry.name);
@@ -102,8 +102,8 @@ RankResult result_of(const RankingPlan& plan, const std::optional<Yardstick>& ya
     Contender contender{.name = entry.name, .sizes = {}, .has_failed = is_failure(row.status)};
     for (std::size_t i = 0; i < plan.sizes.size(); ++i) {
       const RankCase* const one = find_case(cases, entry, i);
-      const RankCase* const beside = result.yardstick == nullptr ? nullptr : find_case(cases, *result.yardstick, i);
-      row.sizes.push_back(one == nullptr || result.yardstick == nullptr
+      const RankCase* const beside = result.baseline == nullptr ? nullptr : find_case(cases, *result.baseline, i);
+      row.sizes.push_back(one == nullptr || result.baseline == nullptr
                               ? RankedSize()
                               : size_of(*one, beside, result.figures, plan.has_clock, level));
       contender.sizes.push_back(row.sizes.back().speed);
@@ -118,16 +118,16 @@ RankResult result_of(const RankingPlan& plan, const std::optional<Yardstick>& ya
     row.speed = one.speed;
     result.rows.push_back(std::move(row));
   }
-  if (result.yardstick == nullptr || result.yardstick->role == RankRole::submission) return result;
+  if (result.baseline == nullptr || result.baseline->role == RankRole::submission) return result;
   // Adds a line for the baseline, where it belongs.
   RankRow row;
-  row.entry = result.yardstick;
-  row.is_yardstick = true;
+  row.entry = result.baseline;
+  row.is_baseline = true;
   row.speed = LogSpeed{};
   for (std::size_t i = 0; i < plan.sizes.size(); ++i) {
-    const RankCase* const own = find_case(cases, *result.yardstick, i);
+    const RankCase* const own = find_case(cases, *result.baseline, i);
     RankedSize size;
-    if (own != nullptr) size.figure = size.yardstick_figure = figure_of(*own, result.figures, plan.has_clock);
+    if (own != nullptr) size.figure = size.baseline_figure = figure_of(*own, result.figures, plan.has_clock);
     size.speed = LogSpeed{};
     row.sizes.push_back(size);
   }

@@ -13,11 +13,11 @@
 
 namespace convladder {
 
-/// Everything that a result depends on: a rerun keeps it only if none of it has changed. Hashes, but for `yardstick`.
+/// Everything that a result depends on: a rerun keeps it only if none of it has changed. Hashes, but for `baseline`.
 struct MadeOf {
   std::string source;
   std::string problem;
-  std::string yardstick;  ///< the content of the baseline measured in the same rounds; empty where there was none
+  std::string baseline;  ///< the content of the baseline measured in the same rounds; empty where there was none
   std::string settings;
 
   bool operator==(const MadeOf&) const = default;
@@ -39,7 +39,7 @@ struct RankCase {
 using RankCases = std::map<std::string, RankCase>;  ///< by id
 
 /// The baseline that the others are measured against, and the kind of all figures of the ranking.
-struct Yardstick {
+struct RankBaseline {
   RankRole role = RankRole::library;
   std::size_t entry = 0;             ///< index into `own`, or into `submissions`
   std::string figures = "measured";  ///< "measured", "predicted" or "counted"
@@ -51,12 +51,12 @@ struct RankedSize {
   double level = 0;              ///< of its interval, where it was measured; 0 otherwise
   int rounds = 0;                ///< the number of rounds, where it was measured; 0 otherwise
   std::optional<double> figure;  ///< the median or the middle in nanoseconds, or cycles
-  std::optional<double> yardstick_figure;
+  std::optional<double> baseline_figure;
 };
 
 struct RankRow {
   const RankEntry* entry = nullptr;
-  bool is_yardstick = false;  ///< it has a line of its own if it is none of the submissions
+  bool is_baseline = false;  ///< it has a line of its own if it is none of the submissions
   std::optional<int> rank;
   bool shares_rank = false;
   std::optional<LogSpeed> speed;
@@ -68,13 +68,13 @@ struct RankRow {
 
 struct RankResult {
   const RankingPlan* plan = nullptr;
-  const RankEntry* yardstick = nullptr;  ///< null if nothing could be the baseline: then nobody has a rank
-  std::string figures;                   ///< "measured", "predicted" or "counted"
-  std::vector<RankRow> rows;             ///< in the order of the table
+  const RankEntry* baseline = nullptr;  ///< null if nothing could be the baseline: then nobody has a rank
+  std::string figures;                  ///< "measured", "predicted" or "counted"
+  std::vector<RankRow> rows;            ///< in the order of the table
 };
 
 /// Derives a ranking's result from the cases that exist.
-RankResult result_of(const RankingPlan& plan, const std::optional<Yardstick>& yardstick, const RankCases& cases,
+RankResult result_of(const RankingPlan& plan, const std::optional<RankBaseline>& baseline, const RankCases& cases,
                      double tau);
 
 }  // namespace convladder

@@ -42,20 +42,20 @@ class RankRun {
         groups_(plan, options, images, progress_) {}
 
   RankOutcome run() {
-    std::vector<std::optional<Yardstick>> yardsticks;
+    std::vector<std::optional<RankBaseline>> baselines;
     for (const RankingPlan& ranking : plan_.rankings) {
       leave_out_sizes(ranking);
-      yardsticks.push_back(choose_yardstick(ranking));
-      if (yardsticks.back()) measure_submissions(ranking, *yardsticks.back());
+      baselines.push_back(choose_baseline(ranking));
+      if (baselines.back()) measure_submissions(ranking, *baselines.back());
     }
     RankOutcome outcome;
     for (std::size_t i = 0; i < plan_.rankings.size(); ++i) {
-      outcome.results.push_back(result_of(plan_.rankings[i], yardsticks[i], record_.cases(), options_.tau));
+      outcome.results.push_back(result_of(plan_.rankings[i], baselines[i], record_.cases(), options_.tau));
     }
     record_.complete(outcome.results);
     outcome.notes = std::move(notes_);
-    for (std::string& line : not_kept_from_strangers()) outcome.notes.push_back(std::move(line));
-    if (std::string line = processors_of_strangers(); !line.empty()) outcome.notes.push_back(std::move(line));
+    for (std::string& line : missing_protections()) outcome.notes.push_back(std::move(line));
+    if (std::string line = processors_of_untrusted_stages(); !line.empty()) outcome.notes.push_back(std::move(line));
     std::vector<Quality> timed;
     for (const auto& [id, one] : record_.cases()) {
       if (one.quality) timed.push_back(*one.quality);
@@ -84,9 +84,9 @@ class RankRun {
     return count;
   }
 
-  void add(const RankEntry& entry, std::size_t size, const RankedOutcome& ranked, const std::string& yardstick) {
+  void add(const RankEntry& entry, std::size_t size, const RankedOutcome& ranked, const std::string& baseline) {
     const PlannedCase& planned = entry.cases[size];
-    const RankCase& one = record_.add(entry, planned, ranked, yardstick);
+    const RankCase& one = record_.add(entry, planned, ranked, baseline);
     // The reason for not running an entry is shown once, in the table.
     if (entry.cases[size].runs() && ranked.outcome->status != Status::skipped) {
       progress_.finished(line_of(one));
@@ -106,7 +106,7 @@ class RankRun {
 
   /// Records a case that is not run here, with its reason.
   void add_without_run(const RankEntry& entry, std::size_t size, const CaseOutcome& outcome) {
-    add(entry, size, {.outcome = &outcome, .beside = nullptr, .yardstick = {}, .seconds = 0, .keep = false}, "");
+    add(entry, size, {.outcome = &outcome, .beside = nullptr, .baseline = {}, .seconds = 0, .keep = false}, "");
   }
 
   bool add_if_not_run(const RankEntry& entry, std::size_t size) {
@@ -125,7 +125,7 @@ class RankRun {
       const ProblemSize& shape = ranking.sizes[size].shape;
       std::string why = why_no_room(ranking.device, shape, paired ? 2 : 1);
       if (why.empty() && paired && cases_at_a_time(ranking.device, shape, 2) < 2) {
-        why = "a submission and its yardstick do not fit side by side";
+        why = "a submission and its baseline do not fit side by side";
       }
       if (why.empty()) continue;
       without_room_.insert(size);
@@ -152,7 +152,7 @@ class RankRun {
   }
 
   /// Chooses among the ladder's own candidates the best that is right on every size. None if there is none.
-  std::optional<Yardstick> choose_own(const RankingPlan& ranking, const std::vector<std::size_t>& candidates) {
+  std::optional<RankBaseline> choose_own(const RankingPlan& ranking, const std::vector<std::size_t>& candidates) {
     for (std::size_t size = 0; size < ranking.sizes.size(); ++size) {
       std::vector<PlannedCase> cases;
       for (const std::size_t which : candidates) {
@@ -170,8 +170,8 @@ class RankRun {
         const RankEntry& entry = ranking.own[which];
         const auto found = size < entry.cases.size() ? outcomes.find(entry.cases[size].id) : outcomes.end();
         if (found == outcomes.end()) continue;
-        add(entry, size,
-            {.outcome = &found->second, .beside = nullptr, .yardstick = {}, .seconds = seconds_from(begin)}, "");
+        add(entry, size, {.outcome = &found->second, .beside = nullptr, .baseline = {}, .seconds = seconds_from(begin)},
+            "");
       }
     }
     std::vector<std::vector<std::optional<double>>> figures;
@@ -185,20 +185,20 @@ class RankRun {
     const std::optional<std::size_t> best = best_of(figures);
     if (!best) return std::nullopt;
     const std::size_t which = candidates[*best];
-    return Yardstick{ranking.own[which].role, which, figures_of(ranking, ranking.own[which])};
+    return RankBaseline{ranking.own[which].role, which, figures_of(ranking, ranking.own[which])};
   }
 
   /// The kind of the ranking's figures: counts where the baseline has no prediction.
-  std::string figures_of(const RankingPlan& ranking, const RankEntry& yardstick) const {
+  std::string figures_of(const RankingPlan& ranking, const RankEntry& baseline) const {
     if (ranking.has_clock) return ranking.figures();
-    const bool all = std::ranges::all_of(yardstick.cases, [&](const PlannedCase& planned) {
+    const bool all = std::ranges::all_of(baseline.cases, [&](const PlannedCase& planned) {
       const RankCase& one = record_.at(planned.id);
       return one.predicted.has_value() || one.status == Status::skipped;
     });
     return all ? "predicted" : "counted";
   }
 
-  std::optional<Yardstick> choose_yardstick(const RankingPlan& ranking) {
+  std::optional<RankBaseline> choose_baseline(const RankingPlan& ranking) {
     if (ranking.sizes.size() == without_room_.size()) return std::nullopt;
     // A stage of another family cannot be the baseline of this one.
     const bool is_named = !options_.against.empty() &&
@@ -230,12 +230,12 @@ class RankRun {
         if (one.status != Status::ok) why = fmt::format("{}: {}", one.status, one.reason);
       }
       notes_.push_back(
-          fmt::format("{} {} is no yardstick on {}: {}", role_name(entry.role), entry.name, ranking.device, why));
+          fmt::format("{} {} is no baseline on {}: {}", role_name(entry.role), entry.name, ranking.device, why));
     }
   }
 
   /// Where the ladder has no baseline: the first submission that is right on every size.
-  std::optional<Yardstick> choose_first(const RankingPlan& ranking) {
+  std::optional<RankBaseline> choose_first(const RankingPlan& ranking) {
     for (std::size_t which = 0; which < ranking.submissions.size(); ++which) {
       const RankEntry& entry = ranking.submissions[which];
       if (!entry.broken.empty()) continue;
@@ -245,49 +245,49 @@ class RankRun {
         // Its measurements beside another baseline say nothing about it as the baseline.
         const std::string& id = entry.cases[size].id;
         record_.drop([&](const RankCase& one) {
-          return one.id == id && !one.made_of.yardstick.empty() && one.status == Status::ok;
+          return one.id == id && !one.made_of.baseline.empty() && one.status == Status::ok;
         });
         if (!record_.has(id)) good = measure_beside(ranking, entry, nullptr, size, good) && good;
         good = good && record_.at(entry.cases[size].id).status == Status::ok;
       }
-      if (good) return Yardstick{RankRole::submission, which, figures_of(ranking, entry)};
+      if (good) return RankBaseline{RankRole::submission, which, figures_of(ranking, entry)};
     }
     return std::nullopt;
   }
 
   // --- the submissions ---
 
-  void measure_submissions(const RankingPlan& ranking, const Yardstick& chosen) {
+  void measure_submissions(const RankingPlan& ranking, const RankBaseline& chosen) {
     const bool is_submission = chosen.role == RankRole::submission;
-    const RankEntry& yardstick = (is_submission ? ranking.submissions : ranking.own)[chosen.entry];
-    forget_others(ranking, yardstick);
+    const RankEntry& baseline = (is_submission ? ranking.submissions : ranking.own)[chosen.entry];
+    forget_others(ranking, baseline);
     std::set<const RankEntry*> failed;
     for (std::size_t size = 0; size < ranking.sizes.size(); ++size) {
       for (const RankEntry& entry : ranking.submissions) {
-        if (size >= entry.cases.size() || &entry == &yardstick) continue;
+        if (size >= entry.cases.size() || &entry == &baseline) continue;
         const bool good = record_.has(entry.cases[size].id) ||
-                          measure_beside(ranking, entry, &yardstick, size, !failed.contains(&entry));
+                          measure_beside(ranking, entry, &baseline, size, !failed.contains(&entry));
         if (!good || is_failure(record_.at(entry.cases[size].id).status)) failed.insert(&entry);
       }
     }
   }
 
   /// Drops results that were measured beside another baseline than today's, so that they are measured again.
-  void forget_others(const RankingPlan& ranking, const RankEntry& yardstick) {
+  void forget_others(const RankingPlan& ranking, const RankEntry& baseline) {
     if (!ranking.has_clock) return;  // each was counted alone
     std::set<std::string> ids;
     for (const RankEntry& entry : ranking.submissions) {
-      if (&entry == &yardstick) continue;
+      if (&entry == &baseline) continue;
       for (const PlannedCase& planned : entry.cases) ids.insert(planned.id);
     }
     record_.drop([&](const RankCase& one) {
-      return ids.contains(one.id) && one.made_of.yardstick != yardstick.content && one.status == Status::ok;
+      return ids.contains(one.id) && one.made_of.baseline != baseline.content && one.status == Status::ok;
     });
   }
 
   /// Measures and records one submission on one size. `go_on`: it has not failed before; after a failure its other
   /// sizes are skipped. Without a baseline, and where nothing is timed, it is measured alone. False if it failed.
-  bool measure_beside(const RankingPlan& ranking, const RankEntry& entry, const RankEntry* yardstick, std::size_t size,
+  bool measure_beside(const RankingPlan& ranking, const RankEntry& entry, const RankEntry* baseline, std::size_t size,
                       bool go_on) {
     if (add_if_not_run(entry, size)) return true;
     if (!go_on) {
@@ -296,11 +296,11 @@ class RankRun {
     }
     const PlannedCase& planned = entry.cases[size];
     std::vector<PlannedCase> cases;
-    if (yardstick != nullptr && ranking.has_clock) {
-      cases.push_back(yardstick->cases[size]);
+    if (baseline != nullptr && ranking.has_clock) {
+      cases.push_back(baseline->cases[size]);
       if (takes_one_process(ranking.device)) {
         throw UserError(
-            fmt::format("{}: a submission and its yardstick cannot be measured side by side on {}, "
+            fmt::format("{}: a submission and its baseline cannot be measured side by side on {}, "
                         "which takes one process at a time (exclusive mode)",
                         planned.work.name(), ranking.device));
       }
@@ -317,18 +317,18 @@ class RankRun {
       const CaseOutcome& beside = outcomes[cases.front().id];
       if (cases.size() == 1 || beside.status == Status::ok || outcomes[planned.id].status != Status::ok) break;
       if (attempt == 0) continue;
-      outcomes[planned.id] = ended_case(Status::skipped, fmt::format("the yardstick {} beside it: {}: {}",
-                                                                     yardstick->name, beside.status, beside.reason));
+      outcomes[planned.id] = ended_case(Status::skipped, fmt::format("the baseline {} beside it: {}: {}",
+                                                                     baseline->name, beside.status, beside.reason));
       keep = false;
     }
     const bool paired = cases.size() > 1;
     add(entry, size,
         {.outcome = &outcomes[planned.id],
          .beside = paired ? &outcomes[cases.front().id] : nullptr,
-         .yardstick = paired ? yardstick->name : std::string(),
+         .baseline = paired ? baseline->name : std::string(),
          .seconds = seconds_from(begin),
          .keep = keep},
-        paired ? yardstick->content : std::string());
+        paired ? baseline->content : std::string());
     return !is_failure(outcomes[planned.id].status);
   }
 

@@ -33,11 +33,11 @@ double level_of_each(double level, std::size_t sizes) {
   return 1 - (1 - level) / static_cast<double>(std::max<std::size_t>(sizes, 1));
 }
 
-std::optional<MeasuredSpeed> measured_speed(std::span<const double> yardstick, std::span<const double> contender,
+std::optional<MeasuredSpeed> measured_speed(std::span<const double> baseline, std::span<const double> contender,
                                             double level) {
   std::vector<double> logs;
-  for (std::size_t i = 0; i < std::min(yardstick.size(), contender.size()); ++i) {
-    logs.push_back(std::log(yardstick[i] / contender[i]));
+  for (std::size_t i = 0; i < std::min(baseline.size(), contender.size()); ++i) {
+    logs.push_back(std::log(baseline[i] / contender[i]));
   }
   if (logs.empty()) return std::nullopt;
   const double middle = median(logs);
@@ -47,9 +47,9 @@ std::optional<MeasuredSpeed> measured_speed(std::span<const double> yardstick, s
                        .rounds = static_cast<int>(logs.size())};
 }
 
-LogSpeed modelled_speed(const FigureRange& yardstick, const FigureRange& contender) {
-  const double at_low = std::log(yardstick.low / contender.low);
-  const double at_high = std::log(yardstick.high / contender.high);
+LogSpeed modelled_speed(const FigureRange& baseline, const FigureRange& contender) {
+  const double at_low = std::log(baseline.low / contender.low);
+  const double at_high = std::log(baseline.high / contender.high);
   return {(at_low + at_high) / 2, std::min(at_low, at_high), std::max(at_low, at_high)};
 }
 

@@ -30,7 +30,7 @@ double level_of_each(double level, std::size_t sizes);
 /// The speed from samples of both, where sample i is of round i: the median of the rounds' logarithms, and its interval
 /// between two order statistics (median_interval) at `level`, or at the level that fewer rounds allow. Rounds that only
 /// one of them has are ignored. None without a round that both have. Samples are above 0.
-std::optional<MeasuredSpeed> measured_speed(std::span<const double> yardstick, std::span<const double> contender,
+std::optional<MeasuredSpeed> measured_speed(std::span<const double> baseline, std::span<const double> contender,
                                             double level);
 
 /// A range of a model. The speed from two ranges of the same model lies between the ratio of both lows and that of both
@@ -39,7 +39,7 @@ struct FigureRange {
   double low = 0;
   double high = 0;
 };
-LogSpeed modelled_speed(const FigureRange& yardstick, const FigureRange& contender);
+LogSpeed modelled_speed(const FigureRange& baseline, const FigureRange& contender);
 
 /// A contender to be ranked.
 struct Contender {

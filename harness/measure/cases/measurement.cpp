@@ -17,7 +17,7 @@
 #include "harness/measure/plan/shape_json.hpp"
 #include "harness/measure/statistics/statistics.hpp"
 #include "support/json_text.hpp"
-#include "support/text_hash.hpp"
+#include "support/seeded_random.hpp"
 
 namespace convladder {
 

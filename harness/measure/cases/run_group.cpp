@@ -12,7 +12,6 @@
 #include "harness/measure/plan/estimate.hpp"
 #include "harness/measure/statistics/statistics.hpp"
 #include "support/seeded_random.hpp"
-#include "support/text_hash.hpp"
 
 namespace convladder {
 namespace {

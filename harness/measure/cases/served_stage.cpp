@@ -16,7 +16,7 @@
 #include "devices/device_error.hpp"
 #include "harness/measure/isolation/case_confinement.hpp"
 #include "harness/measure/isolation/child_process.hpp"
-#include "harness/measure/isolation/handover.hpp"
+#include "harness/measure/isolation/handshake.hpp"
 #include "harness/measure/isolation/message_socket.hpp"
 #include "harness/measure/isolation/served_process.hpp"
 #include "harness/measure/isolation/shared_memory.hpp"
@@ -29,14 +29,14 @@ using nlohmann::ordered_json;
 namespace {
 
 // A process that is about to begin a call keeps its processor.
-constexpr HandoverNumber::Patience kForBegin{.spin_ns = 5e6, .alone_ns = 5e6};
+constexpr HandshakeNumber::Patience kForBegin{.spin_ns = 5e6, .alone_ns = 5e6};
 constexpr std::size_t kMostTouched = 32 << 20;  // bytes: the size of caches
 constexpr std::size_t kLine = 64;
 
 /// The stage's own side.
 class ServedStage {
  public:
-  explicit ServedStage(int memory) : memory_(memory, kHandoverBytes, SharedMemory::Access::write) {}
+  explicit ServedStage(int memory) : memory_(memory, kHandshakeBytes, SharedMemory::Access::write) {}
 
   ordered_json allocate(const ordered_json& request) {
     try {
@@ -75,20 +75,20 @@ class ServedStage {
   /// Loads the library and calls the stage as often as asked to. `apart`: the waiting process has processors of its
   /// own.
   [[noreturn]] void serve(bool apart) {
-    Handover& page = *std::launder(reinterpret_cast<Handover*>(memory_.data()));
+    Handshake& page = *std::launder(reinterpret_cast<Handshake*>(memory_.data()));
     void* const handle = dlopen(library_.c_str(), RTLD_LAZY | RTLD_LOCAL);
     auto* const call = handle == nullptr ? nullptr : dlsym(handle, function_.c_str());
     if (call == nullptr) {
       const char* const error = dlerror();
-      set_handover_text(memory_.data(), error == nullptr ? library_ : error);
+      set_handshake_text(memory_.data(), error == nullptr ? library_ : error);
     }
     page.loaded.set(1);
     const auto always = [] { return true; };
     for (std::uint32_t number = 1;; ++number) {
-      page.wanted.wait(number, apart ? kForOther : HandoverNumber::Patience{}, always);
+      page.wanted.wait(number, apart ? kForOther : HandshakeNumber::Patience{}, always);
       touch();
       page.ready.set(number);
-      page.begun.wait(number, apart ? kForBegin : HandoverNumber::Patience{}, always);
+      page.begun.wait(number, apart ? kForBegin : HandshakeNumber::Patience{}, always);
       reinterpret_cast<void (*)(void* const*)>(call)(arguments_.data());
       page.done.set(number);
     }

@@ -16,7 +16,7 @@
 #include "devices/device_error.hpp"
 #include "harness/measure/isolation/case_confinement.hpp"
 #include "harness/measure/isolation/processor_split.hpp"
-#include "support/machine_fault.hpp"
+#include "support/errors.hpp"
 
 namespace convladder {
 
@@ -30,10 +30,10 @@ constexpr double kSecondsToStart = 60;
 // Calls up to this long are waited for without sleeping: waking, some 20 us, would be in their time.
 constexpr double kShortNs = 20e6;
 // Another thread that got the processor meanwhile would keep it for some milliseconds, and the end would be seen late.
-constexpr HandoverNumber::Patience kForEnd{.spin_ns = 2 * kShortNs, .alone_ns = 2 * kShortNs};
+constexpr HandshakeNumber::Patience kForEnd{.spin_ns = 2 * kShortNs, .alone_ns = 2 * kShortNs};
 
-HandoverNumber::Patience patience(HandoverNumber::Patience where_apart) {
-  return processor_split().apart ? where_apart : HandoverNumber::Patience{};
+HandshakeNumber::Patience patience(HandshakeNumber::Patience where_apart) {
+  return processor_split().apart ? where_apart : HandshakeNumber::Patience{};
 }
 
 /// Copies all of it between this process and another, or throws.
@@ -89,32 +89,33 @@ void StageDevice::trust_nobody() { wanted = true; }
 
 void StageDevice::set_possible(bool possible) { known_to_be_possible = possible; }
 
-std::vector<std::string> not_kept_from_strangers() {
+std::vector<std::string> missing_protections() {
   std::vector<std::string> all = case_confinement_missing();
   if (!StageDevice::is_possible()) {
     all.emplace_back("clock and messages of their cases: no process may look into another here");
   }
-  for (std::string& one : all) one.insert(0, "not kept from stages of strangers: ");
+  for (std::string& one : all) one.insert(0, "not kept from untrusted stages: ");
   return all;
 }
 
-std::string processors_of_strangers() {
+std::string processors_of_untrusted_stages() {
   const ProcessorSplit split = processor_split();
   if (!StageDevice::is_possible()) return {};
   if (!split.apart)
-    return "stages of strangers share processors with who waits for them: short calls are measured too long";
-  return fmt::format("stages of strangers have {} of {} processors: the first core is that of who waits for them",
-                     split.of_called, split.all);
+    return "untrusted stages share processors with the process that waits for them: short calls are measured too long";
+  return fmt::format(
+      "untrusted stages have {} of {} processors: the first core is left to the process that waits for them",
+      split.of_called, split.all);
 }
 
 bool runs_beside(const FolderVariant& stage) { return !stage.launches_by_itself() && StageDevice::is_possible(); }
 
-Handover& StageDevice::page() const { return *std::launder(reinterpret_cast<Handover*>(memory_->data())); }
+Handshake& StageDevice::page() const { return *std::launder(reinterpret_cast<Handshake*>(memory_->data())); }
 
 void StageDevice::start() {
   process_.reset();
-  memory_ = std::make_unique<SharedMemory>(kHandoverBytes);
-  new (memory_->data()) Handover;
+  memory_ = std::make_unique<SharedMemory>(kHandshakeBytes);
+  new (memory_->data()) Handshake;
   // A process that could make the memory shorter could end this process.
   static_cast<void>(fcntl(memory_->descriptor(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL));
   use_called_ones_processors();
@@ -219,7 +220,7 @@ void StageDevice::load(const std::string& library, const char* function, const s
   is_stopped_ = true;  // with its answer; what is loaded runs from here on
   go_on();
   if (!page().loaded.wait(1, patience(kForOther), [this] { return lives(); })) ended();
-  if (const std::string why = handover_text(memory_->data()); !why.empty()) {
+  if (const std::string why = handshake_text(memory_->data()); !why.empty()) {
     throw DeviceError(fmt::format("it cannot be loaded: {}", why));
   }
 }
@@ -233,7 +234,7 @@ void StageDevice::call() {
   const auto begin = Clock::now();
   page().begun.set(calls_);
   const bool is_short = usual_ns_ < kShortNs;
-  if (!page().done.wait(calls_, is_short ? patience(kForEnd) : HandoverNumber::Patience{}, goes_on)) ended();
+  if (!page().done.wait(calls_, is_short ? patience(kForEnd) : HandshakeNumber::Patience{}, goes_on)) ended();
   usual_ns_ = std::chrono::duration<double, std::nano>(Clock::now() - begin).count();
   timed_ns_ += usual_ns_;
   // Work that is not done by now stays undone.

@@ -12,10 +12,9 @@
 #include "devices/cpu/guards.hpp"
 #include "devices/device.hpp"
 #include "harness/measure/isolation/child_process.hpp"
-#include "harness/measure/isolation/handover.hpp"
+#include "harness/measure/isolation/handshake.hpp"
 #include "harness/measure/isolation/shared_memory.hpp"
 #include "ladders/folder_variant.hpp"
-#include "ladders/stage_host.hpp"
 
 namespace convladder {
 
@@ -34,7 +33,7 @@ class StageDevice final : public Device, public StageHost {
   void copy_to_host(void* destination, const void* source, std::size_t bytes) override;
   void launch(const KernelLaunch& launch) override;
   void wait() override {}
-  /// The time of the calls in `work`, each from its handover until its end is seen; of all of `work` if there is no
+  /// The time of the calls in `work`, each from its handshake until its end is seen; of all of `work` if there is no
   /// call in it.
   double time_ns(const std::function<void()>& work) override;
   std::string memory_violation() override;
@@ -44,7 +43,7 @@ class StageDevice final : public Device, public StageHost {
   /// Stops the stage: none of it runs until the next call.
   void stop();
 
-  /// From now on stages are untrusted code (run --strangers, rank). A user who times stages of their own has them in
+  /// From now on stages are untrusted code (run --untrusted, rank). A user who times stages of their own has them in
   /// their case's process, where a call finds in its caches what it would find in a program.
   static void trust_nobody();
   /// Whether stages are to have processes of their own and can: the system may let no process look into another. Tried
@@ -63,7 +62,7 @@ class StageDevice final : public Device, public StageHost {
   void go_on();
   [[noreturn]] void ended();
   bool lives();
-  Handover& page() const;
+  Handshake& page() const;
 
   std::string what_;
   std::string library_;
@@ -82,9 +81,9 @@ class StageDevice final : public Device, public StageHost {
 bool runs_beside(const FolderVariant& stage);
 
 /// The protections against untrusted stages that this system lacks, a line each; none where it has all.
-std::vector<std::string> not_kept_from_strangers();
+std::vector<std::string> missing_protections();
 /// The processors that untrusted stages have, in one line: not that of the process that waits for them. Empty where
 /// they have all.
-std::string processors_of_strangers();
+std::string processors_of_untrusted_stages();
 
 }  // namespace convladder

@@ -8,7 +8,7 @@
 
 #include "harness/measure/statistics/statistics.hpp"
 #include "support/units.hpp"
-#include "variants/float32.hpp"
+#include "variants/accuracy.hpp"
 
 namespace convladder {
 namespace {

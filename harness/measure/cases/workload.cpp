@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "datasets/image_batch.hpp"
+#include "datasets/image_set.hpp"
 #include "harness/measure/ladders/opened_ladder.hpp"
 #include "harness/measure/plan/shape_json.hpp"
-#include "network/upstream.hpp"
+#include "network/reference_network.hpp"
 #include "network/weights.hpp"
 #include "support/seeded_random.hpp"
 

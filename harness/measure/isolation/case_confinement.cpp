@@ -11,7 +11,7 @@
 #include <system_error>
 
 #include "harness/measure/isolation/sealed_code.hpp"
-#include "support/split.hpp"
+#include "support/text.hpp"
 
 namespace convladder {
 namespace {

@@ -28,9 +28,8 @@
 #include "harness/measure/isolation/processor_turns.hpp"
 #include "support/confinement/left_processes.hpp"
 #include "support/errors.hpp"
-#include "support/machine_fault.hpp"
-#include "support/null_terminated.hpp"
 #include "support/printable.hpp"
+#include "support/text.hpp"
 
 namespace convladder {
 

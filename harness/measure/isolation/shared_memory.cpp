@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "support/machine_fault.hpp"
+#include "support/errors.hpp"
 
 namespace convladder {
 namespace {

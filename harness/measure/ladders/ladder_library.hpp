@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "support/embedded_file.hpp"
+#include "support/file_bytes.hpp"
 
 namespace convladder {
 

@@ -17,7 +17,7 @@
 #include "support/printable.hpp"
 #include "variants/convolution/fused/problem.hpp"
 #include "variants/convolution/problem.hpp"
-#include "variants/device_constants.hpp"
+#include "variants/variant.hpp"
 
 namespace convladder {
 namespace {

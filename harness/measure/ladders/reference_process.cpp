@@ -18,11 +18,10 @@
 #include "harness/measure/isolation/served_process.hpp"
 #include "harness/measure/isolation/shared_memory.hpp"
 #include "ladders/stage_build.hpp"
-#include "support/embedded_file.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
 #include "support/sha256.hpp"
-#include "support/whole_number.hpp"
+#include "support/text.hpp"
 
 namespace convladder {
 

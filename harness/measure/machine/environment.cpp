@@ -21,7 +21,7 @@
 #include "harness/measure/machine/build_information.hpp"
 #include "harness/measure/machine/ptx_hash.hpp"
 #include "simulator/gpus/gpu_facts.hpp"
-#include "support/json_null.hpp"
+#include "support/json_text.hpp"
 #include "support/library_versions.hpp"
 #include "support/printable.hpp"
 

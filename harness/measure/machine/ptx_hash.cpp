@@ -9,16 +9,10 @@
 
 #include "devices/kernel_resources.hpp"
 #include "support/sha256.hpp"
+#include "support/text.hpp"
 
 namespace convladder {
 namespace {
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view blanks = " \t\r";
-  const std::size_t first = text.find_first_not_of(blanks);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(blanks) - first + 1);
-}
 
 bool is_directive(std::string_view line, std::string_view directive) {
   return line.starts_with(directive) && line.size() > directive.size() &&

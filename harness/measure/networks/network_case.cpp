@@ -24,14 +24,14 @@ namespace {
 
 constexpr std::size_t kMostPasses = 100;
 constexpr double kShortPassNs = 50e6;
-constexpr double kKeptShare = 0.25;  // of the time budget for passes
-constexpr double kKeptRowNs = 20e6;  // of batches in a row
-constexpr double kMostKeptRowNs =
+constexpr double kLoadedShare = 0.25;  // of the time budget for passes
+constexpr double kLoadedRowNs = 20e6;  // of batches in a row
+constexpr double kMostLoadedRowNs =
     100e6;  // where other programs keep the processor busy: a row ends with the batch that passes this
-constexpr double kMostKeptInARow = 1000;
-constexpr double kMostKeptScores = 4e6;  // in all batches of a row
-constexpr double kRepeatedNs = 20e6;     // of passes in a row: long compared with a process's wait for its turn, before
-                                         // and after
+constexpr double kMostLoadedInARow = 1000;
+constexpr double kMostLoadedScores = 4e6;  // in all batches of a row
+constexpr double kRepeatedNs = 20e6;  // of passes in a row: long compared with a process's wait for its turn, before
+                                      // and after
 constexpr double kFewestRepeated = 5;
 constexpr double kMostRepeated = 1000;
 constexpr double kMostOverPass = 4;  // times the claim of a pass: a busy machine may disturb all of them
@@ -45,9 +45,9 @@ std::unique_ptr<StopRule> pass_rule(const NetworkOptions& options) {
   return stop_at_first(std::move(rules));
 }
 
-std::unique_ptr<StopRule> kept_rule(const NetworkOptions& options) {
+std::unique_ptr<StopRule> loaded_rule(const NetworkOptions& options) {
   NetworkOptions share = options;
-  share.budget_seconds *= kKeptShare;
+  share.budget_seconds *= kLoadedShare;
   return pass_rule(share);
 }
 
@@ -88,7 +88,7 @@ class NetworkRun {
     for (StepOutcome& step : outcome_.steps) step.samples.clear();
     outcome_.phases.clear();
     outcome_.totals.clear();
-    outcome_.kept = {};
+    outcome_.loaded = {};
     outcome_.program = nullptr;
     outcome_.profile = {};
   }
@@ -128,7 +128,7 @@ class NetworkRun {
     if (planned_.has_clock) {
       repeat_short_passes();
       judge_convolutions();
-      measure_kept();
+      measure_loaded();
     }
     // Kernels and API calls come from a pass of their own, after all that are measured: recording takes time, and so
     // does the profiler's library from the moment it is first asked for.
@@ -141,49 +141,49 @@ class NetworkRun {
 
   /// Measures the throughput of a loaded network: batch after batch through a network that stays ready, as many in a
   /// row as should take a while, so that neither a message nor threads that have to wake up are in the time.
-  void measure_kept() {
+  void measure_loaded() {
     if (options_.overlap || find_device_kind(planned_.device).clock_is_virtual()) return;
     open_.ask({{"do", "keep"}});
-    ask_kept(1);  // the first one finds cold caches
-    const double one_ns = std::max(ask_kept(1).batch_ns, 1.0);
+    ask_loaded(1);  // the first one finds cold caches
+    const double one_ns = std::max(ask_loaded(1).batch_ns, 1.0);
     const double classes = static_cast<double>(planned_.network->layers.back().output.elements());
-    const double most = std::min(kMostKeptInARow, kMostKeptScores / classes / planned_.batch);
-    outcome_.kept.in_a_row = static_cast<int>(std::clamp(kKeptRowNs / one_ns, 1.0, std::max(1.0, most)));
-    const std::unique_ptr<StopRule> rule = kept_rule(options_);
+    const double most = std::min(kMostLoadedInARow, kMostLoadedScores / classes / planned_.batch);
+    outcome_.loaded.in_a_row = static_cast<int>(std::clamp(kLoadedRowNs / one_ns, 1.0, std::max(1.0, most)));
+    const std::unique_ptr<StopRule> rule = loaded_rule(options_);
     double seconds = 0;
-    while (rule->reason({outcome_.kept.samples, seconds}).empty()) {
-      const KeptRow row = ask_kept(outcome_.kept.in_a_row);
-      outcome_.kept.samples.push_back(row.batch_ns);
-      outcome_.kept.compared += row.batches;
+    while (rule->reason({outcome_.loaded.samples, seconds}).empty()) {
+      const LoadedRow row = ask_loaded(outcome_.loaded.in_a_row);
+      outcome_.loaded.samples.push_back(row.batch_ns);
+      outcome_.loaded.compared += row.batches;
       seconds += row.batch_ns * row.batches * 1e-9;
     }
-    for (int more = kMostReconsidered; more > 0 && !claimed_kept_.mismatch().empty(); --more) {
-      ask_kept(outcome_.kept.in_a_row);
+    for (int more = kMostReconsidered; more > 0 && !claimed_loaded_.mismatch().empty(); --more) {
+      ask_loaded(outcome_.loaded.in_a_row);
     }
-    refuse_impossible(claimed_kept_, "batches through a network that is kept: ");
+    refuse_impossible(claimed_loaded_, "batches through a loaded network: ");
     open_.ask({{"do", "let go"}});
   }
 
-  struct KeptRow {
+  struct LoadedRow {
     int batches = 0;
     double batch_ns = 0;  ///< the mean
   };
 
   /// Runs so many batches in a row, or fewer on a machine that is too busy for them.
-  KeptRow ask_kept(int batches) {
+  LoadedRow ask_loaded(int batches) {
     NetworkVerifier::BatchesInARow row = verifier_.choose_batches(batches);
-    const ordered_json reply = open_.ask({{"do", "kept"},
+    const ordered_json reply = open_.ask({{"do", "loaded"},
                                           {"first", row.first},
                                           {"step", row.step},
                                           {"of", row.of},
                                           {"batches", row.batches},
-                                          {"most_ns", kMostKeptRowNs}});
+                                          {"most_ns", kMostLoadedRowNs}});
     const double total_ns = reply.at("total_ns");
     row.batches = reply.at("batches");
     if (row.batches < 1 || row.batches > batches) {
       throw CaseFailure(Status::crashed, "its answers are invalid: it was not asked for so many batches");
     }
-    claimed_kept_.add(total_ns, open_.client->last_answer(), true);
+    claimed_loaded_.add(total_ns, open_.client->last_answer(), true);
     verifier_.compare_scores(row);
     return {row.batches, total_ns / row.batches};
   }
@@ -330,7 +330,7 @@ class NetworkRun {
   NetworkVerifier verifier_;
   ClaimedTimes claimed_;
   ClaimedTimes claimed_layers_;
-  ClaimedTimes claimed_kept_;
+  ClaimedTimes claimed_loaded_;
   double pass_seconds_ = 0;
   bool passes_are_all_timed_ = false;
   TimeJudge& judge_;

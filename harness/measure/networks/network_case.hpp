@@ -45,8 +45,8 @@ struct CloseCall {
   double rounding = 0;  ///< how much float32 may change the gap
 };
 
-/// Times of batches in a program that keeps its network loaded (network/kept_network.hpp).
-struct KeptBatches {
+/// Times of batches in a program that keeps its network loaded (network/loaded_network.hpp).
+struct LoadedBatches {
   std::vector<double> samples;  ///< nanoseconds of a batch, the mean of those in a row; empty where none were measured
   int in_a_row = 0;             ///< batches in each sample; fewer in one that took too long
   int compared = 0;             ///< batches of all samples, whose scores were all compared
@@ -60,7 +60,7 @@ struct NetworkOutcome {
   std::vector<PassSamples> phases;
   std::vector<double> totals;  ///< of whole passes
   int compared_passes = 0;     ///< timed or counted ones whose scores were all compared
-  KeptBatches kept;
+  LoadedBatches loaded;
   nlohmann::ordered_json program;
   ProfileTable profile;  ///< of the last pass
   std::string stopped_because;

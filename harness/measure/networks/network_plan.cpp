@@ -11,17 +11,17 @@
 #include "support/errors.hpp"
 #include "support/nearest_name.hpp"
 #include "support/units.hpp"
+#include "variants/accuracy.hpp"
 #include "variants/convolution/fused/problem.hpp"
 #include "variants/convolution/problem.hpp"
-#include "variants/float32.hpp"
 
 namespace convladder {
 namespace {
 
 // The slowest of stages 1 to 6 takes some seconds for a pass of so many floating-point operations.
-constexpr double kStoryWork = 40e9;
-constexpr double kStoryWorkOnGpu = 4e12;
-constexpr std::ptrdiff_t kStoryBatches = 2;
+constexpr double kSelectionWork = 40e9;
+constexpr double kSelectionWorkOnGpu = 4e12;
+constexpr std::ptrdiff_t kSelectionBatches = 2;
 
 // values of --variant: the best for each layer, as the variants say, with fused layers and without
 constexpr const char* kBest = "best";
@@ -106,31 +106,32 @@ void check_variant_name(const std::string& name, const Convolutions& convolution
 
 using Choice = std::vector<std::pair<std::string, std::string>>;
 
-/// The choices where no variant is named. For a story: stages 1 to 6, the best for each layer as the variants say, and
+/// The choices where no variant is named. By default: stages 1 to 6, the best for each layer as the variants say, and
 /// the libraries; for all: every stage, the fused ones and the libraries; otherwise the best for each layer.
 std::vector<Choice> unnamed_choices(const NetworkOptions& options, const Convolutions& convolutions,
                                     const Network& network, std::string_view family, int batch) {
   std::vector<Choice> choices;
   std::vector<Choice> libraries;
-  const int story = convolution_problem().story_rungs();
+  const int introduction = convolution_problem().introduction_rungs();
   for (const ProblemVariant& registered : convolutions.all()) {
     const VariantInfo& info = registered.info;
     if (info.family != family || !info.leaves_out.empty() || registered.variant->compiled_stage() != nullptr) continue;
     const bool is_library = !info.rung;
-    if (is_library && (options.all || options.story)) libraries.push_back({{"", std::string(info.name)}});
-    if (!is_library && (options.all || (options.story && *info.rung <= story)))
+    if (is_library && (options.all || options.default_selection)) libraries.push_back({{"", std::string(info.name)}});
+    if (!is_library && (options.all || (options.default_selection && *info.rung <= introduction)))
       choices.push_back({{"", std::string(info.name)}});
   }
   Choice best = default_choice(network, family, batch, true);
   Choice separate = default_choice(network, family, batch, false);
-  if ((options.all || options.story) && separate != best && !separate.empty()) choices.push_back(std::move(separate));
+  if ((options.all || options.default_selection) && separate != best && !separate.empty())
+    choices.push_back(std::move(separate));
   if (!best.empty()) choices.push_back(std::move(best));
   for (const ProblemVariant& registered : fused_problem().variants()) {
     if (options.all && registered.info.family == family && fuses(registered))
       choices.push_back({{"", std::string(registered.info.name)}});
   }
   for (const RegisteredWholeNetwork& registered : registered_whole_networks()) {
-    if ((options.all || options.story) && registered.info.family == family)
+    if ((options.all || options.default_selection) && registered.info.family == family)
       libraries.push_back({{"", std::string(registered.info.name)}});
   }
   choices.insert(choices.end(), libraries.begin(), libraries.end());
@@ -248,14 +249,17 @@ std::vector<int> batches_of(const NetworkOptions& options, const Network& networ
     batches.push_back(kCountedBatch * flop <= kCountedNetworkWorkLimit ? kCountedBatch : 1);
   }
   if (batches.empty()) {
-    const double limit = !options.story ? kNetworkWorkLimit : kind.family == "cuda" ? kStoryWorkOnGpu : kStoryWork;
+    const double limit = !options.default_selection ? kNetworkWorkLimit
+                         : kind.family == "cuda"    ? kSelectionWorkOnGpu
+                                                    : kSelectionWork;
     for (const int batch : network.batches) {
       // A GPU runs them all.
-      if (batches.empty() || (kind.family == "cuda" && !options.story) || batch * flop <= limit)
+      if (batches.empty() || (kind.family == "cuda" && !options.default_selection) || batch * flop <= limit)
         batches.push_back(batch);
     }
     // A sweep of many small batches has to be asked for.
-    if (options.story && batches.size() > kStoryBatches) batches.erase(batches.begin(), batches.end() - kStoryBatches);
+    if (options.default_selection && batches.size() > kSelectionBatches)
+      batches.erase(batches.begin(), batches.end() - kSelectionBatches);
   }
   std::ranges::sort(batches);
   const auto repeated = std::ranges::unique(batches);

@@ -9,7 +9,7 @@
 #include "harness/measure/cases/counters_json.hpp"
 #include "harness/measure/ladders/opened_ladder.hpp"
 #include "harness/measure/machine/quality.hpp"
-#include "harness/measure/networks/network_story.hpp"
+#include "harness/measure/networks/network_summary.hpp"
 #include "harness/measure/plan/arguments.hpp"
 #include "harness/measure/plan/options_json.hpp"
 #include "harness/measure/profile/program_time.hpp"
@@ -18,7 +18,7 @@
 #include "harness/measure/records/recorded_run.hpp"
 #include "harness/measure/statistics/interval_json.hpp"
 #include "harness/measure/statistics/statistics.hpp"
-#include "support/json_null.hpp"
+#include "support/json_text.hpp"
 #include "support/printable.hpp"
 #include "variants/convolution/fused/problem.hpp"
 #include "variants/convolution/problem.hpp"
@@ -58,11 +58,11 @@ ordered_json phases_json(const NetworkOutcome& outcome) {
   return list;
 }
 
-ordered_json kept_json(const KeptBatches& kept) {
-  if (kept.samples.empty()) return nullptr;
-  return {{"time", measured_json("kept batch", kept.samples)},
-          {"batches_in_a_row", kept.in_a_row},
-          {"compared_batches", kept.compared}};
+ordered_json loaded_json(const LoadedBatches& loaded) {
+  if (loaded.samples.empty()) return nullptr;
+  return {{"time", measured_json("loaded batch", loaded.samples)},
+          {"batches_in_a_row", loaded.in_a_row},
+          {"compared_batches", loaded.compared}};
 }
 
 ordered_json accuracy_json(const NetworkOutcome& outcome) {
@@ -160,10 +160,10 @@ ordered_json network_json(const RecordedNetwork& recorded) {
           {"weights",
            {{"name", recorded.weights},
             {"sha256", text_or_null(recorded.sha256)},
-            {"dataset", text_or_null(recorded.story.dataset)},
-            {"trained_on", text_or_null(recorded.story.trained_on)},
-            {"held_out", text_or_null(recorded.story.held_out)},
-            {"from", text_or_null(recorded.story.from)},
+            {"dataset", text_or_null(recorded.origin.dataset)},
+            {"trained_on", text_or_null(recorded.origin.trained_on)},
+            {"held_out", text_or_null(recorded.origin.held_out)},
+            {"from", text_or_null(recorded.origin.from)},
             {"note", text_or_null(recorded.note)}}}};
 }
 
@@ -195,13 +195,13 @@ ordered_json id_or_null(const NetworkRow* row) {
   return row == nullptr ? ordered_json() : ordered_json(row->of->planned.id);
 }
 
-ordered_json stories_json(const std::vector<NetworkStory>& stories) {
+ordered_json summaries_json(const std::vector<NetworkSummary>& summaries) {
   ordered_json list = ordered_json::array();
-  for (const NetworkStory& story : stories) {
-    const NetworkCase& first = story.rows.front().of->planned;
+  for (const NetworkSummary& summary : summaries) {
+    const NetworkCase& first = summary.rows.front().of->planned;
     const bool is_predicted = find_device_kind(first.device).clock_is_virtual();
     ordered_json rows = ordered_json::array();
-    for (const NetworkRow& row : story.rows) {
+    for (const NetworkRow& row : summary.rows) {
       rows.push_back({{"id", row.of->planned.id},
                       {"op", row.op},
                       {"layers", row.layers},
@@ -209,8 +209,8 @@ ordered_json stories_json(const std::vector<NetworkStory>& stories) {
                       {"images_per_second", or_null(row.images_second)},
                       {"x_baseline", or_null(row.x_baseline)},
                       {"percent_of_library", or_null(row.percent_of_library)},
-                      {"kept", or_null(row.kept)},
-                      {"kept_images_per_second", or_null(row.kept_images_second)},
+                      {"loaded", or_null(row.loaded)},
+                      {"loaded_images_per_second", or_null(row.loaded_images_second)},
                       {"x_library", or_null(row.x_library)}});
     }
     list.push_back({{"network", first.network->name},
@@ -220,10 +220,10 @@ ordered_json stories_json(const std::vector<NetworkStory>& stories) {
                              : is_predicted   ? "predicted"
                                               : "measured"},
                     {"unit", first.has_clock ? "ns" : "warp instructions"},
-                    {"baseline", id_or_null(story.baseline)},
-                    {"mission", id_or_null(story.mission)},
-                    {"best", id_or_null(story.best)},
-                    {"library", id_or_null(story.library)},
+                    {"baseline", id_or_null(summary.baseline)},
+                    {"sixth", id_or_null(summary.sixth)},
+                    {"best", id_or_null(summary.best)},
+                    {"library", id_or_null(summary.library)},
                     {"rows", std::move(rows)}});
   }
   return list;
@@ -240,9 +240,9 @@ NetworkOutcome network_outcome_of(const JsonPlace& json) {
     outcome.phases.push_back({phase.at("name").text(), samples_of(phase.at("time"))});
   }
   outcome.totals = samples_of(json.at("total"));
-  if (json.has("kept")) {
-    outcome.kept = {samples_of(json.at("kept").at("time")), json.at("kept").at("batches_in_a_row").count(),
-                    json.at("kept").at("compared_batches").count()};
+  if (json.has("loaded")) {
+    outcome.loaded = {samples_of(json.at("loaded").at("time")), json.at("loaded").at("batches_in_a_row").count(),
+                      json.at("loaded").at("compared_batches").count()};
   }
   if (!outcome.totals.empty()) outcome.program = to_json(read_program_time(json.at("program")));
   if (json.has("quality")) outcome.quality = read_quality(json.at("quality"));
@@ -283,7 +283,7 @@ ordered_json network_case_json(const NetworkCase& planned, const NetworkOutcome&
           {"phases", phases_json(outcome)},
           {"total", time_or_null("pass", outcome.totals)},
           {"compared_passes", outcome.compared_passes},
-          {"kept", kept_json(outcome.kept)},
+          {"loaded", loaded_json(outcome.loaded)},
           {"stopped_because", text_or_null(outcome.stopped_because)},
           {"program", measured ? outcome.program : ordered_json()},
           {"quality", quality_json(outcome.quality)},
@@ -316,8 +316,8 @@ RecordContent network_content(const NetworkOptions& options, const std::vector<s
               {{"variants", variants_json(plan)}, {"networks", std::move(list)}, {"published", std::move(published)}})};
 }
 
-void complete_network_record(Record& record, const std::vector<NetworkStory>& stories) {
-  record.complete({{"stories", stories_json(stories)}});
+void complete_network_record(Record& record, const std::vector<NetworkSummary>& summaries) {
+  record.complete({{"summaries", summaries_json(summaries)}});
 }
 
 }  // namespace convladder

@@ -11,7 +11,7 @@
 
 namespace convladder {
 
-struct NetworkStory;
+struct NetworkSummary;
 
 /// A case at its end, as in the record.
 nlohmann::ordered_json network_case_json(const NetworkCase& planned, const NetworkOutcome& outcome);
@@ -34,10 +34,10 @@ void check_network_record(const nlohmann::ordered_json& record, const std::strin
 /// A network with cases in the record, and its weights.
 struct RecordedNetwork {
   const Network* network = nullptr;
-  std::string weights;      ///< the name of the weights
-  std::string sha256;       ///< of the weights' file; empty without one
-  WeightsStory story = {};  ///< what the weights' file says about them
-  std::string note = {};    ///< `story` in one line, or why there is no accuracy
+  std::string weights;        ///< the name of the weights
+  std::string sha256;         ///< of the weights' file; empty without one
+  WeightsOrigin origin = {};  ///< what the weights' file says about them
+  std::string note = {};      ///< `origin` in one line, or why there is no accuracy
 };
 
 /// The contents of the record from the start; `plan` are its cases.
@@ -45,7 +45,7 @@ RecordContent network_content(const NetworkOptions& options, const std::vector<s
                               const ImageSet& images, const std::vector<NetworkCase>& plan,
                               const std::vector<RecordedNetwork>& networks);
 
-/// Completes the record with its `stories`.
-void complete_network_record(Record& record, const std::vector<NetworkStory>& stories);
+/// Completes the record with its `summaries`.
+void complete_network_record(Record& record, const std::vector<NetworkSummary>& summaries);
 
 }  // namespace convladder

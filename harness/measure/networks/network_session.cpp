@@ -18,7 +18,7 @@
 #include "harness/measure/profile/program_time.hpp"
 #include "harness/measure/verification/changed_input.hpp"
 #include "network/layer_operators.hpp"
-#include "support/json_null.hpp"
+#include "support/json_text.hpp"
 #include "variants/convolution/fused/problem.hpp"
 #include "variants/convolution/problem.hpp"
 
@@ -135,9 +135,9 @@ ordered_json NetworkSession::carry_out(const std::string& what, const ordered_js
   if (what == "recorder") return recorder();
   if (what == "repeat") return repeat(request.at("passes"));
   if (what == "keep") return keep();
-  if (what == "kept") {
-    return kept({workload_.images(), request.at("of"), request.at("first")}, request.at("step"), request.at("batches"),
-                request.at("most_ns"));
+  if (what == "loaded") {
+    return loaded({workload_.images(), request.at("of"), request.at("first")}, request.at("step"),
+                  request.at("batches"), request.at("most_ns"));
   }
   if (what == "let go") return let_go();
   if (what == "read") return read(request.at("first"), request.at("count"));
@@ -199,13 +199,13 @@ ordered_json NetworkSession::repeat(int passes) {
 }
 
 ordered_json NetworkSession::keep() {
-  kept_.emplace(device(), workload_.network(), steps_, weights_, batch_, chunk_);
+  loaded_.emplace(device(), workload_.network(), steps_, weights_, batch_, chunk_);
   return ordered_json::object();
 }
 
-ordered_json NetworkSession::kept(const ImageRing& images, int step, int batches, double most_ns) {
-  if (!kept_ || batches < 1 || step < 0 || images.first < 0 || images.of < 1 || images.of > workload_.count()) {
-    throw std::logic_error("no network was kept, or these images do not exist");
+ordered_json NetworkSession::loaded(const ImageRing& images, int step, int batches, double most_ns) {
+  if (!loaded_ || batches < 1 || step < 0 || images.first < 0 || images.of < 1 || images.of > workload_.count()) {
+    throw std::logic_error("no network is loaded, or these images do not exist");
   }
   const std::size_t scores = workload_.network().layers.back().output.elements() * static_cast<std::size_t>(batch_);
   last_.scores.assign(scores * static_cast<std::size_t>(batches), std::numeric_limits<float>::quiet_NaN());
@@ -214,7 +214,7 @@ ordered_json NetworkSession::kept(const ImageRing& images, int step, int batches
   double took_ns = 0;
   int done = 0;
   while (done < batches && took_ns <= most_ns) {
-    kept_->run(now, last_.scores.data() + scores * static_cast<std::size_t>(done));
+    loaded_->run(now, last_.scores.data() + scores * static_cast<std::size_t>(done));
     now.first = (now.first + step) % now.of;
     ++done;
     took_ns = std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
@@ -223,7 +223,7 @@ ordered_json NetworkSession::kept(const ImageRing& images, int step, int batches
 }
 
 ordered_json NetworkSession::let_go() {
-  kept_.reset();
+  loaded_.reset();
   return ordered_json::object();
 }
 

@@ -14,7 +14,7 @@
 #include "harness/measure/networks/network_plan.hpp"
 #include "harness/measure/networks/network_workload.hpp"
 #include "harness/measure/networks/step_recorder.hpp"
-#include "network/kept_network.hpp"
+#include "network/loaded_network.hpp"
 #include "network/network_runner.hpp"
 
 namespace convladder {
@@ -40,7 +40,7 @@ struct PassWish {
 ///   {"do": "read", "first", "count"} -> {}: so many scores, as the last "pass" left them, into the window
 ///   {"do": "repeat", "passes"} -> {}: so many passes, one after the other
 ///   {"do": "keep"} -> {}: makes the network ready once, for the batches of the next requests
-///   {"do": "kept", "first", "step", "of", "batches", "most_ns"} -> {"total_ns", "batches"}: so many batches through
+///   {"do": "loaded", "first", "step", "of", "batches", "most_ns"} -> {"total_ns", "batches"}: so many batches through
 ///                        the loaded network, one after the other, or fewer if they take longer than "most_ns". Batch b
 ///                        has the workload's images from (first + b * step) % of on, as in "set". "read" then reads the
 ///                        scores of all of them, batch after batch
@@ -63,7 +63,7 @@ class NetworkSession final : public Session {
   nlohmann::ordered_json recorder() const;
   nlohmann::ordered_json repeat(int passes);
   nlohmann::ordered_json keep();
-  nlohmann::ordered_json kept(const ImageRing& images, int step, int batches, double most_ns);
+  nlohmann::ordered_json loaded(const ImageRing& images, int step, int batches, double most_ns);
   nlohmann::ordered_json let_go();
   nlohmann::ordered_json read(std::size_t first, std::size_t count) const;
   nlohmann::ordered_json counters() const;
@@ -77,7 +77,7 @@ class NetworkSession final : public Session {
   bool overlap_;
   std::vector<float> images_;  ///< for the next passes
   PassResult last_;
-  std::optional<KeptNetwork> kept_;
+  std::optional<LoadedNetwork> loaded_;
 };
 
 /// "activities" of a reply.

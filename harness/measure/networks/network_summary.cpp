@@ -1,287 +1,111 @@
 #include "harness/measure/networks/network_summary.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <functional>
-#include <map>
-#include <set>
 
-#include "harness/measure/machine/quality.hpp"
+#include "harness/measure/ladders/opened_ladder.hpp"
 #include "harness/measure/plan/arguments.hpp"
 #include "harness/measure/statistics/statistics.hpp"
-#include "support/reasons.hpp"
-#include "support/text_table.hpp"
-#include "support/units.hpp"
+#include "variants/accuracy.hpp"
+#include "variants/convolution/problem.hpp"
 
 namespace convladder {
 namespace {
 
-constexpr std::size_t kMostRows = 26;  // of a table, before stages outside of all stories are left out
-constexpr std::size_t kMostReasons = 5;
-constexpr std::size_t kMostIntervals = 3;  // networks whose accuracy gets a line of its own
-
-using Told = std::pair<const NetworkStory*, const NetworkRow*>;
-
-const NetworkCase& place_of(const NetworkStory& story) { return story.rows.front().of->planned; }
-
-bool is_first_told(const NetworkStory& story, const NetworkRow& row) {
-  return &row == story.baseline || &row == story.mission || &row == story.best || &row == story.library;
+double figure_of(const NetworkResult& result, const StepOutcome& step) {
+  if (result.planned.has_clock) return step.samples.empty() ? 0 : median(step.samples);
+  return step.counters ? warp_instructions(*step.counters).value_or(0) : 0;
 }
 
-/// The rows that are shown: all; or those that the stories are about; or those of each network's largest batch.
-std::vector<Told> shown_rows(const std::vector<NetworkStory>& stories) {
-  std::vector<Told> all;
-  std::vector<Told> first;
-  std::vector<Told> largest;
-  std::map<const Network*, int> batches;
-  for (const NetworkStory& story : stories) {
-    int& batch = batches[place_of(story).network];
-    batch = std::max(batch, place_of(story).batch);
-  }
-  for (const NetworkStory& story : stories) {
-    for (const NetworkRow& row : story.rows) {
-      all.emplace_back(&story, &row);
-      if (!is_first_told(story, row)) continue;
-      first.emplace_back(&story, &row);
-      if (place_of(story).batch == batches.at(place_of(story).network)) largest.emplace_back(&story, &row);
-    }
-  }
-  if (all.size() <= kMostRows || first.empty()) return all;
-  return first.size() <= kMostRows ? first : largest;
+/// The rung that computes all convolutions; none for a library, a mixture, or a stage from outside.
+std::optional<int> rung_of(const NetworkCase& planned) {
+  const auto& convolutions = planned.choice.convolutions;
+  if (convolutions.empty() || !planned.choice.fused.empty()) return std::nullopt;
+  const Variant* const first = convolutions.begin()->second.variant;
+  const auto same = [first](const auto& one) { return one.second.variant == first; };
+  return std::ranges::all_of(convolutions, same) ? convolutions.begin()->second.info.rung : std::nullopt;
 }
 
-/// The row's stages: "conv1=a, conv2=b". A cell is broken between words.
-std::string stage_text(const NetworkStory& story, const NetworkRow& row) {
-  std::string text;
-  for (const char c : row.of->planned.variants) {
-    text += c;
-    if (c == ',') text += ' ';
-  }
-  const auto is_stage = [](const NetworkRow& other) { return !other.is_library && !other.is_fused; };
-  if (&row == story.best && std::ranges::count_if(story.rows, is_stage) > 1) text += " (best)";
-  if (row.is_library) text += " (library)";
-  if (const std::optional<Quality>& quality = row.of->outcome.quality) {
-    if (quality->is_marked()) text += fmt::format(" {}", quality_sign(quality->mark));
-  }
-  return text;
+bool in_float32(const NetworkCase& planned) {
+  return std::ranges::all_of(planned.choice.convolutions,
+                             [](const auto& one) { return one.second.variant->tolerance() <= kFloat32Tolerance; });
 }
 
-std::string factor_text(const std::optional<double>& x) { return x ? short_number(*x) : "-"; }
-
-std::string shown_accuracy(const NetworkOutcome& outcome) {
-  if (outcome.labelled == 0) return "-";
-  return fmt::format("{:.4f}", static_cast<double>(outcome.correct) / outcome.labelled);
+NetworkRow row_of(const NetworkResult& result) {
+  NetworkRow row;
+  row.of = &result;
+  const NetworkChoice& choice = result.planned.choice;
+  row.is_fused = !choice.fused.empty() || choice.whole.has_value();
+  row.is_library = choice.whole.has_value() ||
+                   (choice.fused.empty() && std::ranges::all_of(choice.convolutions, [](const auto& one) {
+                      return one.second.info.is_library() && one.second.variant->compiled_stage() == nullptr;
+                    }));
+  for (const StepOutcome& step : result.outcome.steps) {
+    const double figure = figure_of(result, step);
+    row.layers += figure;
+    if (step.type == "convolution") row.op += figure;
+  }
+  if (!result.outcome.totals.empty()) {
+    row.pass = median(result.outcome.totals);
+    if (*row.pass > 0) row.images_second = result.planned.batch / (*row.pass * 1e-9);
+  }
+  if (!result.outcome.loaded.samples.empty()) {
+    row.loaded = median(result.outcome.loaded.samples);
+    if (*row.loaded > 0) row.loaded_images_second = result.planned.batch / (*row.loaded * 1e-9);
+  }
+  return row;
 }
 
-struct SummaryColumn {
-  TextColumn column;
-  std::function<std::string(const Told&)> cell;
-};
-
-std::vector<SummaryColumn> columns_for(const std::vector<Told>& rows) {
-  const bool has_clock = place_of(*rows.front().first).has_clock;
-  const auto any = [&rows](auto has) { return std::ranges::any_of(rows, has); };
-  const bool several =
-      any([&rows](const Told& t) { return place_of(*t.first).network != place_of(*rows.front().first).network; });
-  const auto figure = [has_clock](double value) { return has_clock ? time_text(value) : fmt::format("{:.4g}", value); };
-
-  std::vector<SummaryColumn> columns;
-  if (several)
-    columns.push_back({{"network", "", false}, [](const Told& t) { return place_of(*t.first).network->name; }});
-  columns.push_back({{"batch", "", true}, [](const Told& t) { return std::to_string(place_of(*t.first).batch); }});
-  columns.push_back({{"stage", "", false}, [](const Told& t) { return stage_text(*t.first, *t.second); }});
-  columns.push_back(
-      {{has_clock ? "op time" : "convolutions", "", true}, [figure](const Told& t) { return figure(t.second->op); }});
-  if (has_clock) {
-    columns.push_back(
-        {{"pass", "", true}, [figure](const Told& t) { return t.second->pass ? figure(*t.second->pass) : "-"; }});
-    columns.push_back({{"images/s", "", true}, [](const Told& t) {
-                         return t.second->images_second ? fmt::format("{:.0f}", *t.second->images_second) : "-";
-                       }});
-    if (any([](const Told& t) { return t.second->kept_images_second.has_value(); })) {
-      columns.push_back({{"kept/s", "", true}, [](const Told& t) {
-                           return t.second->kept_images_second ? fmt::format("{:.0f}", *t.second->kept_images_second)
-                                                               : "-";
-                         }});
-    }
-  } else {
-    columns.push_back({{"all layers", "", true}, [figure](const Told& t) { return figure(t.second->layers); }});
+const NetworkRow* fastest(const std::vector<NetworkRow>& rows, const std::function<bool(const NetworkRow&)>& which) {
+  const NetworkRow* best = nullptr;
+  for (const NetworkRow& row : rows) {
+    if (row.op > 0 && which(row) && (best == nullptr || row.op < best->op)) best = &row;
   }
-  if (any([](const Told& t) { return t.second->of->outcome.labelled > 0; }))
-    columns.push_back({{"accuracy", "", true}, [](const Told& t) { return shown_accuracy(t.second->of->outcome); }});
-  if (any([](const Told& t) { return t.second->x_baseline.has_value(); }))
-    columns.push_back({{"x 1", "", true}, [](const Told& t) { return factor_text(t.second->x_baseline); }});
-  if (any([](const Told& t) { return t.second->percent_of_library.has_value(); })) {
-    columns.push_back({{"%lib", "", true}, [](const Told& t) {
-                         return t.second->percent_of_library ? fmt::format("{:.0f}%", *t.second->percent_of_library)
-                                                             : "-";
-                       }});
-  }
-  if (any([](const Told& t) { return t.second->x_library.has_value(); }))
-    columns.push_back({{"x lib", "", true}, [](const Told& t) { return factor_text(t.second->x_library); }});
-  return columns;
+  return best;
 }
 
-std::string heading(const NetworkCase& first, const std::vector<Told>& rows, const std::string& device_title,
-                    const std::string& images) {
-  std::set<std::string> names;
-  for (const Told& told : rows) names.insert(place_of(*told.first).network->name);
-  const std::string what = names.size() == 1 ? *names.begin() : "networks";
-  std::string text = fmt::format("{} on {}, images: {}; ", what, device_title, images);
-  const auto any = [&rows](auto has) { return std::ranges::any_of(rows, has); };
-  const bool has_x = any([](const Told& t) { return t.second->x_baseline.has_value(); });
-  if (!first.has_clock) {
-    return text + (has_x ? "counted: warp instructions; x 1: how many times fewer than stage 1"
-                         : "counted: warp instructions");
-  }
-  text += find_device_kind(first.device).clock_is_virtual() ? "predicted: " : "measured: ";
-  text += "op time of all convolutions";
-  if (has_x) text += "; x 1: times as fast as stage 1";
-  if (any([](const Told& t) { return t.second->percent_of_library.has_value(); }))
-    text += "; %lib: of the library's speed";
-  if (any([](const Told& t) { return t.second->kept.has_value(); }))
-    text += "; kept/s: images a second of a program that keeps its network";
-  if (any([](const Told& t) { return t.second->x_library.has_value(); }))
-    text += "; x lib: times as many as with the library";
-  return text;
+const NetworkRow* at_rung(const std::vector<NetworkRow>& rows, int rung) {
+  return fastest(rows, [rung](const NetworkRow& row) { return rung_of(row.of->planned) == rung; });
 }
 
-/// The shares of a pass of the best stage: "42% convolutions, 31% other layers, 27% copies, memory and the rest".
-std::string where_the_time_goes(const NetworkStory& story) {
-  const NetworkRow* const best = story.best != nullptr ? story.best : &story.rows.front();
-  if (!best->pass || !(*best->pass > 0) || best->layers > *best->pass) return {};
-  const double whole = *best->pass / 100;
-  return fmt::format("a pass of {} at batch {}: {:.0f}% convolutions, {:.0f}% other layers, {:.0f}% copies and memory",
-                     story.best == nullptr || story.rows.size() == 1 ? best->of->planned.variants : "the best stage",
-                     place_of(story).batch, best->op / whole, (best->layers - best->op) / whole,
-                     (*best->pass - best->layers) / whole);
-}
-
-std::string precision_note(const std::vector<NetworkStory>& stories) {
-  std::vector<double> passes;
-  std::vector<double> half_widths;
-  for (const NetworkStory& story : stories) {
-    if (find_device_kind(place_of(story).device).clock_is_virtual()) continue;
-    for (const NetworkRow& row : story.rows) {
-      if (!row.pass) continue;
-      const std::vector<double>& samples = row.of->outcome.totals;
-      passes.push_back(static_cast<double>(samples.size()));
-      const auto interval = median_interval(samples);
-      if (interval) half_widths.push_back((interval->high - interval->low) / 2 / *row.pass * 100);
-    }
+void compare(NetworkSummary& summary) {
+  summary.baseline = at_rung(summary.rows, 1);
+  summary.sixth = at_rung(summary.rows, convolution_problem().introduction_rungs());
+  summary.best = fastest(summary.rows, [](const NetworkRow& row) {
+    return !row.is_library && !row.is_fused && in_float32(row.of->planned);
+  });
+  summary.library = fastest(summary.rows, [](const NetworkRow& row) {
+    return row.is_library && !row.is_fused && in_float32(row.of->planned);
+  });
+  std::optional<double> library_loaded;
+  for (const NetworkRow& row : summary.rows) {
+    if (!row.is_library || !row.loaded || !in_float32(row.of->planned)) continue;
+    library_loaded = std::min(row.loaded.value(), library_loaded.value_or(*row.loaded));
   }
-  if (passes.empty()) return {};
-  const auto range = [](const std::vector<double>& values, const char* one) {
-    const auto [least, most] = std::ranges::minmax(values);
-    const std::string low = fmt::format(fmt::runtime(one), least);
-    const std::string high = fmt::format(fmt::runtime(one), most);
-    return low == high ? low : fmt::format("{} to {}", low, high);
-  };
-  const std::string text =
-      fmt::format("medians of {} pass{}", range(passes, "{:.0f}"), std::ranges::max(passes) > 1 ? "es" : "");
-  if (half_widths.empty()) return text + ", too few for an interval";
-  return fmt::format("{}, that of a pass known to {}", text, range(half_widths, "±{:.1f}%"));
-}
-
-/// Notes on each network's classes, from its largest batch: all its cases found the same ones.
-std::vector<std::string> class_notes(const std::vector<NetworkStory>& stories) {
-  std::map<std::string, const NetworkOutcome*> largest;
-  std::size_t cases = 0;
-  std::size_t close = 0;
-  for (const NetworkStory& story : stories) {
-    for (const NetworkRow& row : story.rows) {
-      ++cases;
-      close = std::max(close, row.of->outcome.close_calls.size());
-      const NetworkOutcome*& kept = largest[place_of(story).network->name];
-      if (kept == nullptr || kept->labelled < row.of->outcome.labelled) kept = &row.of->outcome;
-    }
-  }
-  std::vector<std::string> notes;
-  if (cases == 0) return notes;
-  notes.push_back(fmt::format(
-      "in {} every image got the class of the float64 reference{}",
-      cases == 1 ? "the one case" : fmt::format("all {} cases", cases),
-      close == 0 ? "" : fmt::format("; {} too close to tell in float32", plural(close, "image is", "images are"))));
-  for (const auto& [network, outcome] : largest) {
-    if (outcome->labelled == 0 || largest.size() > kMostIntervals) continue;
-    const ProportionInterval interval = proportion_interval(outcome->correct, outcome->labelled);
-    notes.push_back(fmt::format("{}: {} of {} are right, accuracy {} (95%: {:.4f} to {:.4f})", network,
-                                outcome->correct, plural(static_cast<std::size_t>(outcome->labelled), "image"),
-                                shown_accuracy(*outcome), interval.low, interval.high));
-  }
-  return notes;
-}
-
-/// The part of a reason that all variants have in common: "conv1 (cudnn): its kernels …" without its beginning.
-std::string without_place(const std::string& reason) {
-  const std::size_t end = reason.find("): ");
-  return end == std::string::npos || reason.find(" (") > end ? reason : reason.substr(end + 3);
-}
-
-/// A line for each failure, and one for each reason why stages were not run.
-void add_not_run(const std::vector<NetworkResult>& results, bool all, std::vector<std::string>& notes) {
-  std::map<std::string, Reasons> not_run;
-  std::set<std::string> told;
-  std::size_t failures = 0;
-  for (const NetworkResult& result : results) {
-    const NetworkOutcome& outcome = result.outcome;
-    if (outcome.status == Status::ok) continue;
-    const std::string where = fmt::format("{} on {}: ", outcome.status, result.planned.device);
-    if (is_failure(outcome.status)) {
-      if (all || failures++ < kMostReasons)
-        notes.push_back(fmt::format("{}: {}: {}", result.planned.id, outcome.status, outcome.reason));
-    } else if (told.insert(where + result.planned.variants).second) {
-      not_run[where].add(without_place(outcome.reason), result.planned.variants);
-    }
-  }
-  if (failures > kMostReasons) notes.push_back(fmt::format("{} failed: --verbose", plural(failures, "case")));
-  for (const auto& [where, reasons] : not_run) {
-    for (const std::string& line : reasons.lines()) notes.push_back(where + line);
+  for (NetworkRow& row : summary.rows) {
+    if (library_loaded && row.loaded && *row.loaded > 0) row.x_library = *library_loaded / *row.loaded;
+    if (row.is_fused || !(row.op > 0)) continue;
+    if (summary.baseline != nullptr) row.x_baseline = summary.baseline->op / row.op;
+    if (summary.library != nullptr) row.percent_of_library = summary.library->op / row.op * 100;
   }
 }
 
 }  // namespace
 
-std::string network_summary(const std::vector<NetworkStory>& stories, const std::string& device_title,
-                            const std::string& images, std::size_t most_columns) {
-  const std::vector<Told> rows = shown_rows(stories);
-  if (rows.empty()) return {};
-  const std::vector<SummaryColumn> columns = columns_for(rows);
-  std::vector<TextColumn> titles;
-  std::vector<std::vector<std::string>> cells(rows.size());
-  for (const SummaryColumn& one : columns) {
-    titles.push_back(one.column);
-    for (std::size_t i = 0; i < rows.size(); ++i) cells[i].push_back(one.cell(rows[i]));
+std::vector<NetworkSummary> network_summaries(const std::vector<NetworkResult>& results) {
+  std::vector<NetworkSummary> summaries;
+  for (const NetworkResult& result : results) {
+    if (result.outcome.status != Status::ok) continue;
+    const NetworkCase& planned = result.planned;
+    auto same = std::ranges::find_if(summaries, [&planned](const NetworkSummary& summary) {
+      const NetworkCase& first = summary.rows.front().of->planned;
+      return first.network == planned.network && first.device == planned.device && first.batch == planned.batch;
+    });
+    if (same == summaries.end()) same = summaries.insert(summaries.end(), NetworkSummary());
+    same->rows.push_back(row_of(result));
   }
-  std::string text = "\n" + hanging("", heading(place_of(stories.front()), rows, device_title, images), most_columns) +
-                     text_table(titles, cells, most_columns);
-  std::size_t all = 0;
-  for (const NetworkStory& story : stories) all += story.rows.size();
-  if (rows.size() < all) {
-    text += fmt::format("first stage, last of the story, best and library; {} more with --verbose\n",
-                        plural(all - rows.size(), "row"));
-  }
-  return text;
-}
-
-std::vector<std::string> network_notes(const std::vector<NetworkResult>& results,
-                                       const std::vector<NetworkStory>& stories, bool all) {
-  std::vector<std::string> notes;
-  const NetworkStory* largest = nullptr;
-  bool any_fused = false;
-  for (const NetworkStory& story : stories) {
-    if (story.rows.front().pass && (largest == nullptr || place_of(story).batch >= place_of(*largest).batch))
-      largest = &story;
-    any_fused = any_fused || std::ranges::any_of(story.rows, &NetworkRow::is_fused);
-  }
-  if (largest != nullptr) notes.push_back(where_the_time_goes(*largest));
-  if (any_fused) notes.emplace_back("the op time of a fused stage holds the activation and the pooling as well");
-  notes.push_back(precision_note(stories));
-  for (std::string& note : class_notes(stories)) notes.push_back(std::move(note));
-  add_not_run(results, all, notes);
-  std::erase_if(notes, [](const std::string& note) { return note.empty(); });
-  return notes;
+  for (NetworkSummary& summary : summaries) compare(summary);
+  return summaries;
 }
 
 }  // namespace convladder

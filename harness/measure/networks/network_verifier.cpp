@@ -1,5 +1,5 @@
 #include "harness/measure/networks/network_verifier.hpp"
-#include "variants/float32.hpp"
+#include "variants/accuracy.hpp"
 
 #include <fmt/format.h>
 #include <sys/mman.h>

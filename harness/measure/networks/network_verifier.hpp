@@ -42,7 +42,7 @@ class NetworkVerifier {
   void change_images();
   /// Compares the scores of the last pass with the float64 classes and with the scores of the verified steps.
   void compare_scores();
-  /// The images of some batches in a row, others in each batch than in the one before, as "kept" asks for them.
+  /// The images of some batches in a row, others in each batch than in the one before, as "loaded" asks for them.
   struct BatchesInARow {
     int first = 0;
     int step = 0;

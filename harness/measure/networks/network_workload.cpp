@@ -3,7 +3,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-#include "datasets/image_batch.hpp"
+#include "datasets/image_set.hpp"
 #include "harness/measure/plan/arguments.hpp"
 
 namespace convladder {

@@ -9,8 +9,8 @@
 #include "devices/cpu/all_cores.hpp"
 #include "harness/measure/verification/combined_images.hpp"
 #include "harness/measure/verification/tanh_comparison.hpp"
+#include "variants/accuracy.hpp"
 #include "variants/convolution/problem.hpp"
-#include "variants/reference_output.hpp"
 
 namespace convladder {
 namespace {

@@ -19,8 +19,7 @@
 #include "support/nearest_name.hpp"
 #include "support/printable.hpp"
 #include "support/progress.hpp"
-#include "support/split.hpp"
-#include "support/whole_number.hpp"
+#include "support/text.hpp"
 #include "variants/convolution/problem.hpp"
 #include "variants/problem.hpp"
 

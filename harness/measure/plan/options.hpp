@@ -29,10 +29,10 @@ struct MeasuringOptions {
   std::vector<std::string> variants;
   std::vector<std::string> networks;  ///< names, or files of networks
   std::vector<std::string> devices;
-  std::vector<int> batches;       ///< empty: some that the device does in reasonable time
-  std::vector<std::string> with;  ///< files with stages from outside, beside the convolution's own
-  bool story = false;             ///< nothing was chosen: the default selection of stages, and the libraries
-  std::string case_filter;        ///< regular expression over case ids
+  std::vector<int> batches;        ///< empty: some that the device does in reasonable time
+  std::vector<std::string> with;   ///< files with stages from outside, beside the convolution's own
+  bool default_selection = false;  ///< nothing was chosen: the default selection of stages, and the libraries
+  std::string case_filter;         ///< regular expression over case ids
 
   // On what.
   std::string data_folder;  ///< IDX files; empty: the built-in synthetic images
@@ -62,7 +62,7 @@ struct RunOptions : MeasuringOptions {
   double sample_milliseconds = 5.0;  ///< a sample repeats the call for at least this long
   int max_samples = 100;
   int fewest_samples = 3;            ///< whatever the budget says; not in records
-  bool strangers = false;            ///< stages of a ladder's folder are untrusted code: docs/how/measuring.md
+  bool untrusted = false;            ///< stages of a ladder's folder are untrusted code: docs/how/measuring.md
   std::optional<int> profile_calls;  ///< of the convolution alone, for a profiler; beside the samples
   std::vector<std::string> google_benchmark_flags;  ///< passed on to Google Benchmark as they are
 

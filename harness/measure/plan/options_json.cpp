@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/measure/plan/shape_json.hpp"
-#include "support/json_null.hpp"
+#include "support/json_text.hpp"
 #include "variants/convolution/problem.hpp"
 
 namespace convladder {
@@ -24,7 +24,7 @@ void add_measuring_fields(ordered_json& json, const MeasuringOptions& o) {
                {"repetitions", or_null(o.repetitions)},
                {"timeout_seconds", or_null(o.timeout_seconds)},
                {"isolate", o.isolate}});
-  if (o.story) json["story"] = true;
+  if (o.default_selection) json["summary"] = true;
   if (!o.with.empty()) json["with"] = o.with;
 }
 
@@ -34,7 +34,7 @@ void read_measuring_fields(const JsonPlace& json, int largest_batch, MeasuringOp
   o.devices = json.at("devices").texts();
   o.batches = json.at("batches").wholes(1, largest_batch);
   if (json.has("with")) o.with = json.at("with").texts();
-  if (json.has("story")) o.story = json.at("story").truth();
+  if (json.has("summary")) o.default_selection = json.at("summary").truth();
   o.case_filter = json.at("case_filter").text();
   o.data_folder = json.at("data_folder").text();
   o.seed = json.at("seed").whole<std::uint64_t>();
@@ -61,7 +61,7 @@ ordered_json options_json(const RunOptions& o) {
   // Only where something was chosen.
   if (o.problem != kDefaultProblem) json["problem"] = o.problem;
   if (!o.ladder.empty()) json["ladder"] = o.ladder;
-  if (o.strangers) json["strangers"] = true;
+  if (o.untrusted) json["untrusted"] = true;
   if (!o.sizes.empty()) json["sizes"] = o.sizes;
   return json;
 }
@@ -75,7 +75,7 @@ RunOptions read_run_options(const JsonPlace& json) {
     o.shapes.push_back(read_size(convolution_problem(), shape));
   }
   if (json.has("problem")) o.problem = json.at("problem").text();
-  if (json.has("strangers")) o.strangers = json.at("strangers").truth();
+  if (json.has("untrusted")) o.untrusted = json.at("untrusted").truth();
   if (json.has("ladder")) o.ladder = json.at("ladder").text();
   if (json.has("sizes")) o.sizes = json.at("sizes").texts();
   o.target_half_width = json.at("target_half_width").number({0, 1});

@@ -52,14 +52,14 @@ void check_all_names(const RunOptions& options, const Problem& problem, const st
 
 std::vector<int> batches_of(const RunOptions& options, const DeviceKind& kind, const ProblemSize& shape) {
   std::vector<int> batches = options.batches;
-  const double most_flop = options.story ? kStoryWorkLimit : kDefaultWorkLimit;
+  const double most_flop = options.default_selection ? kSelectionWorkLimit : kDefaultWorkLimit;
   if (batches.empty()) {
     for (const int batch : shape.problem->default_batches()) {
       if (batches.empty() || shape.with_batch(batch).flop() <= most_flop) batches.push_back(batch);
     }
   }
   // Counts of one batch hold for the others; at the largest a GPU is full.
-  if (options.story && options.batches.empty() && !kind.has_clock) batches = {std::ranges::max(batches)};
+  if (options.default_selection && options.batches.empty() && !kind.has_clock) batches = {std::ranges::max(batches)};
   std::ranges::sort(batches);
   const auto repeated = std::ranges::unique(batches);
   batches.erase(repeated.begin(), repeated.end());
@@ -160,8 +160,9 @@ std::string unsupported_on(const DeviceKind& kind, const Variant& variant, const
 
 /// Whether a case contends: above stages 1 to 6 only the fastest is of interest.
 bool is_contender(const RunOptions& options, const ProblemVariant& registered, const DeviceKind& kind) {
-  const int story = registered.problem->story_rungs();
-  return options.story && kind.has_clock && story > 0 && registered.info.rung.value_or(0) > story;
+  const int introduction = registered.problem->introduction_rungs();
+  return options.default_selection && kind.has_clock && introduction > 0 &&
+         registered.info.rung.value_or(0) > introduction;
 }
 
 CaseGroup make_group(const RunOptions& options, const std::vector<ProblemVariant>& all, const TextPattern& filter,

@@ -81,7 +81,7 @@ struct CaseGroup {
 /// Without `--batch` the batches are the problem's default ones, as long as the work of one call stays below this.
 inline constexpr double kDefaultWorkLimit = 10e9;  ///< floating-point operations
 /// As `kDefaultWorkLimit`, for a run without any choice, which has to end soon.
-inline constexpr double kStoryWorkLimit = 3e9;
+inline constexpr double kSelectionWorkLimit = 3e9;
 
 /// Images of a batch that a device without a clock executes; the others behave in the same way.
 inline constexpr int kCountedImages = 8;

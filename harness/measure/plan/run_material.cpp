@@ -30,19 +30,19 @@ ChosenWeights random_weights(const NetworkOptions& options, const Network& netwo
 }
 
 ChosenWeights trained_weights(const Network& network, NetworkWeights weights, const std::string& dataset) {
-  const WeightsStory& story = weights.story;
+  const WeightsOrigin& origin = weights.origin;
   // "60000 images of MNIST train, tested on 10000 of MNIST test", "accuracy 0.9844 (9844 of 10000, …)"
   constexpr std::string_view tested_on = ", tested on ";
-  const std::size_t comma = story.trained_on.find(tested_on);
-  std::string note = fmt::format("{}: weights {}", network.name, story.from);
-  if (!story.trained_on.empty()) note += fmt::format(", from {}", story.trained_on.substr(0, comma));
-  if (!story.held_out.empty()) note += fmt::format("; {}", story.held_out.substr(0, story.held_out.find(" (")));
-  if (!story.held_out.empty() && comma != std::string::npos)
-    note += fmt::format(" on {}", story.trained_on.substr(comma + tested_on.size()));
-  if (!story.network.empty() && story.network != network.name) {
-    note += fmt::format("; they were trained for {}, and its accuracy says so", story.network);
+  const std::size_t comma = origin.trained_on.find(tested_on);
+  std::string note = fmt::format("{}: weights {}", network.name, origin.from);
+  if (!origin.trained_on.empty()) note += fmt::format(", from {}", origin.trained_on.substr(0, comma));
+  if (!origin.held_out.empty()) note += fmt::format("; {}", origin.held_out.substr(0, origin.held_out.find(" (")));
+  if (!origin.held_out.empty() && comma != std::string::npos)
+    note += fmt::format(" on {}", origin.trained_on.substr(comma + tested_on.size()));
+  if (!origin.network.empty() && origin.network != network.name) {
+    note += fmt::format("; they were trained for {}, and its accuracy says so", origin.network);
   }
-  if (!story.dataset.empty() && story.dataset != dataset) {
+  if (!origin.dataset.empty() && origin.dataset != dataset) {
     note += fmt::format("; this run's images are {}, not those, and its accuracy says so", dataset);
   }
   return {.weights = std::move(weights), .trained = true, .note = std::move(note)};

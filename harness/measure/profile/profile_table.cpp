@@ -12,8 +12,8 @@
 #include <utility>
 
 #include "harness/measure/statistics/statistics.hpp"
-#include "support/json_null.hpp"
 #include "support/json_place.hpp"
+#include "support/json_text.hpp"
 
 namespace convladder {
 

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "devices/activity.hpp"
+#include "devices/device.hpp"
 #include "support/json_place.hpp"
 
 namespace convladder {

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "support/csv.hpp"
 #include "support/errors.hpp"
 #include "support/json_text.hpp"
 #include "support/nearest_name.hpp"

@@ -13,10 +13,10 @@
 #include "harness/measure/plan/shape_json.hpp"
 #include "harness/measure/statistics/interval_json.hpp"
 #include "harness/measure/statistics/statistics.hpp"
-#include "support/json_null.hpp"
+#include "support/json_text.hpp"
 #include "support/printable.hpp"
+#include "variants/accuracy.hpp"
 #include "variants/convolution/problem.hpp"
-#include "variants/float32.hpp"
 
 namespace convladder {
 

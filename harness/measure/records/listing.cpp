@@ -11,7 +11,6 @@
 #include "network/network.hpp"
 #include "network/whole_network.hpp"
 #include "simulator/counters/metrics.hpp"
-#include "support/json_null.hpp"
 #include "support/json_text.hpp"
 #include "variants/convolution/fused/problem.hpp"
 #include "variants/convolution/problem.hpp"

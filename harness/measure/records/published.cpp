@@ -8,9 +8,8 @@
 #include <string>
 #include <utility>
 
-#include "support/embedded_file.hpp"
 #include "support/errors.hpp"
-#include "support/json_null.hpp"
+#include "support/file_bytes.hpp"
 #include "support/json_place.hpp"
 #include "support/json_text.hpp"
 #include "support/nearest_name.hpp"

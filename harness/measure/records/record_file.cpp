@@ -14,7 +14,6 @@
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
 #include "support/json_text.hpp"
-#include "support/machine_fault.hpp"
 
 namespace convladder {
 

@@ -11,7 +11,6 @@
 #include "harness/measure/records/recorded_run.hpp"
 #include "support/errors.hpp"
 #include "support/json_text.hpp"
-#include "support/machine_fault.hpp"
 #include "support/printable.hpp"
 
 namespace convladder {

@@ -12,7 +12,7 @@
 #include "harness/measure/statistics/statistics.hpp"
 #include "support/printable.hpp"
 #include "support/sha256.hpp"
-#include "variants/float32.hpp"
+#include "variants/accuracy.hpp"
 
 namespace convladder {
 namespace {

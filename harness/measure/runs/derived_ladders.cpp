@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/measure/records/case_json.hpp"
-#include "support/json_null.hpp"
+#include "support/json_text.hpp"
 
 namespace convladder {
 
@@ -34,7 +34,7 @@ std::vector<RecordedLadder> as_recorded(const std::vector<DerivedLadder>& ladder
       recorded.floor_operations_ns = one.floor->operations_ns;
       recorded.floor_bytes_ns = one.floor->bytes_ns;
     }
-    if (one.story && one.story->best != nullptr) recorded.best = one.story->best->variant;
+    if (one.summary && one.summary->best != nullptr) recorded.best = one.summary->best->variant;
   }
   return list;
 }
@@ -90,24 +90,24 @@ ordered_json name_or_null(const RecordedCase* one) {
   return one == nullptr ? ordered_json() : ordered_json(one->variant);
 }
 
-ordered_json story_json(const LadderStory& story) {
+ordered_json summary_json(const LadderSummary& summary) {
   ordered_json loses = ordered_json::array();
-  for (const StageThatLoses& one : story.loses) {
+  for (const StageThatLoses& one : summary.loses) {
     loses.push_back({{"variant", one.variant}, {"builds_on", one.builds_on}, {"x", one.x}});
   }
-  return {{"baseline", name_or_null(story.baseline)},
-          {"mission", name_or_null(story.mission)},
-          {"best", name_or_null(story.best)},
-          {"best_by", text_or_null(story.best_by)},
-          {"gpu", text_or_null(story.gpu)},
-          {"library", name_or_null(story.library)},
-          {"overlaps_best", story.overlaps_best},
-          {"faster_less_accurate", story.faster_less_accurate},
-          {"mission_x_baseline", or_null(story.mission_x_baseline)},
-          {"best_x_baseline", or_null(story.best_x_baseline)},
-          {"best_x_mission", or_null(story.best_x_mission)},
-          {"best_percent_of_library", or_null(story.best_percent_of_library)},
-          {"best_percent_of_floor", or_null(story.best_percent_of_floor)},
+  return {{"baseline", name_or_null(summary.baseline)},
+          {"sixth", name_or_null(summary.sixth)},
+          {"best", name_or_null(summary.best)},
+          {"best_by", text_or_null(summary.best_by)},
+          {"gpu", text_or_null(summary.gpu)},
+          {"library", name_or_null(summary.library)},
+          {"overlaps_best", summary.overlaps_best},
+          {"faster_less_accurate", summary.faster_less_accurate},
+          {"sixth_x_baseline", or_null(summary.sixth_x_baseline)},
+          {"best_x_baseline", or_null(summary.best_x_baseline)},
+          {"best_x_sixth", or_null(summary.best_x_sixth)},
+          {"best_percent_of_library", or_null(summary.best_percent_of_library)},
+          {"best_percent_of_floor", or_null(summary.best_percent_of_floor)},
           {"loses", std::move(loses)}};
 }
 
@@ -117,7 +117,7 @@ ordered_json ladder_json(const DerivedLadder& ladder) {
   json["floor"] = floor_json(ladder.floor);
   json["rows"] = ordered_json::array();
   for (const LadderRow& row : ladder.rows) json["rows"].push_back(row_json(row));
-  if (ladder.story) json["story"] = story_json(*ladder.story);
+  if (ladder.summary) json["summary"] = summary_json(*ladder.summary);
   json["steps"] = ordered_json::array();
   for (const Step& step : ladder.steps) json["steps"].push_back(step_json(step));
   if (ladder.kind_of_machine) json["kind_of_machine"] = *ladder.kind_of_machine;
@@ -154,12 +154,12 @@ std::vector<DerivedLadder> derived_ladders(const std::vector<RecordedCase>& case
   std::vector<DerivedLadder> derived;
   for (Ladder& ladder : ladders_of(cases, variants, ceilings)) {
     DerivedLadder& one = derived.emplace_back(DerivedLadder{.of = ladder.rows.front().of, .kind = kind_of(ladder)});
-    one.story = story_of(ladder);
+    one.summary = summary_of(ladder);
     one.floor = ladder.floor;
     one.rows = std::move(ladder.rows);
   }
   for (const CountedLadder& counted : counted_ladders_of(cases, variants)) {
-    ladder_at(derived, *counted.cases.front()).story = counted.story;
+    ladder_at(derived, *counted.cases.front()).summary = counted.summary;
   }
   for (LadderSteps& steps : steps_of(cases, variants, as_recorded(derived))) {
     ladder_at(derived, *steps.of).steps = std::move(steps.steps);
@@ -192,7 +192,7 @@ std::vector<RecordedLadder> read_ladders(const JsonPlace& ladders) {
       ladder.floor_operations_ns = one.at("floor").at("operations").number(kNotNegative);
       ladder.floor_bytes_ns = one.at("floor").at("bytes").number_or_none(kNotNegative);
     }
-    if (one.has("story")) ladder.best = one.at("story").at("best").text_or_empty();
+    if (one.has("summary")) ladder.best = one.at("summary").at("best").text_or_empty();
   }
   return list;
 }

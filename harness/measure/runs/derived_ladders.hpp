@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "harness/measure/runs/ladder.hpp"
-#include "harness/measure/runs/ladder_story.hpp"
+#include "harness/measure/runs/ladder_summary.hpp"
 #include "harness/measure/runs/leave_one_out.hpp"
 #include "harness/measure/runs/steps.hpp"
 #include "support/json_place.hpp"
@@ -20,7 +20,7 @@ struct DerivedLadder {
   const char* kind = "";             ///< "measured", "predicted", or "counted" where nothing has a time
   std::optional<Floor> floor = {};
   std::vector<LadderRow> rows = {};  ///< none where all stages were only counted
-  std::optional<LadderStory> story = {};
+  std::optional<LadderSummary> summary = {};
   std::vector<Step> steps = {};
   std::optional<int> kind_of_machine = {};  ///< in a record that was merged of several kinds of machines
 };

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "harness/measure/runs/ladder.hpp"
-#include "harness/measure/runs/ladder_story.hpp"
+#include "harness/measure/runs/ladder_summary.hpp"
 
 namespace convladder {
 

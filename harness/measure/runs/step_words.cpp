@@ -8,6 +8,8 @@
 #include <cmath>
 #include <utility>
 
+#include "support/text.hpp"
+
 namespace convladder {
 namespace {
 
@@ -33,8 +35,6 @@ std::string fraction_text(double ratio) {
   if (ratio >= kFewestInPercent) return fmt::format("{:.0f}%", 100 * ratio);
   return fmt::format("1/{:.0f}", 1 / ratio);
 }
-
-bool is_capital(char letter) { return letter >= 'A' && letter <= 'Z'; }
 
 }  // namespace
 

@@ -10,7 +10,6 @@
 #include "harness/measure/plan/options_json.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
-#include "support/json_null.hpp"
 #include "support/json_place.hpp"
 #include "support/json_text.hpp"
 #include "support/printable.hpp"

@@ -14,8 +14,8 @@
 #include "harness/measure/sharding/shard_json.hpp"
 #include "support/errors.hpp"
 #include "support/sha256.hpp"
+#include "support/text.hpp"
 #include "support/text_table.hpp"
-#include "support/whole_number.hpp"
 
 namespace convladder {
 namespace {

@@ -9,7 +9,7 @@
 #include "devices/device_error.hpp"
 #include "harness/measure/simulation/simulation_report.hpp"
 #include "simulator/state/finding_json.hpp"
-#include "support/json_null.hpp"
+#include "support/json_text.hpp"
 #include "support/text_table.hpp"
 
 namespace convladder {

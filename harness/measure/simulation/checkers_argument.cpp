@@ -8,7 +8,7 @@
 
 #include "support/errors.hpp"
 #include "support/nearest_name.hpp"
-#include "support/split.hpp"
+#include "support/text.hpp"
 
 namespace convladder {
 

@@ -14,10 +14,9 @@
 
 #include "ladders/compilers.hpp"
 #include "ladders/program_output.hpp"
-#include "support/embedded_file.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
-#include "support/split.hpp"
+#include "support/text.hpp"
 
 namespace convladder {
 

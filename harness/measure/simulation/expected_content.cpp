@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "support/errors.hpp"
-#include "support/split.hpp"
+#include "support/text.hpp"
 
 namespace convladder {
 namespace {

@@ -17,7 +17,7 @@
 
 #include "simulator/stand_in/report/libraries_without_ptx.hpp"
 #include "support/errors.hpp"
-#include "support/split.hpp"
+#include "support/text.hpp"
 
 namespace convladder {
 namespace {

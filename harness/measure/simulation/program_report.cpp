@@ -13,7 +13,7 @@
 #include "simulator/state/finding.hpp"
 #include "support/errors.hpp"
 #include "support/json_text.hpp"
-#include "support/split.hpp"
+#include "support/text.hpp"
 
 namespace convladder {
 namespace {

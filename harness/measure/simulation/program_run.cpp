@@ -16,7 +16,7 @@
 
 #include "simulator/stand_in/libraries.hpp"
 #include "support/errors.hpp"
-#include "support/null_terminated.hpp"
+#include "support/text.hpp"
 
 namespace convladder {
 namespace {

@@ -15,7 +15,6 @@
 #include "harness/measure/plan/shape_json.hpp"
 #include "simulator/state/finding_json.hpp"
 #include "support/errors.hpp"
-#include "support/json_null.hpp"
 #include "support/json_text.hpp"
 #include "support/printable.hpp"
 #include "support/text_table.hpp"

@@ -8,7 +8,7 @@
 
 #include "support/element_type.hpp"
 #include "support/errors.hpp"
-#include "support/split.hpp"
+#include "support/text.hpp"
 
 namespace convladder {
 namespace {

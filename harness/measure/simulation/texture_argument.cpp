@@ -9,7 +9,7 @@
 #include "devices/device_error.hpp"
 #include "support/errors.hpp"
 #include "support/nearest_name.hpp"
-#include "support/split.hpp"
+#include "support/text.hpp"
 
 namespace convladder {
 namespace {

@@ -9,7 +9,7 @@
 #include "harness/measure/records/case_json.hpp"
 #include "harness/measure/records/recorded_case.hpp"
 #include "harness/measure/records/recorded_run.hpp"
-#include "support/json_null.hpp"
+#include "support/json_text.hpp"
 #include "support/printable.hpp"
 
 namespace convladder {

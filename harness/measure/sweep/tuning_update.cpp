@@ -14,7 +14,6 @@
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
 #include "support/folder_lock.hpp"
-#include "support/json_null.hpp"
 #include "support/json_text.hpp"
 #include "variants/tuning_table.hpp"
 

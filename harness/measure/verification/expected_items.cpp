@@ -11,7 +11,7 @@
 #include "devices/cpu/all_cores.hpp"
 #include "harness/measure/verification/scaled_error.hpp"
 #include "support/seeded_random.hpp"
-#include "variants/float32.hpp"
+#include "variants/accuracy.hpp"
 
 namespace convladder {
 namespace {

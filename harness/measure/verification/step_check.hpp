@@ -5,7 +5,7 @@
 #include <string>
 
 #include "harness/measure/verification/output_fill.hpp"
-#include "variants/reference_output.hpp"
+#include "variants/accuracy.hpp"
 
 namespace convladder {
 

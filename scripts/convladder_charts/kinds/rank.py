@@ -21,7 +21,7 @@ _THAN = {"library": "the library", "stage": "the ladder's best stage", "submissi
 
 @dataclass(frozen=True)
 class Speed:
-    """A multiple of the yardstick's speed, with its interval or range."""
+    """A multiple of the baseline's speed, with its interval or range."""
 
     value: float
     low: float
@@ -38,12 +38,12 @@ class Size:
 
 @dataclass(frozen=True)
 class Row:
-    """A submission, or the yardstick."""
+    """A submission, or the baseline."""
 
     rank: Optional[int]
     shared: bool
     name: str
-    is_yardstick: bool
+    is_baseline: bool
     status: str
     reason: str
     same_as: str
@@ -60,7 +60,7 @@ class Ranking:
     figures: str
     unit: str
     gpu: str
-    yardstick: str
+    baseline: str
     """With its role; empty if there is none."""
     sizes: tuple[str, ...]
     tau: float
@@ -89,11 +89,11 @@ def read(root: Node) -> RankRecord:
 
 
 def _ranking(node: Node) -> Ranking:
-    yardstick = node.field("yardstick")
-    role = "" if yardstick.is_null() else yardstick.field("role").text()
+    baseline = node.field("baseline")
+    role = "" if baseline.is_null() else baseline.field("role").text()
     return Ranking(printable(node.field("device").text()), printable(node.field("figures").text()),
                    node.field("unit").text(), printable(optional(node.field("gpu"), Node.text) or ""),
-                   f"{_THAN.get(role, role)} {_name(yardstick)}" if role else "",
+                   f"{_THAN.get(role, role)} {_name(baseline)}" if role else "",
                    tuple(printable(size.text()) for size in node.field("sizes").items()),
                    node.field("tau").number(), tuple(_row(row) for row in node.field("rows").items()), node.place)
 
@@ -104,7 +104,7 @@ def _name(node: Node) -> str:
 
 def _row(node: Node) -> Row:
     return Row(optional(node.field("rank"), Node.positive), node.field("shared").boolean(), _name(node),
-               node.field("is_yardstick").boolean(), printable(node.field("status").text()),
+               node.field("is_baseline").boolean(), printable(node.field("status").text()),
                printable(optional(node.field("reason"), Node.text) or "", _LONGEST_REASON),
                printable(optional(node.field("same_as"), Node.text) or "", _LONGEST_NAME),
                _speed(node.field("speed")), tuple(_size(size) for size in node.field("sizes").items()), node.place)
@@ -121,18 +121,18 @@ def _size(node: Node) -> Size:
 
 
 def chart(record: RankRecord, one: Ranking) -> Optional[RowChart]:
-    """Everybody who is ranked, best first, and the yardstick."""
+    """Everybody who is ranked, best first, and the baseline."""
     rows = tuple(Mark(f"{_rank(row)}  {row.name}" if row.rank is not None else row.name, row.speed.value,
-                      *((None, None) if row.is_yardstick else (row.speed.low, row.speed.high)),
+                      *((None, None) if row.is_baseline else (row.speed.low, row.speed.high)),
                       f"{significant(row.speed.value)}×",
-                      "best" if row.rank == 1 else "base" if row.is_yardstick else "plain")
+                      "best" if row.rank == 1 else "base" if row.is_baseline else "plain")
                  for row in one.rows if row.speed is not None and row.speed.value > 0)
     if not rows:
         return None
     first = next((row.name for row in one.rows if row.rank == 1), rows[0].label)
     shared = any(row.rank == 1 and row.shared for row in one.rows)
     title = f"{record.title}: {first} and others share the first rank" if shared else f"{record.title}: {first} is first"
-    lines = (f"speed as a multiple of {one.yardstick}, {one.figures}; lines: the {interval_name(one)}",
+    lines = (f"speed as a multiple of {one.baseline}, {one.figures}; lines: the {interval_name(one)}",
              f"{record.cpu}, host {record.host}, {record.date[:10]}")
     return RowChart(title, lines, record.warnings, (Panel(
         one.device, f"{len(one.sizes)} size{'s' * (len(one.sizes) != 1)}", rows, f"times the speed, {one.figures}",
@@ -145,7 +145,7 @@ def tables(one: Ranking) -> list[Table]:
         "Ranking", ("rank", "name", "status", "multiple", interval_name(one), "figures"),
         tuple((_rank(row), row.name, _status(row), *_cells(row, one.figures)) for row in one.rows), 3,
         place=f"{one.place}.rows", row_places=tuple(row.place for row in one.rows))]
-    if one.yardstick and one.sizes:
+    if one.baseline and one.sizes:
         made.append(Table(
             f"{one.figures.capitalize()} on each size", ("rank", "name", *one.sizes),
             tuple((_rank(row), row.name, *(_figure(row, at, one.unit) for at in range(len(one.sizes))))
@@ -164,17 +164,17 @@ def _rank(row: Row) -> str:
 
 
 def _status(row: Row) -> str:
-    if row.is_yardstick and row.rank is None:
-        return "the yardstick"
+    if row.is_baseline and row.rank is None:
+        return "the baseline"
     said = f"{row.status}: {row.reason}" if row.reason else row.status
-    said += "; the yardstick" if row.is_yardstick else ""
+    said += "; the baseline" if row.is_baseline else ""
     return f"{said}; the same source as {row.same_as}" if row.same_as else said
 
 
 def _cells(row: Row, figures: str) -> tuple[str, str, str]:
     if row.speed is None:
         return NONE, NONE, NONE
-    interval = NONE if row.is_yardstick else f"{significant(row.speed.low)} to {significant(row.speed.high)}"
+    interval = NONE if row.is_baseline else f"{significant(row.speed.low)} to {significant(row.speed.high)}"
     return significant(row.speed.value), interval, figures
 
 

@@ -12,7 +12,7 @@ from convladder_charts.about import About, about, hardware
 from convladder_charts.json_text import Node
 from convladder_charts.record import SCHEMA_VERSION, Group, Ladder, Row
 from convladder_charts.stage import Stage, optional, printable, stages_of
-from convladder_charts.story import Story
+from convladder_charts.summary import Summary
 
 INSTRUCTIONS = "smsp__inst_executed.sum"
 WHOLE_PASS = "whole pass"
@@ -182,7 +182,7 @@ class NetworkGroup:
             return case.total if name == WHOLE_PASS else step.time if step else None
         def ladder(batch: int) -> Ladder:
             rows = tuple(_row(case, time_of(case)) for case in self.cases if case.batch == batch)
-            return Ladder(self.network, name, "", batch, rows, story=_story(rows))
+            return Ladder(self.network, name, "", batch, rows, summary=_summary(rows))
         return Group(self.device, self.family, "measured" if name == WHOLE_PASS else self.kind, self.hardware,
                      tuple(map(ladder, self.batches)))
 
@@ -310,14 +310,14 @@ def _published(root: Node, network: str, batches: set[int]) -> tuple[Published, 
     return tuple(found)
 
 
-def _story(rows: Sequence[Row]) -> Story:
+def _summary(rows: Sequence[Row]) -> Summary:
     """Which choices a chart of many names: the lowest rung, the fastest, the fastest library."""
     timed = [row for row in rows if row.has_time]
     stages = [row for row in timed if not row.stage.is_library]
     libraries = [row for row in timed if row.stage.is_library]
     first = min(stages, key=lambda row: row.stage.rung or 0, default=None)
     best, library = (min(some, key=lambda row: row.median or 0.0, default=None) for some in (stages, libraries))
-    return Story(*(row.stage.name if row else None for row in (first, None, best, library)))
+    return Summary(*(row.stage.name if row else None for row in (first, None, best, library)))
 
 
 def _row(case: Case, time: Optional[Time]) -> Row:

@@ -61,8 +61,8 @@ def _case(case: Any, place: str) -> Iterator[Problem]:
         yield from _counted(case, place)
     else:
         yield from _measured(case, place)
-    if case.get("kept") is not None:
-        yield from _kept(case, f"{place}.kept")
+    if case.get("loaded") is not None:
+        yield from _loaded(case, f"{place}.loaded")
     if case["accuracy"] is not None:
         yield from _accuracy(case["accuracy"], f"{place}.accuracy", case["batch"])
     for index, call in enumerate(case["within_rounding"]):
@@ -77,8 +77,8 @@ def _not_ok(case: Any, place: str) -> Iterator[Problem]:
     for name, nothing in _NOTHING.items():
         if case[name] != nothing:
             yield f"{place}.{name}", f"expected {'none' if nothing == [] else 'null'}, {because}"
-    if case.get("kept") is not None:
-        yield f"{place}.kept", f"expected null, {because}"
+    if case.get("loaded") is not None:
+        yield f"{place}.loaded", f"expected null, {because}"
     for index, step in enumerate(case["steps"]):
         if step["time"] is not None or step["counters"] is not None:
             yield f"{place}.steps[{index}].time", f"expected neither time nor counters, {because}"
@@ -132,18 +132,18 @@ def _measured(case: Any, place: str) -> Iterator[Problem]:
     yield from _sums(case, place)
 
 
-def _kept(case: Any, place: str) -> Iterator[Problem]:
-    """Batches of a network that is kept: only beside passes, and all of them compared."""
-    kept = case["kept"]
+def _loaded(case: Any, place: str) -> Iterator[Problem]:
+    """Batches of a network that stays loaded: only beside passes, and all of them compared."""
+    loaded = case["loaded"]
     if case["total"] is None:
         yield place, "expected null, because the pass has no time"
-    if kept["time"]["of"] != "kept batch":
-        yield f"{place}.time.of", f"expected \"kept batch\", found \"{kept['time']['of']}\""
-    yield from _time(kept["time"], f"{place}.time")
-    samples = len(kept["time"]["samples"])
-    most = kept["batches_in_a_row"] * samples
-    if not samples <= kept["compared_batches"] <= most:
-        yield f"{place}.compared_batches", f"expected {samples} to {most}, every batch, found {kept['compared_batches']}"
+    if loaded["time"]["of"] != "loaded batch":
+        yield f"{place}.time.of", f"expected \"loaded batch\", found \"{loaded['time']['of']}\""
+    yield from _time(loaded["time"], f"{place}.time")
+    samples = len(loaded["time"]["samples"])
+    most = loaded["batches_in_a_row"] * samples
+    if not samples <= loaded["compared_batches"] <= most:
+        yield f"{place}.compared_batches", f"expected {samples} to {most}, every batch, found {loaded['compared_batches']}"
 
 
 def _sums(case: Any, place: str) -> Iterator[Problem]:

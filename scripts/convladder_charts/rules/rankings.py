@@ -26,7 +26,7 @@ def _case(case: dict[str, Any], place: str) -> Iterator[Problem]:
     has_figure = case["time"] is not None or case["counted"] is not None
     if has_figure != (case["status"] == "ok"):
         yield f"{place}.status", f"is {case['status']}, and there is {'a' if has_figure else 'no'} figure"
-    for name in ("time", "yardstick_time"):
+    for name in ("time", "baseline_time"):
         if case[name] is not None:
             yield from agrees(case[name]["median"], median(case[name]["samples"]), f"{place}.{name}.median",
                               "the median of the samples")

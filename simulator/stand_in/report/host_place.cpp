@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "support/function_name.hpp"
-#include "support/null_terminated.hpp"
+#include "support/text.hpp"
 
 namespace convladder::stand_in {
 namespace {

@@ -1,4 +1,4 @@
-"""What strangers hand in: cheats of every kind are refused or gain nothing, and honest stages that look strange pass."""
+"""Untrusted submissions: cheats of every kind are refused or gain nothing, and honest stages that look strange pass."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_no_cheat_is_timed_that_did_not_do_its_work(tmp_path: Path) -> None:
     assert len(tried) >= 50
     wrong = []
     refused = 0
-    for name, case in cases_of(tmp_path, tried, "--strangers").items():
+    for name, case in cases_of(tmp_path, tried, "--untrusted").items():
         if case["status"] == "skipped":
             continue
         refused += case["status"] not in ("ok", "unsupported")
@@ -101,7 +101,7 @@ def place_of_honest(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("honest")
 
 
-@pytest.mark.parametrize("where", [[], ["--strangers"]], ids=["in place", "apart"])
+@pytest.mark.parametrize("where", [[], ["--untrusted"]], ids=["in place", "apart"])
 def test_honest_stages_that_look_strange_pass(place_of_honest: Path, where: list[str]) -> None:
     assert len(HONEST) >= 15
     cases = cases_of(place_of_honest, HONEST, *where)

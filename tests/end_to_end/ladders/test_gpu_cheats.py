@@ -1,4 +1,4 @@
-"""Stages of strangers on a GPU that skip work, or have it done before or behind the call, on the stand-in for the CUDA
+"""Untrusted stages on a GPU that skip work, or have it done before or behind the call, on the stand-in for the CUDA
 runtime: what stands in the input before a call, and what stands in the output right behind it, is looked at.
 
 Each says in its file what becomes of it: a status or several, and words of the reason; or that it gains nothing, which

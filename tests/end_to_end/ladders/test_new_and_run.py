@@ -1,4 +1,4 @@
-"""What a stranger does first, with an installed program: `convladder new softmax && convladder run softmax`, then change a
+"""What a newcomer does first, with an installed program: `convladder new softmax && convladder run softmax`, then change a
 stage, break one, and run again."""
 
 from __future__ import annotations

@@ -16,10 +16,10 @@
 #include <span>
 #include <vector>
 
-#include "support/quotient.hpp"
 #include "variants/convolution/cpu/input_tile.hpp"
 #include "variants/convolution/cpu/register_tile.hpp"
 #include "variants/convolution/cpu_variant.hpp"
+#include "variants/vector_lanes.hpp"
 
 namespace convladder {
 namespace {

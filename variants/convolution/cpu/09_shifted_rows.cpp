@@ -15,7 +15,6 @@
 // The register tile is wider where there are few maps, so that it has enough sums. It loses where many channels leave
 // the copies of a band no room in the second-level cache, and where a batch is too small to give each core a band.
 
-#include "variants/convolution/cpu/batch_of_lanes.hpp"
 #include "variants/convolution/cpu/shifted_rows.hpp"
 #include "variants/convolution/cpu_variant.hpp"
 

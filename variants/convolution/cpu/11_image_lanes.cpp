@@ -10,9 +10,9 @@
 
 #include <fmt/format.h>
 
-#include "variants/convolution/cpu/batch_of_lanes.hpp"
 #include "variants/convolution/cpu/image_lanes_task.hpp"
 #include "variants/convolution/cpu/lane_stage.hpp"
+#include "variants/convolution/cpu/shifted_rows.hpp"
 #include "variants/convolution/cpu_variant.hpp"
 
 namespace convladder {

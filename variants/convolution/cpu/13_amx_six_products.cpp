@@ -15,8 +15,8 @@
 // that; anyone who has such numbers takes another stage. An infinity gives infinity, or NaN where it is multiplied by a
 // part that is zero: never a finite number.
 
-#include "variants/convolution/cpu/tile_layers.hpp"
-#include "variants/convolution/cpu/tile_stage.hpp"
+#include "variants/convolution/cpu/tile_convolution.hpp"
+#include "variants/convolution/cpu_variant.hpp"
 
 namespace convladder {
 namespace {

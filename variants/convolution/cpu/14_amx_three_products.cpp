@@ -5,7 +5,8 @@
 // share of high x low and middle x middle: 16 bits instead of 24. That is its class, between fp32 and tf32. It loses to
 // stage 13 only in accuracy.
 
-#include "variants/convolution/cpu/tile_stage.hpp"
+#include "variants/convolution/cpu/tile_convolution.hpp"
+#include "variants/convolution/cpu_variant.hpp"
 
 namespace convladder {
 namespace {

@@ -14,12 +14,12 @@
 #include <limits>
 #include <vector>
 
-#include "support/quotient.hpp"
-#include "variants/convolution/cpu/batch_of_lanes.hpp"
 #include "variants/convolution/cpu/lane_transpose.hpp"
-#include "variants/convolution/cpu/tile_layers.hpp"
+#include "variants/convolution/cpu/shifted_rows.hpp"
+#include "variants/convolution/cpu/tile_convolution.hpp"
 #include "variants/convolution/cpu/winograd_model.hpp"
 #include "variants/convolution/cpu_variant.hpp"
+#include "variants/vector_lanes.hpp"
 #include "variants/vector_tile.hpp"
 
 namespace convladder {

@@ -9,9 +9,9 @@
 #include <span>
 #include <utility>
 
-#include "support/quotient.hpp"
 #include "variants/convolution/cpu/cache_lines.hpp"
 #include "variants/convolution/cpu/shifted_rows_band.hpp"
+#include "variants/vector_lanes.hpp"
 
 namespace convladder {
 namespace {

@@ -8,9 +8,9 @@
 #include <limits>
 
 #include "devices/cpu/tile_unit.hpp"
-#include "support/quotient.hpp"
 #include "variants/convolution/cpu/bfloat16_parts.hpp"
 #include "variants/convolution/cpu/tile_kernel.hpp"
+#include "variants/vector_lanes.hpp"
 
 namespace convladder {
 namespace {

@@ -13,9 +13,11 @@
 #include <string>
 #include <vector>
 
+#include "devices/cpu/tile_unit.hpp"
+#include "variants/accuracy.hpp"
 #include "variants/convolution/conv_shape.hpp"
+#include "variants/convolution/cpu/bfloat16_parts.hpp"
 #include "variants/convolution/cpu/paired_input.hpp"
-#include "variants/convolution/cpu/part_products.hpp"
 #include "variants/convolution/cpu/tile_instructions.hpp"
 #include "variants/vector_lanes.hpp"
 
@@ -136,6 +138,37 @@ class TileConvolution {
   std::vector<TilePiece> pieces_;
   std::vector<int> offsets_;  ///< offset of each pair's words from the first plane of its group
   std::vector<Workspace> workspaces_;
+};
+
+/// Whether six products on the processor's tiles are faster than fp32 in vectors: for layers of many maps, which share
+/// the copies of the input, and of many taps, which share the loads and stores of the sums, whatever the number of
+/// images. False where narrower vectors were asked for: that request stands for a processor without tiles too.
+inline bool tiles_suit(const ConvShape& s) {
+  constexpr int kManyMaps = 64;
+  constexpr int kManyTaps = 512;
+  return tile_unit() == TileUnit::processor && chosen_instruction_set().kind == InstructionSet::Kind::avx512 &&
+         s.maps_per_group() >= kManyMaps && s.channels_per_group() * s.kernel * s.kernel >= kManyTaps;
+}
+
+inline std::string no_tile_unit(const ConvShape& /*shape*/) { return why_no_tile_unit(); }
+
+/// A TileConvolution as a stage: where it runs, its class of accuracy, its rate.
+template <PartProducts kProducts>
+class TileStage {
+ public:
+  TileStage(const ConvShape& shape, const float* weights) : convolution_(shape, weights, kProducts) {}
+  void convolve(const float* input, float* output) { convolution_.convolve(input, output); }
+  std::string choice() const { return convolution_.choice(); }
+
+  /// The stage's tolerance. With three products: 3 * 2^-16 for the products that are left out, and some for the sums.
+  static double tolerance() { return kProducts == PartProducts::six ? kFloat32Tolerance : 5e-5; }
+  static double rate_over_fma() { return 16.0 / static_cast<int>(kProducts); }
+  static std::string why_untimed() {
+    return tile_unit() == TileUnit::emulated ? "its tile instructions are emulated (CONVLADDER_AMX)" : "";
+  }
+
+ private:
+  TileConvolution convolution_;
 };
 
 }  // namespace convladder

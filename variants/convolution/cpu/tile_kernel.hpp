@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "variants/convolution/cpu/part_products.hpp"
+#include "variants/convolution/cpu/bfloat16_parts.hpp"
 #include "variants/convolution/cpu/tile_instructions.hpp"
 #include "variants/vector_lanes.hpp"
 

@@ -6,8 +6,8 @@
 #include <limits>
 #include <vector>
 
-#include "support/quotient.hpp"
 #include "variants/convolution/cpu/winograd_model.hpp"
+#include "variants/vector_lanes.hpp"
 
 namespace convladder {
 

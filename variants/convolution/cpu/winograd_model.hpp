@@ -10,12 +10,12 @@
 #include <string>
 #include <vector>
 
-#include "support/quotient.hpp"
-#include "variants/convolution/cpu/batch_of_lanes.hpp"
 #include "variants/convolution/cpu/few_inputs.hpp"
 #include "variants/convolution/cpu/lane_tasks.hpp"
-#include "variants/convolution/cpu/tile_layers.hpp"
+#include "variants/convolution/cpu/shifted_rows.hpp"
+#include "variants/convolution/cpu/tile_convolution.hpp"
 #include "variants/convolution/cpu/winograd_terms.hpp"
+#include "variants/vector_lanes.hpp"
 
 namespace convladder {
 

@@ -3,7 +3,7 @@
 
 #include "devices/kernel_launch.hpp"
 #include "variants/convolution/conv_shape.hpp"
-#include "variants/launch_limits.hpp"
+#include "variants/kernel_launches.hpp"
 
 namespace convladder {
 

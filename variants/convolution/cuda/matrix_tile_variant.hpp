@@ -4,9 +4,9 @@
 #include <span>
 #include <vector>
 
+#include "variants/accuracy.hpp"
 #include "variants/convolution/cuda/matrix_tiling.hpp"
 #include "variants/convolution/cuda_variant.hpp"
-#include "variants/float32.hpp"
 
 namespace convladder {
 

@@ -7,8 +7,8 @@
 // order, so the maximum stays the same, and all but one element of each window are spared the activation.
 #pragma once
 
-#include "variants/activation_shape.hpp"
 #include "variants/convolution/conv_shape.hpp"
+#include "variants/layer_shapes.hpp"
 
 namespace convladder {
 

@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "variants/accuracy.hpp"
 #include "variants/convolution/reference.hpp"
-#include "variants/float32.hpp"
-#include "variants/operator_tolerances.hpp"
 
 namespace convladder {
 namespace {

@@ -1,8 +1,8 @@
 // The float64 reference of every fused variant: convolution, bias, activation, max pooling.
 #pragma once
 
+#include "variants/accuracy.hpp"
 #include "variants/convolution/fused/fused_shape.hpp"
-#include "variants/reference_output.hpp"
 
 namespace convladder {
 
@@ -13,7 +13,7 @@ namespace convladder {
 /// gate of the convolution, 1e-6, carries over: a float32 convolution with its bias errs by at most 1e-6 * S; the
 /// largest of a window errs by at most the largest error in it, |max a - max b| <= max |a - b|; tanh and ReLU have a
 /// slope of at most 1, so they pass an error on and do not magnify it; and tanh's own error is at most 5e-7 of the
-/// value (variants/operator_tolerances.hpp), which is 1e-6 of its half.
+/// value (variants/accuracy.hpp), which is 1e-6 of its half.
 ReferenceOutput reference_fused(const FusedShape& shape, const float* input, const float* weights, const float* bias);
 
 }  // namespace convladder

@@ -4,9 +4,9 @@
 // multiplied by four weights.
 #include <algorithm>
 
-#include "variants/fully_connected/layer.hpp"
+#include "variants/accuracy.hpp"
 #include "variants/function_variant.hpp"
-#include "variants/operator_tolerances.hpp"
+#include "variants/layer_shapes.hpp"
 
 namespace convladder {
 namespace {

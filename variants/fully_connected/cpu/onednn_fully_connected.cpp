@@ -4,7 +4,7 @@
 #include <oneapi/dnnl/dnnl.hpp>
 
 #include "devices/device_error.hpp"
-#include "variants/fully_connected/layer.hpp"
+#include "variants/layer_shapes.hpp"
 #include "variants/onednn_description.hpp"
 #include "variants/variant.hpp"
 

@@ -15,9 +15,8 @@
 #include <limits>
 #include <vector>
 
-#include "support/quotient.hpp"
-#include "variants/fully_connected/layer.hpp"
-#include "variants/operator_tolerances.hpp"
+#include "variants/accuracy.hpp"
+#include "variants/layer_shapes.hpp"
 #include "variants/variant.hpp"
 #include "variants/vector_lanes.hpp"
 #include "variants/vector_tile.hpp"

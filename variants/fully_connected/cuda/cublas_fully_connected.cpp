@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 
 #include "devices/device_error.hpp"
-#include "variants/device_constants.hpp"
 #include "variants/fully_connected/cuda/cublas_library.hpp"
-#include "variants/fully_connected/layer.hpp"
+#include "variants/layer_shapes.hpp"
+#include "variants/variant.hpp"
 
 namespace convladder {
 namespace {

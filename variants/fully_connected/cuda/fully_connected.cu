@@ -7,10 +7,9 @@
 //   sums of some images in registers, which get every weight that was read;
 // - tiles of 64 images x 64 outputs, for the rest: both operands go through shared memory, and a thread's 4x4 sums use
 //   each number that it reads from there four times.
-#include "variants/fully_connected/layer.hpp"
+#include "variants/accuracy.hpp"
 #include "variants/kernel_launches.hpp"
-#include "variants/launch_limits.hpp"
-#include "variants/operator_tolerances.hpp"
+#include "variants/layer_shapes.hpp"
 
 namespace convladder {
 

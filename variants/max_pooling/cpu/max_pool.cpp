@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "variants/function_variant.hpp"
+#include "variants/layer_shapes.hpp"
 #include "variants/max_pooling/cpu/row_pooling.hpp"
-#include "variants/max_pooling/pooling.hpp"
 
 namespace convladder {
 namespace {

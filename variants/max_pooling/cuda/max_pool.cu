@@ -1,7 +1,7 @@
 // Max pooling: a thread per output reads its window. Neighbouring threads read neighbouring windows, so that a warp's
 // rows come in few transactions, and inputs that windows share come from the L1.
 #include "variants/kernel_launches.hpp"
-#include "variants/max_pooling/pooling.hpp"
+#include "variants/layer_shapes.hpp"
 
 namespace convladder {
 

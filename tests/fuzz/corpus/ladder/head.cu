@@ -3,4 +3,4 @@
 // @hypothesis fewer loads
 // @parameter TILE 8 16
 //
-// The story.
+// The description.

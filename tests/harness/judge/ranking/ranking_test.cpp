@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kTau = 0.02;
 
-/// A multiple of the yardstick's speed, with an interval of that relative half width.
+/// A multiple of the baseline's speed, with an interval of that relative half width.
 LogSpeed times(double multiple, double half_width = 0.001) {
   const double log = std::log(multiple);
   return {log, log - std::log1p(half_width), log + std::log1p(half_width)};
@@ -97,15 +97,15 @@ TEST(RankingTest, SizesAreJoinedByTheGeometricMean) {
 
 TEST(RankingTest, RoundsAreCompared) {
   // A machine that is twice as slow in every second round slows both.
-  std::vector<double> yardstick;
+  std::vector<double> baseline;
   std::vector<double> contender;
   for (int round = 0; round < 20; ++round) {
     const double slow = round % 2 == 0 ? 2 : 1;
-    yardstick.push_back(300 * slow);
+    baseline.push_back(300 * slow);
     contender.push_back(100 * slow);
   }
   contender.push_back(1e9);  // a round of its own
-  const auto speed = measured_speed(yardstick, contender, 0.95);
+  const auto speed = measured_speed(baseline, contender, 0.95);
   ASSERT_TRUE(speed);
   EXPECT_EQ(speed->rounds, 20);
   EXPECT_GE(speed->level, 0.95);
@@ -145,13 +145,13 @@ TEST(RankingTest, NoiseAloneTellsNobodyApart) {
     const auto contender = [&](const std::string& name, double time) {
       Contender one{name, {}, false};
       for (int size = 0; size < 2; ++size) {
-        std::vector<double> yardstick;
+        std::vector<double> baseline;
         std::vector<double> its;
         for (int round = 0; round < 30; ++round) {
-          yardstick.push_back(100 * noise(0.02));
+          baseline.push_back(100 * noise(0.02));
           its.push_back(time * noise(0.02));
         }
-        one.sizes.emplace_back(measured_speed(yardstick, its, level_of_each(0.95, 2))->log);
+        one.sizes.emplace_back(measured_speed(baseline, its, level_of_each(0.95, 2))->log);
       }
       return one;
     };

@@ -11,7 +11,7 @@
 
 #include "datasets/resize.hpp"
 #include "harness/measure/cases/small_problem.hpp"
-#include "network/upstream.hpp"
+#include "network/reference_network.hpp"
 #include "network/weights.hpp"
 
 namespace convladder {

@@ -10,7 +10,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "support/machine_fault.hpp"
+#include "support/errors.hpp"
 #include "temporary_folder.hpp"
 
 namespace convladder {

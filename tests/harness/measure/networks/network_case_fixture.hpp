@@ -25,15 +25,15 @@ class ChangedClient final : public CaseClient {
   /// nanoseconds; 0 where that is not looked at.
   using Change = std::function<double(const nlohmann::ordered_json& request, nlohmann::ordered_json& reply)>;
 
-  /// `looks_at_kept`: what batches of a kept network take is looked at as well.
-  ChangedClient(std::unique_ptr<CaseClient> real, Change change, bool looks_at_kept)
-      : real_(std::move(real)), change_(std::move(change)), looks_at_kept_(looks_at_kept) {}
+  /// `looks_at_loaded`: what batches of a loaded network take is looked at as well.
+  ChangedClient(std::unique_ptr<CaseClient> real, Change change, bool looks_at_loaded)
+      : real_(std::move(real)), change_(std::move(change)), looks_at_loaded_(looks_at_loaded) {}
   nlohmann::ordered_json ask(const nlohmann::ordered_json& request) override {
     // Many passes in a row would only take their time.
     nlohmann::ordered_json reply =
         request.at("do") == "repeat" ? nlohmann::ordered_json{{"total_ns", 0.0}} : real_->ask(request);
     last_answer_ns_ = change_(request, reply);
-    if (request.at("do") == "kept" && !looks_at_kept_) last_answer_ns_ = 0;
+    if (request.at("do") == "loaded" && !looks_at_loaded_) last_answer_ns_ = 0;
     return reply;
   }
   ObservedAnswer last_answer() const override { return {.ns = last_answer_ns_}; }
@@ -41,7 +41,7 @@ class ChangedClient final : public CaseClient {
  private:
   std::unique_ptr<CaseClient> real_;
   Change change_;
-  bool looks_at_kept_;
+  bool looks_at_loaded_;
   double last_answer_ns_ = 0;
 };
 
@@ -136,11 +136,11 @@ class NetworkCaseTest : public testing::Test {
         [=](const nlohmann::ordered_json& request, nlohmann::ordered_json& reply) {
           return change(request, reply, window);
         },
-        looks_at_kept_);
+        looks_at_loaded_);
     return run(open);
   }
 
-  bool looks_at_kept_ = false;
+  bool looks_at_loaded_ = false;
   NetworkOptions options_;
   NetworkCase planned_;
   NetworkWeights weights_;

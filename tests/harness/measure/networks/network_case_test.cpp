@@ -220,22 +220,22 @@ TEST_F(NetworkCaseTest, ScoresOfATimedPassThatAreWrongAreFound) {
   }
 }
 
-TEST_F(NetworkCaseTest, ANetworkThatIsKeptIsTimedBatchAfterBatch) {
+TEST_F(NetworkCaseTest, ALoadedNetworkIsTimedBatchAfterBatch) {
   const NetworkOutcome outcome = run();
   ASSERT_EQ(outcome.status, Status::ok) << outcome.reason;
-  EXPECT_EQ(outcome.kept.samples.size(), 2U);
-  EXPECT_GT(outcome.kept.in_a_row, 0);
-  EXPECT_GE(outcome.kept.compared, 2);
-  EXPECT_LE(outcome.kept.compared, 2 * outcome.kept.in_a_row);
+  EXPECT_EQ(outcome.loaded.samples.size(), 2U);
+  EXPECT_GT(outcome.loaded.in_a_row, 0);
+  EXPECT_GE(outcome.loaded.compared, 2);
+  EXPECT_LE(outcome.loaded.compared, 2 * outcome.loaded.in_a_row);
 }
 
-TEST_F(NetworkCaseTest, EveryBatchOfANetworkThatIsKeptIsCompared) {
+TEST_F(NetworkCaseTest, EveryBatchOfALoadedNetworkIsCompared) {
   ordered_json row;
   std::int64_t batches = 0;
   const int fewest = kSanitized ? 1 : 2;  // with sanitizers a batch may take as long as a row should
   const NetworkOutcome outcome =
       run_changed([&](const ordered_json& request, const ordered_json& reply, float* window) {
-        if (request.at("do") == "kept") {
+        if (request.at("do") == "loaded") {
           EXPECT_NE(request.at("step"), 0) << "the next batch has other images";
           row = request;
           batches = reply.at("batches");
@@ -249,14 +249,14 @@ TEST_F(NetworkCaseTest, EveryBatchOfANetworkThatIsKeptIsCompared) {
   EXPECT_EQ(outcome.status, Status::incorrect);
   EXPECT_NE(outcome.reason.find("image"), std::string::npos) << outcome.reason;
   EXPECT_TRUE(outcome.totals.empty());
-  EXPECT_TRUE(outcome.kept.samples.empty());
+  EXPECT_TRUE(outcome.loaded.samples.empty());
 }
 
-TEST_F(NetworkCaseTest, BatchesOfANetworkThatIsKeptMayNotTakeMoreThanTheyClaim) {
-  looks_at_kept_ = true;
+TEST_F(NetworkCaseTest, BatchesOfALoadedNetworkMayNotTakeMoreThanTheyClaim) {
+  looks_at_loaded_ = true;
   const auto timed = [this](double claimed_ns, double taken_ns) {
     return run_changed([=](const ordered_json& request, ordered_json& reply, float*) {
-      if (request.at("do") != "kept") return 0.0;
+      if (request.at("do") != "loaded") return 0.0;
       const double batches = reply.at("batches");
       reply["total_ns"] = batches * claimed_ns;
       return batches * taken_ns;
@@ -265,7 +265,7 @@ TEST_F(NetworkCaseTest, BatchesOfANetworkThatIsKeptMayNotTakeMoreThanTheyClaim) 
   EXPECT_EQ(timed(10e6, 10.1e6).status, Status::ok);
   const NetworkOutcome outcome = timed(5e6, 40e6);
   EXPECT_EQ(outcome.status, Status::refused);
-  EXPECT_NE(outcome.reason.find("kept"), std::string::npos) << outcome.reason;
+  EXPECT_NE(outcome.reason.find("loaded"), std::string::npos) << outcome.reason;
 }
 
 TEST_F(NetworkCaseTest, NoTwoPassesGetTheSameImages) {

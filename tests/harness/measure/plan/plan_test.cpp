@@ -46,19 +46,19 @@ std::size_t variants_of(std::string_view family) {
       }));
 }
 
-TEST(Plan, TheStoryIsOfTheFirstStagesTheLibrariesAndWhatContends) {
+TEST(Plan, TheDefaultSelectionIsOfTheFirstStagesTheLibrariesAndWhatContends) {
   RunOptions options;
   options.devices = {"cpu", "simulated"};
   const std::vector<PlannedCase> all = all_cases(make_plan(options));
-  options.story = true;
-  const std::vector<PlannedCase> story = all_cases(make_plan(options));
-  EXPECT_LT(story.size(), all.size()) << "what is counted is counted for one batch";
-  for (const PlannedCase& planned : story) {
+  options.default_selection = true;
+  const std::vector<PlannedCase> selection = all_cases(make_plan(options));
+  EXPECT_LT(selection.size(), all.size()) << "what is counted is counted for one batch";
+  for (const PlannedCase& planned : selection) {
     EXPECT_EQ(planned.contends, planned.device == "cpu" && planned.variant.info.rung.value_or(0) > 6) << planned.id;
   }
   for (const PlannedCase& planned : all) EXPECT_FALSE(planned.contends);
-  const auto count = [&story](const char* device) {
-    return std::ranges::count_if(story, [&](const PlannedCase& planned) {
+  const auto count = [&selection](const char* device) {
+    return std::ranges::count_if(selection, [&](const PlannedCase& planned) {
       return planned.device == device && planned.work.name() == "lenet28.conv1" && planned.variant.info.rung == 1;
     });
   };

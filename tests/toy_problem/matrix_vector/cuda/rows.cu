@@ -1,5 +1,5 @@
 // Stage 1: a thread for each row of each item.
-#include "variants/launch_limits.hpp"
+#include "variants/kernel_launches.hpp"
 #include "variants/launch_variant.hpp"
 
 namespace convladder {

@@ -1,5 +1,5 @@
 // A thread for each element. And the same, wrong in one way each.
-#include "variants/launch_limits.hpp"
+#include "variants/kernel_launches.hpp"
 #include "variants/launch_variant.hpp"
 
 namespace convladder {

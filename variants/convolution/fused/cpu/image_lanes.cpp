@@ -6,9 +6,8 @@
 // loses where stage 11 does, and where windows overlap and a strip is not the whole image: rows that two strips share
 // are convolved twice.
 
-#include "variants/convolution/cpu/batch_of_lanes.hpp"
 #include "variants/convolution/cpu/image_lanes_task.hpp"
-#include "variants/convolution/cpu/tile_layers.hpp"
+#include "variants/convolution/cpu/tile_convolution.hpp"
 #include "variants/convolution/fused/cpu/fused_lanes.hpp"
 #include "variants/convolution/fused/cpu_fused.hpp"
 

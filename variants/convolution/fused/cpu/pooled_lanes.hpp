@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "variants/convolution/cpu/lane_strips.hpp"
-#include "variants/convolution/fused/cpu/activated.hpp"
+#include "variants/convolution/fused/cpu/pooled_store.hpp"
 #include "variants/convolution/fused/fused_shape.hpp"
 
 namespace convladder {

@@ -4,12 +4,36 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "variants/convolution/fused/cpu/activated.hpp"
 #include "variants/convolution/fused/fused_shape.hpp"
+#include "variants/elementary_functions.hpp"
 #include "variants/max_pooling/cpu/row_pooling.hpp"
 
 namespace convladder {
 
+namespace detail {
+
+template <typename Added, typename Function>
+[[gnu::always_inline]] inline void apply(float* values, std::ptrdiff_t count, const Added& added,
+                                         const Function& function) {
+#pragma omp simd
+  for (std::ptrdiff_t i = 0; i < count; ++i) values[i] = function(values[i] + added(i));
+}
+
+}  // namespace detail
+
+/// Computes values[i] = f(values[i] + added(i)), with f being tanh or ReLU; a NaN stays a NaN. Inlined, for whatever
+/// instruction set its caller is compiled for.
+template <typename Added>
+[[gnu::always_inline]] inline void activate(Activation activation, float* values, std::ptrdiff_t count,
+                                            const Added& added) {
+  if (activation == Activation::tanh) {
+    detail::apply(values, count, added, [](float x) { return hyperbolic_tangent(x); });
+  } else {
+    detail::apply(values, count, added, [](float x) { return x < 0.0F ? 0.0F : x; });
+  }
+}
+
+/// The pooling, the bias and the activation of complete sums.
 class PooledStore {
  public:
   /// `bias` is null where the shape has none; it is copied.

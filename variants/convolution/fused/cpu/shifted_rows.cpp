@@ -13,10 +13,10 @@
 
 #include <limits>
 
-#include "support/quotient.hpp"
-#include "variants/convolution/cpu/batch_of_lanes.hpp"
+#include "variants/convolution/cpu/shifted_rows.hpp"
 #include "variants/convolution/fused/cpu/pooled_store.hpp"
 #include "variants/convolution/fused/cpu_fused.hpp"
+#include "variants/vector_lanes.hpp"
 
 namespace convladder {
 namespace {

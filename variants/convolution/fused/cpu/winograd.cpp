@@ -5,8 +5,8 @@
 // fourth convolution, bias and ReLU cost no pass over memory of their own. It loses where stage 12 does, and where
 // windows overlap, since rows that two strips share are convolved twice.
 
-#include "variants/convolution/cpu/batch_of_lanes.hpp"
-#include "variants/convolution/cpu/tile_layers.hpp"
+#include "variants/convolution/cpu/shifted_rows.hpp"
+#include "variants/convolution/cpu/tile_convolution.hpp"
 #include "variants/convolution/cpu/winograd_task.hpp"
 #include "variants/convolution/fused/cpu/fused_lanes.hpp"
 #include "variants/convolution/fused/cpu_fused.hpp"

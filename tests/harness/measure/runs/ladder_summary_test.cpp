@@ -1,0 +1,175 @@
+#include "harness/measure/runs/ladder_summary.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "harness/measure/records/case_json.hpp"
+#include "harness/measure/runs/derived_ladders.hpp"
+#include "harness/measure/runs/summary_text.hpp"
+
+namespace convladder {
+namespace {
+
+using nlohmann::ordered_json;
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+const ordered_json kVariants = [] {
+  const auto variant = [](const char* name, ordered_json rung, ordered_json builds_on) {
+    return ordered_json{{"family", "cpu"},
+                        {"rung", std::move(rung)},
+                        {"name", name},
+                        {"title", name},
+                        {"builds_on", std::move(builds_on)}};
+  };
+  return ordered_json{variant("first", 1, nullptr), variant("sixth", 6, "first"), variant("seventh", 7, "sixth"),
+                      variant("half", 8, "sixth"), variant("library", nullptr, nullptr)};
+}();
+
+ordered_json own_rung(const std::string& name) {
+  for (const ordered_json& one : kVariants) {
+    if (one.at("name") == name) return one.at("rung");
+  }
+  return nullptr;
+}
+
+/// A case of the convolution, its interval 5 % to each side.
+ordered_json timed(const std::string& name, double median, int batch = 10, double tolerance = 1e-6) {
+  return {{"id", "cpu/" + name + "/" + std::to_string(batch)},
+          {"variant", name},
+          {"family", "cpu"},
+          {"rung", own_rung(name)},
+          {"device", "cpu"},
+          {"network", "lenet28"},
+          {"layer", "conv1"},
+          {"shape",
+           {{"in_channels", 1},
+            {"height", 28},
+            {"width", 28},
+            {"out_channels", 50},
+            {"kernel", 5},
+            {"stride", 1},
+            {"padding", 0},
+            {"groups", 1}}},
+          {"batch", batch},
+          {"status", "ok"},
+          {"work", {{"flop", 1000.0}, {"minimum_bytes", 10.0}}},
+          {"verification", {{"tolerance", tolerance}}},
+          {"time",
+           {{"of", "layer"},
+            {"median", median},
+            {"samples", {median}},
+            {"interval", {{"low", 0.95 * median}, {"high", 1.05 * median}}}}},
+          {"other_times", ordered_json::array()}};
+}
+
+/// Keeps what ladders point into.
+struct ToldLadder {
+  explicit ToldLadder(const ordered_json& json)
+      : cases(read_whole_cases(JsonPlace(json, "cases"))),
+        variants(read_variants(JsonPlace(kVariants, "variants"))),
+        ladders(ladders_of(cases, variants, {})) {}
+
+  ordered_json summary() const { return ladders_json(derived_ladders(cases, variants, {})).at(0).at("summary"); }
+  std::string text(std::size_t columns) const {
+    return summary_text(
+        ladders, {}, [](const std::string& device) { return "a " + device; }, columns);
+  }
+  std::vector<std::string> notes() const { return summary_notes(ladders, {}); }
+
+  std::vector<RecordedCase> cases;
+  std::vector<RecordedVariant> variants;
+  std::vector<Ladder> ladders;
+};
+
+TEST(LadderSummary, TheBestIsTheFastestStageAndNeverALibrary) {
+  const ordered_json summary =
+      ToldLadder({timed("first", 800), timed("sixth", 200), timed("seventh", 100), timed("library", 50)}).summary();
+  EXPECT_EQ(summary.at("baseline"), "first");
+  EXPECT_EQ(summary.at("sixth"), "sixth");
+  EXPECT_EQ(summary.at("best"), "seventh");
+  EXPECT_EQ(summary.at("best_by"), "measured");
+  EXPECT_EQ(summary.at("library"), "library");
+  EXPECT_EQ(summary.at("sixth_x_baseline"), 4.0);
+  EXPECT_EQ(summary.at("best_x_baseline"), 8.0);
+  EXPECT_EQ(summary.at("best_x_sixth"), 2.0);
+  EXPECT_EQ(summary.at("best_percent_of_library"), 50.0);
+  EXPECT_TRUE(summary.at("loses").empty());
+  EXPECT_TRUE(summary.at("overlaps_best").empty());
+}
+
+TEST(LadderSummary, ALastRungThatLosesIsNotTheBest) {
+  const ToldLadder told({timed("first", 800), timed("sixth", 200), timed("seventh", 400)});
+  EXPECT_EQ(told.summary().at("best"), "sixth");
+  EXPECT_EQ(told.summary().at("loses"),
+            ordered_json::array({{{"variant", "seventh"}, {"builds_on", "sixth"}, {"x", 0.5}}}));
+  EXPECT_THAT(told.notes(), Contains(HasSubstr("seventh is slower than sixth (0.50x)")));
+}
+
+TEST(LadderSummary, WhatCannotBeToldFromTheBestIsNamedAndDoesNotLose) {
+  const ToldLadder told({timed("first", 800), timed("sixth", 200), timed("seventh", 205)});
+  EXPECT_EQ(told.summary().at("overlaps_best"), ordered_json::array({"seventh"}));
+  EXPECT_TRUE(told.summary().at("loses").empty());
+  EXPECT_THAT(told.notes(), Contains("on 1 of 1 size the best stage cannot be told from seventh"));
+}
+
+TEST(LadderSummary, WhatIsFasterAndLessAccurateIsNotTheBest) {
+  const ToldLadder told(
+      {timed("first", 800), timed("sixth", 200), timed("half", 50, 10, 1e-3), timed("library", 150, 10, 1e-3)});
+  EXPECT_EQ(told.summary().at("best"), "sixth");
+  EXPECT_EQ(told.summary().at("faster_less_accurate"), ordered_json::array({"half"}));
+  EXPECT_TRUE(told.summary().at("library").is_null()) << "it is no ceiling of what is more accurate";
+}
+
+TEST(LadderSummary, WithoutItsFirstStagesItTellsWhatItCan) {
+  ordered_json failed = timed("first", 800);
+  failed["status"] = "crashed";
+  failed["time"] = nullptr;
+  const ordered_json summary = ToldLadder({failed, timed("seventh", 100)}).summary();
+  EXPECT_TRUE(summary.at("baseline").is_null());
+  EXPECT_TRUE(summary.at("sixth").is_null());
+  EXPECT_TRUE(summary.at("best_x_baseline").is_null());
+  EXPECT_EQ(summary.at("best"), "seventh");
+  EXPECT_TRUE(ToldLadder(ordered_json::array({failed})).summary().at("best").is_null());
+  EXPECT_EQ(ToldLadder(ordered_json::array({failed})).text(100), "");
+  EXPECT_TRUE(ToldLadder(ordered_json::array({timed("library", 50)})).summary().at("best").is_null());
+}
+
+std::vector<std::string> shown_lines(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+TEST(LadderSummary, ATableFitsTheTerminalItIsFor) {
+  const ToldLadder told(
+      {timed("first", 800e3), timed("sixth", 200e3), timed("seventh", 100e3), timed("library", 50e3)});
+  EXPECT_THAT(shown_lines(told.text(100)).at(2),
+              AllOf(HasSubstr("stage 1"), HasSubstr("stage 6"), HasSubstr("library")));
+  EXPECT_THAT(shown_lines(told.text(100)).at(3),
+              AllOf(HasSubstr("80.0"), HasSubstr("10.0  seventh"), HasSubstr("8.00"), HasSubstr("50%")));
+  EXPECT_THAT(shown_lines(told.text(60)).at(2), Not(HasSubstr("stage 1"))) << "factors say the same";
+  for (const std::size_t columns : {60U, 80U, 100U}) {
+    EXPECT_THAT(shown_lines(told.text(columns)), Each(testing::SizeIs(testing::Le(columns + 4)))) << "µ has two bytes";
+  }
+}
+
+TEST(LadderSummary, OfVeryManyRowsOnlyTheLargestBatchesAreShown) {
+  ordered_json cases = ordered_json::array();
+  for (int batch = 1; batch <= 13; ++batch) cases.push_back(timed("first", 100.0 * batch, batch));
+  EXPECT_THAT(shown_lines(ToldLadder(cases).text(100)),
+              ElementsAre("", HasSubstr("a cpu"), HasSubstr("layer"), HasSubstr(" 13 "), HasSubstr("12 rows more")));
+  cases.erase(0);
+  EXPECT_EQ(shown_lines(ToldLadder(cases).text(100)).size(), 3U + 12);
+}
+
+}  // namespace
+}  // namespace convladder
