@@ -7,6 +7,7 @@
 // are convolved twice.
 
 #include "variants/convolution/cpu/image_lanes_task.hpp"
+#include "variants/convolution/cpu/shifted_rows.hpp"
 #include "variants/convolution/cpu/tile_convolution.hpp"
 #include "variants/convolution/fused/cpu/fused_lanes.hpp"
 #include "variants/convolution/fused/cpu_fused.hpp"
