@@ -5,7 +5,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,12 +18,11 @@
 #include "harness/measure/plan/arguments.hpp"
 #include "harness/measure/plan/plan.hpp"
 #include "harness/measure/simulation/check_cases.hpp"
-#include "harness/measure/simulation/checked_case.hpp"
 #include "harness/measure/simulation/checkers_argument.hpp"
+#include "harness/measure/simulation/simulation_json.hpp"
 #include "network/layer_operators.hpp"
 #include "simulator/device/simulated_device.hpp"
 #include "support/errors.hpp"
-#include "support/json_text.hpp"
 #include "support/printable.hpp"
 #include "support/progress.hpp"
 #include "support/reasons.hpp"
@@ -49,8 +47,6 @@ struct CheckArguments {
   bool dry_run = false;
   Printed printed;
 };
-
-using nlohmann::ordered_json;
 
 constexpr int kLargestCheckedBatch = 64;  // checkers look at every access; more images show the same
 
@@ -169,8 +165,8 @@ class Results {
       : arguments_(arguments), progress_(arguments.dry_run ? nullptr : lines_of(arguments.printed), all) {}
 
   void begin(const std::string& what, int batch) { progress_.show(fmt::format("{} batch {}", what, batch)); }
-  void add(const std::vector<CheckedCase>& cases) {
-    for (const CheckedCase& checked : cases) {
+  void add(std::vector<CheckedCase> cases) {
+    for (CheckedCase& checked : cases) {
       ++checked_;
       if (!checked.reason.empty() && !checked.was_run()) not_run_.add(checked.reason, checked.id);
       if (arguments_.dry_run) {
@@ -181,7 +177,7 @@ class Results {
       const std::string lines = case_lines(checked);
       progress_.finished(lines);
       text_ += lines + '\n';
-      json_.push_back(case_json(checked));
+      cases_.push_back(std::move(checked));
     }
   }
   /// Prints the totals, or everything as JSON; returns the exit code. Throws UserError if there was no case.
@@ -193,7 +189,7 @@ class Results {
     if (arguments_.dry_run) {
       fmt::print("{}{}{} case{}\n", text_, not_run_.text(), checked_, checked_ == 1 ? "" : "s");
     } else if (printed.format == "json") {
-      print_as(printed, json_text(json_));
+      print_as(printed, checked_cases_json(cases_));
     } else {
       const std::string sum =
           fmt::format("{}{} case{} checked, {} failed\n", not_run_.text(), checked_, checked_ == 1 ? "" : "s", failed_);
@@ -210,7 +206,7 @@ class Results {
 
   const CheckArguments& arguments_;
   Progress progress_;
-  ordered_json json_ = ordered_json::array();
+  std::vector<CheckedCase> cases_;  ///< without those that are only named
   std::string text_;
   Reasons not_run_;
   int checked_ = 0;

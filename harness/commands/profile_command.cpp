@@ -2,34 +2,22 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
-#include <nlohmann/json.hpp>
-#include <optional>
-#include <stdexcept>
 #include <string>
+#include <utility>
+#include <vector>
 
-#include "harness/commands/case_filter.hpp"
 #include "harness/commands/command.hpp"
 #include "harness/commands/network_choice.hpp"
 #include "harness/commands/option_checks.hpp"
 #include "harness/commands/printed.hpp"
-#include "harness/measure/networks/network_session.hpp"
-#include "harness/measure/networks/network_verifier.hpp"
-#include "harness/measure/plan/arguments.hpp"
+#include "harness/measure/networks/network_profile.hpp"
 #include "harness/measure/plan/plan.hpp"
-#include "harness/measure/plan/run_material.hpp"
 #include "harness/measure/profile/profile_text.hpp"
-#include "harness/measure/profile/program_time.hpp"
-#include "harness/measure/records/recorded_run.hpp"
 #include "ladders/ladder_folder.hpp"
 #include "support/errors.hpp"
-#include "support/json_text.hpp"
 #include "support/printable.hpp"
 
 namespace convladder {
-
-using nlohmann::ordered_json;
-
 namespace {
 
 /// The command line, not checked yet.
@@ -52,102 +40,6 @@ constexpr const char* kProfileFooter = R"(examples:
 
 The network runs in this process: one pass to warm up, then the profiled one. docs/use/profiling.md explains the columns.
 exit codes: 0 printed - 1 the run was incorrect or could not be launched - 3 bad input: one line says what)";
-
-/// The case that was profiled, and its table.
-struct TitledProfile {
-  std::string id;
-  ProfileTable table;
-  std::optional<ProgramTime> program;
-  bool predicted = false;  ///< everything but the host phases comes from a virtual clock
-};
-
-/// Runs the case here, so that a profiler around this program sees it: verified, warmed up, and then recorded.
-/// Throws CaseFailure.
-TitledProfile profile_of(const NetworkCase& planned, const NetworkOptions& options) {
-  const int count = images_in_turn(planned);
-  const ImageSet images = network_images(options, count);
-  const ChosenWeights weights = network_weights(options, *planned.network, images);
-  const NetworkWorkload workload(*planned.network, planned.network_argument, images, count, weights.weights);
-  const std::vector<ReferencePrediction> predictions =
-      ReferenceNetwork(*planned.network, weights.weights).predictions(count, workload.images());
-  const NetworkTruth truth{predictions, {}, &weights.weights};
-  const OpenCase open = start_network_here(planned, workload, {.chunk = options.chunk, .overlap = options.overlap});
-  NetworkVerifier verifier(planned, workload, truth, open, options.seed);
-  verifier.verify();
-  const auto pass = [&](bool record) {
-    verifier.change_images();
-    ordered_json reply = open.ask({{"do", "pass"}, {"record", record}});
-    verifier.compare_scores();
-    return reply;
-  };
-  // Costs of the first pass only, such as a library's start, are not the network's.
-  if (planned.has_clock) pass(false);
-  const ordered_json timed = pass(true);
-  const ordered_json reply = open.ask({{"do", "activities"}});
-  if (const std::string why = open.ask({{"do", "recorder"}}).at("cannot_record_because"); !why.empty()) {
-    fmt::print(stderr, "convladder: {}: kernels and API calls are not listed: {}\n", planned.id, why);
-  }
-  return {planned.id, make_profile(activities_from_json(reply.at("activities"))),
-          read_program_time(JsonPlace(timed, planned.id).at("program")),
-          find_device_kind(planned.device).clock_is_virtual()};
-}
-
-/// Reads a record from a file. Throws UserError if it is not a record of networks.
-ordered_json network_record(const std::string& file) {
-  ordered_json record = read_record_json(file);
-  const std::string kind = record.is_object() ? record.value("kind", "") : "";
-  if (kind == "network" && record.contains("cases") && record.at("cases").is_array()) return record;
-  throw UserError(fmt::format("{}: not a record of 'convladder network'{}", file,
-                              kind.empty() || kind == "network" ? "" : fmt::format(" but of 'convladder {}'", kind)));
-}
-
-std::vector<TitledProfile> recorded_profiles(const std::string& file, const std::string& filter) {
-  const ordered_json record = network_record(file);
-  const TextPattern pattern = case_pattern(filter);
-  std::vector<TitledProfile> profiles;
-  std::vector<std::string> ids;
-  for (const JsonPlace& one : JsonPlace(record, file).at("cases").list()) {
-    if (!one.has("profile")) continue;
-    ids.push_back(one.at("id").text());
-    if (!pattern.matches(ids.back())) continue;
-    profiles.push_back({ids.back(), read_profile(one.at("profile")), std::nullopt, false});
-    if (one.has("program")) profiles.back().program = read_program_time(one.at("program"));
-    for (const JsonPlace& step : one.at("steps").list()) {
-      const bool timed = step.has("time") && step.at("time").has("kind");
-      if (timed && step.at("time").at("kind").text() == "predicted") profiles.back().predicted = true;
-    }
-  }
-  if (profiles.empty()) {
-    throw UserError(
-        ids.empty() ? fmt::format("{}: no case has a profile", file)
-                    : fmt::format("{}: --case '{}' matches none; there are: {}", file, filter, fmt::join(ids, ", ")));
-  }
-  return profiles;
-}
-
-std::string profiles_text(const std::vector<TitledProfile>& profiles, const ProfileFormat& format) {
-  if (format.encoding == ProfileEncoding::json) {
-    ordered_json list = ordered_json::array();
-    for (const TitledProfile& profile : profiles) {
-      list.push_back({{"id", profile.id},
-                      {"program", profile.program ? to_json(*profile.program) : ordered_json()},
-                      {"profile", profile_to_json(cut_profile(profile.table, format.cut_percent))}});
-    }
-    return json_text(list);
-  }
-  std::string text;
-  for (const TitledProfile& profile : profiles) {
-    if (format.encoding == ProfileEncoding::text) {
-      text +=
-          fmt::format("{}, {}\n", profile.id, profile.predicted ? "predicted, but host phases measured" : "measured");
-    }
-    text += profile_text(profile.table, format);
-    if (format.encoding == ProfileEncoding::text && profile.program) {
-      text += fmt::format("\n{}\n", program_time_text(*profile.program));
-    }
-  }
-  return text;
-}
 
 void add_profile_options(CLI::App& profile, ProfileArguments& a) {
   add_network_choice_options(profile, a.network, a.selection);
@@ -189,12 +81,12 @@ int profile_command(ProfileArguments& arguments, const CommandLine& /*command_li
     if (!planned.runs()) {
       throw UserError(fmt::format("{}: {}", planned.id, why_not_run(planned).reason));
     }
-    try {
-      profiles.push_back(profile_of(planned, options));
-    } catch (const CaseFailure& failure) {
-      fmt::print(stderr, "convladder: {}: {}: {}\n", planned.id, failure.status, failure.what());
+    ProfiledNetwork profiled = profile_network(planned, options);
+    if (profiled.status != Status::ok) {
+      fmt::print(stderr, "convladder: {}: {}: {}\n", planned.id, profiled.status, profiled.reason);
       return kExitCasesFailed;
     }
+    profiles.push_back(std::move(profiled.profile));
   }
   print_as(arguments.printed, profiles_text(profiles, format));
   return kExitOk;

@@ -5,7 +5,6 @@
 #include <CLI/CLI.hpp>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -20,6 +19,7 @@
 #include "harness/measure/simulation/launch_limit.hpp"
 #include "harness/measure/simulation/side_by_side.hpp"
 #include "harness/measure/simulation/simulation.hpp"
+#include "harness/measure/simulation/simulation_json.hpp"
 #include "simulator/device/launch_checks.hpp"
 #include "simulator/instructions/decoder.hpp"
 #include "simulator/ptx/parser.hpp"
@@ -212,11 +212,6 @@ simulated::SimulatedDeviceOptions device_options(const SimulateArguments& given,
   return options;
 }
 
-/// JSON in ASCII: names from the PTX need not be UTF-8, and it may go to the terminal.
-std::string ascii_json(const nlohmann::ordered_json& json) {
-  return json.dump(1, ' ', true, nlohmann::ordered_json::error_handler_t::replace) + '\n';
-}
-
 KernelLaunch parse_launch(const SimulateArguments& given, const ptx::Module& module, const ptx::Kernel& kernel) {
   KernelLaunch launch;
   launch.grid = parse_dim("--grid", given.grid, kGridLimits);
@@ -333,38 +328,33 @@ SimulationReport run_job(const SimulateArguments& given, const Job& job) {
 }
 
 /// Prints the result, and writes it to --output.
-void give_out(const SimulateArguments& given, const std::string& text, const nlohmann::ordered_json& json) {
-  const std::string document = ascii_json(json);
-  if (!given.output.empty()) write_file_atomically(given.output, document);
-  fmt::print("{}", given.format == "json" ? document : text);
+void give_out(const SimulateArguments& given, const std::string& text, const std::string& json) {
+  if (!given.output.empty()) write_file_atomically(given.output, json);
+  fmt::print("{}", given.format == "json" ? json : text);
 }
 
 int list_files(const SimulateArguments& given) {
   std::string text;
-  auto json = nlohmann::ordered_json::array();
+  std::vector<KernelList> lists;
   for (const std::string& file : given.files) {
     const ptx::Module module = load_module(file, given.compiler);
     const ptx::Kernel* const only = given.entries.empty() ? nullptr : &find_kernel(module, given.entries[0]);
+    lists.push_back(list_kernels(module, only));
     if (!text.empty()) text += '\n';
-    text += kernel_list_text(module, only);
-    json.push_back(kernel_list_json(module, only));
+    text += kernel_list_text(lists.back());
   }
-  give_out(given, text, json.size() == 1 ? json[0] : nlohmann::ordered_json{{"files", std::move(json)}});
+  give_out(given, text, kernel_lists_json(lists));
   return kExitOk;
 }
 
 int run_side_by_side(const SimulateArguments& given, const std::vector<Job>& jobs) {
   std::vector<LabelledReport> launches;
-  auto json = nlohmann::ordered_json::array();
   std::vector<int> codes;
   for (const Job& job : jobs) {
     launches.push_back({job.file, run_job(given, job)});
-    nlohmann::ordered_json document = {{"file", job.file}};
-    document.update(to_json(launches.back().report));
-    json.push_back(std::move(document));
     codes.push_back(exit_code_of(launches.back().report));
   }
-  give_out(given, side_by_side_text(launches), {{"simulations", std::move(json)}});
+  give_out(given, side_by_side_text(launches), simulations_json(launches));
   for (const int code : {kExitCasesFailed, kExitUnexpected, kExitInconclusive}) {
     if (std::ranges::find(codes, code) != codes.end()) return code;
   }
@@ -395,7 +385,7 @@ int simulate_command(SimulateArguments& given, const CommandLine& command_line) 
   }
   if (jobs.size() > 1) return run_side_by_side(given, jobs);
   const SimulationReport report = run_job(given, jobs[0]);
-  give_out(given, report_text(report), to_json(report));
+  give_out(given, report_text(report), simulation_json(report));
   return exit_code_of(report);
 }
 

@@ -11,14 +11,13 @@
 #include <charconv>
 #include <cstring>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "harness/measure/simulation/checkers_argument.hpp"
 #include "harness/measure/simulation/launch_limit.hpp"
 #include "harness/measure/simulation/program_file.hpp"
 #include "harness/measure/simulation/program_report.hpp"
 #include "harness/measure/simulation/program_run.hpp"
-#include "harness/measure/simulation/program_text.hpp"
+#include "harness/measure/simulation/simulation_json.hpp"
 #include "simulator/gpus/gpu_facts.hpp"
 #include "simulator/stand_in/libraries.hpp"
 #include "simulator/stand_in/report/libraries_without_ptx.hpp"
@@ -150,10 +149,10 @@ std::vector<std::string> why_nothing_was_seen(const ProgramFile& program) {
   return remarks;
 }
 
-int exit_code_of(const ProgramReport& report, const ProgramEnd& end, int error_exitcode) {
-  if (end.exit_code != 0) return end.exit_code;
+int exit_code_of(const ProgramReport& report, int error_exitcode) {
+  if (report.end.exit_code != 0) return report.end.exit_code;
   if (report.findings() > 0) return error_exitcode;
-  return report.processes() == 0 || report.is_incomplete() ? kExitInconclusive : kExitOk;
+  return report.processes.empty() || report.is_incomplete() ? kExitInconclusive : kExitOk;
 }
 
 }  // namespace
@@ -213,15 +212,18 @@ int simulate_program(const CommandLine& words, const ProgramArguments& given) {
   const ReportFile file;
   settings.report = file.path();
   settings.begin = true;
-  const ProgramEnd end = run_program(program, parts.program, settings);
+  ProgramReport report;
+  report.command = parts.program;
+  report.settings = settings;
+  report.end = run_program(program, parts.program, settings);
   const std::string lines = read_file_text(file.path(), kLargestReport);
-  const std::vector<std::string> remarks = lines.empty() ? why_nothing_was_seen(program) : std::vector<std::string>();
-  const ProgramReport report = read_program_report(lines, parts.program, settings, end, remarks);
-  const std::string json = report.document.dump(1, ' ', true, nlohmann::ordered_json::error_handler_t::replace) + '\n';
+  if (lines.empty()) report.remarks = why_nothing_was_seen(program);
+  read_processes(lines, report);
+  const std::string json = program_report_json(report);
   if (!given.output.empty()) write_file_atomically(given.output, json);
   // The standard output is the program's.
   fmt::print(stderr, "{}", given.format == "json" ? json : program_report_text(report));
-  return exit_code_of(report, end, error_exitcode);
+  return exit_code_of(report, error_exitcode);
 }
 
 }  // namespace convladder

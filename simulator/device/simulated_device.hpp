@@ -11,13 +11,13 @@
 #include "devices/device.hpp"
 #include "devices/device_error.hpp"
 #include "devices/ptx_images.hpp"
-#include "simulator/checkers/checker_set.hpp"
 #include "simulator/checkers/initialization_checker.hpp"
 #include "simulator/checkers/input_checker.hpp"
-#include "simulator/execution/alike_blocks.hpp"
+#include "simulator/execution/equivalent_blocks.hpp"
 #include "simulator/execution/executor.hpp"
 #include "simulator/memory/device_memory.hpp"
 #include "simulator/ptx/module.hpp"
+#include "simulator/state/finding.hpp"
 #include "simulator/textures/texture_table.hpp"
 
 namespace convladder::simulated {
@@ -168,7 +168,8 @@ class SimulatedDevice final : public Device {
   /// Returns which limit ended the launch; empty if none did.
   std::string execute(const Program& program, const KernelLaunch& launch);
   LaunchConfiguration configuration_of(const Program& program, const KernelLaunch& launch) const;
-  AlikeBlocks alike(const Program& program, const KernelLaunch& launch, const LaunchConfiguration& configuration) const;
+  EquivalentBlocks equivalence(const Program& program, const KernelLaunch& launch,
+                               const LaunchConfiguration& configuration) const;
   LaunchResult run(const Program& program, LaunchConfiguration configuration);
   RecordedLaunch count(const Program& program, const KernelLaunch& launch, LaunchConfiguration configuration);
 

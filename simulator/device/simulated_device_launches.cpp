@@ -186,7 +186,8 @@ std::string SimulatedDevice::execute(const Program& program, const KernelLaunch&
   }
   if (window_ && window_->of == 0) {
     configuration.window = {Axis::x, window_->first, window_->count};
-  } else if (window_ && places_of_items(launch, window_->of) && alike(program, launch, configuration).period > 0) {
+  } else if (window_ && places_of_items(launch, window_->of) &&
+             equivalence(program, launch, configuration).period > 0) {
     const unsigned first = window_->first / launch.items->per_block;
     const unsigned end = (window_->first + window_->count - 1) / launch.items->per_block + 1;
     configuration.window = {launch.items->axis, first, end - first};
@@ -197,8 +198,8 @@ std::string SimulatedDevice::execute(const Program& program, const KernelLaunch&
   return stopped;
 }
 
-AlikeBlocks SimulatedDevice::alike(const Program& program, const KernelLaunch& launch,
-                                   const LaunchConfiguration& configuration) const {
+EquivalentBlocks SimulatedDevice::equivalence(const Program& program, const KernelLaunch& launch,
+                                              const LaunchConfiguration& configuration) const {
   if (configuration.cluster.count() > 1) return {0, true, "its blocks form clusters"};
   const BufferOfAddress buffer_of = [this](std::uint64_t address) -> std::optional<KnownBuffer> {
     const Allocation* const allocation = memory_.find(address);
@@ -208,21 +209,21 @@ AlikeBlocks SimulatedDevice::alike(const Program& program, const KernelLaunch& l
     return KnownBuffer{allocation->begin, filled != filled_.end() && filled->second == bytes};
   };
   const Axis axis = launch.items ? launch.items->axis : Axis::x;
-  return alike_blocks(program, axis, launch.grid, launch.block, configuration.parameters, buffer_of);
+  return equivalent_blocks(program, axis, launch.grid, launch.block, configuration.parameters, buffer_of);
 }
 
 RecordedLaunch SimulatedDevice::count(const Program& program, const KernelLaunch& launch,
                                       LaunchConfiguration configuration) {
   const Axis axis = launch.items ? launch.items->axis : Axis::x;
-  const AlikeBlocks alike_here = alike(program, launch, configuration);
-  RecordedLaunch recorded{&program, launch, {}, 0, alike_here.depends_on_data};
+  const EquivalentBlocks equivalent = equivalence(program, launch, configuration);
+  RecordedLaunch recorded{&program, launch, {}, 0, equivalent.depends_on_data};
   const unsigned places = extent(launch.grid, axis);
   // At least two places, so that there is a half, and a whole number of periods, after which places repeat.
   const std::uint64_t per_block = launch.items ? launch.items->per_block : 0;
   const std::uint64_t wanted = per_block > 0 ? (counted_->count + per_block - 1) / per_block : 0;
-  const std::uint64_t unit = std::max(2U, alike_here.period);
+  const std::uint64_t unit = std::max(2U, equivalent.period);
   const std::uint64_t wanted_part = (std::max<std::uint64_t>(wanted, 1) + unit - 1) / unit * unit;
-  if (!places_of_items(launch, counted_->of) || alike_here.period == 0 || wanted_part >= places) {
+  if (!places_of_items(launch, counted_->of) || equivalent.period == 0 || wanted_part >= places) {
     recorded.result = run(program, configuration);
     return recorded;
   }

@@ -154,7 +154,7 @@ BlockProgress BlockRunner::go_on(const BlockPatience& patience) {
   // Warps take turns from barrier to barrier, in order, so that the interleaving is the same in every run.
   for (bool any = true; any;) {
     any = false;
-    if (can_run_abreast()) run_abreast();
+    if (can_run_in_lockstep()) run_in_lockstep();
     for (Warp& warp : warps_) {
       if (warp.status != WarpStatus::running) continue;
       any = true;

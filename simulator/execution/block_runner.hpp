@@ -98,14 +98,14 @@ class BlockRunner {
   /// `stop` is an operation at which the path waits for nobody but ends here all the same.
   bool run_path(Warp& warp, int stop = kNowhere);
 
-  struct Abreast;
-  bool can_run_abreast() const;
-  void run_abreast();
-  void run_abreast(Abreast& abreast, int stop);
-  void run_plain_abreast(Abreast& abreast, int& at, int end);
-  void branch_abreast(Abreast& abreast, int at, const ProgramBlock& block);
-  void go_apart(Abreast& abreast, int meet, std::span<const std::size_t> depths);
-  bool carry_out_for_each(Abreast& abreast, int at, const ProgramBlock& block);
+  struct LockstepGroup;
+  bool can_run_in_lockstep() const;
+  void run_in_lockstep();
+  void run_in_lockstep(LockstepGroup& group, int stop);
+  void run_plain_in_lockstep(LockstepGroup& group, int& at, int end);
+  void branch_in_lockstep(LockstepGroup& group, int at, const ProgramBlock& block);
+  void go_apart(LockstepGroup& group, int meet, std::span<const std::size_t> depths);
+  bool carry_out_for_each(LockstepGroup& group, int at, const ProgramBlock& block);
   bool comes_alone_to(Warp& warp, int meet, std::size_t depth);
   int run_plain(WarpState& state, LaneMask active, int at, int end);
   /// Carries out an operation that is neither plain nor a branch; returns whether the warp's turn continues.

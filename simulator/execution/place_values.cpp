@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace convladder::simulated::alike {
+namespace convladder::simulated::equivalence {
 
 using ptx::Instruction;
 using ptx::OperandKind;
@@ -227,4 +227,4 @@ Line computed(const Instruction& instruction, std::span<const std::string_view> 
   return fits(*result, type->bits, places) ? result : std::nullopt;
 }
 
-}  // namespace convladder::simulated::alike
+}  // namespace convladder::simulated::equivalence

@@ -1,5 +1,5 @@
 // The values of registers as functions of the block's place along an axis, and how instructions change them: see
-// alike_blocks.hpp.
+// equivalent_blocks.hpp.
 #pragma once
 
 #include <cstdint>
@@ -7,10 +7,10 @@
 #include <span>
 #include <string_view>
 
-#include "simulator/execution/alike_blocks.hpp"
+#include "simulator/execution/equivalent_blocks.hpp"
 #include "simulator/ptx/module.hpp"
 
-namespace convladder::simulated::alike {
+namespace convladder::simulated::equivalence {
 
 /// A register's value as far as it is known at any time and in any thread: `rest` + the place * `slope`.
 struct Value {
@@ -47,4 +47,4 @@ using Line = std::optional<Value>;
 Line computed(const ptx::Instruction& instruction, std::span<const std::string_view> parts,
               std::span<const Value> operands, std::uint64_t places);
 
-}  // namespace convladder::simulated::alike
+}  // namespace convladder::simulated::equivalence

@@ -119,7 +119,7 @@ class KernelDecoder {
     }
     first_operation.push_back(operation_count());
     resolve_branches(blocks, first_operation);
-    program_.may_run_abreast =
+    program_.may_run_in_lockstep =
         !linked_ && !program_.needs_block_order && std::ranges::all_of(kernel_.instructions, leaves_order_open);
 
     program_.block_of_operation.resize(static_cast<std::size_t>(operation_count()) + 1,

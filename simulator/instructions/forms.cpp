@@ -54,9 +54,9 @@ std::string sorted_opcode(std::string_view opcode) {
 }  // namespace
 
 void FormTable::add(const std::string& opcode, std::span<const OperandUse> operands, Handler handler,
-                    std::int64_t parameter, AbreastHandler abreast) {
+                    std::int64_t parameter, LockstepHandler lockstep) {
   const auto [place, added] =
-      forms_.emplace(opcode, Form{{operands.begin(), operands.end()}, handler, parameter, abreast});
+      forms_.emplace(opcode, Form{{operands.begin(), operands.end()}, handler, parameter, lockstep});
   if (!added) throw std::logic_error("the opcode '" + place->first + "' is defined twice");
   spelling_.emplace(sorted_opcode(opcode), opcode);
 }
@@ -145,7 +145,7 @@ bool decode_form(InstructionDecoder& decoder) {
         *slot++ = decoder.read(*operand++, wanted_bits(use));
     }
   }
-  decoder.emit(operation, form->abreast);
+  decoder.emit(operation, form->lockstep);
   decoder.finish_writes();
   return true;
 }

@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "simulator/state/warps_abreast.hpp"
+#include "simulator/state/warps_in_lockstep.hpp"
 
 namespace convladder::simulated {
 
@@ -34,17 +34,17 @@ enum class OperandUse : std::uint8_t {
 struct Form {
   std::vector<OperandUse> operands;
   Handler handler = nullptr;
-  std::int64_t parameter = 0;        ///< distinguishes forms of one handler: becomes Operation::offset
-  AbreastHandler abreast = nullptr;  ///< for several warps; none: each warp does it alone
+  std::int64_t parameter = 0;          ///< distinguishes forms of one handler: becomes Operation::offset
+  LockstepHandler lockstep = nullptr;  ///< for several warps; none: each warp does it alone
 };
 
 class FormTable {
  public:
   void add(const std::string& opcode, std::span<const OperandUse> operands, Handler handler, std::int64_t parameter = 0,
-           AbreastHandler abreast = nullptr);
+           LockstepHandler lockstep = nullptr);
   void add(const std::string& opcode, std::initializer_list<OperandUse> operands, Handler handler,
-           std::int64_t parameter = 0, AbreastHandler abreast = nullptr) {
-    add(opcode, std::span(operands.begin(), operands.size()), handler, parameter, abreast);
+           std::int64_t parameter = 0, LockstepHandler lockstep = nullptr) {
+    add(opcode, std::span(operands.begin(), operands.size()), handler, parameter, lockstep);
   }
   const Form* find(std::string_view opcode) const;
   /// As `find`, with the modifiers in any order, which ptxas also accepts: "div.ftz.rn.f32". Types keep their order.

@@ -175,7 +175,7 @@ Operation& InstructionDecoder::emit_meeting(Handler handler, std::initializer_li
   return operation;
 }
 
-Operation& InstructionDecoder::emit(Operation operation, AbreastHandler abreast) {
+Operation& InstructionDecoder::emit(Operation operation, LockstepHandler lockstep) {
   operation.instruction = instruction_;
   if (instruction().predicate >= 0) {
     operation.guarded = true;
@@ -183,7 +183,7 @@ Operation& InstructionDecoder::emit(Operation operation, AbreastHandler abreast)
     operation.guard_negated = instruction().predicate_negated;
   }
   program_.operations.push_back(operation);
-  program_.abreast.push_back(operation.guarded ? nullptr : abreast);
+  program_.lockstep.push_back(operation.guarded ? nullptr : lockstep);
   return program_.operations.back();
 }
 

@@ -75,9 +75,9 @@ class InstructionDecoder {
 
   // --- operations ---------------------------------------------------------------------------------------------------
 
-  /// Appends the operation under the instruction's guard. `abreast` carries it out for several warps; nullptr: nothing
+  /// Appends the operation under the instruction's guard. `lockstep` carries it out for several warps; nullptr: nothing
   /// does.
-  Operation& emit(Operation operation, AbreastHandler abreast = nullptr);
+  Operation& emit(Operation operation, LockstepHandler lockstep = nullptr);
   Operation& emit(Handler handler, std::initializer_list<Slot> operands);
   /// Appends an operation at which lanes meet: those named by the operand numbered `members` (Operation::members).
   Operation& emit_meeting(Handler handler, std::initializer_list<Slot> operands, int members);

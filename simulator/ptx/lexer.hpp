@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "simulator/ptx/ptx_error.hpp"
+#include "simulator/ptx/module.hpp"
 
 namespace convladder::ptx {
 

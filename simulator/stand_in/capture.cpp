@@ -72,7 +72,7 @@ CapturingStream* Graphs::capturing(int stream) {
   return found == capturing_.end() ? nullptr : &found->second;
 }
 
-bool Graphs::keep(int stream, Work work) {
+bool Graphs::capture(int stream, Work work) {
   constexpr int kDefaultStream = 0;
   if (stream == kDefaultStream) {
     // Blocking streams and the default stream wait for each other, which a graph cannot express.

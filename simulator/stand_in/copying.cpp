@@ -61,7 +61,7 @@ void copy_rectangle(Machine& machine, const Rectangle& to, const Rectangle& from
                     int stream, bool host_waits) {
   if (size.width == 0 || size.height == 0 || size.depth == 0) return;
   if (to.address == nullptr || from.address == nullptr) throw Failure(kInvalidValue);
-  if (machine.graphs().keep(stream, CopyWork{to, from, size, kind})) return;
+  if (machine.graphs().capture(stream, CopyWork{to, from, size, kind})) return;
   const bool to_device = is_device_only(to.address);
   const bool from_device = is_device_only(from.address);
   const bool wants_to_device = kind == CopyKind::host_to_device || kind == CopyKind::device_to_device;
@@ -87,13 +87,13 @@ void copy_rectangle(Machine& machine, const Rectangle& to, const Rectangle& from
                        [copy, source, from] { copy(source, from); });
   } else if (to_device && machine.is_put_off()) {
     // The host may change its bytes when the call returns, or when the stream has been waited for.
-    const auto kept = std::make_shared<std::vector<std::byte>>(bytes);
+    const auto staged = std::make_shared<std::vector<std::byte>>(bytes);
     const Rectangle packed{nullptr, size.width, size.width * size.height};
     each_row(packed, from, size, [&](std::size_t at, std::size_t source_at) {
-      std::memcpy(kept->data() + at, source + source_at, size.width);
+      std::memcpy(staged->data() + at, source + source_at, size.width);
     });
-    machine.move_bytes(name_of_box('H', to, packed, size, content_name(kept->data(), bytes)), to.address, nullptr,
-                       bytes, [copy, kept, packed] { copy(kept->data(), packed); });
+    machine.move_bytes(name_of_box('H', to, packed, size, content_name(staged->data(), bytes)), to.address, nullptr,
+                       bytes, [copy, staged, packed] { copy(staged->data(), packed); });
   } else {
     const Rectangle packed{nullptr, size.width, size.width * size.height};
     const auto look = [from, packed, size, source, bytes] {
@@ -135,7 +135,7 @@ void fill_rectangle(Machine& machine, const Rectangle& to, const void* value, st
   if (!is_device_only(to.address) && !is_pinned(machine, to.address)) throw Failure(kInvalidValue);
   FillWork work{to, {}, unit, size};
   std::memcpy(work.value.data(), value, unit);
-  if (machine.graphs().keep(stream, work)) return;
+  if (machine.graphs().capture(stream, work)) return;
   std::byte* const target = machine.bytes_at(to.address, span_of(to, size));
   const std::array<std::byte, 4> filler = work.value;
   const ContentName name =

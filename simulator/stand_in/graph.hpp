@@ -136,9 +136,9 @@ class Graphs {
   Graph* end_capture(int stream, const Stream* object);
   /// The stream's part in a capture; nullptr if it is not captured.
   CapturingStream* capturing(int stream);
-  /// Keeps work instead of doing it if the stream is captured; whether it did. Throws Failure if it may not be
+  /// Captures work instead of doing it if the stream is captured; whether it did. Throws Failure if it may not be
   /// captured.
-  bool keep(int stream, Work work);
+  bool capture(int stream, Work work);
   /// Refuses a call that would wait for captured work, or that captures do not allow: throws Failure, and the capture
   /// is lost.
   void refuse_in_capture(int stream);

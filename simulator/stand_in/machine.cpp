@@ -17,7 +17,7 @@
 #include "simulator/stand_in/device_attributes.hpp"
 #include "simulator/stand_in/graph.hpp"
 #include "simulator/stand_in/memory_pools.hpp"
-#include "simulator/stand_in/report/loaded_libraries.hpp"
+#include "simulator/stand_in/report/libraries_without_ptx.hpp"
 #include "simulator/stand_in/report/process_end.hpp"
 #include "simulator/stand_in/report/signals.hpp"
 #include "simulator/stand_in/visible_device.hpp"
@@ -183,10 +183,10 @@ void Machine::reset(const DeviceContext& context) {
   synchronize_all();
   settle();
   for (auto memory = memory_.begin(); memory != memory_.end();) {
-    const bool kept = memory->second.kind == MemoryKind::registered || memory->second.context != &context;
-    if (!kept) used_ -= memory->second.kind == MemoryKind::pinned ? 0 : memory->second.bytes;
-    if (!kept) pools().returned(memory->second.buffer.address());
-    memory = kept ? std::next(memory) : memory_.erase(memory);
+    const bool stays = memory->second.kind == MemoryKind::registered || memory->second.context != &context;
+    if (!stays) used_ -= memory->second.kind == MemoryKind::pinned ? 0 : memory->second.bytes;
+    if (!stays) pools().returned(memory->second.buffer.address());
+    memory = stays ? std::next(memory) : memory_.erase(memory);
   }
   graphs().forget_captures();
   std::erase_if(streams_, [&](const auto& entry) {

@@ -188,7 +188,7 @@ class Machine {
   MemoryPools& pools() { return *pools_; }
 
   // Work.
-  /// Launches, or keeps the launch if the stream is captured.
+  /// Launches, or captures the launch if the stream is captured.
   void launch(Function& function, const LaunchRequest& request, void* const* arguments);
   /// The launch as data. Throws Failure for sizes that the kernel or the GPU does not accept.
   KernelWork kernel_work(Function& function, const LaunchRequest& request, void* const* arguments);
@@ -227,10 +227,10 @@ class Machine {
   const std::string& why_lost() const { return why_lost_; }
 
   // Members for the device that served_device.cpp makes of this machine.
-  bool keeps_counters = false;
-  std::vector<KernelCounters> kept_counters;  ///< for every launch, in order, if `keeps_counters`
-  std::string failed_launch;                  ///< the first launch that was refused, and why; empty if there was none
-  /// Keeps the failure, if the call is one that launches and its failure says why.
+  bool collects_counters = false;
+  std::vector<KernelCounters> collected_counters;  ///< for every launch, in order, if `collects_counters`
+  std::string failed_launch;  ///< the first launch that was refused, and why; empty if there was none
+  /// Notes the failure, if the call is one that launches and its failure says why.
   void note_failed_launch(std::string_view call, const Failure& failure);
   /// Begins a call: counts it, and takes its time of the host. Throws Failure for an injected fault, and if the process
   /// has no context and gets none.

@@ -104,7 +104,7 @@ void Machine::launch(Function& function, const LaunchRequest& request, void* con
     }
     throw;
   }
-  if (!graphs().keep(request.stream, work)) run(work, request.stream);
+  if (!graphs().capture(request.stream, work)) run(work, request.stream);
 }
 
 KernelWork Machine::kernel_work(Function& function, const LaunchRequest& request, void* const* arguments) {
@@ -161,7 +161,7 @@ void Machine::execute(const KernelWork& work, const LaunchRequest& request) {
   } catch (const DeviceError& error) {
     throw Failure(kInvalidValue, error.what());
   }
-  report.costs.kernel_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  report.simulated_for(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
 }
 
 void Machine::take_over(const Function& function, const LaunchRequest& request) {
@@ -176,13 +176,13 @@ void Machine::take_over(const Function& function, const LaunchRequest& request) 
     const double resident = std::max(1, predicted.residence.blocks) * static_cast<double>(gpu_->multiprocessors);
     const double share = std::min(1.0, static_cast<double>(request.grid.count()) / resident);
     trace.add(function.written, request.stream, timeline.enqueue(request.stream, Engine::kernels, ns, share));
-    report.kernel(function.name, ns, counters.values, counters.modelled);
-    if (keeps_counters) {
-      kept_counters.push_back(counters);
-      kept_counters.back().kernel = function.written;
+    report.launched(function.name, 1, ns, counters);
+    if (collects_counters) {
+      collected_counters.push_back(counters);
+      collected_counters.back().kernel = function.written;
       if (request.dynamic_shared_bytes > 0) {
-        kept_counters.back().values.emplace_back(simulated::kDynamicSharedBytes,
-                                                 static_cast<double>(request.dynamic_shared_bytes));
+        collected_counters.back().values.emplace_back(simulated::kDynamicSharedBytes,
+                                                      static_cast<double>(request.dynamic_shared_bytes));
       }
     }
   }

@@ -98,7 +98,7 @@ void* Machine::allocate(MemoryKind kind, std::uint64_t bytes, unsigned flags, co
   }
   void* const address = memory.buffer.address();
   if (kind != MemoryKind::pinned) used_ += bytes;
-  report.costs.most_device_bytes = std::max(report.costs.most_device_bytes, used_);
+  report.uses(used_);
   report.allocated({label, call, bytes, calling_places()});
   memory_.emplace(reinterpret_cast<std::uint64_t>(address), std::move(memory));
   timeline.host_works(timeline.costs().allocate);
@@ -188,7 +188,7 @@ const Memory* Machine::memory_at(const void* address, std::uint64_t* begin) cons
 std::uint64_t Machine::capacity() const {
   const std::uint64_t first = settings.real_clock ? settings.real_clock->first_memory_bytes : 0;
   if (first == 0) return capacity_;
-  return std::min(capacity_, std::max(first, 2 * report.costs.most_device_bytes) + bytes_of_other());
+  return std::min(capacity_, std::max(first, 2 * report.most_device_bytes()) + bytes_of_other());
 }
 
 simulated::SimulatedDevice& Machine::device() {

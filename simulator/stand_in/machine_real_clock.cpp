@@ -58,7 +58,7 @@ double kernel_ns(const GpuFacts& gpu, const LaunchCounts& counts) {
 /// False for a launch that has to be executed every time: its effect is not only on the device's own memory, or depends
 /// on more than that.
 bool Machine::may_be_put_off(const KernelLaunch& launch) {
-  if (settings.checkers.any() || keeps_counters || has_textures_ || device_.may_read_clock(launch.kernel)) {
+  if (settings.checkers.any() || collects_counters || has_textures_ || device_.may_read_clock(launch.kernel)) {
     return false;
   }
   for (const std::uint64_t begin : device_.may_be_written_by(launch)) {
@@ -80,17 +80,17 @@ bool Machine::may_be_put_off(const KernelLaunch& launch) {
 /// blocks, which is not exact where blocks differ, but good enough for its time. None if the kernel fails on the
 /// contents of memory before the deferred work is carried out.
 std::optional<KernelCounters> Machine::counted_aside(const KernelLaunch& launch, bool is_part) {
-  struct Kept {
+  struct Saved {
     std::byte* at = nullptr;
     std::vector<std::byte> bytes;
   };
-  std::vector<Kept> kept;
+  std::vector<Saved> saved;
   const std::vector<std::uint64_t> written = device_.may_be_written_by(launch);
   for (const auto& [begin, end] : device_.own_allocations()) {
     if (std::ranges::find(written, begin) == written.end()) continue;
     const auto* const address = reinterpret_cast<const void*>(begin);  // NOLINT(performance-no-int-to-ptr)
-    std::byte* const at = device_.bytes_at(address, end - begin, "keep");
-    kept.push_back({at, {at, at + (end - begin)}});
+    std::byte* const at = device_.bytes_at(address, end - begin, "save");
+    saved.push_back({at, {at, at + (end - begin)}});
   }
   bool goes_well = true;
   if (is_part) device_.set_grid_window(GridWindow{0, kCountedPlaces, 0});
@@ -100,7 +100,7 @@ std::optional<KernelCounters> Machine::counted_aside(const KernelLaunch& launch,
     goes_well = false;
   }
   device_.set_grid_window(std::nullopt);
-  for (const Kept& one : kept) std::ranges::copy(one.bytes, one.at);
+  for (const Saved& one : saved) std::ranges::copy(one.bytes, one.at);
   std::vector<KernelCounters> counted = device_.take_counters();
   if (!goes_well || counted.empty()) return std::nullopt;
   const double times = is_part ? static_cast<double>(launch.grid.x) / kCountedPlaces : 1;
@@ -119,7 +119,7 @@ void Machine::run_by_real_clock(const KernelWork& work, const LaunchRequest& req
     enqueue_kernel(known, request.stream);
     return;
   }
-  if (known.is_timeless && !settings.checkers.any() && !keeps_counters) {
+  if (known.is_timeless && !settings.checkers.any() && !collects_counters) {
     put_off_with_clocks(work, request);
     enqueue_kernel(known, request.stream);
     return;
@@ -130,8 +130,8 @@ void Machine::run_by_real_clock(const KernelWork& work, const LaunchRequest& req
   const bool is_large = launch.grid.x >= kCountedInPart && !launch.cooperative && !launch.cluster;
   std::optional<KernelCounters> counted;
   // In this model a kernel takes as long on other numbers of the same sizes, so it is deferred like a known one.
-  KernelCounters& alike = counted_by_sizes_[name_of_work(work, false)];
-  if (is_put_off && !alike.values.empty()) counted = alike;
+  KernelCounters& of_sizes = counted_by_sizes_[name_of_work(work, false)];
+  if (is_put_off && !of_sizes.values.empty()) counted = of_sizes;
   if (is_put_off && !counted && (is_large || deferred_->has_long())) counted = counted_aside(launch, is_large);
   const bool is_executed = !counted;
   bool has_printed = false;
@@ -163,7 +163,7 @@ void Machine::run_by_real_clock(const KernelWork& work, const LaunchRequest& req
     }
   }
   if (!counted) return;  // it has failed, which the next call reports
-  alike = *counted;
+  of_sizes = *counted;
   known.function = work.function;
   known.counters = std::move(*counted);
   known.counts = simulated::launch_counts(known.counters, *gpu_model_);
@@ -176,12 +176,12 @@ void Machine::run_by_real_clock(const KernelWork& work, const LaunchRequest& req
   const double resident =
       std::max(1, predict_launch(*gpu_, known.counts).residence.blocks) * static_cast<double>(gpu_->multiprocessors);
   known.share = std::min(1.0, static_cast<double>(request.grid.count()) / resident);
-  if (keeps_counters) {
-    kept_counters.push_back(known.counters);
-    kept_counters.back().kernel = work.function->written;
+  if (collects_counters) {
+    collected_counters.push_back(known.counters);
+    collected_counters.back().kernel = work.function->written;
     if (request.dynamic_shared_bytes > 0) {
-      kept_counters.back().values.emplace_back(simulated::kDynamicSharedBytes,
-                                               static_cast<double>(request.dynamic_shared_bytes));
+      collected_counters.back().values.emplace_back(simulated::kDynamicSharedBytes,
+                                                    static_cast<double>(request.dynamic_shared_bytes));
     }
   }
   if (is_put_off && !has_printed) {
@@ -256,7 +256,7 @@ Timeline::Span Machine::enqueue_kernel(KnownLaunch& known, int stream) {
 void Machine::report_known_launches() {
   for (auto& [name, known] : known_launches_) {
     if (known.times == 0) continue;
-    report.kernels(known.function->name, known.times, known.total_ns, known.counters.values, known.counters.modelled);
+    report.launched(known.function->name, known.times, known.total_ns, known.counters);
     known.times = 0;
     known.total_ns = 0;
   }

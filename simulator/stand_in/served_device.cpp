@@ -15,7 +15,7 @@ namespace {
 
 class ServedDevice final : public LoadedCodesDevice {
  public:
-  explicit ServedDevice(Machine& machine) : machine_(machine) { machine_.keeps_counters = true; }
+  explicit ServedDevice(Machine& machine) : machine_(machine) { machine_.collects_counters = true; }
 
   std::size_t free_bytes() const override {
     return locked([&] { return machine_.free_bytes(); });
@@ -43,7 +43,8 @@ class ServedDevice final : public LoadedCodesDevice {
     locked([&] {
       machine_.synchronize_all();
       machine_.device().launch(launch);
-      for (KernelCounters& one : machine_.device().take_counters()) machine_.kept_counters.push_back(std::move(one));
+      for (KernelCounters& one : machine_.device().take_counters())
+        machine_.collected_counters.push_back(std::move(one));
       if (auto found = machine_.device().take_findings(); !found.empty()) machine_.report.found(std::move(found), {});
     });
   }
@@ -64,7 +65,7 @@ class ServedDevice final : public LoadedCodesDevice {
   }
   bool has_clock() const override { return false; }
   std::vector<KernelCounters> take_counters() override {
-    return locked([&] { return std::exchange(machine_.kept_counters, {}); });
+    return locked([&] { return std::exchange(machine_.collected_counters, {}); });
   }
 
   void only_read(const void* address) override {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "simulator/gpus/gpu_facts.hpp"
@@ -14,26 +15,13 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr const char* kMemory = "memory";
-constexpr const char* kInitialization = "initialization";
-constexpr const char* kRace = "race";
-constexpr const char* kSynchronization = "synchronization";
-
 simulated::CheckerSet read_checkers(const JsonPlace& place) {
   simulated::CheckerSet checkers;
   for (const JsonPlace& one : place.list()) {
-    const std::string name = one.text();
-    if (name == kMemory) {
-      checkers.memory = true;
-    } else if (name == kInitialization) {
-      checkers.initialization = true;
-    } else if (name == kRace) {
-      checkers.race = true;
-    } else if (name == kSynchronization) {
-      checkers.synchronization = true;
-    } else {
-      one.expected("memory, initialization, race or synchronization");
-    }
+    const auto name = [](const auto& word) { return std::string(word.first); };
+    const auto found = std::ranges::find(simulated::kCheckerWords, one.text(), name);
+    if (found == simulated::kCheckerWords.end()) one.expected("memory, initialization, race or synchronization");
+    checkers.*found->second = true;
   }
   return checkers;
 }
@@ -155,10 +143,9 @@ ordered_json real_clock_json(const RealClock& clock) {
 
 ordered_json checkers_json(const simulated::CheckerSet& checkers) {
   ordered_json list = ordered_json::array();
-  if (checkers.memory) list.push_back(kMemory);
-  if (checkers.initialization) list.push_back(kInitialization);
-  if (checkers.race) list.push_back(kRace);
-  if (checkers.synchronization) list.push_back(kSynchronization);
+  for (const auto& [word, member] : simulated::kCheckerWords) {
+    if (checkers.*member) list.push_back(word);
+  }
   return list;
 }
 

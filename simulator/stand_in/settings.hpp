@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "simulator/checkers/checker_set.hpp"
+#include "simulator/state/finding.hpp"
 
 namespace convladder::stand_in {
 

@@ -73,9 +73,9 @@ struct RunTotals {
   std::vector<InstructionCounters> counters;  ///< by instruction, without those counted with their basic block
   std::vector<CachedRange> ranges;            ///< by instruction
   LanePatterns patterns;
-  std::vector<KnownPattern> known_patterns;    ///< by instruction
-  std::vector<KnownPattern> patterns_abreast;  ///< by instruction and warp of a block, for warps abreast
-  std::vector<std::uint64_t> block_warps;      ///< by basic block: entries by a warp
+  std::vector<KnownPattern> known_patterns;        ///< by instruction
+  std::vector<KnownPattern> patterns_in_lockstep;  ///< by instruction and warp of a block, for warps in lockstep
+  std::vector<std::uint64_t> block_warps;          ///< by basic block: entries by a warp
   std::vector<std::uint64_t> block_lanes;
   std::uint64_t memory_changes = 0;             ///< counts changes of memory other than stores: see SpinWatch
   std::uint64_t looked_at_changes = 0;          ///< of memory, at the last look at limits
@@ -92,7 +92,7 @@ class BlockContext {
         ranges(totals.ranges),
         patterns(totals.patterns),
         known_patterns(totals.known_patterns),
-        patterns_abreast(totals.patterns_abreast),
+        patterns_in_lockstep(totals.patterns_in_lockstep),
         memory_changes(totals.memory_changes),
         printed(totals.printed) {}
 
@@ -112,7 +112,7 @@ class BlockContext {
   std::span<CachedRange> ranges;
   LanePatterns& patterns;
   std::span<KnownPattern> known_patterns;
-  std::vector<KnownPattern>& patterns_abreast;
+  std::vector<KnownPattern>& patterns_in_lockstep;
   std::uint64_t& memory_changes;
   std::string& printed;
   std::vector<PendingCopies> copies;     ///< by warp

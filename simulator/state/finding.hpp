@@ -1,9 +1,12 @@
-// The findings of a checker: one for each place in a kernel, with the number of times that it happened there.
+// The checkers and their findings: one for each place in a kernel, with the number of times that it happened there.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "devices/device.hpp"
 
@@ -16,9 +19,34 @@ enum class Checker {
   race,            ///< racecheck: accesses of two threads in no defined order, at least one of them a write
   synchronization  ///< synccheck: barriers that not all of their threads reach
 };
+inline constexpr std::array kCheckers = {Checker::memory, Checker::initialization, Checker::race,
+                                         Checker::synchronization};
 
 /// The name of a checker: "memcheck", "initcheck", "racecheck", "synccheck".
 std::string_view checker_name(Checker checker);
+
+/// The checkers that observe a launch.
+struct CheckerSet {
+  bool memory = false;
+  bool initialization = false;
+  bool race = false;
+  bool synchronization = false;
+
+  static CheckerSet all() { return {true, true, true, true}; }
+  bool any() const { return memory || initialization || race || synchronization; }
+  bool has(Checker checker) const;
+};
+
+/// The words for the checkers in options and settings, in the order of Checker.
+inline constexpr std::array<std::pair<const char*, bool CheckerSet::*>, 4> kCheckerWords = {
+    {{"memory", &CheckerSet::memory},
+     {"initialization", &CheckerSet::initialization},
+     {"race", &CheckerSet::race},
+     {"synchronization", &CheckerSet::synchronization}}};
+
+inline bool CheckerSet::has(Checker checker) const {
+  return this->*kCheckerWords[static_cast<std::size_t>(checker)].second;
+}
 
 struct Finding {
   Checker checker = Checker::memory;

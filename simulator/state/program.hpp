@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -12,10 +13,24 @@
 #include "simulator/ptx/linking.hpp"
 #include "simulator/ptx/module.hpp"
 #include "simulator/state/operation.hpp"
-#include "simulator/state/tensor_cores.hpp"
-#include "simulator/state/warps_abreast.hpp"
+#include "simulator/state/warps_in_lockstep.hpp"
 
 namespace convladder::simulated {
+
+/// The ways of adding the products of mma and wgmma. `rounding` adds one after the other, in ascending order of k, and
+/// rounds each sum to float32. The others do what these GPUs do, as far as it is known:
+/// instructions/matrix/tensor_sum.hpp.
+enum class TensorCores : std::uint8_t { rounding, a100, h100 };
+
+inline constexpr const char* kTensorCoreNames[] = {"rounding", "a100", "h100"};
+
+/// Finds a value by its name in `kTensorCoreNames`.
+inline std::optional<TensorCores> find_tensor_cores(std::string_view name) {
+  for (const TensorCores one : {TensorCores::rounding, TensorCores::a100, TensorCores::h100}) {
+    if (name == kTensorCoreNames[static_cast<int>(one)]) return one;
+  }
+  return std::nullopt;
+}
 
 /// A basic block, in terms of operations instead of instructions.
 struct ProgramBlock {
@@ -88,9 +103,9 @@ struct Program {
   std::vector<std::vector<int>> branch_tables;  ///< operations, by Operation::detail of `brx`
   std::optional<Slot> local_base;               ///< where the local variables of a frame begin, one value per lane
   std::vector<Operation> operations;
-  std::vector<AbreastHandler> abreast;  ///< by operation, for several warps; none: each warp does it alone
-  bool may_run_abreast = false;         ///< its warps meet only at barriers, so that their order does not matter
-  std::vector<Slot> operand_lists;      ///< operands of operations that have more than an Operation holds
+  std::vector<LockstepHandler> lockstep;  ///< by operation, for several warps; none: each warp does it alone
+  bool may_run_in_lockstep = false;       ///< its warps meet only at barriers, so that their order does not matter
+  std::vector<Slot> operand_lists;        ///< operands of operations that have more than an Operation holds
   std::vector<ProgramBlock> blocks;
   std::vector<int> block_of_operation;
   std::uint32_t register_bytes = 0;                             ///< per warp and frame: the kernel's or that of a call

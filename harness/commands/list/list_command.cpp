@@ -2,15 +2,24 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <string>
+#include <string_view>
+#include <vector>
 
+#include "datasets/catalogue.hpp"
 #include "harness/commands/command.hpp"
 #include "harness/commands/list/topics.hpp"
 #include "harness/commands/option_checks.hpp"
 #include "harness/commands/printed.hpp"
+#include "harness/measure/machine/build_information.hpp"
+#include "harness/measure/machine/environment.hpp"
 #include "harness/measure/plan/arguments.hpp"
+#include "harness/measure/records/listing.hpp"
+#include "simulator/counters/metrics.hpp"
 #include "support/errors.hpp"
 #include "support/printable.hpp"
+#include "support/text_table.hpp"
 
 namespace convladder {
 namespace {
@@ -38,6 +47,37 @@ struct ListArguments {
   LaunchesOf of;
   Printed printed;
 };
+
+/// Several metrics share a note: each is printed once, below, and named by its number.
+std::string metrics_text() {
+  std::string text;
+  std::vector<std::string_view> notes;
+  text += "metrics of the simulated device, by Nsight Compute's names; [n] is a note below\n";
+  for (const simulated::Metric& metric : simulated::metrics()) {
+    auto note = std::ranges::find(notes, metric.note);
+    if (note == notes.end()) note = notes.insert(note, metric.note);
+    text += fmt::format("\n  {}\n", metric.name);
+    text +=
+        hanging("    ", fmt::format("{}, in {}{}: {} [{}]", metric.title, metric.unit,
+                                    metric.modelled ? " (modelled)" : "", metric.definition, note - notes.begin() + 1));
+  }
+  text += "\nnotes\n";
+  for (std::size_t i = 0; i < notes.size(); ++i) text += hanging(fmt::format("  [{}] ", i + 1), std::string(notes[i]));
+  return text;
+}
+
+/// Program, host, processor, devices and libraries, as the record of a run would hold them, and what is missing.
+std::string machine_text() {
+  std::string text = environment_text();
+  if (*build::cuda_compiler == '\0') {
+    text += "not in this build: the cuda family (configuration found neither nvcc nor clang)\n";
+  }
+  const auto cached = find_cached_folder();
+  text += fmt::format(
+      "images on this machine\n  {}\n",
+      cached ? cached->string() : "only the built-in synthetic set; scripts/fetch_datasets.sh downloads more");
+  return text;
+}
 
 void add_list_options(CLI::App& list, ListArguments& a) {
   const char* const what = "What";
@@ -83,8 +123,9 @@ int list_command(ListArguments& a, const CommandLine& /*command_line*/) {
   }
   check_printed(a.printed);
   const std::string& format = a.printed.format;
-  print_as(a.printed, a.metrics           ? metrics_listing(format)
-                      : a.machine         ? machine_listing(format)
+  const bool json = format == "json";
+  print_as(a.printed, a.metrics           ? (json ? metrics_json_text() : metrics_text())
+                      : a.machine         ? (json ? environment_json_text() : machine_text())
                       : a.launches        ? launches_listing(a.of, format)
                       : published         ? published_listing(a.published, format, a.layout)
                       : !a.ladder.empty() ? ladder_listing(a.ladder, format)

@@ -12,11 +12,6 @@ std::string variants_listing(const std::string& format);
 /// Dimensions, sizes and stages of a folder, without compiling anything, or of a problem by its name; text or json.
 /// Throws UserError.
 std::string ladder_listing(const std::string& word, const std::string& format);
-/// The simulated device's metrics: title, Nsight Compute's name, unit, definition and note of each; text or json.
-std::string metrics_listing(const std::string& format);
-/// Program, host, processor, devices and libraries, as the record of a run would hold them, and what is missing; text
-/// or json.
-std::string machine_listing(const std::string& format);
 
 /// How the profiles in published figures are printed.
 struct PublishedLayout {

@@ -70,6 +70,14 @@ ReadTensor OpenCase::tensors() const {
   };
 }
 
+ordered_json stage_hello(const StageToLoad& stage) {
+  return {{"family", stage.family}, {"variant", stage.variant}, {"library", stage.library}, {"choice", stage.choice}};
+}
+
+StageToLoad read_stage_hello(const ordered_json& hello) {
+  return {hello.at("family"), hello.at("variant"), hello.at("library"), hello.at("choice")};
+}
+
 std::unique_ptr<SharedMemory> output_window(std::size_t bytes) {
   return std::make_unique<SharedMemory>(std::max(kWindowBytes, bytes));
 }
@@ -94,7 +102,7 @@ OpenCase start_case_process(const PlannedCase& planned, const Workload& workload
   if (!planned.variant.problem->is_default()) hello["problem"] = planned.variant.problem->name();
   Trust trust = Trust::own;
   if (const FolderVariant* const stage = planned.variant.variant->compiled_stage()) {
-    hello.update(stage_hello(*stage));
+    hello.update(stage_hello(stage_to_load(*stage)));
     hello["beside"] = runs_beside(*stage);
     if (!runs_beside(*stage)) trust = Trust::foreign;
   }
@@ -131,7 +139,7 @@ int serve_case(int socket_descriptor, int workload_descriptor, int window_descri
     const Problem* const problem = find_problem(hello.value("problem", std::string(kDefaultProblem)));
     if (problem == nullptr) return nullptr;
     if (const auto* const folder = dynamic_cast<const FolderProblem*>(problem)) {
-      stage = served_stage(*folder, hello);
+      stage = served_stage(*folder, read_stage_hello(hello));
       confine_stage(*stage, hello);
       return case_here({hello.at("id").get<std::string>(),
                         {info_of(*stage, {}), problem, stage.get()},
@@ -142,7 +150,7 @@ int serve_case(int socket_descriptor, int workload_descriptor, int window_descri
                        workload, window);
     }
     if (hello.contains("library")) {
-      outside = served_outside_stage(hello);
+      outside = served_outside_stage(read_stage_hello(hello));
       confine_stage(outside->stage(), hello);
       return case_here({hello.at("id").get<std::string>(),
                         {info_of(outside->stage(), {}), problem, outside.get()},

@@ -10,6 +10,7 @@
 #include "harness/measure/cases/workload.hpp"
 #include "harness/measure/isolation/child_process.hpp"
 #include "harness/measure/isolation/shared_memory.hpp"
+#include "harness/measure/ladders/opened_ladder.hpp"
 #include "harness/measure/plan/plan.hpp"
 
 namespace convladder {
@@ -34,6 +35,10 @@ struct OpenCase {
   /// The size of the window in float32 elements.
   std::int64_t window_elements() const { return static_cast<std::int64_t>(window->bytes() / sizeof(float)); }
 };
+
+/// A compiled stage in the hello of its process.
+nlohmann::ordered_json stage_hello(const StageToLoad& stage);
+StageToLoad read_stage_hello(const nlohmann::ordered_json& hello);
 
 /// Memory for outputs: what the caches hold for both sides, and at least `bytes`.
 std::unique_ptr<SharedMemory> output_window(std::size_t bytes);

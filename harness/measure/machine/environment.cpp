@@ -134,6 +134,14 @@ ordered_json devices() {
   return list;
 }
 
+ordered_json ptx() {
+  ordered_json list = ordered_json::array();
+  for (const PtxIdentity& one : ptx_identities()) {
+    list.push_back({{"compiler", one.compiler}, {"version", one.version}, {"sha256", one.sha256}});
+  }
+  return list;
+}
+
 ordered_json libraries() {
   ordered_json versions = {
       {"Google Benchmark", build::benchmark_version},
@@ -158,6 +166,14 @@ ordered_json library_files() {
   return files;
 }
 
+std::string object_text(const std::string& title, const ordered_json& object) {
+  std::string text = title + '\n';
+  for (const auto& [name, value] : object.items()) {
+    text += fmt::format("  {:<22} {}\n", name, value.is_string() ? value.get<std::string>() : value.dump());
+  }
+  return text;
+}
+
 }  // namespace
 
 ordered_json program_json() {
@@ -171,7 +187,7 @@ ordered_json program_json() {
           {"cpu_variant_flags", build::cpu_variant_flags},
           {"cuda_compiler", text_or_null(build::cuda_compiler)},
           {"cuda_architectures", text_or_null(build::cuda_architectures)},
-          {"ptx", ptx_json()},
+          {"ptx", ptx()},
           {"sanitized", build::sanitized}};
 }
 
@@ -212,6 +228,27 @@ ordered_json machine_kind(const ordered_json& machine) {
 ordered_json environment_json() {
   return {{"program", program_json()}, {"host", host()},           {"cpu", cpu()},
           {"devices", devices()},      {"libraries", libraries()}, {"library_files", library_files()}};
+}
+
+std::string environment_json_text() { return json_text(environment_json()); }
+
+std::string environment_text() {
+  const ordered_json environment = environment_json();
+  std::string text;
+  for (const char* part : {"program", "host", "cpu"}) text += object_text(part, environment.at(part));
+  text += "libraries\n";
+  const ordered_json& files = environment.at("library_files");
+  for (const auto& [name, version] : environment.at("libraries").items()) {
+    const std::string file = files.value(name, "");
+    text += fmt::format("  {:<22} {}{}\n", name, version.get<std::string>(), file.empty() ? "" : ", " + file);
+  }
+  for (const ordered_json& device : environment.at("devices")) {
+    text += object_text(fmt::format("device {}", device.at("kind").get<std::string>()), device.at("facts"));
+    for (const char* const remark : {"unavailable", "warning"}) {
+      if (!device.at(remark).is_null()) text += fmt::format("  {}\n", device.at(remark).get<std::string>());
+    }
+  }
+  return text;
 }
 
 std::string host_name() {

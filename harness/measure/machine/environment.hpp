@@ -8,6 +8,9 @@ namespace convladder {
 
 /// `context.program`, `.host`, `.cpu`, `.devices` and `.libraries` of the record.
 nlohmann::ordered_json environment_json();
+/// These facts as JSON on several lines, and as lines for people.
+std::string environment_json_text();
+std::string environment_text();
 
 /// `context.program` alone.
 nlohmann::ordered_json program_json();

@@ -12,7 +12,7 @@
 #include "harness/measure/networks/network_summary.hpp"
 #include "harness/measure/plan/arguments.hpp"
 #include "harness/measure/plan/options_json.hpp"
-#include "harness/measure/profile/program_time.hpp"
+#include "harness/measure/profile/profile_json.hpp"
 #include "harness/measure/records/case_json.hpp"
 #include "harness/measure/records/published.hpp"
 #include "harness/measure/records/recorded_run.hpp"

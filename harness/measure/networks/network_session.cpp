@@ -15,7 +15,7 @@
 #include "harness/measure/isolation/served_process.hpp"
 #include "harness/measure/ladders/outside_stage.hpp"
 #include "harness/measure/plan/arguments.hpp"
-#include "harness/measure/profile/program_time.hpp"
+#include "harness/measure/profile/profile_json.hpp"
 #include "harness/measure/verification/changed_input.hpp"
 #include "network/layer_operators.hpp"
 #include "support/json_text.hpp"
@@ -68,7 +68,7 @@ ordered_json choice_json(const NetworkCase& planned) {
     convolutions.push_back({layer, registered.info.name});
   }
   ordered_json outside = ordered_json::array();
-  for (const FolderVariant* const stage : stages_of(planned)) outside.push_back(stage_hello(*stage));
+  for (const FolderVariant* const stage : stages_of(planned)) outside.push_back(stage_hello(stage_to_load(*stage)));
   ordered_json operators = ordered_json::array();
   for (const auto& [type, registered] : planned.choice.operators) {
     operators.push_back({type, registered.info.name});
@@ -86,7 +86,7 @@ NetworkChoice choice_from_json(const ordered_json& json) {
   NetworkChoice choice{.family = json.at("family"), .convolutions = {}, .operators = {}};
   std::map<std::string, ProblemVariant> outside;
   for (const ordered_json& hello : json.at("outside")) {
-    const OutsideStage& stage = *kept.emplace_back(served_outside_stage(hello));
+    const OutsideStage& stage = *kept.emplace_back(served_outside_stage(read_stage_hello(hello)));
     outside[stage.stage().source().name] = {info_of(stage.stage(), {}), &convolution_problem(), &stage};
   }
   for (const ordered_json& pair : json.at("convolutions")) {

@@ -8,7 +8,7 @@
 #include <map>
 
 #include "harness/measure/plan/arguments.hpp"
-#include "harness/measure/profile/program_time.hpp"
+#include "harness/measure/profile/profile_json.hpp"
 #include "harness/measure/records/published.hpp"
 #include "harness/measure/statistics/statistics.hpp"
 #include "network/network_runner.hpp"

@@ -6,18 +6,13 @@
 #include <array>
 #include <cmath>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <tuple>
 #include <utility>
 
 #include "harness/measure/statistics/statistics.hpp"
-#include "support/json_place.hpp"
-#include "support/json_text.hpp"
 
 namespace convladder {
-
-using nlohmann::ordered_json;
 
 namespace {
 
@@ -61,31 +56,6 @@ ProfileGroup make_group(const std::string& name, const std::map<std::string, std
   return group;
 }
 
-/// The fields of a row that are numbers and may be unknown, by their names in JSON.
-constexpr std::array<std::pair<const char*, std::optional<double> ProfileRow::*>, 7> kTimes = {
-    {{"time_percent", &ProfileRow::time_percent},
-     {"total_ns", &ProfileRow::total_ns},
-     {"avg_ns", &ProfileRow::average_ns},
-     {"med_ns", &ProfileRow::median_ns},
-     {"min_ns", &ProfileRow::minimum_ns},
-     {"max_ns", &ProfileRow::maximum_ns},
-     {"stddev_ns", &ProfileRow::standard_deviation_ns}}};
-
-ordered_json row_json(const ProfileRow& row) {
-  ordered_json json = {{"time_percent", nullptr}, {"total_ns", nullptr}, {"calls", or_null(row.calls)}};
-  for (const auto& [field, member] : kTimes) json[field] = or_null(row.*member);
-  json["name"] = row.name;
-  return json;
-}
-
-ProfileRow read_row(const JsonPlace& place) {
-  ProfileRow row;
-  row.name = place.at("name").text();
-  for (const auto& [field, member] : kTimes) row.*member = place.at(field).number_or_none(kNotNegative);
-  if (place.has("calls")) row.calls = place.at("calls").whole<std::uint64_t>();
-  return row;
-}
-
 }  // namespace
 
 ProfileTable make_profile(std::span<const Activity> activities) {
@@ -104,42 +74,17 @@ ProfileTable cut_profile(const ProfileTable& table, double percent) {
   if (percent >= 100) return result;
   for (ProfileGroup& group : result.groups) {
     double cumulative = 0;
-    std::size_t kept = 0;
-    while (kept < group.rows.size() && group.rows[kept].time_percent && cumulative < percent) {
-      cumulative += *group.rows[kept++].time_percent;
+    std::size_t shown = 0;
+    while (shown < group.rows.size() && group.rows[shown].time_percent && cumulative < percent) {
+      cumulative += *group.rows[shown++].time_percent;
     }
-    const auto rest = std::span(group.rows).subspan(kept);
+    const auto rest = std::span(group.rows).subspan(shown);
     if (std::ranges::any_of(rest, [](const ProfileRow& row) { return !row.time_percent; })) continue;
     group.cut_rows += rest.size();
     for (const ProfileRow& row : rest) group.cut_percent += *row.time_percent;
-    group.rows.resize(kept);
+    group.rows.resize(shown);
   }
   return result;
-}
-
-ordered_json profile_to_json(const ProfileTable& table) {
-  ordered_json groups = ordered_json::array();
-  for (const ProfileGroup& group : table.groups) {
-    ordered_json rows = ordered_json::array();
-    for (const ProfileRow& row : group.rows) rows.push_back(row_json(row));
-    groups.push_back({{"group", group.name},
-                      {"rows", std::move(rows)},
-                      {"cut_rows", group.cut_rows},
-                      {"cut_time_percent", group.cut_percent}});
-  }
-  return {{"unit", "ns"}, {"groups", std::move(groups)}};
-}
-
-ProfileTable read_profile(const JsonPlace& place) {
-  ProfileTable table;
-  for (const JsonPlace& one : place.at("groups").list()) {
-    ProfileGroup& group = table.groups.emplace_back();
-    group.name = one.at("group").text();
-    for (const JsonPlace& row : one.at("rows").list()) group.rows.push_back(read_row(row));
-    if (one.has("cut_rows")) group.cut_rows = one.at("cut_rows").whole<std::size_t>();
-    group.cut_percent = one.at("cut_time_percent").number_or_none().value_or(0);
-  }
-  return table;
 }
 
 }  // namespace convladder

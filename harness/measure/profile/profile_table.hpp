@@ -2,21 +2,19 @@
 //
 //   const ProfileTable table = make_profile(device.stop_activities());
 //   fmt::print("{}", profile_text(table, {.layout = ProfileLayout::nvprof}));  // profile_text.hpp
-//   record["profile"] = profile_to_json(table);
+//   record["profile"] = profile_to_json(table);                                        // profile_json.hpp
 //
 // A published table may have fewer values than ours; missing values are empty here and printed as blanks.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "devices/device.hpp"
-#include "support/json_place.hpp"
 
 namespace convladder {
 
@@ -58,12 +56,5 @@ ProfileTable make_profile(std::span<const Activity> activities);
 /// The table with the rows of each group until their shares add up to at least `percent` (above 0); the rows left out
 /// are counted in the group. At 100 and above, and from a row without a share on, nothing is left out.
 ProfileTable cut_profile(const ProfileTable& table, double percent);
-
-/// {"unit": "ns", "groups": [{"group", "rows": [{"time_percent", "total_ns", "calls", "avg_ns", "med_ns", "min_ns",
-/// "max_ns", "stddev_ns", "name"}], "cut_rows", "cut_time_percent"}]}; null for unknown values.
-nlohmann::ordered_json profile_to_json(const ProfileTable& table);
-
-/// Reads the JSON of `profile_to_json`. A missing field is not known. Throws UserError.
-ProfileTable read_profile(const JsonPlace& place);
 
 }  // namespace convladder

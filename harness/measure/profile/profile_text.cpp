@@ -5,10 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
+#include "harness/measure/profile/profile_json.hpp"
 #include "support/errors.hpp"
-#include "support/json_text.hpp"
 #include "support/nearest_name.hpp"
 #include "support/text_table.hpp"
 
@@ -244,11 +243,23 @@ ProfileEncoding parse_profile_encoding(const std::string& flag, const std::strin
 
 std::string profile_text(const ProfileTable& table, const ProfileFormat& format) {
   const ProfileTable shown = cut_profile(table, format.cut_percent);
-  if (format.encoding == ProfileEncoding::json) {
-    return json_text(profile_to_json(shown));
-  }
   if (format.layout == ProfileLayout::nsys) return nsys_text(shown, format);
   return format.encoding == ProfileEncoding::csv ? nvprof_csv(shown) : nvprof_text(shown, format.full_names);
+}
+
+std::string profiles_text(const std::vector<TitledProfile>& profiles, const ProfileFormat& format) {
+  if (format.encoding == ProfileEncoding::json) return profiles_json(profiles, format.cut_percent);
+  const bool is_text = format.encoding == ProfileEncoding::text;
+  std::string text;
+  for (const TitledProfile& profile : profiles) {
+    if (is_text) {
+      text +=
+          fmt::format("{}, {}\n", profile.id, profile.predicted ? "predicted, but host phases measured" : "measured");
+    }
+    text += profile_text(profile.table, format);
+    if (is_text && profile.program) text += fmt::format("\n{}\n", program_time_text(*profile.program));
+  }
+  return text;
 }
 
 }  // namespace convladder

@@ -1,9 +1,12 @@
 // Profiles as nvprof and as Nsight Systems print them; as text, CSV and JSON.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "harness/measure/profile/profile_table.hpp"
+#include "harness/measure/profile/program_time.hpp"
 
 namespace convladder {
 
@@ -25,8 +28,19 @@ struct ProfileFormat {
 ProfileLayout parse_profile_layout(const std::string& flag, const std::string& text);
 ProfileEncoding parse_profile_encoding(const std::string& flag, const std::string& text);
 
-/// The whole table, ending in a newline. JSON is that of `profile_to_json`, the same for both layouts.
+/// The whole table as text or CSV, ending in a newline.
 std::string profile_text(const ProfileTable& table, const ProfileFormat& format);
+
+/// The table of a case.
+struct TitledProfile {
+  std::string id;
+  ProfileTable table;
+  std::optional<ProgramTime> program;
+  bool predicted = false;  ///< everything but the host phases comes from a virtual clock
+};
+/// All tables, each with its title and the program's time where they are text. JSON (profile_json.hpp) is the same for
+/// both layouts.
+std::string profiles_text(const std::vector<TitledProfile>& profiles, const ProfileFormat& format);
 
 /// Nanoseconds as nvprof writes them: "242ns", "1.5680us", "49.974ms", "1.87342s".
 std::string nvprof_time_text(double nanoseconds);

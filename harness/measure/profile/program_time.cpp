@@ -5,7 +5,6 @@
 
 #include <chrono>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 namespace convladder {
@@ -50,23 +49,6 @@ ProgramTime ProgramTimer::elapsed() const {
   time.system_seconds -= start_.system_seconds;
   time.elapsed_seconds -= start_.elapsed_seconds;
   return time;
-}
-
-nlohmann::ordered_json to_json(const ProgramTime& time) {
-  const std::optional<double> percent = time.cpu_percent();
-  return {{"kind", "measured"},
-          {"user_seconds", time.user_seconds},
-          {"system_seconds", time.system_seconds},
-          {"elapsed_seconds", time.elapsed_seconds},
-          {"cpu_percent", percent ? nlohmann::ordered_json(*percent) : nlohmann::ordered_json()},
-          {"max_resident_kilobytes", time.max_resident_kilobytes}};
-}
-
-ProgramTime read_program_time(const JsonPlace& place) {
-  return {.user_seconds = place.at("user_seconds").number(kNotNegative),
-          .system_seconds = place.at("system_seconds").number(kNotNegative),
-          .elapsed_seconds = place.at("elapsed_seconds").number(kNotNegative),
-          .max_resident_kilobytes = place.at("max_resident_kilobytes").whole<std::int64_t>()};
 }
 
 std::string program_time_text(const ProgramTime& time) {

@@ -2,11 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
-
-#include "support/json_place.hpp"
 
 namespace convladder {
 
@@ -31,11 +28,6 @@ class ProgramTimer {
  private:
   ProgramTime start_;
 };
-
-/// {"kind": "measured", "user_seconds", "system_seconds", "elapsed_seconds", "cpu_percent", "max_resident_kilobytes"}
-nlohmann::ordered_json to_json(const ProgramTime& time);
-/// Reads the JSON of `to_json`. Throws UserError.
-ProgramTime read_program_time(const JsonPlace& place);
 
 /// The usage in /usr/bin/time's layout: "0.30user 0.05system 0:13.10elapsed 2%CPU (0avgtext+0avgdata
 /// 5866708maxresident)k". The two averages are 0 there as well: Linux does not count them.

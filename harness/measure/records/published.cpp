@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "harness/measure/profile/profile_json.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
 #include "support/json_place.hpp"

@@ -1,18 +1,28 @@
 #include "harness/measure/simulation/check_cases.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
 #include <limits>
 #include <map>
+#include <new>
 
 #include "datasets/synthetic_images.hpp"
 #include "devices/cpu/all_cores.hpp"
+#include "devices/device_error.hpp"
 #include "devices/ptx_images.hpp"
 #include "harness/measure/cases/workload.hpp"
 #include "harness/measure/ladders/opened_ladder.hpp"
 #include "harness/measure/plan/plan.hpp"
 #include "harness/measure/simulation/stage_check.hpp"
+#include "support/text_table.hpp"
 
 namespace convladder {
 namespace {
+
+constexpr std::uint64_t kCheckSeed = 1;  // of images and weights
 
 /// Solves a problem and compares the output with the expected one. Throws DeviceError.
 Check solve(const Variant& variant, const ProblemData& data, const Expectation& expected, double tolerance,
@@ -54,6 +64,42 @@ Check solve(const Variant& variant, const ProblemData& data, const Expectation& 
     return found.data();
   };
   return expected.compare(read, std::numeric_limits<std::int32_t>::max(), {}, tolerance);
+}
+
+/// Adds a finding once: every launch of the kernel finds the same place, with real numbers and with small integers.
+void add_once(std::vector<simulated::Finding>& findings, simulated::Finding finding) {
+  const auto same = [&](const simulated::Finding& other) {
+    return other.checker == finding.checker && other.problem == finding.problem && other.kernel == finding.kernel &&
+           other.ptx_line == finding.ptx_line;
+  };
+  if (std::ranges::none_of(findings, same)) findings.push_back(std::move(finding));
+}
+
+/// Runs a case on a device of its own; `work` returns what was wrong with the results, empty if nothing was. Fills in
+/// status, reason and findings, each once, including those of memory that was not freed.
+void run_checked(CheckedCase& checked, const CheckSettings& settings,
+                 const std::function<std::string(simulated::SimulatedDevice&)>& work) {
+  simulated::SimulatedDeviceOptions options;
+  options.checkers = settings.checkers;
+  options.tensor_cores = settings.tensor_cores;
+  options.host_threads = 1;
+  options.with_caches = false;
+  options.ptx_compiler = checked.compiler;
+  simulated::SimulatedDevice device(options);
+  device.set_counting(false);
+  try {
+    checked.reason = work(device);
+    checked.status = checked.reason.empty() ? Status::ok : Status::incorrect;
+  } catch (const DeviceError& error) {
+    checked.status = Status::launch_failed;
+    checked.reason = error.what();
+  } catch (const std::bad_alloc&) {
+    checked.status = Status::launch_failed;
+    checked.reason = "out of memory";
+  }
+  for (simulated::Finding& finding : device.take_findings()) add_once(checked.findings, std::move(finding));
+  if (!settings.checkers.memory) return;
+  for (simulated::Finding& leak : device.leaks()) checked.findings.push_back(std::move(leak));
 }
 
 void check_variant(CheckedCase& checked, const PlannedCase& planned, const Workload& workload,
@@ -105,6 +151,20 @@ std::vector<CheckedCase> check_group(const CaseGroup& group, const CheckSettings
   }
   on_all_cores(cases.size(), [&](std::size_t index) { check_variant(cases[index], *plan[index], workload, settings); });
   return cases;
+}
+
+std::string case_lines(const CheckedCase& checked) {
+  const std::size_t found = checked.findings.size();
+  std::string line = fmt::format("  {:<58} {:<6} ", checked.id, checked.compiler);
+  if (checked.status == Status::ok) {
+    line += found == 0 ? "ok, nothing found" : "failed, " + plural(found, "finding");
+  } else {
+    line += fmt::format("{}", checked.status.value());
+    if (found > 0) line += ", " + plural(found, "finding");
+  }
+  if (!checked.reason.empty() && checked.was_run()) line += fmt::format("\n      {}", checked.reason);
+  for (const simulated::Finding& finding : checked.findings) line += fmt::format("\n      {}", to_text(finding));
+  return line;
 }
 
 }  // namespace convladder

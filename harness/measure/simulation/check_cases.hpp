@@ -1,15 +1,43 @@
-// Planned cases on the simulated device under its checkers.
+// The cases of `convladder check`: kernels from one compiler's PTX on the simulated device under its checkers.
 #pragma once
 
+#include <optional>
+#include <string>
 #include <vector>
 
+#include "harness/measure/isolation/status.hpp"
 #include "harness/measure/plan/plan.hpp"
-#include "harness/measure/simulation/checked_case.hpp"
+#include "simulator/device/simulated_device.hpp"
+#include "support/text_pattern.hpp"
 
 namespace convladder {
+
+struct CheckedCase {
+  std::string id;
+  std::string compiler;          ///< the compiler of the PTX: "nvcc" or "clang"
+  std::optional<Status> status;  ///< as for a case in a run; none before it is run
+  std::string reason;
+  std::vector<simulated::Finding> findings;
+  std::optional<double> largest_error = std::nullopt;  ///< |error| / magnitude of the result for real numbers
+  double tolerance = 0;                                ///< the largest `largest_error` that passes
+
+  bool was_run() const { return status && *status != Status::unsupported && *status != Status::skipped; }
+  bool passed() const { return (status == Status::ok || status == Status::unsupported) && findings.empty(); }
+};
+
+/// How cases are checked, and which.
+struct CheckSettings {
+  simulated::CheckerSet checkers;
+  simulated::TensorCores tensor_cores = simulated::TensorCores::rounding;
+  TextPattern ids;       ///< of the cases that are selected
+  bool dry_run = false;  ///< cases are named but not run
+};
 
 /// Checks all cases of a group that the settings select, from every compiler's PTX, on all cores; libraries, which have
 /// no PTX, are left out.
 std::vector<CheckedCase> check_group(const CaseGroup& group, const CheckSettings& settings);
+
+/// The case as text: a line, and one for each finding and for the reason of a case that was run.
+std::string case_lines(const CheckedCase& checked);
 
 }  // namespace convladder

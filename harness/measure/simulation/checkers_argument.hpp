@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "simulator/checkers/checker_set.hpp"
+#include "simulator/state/finding.hpp"
 
 namespace convladder {
 

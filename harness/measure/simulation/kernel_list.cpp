@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "devices/kernel_resources.hpp"
@@ -16,8 +15,6 @@
 #include "support/text_table.hpp"
 
 namespace convladder {
-
-using nlohmann::ordered_json;
 
 namespace {
 
@@ -41,20 +38,27 @@ std::string_view space_name(ptx::Space space) {
   }
 }
 
-std::vector<const ptx::Kernel*> listed_kernels(const ptx::Module& module, const ptx::Kernel* only) {
-  std::vector<const ptx::Kernel*> kernels;
-  for (const ptx::Kernel& kernel : module.kernels) {
-    if (only == nullptr || only == &kernel) kernels.push_back(&kernel);
-  }
-  return kernels;
+ListedKernel listed_kernel(const ptx::Module& module, const ptx::Kernel& kernel) {
+  ListedKernel listed{.name = kernel.name,
+                      .display_name = display_name(kernel.name),
+                      .refusals = simulated::refusals(module, kernel),
+                      .instructions = {},
+                      .shared_bytes = variable_bytes(module, kernel, ptx::Space::shared),
+                      .has_dynamic_shared_memory = has_dynamic_shared_memory(module),
+                      .local_bytes = variable_bytes(module, kernel, ptx::Space::local),
+                      .max_threads_per_block = kernel.max_threads_per_block,
+                      .parameters = {}};
+  if (!kernel.refusal) listed.instructions = kernel.instructions.size();
+  for (const ptx::Symbol& one : kernel.parameters) listed.parameters.push_back({one.name, one.bytes, one.alignment});
+  return listed;
 }
 
-std::string parameter_lines(const ptx::Kernel& kernel) {
+std::string parameter_lines(const ListedKernel& kernel) {
   std::string lines;
   for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
-    const ptx::Symbol& parameter = kernel.parameters[i];
+    const ListedParameter& parameter = kernel.parameters[i];
     const std::string prefix = kernel.name + '_';
-    const bool is_mangled = display_name(kernel.name) != kernel.name && parameter.name.starts_with(prefix);
+    const bool is_mangled = kernel.display_name != kernel.name && parameter.name.starts_with(prefix);
     lines +=
         fmt::format("  {:>2}  {:<40} {:>6} bytes\n", i,
                     printable(is_mangled ? parameter.name.substr(prefix.size()) : parameter.name), parameter.bytes);
@@ -62,13 +66,11 @@ std::string parameter_lines(const ptx::Kernel& kernel) {
   return lines;
 }
 
-std::string resource_line(const ptx::Module& module, const ptx::Kernel& kernel) {
-  std::string line = fmt::format("  {}, {} bytes of shared memory", plural(kernel.instructions.size(), "instruction"),
-                                 variable_bytes(module, kernel, ptx::Space::shared));
-  if (has_dynamic_shared_memory(module)) line += " and what --shared adds";
-  if (const std::uint64_t local = variable_bytes(module, kernel, ptx::Space::local); local > 0) {
-    line += fmt::format(", {} bytes of local memory per thread", local);
-  }
+std::string resource_line(const ListedKernel& kernel) {
+  std::string line =
+      fmt::format("  {}, {} bytes of shared memory", plural(*kernel.instructions, "instruction"), kernel.shared_bytes);
+  if (kernel.has_dynamic_shared_memory) line += " and what --shared adds";
+  if (kernel.local_bytes > 0) line += fmt::format(", {} bytes of local memory per thread", kernel.local_bytes);
   if (kernel.max_threads_per_block > 0)
     line += fmt::format(", at most {} threads per block", kernel.max_threads_per_block);
   return line + '\n';
@@ -76,8 +78,6 @@ std::string resource_line(const ptx::Module& module, const ptx::Kernel& kernel) 
 
 }  // namespace
 
-/// Bytes of the variables in that space that the kernel has itself or shares with others in its file; dynamic ones
-/// count 0.
 std::uint64_t variable_bytes(const ptx::Module& module, const ptx::Kernel& kernel, ptx::Space space) {
   std::uint64_t bytes = 0;
   for (const auto* const symbols : {&kernel.symbols, &module.symbols}) {
@@ -132,83 +132,50 @@ const ptx::Symbol& find_variable(const ptx::Module& module, const std::string& n
   return *find_known("variable", name, variables, shown, before);
 }
 
-std::string kernel_list_text(const ptx::Module& module, const ptx::Kernel* only) {
+KernelList list_kernels(const ptx::Module& module, const ptx::Kernel* only) {
+  KernelList list{module.file, module.version, module.target, {}, {}, {}};
+  for (const ptx::Symbol* const one : host_variables(module)) {
+    list.variables.push_back({one->name, display_name(one->name), space_name(one->space), one->bytes});
+  }
+  for (const ptx::Symbol& one : module.symbols) {
+    if (!one.opaque_type.empty()) list.references.push_back({one.name, display_name(one.name), one.opaque_type});
+  }
+  for (const ptx::Kernel& kernel : module.kernels) {
+    if (only == nullptr || only == &kernel) list.kernels.push_back(listed_kernel(module, kernel));
+  }
+  return list;
+}
+
+std::string kernel_list_text(const KernelList& list) {
   std::string kernels;
   std::size_t refused = 0;
-  const std::vector<const ptx::Kernel*> listed = listed_kernels(module, only);
-  for (const ptx::Kernel* const kernel : listed) {
-    const std::string name = display_name(kernel->name);
-    kernels += fmt::format("\n{}\n", printable(name));
-    const auto has_name = [&name](const ptx::Kernel* other) { return display_name(other->name) == name; };
+  for (const ListedKernel& kernel : list.kernels) {
+    kernels += fmt::format("\n{}\n", printable(kernel.display_name));
     // Where two kernels have the same name, --entry takes the name as it was written.
-    if (std::ranges::count_if(listed, has_name) > 1) kernels += fmt::format("  {}\n", printable(kernel->name));
-    const std::vector<ptx::Refusal> refusals = simulated::refusals(module, *kernel);
-    if (!refusals.empty()) {
+    if (std::ranges::count(list.kernels, kernel.display_name, &ListedKernel::display_name) > 1) {
+      kernels += fmt::format("  {}\n", printable(kernel.name));
+    }
+    if (!kernel.refusals.empty()) {
       ++refused;
       kernels += "  cannot be run here:\n";
-      for (const ptx::Refusal& refusal : refusals) {
+      for (const ptx::Refusal& refusal : kernel.refusals) {
         kernels += hanging(fmt::format("    line {}: ", refusal.position.line), printable(refusal.what));
       }
     }
-    if (!kernel->refusal) kernels += resource_line(module, *kernel);  // not all of a refused kernel was read
-    kernels += parameter_lines(*kernel);
+    if (kernel.instructions) kernels += resource_line(kernel);
+    kernels += parameter_lines(kernel);
   }
-  std::string text = fmt::format("{}: PTX {} for {}, {}", printable(module.file), printable(module.version),
-                                 printable(module.target), plural(listed.size(), "kernel"));
+  std::string text = fmt::format("{}: PTX {} for {}, {}", printable(list.file), printable(list.ptx_version),
+                                 printable(list.target), plural(list.kernels.size(), "kernel"));
   if (refused > 0) text += fmt::format(", of which {} cannot be run here", refused);
   text += '\n';
-  for (const ptx::Symbol* const variable : host_variables(module)) {
-    text += fmt::format("  {:<44} {:>6} bytes of {} memory\n", printable(display_name(variable->name)), variable->bytes,
-                        space_name(variable->space));
+  for (const ListedVariable& one : list.variables) {
+    text += fmt::format("  {:<44} {:>6} bytes of {} memory\n", printable(one.display_name), one.bytes, one.space);
   }
-  for (const ptx::Symbol& symbol : module.symbols) {
-    if (symbol.opaque_type.empty()) continue;
-    text += fmt::format("  {:<44} .{}\n", printable(display_name(symbol.name)), symbol.opaque_type);
+  for (const ListedReference& one : list.references) {
+    text += fmt::format("  {:<44} .{}\n", printable(one.display_name), one.type);
   }
   return text + kernels;
-}
-
-ordered_json kernel_list_json(const ptx::Module& module, const ptx::Kernel* only) {
-  ordered_json variables = ordered_json::array();
-  for (const ptx::Symbol* const variable : host_variables(module)) {
-    variables.push_back({{"name", variable->name},
-                         {"display_name", display_name(variable->name)},
-                         {"space", space_name(variable->space)},
-                         {"bytes", variable->bytes}});
-  }
-  ordered_json references = ordered_json::array();
-  for (const ptx::Symbol& symbol : module.symbols) {
-    if (symbol.opaque_type.empty()) continue;
-    references.push_back(
-        {{"name", symbol.name}, {"display_name", display_name(symbol.name)}, {"type", symbol.opaque_type}});
-  }
-  ordered_json kernels = ordered_json::array();
-  for (const ptx::Kernel* const kernel : listed_kernels(module, only)) {
-    ordered_json refusals = ordered_json::array();
-    for (const ptx::Refusal& refusal : simulated::refusals(module, *kernel)) {
-      refusals.push_back(
-          {{"line", refusal.position.line}, {"column", refusal.position.column}, {"what", refusal.what}});
-    }
-    ordered_json parameters = ordered_json::array();
-    for (const ptx::Symbol& parameter : kernel->parameters) {
-      parameters.push_back({{"name", parameter.name}, {"bytes", parameter.bytes}, {"alignment", parameter.alignment}});
-    }
-    kernels.push_back({{"name", kernel->name},
-                       {"display_name", display_name(kernel->name)},
-                       {"refusals", std::move(refusals)},
-                       {"instructions", kernel->refusal ? ordered_json() : ordered_json(kernel->instructions.size())},
-                       {"shared_bytes", variable_bytes(module, *kernel, ptx::Space::shared)},
-                       {"has_dynamic_shared_memory", has_dynamic_shared_memory(module)},
-                       {"local_bytes", variable_bytes(module, *kernel, ptx::Space::local)},
-                       {"max_threads_per_block", kernel->max_threads_per_block},
-                       {"parameters", std::move(parameters)}});
-  }
-  return {{"file", module.file},
-          {"ptx_version", module.version},
-          {"target", module.target},
-          {"variables", std::move(variables)},
-          {"references", std::move(references)},
-          {"kernels", std::move(kernels)}};
 }
 
 }  // namespace convladder

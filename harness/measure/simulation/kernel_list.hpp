@@ -2,9 +2,11 @@
 // its variables.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "simulator/ptx/module.hpp"
@@ -24,9 +26,51 @@ std::vector<const ptx::Symbol*> host_variables(const ptx::Module& module);
 /// The variable of that name, in the source or in the PTX. Throws UserError whose text begins with `before`.
 const ptx::Symbol& find_variable(const ptx::Module& module, const std::string& name, const std::string& before);
 
-/// The contents of a PTX file as text. Those of one kernel if `only` is not null.
-std::string kernel_list_text(const ptx::Module& module, const ptx::Kernel* only = nullptr);
-/// The contents of a PTX file as JSON, in more detail than `kernel_list_text`.
-nlohmann::ordered_json kernel_list_json(const ptx::Module& module, const ptx::Kernel* only = nullptr);
+struct ListedParameter {
+  std::string name;
+  std::uint64_t bytes = 0;
+  int alignment = 1;
+};
+
+/// Names are those in the PTX; `display_name` is the name as written in the source.
+struct ListedKernel {
+  std::string name;
+  std::string display_name;
+  std::vector<ptx::Refusal> refusals;
+  std::optional<std::size_t> instructions;  ///< none: not all of a refused kernel was read
+  std::uint64_t shared_bytes = 0;
+  bool has_dynamic_shared_memory = false;
+  std::uint64_t local_bytes = 0;  ///< per thread
+  int max_threads_per_block = 0;
+  std::vector<ListedParameter> parameters;
+};
+
+struct ListedVariable {
+  std::string name;
+  std::string display_name;
+  std::string_view space;  ///< "global"
+  std::uint64_t bytes = 0;
+};
+
+/// A texture or a surface of the file.
+struct ListedReference {
+  std::string name;
+  std::string display_name;
+  std::string type;  ///< "texref"
+};
+
+struct KernelList {
+  std::string file;
+  std::string ptx_version;
+  std::string target;
+  std::vector<ListedVariable> variables;
+  std::vector<ListedReference> references;
+  std::vector<ListedKernel> kernels;
+};
+
+/// The contents of a PTX file, with all kernels or `only` one.
+KernelList list_kernels(const ptx::Module& module, const ptx::Kernel* only = nullptr);
+/// The list as text, with less than JSON has.
+std::string kernel_list_text(const KernelList& list);
 
 }  // namespace convladder

@@ -1,39 +1,50 @@
-// The stand-in's observations of a program and of the processes that it started: as one JSON document, and as text.
+// The stand-in's observations of a program and of the processes that it started, and their report for people.
 #pragma once
 
-#include <cstdint>
-#include <nlohmann/json.hpp>
+#include <cstddef>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "harness/measure/simulation/program_run.hpp"
+#include "simulator/stand_in/report/process_report.hpp"
 #include "simulator/stand_in/settings.hpp"
 
 namespace convladder {
 
-/// Figures of this run on this machine, which the next run will not repeat.
-struct SimulationCost {
-  double seconds = 0;         ///< of all processes with kernels, together
-  double kernel_seconds = 0;  ///< the part of `seconds` spent in kernels
-  std::uint64_t most_resident_bytes = 0;
+/// Places of the program's calls in its source.
+class HostPlaces {
+ public:
+  /// Looks the places up, unless they are known or too many others are: each costs a process of addr2line.
+  void look_up(const stand_in::CallPlaces& places);
+  /// The program's own place among them; nullptr if they were not looked up.
+  const stand_in::HostPlace* find(const stand_in::CallPlaces& places) const;
+
+ private:
+  std::map<std::vector<stand_in::CallPlace>, stand_in::HostPlace> known_;
 };
 
+/// results/simulated_program.schema.json; all but the costs are the same in every run.
 struct ProgramReport {
-  nlohmann::ordered_json document;  ///< results/simulated_program.schema.json; the same in every run
-  SimulationCost cost;
+  std::vector<std::string> command;
+  stand_in::Settings settings;
+  ProgramEnd end;
+  std::vector<std::string> remarks;                   ///< about the program as such, a line each
+  std::vector<stand_in::ProcessReport> processes;     ///< by program and arguments; they made calls or have kernels
+  std::vector<stand_in::ProcessName> without_report;  ///< processes that began and ended without a report
+  HostPlaces hosts;
 
   std::size_t findings() const;
-  /// Processes that made calls, or have kernels.
-  std::size_t processes() const;
   /// Whether something went unseen in which findings may hide: a kernel that could not run, a process that ended
   /// without a report.
   bool is_incomplete() const;
 };
 
-/// Makes a report from the lines that the processes wrote. `remarks` are about the program as such, a line each. Throws
-/// UserError for lines that are no reports.
-ProgramReport read_program_report(const std::string& lines, const std::vector<std::string>& words,
-                                  const stand_in::Settings& settings, const ProgramEnd& end,
-                                  const std::vector<std::string>& remarks);
+/// Reads the lines that the processes wrote, into a report of which everything else is known. Throws UserError for
+/// lines that are no reports.
+void read_processes(const std::string& lines, ProgramReport& report);
+
+/// In the order and with the tables that people know from compute-sanitizer and nvprof; 100 columns wide.
+std::string program_report_text(const ProgramReport& report);
 
 }  // namespace convladder

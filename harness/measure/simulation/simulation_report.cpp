@@ -4,52 +4,21 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
-#include <cstring>
-#include <nlohmann/json.hpp>
 #include <string_view>
-#include <type_traits>
 
 #include "datasets/npy_file.hpp"
-#include "harness/measure/plan/shape_json.hpp"
-#include "simulator/state/finding_json.hpp"
+#include "harness/measure/simulation/simulation_json.hpp"
 #include "support/errors.hpp"
-#include "support/json_text.hpp"
 #include "support/printable.hpp"
 #include "support/text_table.hpp"
 
 namespace convladder {
-
-using nlohmann::ordered_json;
-
 namespace {
 
 constexpr std::size_t kShownValues = 8;  // at the beginning and at the end of a buffer
 
 std::size_t elements(const BufferContent& buffer) { return buffer.bytes.size() / element_bytes(buffer.type); }
-
-/// The value at `bytes` as a number; null if it is not finite.
-ordered_json element_json(ElementType type, const std::byte* bytes) {
-  return with_element_type(type, [bytes](auto value) -> ordered_json {
-    std::memcpy(&value, bytes, sizeof value);
-    if constexpr (std::is_integral_v<decltype(value)>) {
-      return value;
-    } else {
-      const double number = to_double(value);
-      return std::isfinite(number) ? ordered_json(number) : ordered_json();
-    }
-  });
-}
-
-ordered_json values_json(const BufferContent& buffer) {
-  ordered_json values = ordered_json::array();
-  const std::size_t size = element_bytes(buffer.type);
-  for (std::size_t at = 0; at < buffer.bytes.size(); at += size) {
-    values.push_back(element_json(buffer.type, buffer.bytes.data() + at));
-  }
-  return values;
-}
 
 std::string shown_values(const BufferContent& buffer) {
   const std::size_t count = elements(buffer);
@@ -67,24 +36,6 @@ std::string shown_values(const BufferContent& buffer) {
     line += text(i);
   }
   return line;
-}
-
-ordered_json expectations_json(const std::vector<ExpectationOutcome>& outcomes) {
-  ordered_json list = ordered_json::array();
-  for (const ExpectationOutcome& outcome : outcomes) {
-    ordered_json first = nullptr;
-    if (!outcome.met()) {
-      first = {{"index", outcome.first_index}, {"found", outcome.first_found}, {"expected", outcome.first_expected}};
-    }
-    list.push_back({{"expectation", outcome.text},
-                    {"name", outcome.name},
-                    {"met", outcome.met()},
-                    {"elements", outcome.elements},
-                    {"wrong", outcome.wrong},
-                    {"first_wrong", std::move(first)},
-                    {"largest_difference", outcome.largest_difference}});
-  }
-  return list;
 }
 
 std::string expectation_lines(const SimulationReport& report) {
@@ -138,37 +89,6 @@ std::string counter_lines(const std::vector<KernelCounters>& launches) {
 
 }  // namespace
 
-ordered_json to_json(const SimulationReport& report) {
-  ordered_json outputs = ordered_json::array();
-  for (const BufferContent& buffer : report.buffers) {
-    if (!buffer.is_result) continue;
-    outputs.push_back({{"name", buffer.name},
-                       {"type", element_name(buffer.type)},
-                       {"shape", buffer.shape},
-                       {"values", values_json(buffer)}});
-  }
-  ordered_json counters = report.is_counted ? ordered_json::object() : ordered_json();
-  for (const KernelCounters& launch : report.counters) {
-    for (const auto* values : {&launch.values, &launch.modelled}) {
-      for (const auto& [name, value] : *values) counters[name] = value;
-    }
-  }
-  ordered_json findings = ordered_json::array();
-  for (const simulated::Finding& finding : report.findings) findings.push_back(simulated::finding_json(finding));
-  return {{"kernel", report.kernel},
-          {"display_name", report.display_name},
-          {"grid", dim_json(report.grid)},
-          {"block", dim_json(report.block)},
-          {"dynamic_shared_bytes", report.dynamic_shared_bytes},
-          {"outputs", std::move(outputs)},
-          {"counters", std::move(counters)},
-          {"printed", text_or_null(report.printed)},
-          {"findings", std::move(findings)},
-          {"fault", text_or_null(report.fault)},
-          {"stopped", text_or_null(report.stopped)},
-          {"expectations", expectations_json(report.expectations)}};
-}
-
 std::string counter_text(std::string_view name, double value) {
   if (!name.ends_with(".sum")) return fmt::format("{:.3f}", value);
   const std::string digits = fmt::format("{}", static_cast<std::uint64_t>(value));
@@ -221,11 +141,7 @@ std::vector<std::byte> buffer_file(const BufferContent& buffer, const std::strin
   if (file.ends_with(".bin")) return buffer.bytes;
   if (file.ends_with(".npy")) return npy_bytes({buffer.type, buffer.shape, buffer.bytes});
   if (!file.ends_with(".json")) throw UserError(fmt::format("{}: expected a file .bin, .npy or .json", file));
-  const ordered_json json = {{"name", buffer.name},
-                             {"type", element_name(buffer.type)},
-                             {"shape", buffer.shape},
-                             {"values", values_json(buffer)}};
-  const std::string text = json_line(json) + '\n';
+  const std::string text = buffer_json(buffer);
   const auto* const begin = reinterpret_cast<const std::byte*>(text.data());
   return {begin, begin + text.size()};
 }

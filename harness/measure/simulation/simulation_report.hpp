@@ -1,8 +1,7 @@
-// The report of `convladder simulate` on a launch: as text for people, as JSON, and buffers as files.
+// The report of `convladder simulate` on a launch: as text for people, and buffers as files.
 #pragma once
 
 #include <cstddef>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -54,9 +53,6 @@ struct SimulationReport {
   std::string stopped;  ///< the limit that ended the kernel early, with all else as it was then; empty without one
   std::vector<ExpectationOutcome> expectations;
 };
-
-/// The whole report as JSON, with all values of the result buffers.
-nlohmann::ordered_json to_json(const SimulationReport& report);
 
 /// A counter's value for people: sums with their thousands separated, ratios with three decimals.
 std::string counter_text(std::string_view name, double value);

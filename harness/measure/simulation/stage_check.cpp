@@ -16,7 +16,7 @@
 #include "harness/measure/plan/estimate.hpp"
 #include "harness/measure/simulation/checkers_argument.hpp"
 #include "simulator/stand_in/libraries.hpp"
-#include "simulator/state/finding_json.hpp"
+#include "simulator/stand_in/report/report_json.hpp"
 
 namespace convladder {
 
@@ -86,7 +86,7 @@ class StageCheckSession final : public Session {
 
   ordered_json findings() {
     ordered_json list = ordered_json::array();
-    for (const simulated::Finding& one : stand_in().take_findings()) list.push_back(simulated::finding_json(one));
+    for (const simulated::Finding& one : stand_in().take_findings()) list.push_back(stand_in::finding_json(one));
     return {{"findings", std::move(list)}};
   }
 
@@ -108,7 +108,7 @@ int serve_check(int socket, int workload_descriptor, int window_descriptor) {
     settings.host_threads = 1;
     auto device = stand_in::open_device(settings);
     return std::make_unique<StageCheckSession>(hello.at("id").get<std::string>(), std::move(device),
-                                               served_stage(*folder, hello), workload, window);
+                                               served_stage(*folder, read_stage_hello(hello)), workload, window);
   };
   return serve_session<Workload>(socket, workload_descriptor, window_descriptor, make);
 }
@@ -119,7 +119,7 @@ OpenCase start_check(const PlannedCase& planned, const Workload& workload, const
   const ProblemSize& size = planned.work.shape;
   std::size_t most = 0;
   for (const ProblemTensor& tensor : size.problem->results(size)) most = std::max(most, tensor.bytes());
-  ordered_json hello = stage_hello(*planned.variant.variant->compiled_stage());
+  ordered_json hello = stage_hello(stage_to_load(*planned.variant.variant->compiled_stage()));
   hello["id"] = planned.id;
   hello["checkers"] = checkers_text(settings.checkers);
   const double seconds =
@@ -167,7 +167,7 @@ void check_stage(CheckedCase& checked, const PlannedCase& planned, const Workloa
   try {
     const ordered_json reply = open.ask({{"do", "findings"}});
     for (const ordered_json& one : reply.at("findings")) {
-      add_by_line(checked.findings, simulated::read_finding(one));
+      add_by_line(checked.findings, stand_in::read_finding(one));
     }
   } catch (const CaseFailure&) {
     return;  // it has ended, and its status says how

@@ -3,7 +3,7 @@
 
 #include "harness/measure/cases/workload.hpp"
 #include "harness/measure/plan/plan.hpp"
-#include "harness/measure/simulation/checked_case.hpp"
+#include "harness/measure/simulation/check_cases.hpp"
 
 namespace convladder {
 

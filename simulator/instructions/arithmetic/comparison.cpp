@@ -111,13 +111,13 @@ constexpr std::array<NamedCombination, 4> kCombinations{{{Combination::alone, ""
 
 /// "setp.COMPARISON[.COMBINATION].TYPE" for every combination.
 void add_predicate_forms(FormTable& table, std::string_view comparison, std::string_view type, OperandUse read,
-                         Handler alone, Handler with_predicate, AbreastHandler abreast = nullptr) {
+                         Handler alone, Handler with_predicate, LockstepHandler lockstep = nullptr) {
   for (const auto& [how, suffix] : kCombinations) {
     std::vector<OperandUse> operands{OperandUse::write_predicate_pair, read, read};
     if (how != Combination::alone) operands.push_back(OperandUse::read_predicate);
     const bool is_alone = how == Combination::alone;
     table.add(fmt::format("setp.{}{}.{}", comparison, suffix, type), operands, is_alone ? alone : with_predicate,
-              ResultMode{how}.parameter(), is_alone ? abreast : nullptr);
+              ResultMode{how}.parameter(), is_alone ? lockstep : nullptr);
   }
 }
 
@@ -127,7 +127,7 @@ void add_predicates(FormTable& table, std::string_view type) {
     const auto add = [&](std::string_view source) {
       add_predicate_forms(table, name, source, read_use<T>(), &set_predicates<Comparison, T, kFlush>,
                           &set_combined_predicates<Comparison, T, kFlush>,
-                          &for_each_abreast<&set_predicates<Comparison, T, kFlush>>);
+                          &for_each_in_lockstep<&set_predicates<Comparison, T, kFlush>>);
     };
     add(type);
     if (std::is_unsigned_v<T> && (name == "eq" || name == "ne")) add(bits_suffix<T>());

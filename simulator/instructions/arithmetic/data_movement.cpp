@@ -39,18 +39,18 @@ void is_in_window(WarpState& warp, const Operation& operation) {
 void add_data_movement_forms(FormTable& table) {
   for (const char* type : {"b16", "u16", "s16", "b32", "u32", "s32", "f32"}) {
     table.add(fmt::format("mov.{}", type), {OperandUse::write_32, OperandUse::read_32}, &move<std::uint32_t>, 0,
-              &for_each_abreast<&move<std::uint32_t>>);
+              &for_each_in_lockstep<&move<std::uint32_t>>);
   }
   for (const char* type : {"b64", "u64", "s64", "f64"}) {
     table.add(fmt::format("mov.{}", type), {OperandUse::write_64, OperandUse::read_64}, &move<std::uint64_t>, 0,
-              &for_each_abreast<&move<std::uint64_t>>);
+              &for_each_in_lockstep<&move<std::uint64_t>>);
   }
   const std::vector<OperandUse> address{OperandUse::write_64, OperandUse::read_64};
   for (const char* space : {"global", "const"}) {  // their addresses are generic addresses unchanged
     table.add(fmt::format("cvta.{}.u64", space), address, &move<std::uint64_t>, 0,
-              &for_each_abreast<&move<std::uint64_t>>);
+              &for_each_in_lockstep<&move<std::uint64_t>>);
     table.add(fmt::format("cvta.to.{}.u64", space), address, &move<std::uint64_t>, 0,
-              &for_each_abreast<&move<std::uint64_t>>);
+              &for_each_in_lockstep<&move<std::uint64_t>>);
   }
   for (const char* space : {"shared", "shared::cta", "shared::cluster"}) {
     table.add(fmt::format("cvta.{}.u64", space), address, &shift_address<kSharedWindow>);

@@ -166,9 +166,9 @@ struct SinglesToPairAtRandom {
       constexpr int kLeast = Element::kFormat.smallest_exponent();
       const int exponent = std::max(value == 0 ? kLeast : std::ilogb(value), kLeast) - Element::kFormat.fraction_bits;
       const double places = std::scalbn(std::abs(value), kRandomBits - exponent);  // exact
-      const double kept =
+      const double whole =
           std::floor(std::scalbn(std::floor(places) + (random & ((1U << kRandomBits) - 1)), -kRandomBits));
-      const double rounded = std::copysign(std::scalbn(kept, exponent), value);
+      const double rounded = std::copysign(std::scalbn(whole, exponent), value);
       const bool overflows = std::abs(rounded) >= std::scalbn(1.0, Element::kFormat.bias() + 1);
       return {static_cast<std::uint16_t>(converted<Element>(
           overflows ? std::copysign(std::numeric_limits<double>::infinity(), value) : rounded, how))};

@@ -56,8 +56,8 @@ struct LaneOperation {
     run(warp, operation, std::index_sequence_for<Arguments...>{});
   }
 
-  static void execute_abreast(const WarpsAbreast& abreast, const Operation& operation) {
-    run_abreast(abreast, operation, std::index_sequence_for<Arguments...>{});
+  static void execute_in_lockstep(const WarpsInLockstep& group, const Operation& operation) {
+    run_in_lockstep(group, operation, std::index_sequence_for<Arguments...>{});
   }
 
   template <std::size_t... Index>
@@ -67,15 +67,15 @@ struct LaneOperation {
   }
 
   template <std::size_t... Index>
-  static void run_abreast(const WarpsAbreast& abreast, const Operation& operation,
-                          std::index_sequence<Index...> /*indices*/) {
-    const OperandAbreast<SlotElement<Result>> destination(abreast, operation.operands[0]);
-    const std::tuple<OperandAbreast<const SlotElement<Arguments>>...> sources(
-        OperandAbreast<const SlotElement<Arguments>>(abreast, operation.operands[1 + Index])...);
-    const auto count = static_cast<std::size_t>(abreast.count);
+  static void run_in_lockstep(const WarpsInLockstep& group, const Operation& operation,
+                              std::index_sequence<Index...> /*indices*/) {
+    const OperandInLockstep<SlotElement<Result>> destination(group, operation.operands[0]);
+    const std::tuple<OperandInLockstep<const SlotElement<Arguments>>...> sources(
+        OperandInLockstep<const SlotElement<Arguments>>(group, operation.operands[1 + Index])...);
+    const auto count = static_cast<std::size_t>(group.count);
     for (std::size_t i = 0; i < count; ++i) {
-      const std::ptrdiff_t apart = abreast.apart[i];
-      write(destination.of(apart), abreast.active[i], std::get<Index>(sources).of(apart)...);
+      const std::ptrdiff_t apart = group.apart[i];
+      write(destination.of(apart), group.active[i], std::get<Index>(sources).of(apart)...);
     }
   }
 
@@ -113,7 +113,7 @@ template <typename Function, typename Result, typename... Arguments>
 void add_form(FormTable& table, const std::string& opcode) {
   table.add(opcode, {write_use<Result>(), read_use<Arguments>()...},
             &LaneOperation<Function, Result, Arguments...>::execute, 0,
-            &LaneOperation<Function, Result, Arguments...>::execute_abreast);
+            &LaneOperation<Function, Result, Arguments...>::execute_in_lockstep);
 }
 
 /// The suffix of a type in an opcode: "s32".

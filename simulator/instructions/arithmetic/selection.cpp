@@ -88,7 +88,7 @@ void add_tests(FormTable& table) {
 template <typename T>
 void add_selections(FormTable& table, const std::string& type) {
   table.add(fmt::format("selp.{}", type), {write_use<T>(), read_use<T>(), read_use<T>(), OperandUse::read_predicate},
-            &select<T>, 0, &for_each_abreast<&select<T>>);
+            &select<T>, 0, &for_each_in_lockstep<&select<T>>);
 }
 template <typename T>
 void add_selections_by_sign(FormTable& table, const std::string& type) {

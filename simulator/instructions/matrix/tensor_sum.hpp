@@ -14,7 +14,7 @@
 #pragma once
 
 #include "simulator/instructions/matrix/matrix_fragment.hpp"
-#include "simulator/state/tensor_cores.hpp"
+#include "simulator/state/program.hpp"
 
 namespace convladder::simulated {
 

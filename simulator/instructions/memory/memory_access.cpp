@@ -215,20 +215,21 @@ void execute_access(WarpState& warp, const Operation& operation) {
 /// Carries out an access of several warps, each with patterns of its own. Of the counts, only the requests of stores
 /// have to be right.
 template <ptx::Space kSpace, typename Memory, typename Element, bool kStore, bool kWideAddress, int kCount>
-void execute_access_abreast(const WarpsAbreast& abreast, const Operation& operation) {
+void execute_access_in_lockstep(const WarpsInLockstep& group, const Operation& operation) {
   using Address = std::conditional_t<kWideAddress, std::uint64_t, std::uint32_t>;
   constexpr int kBytes = static_cast<int>(sizeof(Memory)) * kCount;
   constexpr AccessKind kKind = kStore ? AccessKind::store : AccessKind::load;
-  BlockContext& block = *abreast.warps[0]->block;
-  const OperandAbreast<const Address> address(abreast, operation.operands[kCount]);
-  KnownPattern* const of_warps = block.patterns_abreast.data() + std::size_t{BlockContext::kMostWarps} *
-                                                                     static_cast<std::size_t>(operation.instruction);
-  const auto count = static_cast<std::size_t>(abreast.count);
+  BlockContext& block = *group.warps[0]->block;
+  const OperandInLockstep<const Address> address(group, operation.operands[kCount]);
+  KnownPattern* const of_warps =
+      block.patterns_in_lockstep.data() +
+      std::size_t{BlockContext::kMostWarps} * static_cast<std::size_t>(operation.instruction);
+  const auto count = static_cast<std::size_t>(group.count);
   for (std::size_t i = 0; i < count; ++i) {
-    const WarpState& warp = *abreast.warps[i];
+    const WarpState& warp = *group.warps[i];
     KnownPattern& known = of_warps[warp.index];
     const LanePattern& pattern = *known.pattern;
-    const Address* const base = address.of(abreast.apart[i]);
+    const Address* const base = address.of(group.apart[i]);
     if (pattern.mask == warp.mask && lies_so(pattern, base)) {
       const auto first = static_cast<Address>(base[pattern.first_lane()] + static_cast<Address>(operation.offset));
       if (std::byte* const at = known_place<kSpace>(block, operation, pattern, first, kBytes, kKind)) {
@@ -265,13 +266,13 @@ void execute_access_of_eight(WarpState& warp, const Operation& operation) {
 /// The handlers of an access for one warp and for several.
 struct Handlers {
   Handler one = nullptr;
-  AbreastHandler abreast = nullptr;
+  LockstepHandler lockstep = nullptr;
 };
 
 template <ptx::Space kSpace, typename Memory, typename Element, bool kStore, bool kWideAddress, int kCount>
 Handlers pattern_handlers() {
   return {&execute_access<kSpace, Memory, Element, kStore, kWideAddress, kCount>,
-          &execute_access_abreast<kSpace, Memory, Element, kStore, kWideAddress, kCount>};
+          &execute_access_in_lockstep<kSpace, Memory, Element, kStore, kWideAddress, kCount>};
 }
 
 /// Chooses the handlers. Vectors of more than 16 bytes are handled elsewhere, and vectors of narrow elements are rare.
@@ -402,7 +403,7 @@ bool decode_memory_access(InstructionDecoder& decoder) {
   if (access->meets_other_blocks) decoder.require_block_order();
   const Handlers handlers = memory_handler(*access, wide);
   operation.handler = handlers.one;
-  decoder.emit(operation, handlers.abreast);
+  decoder.emit(operation, handlers.lockstep);
   decoder.finish_writes();
   return true;
 }

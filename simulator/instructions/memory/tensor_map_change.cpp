@@ -27,7 +27,7 @@ constexpr U64 kMapAlignment = 64;
 
 /// Narrows a value. One that does not fit becomes one that no tensor map can have, which is found when the map is used.
 template <typename To>
-To kept(U64 value) {
+To narrowed(U64 value) {
   return static_cast<To>(std::min<U64>(value, std::numeric_limits<To>::max()));
 }
 
@@ -43,12 +43,13 @@ struct Field {
 };
 constexpr Field kFields[] = {
     {"global_address", 64, 0, 0, [](TensorMap& map, std::size_t, U64 value) { map.address = value; }},
-    {"rank", 32, 0, 0, [](TensorMap& map, std::size_t, U64 value) { map.rank = kept<std::uint8_t>(value + 1); }},
-    {"box_dim", 32, 5, 0, [](TensorMap& map, std::size_t i, U64 value) { map.box[i] = kept<std::uint16_t>(value); }},
+    {"rank", 32, 0, 0, [](TensorMap& map, std::size_t, U64 value) { map.rank = narrowed<std::uint8_t>(value + 1); }},
+    {"box_dim", 32, 5, 0,
+     [](TensorMap& map, std::size_t i, U64 value) { map.box[i] = narrowed<std::uint16_t>(value); }},
     {"global_dim", 32, 5, 0, [](TensorMap& map, std::size_t i, U64 value) { map.sizes[i] = value; }},
     {"global_stride", 64, 4, 0, [](TensorMap& map, std::size_t i, U64 value) { map.strides[i] = value; }},
     {"element_stride", 32, 5, 0,
-     [](TensorMap& map, std::size_t i, U64 value) { map.element_strides[i] = kept<std::uint8_t>(value); }},
+     [](TensorMap& map, std::size_t i, U64 value) { map.element_strides[i] = narrowed<std::uint8_t>(value); }},
     {"elemtype", 32, 0, 16,
      [](TensorMap& map, std::size_t, U64 value) {
        map.type = tensor_type_of_instruction(static_cast<std::uint32_t>(value));

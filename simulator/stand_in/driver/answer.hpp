@@ -68,6 +68,10 @@ CUresult forward(const char* name, cudaError_t (*function)(Parameters...), Argum
   return static_cast<CUresult>(function(static_cast<Parameters>(arguments)...));
 }
 
+/// The answer to unsupported calls, for code that does not know their parameters: CUDA_ERROR_NOT_SUPPORTED; the report
+/// names the call.
+int refuse_driver_call(const char* name) noexcept;
+
 /// The address of memory on the device, which the driver's functions give as a number.
 inline void* address_of(CUdeviceptr address) {
   return reinterpret_cast<void*>(address);  // NOLINT(performance-no-int-to-ptr)

@@ -1,6 +1,5 @@
 // Contexts: the calling thread's stack of them, the primary one, and a context's settings.
 #include "simulator/stand_in/driver/answer.hpp"
-#include "simulator/stand_in/driver/refusal.hpp"
 #include "simulator/stand_in/modules/loaded_modules.hpp"
 
 using namespace convladder::stand_in;

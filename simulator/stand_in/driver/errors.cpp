@@ -1,4 +1,5 @@
-// Names and texts of the driver's errors. The texts are the runtime's where both have the error.
+// Names and texts of the driver's errors, and the answer to calls that are not supported. The texts are the runtime's
+// where both have the error.
 #include <algorithm>
 #include <array>
 
@@ -23,6 +24,14 @@ const char* name_of(CUresult status) {
 }
 
 }  // namespace
+
+// NOLINTNEXTLINE(bugprone-exception-escape): `answer` catches all of them
+int convladder::stand_in::refuse_driver_call(const char* name) noexcept {
+  return answer_driver(name, Needs::nothing, [name](Machine& machine) {
+    machine.report.not_supported(name);
+    throw Failure(kNotSupported);
+  });
+}
 
 extern "C" {
 

@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "simulator/stand_in/driver/answer.hpp"
-#include "simulator/stand_in/modules/kernel_parameters.hpp"
 #include "simulator/stand_in/modules/loaded_modules.hpp"
 
 using namespace convladder::stand_in;

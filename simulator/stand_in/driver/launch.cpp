@@ -1,6 +1,6 @@
 // Launches, and host functions in a stream.
 #include "simulator/stand_in/driver/answer.hpp"
-#include "simulator/stand_in/modules/kernel_parameters.hpp"
+#include "simulator/stand_in/modules/loaded_modules.hpp"
 #include "simulator/stand_in/runtime/launch_attributes.hpp"
 
 using namespace convladder::stand_in;

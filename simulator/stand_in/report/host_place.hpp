@@ -1,6 +1,7 @@
 // Places of a program's calls in its own source: from addresses in files to functions and lines, by the system's tools.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -12,6 +13,7 @@ namespace convladder::stand_in {
 struct CallPlace {
   std::string file;  ///< of the program or library
   std::uint64_t offset = 0;
+  auto operator<=>(const CallPlace&) const = default;  // NOLINT(modernize-use-nullptr): a false alarm
 };
 
 /// Places of a call, innermost first. Programs call from few places many times, so each is kept once.

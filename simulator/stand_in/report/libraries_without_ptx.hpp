@@ -10,6 +10,11 @@
 
 namespace convladder::stand_in {
 
+class Report;
+
+/// Notes each loaded library of NVIDIA's that holds only machine code.
+void note_libraries_without_ptx(Report& report);
+
 /// Whether a library, given by its path or name, holds only machine code.
 inline bool holds_no_ptx(std::string_view library) {
   constexpr std::array<std::string_view, 13> kBegins = {

@@ -13,11 +13,10 @@
 #include <cstring>
 #include <ctime>
 #include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "simulator/stand_in/machine.hpp"
+#include "simulator/stand_in/report/report_json.hpp"
 #include "support/errors.hpp"
-#include "support/json_text.hpp"
 
 namespace convladder::stand_in {
 namespace {
@@ -54,12 +53,10 @@ std::vector<std::string> arguments() {
   return words;
 }
 
-nlohmann::ordered_json of_process(const Settings& settings) {
-  return {{"process", getpid()}, {"program", program()}, {"arguments", arguments()}, {"gpu", settings.gpu}};
-}
+ProcessName this_process(const Settings& settings) { return {getpid(), program(), arguments(), settings.gpu}; }
 
-void append(const Settings& settings, const nlohmann::ordered_json& json) {
-  if (append_to(settings.report, json_line(json) + '\n')) return;
+void append(const Settings& settings, const ProcessReport& process) {
+  if (append_to(settings.report, report_line(process))) return;
   say(fmt::format("{} cannot be written: {}", settings.report, std::strerror(errno)));
 }
 
@@ -79,22 +76,23 @@ void on_process_end(void (*work)()) {
 
 void write_begin(const Settings& settings) {
   if (settings.report.empty()) return;
-  nlohmann::ordered_json json = of_process(settings);
-  json["begins"] = true;
-  append(settings, json);
+  ProcessReport process;
+  static_cast<ProcessName&>(process) = this_process(settings);
+  process.begins = true;
+  append(settings, process);
 }
 
 void write_report(Machine& machine, const std::string& signal) {
   const Settings& settings = machine.settings;
   if (!settings.report.empty()) {
-    nlohmann::ordered_json json = of_process(settings);
-    if (!signal.empty()) json["signal"] = signal;
-    json.update(machine.report.json(machine.timeline));
+    ProcessReport process = machine.report.finish(machine.timeline);
+    static_cast<ProcessName&>(process) = this_process(settings);
+    process.signal = signal;
     rusage usage{};
     getrusage(RUSAGE_SELF, &usage);
-    json["seconds"] = seconds_of_process() - begin_seconds;
-    json["most_resident_bytes"] = static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
-    append(settings, json);
+    process.seconds = seconds_of_process() - begin_seconds;
+    process.most_resident_bytes = static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+    append(settings, process);
   }
   if (settings.print) {
     for (const std::string& line : machine.report.lines()) say(line);

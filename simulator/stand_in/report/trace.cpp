@@ -6,10 +6,9 @@
 
 #include <cerrno>
 #include <cstring>
-#include <nlohmann/json.hpp>
 
+#include "simulator/stand_in/report/report_json.hpp"
 #include "support/errors.hpp"
-#include "support/json_text.hpp"
 
 namespace convladder::stand_in {
 
@@ -24,19 +23,11 @@ Trace::~Trace() {
 }
 
 void Trace::add(const std::string& what, int stream, Timeline::Span span) const {
-  if (descriptor_ < 0) return;
-  append_line(
-      descriptor_,
-      json_line(
-          {{"process", getpid()}, {"what", what}, {"stream", stream}, {"begin_ns", span.begin}, {"end_ns", span.end}}) +
-          '\n');
+  if (descriptor_ >= 0) append_line(descriptor_, event_line(getpid(), what, stream, span));
 }
 
 void Trace::add_call(std::string_view name, Timeline::Span span) const {
-  if (descriptor_ < 0 || !with_calls_) return;
-  append_line(
-      descriptor_,
-      json_line({{"process", getpid()}, {"call", name}, {"begin_ns", span.begin}, {"end_ns", span.end}}) + '\n');
+  if (descriptor_ >= 0 && with_calls_) append_line(descriptor_, call_line(getpid(), name, span));
 }
 
 bool append_line(int descriptor, const std::string& line) {

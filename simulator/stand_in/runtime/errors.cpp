@@ -1,4 +1,4 @@
-// Names and texts of errors.
+// Names and texts of errors, and the answer to calls that are not supported.
 #include <algorithm>
 #include <array>
 
@@ -188,6 +188,14 @@ cudaError_t cudaGetLastError() {
   const cudaError_t status = last_error;
   last_error = is_sticky(static_cast<Status>(status)) ? status : cudaSuccess;
   return status;
+}
+
+/// Answers unsupported calls, for code that does not know their parameters; the report names the call.
+int convladder_stand_in_refuse(const char* name) noexcept {
+  return answer(name, [name](Machine& machine) {
+    machine.report.not_supported(asked_by == nullptr ? name : asked_by);
+    throw Failure(kNotSupported);
+  });
 }
 
 }  // extern "C"

@@ -190,7 +190,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t ready, cudaStream_t stream) {
     const int number = machine.stream_number(stream);
     const ReadyGraph& found = machine.graphs().ready(ready);
     if (machine.graphs().capturing(number) != nullptr) {
-      machine.graphs().keep(number, ChildWork{found.graph->copy()});
+      machine.graphs().capture(number, ChildWork{found.graph->copy()});
     } else {
       carry_out(machine, *found.graph, number);
     }

@@ -95,13 +95,13 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* configuration, const v
 }
 
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
-  bool is_kept = false;
+  bool is_captured = false;
   const cudaError_t status = answer("cudaLaunchHostFunc", [&](Machine& machine) {
     require(function != nullptr);
-    is_kept = machine.graphs().keep(machine.stream_number(stream), HostWork{function, data});
-    if (!is_kept) machine.settle();
+    is_captured = machine.graphs().capture(machine.stream_number(stream), HostWork{function, data});
+    if (!is_captured) machine.settle();
   });
-  if (status == cudaSuccess && !is_kept)
+  if (status == cudaSuccess && !is_captured)
     function(data);  // everything before it in the stream is done; the function may wait for others
   return status;
 }

@@ -3,7 +3,6 @@
 #include "simulator/stand_in/device_attributes.hpp"
 #include "simulator/stand_in/driver/entry_points.hpp"
 #include "simulator/stand_in/modules/images.hpp"
-#include "simulator/stand_in/modules/kernel_parameters.hpp"
 #include "simulator/stand_in/modules/loaded_modules.hpp"
 #include "simulator/stand_in/runtime/answer.hpp"
 

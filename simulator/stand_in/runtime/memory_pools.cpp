@@ -35,7 +35,7 @@ cudaError_t allocate(const char* name, void** address, std::size_t bytes, cudaMe
     MemoryPools::require_room(pool, bytes);
     *address = bytes == 0 ? nullptr : machine.allocate(MemoryKind::device, bytes, 0, called(name));
     if (bytes == 0) return;
-    if (machine.graphs().keep(number, AllocationWork{*address, bytes})) {
+    if (machine.graphs().capture(number, AllocationWork{*address, bytes})) {
       machine.graphs().add_memory(*address);
     } else {
       machine.pools().took(pool, *address, bytes);
@@ -83,7 +83,7 @@ cudaError_t cudaMallocFromPoolAsync(void** address, std::size_t bytes, cudaMemPo
 cudaError_t cudaFreeAsync(void* address, cudaStream_t stream) {
   return answer("cudaFreeAsync", [&](Machine& machine) {
     const int number = machine.stream_number(stream);
-    if (address != nullptr && machine.graphs().keep(number, FreeWork{address})) {
+    if (address != nullptr && machine.graphs().capture(number, FreeWork{address})) {
       require(machine.graphs().is_memory(address));
       return;
     }

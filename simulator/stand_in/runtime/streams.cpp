@@ -29,7 +29,7 @@ cudaError_t record(const char* name, cudaEvent_t event, cudaStream_t stream, boo
     Event& found = machine.event(event);
     const bool is_captured = machine.graphs().capturing(number) != nullptr;
     machine.graphs().event_recorded(&found, number);
-    if (is_external && machine.graphs().keep(number, EventRecordWork{&found})) return;
+    if (is_external && machine.graphs().capture(number, EventRecordWork{&found})) return;
     if (is_captured) return;
     found.at = machine.timeline.mark(number);
     found.is_recorded = true;
@@ -80,7 +80,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
     require(flags <= 1);
     const int number = machine.stream_number(stream);
     Event& found = machine.event(event);
-    if (flags == cudaEventWaitExternal && machine.graphs().keep(number, EventWaitWork{&found})) return;
+    if (flags == cudaEventWaitExternal && machine.graphs().capture(number, EventWaitWork{&found})) return;
     if (machine.graphs().wait_for_event(&found, number)) return;
     if (found.is_recorded) machine.timeline.wait_for(number, found.at);
     machine.timeline.host_works(machine.timeline.costs().enqueue);

@@ -34,7 +34,8 @@ TEST(SimulatedConvergence, RandomControlFlowIsWhatEachThreadComputesAlone) {
     ASSERT_FALSE(diverged) << to_text(findings.front()) << " in program " << seed << ":\n" << text;
     const auto expected = random_programs::Interpreter().run(program);
     ASSERT_EQ(kernel.result(), expected) << "program " << seed << ":\n" << text;
-    LaneKernel uncounted(text, Words(random_programs::kThreads), random_programs::kThreads);  // the warps go abreast
+    LaneKernel uncounted(text, Words(random_programs::kThreads),
+                         random_programs::kThreads);  // the warps go in lockstep
     configuration.collect_findings = false;
     configuration.is_counted = false;
     uncounted.run.launch(configuration);

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "expect_error.hpp"
+#include "harness/measure/profile/profile_json.hpp"
 #include "support/errors.hpp"
 
 namespace convladder {

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "expect_error.hpp"
+#include "harness/measure/profile/profile_json.hpp"
 #include "harness/text_lines.hpp"
 #include "support/errors.hpp"
 
@@ -98,9 +100,25 @@ TEST(ProfileText, CsvSaysWhatWasCut) {
 }
 
 TEST(ProfileText, JsonIsThatOfTheTable) {
-  const std::string text = profile_text(example_profile(), {.encoding = ProfileEncoding::json, .cut_percent = 80});
-  EXPECT_EQ(read_profile(JsonPlace(nlohmann::ordered_json::parse(text), "profile")),
-            cut_profile(example_profile(), 80));
+  const std::vector<TitledProfile> profiles = {{"a case", example_profile(), ProgramTime{1, 0.5, 3, 4096}, false},
+                                               {"another", example_profile(), std::nullopt, false}};
+  const auto json =
+      nlohmann::ordered_json::parse(profiles_text(profiles, {.encoding = ProfileEncoding::json, .cut_percent = 80}));
+  ASSERT_EQ(json.size(), 2U);
+  EXPECT_EQ(json[0].at("id"), "a case");
+  EXPECT_EQ(json[0].at("program").at("cpu_percent"), 50.0);
+  EXPECT_TRUE(json[1].at("program").is_null());
+  EXPECT_EQ(read_profile(JsonPlace(json[1].at("profile"), "profile")), cut_profile(example_profile(), 80));
+}
+
+TEST(ProfileText, EachTableHasItsTitleAndTheProgramsTime) {
+  const std::vector<TitledProfile> profiles = {{"a case", example_profile(), ProgramTime{1, 0.5, 3, 4096}, true}};
+  const std::string text = profiles_text(profiles, {.cut_percent = 100});
+  EXPECT_EQ(text, "a case, predicted, but host phases measured\n" +
+                      profile_text(profiles[0].table, {.cut_percent = 100}) + "\n" +
+                      program_time_text(*profiles[0].program) + "\n");
+  const ProfileFormat csv{.encoding = ProfileEncoding::csv, .cut_percent = 100};
+  EXPECT_EQ(profiles_text(profiles, csv), profile_text(profiles[0].table, csv));
 }
 
 TEST(ProfileText, NamesAreShortenedOnlyAsFarAsNeeded) {

@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "harness/measure/profile/profile_json.hpp"
+
 namespace convladder {
 namespace {
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/measure/profile/profile_text.hpp"
+#include "harness/measure/profile/profile_json.hpp"
 #include "harness/measure/records/published.hpp"
 #include "harness/text_lines.hpp"
 

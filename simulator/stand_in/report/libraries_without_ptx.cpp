@@ -1,4 +1,4 @@
-#include "simulator/stand_in/report/loaded_libraries.hpp"
+#include "simulator/stand_in/report/libraries_without_ptx.hpp"
 
 #include <dlfcn.h>
 #include <fmt/format.h>
@@ -6,7 +6,6 @@
 
 #include <string>
 
-#include "simulator/stand_in/report/libraries_without_ptx.hpp"
 #include "simulator/stand_in/report/report.hpp"
 
 namespace convladder::stand_in {

@@ -2,7 +2,7 @@
 // cost of finding the operation and its operands is then paid only once.
 //
 // This differs from the order of one warp after another, and is only for launches that are neither counted nor
-// observed: see BlockRunner::run_abreast.
+// observed: see BlockRunner::run_in_lockstep.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace convladder::simulated {
 
-struct WarpsAbreast {
+struct WarpsInLockstep {
   static constexpr int kMost = 8;  ///< so that their registers fit into the host's first-level cache
 
   int count = 0;
@@ -23,10 +23,10 @@ struct WarpsAbreast {
 
 /// An operand in each of several warps.
 template <typename T>
-class OperandAbreast {
+class OperandInLockstep {
  public:
-  OperandAbreast(const WarpsAbreast& abreast, Slot slot)
-      : first_(reinterpret_cast<std::uintptr_t>(abreast.warps[0]->read<T>(slot))),
+  OperandInLockstep(const WarpsInLockstep& group, Slot slot)
+      : first_(reinterpret_cast<std::uintptr_t>(group.warps[0]->read<T>(slot))),
         mask_(slot.is_constant() ? 0 : ~std::uintptr_t{0}) {}
   /// `apart` belongs to the warp asked for.
   T* of(std::ptrdiff_t apart) const {
@@ -39,12 +39,12 @@ class OperandAbreast {
 };
 
 /// Carries out a plain operation without a guard for all warps.
-using AbreastHandler = void (*)(const WarpsAbreast& abreast, const Operation& operation);
+using LockstepHandler = void (*)(const WarpsInLockstep& group, const Operation& operation);
 
-/// An abreast handler made of the handler for one warp.
+/// A lockstep handler made of the handler for one warp.
 template <Handler kHandler>
-void for_each_abreast(const WarpsAbreast& abreast, const Operation& operation) {
-  for (int i = 0; i < abreast.count; ++i) kHandler(*abreast.warps[static_cast<std::size_t>(i)], operation);
+void for_each_in_lockstep(const WarpsInLockstep& group, const Operation& operation) {
+  for (int i = 0; i < group.count; ++i) kHandler(*group.warps[static_cast<std::size_t>(i)], operation);
 }
 
 }  // namespace convladder::simulated

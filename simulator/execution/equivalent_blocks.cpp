@@ -1,4 +1,4 @@
-#include "simulator/execution/alike_blocks.hpp"
+#include "simulator/execution/equivalent_blocks.hpp"
 
 #include <fmt/format.h>
 
@@ -17,7 +17,7 @@
 #include "simulator/instructions/textures/texture_opcode.hpp"
 
 namespace convladder::simulated {
-namespace alike {
+namespace equivalence {
 namespace {
 
 using ptx::Instruction;
@@ -88,7 +88,7 @@ class Follower {
     }
   }
 
-  AlikeBlocks run() {
+  EquivalentBlocks run() {
     for (const bool wait_for_sources : {true, false}) {
       waits_for_sources_ = wait_for_sources;
       for (changed_ = true; changed_;) {
@@ -356,14 +356,14 @@ class Follower {
   bool writes_anywhere_ = false;
   bool waits_for_sources_ = true;
   bool changed_ = false;
-  AlikeBlocks result_;
+  EquivalentBlocks result_;
 };
 
 }  // namespace
-}  // namespace alike
+}  // namespace equivalence
 
-AlikeBlocks alike_blocks(const Program& program, Axis axis, Dim3 grid, Dim3 block,
-                         const std::vector<std::byte>& parameters, const BufferOfAddress& buffer_of) {
+EquivalentBlocks equivalent_blocks(const Program& program, Axis axis, Dim3 grid, Dim3 block,
+                                   const std::vector<std::byte>& parameters, const BufferOfAddress& buffer_of) {
   // Registers are followed within one function and from branch to label.
   if (!program.calls.empty() || !program.branch_tables.empty())
     return {0, true, "it calls functions or branches by table"};
@@ -371,7 +371,7 @@ AlikeBlocks alike_blocks(const Program& program, Axis axis, Dim3 grid, Dim3 bloc
     return reads_texels(instruction.opcode) || writes_texels(instruction.opcode);
   };
   if (std::ranges::any_of(program.kernel->instructions, has_texels)) return {0, true, "it has textures or surfaces"};
-  return alike::Follower(program, axis, grid, block, parameters, buffer_of).run();
+  return equivalence::Follower(program, axis, grid, block, parameters, buffer_of).run();
 }
 
 }  // namespace convladder::simulated

@@ -1,0 +1,113 @@
+// The report of a process: everything that it asked of the stand-in, as it goes into the report's file and comes back
+// (report_json.hpp).
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "simulator/stand_in/report/host_place.hpp"
+#include "simulator/stand_in/timeline.hpp"
+#include "simulator/state/finding.hpp"
+
+namespace convladder::stand_in {
+
+/// Predicted times of events of one kind.
+struct Times {
+  std::uint64_t count = 0;
+  Nanoseconds total = 0;
+  Nanoseconds least = ~Nanoseconds{0};
+  Nanoseconds most = 0;
+
+  void add(Nanoseconds ns) { add({1, ns, ns, ns}); }
+  void add(const Times& other) {
+    count += other.count;
+    total += other.total;
+    least = std::min(least, other.least);
+    most = std::max(most, other.most);
+  }
+};
+
+/// The sum over all launches of a kernel.
+struct KernelSum {
+  std::string name;
+  Times predicted;
+  std::map<std::string, double> counters;  ///< sums of those counted and modelled metrics that are sums, by their names
+};
+
+/// The sum over all copies of a kind.
+struct CopySum {
+  std::string what;  ///< "[CUDA memcpy HtoD]"
+  Times predicted;
+  std::uint64_t bytes = 0;
+};
+
+/// Calls of one function that failed with the same status.
+struct CallFailure {
+  std::string call;
+  int status = 0;
+  std::string name;  ///< of the status
+  std::string text;
+  std::uint64_t count = 0;
+  CallPlaces places;  ///< of the first one
+};
+
+struct AllocationNote {
+  std::string label;  ///< the name in findings
+  std::string call;   ///< "cudaMalloc"
+  std::uint64_t bytes = 0;
+  CallPlaces places;  ///< the places where memory was asked for
+};
+
+struct ReportedFinding {
+  simulated::Finding finding;
+  CallPlaces places;  ///< where the host launched the kernel or made the error itself
+};
+
+/// The times of the virtual clock, and those for which each engine was busy.
+struct VirtualTimes {
+  Nanoseconds host = 0;
+  Nanoseconds device_end = 0;
+  Nanoseconds kernels = 0;
+  Nanoseconds to_device = 0;
+  Nanoseconds from_device = 0;
+};
+
+struct ProcessName {
+  int number = 0;
+  std::string program;
+  std::vector<std::string> arguments;
+  std::string gpu;
+};
+
+struct ProcessReport : ProcessName {
+  bool begins = false;  ///< the process has only begun: there is no more than its name
+  std::string signal;   ///< the signal that ended it; empty: it exited
+  std::map<std::string, std::uint64_t> calls;
+  std::map<std::string, Times> call_times;
+  std::vector<KernelSum> kernels;
+  std::vector<CopySum> copies;
+  std::vector<CallFailure> failures;
+  std::map<std::string, std::uint64_t> not_supported;
+  std::map<std::string, std::uint64_t> notes;
+  std::vector<AllocationNote> allocations;  ///< those that findings and `never_freed` name
+  std::vector<ReportedFinding> findings;
+  std::vector<std::string> never_freed;  ///< labels
+  VirtualTimes predicted;
+
+  // The host's costs of the simulation.
+  std::uint64_t most_device_bytes = 0;
+  double kernel_seconds = 0;  ///< time in which kernels were simulated
+  double seconds = 0;         ///< of the whole process
+  std::uint64_t most_resident_bytes = 0;
+
+  /// The allocation of that label; nullptr if it is not known.
+  const AllocationNote* allocation(const std::string& label) const {
+    const auto found = std::ranges::find(allocations, label, &AllocationNote::label);
+    return label.empty() || found == allocations.end() ? nullptr : &*found;
+  }
+};
+
+}  // namespace convladder::stand_in
