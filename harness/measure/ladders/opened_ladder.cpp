@@ -5,7 +5,6 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -167,20 +166,18 @@ const FolderProblem& open_ladder_text(const std::string& text) {
   return dynamic_cast<const FolderProblem&>(open_problem(std::make_unique<FolderProblem>(text, "problem.json")));
 }
 
-nlohmann::ordered_json stage_hello(const FolderVariant& stage) {
-  return {{"family", stage.source().language == StageLanguage::cpp ? "cpu" : "cuda"},
-          {"variant", stage.source().name},
-          {"library", stage.build().library.string()},
-          {"choice", stage.choice()}};
+StageToLoad stage_to_load(const FolderVariant& stage) {
+  return {.family = stage.source().language == StageLanguage::cpp ? "cpu" : "cuda",
+          .variant = stage.source().name,
+          .library = stage.build().library.string(),
+          .choice = stage.choice()};
 }
 
-std::unique_ptr<FolderVariant> served_stage(const FolderProblem& folder, const nlohmann::ordered_json& hello) {
+std::unique_ptr<FolderVariant> served_stage(const FolderProblem& folder, const StageToLoad& stage) {
   StageSource source;
-  source.name = hello.at("variant").get<std::string>();
-  source.language = hello.at("family") == "cpu" ? StageLanguage::cpp : StageLanguage::cuda;
-  return std::make_unique<FolderVariant>(folder, std::move(source),
-                                         StageBuild{.library = hello.at("library").get<std::string>()},
-                                         hello.at("choice").get<std::string>());
+  source.name = stage.variant;
+  source.language = stage.family == "cpu" ? StageLanguage::cpp : StageLanguage::cuda;
+  return std::make_unique<FolderVariant>(folder, std::move(source), StageBuild{.library = stage.library}, stage.choice);
 }
 
 std::string why_not_executed(const FolderVariant& stage) {

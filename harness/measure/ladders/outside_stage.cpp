@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <utility>
 
@@ -163,8 +162,8 @@ std::vector<ProblemVariant> outside_stages(const std::vector<std::string>& files
   return stages;
 }
 
-std::unique_ptr<OutsideStage> served_outside_stage(const nlohmann::ordered_json& hello) {
-  const std::unique_ptr<FolderVariant> served = served_stage(as_folder(), hello);
+std::unique_ptr<OutsideStage> served_outside_stage(const StageToLoad& stage) {
+  const std::unique_ptr<FolderVariant> served = served_stage(as_folder(), stage);
   return std::make_unique<OutsideStage>(served->source(), served->build(), served->choice());
 }
 

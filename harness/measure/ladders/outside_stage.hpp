@@ -6,7 +6,6 @@
 #pragma once
 
 #include <memory>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -39,7 +38,7 @@ class OutsideStage final : public Variant {
 /// no stage, and for a name that a variant has already.
 std::vector<ProblemVariant> outside_stages(const std::vector<std::string>& files, const BuildProgress& progress);
 
-/// Opens the stage, in a case's process, from stage_hello.
-std::unique_ptr<OutsideStage> served_outside_stage(const nlohmann::ordered_json& hello);
+/// The stage, in a case's process.
+std::unique_ptr<OutsideStage> served_outside_stage(const StageToLoad& stage);
 
 }  // namespace convladder

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <span>
 
 #include "devices/kernel_resources.hpp"
@@ -62,17 +61,17 @@ std::string ptx_sha256(const PtxImages& images, const std::vector<KernelLaunch>&
   return found ? sum.hex() : std::string{};
 }
 
-nlohmann::ordered_json ptx_json() {
-  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+std::vector<CompiledPtx> compiled_ptx() {
+  std::vector<CompiledPtx> all;
   for (const PtxImages& images : ptx_images()) {
     Sha256 sum;
     for (const EmbeddedFile& file : images.files) {
       update(sum, fmt::format("{}\n", file.name));
       update(sum, executed_ptx(file.content));
     }
-    list.push_back({{"compiler", images.compiler}, {"version", images.version}, {"sha256", sum.hex()}});
+    all.push_back({std::string(images.compiler), std::string(images.version), sum.hex()});
   }
-  return list;
+  return all;
 }
 
 }  // namespace convladder

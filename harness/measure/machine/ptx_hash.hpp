@@ -1,7 +1,6 @@
 // Identifies the PTX that a case ran. Counters depend on the PTX, not on the source.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,8 +18,14 @@ std::string executed_ptx(std::string_view ptx);
 /// made PTX from none of them.
 std::string ptx_sha256(const PtxImages& images, const std::vector<KernelLaunch>& plan);
 
-/// `context.program.ptx` of the record: [{"compiler", "version", "sha256"}], one for each compiler of this build,
-/// starting with the one whose PTX runs first. The checksum is of all sources' names and executed PTX.
-nlohmann::ordered_json ptx_json();
+/// The PTX that one compiler has made for this build.
+struct CompiledPtx {
+  std::string compiler;
+  std::string version;
+  std::string sha256;  ///< of all sources' names and executed PTX
+};
+
+/// One for each compiler of this build, starting with the one whose PTX runs first.
+std::vector<CompiledPtx> compiled_ptx();
 
 }  // namespace convladder
