@@ -171,8 +171,8 @@ class NetworkLoop {
     }
     const double timeout = network_timeout_seconds(planned, options_);
     const PassWish wish{.chunk = options_.chunk, .overlap = options_.overlap};
-    const OpenCase open = options_.isolate ? start_network_process(planned, *workload, wish, timeout)
-                                           : start_network_here(planned, *workload, wish);
+    const OpenNetwork open = options_.isolate ? start_network_process(planned, *workload, wish, timeout)
+                                              : start_network_here(planned, *workload, wish);
     ceilings_.before_group(planned.device);
     auto begun = std::chrono::steady_clock::now();
     outcome = run_network_case(planned, options_, truth, *workload, open, judge_, [&](const char* phase) {

@@ -19,19 +19,28 @@ namespace convladder {
 using nlohmann::ordered_json;
 
 void compare_programs(const OtherProgram& base, const OtherProgram& now, std::vector<std::string>& notes) {
-  const auto value = [](const OtherProgram& program, const char* name) {
-    return program.program.contains(name) ? program.program.at(name) : ordered_json();
+  const ProgramFacts& before = base.program;
+  const ProgramFacts& after = now.program;
+  const auto refuse = [](const char* name, const auto& in_base, const auto& in_new) {
+    throw UserError(
+        fmt::format("the builds cannot be compared: {} is {} in the base, {} in the new one", name, in_base, in_new));
   };
-  for (const char* const name : {"sanitized", "build_type"}) {
-    if (value(base, name) == value(now, name)) continue;
-    throw UserError(fmt::format("the builds cannot be compared: {} is {} in the base, {} in the new one", name,
-                                short_json(value(base, name)), short_json(value(now, name))));
+  if (before.sanitized != after.sanitized) refuse("sanitized", before.sanitized, after.sanitized);
+  if (before.build_type != after.build_type) {
+    refuse("build_type", in_quotes(before.build_type), in_quotes(after.build_type));
   }
-  for (const char* const name :
-       {"compiler", "compiler_flags", "cpu_variant_flags", "cuda_compiler", "cuda_architectures"}) {
-    if (value(base, name) == value(now, name)) continue;
-    notes.push_back(
-        fmt::format("{} differs: {}, now {}", name, short_json(value(base, name)), short_json(value(now, name))));
+  const std::pair<const char*, std::string ProgramFacts::*> texts[] = {
+      {"compiler", &ProgramFacts::compiler},
+      {"compiler_flags", &ProgramFacts::compiler_flags},
+      {"cpu_variant_flags", &ProgramFacts::cpu_variant_flags},
+      {"cuda_compiler", &ProgramFacts::cuda_compiler},
+      {"cuda_architectures", &ProgramFacts::cuda_architectures}};
+  for (const auto& [name, text] : texts) {
+    if (before.*text == after.*text) continue;
+    const auto shown = [text = text](const ProgramFacts& facts) {
+      return (facts.*text).empty() ? "null" : in_quotes(facts.*text);
+    };
+    notes.push_back(fmt::format("{} differs: {}, now {}", name, shown(before), shown(after)));
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include "harness/judge/compare/change_text.hpp"
 #include "harness/judge/compare/judged_report.hpp"
+#include "harness/measure/machine/environment.hpp"
 #include "harness/measure/plan/arguments.hpp"
 #include "harness/measure/statistics/interval_json.hpp"
 #include "harness/measure/statistics/statistics.hpp"
@@ -37,11 +38,11 @@ std::optional<double> base_median(const DuelCase& one) { return median_ns(one.de
 std::optional<double> new_median(const DuelCase& one) { return median_ns(one.decisive_rounds(), &DuelRound::new_ns); }
 
 std::string side_text(const OtherProgram& program) {
-  const auto text = [&program](const char* name) { return printable(program.program.value(name, "unknown")); };
+  const auto text = [](const std::string& told) { return told.empty() ? "unknown" : printable(told); };
   return fmt::format("{}, {}",
-                     program_text(program.path == kThisProgram ? "this program" : program.path, text("commit"),
-                                  program.program.value("dirty", false)),
-                     text("compiler"));
+                     program_text(program.path == kThisProgram ? "this program" : program.path,
+                                  text(program.program.commit), program.program.dirty),
+                     text(program.program.compiler));
 }
 
 std::string variant_text(const DuelCase& one) {
@@ -157,7 +158,9 @@ ordered_json control_json(const DuelResult& result) {
           {"rounds", rounds_json(result.control)}};
 }
 
-ordered_json side_json(const OtherProgram& program) { return {{"path", program.path}, {"program", program.program}}; }
+ordered_json side_json(const OtherProgram& program) {
+  return {{"path", program.path}, {"program", program_json(program.program)}};
+}
 
 JudgedReport report_of(const DuelReport& duel) {
   JudgedReport report;

@@ -4,18 +4,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <vector>
 
-#include "harness/measure/cases/case_session.hpp"
+#include "harness/measure/cases/case_client.hpp"
+#include "harness/measure/cases/time_of.hpp"
 #include "harness/measure/plan/arguments.hpp"
 #include "harness/measure/statistics/statistics.hpp"
 #include "support/printable.hpp"
 
 namespace convladder {
-
-using nlohmann::ordered_json;
 
 namespace {
 
@@ -41,8 +39,6 @@ auto DuelSide::attempt(const Step& step) const {
     return step();
   } catch (const CaseFailure& failure) {
     throw SideFailure(fmt::format("{}: {}: {}", role_, failure.status, printable(failure.what())));
-  } catch (const ordered_json::exception& error) {
-    throw SideFailure(fmt::format("{}: crashed: its answers are invalid: {}", role_, printable(error.what())));
   }
 }
 
@@ -70,14 +66,11 @@ void DuelSide::require(const char* when, const Check& check) const {
 
 SlotLength DuelSide::calibrate(int extra_percent, int replayed_calls) {
   const int multiple = 100 / std::gcd(100, extra_percent);  // 5 % of 20 calls is one call
-  double iterations = 1;
+  int iterations = 1;
   for (int i = 0; i < kCalibrations; ++i) {
-    iterations =
-        std::max(iterations, attempt([&] {
-                   return verifier_.ask({{"do", "calibrate"}, {"of", time_of::kLayer}, {"sample_ns", kSubRunNs}})
-                       .at("iterations")
-                       .get<double>();
-                 }));
+    iterations = std::max(iterations, attempt([&] {
+                            return verifier_.ask(to_case::Calibrate{{time_of::kLayer}, kSubRunNs}).iterations;
+                          }));
   }
   SlotLength length{.iterations = rounded_up(iterations, multiple), .sub_runs = 1};
   length.replayed = replayed_calls > 0;
@@ -98,9 +91,7 @@ SlotLength DuelSide::calibrate(int extra_percent, int replayed_calls) {
 int DuelSide::replayed_calls() {
   if (on_processor_ || virtual_clock_) return 0;  // launches cost nothing there
   return attempt([&] {
-    return verifier_.ask({{"do", "calibrate"}, {"of", time_of::kLayer}, {"replayed", true}, {"sample_ns", kSubRunNs}})
-        .at("iterations")
-        .get<int>();
+    return verifier_.ask(to_case::Calibrate{{.of = time_of::kLayer, .replayed = true}, kSubRunNs}).iterations;
   });
 }
 
@@ -108,16 +99,15 @@ std::int64_t DuelSide::calls_of_slot(const SlotLength& length) const {
   return std::int64_t{length.sub_runs} * length.iterations * (100 + extra_percent_) / 100;
 }
 
-ordered_json DuelSide::ask_for_slot(const SlotLength& length) {
-  ordered_json reply = verifier_.ask({{"do", "slot"},
-                                      {"of", time_of::kLayer},
-                                      {"iterations", length.iterations},
-                                      {"sub_runs", length.sub_runs},
-                                      {"extra_percent", extra_percent_},
-                                      {"replayed", length.replayed}});
-  last_call_ = reply.at("last_call").get<std::int64_t>();
+to_case::SlotTaken DuelSide::ask_for_slot(const SlotLength& length) {
+  to_case::SlotTaken taken = verifier_.ask(to_case::Slot{.of = time_of::kLayer,
+                                                         .iterations = length.iterations,
+                                                         .sub_runs = length.sub_runs,
+                                                         .extra_percent = extra_percent_,
+                                                         .replayed = length.replayed});
+  last_call_ = taken.last_call;
   length_ = length;
-  return reply;
+  return taken;
 }
 
 SlotTime DuelSide::slot(const SlotLength& length) {
@@ -125,13 +115,10 @@ SlotTime DuelSide::slot(const SlotLength& length) {
   ObservedAnswer observed;
   const auto ns = attempt([&] {
     verifier_.set_for_timing(calls_of_slot(length), false);
-    const ordered_json reply = ask_for_slot(length);
+    const to_case::SlotTaken taken = ask_for_slot(length);
     observed = verifier_.last_answer();
-    if (!on_processor_) {
-      const ordered_json state = verifier_.ask({{"do", "state"}});
-      if (state.contains("clock_mhz")) clock = state.at("clock_mhz").get<double>();
-    }
-    return reply.at("ns").get<std::vector<double>>();
+    if (!on_processor_) clock = verifier_.ask(to_case::State()).clock_mhz;
+    return taken.ns;
   });
   if (ns.empty() || !std::ranges::all_of(ns, [](double value) { return value > 0 && std::isfinite(value); })) {
     throw SideFailure(fmt::format("{}: a slot took no time: the clock is too coarse", role_));

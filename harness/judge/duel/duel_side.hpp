@@ -67,7 +67,7 @@ class DuelSide {
   template <typename Step>
   auto attempt(const Step& step) const;
   std::int64_t calls_of_slot(const SlotLength& length) const;
-  nlohmann::ordered_json ask_for_slot(const SlotLength& length);
+  to_case::SlotTaken ask_for_slot(const SlotLength& length);
   void require(const char* when, const Check& check) const;
 
   std::string role_;

@@ -3,13 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "datasets/synthetic_images.hpp"
 #include "devices/cpu/all_cores.hpp"
 #include "harness/measure/cases/case_client.hpp"
 #include "harness/measure/cases/case_session.hpp"
-#include "harness/measure/cases/counters_json.hpp"
 #include "harness/measure/cases/workload.hpp"
 #include "harness/measure/ladders/opened_ladder.hpp"
 #include "harness/measure/machine/ptx_hash.hpp"
@@ -25,12 +23,20 @@
 namespace convladder {
 namespace {
 
-using nlohmann::ordered_json;
-
 constexpr std::uint64_t kCountSeed = 1;  // for images and weights, on which the counters do not depend
 constexpr int kLargestCountedBatch = 8;
 constexpr double kMostFlop = 300e6;  // of one batch
 constexpr double kSlowFlop = 1e9;    // of one image
+
+/// The kernels as a baseline has them, which holds only what they count.
+std::vector<KernelCounters> counts_of(const to_case::Counted& counted) {
+  std::vector<KernelCounters> kernels = counted.counters.kernels;
+  for (KernelCounters& kernel : kernels) {
+    kernel.items_executed = 0;
+    kernel.depends_on_data = false;
+  }
+  return kernels;
+}
 
 /// Fills in the kernels of a case, or why there are none.
 void count_case(CountedCase& counted, const PlannedCase& planned, const PtxImages& images, const Workload& workload) {
@@ -41,15 +47,16 @@ void count_case(CountedCase& counted, const PlannedCase& planned, const PtxImage
   const SharedMemory window(1);  // no output is asked for
   CaseSession session(planned.id, std::make_unique<simulated::SimulatedDevice>(options), planned.variant, workload,
                       window);
-  for (const ordered_json& request : {ordered_json{{"do", "prepare"}, {"problem", "real"}}, {{"do", "count"}}}) {
-    const ordered_json reply = session.ask(request);
-    if (reply.contains("status")) {
-      counted.failure = reply.at("reason").get<std::string>();
-      return;
-    }
-    if (reply.contains("counters")) {
-      counted.baseline.kernels = read_kernels(JsonPlace(reply, planned.id).at("counters").at("kernels"));
-    }
+  const auto prepared = session.ask_for(to_case::Prepare{ProblemKind::real});
+  if (const Ending* const ending = std::get_if<Ending>(&prepared)) {
+    counted.failure = ending->reason;
+    return;
+  }
+  const auto answer = session.ask_for(to_case::Count());
+  if (const Ending* const ending = std::get_if<Ending>(&answer)) {
+    counted.failure = ending->reason;
+  } else {
+    counted.baseline.kernels = counts_of(std::get<to_case::Counted>(answer));
   }
 }
 
@@ -91,9 +98,8 @@ void count_stage(CountedCase& counted, const PlannedCase& planned, const Workloa
                                               find_device_kind(planned.device));
   const OpenCase open = start_case_process(planned, workload, {}, seconds);
   try {
-    open.ask({{"do", "prepare"}, {"problem", "real"}});
-    const ordered_json reply = open.ask({{"do", "count"}});
-    counted.baseline.kernels = read_kernels(JsonPlace(reply, planned.id).at("counters").at("kernels"));
+    open.ask(to_case::Prepare{ProblemKind::real});
+    counted.baseline.kernels = counts_of(open.ask(to_case::Count()));
     if (counted.baseline.kernels.empty()) counted.failure = "it launches no kernel";
   } catch (const CaseFailure& failure) {
     counted.failure = failure.what();

@@ -4,20 +4,14 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
+#include <memory>
 
-#include "harness/measure/isolation/child_process.hpp"
 #include "harness/measure/isolation/served_process.hpp"
 #include "harness/measure/isolation/shared_memory.hpp"
-#include "harness/measure/machine/environment.hpp"
 #include "support/errors.hpp"
-#include "support/json_text.hpp"
-#include "support/printable.hpp"
 #include "variants/convolution/problem.hpp"
 
 namespace convladder {
-
-using nlohmann::ordered_json;
 
 namespace {
 
@@ -30,14 +24,14 @@ std::string full_name(const ProblemVariant& variant) {
                      variant.info.name);
 }
 
-class About final : public CaseClient {
+class About final : public Client<BuildMessages> {
  public:
-  ordered_json ask(const ordered_json& /*request*/) override {
-    ordered_json variants = ordered_json::array();
+  BuildMessages::Answer ask(const BuildMessages::Request& /*request*/) override {
+    to_build::Told told{kCaseProtocol, this_program(), {}};
     for (const Problem* problem : registered_problems()) {
-      for (const ProblemVariant& registered : problem->variants()) variants.push_back(full_name(registered));
+      for (const ProblemVariant& registered : problem->variants()) told.variants.push_back(full_name(registered));
     }
-    return {{"protocol", kCaseProtocol}, {"program", program_json()}, {"variants", std::move(variants)}};
+    return told;
   }
 };
 
@@ -63,39 +57,32 @@ bool OtherProgram::has(std::string_view family, std::string_view variant) const 
 OtherProgram ask_program(const std::string& path) {
   check_file(path);
   const SharedMemory nothing(1);  // a case would find its workload in it
-  ordered_json reply;
-  {
-    ChildProcess process(path, "serve-about", std::vector{nothing.descriptor()}, kMostSeconds, ordered_json::object(),
-                         path);
-    reply = process.ask({{"do", "about"}});
-  }
-  if (reply.contains("status")) {
-    const std::string reason = printable(reply.value("reason", ""));
-    if (reason.find("unknown command 'serve-about'") != std::string::npos) {
+  const auto answer = ProcessClient<BuildMessages>({.what = path,
+                                                    .command = "serve-about",
+                                                    .memory = {nothing.descriptor()},
+                                                    .timeout_seconds = kMostSeconds,
+                                                    .program = path},
+                                                   {})
+                          .ask_for(to_build::About());
+  if (const Ending* const ending = std::get_if<Ending>(&answer)) {
+    if (ending->reason.find("unknown command 'serve-about'") != std::string::npos) {
       throw UserError(fmt::format("{}: this build is too old for a duel", path));
     }
-    throw UserError(fmt::format("{}: it does not answer like convladder: {}", path, reason));
+    throw UserError(fmt::format("{}: it does not answer like convladder: {}", path, ending->reason));
   }
-  try {
-    const ordered_json protocol = reply.at("protocol");
-    if (protocol != kCaseProtocol) {
-      throw UserError(
-          fmt::format("{}: it speaks protocol {}, this program {}: the two builds are too far apart for a "
-                      "duel",
-                      path, short_json(protocol), kCaseProtocol));
-    }
-    OtherProgram other{path, reply.at("program"), {}};
-    for (const ordered_json& variant : reply.at("variants")) other.variants.insert(variant.get<std::string>());
-    return other;
-  } catch (const ordered_json::exception&) {
-    throw UserError(fmt::format("{}: it does not answer like convladder: {}", path, short_json(reply)));
+  const auto& told = std::get<to_build::Told>(answer);
+  if (told.protocol != kCaseProtocol) {
+    throw UserError(
+        fmt::format("{}: it speaks protocol {}, this program {}: the two builds are too far apart for a duel", path,
+                    told.protocol, kCaseProtocol));
   }
+  return {path, told.program, {told.variants.begin(), told.variants.end()}};
 }
 
 namespace {
 
-int serve_about(int socket_descriptor, int /*memory*/, int /*window*/) {
-  return serve_requests(socket_descriptor, [](const ordered_json&) { return std::make_unique<About>(); });
+int serve_about(int socket, int /*memory*/, int /*window*/) {
+  return serve_requests<BuildMessages>(socket, [](const to_build::Hello&) { return std::make_unique<About>(); });
 }
 
 const ServedRegistration serve_about_registration("serve-about", serve_about);

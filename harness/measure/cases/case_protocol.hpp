@@ -1,22 +1,56 @@
 // Tells which builds of this program can work together. A duel checks this first on both sides.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
 
+#include "harness/measure/isolation/client.hpp"
+#include "harness/measure/machine/program_facts.hpp"
 #include "variants/variant.hpp"
 
 namespace convladder {
 
-/// Raised whenever a message between a command and the process of a case changes (CaseSession::answer, the hello of
-/// start_case_process, the layout of Workload): builds with different numbers cannot be used together.
+/// Raised whenever a message between a command and the process of a case changes (case_messages.hpp), or the layout of
+/// Workload: builds with different numbers cannot be used together.
 inline constexpr int kCaseProtocol = 4;
+
+/// The process of a program that says which build it is; it may be any program.
+namespace to_build {
+
+struct Hello {};
+
+struct Told {
+  int protocol = 0;  ///< the rest is read only where it is kCaseProtocol
+  ProgramFacts program;
+  std::vector<std::string> variants;
+  static void each_field(auto&& field, auto& its) {
+    field("protocol", its.protocol);
+    if (its.protocol == kCaseProtocol) field("program", its.program, "variants", its.variants);
+  }
+};
+
+struct About {
+  static constexpr std::string_view kName = "about";
+  using Reply = Told;
+};
+
+}  // namespace to_build
+
+struct BuildMessages {
+  using Hello = to_build::Hello;
+  using Request = std::variant<to_build::About>;
+  using Answer = std::variant<Ending, to_build::Told>;
+};
+
+extern template struct MessageTexts<BuildMessages>;
 
 /// Another build of this program, or this one, as a side of a duel.
 struct OtherProgram {
-  std::string path;                ///< as given, or kThisProgram
-  nlohmann::ordered_json program;  ///< what the program reports about itself, as `context.program` of a record
+  std::string path;  ///< as given, or kThisProgram
+  ProgramFacts program;
   std::set<std::string> variants;  ///< "cpu/flat-vector", "max-pooling:cpu/vector", …: the variants that it has
 
   /// Whether the program has that variant of a problem.

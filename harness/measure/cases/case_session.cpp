@@ -6,19 +6,14 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <stdexcept>
 
 #include "devices/cpu/other_threads.hpp"
 #include "devices/device_error.hpp"
-#include "harness/measure/cases/counters_json.hpp"
 #include "harness/measure/cases/google_engine.hpp"
-#include "harness/measure/isolation/child_process.hpp"
 
 namespace convladder {
-
-using nlohmann::ordered_json;
 
 namespace {
 
@@ -47,21 +42,6 @@ std::vector<PlacedTensor> placed(const std::vector<Held>& tensors) {
   return all;
 }
 
-ordered_json state_to_json(Device& device) {
-  const DeviceState state = device.state();
-  ordered_json json = ordered_json::object();
-  if (const std::optional<double> clock = device.timed_clock_mhz()) json["clock_mhz"] = *clock;
-  if (state.temperature_celsius) json["temperature_celsius"] = *state.temperature_celsius;
-  for (const auto& [reason, ns] : state.held_ns) json["held_ns"][reason] = ns;
-  if (!state.held_now.empty()) json["held_now"] = state.held_now;
-  return json;
-}
-
-TimedKind kind_from_json(const ordered_json& request) {
-  return {request.at("of").get<std::string>(), request.value("cold", false), request.value("replayed", false),
-          request.value("varied", false)};
-}
-
 using SteadyClock = std::chrono::steady_clock;
 
 double ns_since(SteadyClock::time_point begin) {
@@ -84,32 +64,15 @@ CaseSession::CaseSession(std::string id, std::unique_ptr<Device> device, const P
   CaseSession::device().set_counting(false);  // except where counters are asked for
 }
 
-ordered_json CaseSession::carry_out(const std::string& what, const ordered_json& request) {
+CaseSession::Answer CaseSession::carry_out(const Request& request) {
   const struct Afterwards {
     ~Afterwards() { OtherThreads::rest(); }  // it is another case's turn
   } afterwards;
-  if (what == "prepare") {
-    return prepare(request.at("problem") == "integers" ? ProblemKind::integers : ProblemKind::real);
-  }
-  if (what == "set") return set(request);
-  if (what == "call") return call_once();
-  if (what == "read") {
-    return read(request.at("tensor").get<std::string>(), request.at("first").get<std::int64_t>(),
-                request.at("count").get<std::int64_t>());
-  }
-  if (what == "probed") return probed(request.at("output").get<std::size_t>(), request.at("call").get<std::int64_t>());
-  if (what == "count") return count();
-  if (what == "profile") return profile(request.at("calls").get<int>());
-  if (what == "slot") return slot(request);
-  if (what == "state") return state_to_json(device());
-  const TimedKind kind = kind_from_json(request);
-  if (what == "warm up") return warm_up(kind.of, request.at("least_ns").get<double>());
-  if (what == "calibrate") return calibrate(kind, request.at("sample_ns").get<double>());
-  if (what == "sample") return sample(kind, request.at("iterations").get<int>());
-  throw std::logic_error(fmt::format("unknown request '{}'", what));
+  return std::visit([this](const auto& wanted) -> Answer { return answer(wanted); }, request);
 }
 
-ordered_json CaseSession::prepare(ProblemKind kind) {
+to_case::Prepared CaseSession::answer(const to_case::Prepare& wanted) {
+  const ProblemKind kind = wanted.problem;
   problem_ = &workload_.problem(kind);
   const int batch = kind == ProblemKind::real ? workload_.planned_batch() : problem_->shape.batch;
   const ProblemSize shape = problem_->shape.with_batch(batch);
@@ -152,13 +115,13 @@ ordered_json CaseSession::prepare(ProblemKind kind) {
   device().set_grid_window(batch == problem_->shape.batch
                                ? std::nullopt
                                : std::optional(GridWindow{0, unsigned(problem_->shape.batch), unsigned(batch)}));
-  return {{"prepare_ns", prepare_ns},
-          {"own_layout", prepared_->has_own_layout()},
-          {"choice", prepared_->choice()},
-          {"parts", prepared_->parts()},
-          {"can_be_cold", device().can_flush_caches()},
-          {"has_clock", device().has_clock()},
-          {"is_asynchronous", device().is_asynchronous()}};
+  return {.prepare_ns = prepare_ns,
+          .own_layout = prepared_->has_own_layout(),
+          .choice = prepared_->choice(),
+          .parts = prepared_->parts(),
+          .can_be_cold = device().can_flush_caches(),
+          .has_clock = device().has_clock(),
+          .is_asynchronous = device().is_asynchronous()};
 }
 
 /// The device as the variant sees it. Without a clock it is only counted, behind the variant's back.
@@ -176,21 +139,21 @@ std::vector<CaseSession::HeldTensor> CaseSession::hold(const std::vector<Problem
   return held;
 }
 
-ordered_json CaseSession::set(const ordered_json& request) {
-  const InputChange change = change_from_json(request.at("change"));
-  for (ChangedInput& one : changed_) one.set(change);
+Done CaseSession::answer(const to_case::Set& wanted) {
+  for (ChangedInput& one : changed_) one.set(wanted.change);
   probed_calls_ = 0;
   // Outputs of the whole batch, of which the problem may be the first images.
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
     const HeldTensor& output = outputs_[i];
-    const OutputFill fill = fill_from_json(request.at("fills").at(i));
+    const OutputFill& fill = wanted.fills.at(i);
     fill_output(device(), output.buffer.address(), output.tensor.type, output.elements(), fill);
-    if (!probes_.empty()) probes_[i].set(request.at("probe").get<std::uint64_t>(), fill);
+    if (!probes_.empty()) probes_[i].set(wanted.probe, fill);
   }
-  return ordered_json::object();
+  return {};
 }
 
-ordered_json CaseSession::read(const std::string& tensor, std::int64_t first, std::int64_t count) {
+Done CaseSession::answer(const ReadElements& wanted) {
+  const auto [tensor, first, count] = wanted;
   for (const std::vector<HeldTensor>* const role : {&outputs_, &in_outs_, &inputs_}) {
     for (const HeldTensor& held : *role) {
       if (held.tensor.name != tensor) continue;
@@ -202,21 +165,25 @@ ordered_json CaseSession::read(const std::string& tensor, std::int64_t first, st
       const auto* const from = static_cast<const std::byte*>(held.buffer.address());
       device().copy_to_host(window_.data(), from + static_cast<std::size_t>(first) * bytes,
                             static_cast<std::size_t>(count) * bytes);
-      return ordered_json::object();
+      return {};
     }
   }
   throw std::logic_error(fmt::format("no tensor is called '{}'", tensor));
 }
 
-ordered_json CaseSession::probed(std::size_t output, std::int64_t call) {
-  if (output >= probes_.size() || call < 1 || call > probed_calls_) {
-    throw std::logic_error(fmt::format("call {} was not looked at in output {}", call, output));
+Done CaseSession::answer(const to_case::Probed& wanted) {
+  if (wanted.output >= probes_.size() || wanted.call < 1 || wanted.call > probed_calls_) {
+    throw std::logic_error(fmt::format("call {} was not looked at in output {}", wanted.call, wanted.output));
   }
-  probes_[output].read(call, window_.data());
-  return ordered_json::object();
+  probes_[wanted.output].read(wanted.call, window_.data());
+  return {};
 }
 
-ordered_json CaseSession::call_once() { return {{"ns", timed_call(time_of::kLayer, 1, false)}}; }
+to_case::StateOfDevice CaseSession::answer(const to_case::State& /*wanted*/) {
+  return {device().state(), device().timed_clock_mhz()};
+}
+
+to_case::Called CaseSession::answer(const to_case::Call& /*wanted*/) { return {timed_call(time_of::kLayer, 1, false)}; }
 
 /// The counters of the whole batch; only `images` of it are executed where those tell the counts of the others.
 std::vector<KernelCounters> CaseSession::count_images(int images, int batch) {
@@ -244,7 +211,7 @@ void CaseSession::repeat_images(int images, int batch) {
   prepared_->load_input();
 }
 
-ordered_json CaseSession::count() {
+to_case::Counted CaseSession::answer(const to_case::Count& /*wanted*/) {
   const int images = workload_.real().shape.batch;
   const int batch = workload_.planned_batch();
   std::vector<KernelCounters> kernels = count_images(images, batch);
@@ -255,14 +222,14 @@ ordered_json CaseSession::count() {
     repeat_images(images, batch);
     kernels = count_images(images, batch);
   }
-  return {{"counters", counters_json(case_counters(std::move(kernels), batch, exact))}};
+  return {case_counters(std::move(kernels), batch, exact)};
 }
 
-ordered_json CaseSession::profile(int calls) {
+Done CaseSession::answer(const to_case::Profile& wanted) {
   // The request's own NVTX range is around this: a profiler that looks at that range sees these launches and no other.
-  for (int i = 0; i < calls; ++i) prepared_->run();
+  for (int i = 0; i < wanted.calls; ++i) prepared_->run();
   device().wait();
-  return ordered_json::object();
+  return {};
 }
 
 /// Runs the parts of the work from `first` to before `end`.
@@ -460,9 +427,9 @@ bool CaseSession::record_for_samples(const std::string& of, const EnqueuedCalls&
 /// Warms the device up. A device that has rested is slow at first. It has reached its clock where two stretches of work
 /// in a row had the same clock. The work is the densest that does what `of` does: no caches are flushed, and nothing is
 /// changed in between.
-ordered_json CaseSession::warm_up(const std::string& of, double least_ns) {
+Done CaseSession::answer(const to_case::WarmUp& wanted) {
   const auto begin = SteadyClock::now();
-  TimedKind kind{of == time_of::kEmptyKernel ? time_of::kLayer : of};
+  TimedKind kind{wanted.of == time_of::kEmptyKernel ? time_of::kLayer : wanted.of};
   kind.replayed = recorded_.contains(kind.of);
   std::optional<double> clock_before;
   double time_before = 0;
@@ -479,11 +446,11 @@ ordered_json CaseSession::warm_up(const std::string& of, double least_ns) {
     const std::optional<double> clock = device().timed_clock_mhz();
     const bool stays = clock && clock_before ? is_within(*clock, *clock_before, kSameClock)
                                              : !clock && is_within(call_ns, time_before, kSameTime);
-    if (stays && worked_ns >= least_ns) break;
+    if (stays && worked_ns >= wanted.least_ns) break;
     clock_before = clock;
     time_before = call_ns;
   }
-  return ordered_json::object();
+  return {};
 }
 
 /// The number of calls in a sample on an asynchronous device: as many as it takes for half a sample, found by doubling,
@@ -501,12 +468,13 @@ CaseSession::EnqueuedCalls CaseSession::enqueued_calls(const TimedKind& kind, do
   }
 }
 
-ordered_json CaseSession::calibrate(const TimedKind& kind, double sample_ns) {
-  if (kind.replayed && !record_for_samples(kind.of, enqueued_calls({kind.of}, sample_ns))) return {{"iterations", 0}};
+to_case::Calibrated CaseSession::answer(const to_case::Calibrate& wanted) {
+  const double sample_ns = wanted.sample_ns;
+  if (wanted.replayed && !record_for_samples(wanted.of, enqueued_calls({wanted.of}, sample_ns))) return {0};
   if (device().is_asynchronous()) {
-    const std::int64_t calls = enqueued_calls(kind, sample_ns).calls;
-    const std::int64_t at_once = kind.replayed ? recorded_.at(kind.of).calls : 1;
-    return {{"iterations", (calls + at_once - 1) / at_once * at_once}};
+    const std::int64_t calls = enqueued_calls(wanted, sample_ns).calls;
+    const std::int64_t at_once = wanted.replayed ? recorded_.at(wanted.of).calls : 1;
+    return {static_cast<int>((calls + at_once - 1) / at_once * at_once)};
   }
   double total = 0;
   double shortest_ns = std::numeric_limits<double>::max();     // the others may have been disturbed
@@ -515,7 +483,7 @@ ordered_json CaseSession::calibrate(const TimedKind& kind, double sample_ns) {
   const auto begin = SteadyClock::now();
   // A handful of calls also warms up caches, branch predictors and clocks.
   for (double start = 0; calls < 1000 && start < kMostUntimed * sample_ns;) {
-    const double ns = timed_call(kind.of, ++calls, kind.cold);
+    const double ns = timed_call(wanted.of, ++calls, wanted.cold);
     const double end = ns_since(begin);
     total += ns;
     shortest_ns = std::min(shortest_ns, ns);
@@ -526,40 +494,40 @@ ordered_json CaseSession::calibrate(const TimedKind& kind, double sample_ns) {
   const double per_call = std::max(shortest_ns, 1.0);
   // The untimed work of a call may take longer than the call: a change of layout before an op.
   const double affordable = kMostUntimed * sample_ns / std::max(shortest_whole, 1.0);
-  return {
-      {"iterations", static_cast<int>(std::clamp(std::ceil(std::min(sample_ns / per_call, affordable)), 1.0, 1e6))}};
+  return {static_cast<int>(std::clamp(std::ceil(std::min(sample_ns / per_call, affordable)), 1.0, 1e6))};
 }
 
-ordered_json CaseSession::sample(const TimedKind& kind, int iterations) {
+to_case::Sampled CaseSession::answer(const to_case::Sample& wanted) {
   std::int64_t call = 0;
   const bool enqueued = device().is_asynchronous();
   const double nanoseconds =
-      enqueued ? google_benchmark_sample(id_, 1, [&] { return enqueued_calls_ns(kind, iterations); })
-               : google_benchmark_sample(id_, iterations, [&] { return timed_call(kind.of, ++call, kind.cold); });
-  after_timed(kind.of);
+      enqueued
+          ? google_benchmark_sample(id_, 1, [&] { return enqueued_calls_ns(wanted, wanted.iterations); })
+          : google_benchmark_sample(id_, wanted.iterations, [&] { return timed_call(wanted.of, ++call, wanted.cold); });
+  after_timed(wanted.of);
   device().wait();
-  ordered_json answer = {
-      {"ns", nanoseconds}, {"untimed_calls", enqueued ? 1 : 0}, {"last_call", last_call_}, {"probed", probed_calls_}};
-  if (enqueue_ns_ > 0) answer["enqueue_ns"] = enqueue_ns_;
-  return answer;
+  to_case::Sampled sampled{
+      .ns = nanoseconds, .untimed_calls = enqueued ? 1 : 0, .last_call = last_call_, .probed = probed_calls_};
+  if (enqueue_ns_ > 0) sampled.enqueue_ns = enqueue_ns_;
+  return sampled;
 }
 
-ordered_json CaseSession::slot(const ordered_json& request) {
-  const auto of = request.at("of").get<std::string>();
-  const auto iterations = request.at("iterations").get<std::int64_t>();
-  const auto work = iterations * (100 + request.at("extra_percent").get<std::int64_t>());
+to_case::SlotTaken CaseSession::answer(const to_case::Slot& wanted) {
+  const std::string& of = wanted.of;
+  const std::int64_t iterations = wanted.iterations;
+  const std::int64_t work = iterations * (100 + wanted.extra_percent);
   if (iterations < 1 || work % 100 != 0) throw std::logic_error("a slot's calls must be a whole number");
   TimedKind kind{of};
-  kind.replayed = device().is_asynchronous() && request.value("replayed", false);
+  kind.replayed = device().is_asynchronous() && wanted.replayed;
   if (kind.replayed) {
     const std::int64_t calls = work / 100;  // all calls of a sub-run at once
     const auto found = recorded_.find(of);
     const bool is_there = found != recorded_.end() && found->second.calls == calls;
     if (!is_there && !record(of, calls)) throw DeviceError("its calls cannot be recorded any longer");
   }
-  ordered_json sub_runs = ordered_json::array();
+  std::vector<double> sub_runs;
   std::int64_t call = 0;
-  for (int left = request.at("sub_runs").get<int>(); left > 0; --left) {
+  for (int left = wanted.sub_runs; left > 0; --left) {
     double nanoseconds = 0;
     if (device().is_asynchronous()) {
       // The clock is read around all calls: around each, it would time the launch. All of them have one input.
@@ -572,7 +540,7 @@ ordered_json CaseSession::slot(const ordered_json& request) {
   }
   after_timed(of);
   device().wait();
-  return {{"ns", std::move(sub_runs)}, {"last_call", last_call_}};
+  return {std::move(sub_runs), last_call_};
 }
 
 }  // namespace convladder

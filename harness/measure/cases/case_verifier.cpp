@@ -4,12 +4,9 @@
 #include <chrono>
 #include <utility>
 
-#include "harness/measure/verification/changed_input.hpp"
 #include "harness/measure/verification/output_probe.hpp"
 
 namespace convladder {
-
-using nlohmann::ordered_json;
 
 namespace {
 
@@ -65,12 +62,12 @@ double untimed_ns(const InputLayout& shape, std::int64_t calls, bool on_host, bo
          (kCallNs + (shape.batch >= kManyImages || renewed ? kThreadsNs : 0) + of_image * shape.batch);
 }
 
-ordered_json set_request(const CallSetting& setting, std::uint64_t probe) {
-  ordered_json fills = ordered_json::array();
+to_case::Set set_request(const CallSetting& setting, std::uint64_t probe) {
+  to_case::Set request{.change = setting.change, .fills = {}, .probe = probe};
   for (std::size_t output = 0; output < setting.scales.size(); ++output) {
-    fills.push_back(to_json(setting.fill_of(output)));
+    request.fills.push_back(setting.fill_of(output));
   }
-  return {{"do", "set"}, {"change", to_json(setting.change)}, {"fills", std::move(fills)}, {"probe", probe}};
+  return request;
 }
 
 CaseVerifier::CaseVerifier(OpenCase open, const Workload& workload, double tolerance, std::uint64_t seed, bool on_host)
@@ -81,14 +78,14 @@ CaseVerifier::CaseVerifier(OpenCase open, const Workload& workload, double toler
       on_host_(on_host),
       random_(seed, 0) {}
 
-ordered_json CaseVerifier::prepare(ProblemKind kind) {
+to_case::Prepared CaseVerifier::prepare(ProblemKind kind) {
   kind_ = kind;
-  return ask({{"do", "prepare"}, {"problem", kind == ProblemKind::integers ? "integers" : "real"}});
+  return ask(to_case::Prepare{kind});
 }
 
 CaseVerifier::Verified CaseVerifier::verify() {
   set(Pokes::one);
-  const auto call_ns = ask({{"do", "call"}}).at("ns").get<double>();
+  const double call_ns = ask(to_case::Call()).ns;
   Verified verified{check(1), call_ns};
   const ProblemSize& size = workload_.problem(kind_).shape;
   const std::vector<ProblemTensor> outputs = size.problem->outputs(size);
@@ -98,7 +95,7 @@ CaseVerifier::Verified CaseVerifier::verify() {
   // An element that was right may have held the fill's very bits without ever being written: that cannot happen twice.
   setting_.fill.opposite = true;
   ask(set_request(setting_, probe_));
-  ask({{"do", "call"}});
+  ask(to_case::Call());
   return {check(1), call_ns};
 }
 
@@ -195,7 +192,7 @@ Check CaseVerifier::check_behind_call(std::int64_t call) {
   check.passed = true;
   for (std::size_t i = 0; i < outputs.size() && check.passed; ++i) {
     if (outputs[i].any_order) continue;
-    ask({{"do", "probed"}, {"output", i}, {"call", setting.call}});
+    ask(to_case::Probed{i, setting.call});
     const ProbedElements probed{.seed = probe_, .items = expected.batch(), .of_item = outputs[i].elements};
     check = check_probed(outputs[i], probed.of_call(setting.call), setting.fill_of(i), of_item[i], item,
                          open_.window->data(), tolerance());

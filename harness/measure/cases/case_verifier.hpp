@@ -3,9 +3,8 @@
 
 #include <array>
 #include <cstdint>
-#include <nlohmann/json.hpp>
 
-#include "harness/measure/cases/case_client.hpp"
+#include "harness/measure/cases/case_messages.hpp"
 #include "harness/measure/cases/workload.hpp"
 #include "support/seeded_random.hpp"
 
@@ -25,12 +24,10 @@ CallSetting draw_setting(const Expectation& expected, SeededRandom& random, bool
 /// of an image. `renewed`: all of it is written anew.
 double untimed_ns(const InputLayout& shape, std::int64_t calls, bool on_host, bool renewed = false);
 
-/// The request {"do": "set", …} for that setting. `probe`: the seed of the elements that are looked at right after
-/// calls.
-nlohmann::ordered_json set_request(const CallSetting& setting, std::uint64_t probe);
+/// The request for that setting. `probe`: the seed of the elements that are looked at right after calls.
+to_case::Set set_request(const CallSetting& setting, std::uint64_t probe);
 
-/// Sends requests to a case and checks its output. Everything here throws CaseFailure where the case answers with a
-/// status.
+/// Sends requests to a case and checks its output. Everything here throws CaseFailure where the case has ended.
 class CaseVerifier {
  public:
   /// `tolerance` is the variant's. `seed` decides what inputs and outputs look like before calls. `on_host`: inputs are
@@ -38,12 +35,15 @@ class CaseVerifier {
   CaseVerifier(OpenCase open, const Workload& workload, double tolerance, std::uint64_t seed, bool on_host);
 
   /// The case's answer.
-  nlohmann::ordered_json ask(const nlohmann::ordered_json& request) const { return open_.ask(request); }
+  template <typename Request>
+  typename Request::Reply ask(const Request& request) const {
+    return open_.ask(request);
+  }
   /// How long the last answer took by the harness's clock; 0 where it was not looked at.
   ObservedAnswer last_answer() const { return open_.client->last_answer(); }
 
   /// Has the case prepare for a problem, and verifies one call.
-  nlohmann::ordered_json prepare(ProblemKind kind);
+  to_case::Prepared prepare(ProblemKind kind);
   struct Verified {
     Check check;
     double call_ns = 0;

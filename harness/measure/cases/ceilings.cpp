@@ -8,7 +8,6 @@
 #include <charconv>
 #include <chrono>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "devices/cpu/cpu_facts.hpp"
 #include "harness/measure/isolation/served_process.hpp"
@@ -20,7 +19,6 @@
 
 namespace convladder {
 
-using nlohmann::ordered_json;
 using CeilingClock = std::chrono::steady_clock;
 
 namespace {
@@ -37,19 +35,19 @@ constexpr double kMostCallsOfStretch = 256;
 constexpr double kSameRate = 0.02;  // tolerance between the stretches whose median counts
 constexpr std::size_t kStretchesOfMedian = 5;
 
-class CeilingsHere final : public Session {
+class CeilingsHere final : public Session<CeilingsMessages> {
  public:
   explicit CeilingsHere(const DeviceKind& kind)
       : Session(fmt::format("ceilings of {}", kind.name), kind.open()),
         kernels_(find_ceilings(kind.family)(device(), last_level_cache_bytes(kind))) {}
 
  private:
-  ordered_json carry_out(const std::string& /*what*/, const ordered_json& /*request*/) override {
-    return {{"choice", kernels_->choice()},
-            {"buffer_bytes", kernels_->buffer_bytes()},
-            {kMultiplyAddLimit.name, rate([this] { return kernels_->multiply_add(); }, kFirstWarmUpSeconds)},
-            {kStoreLimit.name, rate([this] { return kernels_->store(); })},
-            {kCopyLimit.name, rate([this] { return kernels_->copy(); })}};
+  Answer carry_out(const Request& /*request*/) override {
+    return to_ceilings::Sampled{.choice = kernels_->choice(),
+                                .buffer_bytes = kernels_->buffer_bytes(),
+                                .multiply_add = rate([this] { return kernels_->multiply_add(); }, kFirstWarmUpSeconds),
+                                .store = rate([this] { return kernels_->store(); }),
+                                .copy = rate([this] { return kernels_->copy(); })};
   }
 
   /// Work in a nanosecond. The call before the timed one wakes threads. An asynchronous device is given work until its
@@ -104,12 +102,15 @@ class CeilingsHere final : public Session {
   std::unique_ptr<CeilingKernels> kernels_;
 };
 
-std::unique_ptr<CaseClient> start_ceilings(const std::string& device, const RunOptions& options) {
+std::unique_ptr<Client<CeilingsMessages>> start_ceilings(const std::string& device, const RunOptions& options) {
   if (!options.isolate) return start_ceilings_here(device);
   const SharedMemory nothing(1);  // a case would find its workload in it
-  return std::make_unique<ChildProcess>(
-      fmt::format("the ceilings of {}", device), "serve-ceilings", std::vector{nothing.descriptor()},
-      step_timeout_seconds(std::nullopt, {}, find_device_kind(device)), ordered_json{{"device", device}});
+  return std::make_unique<ProcessClient<CeilingsMessages>>(
+      ProcessStart{.what = fmt::format("the ceilings of {}", device),
+                   .command = "serve-ceilings",
+                   .memory = {nothing.descriptor()},
+                   .timeout_seconds = step_timeout_seconds(std::nullopt, {}, find_device_kind(device))},
+      to_ceilings::Hello{device});
 }
 
 }  // namespace
@@ -120,7 +121,7 @@ struct CeilingSampler::OfDevice : DeviceCeilings {
   int rounds = 0;               ///< rounds of the group's cases so far
   int next_round = 1;           ///< the round after which a sample is due
   double seconds = 0;           ///< taken in this group
-  std::unique_ptr<CaseClient> client;
+  std::unique_ptr<Client<CeilingsMessages>> client;
   bool sampled = false;      ///< in this session
   bool one_process = false;  ///< no case can be open while it is sampled
 
@@ -140,16 +141,15 @@ std::size_t last_level_cache_bytes(const DeviceKind& kind) {
   return 0;
 }
 
-std::unique_ptr<CaseClient> start_ceilings_here(const std::string& device) {
-  return session_or_failure([&] { return std::make_unique<CeilingsHere>(find_device_kind(device)); });
+std::unique_ptr<Client<CeilingsMessages>> start_ceilings_here(const std::string& device) {
+  return session_or_failure<CeilingsMessages>([&] { return std::make_unique<CeilingsHere>(find_device_kind(device)); });
 }
 
 namespace {
 
-int serve_ceilings(int socket_descriptor, int /*memory*/, int /*window*/) {
-  return serve_requests(socket_descriptor, [](const ordered_json& hello) {
-    return start_ceilings_here(hello.at("device").get<std::string>());
-  });
+int serve_ceilings(int socket, int /*memory*/, int /*window*/) {
+  return serve_requests<CeilingsMessages>(
+      socket, [](const to_ceilings::Hello& hello) { return start_ceilings_here(hello.device); });
 }
 
 const ServedRegistration serve_ceilings_registration("serve-ceilings", serve_ceilings);
@@ -192,16 +192,19 @@ void CeilingSampler::sample(OfDevice& one) const {
   if (!one.failure.empty()) return;
   const auto start = CeilingClock::now();
   if (one.client == nullptr) one.client = start_ceilings(one.device, options_);
-  const ordered_json reply = one.client->ask({{"do", "sample ceilings"}});
-  if (reply.contains("status")) {
-    one.failure = reply.at("reason").get<std::string>();
+  const auto answer = one.client->ask_for(to_ceilings::Sample());
+  if (const Ending* const ending = std::get_if<Ending>(&answer)) {
+    one.failure = ending->reason;
     one.client.reset();
     return;
   }
+  const auto& sampled = std::get<to_ceilings::Sampled>(answer);
   one.sampled = true;
-  one.choice = reply.at("choice").get<std::string>();
-  one.buffer_bytes = reply.at("buffer_bytes").get<std::size_t>();
-  for (const CeilingLimit& limit : kCeilingLimits) one.add(limit, reply.at(limit.name).get<double>());
+  one.choice = sampled.choice;
+  one.buffer_bytes = sampled.buffer_bytes;
+  one.add(kMultiplyAddLimit, sampled.multiply_add);
+  one.add(kStoreLimit, sampled.store);
+  one.add(kCopyLimit, sampled.copy);
   if (one.one_process) one.client.reset();
   one.seconds += std::chrono::duration<double>(CeilingClock::now() - start).count();
 }

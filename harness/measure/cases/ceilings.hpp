@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "devices/device_registry.hpp"
-#include "harness/measure/isolation/child_process.hpp"
+#include "harness/measure/isolation/helper_messages.hpp"
 #include "harness/measure/machine/device_ceilings.hpp"
 #include "harness/measure/plan/options.hpp"
 
@@ -16,11 +16,8 @@ namespace convladder {
 /// Bytes of the device's last-level cache; 0 where it does not say.
 std::size_t last_level_cache_bytes(const DeviceKind& kind);
 
-/// Opens the device and answers
-///   {"do": "sample ceilings"} -> {"choice", "buffer_bytes", "FMA peak", "streaming store", "copy"}: a rate of each, in
-///       its unit, from one call that another call of the same kernel went before; on an asynchronous device, the
-///       median of five stretches of calls after as many as bring it to its clock.
-std::unique_ptr<CaseClient> start_ceilings_here(const std::string& device);
+/// Opens the device and samples its ceilings.
+std::unique_ptr<Client<CeilingsMessages>> start_ceilings_here(const std::string& device);
 
 /// Samples of the limits of some devices, spread over a run and short: about a second in all for each device. A device
 /// that fails has a reason instead, and the run goes on.

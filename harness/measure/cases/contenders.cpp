@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "harness/measure/cases/case_session.hpp"
+#include "harness/measure/cases/time_of.hpp"
 #include "harness/measure/statistics/statistics.hpp"
 
 namespace convladder {

@@ -8,20 +8,16 @@
 #include <thread>
 
 #include "devices/kernel_resources.hpp"
-#include "harness/measure/cases/case_session.hpp"
-#include "harness/measure/cases/counters_json.hpp"
 #include "harness/measure/cases/stage_device.hpp"
+#include "harness/measure/cases/time_of.hpp"
 #include "harness/measure/ladders/opened_ladder.hpp"
 #include "harness/measure/machine/build_information.hpp"
 #include "harness/measure/plan/arguments.hpp"
-#include "harness/measure/plan/shape_json.hpp"
 #include "harness/measure/statistics/statistics.hpp"
-#include "support/json_text.hpp"
 #include "support/seeded_random.hpp"
 
 namespace convladder {
 
-using nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
 
 namespace {
@@ -106,8 +102,6 @@ void Measurement::attempt(const std::function<void()>& step) {
   } catch (const CaseFailure& failure) {
     end(failure.status, failure.what());
     outcome_.out_of_device_memory = failure.out_of_device_memory;
-  } catch (const ordered_json::exception& error) {
-    end(Status::crashed, fmt::format("its answers are invalid: {}", error.what()));
   }
 }
 
@@ -136,9 +130,9 @@ void Measurement::verify_and_calibrate() {
   attempt([this] {
     verifier_->prepare(ProblemKind::integers);
     take_check(&Verification::integers, verifier_->verify().check);
-    const ordered_json prepared = verifier_->prepare(ProblemKind::real);
-    outcome_.prepare_ns = prepared.at("prepare_ns").get<double>();
-    outcome_.choice = prepared.at("choice").get<std::string>();
+    const to_case::Prepared prepared = verifier_->prepare(ProblemKind::real);
+    outcome_.prepare_ns = prepared.prepare_ns;
+    outcome_.choice = prepared.choice;
 
     const CaseVerifier::Verified verified = verifier_->verify();
     outcome_.verification->elements_compared = verified.check.compared;
@@ -146,37 +140,36 @@ void Measurement::verify_and_calibrate() {
     outcome_.verification->images_compared = verified.check.images;
     take_check(&Verification::before, verified.check);
     if (!planned_->untimed.empty()) return leave("right, and not timed: " + planned_->untimed);
-    if (options_->profile_calls) verifier_->ask({{"do", "profile"}, {"calls", *options_->profile_calls}});
-    if (!prepared.value("has_clock", true)) return count();
+    if (options_->profile_calls) verifier_->ask(to_case::Profile{*options_->profile_calls});
+    if (!prepared.has_clock) return count();
 
     // The first call of a GPU's program loads its code, or has it compiled, and says nothing about the next.
     double call_ns = verified.call_ns;
-    const bool can_be_cold = prepared.at("can_be_cold").get<bool>();
-    if (can_be_cold) {
+    if (prepared.can_be_cold) {
       const CaseVerifier::Verified again = verifier_->verify();
       take_check(&Verification::before, again.check);
       call_ns = std::min(call_ns, again.call_ns);
     }
-    if (prepared.value("is_asynchronous", false)) return add_enqueued_series(prepared, call_ns);
+    if (prepared.is_asynchronous) return add_enqueued_series(prepared, call_ns);
     has_real_clock_ = false;  // only an asynchronous device has one
-    const std::string hot = can_be_cold ? time_of::kHot : "";
-    if (prepared.at("own_layout").get<bool>()) {
+    const std::string hot = prepared.can_be_cold ? time_of::kHot : "";
+    if (prepared.own_layout) {
       for (const char* of : {time_of::kOp, time_of::kLayer, time_of::kLoadInput, time_of::kStoreOutput}) {
         add_series(of, hot, of == time_of::kLayer ? call_ns : 0);
       }
     } else {
       add_series(time_of::kLayer, hot, call_ns);
     }
-    for (const auto& part : prepared.at("parts")) add_series(time_of::part(part.get<std::string>()), hot, 0);
-    if (can_be_cold) add_series(std::string(outcome_.times.front().of), time_of::kCold, call_ns);
+    for (const std::string& part : prepared.parts) add_series(time_of::part(part), hot, 0);
+    if (prepared.can_be_cold) add_series(std::string(outcome_.times.front().of), time_of::kCold, call_ns);
   });
 }
 
 /// Adds the times of an asynchronous device. Where calls are short, the hot time is that of recorded calls, and the
 /// time of calls that are launched one by one stands beside it. A virtual clock has no times of launches.
-void Measurement::add_enqueued_series(const ordered_json& prepared, double call_ns) {
+void Measurement::add_enqueued_series(const to_case::Prepared& prepared, double call_ns) {
   std::vector<const char*> wholes = {time_of::kLayer};
-  if (prepared.at("own_layout").get<bool>()) {
+  if (prepared.own_layout) {
     wholes = {time_of::kOp, time_of::kLayer, time_of::kLoadInput, time_of::kStoreOutput};
   }
   varies_ = planned_->variant.variant->compiled_stage() != nullptr && has_real_clock_;
@@ -188,18 +181,16 @@ void Measurement::add_enqueued_series(const ordered_json& prepared, double call_
       add_series(of, time_of::kHot, of == std::string(time_of::kLayer) ? call_ns : 0);
     }
   }
-  for (const auto& part : prepared.at("parts")) add_series(time_of::part(part.get<std::string>()), time_of::kHot, 0);
+  for (const std::string& part : prepared.parts) add_series(time_of::part(part), time_of::kHot, 0);
   for (const char* const of : launched) add_series(of, time_of::kLaunched, 0);
-  if (!prepared.at("can_be_cold").get<bool>()) return;
+  if (!prepared.can_be_cold) return;
   add_series(std::string(outcome_.times.front().of), time_of::kCold, call_ns);
   if (has_real_clock_) add_series(time_of::kEmptyKernel, time_of::kCold, 0);
 }
 
 void Measurement::count() {
   verifier_->set(Pokes::none);
-  const ordered_json reply = verifier_->ask({{"do", "count"}});
-  const CaseCounters& counters =
-      outcome_.counters.emplace(read_counters(JsonPlace(reply.at("counters"), "its counters")));
+  const CaseCounters& counters = outcome_.counters.emplace(verifier_->ask(to_case::Count()).counters);
   if (const std::string other = other_than_planned(*planned_, counters.kernels); !other.empty()) {
     throw CaseFailure(Status::refused, other);
   }
@@ -240,28 +231,23 @@ bool Measurement::add_replayed_series(const std::string& of) {
 
 namespace {
 
-ordered_json request_of(const char* what, const TimeSeries& series) {
-  return {{"do", what},
-          {"of", series.of},
-          {"cold", series.cache == time_of::kCold},
-          {"replayed", series.replayed},
-          {"varied", series.varied}};
+TimedKind kind_of(const TimeSeries& series) {
+  return {
+      .of = series.of, .cold = series.cache == time_of::kCold, .replayed = series.replayed, .varied = series.varied};
 }
 
 }  // namespace
 
 /// The calibrated number of calls; none where they were to be recorded and cannot be.
 std::optional<int> Measurement::calls_of_sample(const TimeSeries& series) const {
-  ordered_json request = request_of("calibrate", series);
-  request["sample_ns"] = options_->sample_milliseconds * 1e6;
-  const int iterations = verifier_->ask(request).at("iterations").get<int>();
+  const int iterations =
+      verifier_->ask(to_case::Calibrate{kind_of(series), options_->sample_milliseconds * 1e6}).iterations;
   return iterations > 0 ? std::optional(iterations) : std::nullopt;
 }
 
 /// Warms an asynchronous device up until it has reached its clock.
 void Measurement::warm_up(const TimeSeries& series, double least_ns) {
-  if (!has_real_clock_) return;
-  verifier_->ask({{"do", "warm up"}, {"of", series.of}, {"least_ns", least_ns}});
+  if (has_real_clock_) verifier_->ask(to_case::WarmUp{series.of, least_ns});
 }
 
 void Measurement::take_samples() {
@@ -297,15 +283,21 @@ std::optional<int> Measurement::more_calls(const TimeSeries& series, double clai
   return static_cast<int>(std::ceil(series.iterations * factor));
 }
 
+namespace {
+
+bool tells_anything(const to_case::StateOfDevice& state) {
+  return state.clock_mhz || state.temperature_celsius || !state.held_ns.empty() || !state.held_now.empty();
+}
+
+}  // namespace
+
 /// The state that the device reports now; empty where it reports none. `clock_mhz` is of the sample before.
-ordered_json Measurement::device_state() {
-  if (!has_real_clock_ || !tells_state_) return ordered_json::object();
-  ordered_json state = verifier_->ask({{"do", "state"}});
-  if (state.contains("temperature_celsius")) {
-    outcome_.device_state.temperature_celsius.push_back(state.at("temperature_celsius").get<double>());
-  }
+to_case::StateOfDevice Measurement::device_state() {
+  if (!has_real_clock_ || !tells_state_) return {};
+  to_case::StateOfDevice state = verifier_->ask(to_case::State());
+  if (state.temperature_celsius) outcome_.device_state.temperature_celsius.push_back(*state.temperature_celsius);
   // Read after the work, from a device that has no counters: only reasons that still hold.
-  for (const auto& reason : state.value("held_now", std::vector<std::string>())) {
+  for (const std::string& reason : state.held_now) {
     std::vector<std::string>& seen = outcome_.device_state.throttle_reasons;
     if (std::ranges::find(seen, reason) == seen.end()) seen.push_back(reason);
   }
@@ -317,18 +309,14 @@ Measurement::Sampled Measurement::sample_once(std::size_t index, int iterations)
   const auto start = Clock::now();
   warm_up(series, 0);
   verifier_->set_for_timing(iterations, series.varied);
-  const auto held_before = device_state().value("held_ns", std::map<std::string, double>());
+  const to_case::StateOfDevice before = device_state();
   const auto asked = Clock::now();
   Sampled sampled;
-  ordered_json request = request_of("sample", series);
-  request["iterations"] = iterations;
-  sampled.reply = verifier_->ask(request);
+  static_cast<to_case::Sampled&>(sampled) = verifier_->ask(to_case::Sample{kind_of(series), iterations});
   measured_seconds_ += std::chrono::duration<double>(Clock::now() - (has_real_clock_ ? start : asked)).count();
-  const ordered_json& reply = sampled.reply;
-  sampled.ns = reply.at("ns").get<double>();
-  last_call_ = reply.at("last_call").get<std::int64_t>();
+  last_call_ = sampled.last_call;
   // A case that chose the call itself could compute that one only.
-  const bool is_enqueued = planned_->device != "cpu" && reply.value("untimed_calls", 0) > 0;
+  const bool is_enqueued = planned_->device != "cpu" && sampled.untimed_calls > 0;
   const bool has_one_input = series.of == time_of::kStoreOutput || (is_enqueued && !series.varied);
   const bool has_foreign_code = planned_->variant.variant->compiled_stage() != nullptr && !is_timed_elsewhere_ &&
                                 options_->google_benchmark_flags.empty();
@@ -344,16 +332,16 @@ Measurement::Sampled Measurement::sample_once(std::size_t index, int iterations)
     const bool is_executed = series.varied && find_device_kind(planned_->device).simulates();
     if (!is_timed_elsewhere_ && !is_executed) {
       claimed_.add(sampled.ns * iterations, verifier_->last_answer(), all_is_timed,
-                   verifier_->untimed_ns() + sampled.ns * reply.value("untimed_calls", 0));
+                   verifier_->untimed_ns() + sampled.ns * sampled.untimed_calls);
     }
   }
   sampled.clock.ns = sampled.ns * iterations;
-  const ordered_json state = device_state();
-  tells_state_ = tells_state_ && !(state.empty() && held_before.empty());
-  if (state.contains("clock_mhz")) sampled.clock.clock_mhz = state.at("clock_mhz").get<double>();
-  for (const auto& [reason, ns] : state.value("held_ns", std::map<std::string, double>())) {
-    const auto before = held_before.find(reason);
-    if (before != held_before.end()) sampled.clock.held_ns[reason] = ns - before->second;
+  const to_case::StateOfDevice state = device_state();
+  tells_state_ = tells_state_ && (tells_anything(state) || !before.held_ns.empty());
+  sampled.clock.clock_mhz = state.clock_mhz;
+  for (const auto& [reason, ns] : state.held_ns) {
+    const auto then = std::ranges::find(before.held_ns, reason, &std::pair<std::string, double>::first);
+    if (then != before.held_ns.end()) sampled.clock.held_ns[reason] = ns - then->second;
   }
   return sampled;
 }
@@ -407,7 +395,7 @@ void Measurement::take_sample(std::size_t index, bool look) {
         return take_sample(index, look);
       }
     }
-    if (look) look_at_calls(sampled.reply.value("probed", std::int64_t{0}));
+    if (look) look_at_calls(sampled.probed);
     if (planned_->device != "cpu" && !(sampled.ns > 0 && std::isfinite(sampled.ns))) {
       throw CaseFailure(Status::refused,
                         fmt::format("its {} took no time by the device's clock", outcome_.times[index].of));
@@ -419,8 +407,7 @@ void Measurement::take_sample(std::size_t index, bool look) {
     TimeSeries& series = outcome_.times[index];
     series.samples.push_back(sampled.ns);
     if (sampled.clock.clock_mhz) series.clock_mhz.push_back(*sampled.clock.clock_mhz);
-    if (has_real_clock_ && sampled.reply.contains("enqueue_ns"))
-      series.enqueue_ns.push_back(sampled.reply.at("enqueue_ns").get<double>());
+    if (has_real_clock_ && sampled.enqueue_ns) series.enqueue_ns.push_back(*sampled.enqueue_ns);
     return;
   }
 }
@@ -444,9 +431,7 @@ void Measurement::look_at_following_call() {
   const TimeSeries& series = outcome_.times.front();
   if (series.iterations > 1) return;
   verifier_->set_for_following_call();
-  ordered_json request = request_of("sample", series);
-  request["iterations"] = 1;
-  take_check(&Verification::after, verifier_->check(verifier_->ask(request).at("last_call").get<std::int64_t>()));
+  take_check(&Verification::after, verifier_->check(verifier_->ask(to_case::Sample{kind_of(series), 1}).last_call));
 }
 
 void Measurement::reconsider_claims() {

@@ -4,7 +4,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -52,18 +51,16 @@ class Measurement {
   void take_check(std::optional<Check> Verification::*when, const Check& check);
   void count();
   void add_series(const std::string& of, const std::string& cache, double call_ns);
-  void add_enqueued_series(const nlohmann::ordered_json& prepared, double call_ns);
+  void add_enqueued_series(const to_case::Prepared& prepared, double call_ns);
   bool add_replayed_series(const std::string& of);
   std::optional<int> calls_of_sample(const TimeSeries& series) const;
   void take_sample(std::size_t series, bool look);
   /// The case's answer to one sample of so many calls, judged and checked.
-  struct Sampled {  // NOLINT(bugprone-exception-escape): moving JSON throws only if it is damaged
-    nlohmann::ordered_json reply;
-    double ns = 0;  ///< of one call
+  struct Sampled : to_case::Sampled {
     ClockOfSample clock;
   };
   Sampled sample_once(std::size_t series, int iterations);
-  nlohmann::ordered_json device_state();
+  to_case::StateOfDevice device_state();
   bool stands(const ClockOfSample& sample);
   void forget_samples_below(double clock_mhz);
   void forget_samples();

@@ -5,9 +5,10 @@
 #include <algorithm>
 #include <deque>
 
-#include "harness/measure/cases/case_session.hpp"
+#include "harness/measure/cases/case_client.hpp"
 #include "harness/measure/cases/cases_at_a_time.hpp"
 #include "harness/measure/cases/contenders.hpp"
+#include "harness/measure/cases/time_of.hpp"
 #include "harness/measure/plan/arguments.hpp"
 #include "harness/measure/plan/estimate.hpp"
 #include "harness/measure/statistics/statistics.hpp"

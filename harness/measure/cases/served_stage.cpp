@@ -3,10 +3,8 @@
 #include <dlfcn.h>
 #include <sys/prctl.h>
 
-#include <array>
 #include <csignal>
 #include <new>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <utility>
@@ -15,16 +13,14 @@
 #include "devices/cpu/cpu_device.hpp"
 #include "devices/device_error.hpp"
 #include "harness/measure/isolation/case_confinement.hpp"
-#include "harness/measure/isolation/child_process.hpp"
 #include "harness/measure/isolation/handshake.hpp"
-#include "harness/measure/isolation/message_socket.hpp"
+#include "harness/measure/isolation/helper_messages.hpp"
 #include "harness/measure/isolation/served_process.hpp"
+#include "harness/measure/isolation/served_requests.hpp"
 #include "harness/measure/isolation/shared_memory.hpp"
 #include "support/errors.hpp"
 
 namespace convladder {
-
-using nlohmann::ordered_json;
 
 namespace {
 
@@ -38,49 +34,39 @@ class ServedStage {
  public:
   explicit ServedStage(int memory) : memory_(memory, kHandshakeBytes, SharedMemory::Access::write) {}
 
-  ordered_json allocate(const ordered_json& request) {
+  StageMessages::Answer answer(const to_stage::Allocate& wanted) {
     try {
-      buffers_.push_back(
-          device_.allocate(request.at("bytes").get<std::size_t>(), request.at("label").get<std::string>()));
+      buffers_.push_back(device_.allocate(wanted.bytes, wanted.label));
     } catch (const DeviceError& error) {
-      return ending(Status::launch_failed, error.what());
+      return Ending{Status::launch_failed, error.what()};
     }
-    return {{"address", reinterpret_cast<std::uintptr_t>(buffers_.back().address())}};
+    return to_stage::Allocated{reinterpret_cast<std::uintptr_t>(buffers_.back().address())};
   }
 
-  void take_arguments(const ordered_json& request) {
-    library_ = request.at("library").get<std::string>();
-    function_ = request.at("function").get<std::string>();
-    for (const ordered_json& one : request.at("arguments")) {
-      if (one.contains("tensor")) {
-        const auto number = one.at("tensor").get<std::uintptr_t>();
-        auto* const address =
-            reinterpret_cast<std::byte*>(number);  // NOLINT(performance-no-int-to-ptr): its own, sent back
-        arguments_.push_back(address);
-        tensors_.emplace_back(address, one.at("bytes").get<std::size_t>());
-      } else {
-        std::array<std::byte, 16>& number = numbers_.emplace_back();
-        std::size_t at = 0;
-        for (const ordered_json& byte : one.at("number"))
-          number.at(at++) = static_cast<std::byte>(byte.get<unsigned>());
-        arguments_.push_back(nullptr);
+  StageMessages::Answer answer(const to_stage::Load& wanted) {
+    load_ = wanted;
+    for (to_stage::Argument& one : load_.arguments) {
+      if (!one.tensor) {
+        arguments_.push_back(one.number.data());
+        continue;
       }
+      auto* const address =
+          reinterpret_cast<std::byte*>(*one.tensor);  // NOLINT(performance-no-int-to-ptr): its own, sent back
+      arguments_.push_back(address);
+      tensors_.emplace_back(address, one.bytes);
     }
-    auto number = numbers_.begin();
-    for (void*& argument : arguments_) {
-      if (argument == nullptr) argument = (number++)->data();
-    }
+    return Done();
   }
 
   /// Loads the library and calls the stage as often as asked to. `apart`: the waiting process has processors of its
   /// own.
   [[noreturn]] void serve(bool apart) {
     Handshake& page = *std::launder(reinterpret_cast<Handshake*>(memory_.data()));
-    void* const handle = dlopen(library_.c_str(), RTLD_LAZY | RTLD_LOCAL);
-    auto* const call = handle == nullptr ? nullptr : dlsym(handle, function_.c_str());
+    void* const handle = dlopen(load_.library.c_str(), RTLD_LAZY | RTLD_LOCAL);
+    auto* const call = handle == nullptr ? nullptr : dlsym(handle, load_.function.c_str());
     if (call == nullptr) {
       const char* const error = dlerror();
-      set_handshake_text(memory_.data(), error == nullptr ? library_ : error);
+      set_handshake_text(memory_.data(), error == nullptr ? load_.library : error);
     }
     page.loaded.set(1);
     const auto always = [] { return true; };
@@ -111,35 +97,32 @@ class ServedStage {
   SharedMemory memory_;
   CpuDevice device_;
   std::vector<DeviceBuffer> buffers_;
-  std::string library_;
-  std::string function_;
+  to_stage::Load load_;
   std::vector<void*> arguments_;
-  std::vector<std::array<std::byte, 16>> numbers_;
   std::vector<std::pair<const std::byte*, std::size_t>> tensors_;
 };
 
-int serve_stage(int socket_descriptor, int memory, int /*window*/) {
+int serve_stage(int socket, int memory, int /*window*/) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   std::optional<ServedStage> stage;
   bool apart = false;
   {
-    MessageSocket socket(socket_descriptor);
-    ordered_json hello;
-    if (socket.receive(hello, std::nullopt) != MessageSocket::Received::message) return kExitError;
-    ConfinementWish wish = case_confinement({.readable = {hello.at("library").get<std::string>()}});
-    apart = hello.at("apart").get<bool>();
+    ServedRequests requests(socket);
+    const std::optional<std::string> first = requests.next();
+    if (!first) return kExitError;
+    const to_stage::Hello hello = MessageTexts<StageMessages>::read_hello(*first);
+    ConfinementWish wish = case_confinement({.readable = {hello.library}});
+    apart = hello.apart;
     wish.is_shut_to_others = false;  // the process that has started it writes its inputs and reads its results
     confine_case_as(wish);
     stage.emplace(memory);
-    for (ordered_json request;;) {
-      if (socket.receive(request, std::nullopt) != MessageSocket::Received::message) return kExitError;
-      if (request.at("do") == "allocate") {
-        socket.send(answer_to(request, stage->allocate(request)));
-        continue;
-      }
-      stage->take_arguments(request);
-      socket.send(answer_to(request, ordered_json::object()));
-      break;
+    for (bool is_loading = false; !is_loading;) {
+      const std::optional<std::string> text = requests.next();
+      if (!text) return kExitError;
+      const StageMessages::Request request = MessageTexts<StageMessages>::read_request(*text);
+      requests.answer(MessageTexts<StageMessages>::of_answer(
+          std::visit([&](const auto& wanted) { return stage->answer(wanted); }, request)));
+      is_loading = std::holds_alternative<to_stage::Load>(request);
     }
   }
   stage->serve(apart);

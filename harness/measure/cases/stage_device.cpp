@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <chrono>
 #include <new>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
@@ -19,8 +18,6 @@
 #include "support/errors.hpp"
 
 namespace convladder {
-
-using nlohmann::ordered_json;
 
 namespace {
 
@@ -113,15 +110,18 @@ bool runs_beside(const FolderVariant& stage) { return !stage.launches_by_itself(
 Handshake& StageDevice::page() const { return *std::launder(reinterpret_cast<Handshake*>(memory_->data())); }
 
 void StageDevice::start() {
-  process_.reset();
+  client_.reset();
   memory_ = std::make_unique<SharedMemory>(kHandshakeBytes);
   new (memory_->data()) Handshake;
   // A process that could make the memory shorter could end this process.
   static_cast<void>(fcntl(memory_->descriptor(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL));
   use_called_ones_processors();
-  process_ = std::make_unique<ChildProcess>(what_, "serve-stage", std::vector{memory_->descriptor()}, kSecondsToStart,
-                                            ordered_json{{"library", library_}, {"apart", processor_split().apart}},
-                                            kThisProgram, Trust::foreign);
+  client_ = std::make_unique<ProcessClient<StageMessages>>(ProcessStart{.what = what_,
+                                                                        .command = "serve-stage",
+                                                                        .memory = {memory_->descriptor()},
+                                                                        .timeout_seconds = kSecondsToStart,
+                                                                        .trust = Trust::foreign},
+                                                           to_stage::Hello{library_, processor_split().apart});
   use_callers_processors();
   is_loaded_ = false;
   is_stopped_ = true;
@@ -142,9 +142,9 @@ DeviceBuffer StageDevice::allocate(std::size_t bytes, std::string_view label) {
     }
   }
   if (is_loaded_) start();
-  const ordered_json reply = process_->ask({{"do", "allocate"}, {"bytes", bytes}, {"label", label}});
-  if (reply.contains("status")) throw OutOfDeviceMemory(reply.value("reason", "no memory"));
-  const auto number = reply.at("address").get<std::uintptr_t>();
+  const auto answer = client_->ask_for(to_stage::Allocate{bytes, std::string(label)});
+  if (const Ending* const ending = std::get_if<Ending>(&answer)) throw OutOfDeviceMemory(ending->reason);
+  const std::uintptr_t number = std::get<to_stage::Allocated>(answer).address;
   auto* const address =
       reinterpret_cast<std::byte*>(number);  // NOLINT(performance-no-int-to-ptr): in the other process
   places_[address] = {guarded_at(address, bytes), bytes, std::string(label)};
@@ -159,18 +159,18 @@ void StageDevice::free(void* address, std::size_t /*bytes*/) noexcept {
 }
 
 void StageDevice::copy_to_device(void* destination, const void* source, std::size_t bytes) {
-  const pid_t process = process_->process();
-  copy_all(
-      [process](const iovec& here, const iovec& there) { return process_vm_writev(process, &here, 1, &there, 1, 0); },
-      const_cast<void*>(source), destination, bytes);
+  const pid_t its_process = process().process();
+  copy_all([its_process](const iovec& here,
+                         const iovec& there) { return process_vm_writev(its_process, &here, 1, &there, 1, 0); },
+           const_cast<void*>(source), destination, bytes);
 }
 
 void StageDevice::copy_to_host(void* destination, const void* source, std::size_t bytes) {
   if (is_loaded_) stop();
-  const pid_t process = process_->process();
-  copy_all(
-      [process](const iovec& here, const iovec& there) { return process_vm_readv(process, &here, 1, &there, 1, 0); },
-      destination, const_cast<void*>(source), bytes);
+  const pid_t its_process = process().process();
+  copy_all([its_process](const iovec& here,
+                         const iovec& there) { return process_vm_readv(its_process, &here, 1, &there, 1, 0); },
+           destination, const_cast<void*>(source), bytes);
 }
 
 void StageDevice::launch(const KernelLaunch& /*launch*/) {
@@ -201,21 +201,19 @@ double StageDevice::time_ns(const std::function<void()>& work) {
 
 void StageDevice::load(const std::string& library, const char* function, const std::vector<StageArgument>& arguments) {
   if (is_loaded_) return;  // beside the same tensors
-  ordered_json list = ordered_json::array();
+  to_stage::Load request{library, function, {}};
   for (const StageArgument& one : arguments) {
+    to_stage::Argument& argument = request.arguments.emplace_back();
     if (one.tensor != nullptr) {
       const auto place = places_.find(one.tensor);
-      list.push_back({{"tensor", reinterpret_cast<std::uintptr_t>(one.tensor)},
-                      {"bytes", place == places_.end() ? 0 : place->second.memory.bytes}});
+      argument.tensor = reinterpret_cast<std::uintptr_t>(one.tensor);
+      argument.bytes = place == places_.end() ? 0 : place->second.memory.bytes;
     } else {
-      std::vector<unsigned> bytes;
-      for (const std::byte byte : one.number) bytes.push_back(std::to_integer<unsigned>(byte));
-      list.push_back({{"number", std::move(bytes)}});
+      for (const std::byte byte : one.number) argument.number.push_back(std::to_integer<std::uint8_t>(byte));
     }
   }
-  const ordered_json reply =
-      process_->ask({{"do", "load"}, {"library", library}, {"function", function}, {"arguments", std::move(list)}});
-  if (reply.contains("status")) throw DeviceError(reply.value("reason", "it cannot be loaded"));
+  const auto answer = client_->ask_for(request);
+  if (const Ending* const ending = std::get_if<Ending>(&answer)) throw DeviceError(ending->reason);
   is_loaded_ = true;
   is_stopped_ = true;  // with its answer; what is loaded runs from here on
   go_on();
@@ -242,19 +240,15 @@ void StageDevice::call() {
 }
 
 void StageDevice::go_on() {
-  if (std::exchange(is_stopped_, false)) process_->go_on();
+  if (std::exchange(is_stopped_, false)) process().go_on();
 }
 
 void StageDevice::stop() {
-  if (!std::exchange(is_stopped_, true)) process_->stop();
+  if (!std::exchange(is_stopped_, true)) process().stop();
 }
 
-bool StageDevice::lives() { return !process_->has_ended(); }
+bool StageDevice::lives() { return !process().has_ended(); }
 
-void StageDevice::ended() {
-  const ordered_json how = process_->end();
-  throw EndedProcess(status_from_name(how.at("status").get<std::string>()).value_or(Status::crashed),
-                     how.value("reason", "it has ended"));
-}
+void StageDevice::ended() { throw EndedProcess(process().end()); }
 
 }  // namespace convladder

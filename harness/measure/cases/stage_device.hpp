@@ -11,8 +11,8 @@
 
 #include "devices/cpu/guards.hpp"
 #include "devices/device.hpp"
-#include "harness/measure/isolation/child_process.hpp"
 #include "harness/measure/isolation/handshake.hpp"
+#include "harness/measure/isolation/helper_messages.hpp"
 #include "harness/measure/isolation/shared_memory.hpp"
 #include "ladders/folder_variant.hpp"
 
@@ -62,12 +62,13 @@ class StageDevice final : public Device, public StageHost {
   void go_on();
   [[noreturn]] void ended();
   bool lives();
+  ChildProcess& process() const { return client_->process(); }
   Handshake& page() const;
 
   std::string what_;
   std::string library_;
   std::unique_ptr<SharedMemory> memory_;
-  std::unique_ptr<ChildProcess> process_;  ///< destroyed before the memory
+  std::unique_ptr<ProcessClient<StageMessages>> client_;  ///< destroyed before the memory
   bool is_loaded_ = false;
   bool is_stopped_ = false;
   std::uint32_t calls_ = 0;

@@ -1,18 +1,15 @@
 #include "harness/measure/cases/workload.hpp"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
+#include <stdexcept>
 
 #include "datasets/image_set.hpp"
 #include "harness/measure/ladders/opened_ladder.hpp"
-#include "harness/measure/plan/shape_json.hpp"
 #include "network/reference_network.hpp"
 #include "network/weights.hpp"
 #include "support/seeded_random.hpp"
 
 namespace convladder {
-
-using nlohmann::ordered_json;
 
 namespace {
 
@@ -145,30 +142,45 @@ const Expectation& Workload::expected(ProblemKind kind) const {
   return *expected;
 }
 
-ordered_json Workload::header() const {
-  ordered_json header = {{"bytes", memory_->bytes()},
-                         {"input_kind", input_kind_},
-                         {"planned_batch", planned_batch_},
-                         {"real", size_to_list(real_.shape)},
-                         {"integers", size_to_list(integers_.shape)}};
-  // Other builds that speak the same protocol may know no other problem.
-  if (!real_.shape.problem->is_default()) header["problem"] = real_.shape.problem->name();
+namespace {
+
+std::vector<int> numbers_of(const ProblemSize& size) {
+  std::vector<int> numbers{size.batch};
+  numbers.insert(numbers.end(), size.values.begin(), size.values.end());
+  return numbers;
+}
+
+ProblemSize size_of(const Problem& problem, const std::vector<int>& numbers) {
+  return {&problem, numbers.at(0), {numbers.begin() + 1, numbers.end()}};
+}
+
+}  // namespace
+
+WorkloadHeader Workload::header() const {
+  WorkloadHeader header{.bytes = memory_->bytes(),
+                        .input_kind = input_kind_,
+                        .planned_batch = planned_batch_,
+                        .real = numbers_of(real_.shape),
+                        .integers = numbers_of(integers_.shape),
+                        .problem = std::nullopt,
+                        .definition = std::nullopt};
+  if (!real_.shape.problem->is_default()) header.problem = real_.shape.problem->name();
   if (const auto* const folder = dynamic_cast<const FolderProblem*>(real_.shape.problem)) {
-    header["definition"] = folder->text();
+    header.definition = folder->text();
   }
   return header;
 }
 
-Workload::Workload(const ordered_json& header, int descriptor)
-    : memory_(std::make_unique<SharedMemory>(descriptor, header.at("bytes").get<std::size_t>())),
-      input_kind_(header.at("input_kind").get<std::string>()),
-      planned_batch_(header.at("planned_batch").get<int>()) {
-  const Problem* const problem = header.contains("definition")
-                                     ? &open_ladder_text(header.at("definition").get<std::string>())
-                                     : find_problem(header.value("problem", std::string(kDefaultProblem)));
+Workload::Workload(const WorkloadHeader& header, int descriptor)
+    : memory_(std::make_unique<SharedMemory>(descriptor, header.bytes)),
+      input_kind_(header.input_kind),
+      planned_batch_(header.planned_batch) {
+  const Problem* const problem = header.definition
+                                     ? &open_ladder_text(*header.definition)
+                                     : find_problem(header.problem.value_or(std::string(kDefaultProblem)));
   if (problem == nullptr) throw std::invalid_argument("this build does not have the problem");
-  real_.shape = size_from_list(*problem, header.at("real"));
-  integers_.shape = size_from_list(*problem, header.at("integers"));
+  real_.shape = size_of(*problem, header.real);
+  integers_.shape = size_of(*problem, header.integers);
   attach();
 }
 

@@ -6,7 +6,7 @@
 #include <limits>
 #include <memory>
 #include <mutex>
-#include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +20,21 @@ namespace convladder {
 /// The layer's own tensors, or a small problem of integers for the bit-exact check.
 enum class ProblemKind { real, integers };
 
+/// The description by which another process opens a workload, besides the memory's descriptor.
+struct WorkloadHeader {
+  std::size_t bytes = 0;  ///< of the memory
+  std::string input_kind;
+  int planned_batch = 0;
+  std::vector<int> real;  ///< the size: the batch, then the values of the dimensions
+  std::vector<int> integers;
+  std::optional<std::string> problem;     ///< its name; none for the convolution: other builds may know no other
+  std::optional<std::string> definition;  ///< of a folder's problem: its problem.json
+  static void each_field(auto&& field, auto& its) {
+    field("bytes", its.bytes, "input_kind", its.input_kind, "planned_batch", its.planned_batch, "real", its.real,
+          "integers", its.integers, "problem", its.problem, "definition", its.definition);
+  }
+};
+
 /// The real problem and a small one of integers. Their tensors lie in memory that every case's process can map and none
 /// can write to; the expected outputs are this process's own.
 class Workload {
@@ -30,11 +45,11 @@ class Workload {
   /// instead of timing; no other problem says how its blocks share the items.
   Workload(const LayerWork& work, const ImageSet& images, std::uint64_t seed,
            int most_images = std::numeric_limits<int>::max());
-  /// Opens, in another process, the workload that `header` describes.
-  Workload(const nlohmann::ordered_json& header, int descriptor);
+  /// Opens, in another process, the workload that `header` describes. Throws std::exception for one that does not fit
+  /// its problem.
+  Workload(const WorkloadHeader& header, int descriptor);
 
-  /// Everything that another process needs, besides the descriptor, to open the workload.
-  nlohmann::ordered_json header() const;
+  WorkloadHeader header() const;
   int descriptor() const { return memory_->descriptor(); }
 
   const ProblemData& real() const { return real_; }

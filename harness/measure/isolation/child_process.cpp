@@ -16,24 +16,16 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
-#include <new>
-#include <nlohmann/json.hpp>
 #include <random>
-#include <system_error>
 #include <thread>
 #include <utility>
 
-#include "devices/device_error.hpp"
-#include "harness/measure/isolation/message_socket.hpp"
-#include "harness/measure/isolation/processor_turns.hpp"
+#include "harness/measure/isolation/message_text.hpp"
 #include "support/confinement/left_processes.hpp"
 #include "support/errors.hpp"
-#include "support/printable.hpp"
 #include "support/text.hpp"
 
 namespace convladder {
-
-using nlohmann::ordered_json;
 
 namespace {
 
@@ -55,9 +47,6 @@ constexpr auto kSettlingTime = std::chrono::milliseconds(1);  // longer than idl
 
 constexpr off_t kMostOutput = 1 << 20;
 
-constexpr const char* kMachineFault = "machine fault";  // a status that is never recorded
-constexpr const char* kNonce = "nonce";                 // of a request; its answer has the same
-
 std::uint64_t fresh_nonce() {
   std::random_device source;
   return std::uint64_t{source()} << 32U | source();
@@ -77,13 +66,6 @@ bool blames_the_machine(const std::string& last_words) {
          (says("bad_alloc") && memory_is_limited());
 }
 
-/// Whether `reply` is the answer to that request; removes its nonce.
-bool takes_nonce(ordered_json& reply, const ordered_json& request) {
-  if (!reply.is_object() || !reply.contains(kNonce) || reply.at(kNonce) != request.at(kNonce)) return false;
-  reply.erase(kNonce);
-  return true;
-}
-
 /// The reading end of a pipe that nobody writes to: an empty standard input, also where there is no /dev/null.
 int empty_input() {
   std::array<int, 2> ends{};
@@ -91,15 +73,6 @@ int empty_input() {
   close(ends[1]);
   return ends[0];
 }
-
-class FailedClient final : public CaseClient {
- public:
-  explicit FailedClient(std::string reason) : reason_(std::move(reason)) {}
-  ordered_json ask(const ordered_json& /*request*/) override { return ending(Status::launch_failed, reason_); }
-
- private:
-  std::string reason_;
-};
 
 }  // namespace
 
@@ -109,43 +82,17 @@ void keep_to_ourselves() {
   static_cast<void>(prctl(PR_CAPBSET_DROP, CAP_SYS_PTRACE));
 }
 
-std::unique_ptr<CaseClient> failed_client(const std::string& reason) { return std::make_unique<FailedClient>(reason); }
-
-ordered_json ending(Status status, const std::string& reason) { return {{"status", status}, {"reason", reason}}; }
-
-ordered_json ending_of(const std::exception& error) {
-  if (const auto* const ended = dynamic_cast<const EndedProcess*>(&error)) return ending(ended->status, error.what());
-  if (dynamic_cast<const MachineFault*>(&error) != nullptr) throw MachineFault(error.what());
-  const auto* const of_system = dynamic_cast<const std::system_error*>(&error);
-  if (of_system != nullptr && of_system->code() == std::errc::resource_unavailable_try_again) {
-    throw MachineFault(fmt::format("no thread can be started: {}", system_error_text(EAGAIN)));
-  }
-  const bool no_memory = dynamic_cast<const std::bad_alloc*>(&error) != nullptr;
-  const std::string reason = no_memory ? "out of memory" : error.what();
-  if ((no_memory || dynamic_cast<const OutOfDeviceMemory*>(&error) != nullptr) && memory_is_limited()) {
-    throw MachineFault(no_memory ? out_of_memory_text() : fmt::format("{}: {}", out_of_memory_text(), reason));
-  }
-  if (dynamic_cast<const NothingForSize*>(&error) != nullptr) return ending(Status::unsupported, reason);
-  if (no_memory || dynamic_cast<const DeviceError*>(&error) != nullptr) {
-    ordered_json reply = ending(Status::launch_failed, reason);
-    if (dynamic_cast<const OutOfDeviceMemory*>(&error) != nullptr) reply[kOutOfDeviceMemory] = true;
-    return reply;
-  }
-  return ending(Status::crashed, fmt::format("exception: {}", reason));
-}
-
-ChildProcess::ChildProcess(std::string what, const std::string& command, const std::vector<int>& memory,
-                           double timeout_seconds, const ordered_json& hello, const std::string& program, Trust trust)
-    : what_(std::move(what)),
-      timeout_seconds_(timeout_seconds),
-      trust_(trust),
+ChildProcess::ChildProcess(const ProcessStart& its_start, const std::string& hello)
+    : what_(its_start.what),
+      timeout_seconds_(its_start.timeout_seconds),
+      trust_(its_start.trust),
       errors_(memfd_create("stderr of a case", MFD_CLOEXEC)) {
   keep_to_ourselves();
   if (trust_ == Trust::foreign) adopt_orphans();
   std::array<int, 2> ends{};
   if (errors_ < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) cannot_start(errno);
   socket_ = std::make_unique<MessageSocket>(ends[0]);
-  start(program, command, ends[1], memory);
+  start(its_start, ends[1]);
   socket_->send(hello);
 }
 
@@ -170,9 +117,9 @@ void ChildProcess::end_process() {
   process_ = -1;
 }
 
-ordered_json ChildProcess::end_refused(const std::string& reason) {
+Ending ChildProcess::end_refused(const std::string& reason) {
   end_process();
-  return ending(Status::refused, reason);
+  return {Status::refused, reason};
 }
 
 bool ChildProcess::has_ended() const {
@@ -181,8 +128,8 @@ bool ChildProcess::has_ended() const {
                            information.si_pid == process_);
 }
 
-ordered_json ChildProcess::end() {
-  if (process_ <= 0) return ending(Status::crashed, "it has ended");
+Ending ChildProcess::end() {
+  if (process_ <= 0) return {Status::crashed, "it has ended"};
   if (trust_ == Trust::foreign && !has_ended() && end_left_processes(process_) > 0) {
     return end_refused("it started other processes");
   }
@@ -193,25 +140,25 @@ void ChildProcess::go_on() const {
   if (process_ > 0) kill(process_, SIGCONT);
 }
 
-ordered_json ChildProcess::ask(const ordered_json& asked_for) {
-  ordered_json request = asked_for;
-  // Reading out a result disturbs nobody, and there is much of it; a setting is followed by the request that it is for.
-  const auto what = request.at("do").get<std::string>();
-  if (what != "read" && what != "set") std::this_thread::sleep_for(kSettlingTime);
-  ordered_json reply;
-  if (process_ <= 0) return ending(Status::crashed, "it has ended");
+std::variant<Ending, std::string> ChildProcess::ask(const RequestText& request) {
+  if (!request.at_once) std::this_thread::sleep_for(kSettlingTime);
+  if (process_ <= 0) return Ending{Status::crashed, "it has ended"};
+  std::string text = request.text;
+  std::uint64_t nonce = 0;
   if (trust_ == Trust::foreign) {
     // While stopped it can have sent nothing: data that is there came with the last answer.
     if (socket_->has_more()) return end_refused("it answers what it was not asked");
     // If it sent two answers, one may come only after the next request. That one has another nonce, or none.
-    request[kNonce] = fresh_nonce();
+    nonce = fresh_nonce();
+    text = with_nonce(std::move(text), nonce);
     kill(process_, SIGCONT);
   }
   const ProcessorTurns before = processor_turns(process_);
   const ProcessorTurns ours_before = processor_turns(getpid());
   const auto asked = std::chrono::steady_clock::now();
-  if (!socket_->send(request)) return death();
-  const MessageSocket::Received received = socket_->receive(reply, timeout_seconds_);
+  if (!socket_->send(text)) return death();
+  std::string answer;
+  const MessageSocket::Received received = socket_->receive(answer, timeout_seconds_);
   last_answer_.ns = std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - asked).count();
   if (trust_ == Trust::foreign) stop();
   const ProcessorTurns after = processor_turns(process_);
@@ -221,24 +168,37 @@ ordered_json ChildProcess::ask(const ordered_json& asked_for) {
   last_answer_.waited_ns = after.waited_ns - before.waited_ns + ours_after.waited_ns - ours_before.waited_ns;
   switch (received) {
     case MessageSocket::Received::message:
-      limit_output();
-      if (trust_ == Trust::foreign && !takes_nonce(reply, request)) {
-        return end_refused("it answers what it was not asked");
-      }
-      if (trust_ == Trust::foreign && end_left_processes(process_) > 0) {
-        return end_refused("it started other processes");
-      }
-      return without_machine_fault(std::move(reply));
+      return checked(std::move(answer), nonce);
     case MessageSocket::Received::timed_out:
-      return ending(Status::timeout, fmt::format("no answer to '{}' within {:g} s", what, timeout_seconds_));
+      return Ending{Status::timeout, fmt::format("no answer to '{}' within {:g} s", request.name, timeout_seconds_)};
     case MessageSocket::Received::closed:
       break;
   }
   return death();
 }
 
-void ChildProcess::start(const std::string& program, const std::string& command, int socket_end,
-                         const std::vector<int>& memory) {
+/// The answer, where it is one and answers what was asked. Throws MachineFault for one that says that the machine is to
+/// blame, which untrusted code may not.
+std::variant<Ending, std::string> ChildProcess::checked(std::string answer, std::uint64_t nonce) {
+  Envelope envelope;
+  try {
+    envelope = read_envelope(answer);
+  } catch (const InvalidMessage&) {
+    return death();
+  }
+  limit_output();
+  if (trust_ == Trust::foreign) {
+    if (envelope.nonce != nonce) return end_refused("it answers what it was not asked");
+    if (end_left_processes(process_) > 0) return end_refused("it started other processes");
+  } else if (envelope.blames_machine) {
+    throw MachineFault(fmt::format("{} cannot run here: {}", what_, envelope.ending->reason));
+  }
+  if (envelope.ending) return *std::move(envelope.ending);
+  return answer;
+}
+
+void ChildProcess::start(const ProcessStart& its_start, int socket_end) {
+  const std::vector<int>& memory = its_start.memory;
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   // Duplicated high first: a descriptor to be copied may itself be one of the child's.
@@ -247,7 +207,7 @@ void ChildProcess::start(const std::string& program, const std::string& command,
     copies.push_back(fcntl(descriptor, F_DUPFD_CLOEXEC, kFirstMemoryDescriptor + static_cast<int>(memory.size())));
     posix_spawn_file_actions_adddup2(&actions, copies.back(), as);
   };
-  std::vector<std::string> arguments{"convladder", command, std::to_string(kSocketDescriptor)};
+  std::vector<std::string> arguments{"convladder", its_start.command, std::to_string(kSocketDescriptor)};
   give(socket_end, kSocketDescriptor);
   for (std::size_t i = 0; i < memory.size(); ++i) {
     const int as = kFirstMemoryDescriptor + static_cast<int>(i);
@@ -264,7 +224,7 @@ void ChildProcess::start(const std::string& program, const std::string& command,
   // Duplicated to high numbers first: a descriptor to be copied may itself be one of the child's.
   int failed = EMFILE;
   if (std::ranges::min(copies) >= 0) {
-    failed = posix_spawn(&process_, program.c_str(), &actions, nullptr, null_terminated(arguments).data(),
+    failed = posix_spawn(&process_, its_start.program.c_str(), &actions, nullptr, null_terminated(arguments).data(),
                          null_terminated(environment).data());
   }
   posix_spawn_file_actions_destroy(&actions);
@@ -274,8 +234,8 @@ void ChildProcess::start(const std::string& program, const std::string& command,
   if (failed == 0) return add_own_child(process_);
   if (failed == EMFILE) cannot_start(failed);
   close(errors_);
-  const bool no_proc = failed == ENOENT && program == kThisProgram;
-  throw MachineFault(fmt::format("cannot start {}: {}", program,
+  const bool no_proc = failed == ENOENT && its_start.program == kThisProgram;
+  throw MachineFault(fmt::format("cannot start {}: {}", its_start.program,
                                  no_proc ? "it does not exist; is /proc mounted?" : system_error_text(failed)));
 }
 
@@ -287,18 +247,8 @@ void ChildProcess::stop() const {
   }
 }
 
-/// The reply. Throws MachineFault for a reply that says that the machine is to blame.
-ordered_json ChildProcess::without_machine_fault(ordered_json reply) const {
-  if (!reply.is_object() || !reply.contains("status")) return reply;
-  const std::string reason = printable(reply.value("reason", ""));
-  if (reply.at("status") == kMachineFault && trust_ == Trust::foreign) return ending(Status::crashed, reason);
-  if (reply.at("status") == kMachineFault) throw MachineFault(fmt::format("{} cannot run here: {}", what_, reason));
-  reply["reason"] = reason;
-  return reply;
-}
-
 /// How the process ended, and the last line that it printed.
-ordered_json ChildProcess::death() {
+Ending ChildProcess::death() {
   int status = 0;
   bool is_ended = false;  // by us
   if (trust_ == Trust::foreign) kill(process_, SIGCONT);
@@ -315,10 +265,10 @@ ordered_json ChildProcess::death() {
   const int of_its_own = end_left_processes(process_);
   const int left = trust_ == Trust::foreign ? of_its_own : 0;
   process_ = -1;
-  if (left > 0) return ending(Status::refused, "it started other processes");
+  if (left > 0) return {Status::refused, "it started other processes"};
   const std::string last = last_words();
   const bool may_blame = trust_ == Trust::own;
-  if (!may_blame && is_ended) return ending(Status::crashed, "it shut its socket, or sent what is no message");
+  if (!may_blame && is_ended) return {Status::crashed, "it shut its socket, or sent what is no message"};
   if (may_blame && WIFSIGNALED(status) && comes_from_outside(WTERMSIG(status))) {
     const int signal = WTERMSIG(status);
     throw MachineFault(fmt::format("the process of {} was killed from outside by signal {} ({}){}", what_, signal,
@@ -329,7 +279,7 @@ ordered_json ChildProcess::death() {
                         ? fmt::format("ended by signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)))
                         : fmt::format("ended with exit code {} before it answered", WEXITSTATUS(status));
   if (!last.empty()) how += ": " + last;
-  return ending(Status::crashed, how);
+  return {Status::crashed, how};
 }
 
 /// Truncates the output of a case: it is kept in memory, and a case is called thousands of times.
@@ -348,34 +298,6 @@ std::string ChildProcess::last_words() const {
   text = text.substr(text.find_last_of('\n') + 1, 200);
   std::erase_if(text, [](unsigned char c) { return c < 0x20 || c >= 0x7f; });
   return text;
-}
-
-ordered_json answer_to(const ordered_json& request, ordered_json reply) {
-  if (request.contains(kNonce)) reply[kNonce] = request.at(kNonce);
-  return reply;
-}
-
-int serve_requests(int socket_descriptor,
-                   const std::function<std::unique_ptr<CaseClient>(const ordered_json& hello)>& make) {
-  // A case must not outlive a run that was killed.
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  MessageSocket socket(socket_descriptor);
-  ordered_json hello;
-  ordered_json request;
-  const auto answer = [&](ordered_json reply) { return socket.send(answer_to(request, std::move(reply))); };
-  if (socket.receive(hello, std::nullopt) != MessageSocket::Received::message) return kExitError;
-  try {
-    const std::unique_ptr<CaseClient> client = make(hello);
-    if (client == nullptr) return kExitError;
-    while (socket.receive(request, std::nullopt) == MessageSocket::Received::message) {
-      if (!answer(client->ask(request))) break;
-    }
-  } catch (const MachineFault& fault) {
-    answer({{"status", kMachineFault}, {"reason", fault.what()}});
-  } catch (const std::bad_alloc&) {
-    answer({{"status", kMachineFault}, {"reason", out_of_memory_text()}});
-  }
-  return kExitOk;
 }
 
 }  // namespace convladder

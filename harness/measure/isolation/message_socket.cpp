@@ -8,10 +8,6 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
-#include <nlohmann/json.hpp>
-
-#include "support/errors.hpp"
-#include "support/json_text.hpp"
 
 namespace convladder {
 
@@ -19,8 +15,8 @@ using Clock = std::chrono::steady_clock;
 
 MessageSocket::~MessageSocket() { close(descriptor_); }
 
-bool MessageSocket::send(const nlohmann::ordered_json& message) {
-  const std::string line = json_line(message) + "\n";
+bool MessageSocket::send(const std::string& message) {
+  const std::string line = message + "\n";
   for (std::size_t sent = 0; sent < line.size();) {
     const ssize_t count = ::send(descriptor_, line.data() + sent, line.size() - sent, MSG_NOSIGNAL);
     if (count < 0 && errno == EINTR) continue;
@@ -30,7 +26,7 @@ bool MessageSocket::send(const nlohmann::ordered_json& message) {
   return true;
 }
 
-MessageSocket::Received MessageSocket::receive(nlohmann::ordered_json& message, std::optional<double> seconds) {
+MessageSocket::Received MessageSocket::receive(std::string& message, std::optional<double> seconds) {
   const auto deadline = Clock::now() + std::chrono::duration<double>(seconds.value_or(0));
   std::size_t looked_at = 0;  // of the pending bytes
   for (std::size_t end = pending_.find('\n'); end == std::string::npos; end = pending_.find('\n', looked_at)) {
@@ -50,14 +46,9 @@ MessageSocket::Received MessageSocket::receive(nlohmann::ordered_json& message, 
     pending_.append(buffer.data(), static_cast<std::size_t>(count));
     if (pending_.size() > kLongest) return Received::closed;
   }
-  const std::string line = pending_.substr(0, pending_.find('\n'));
-  pending_.erase(0, line.size() + 1);
-  try {
-    message = parse_json(line, "socket", "a message");
-    return Received::message;
-  } catch (const UserError&) {
-    return Received::closed;
-  }
+  message = pending_.substr(0, pending_.find('\n'));
+  pending_.erase(0, message.size() + 1);
+  return Received::message;
 }
 
 bool MessageSocket::has_more() const {

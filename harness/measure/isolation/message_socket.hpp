@@ -1,7 +1,7 @@
-// JSON messages over a socket, one line each.
+// Messages over a socket, one line each.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
+#include <cstddef>
 #include <optional>
 #include <string>
 
@@ -15,13 +15,12 @@ class MessageSocket {
   MessageSocket& operator=(const MessageSocket&) = delete;
   ~MessageSocket();
 
-  /// False if the other end is gone.
-  bool send(const nlohmann::ordered_json& message);
+  /// Sends a text of one line. False if the other end is gone.
+  bool send(const std::string& message);
 
   enum class Received { message, closed, timed_out };
-  /// Waits for a message, at most `seconds` (for ever if none is given). A line that is no JSON, or longer than
-  /// kLongest, counts as closed.
-  Received receive(nlohmann::ordered_json& message, std::optional<double> seconds);
+  /// Waits for a message, at most `seconds` (for ever if none is given). A line longer than kLongest counts as closed.
+  Received receive(std::string& message, std::optional<double> seconds);
 
   /// Whether something was sent that nobody has received yet. Does not wait.
   bool has_more() const;

@@ -1,8 +1,7 @@
-// The part that all kinds of cases share in their process: a request comes in, a reply or an ending goes out.
+// The part that all kinds of cases share in their process: a request comes in, an answer or an ending goes out.
 #pragma once
 
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <utility>
@@ -10,24 +9,39 @@
 #include "devices/device.hpp"
 #include "devices/device_error.hpp"
 #include "devices/nvtx_range.hpp"
-#include "harness/measure/isolation/child_process.hpp"
+#include "harness/measure/isolation/client.hpp"
 #include "harness/measure/isolation/shared_memory.hpp"
 
 namespace convladder {
 
 /// A case on a device of its own. Each request is carried out inside an NVTX range of its name, and all of them inside
-/// one of the case's. Where the device saw memory being misused afterwards, or something was thrown, the reply is an
+/// one of the case's. Where the device saw memory being misused afterwards, or something was thrown, the answer is an
 /// ending.
-class Session : public CaseClient {
+template <typename Kind>
+class Session : public Client<Kind> {
  public:
-  nlohmann::ordered_json ask(const nlohmann::ordered_json& request) final;
+  using Request = typename Kind::Request;
+  using Answer = typename Kind::Answer;
+
+  Answer ask(const Request& request) final {
+    const NvtxRange phase{std::string(request_name(request))};
+    try {
+      Answer answer = carry_out(request);
+      if (std::string violation = device_->memory_violation(); !violation.empty()) {
+        return Ending{Status::incorrect, std::move(violation)};
+      }
+      return answer;
+    } catch (const std::exception& error) {
+      return ending_of(error);
+    }
+  }
 
  protected:
   /// `name` is that of the case's NVTX range.
   Session(const std::string& name, std::unique_ptr<Device> device) : range_(name), device_(std::move(device)) {}
 
-  /// The reply to the request `what`. Throws whatever its work throws; std::logic_error for an unknown request.
-  virtual nlohmann::ordered_json carry_out(const std::string& what, const nlohmann::ordered_json& request) = 0;
+  /// Throws whatever its work throws.
+  virtual Answer carry_out(const Request& request) = 0;
 
   Device& device() const { return *device_; }
 
@@ -37,26 +51,26 @@ class Session : public CaseClient {
 };
 
 /// Returns the client that `make` makes; where the device refuses, a client that answers everything with that refusal.
-template <typename Make>
-std::unique_ptr<CaseClient> session_or_failure(const Make& make) {
+template <typename Kind, typename Make>
+std::unique_ptr<Client<Kind>> session_or_failure(const Make& make) {
   try {
     return make();
   } catch (const DeviceError& error) {
-    return failed_client(error.what());
+    return std::make_unique<EndedClient<Kind>>(Ending{Status::launch_failed, error.what()});
   }
 }
 
 /// The other end of a case's process, for all kinds of cases: maps the workload, of type `Work`, and the window for
 /// outputs, both of which outlive the case, and serves the client that `make(hello, workload, window)` returns; null
 /// for an invalid hello. Returns the exit code.
-template <typename Work, typename Make>
-int serve_session(int socket_descriptor, int workload_descriptor, int window_descriptor, const Make& make) {
+template <typename Kind, typename Work, typename Make>
+int serve_session(int socket, int workload_descriptor, int window_descriptor, const Make& make) {
   std::optional<Work> workload;
   std::optional<SharedMemory> window;
-  return serve_requests(socket_descriptor, [&](const nlohmann::ordered_json& hello) -> std::unique_ptr<CaseClient> {
-    workload.emplace(hello.at("workload"), workload_descriptor);
-    window.emplace(window_descriptor, hello.at("window_bytes").get<std::size_t>(), SharedMemory::Access::write);
-    return session_or_failure([&] { return make(hello, *workload, *window); });
+  return serve_requests<Kind>(socket, [&](const typename Kind::Hello& hello) {
+    workload.emplace(hello.workload, workload_descriptor);
+    window.emplace(window_descriptor, hello.window_bytes, SharedMemory::Access::write);
+    return session_or_failure<Kind>([&] { return make(hello, *workload, *window); });
   });
 }
 

@@ -167,15 +167,17 @@ const FolderProblem& open_ladder_text(const std::string& text) {
 }
 
 StageToLoad stage_to_load(const FolderVariant& stage) {
-  return {stage.source().language == StageLanguage::cpp ? "cpu" : "cuda", stage.source().name,
-          stage.build().library.string(), stage.choice()};
+  return {.family = stage.source().language == StageLanguage::cpp ? "cpu" : "cuda",
+          .variant = stage.source().name,
+          .library = stage.build().library.string(),
+          .choice = stage.choice()};
 }
 
-std::unique_ptr<FolderVariant> served_stage(const FolderProblem& folder, const StageToLoad& told) {
+std::unique_ptr<FolderVariant> served_stage(const FolderProblem& folder, const StageToLoad& stage) {
   StageSource source;
-  source.name = told.variant;
-  source.language = told.family == "cpu" ? StageLanguage::cpp : StageLanguage::cuda;
-  return std::make_unique<FolderVariant>(folder, std::move(source), StageBuild{.library = told.library}, told.choice);
+  source.name = stage.variant;
+  source.language = stage.family == "cpu" ? StageLanguage::cpp : StageLanguage::cuda;
+  return std::make_unique<FolderVariant>(folder, std::move(source), StageBuild{.library = stage.library}, stage.choice);
 }
 
 std::string why_not_executed(const FolderVariant& stage) {

@@ -34,16 +34,19 @@ const FolderProblem& open_ladder_with(const std::filesystem::path& folder, const
 /// Opens, in a case's process, the problem of that text, without reference and stages.
 const FolderProblem& open_ladder_text(const std::string& text);
 
-/// A compiled stage, as a case's process is told to open it.
+/// From what a case's process opens its stage.
 struct StageToLoad {
-  std::string family;  ///< "cpu" or "cuda"
-  std::string variant;
-  std::string library;
+  std::string family;   ///< "cpu" or "cuda"
+  std::string variant;  ///< the stage's name
+  std::string library;  ///< its file
   std::string choice;
+  static void each_field(auto&& field, auto& its) {
+    field("family", its.family, "variant", its.variant, "library", its.library, "choice", its.choice);
+  }
 };
 StageToLoad stage_to_load(const FolderVariant& stage);
-/// The stage that a case's process opens.
-std::unique_ptr<FolderVariant> served_stage(const FolderProblem& folder, const StageToLoad& told);
+/// The stage, in a case's process.
+std::unique_ptr<FolderVariant> served_stage(const FolderProblem& folder, const StageToLoad& stage);
 
 /// Why a device that executes PTX cannot run the stage, in one line; empty if it can.
 std::string why_not_executed(const FolderVariant& stage);

@@ -162,8 +162,8 @@ std::vector<ProblemVariant> outside_stages(const std::vector<std::string>& files
   return stages;
 }
 
-std::unique_ptr<OutsideStage> served_outside_stage(const StageToLoad& told) {
-  const std::unique_ptr<FolderVariant> served = served_stage(as_folder(), told);
+std::unique_ptr<OutsideStage> served_outside_stage(const StageToLoad& stage) {
+  const std::unique_ptr<FolderVariant> served = served_stage(as_folder(), stage);
   return std::make_unique<OutsideStage>(served->source(), served->build(), served->choice());
 }
 

@@ -38,7 +38,7 @@ class OutsideStage final : public Variant {
 /// no stage, and for a name that a variant has already.
 std::vector<ProblemVariant> outside_stages(const std::vector<std::string>& files, const BuildProgress& progress);
 
-/// The stage that a case's process opens.
-std::unique_ptr<OutsideStage> served_outside_stage(const StageToLoad& told);
+/// The stage, in a case's process.
+std::unique_ptr<OutsideStage> served_outside_stage(const StageToLoad& stage);
 
 }  // namespace convladder

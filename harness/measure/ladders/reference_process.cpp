@@ -8,13 +8,12 @@
 #include <cstring>
 #include <memory>
 #include <mutex>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "harness/measure/isolation/child_process.hpp"
+#include "harness/measure/isolation/helper_messages.hpp"
 #include "harness/measure/isolation/served_process.hpp"
 #include "harness/measure/isolation/shared_memory.hpp"
 #include "ladders/stage_build.hpp"
@@ -24,8 +23,6 @@
 #include "support/text.hpp"
 
 namespace convladder {
-
-using nlohmann::ordered_json;
 
 const std::vector<EmbeddedFile>& embedded_reference_server();
 
@@ -97,10 +94,9 @@ class Reference {
       bytes += aligned(one.scale.size() * sizeof(double));
     }
     start(bytes);
-    const ordered_json request = lay_out(size, tensors, places);
-    const ordered_json reply = process_->ask(request);
-    if (reply.contains("status")) {
-      throw UserError(fmt::format("{}: {}", name_, reply.value("reason", "it does not answer")));
+    const auto answer = process_->ask_for(lay_out(size, tensors, places));
+    if (const Ending* const ending = std::get_if<Ending>(&answer)) {
+      throw UserError(fmt::format("{}: {}", name_, ending->reason));
     }
     for (std::size_t i = 0; i < tensors.size(); ++i) {
       ReferenceTensor& one = tensors[i];
@@ -117,51 +113,46 @@ class Reference {
     process_.reset();
     memory_ = std::make_unique<SharedMemory>(std::max(bytes, kAlignment));
     const bool is_python = file_.extension() == ".py";
-    const ordered_json hello{{"file", file_.string()}, {"bytes", memory_->bytes()}};
-    process_ = std::make_unique<ChildProcess>(name_, is_python ? python_server(cache_).string() : "serve-reference",
-                                              std::vector{memory_->descriptor()}, seconds_of_a_call(), hello,
-                                              is_python ? kPython : kThisProgram);
+    process_ = std::make_unique<ProcessClient<ReferenceMessages>>(
+        ProcessStart{.what = name_,
+                     .command = is_python ? python_server(cache_).string() : "serve-reference",
+                     .memory = {memory_->descriptor()},
+                     .timeout_seconds = seconds_of_a_call(),
+                     .program = is_python ? kPython : kThisProgram},
+        to_reference::Hello{file_.string(), memory_->bytes()});
   }
 
-  ordered_json lay_out(const ProblemSize& size, const std::vector<ReferenceTensor>& tensors,
-                       const std::vector<std::size_t>& places) const {
+  to_reference::Compute lay_out(const ProblemSize& size, const std::vector<ReferenceTensor>& tensors,
+                                const std::vector<std::size_t>& places) const {
     const LadderProblem& problem = dynamic_cast<const FolderProblem&>(*size.problem).ladder();
     const SizeValues values = problem.size_values(size.values);
-    ordered_json list = ordered_json::array();
+    to_reference::Compute request;
     for (std::size_t i = 0; i < tensors.size(); ++i) {
       const ReferenceTensor& one = tensors[i];
       copy_bytes(memory_->data() + places[2 * i], one.values.data(), one.values.size());
       copy_bytes(memory_->data() + places[2 * i + 1], one.scale.data(), one.scale.size() * sizeof(double));
-      ordered_json shape = ordered_json::array();
-      for (const Expression& extent : one.tensor->shape) {
-        shape.push_back(static_cast<std::int64_t>(extent.value(values)));
-      }
       const ElementType type = is_floating(one.tensor->type) ? ElementType::f64 : one.tensor->type;
-      list.push_back({{"name", one.tensor->name},
-                      {"role", one.tensor->role == TensorRole::in    ? "in"
-                               : one.tensor->role == TensorRole::out ? "out"
-                                                                     : "in-out"},
-                      {"type", element_name(type)},
-                      {"shape", std::move(shape)},
-                      {"at", places[2 * i]},
-                      {"scale_at", one.scale.empty() ? ordered_json() : ordered_json(places[2 * i + 1])}});
+      to_reference::Tensor& tensor = request.tensors.emplace_back();
+      tensor.name = one.tensor->name;
+      tensor.role = one.tensor->role == TensorRole::in ? "in" : one.tensor->role == TensorRole::out ? "out" : "in-out";
+      tensor.type = element_name(type);
+      for (const Expression& extent : one.tensor->shape) {
+        tensor.shape.push_back(static_cast<std::int64_t>(extent.value(values)));
+      }
+      tensor.at = places[2 * i];
+      if (!one.scale.empty()) tensor.scale_at = places[2 * i + 1];
     }
-    ordered_json scalars = ordered_json::array();
     for (const LadderScalar& one : problem.scalars) {
       const ElementType type = is_floating(one.type) ? ElementType::f64 : one.type;
       // The value as a stage gets it: a float of 32 bits where the problem says so.
       const double value = with_element_type(
           one.type, [&]<typename T>(T) { return to_double(from_double<T>(one.value.value(values))); });
-      scalars.push_back({{"name", one.name}, {"type", element_name(type)}, {"value", value}});
+      request.scalars.push_back({one.name, std::string(element_name(type)), value});
     }
-    ordered_json dimensions = ordered_json::object();
     for (std::size_t i = 0; i < problem.dimensions.size(); ++i) {
-      dimensions[problem.dimensions[i].letter] = size.values[i];
+      request.dimensions.emplace_back(problem.dimensions[i].letter, size.values[i]);
     }
-    return {{"do", "reference"},
-            {"tensors", std::move(list)},
-            {"scalars", std::move(scalars)},
-            {"dimensions", std::move(dimensions)}};
+    return request;
   }
 
   fs::path file_;
@@ -169,11 +160,11 @@ class Reference {
   fs::path cache_;
   std::mutex lock_;
   std::unique_ptr<SharedMemory> memory_;
-  std::unique_ptr<ChildProcess> process_;  // gone before its memory is
+  std::unique_ptr<ProcessClient<ReferenceMessages>> process_;  // gone before its memory is
 };
 
 /// The other end, for a reference.cpp.
-class ReferenceServer final : public CaseClient {
+class ReferenceServer final : public Client<ReferenceMessages> {
  public:
   ReferenceServer(const std::string& library, std::byte* memory) : memory_(memory) {
     void* const handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -183,32 +174,32 @@ class ReferenceServer final : public CaseClient {
     why_not_ = error == nullptr ? "it cannot be loaded" : error;
   }
 
-  ordered_json ask(const ordered_json& request) override {
-    if (call_ == nullptr) return ending(Status::crashed, why_not_);
+  ReferenceMessages::Answer ask(const ReferenceMessages::Request& request) override {
+    if (call_ == nullptr) return Ending{Status::crashed, why_not_};
+    const auto& wanted = std::get<to_reference::Compute>(request);
     std::vector<void*> arguments;
-    for (const ordered_json& one : request.at("tensors")) {
-      arguments.push_back(memory_ + one.at("at").get<std::size_t>());
-      if (!one.at("scale_at").is_null()) arguments.push_back(memory_ + one.at("scale_at").get<std::size_t>());
+    for (const to_reference::Tensor& one : wanted.tensors) {
+      arguments.push_back(memory_ + one.at);
+      if (one.scale_at) arguments.push_back(memory_ + *one.scale_at);
     }
     std::vector<std::vector<std::byte>> numbers;
-    for (const ordered_json& one : request.at("scalars")) {
-      const ElementType type = element_type_of(one.at("type").get<std::string>()).value_or(ElementType::f64);
-      with_element_type(type, [&]<typename T>(T) {
-        const T value = from_double<T>(one.at("value").get<double>());
+    for (const to_reference::Scalar& one : wanted.scalars) {
+      with_element_type(element_type_of(one.type).value_or(ElementType::f64), [&]<typename T>(T) {
+        const T value = from_double<T>(one.value);
         const auto* const bytes = reinterpret_cast<const std::byte*>(&value);
         numbers.emplace_back(bytes, bytes + sizeof value);
       });
     }
     std::vector<int> dimensions;
-    for (const auto& [name, value] : request.at("dimensions").items()) dimensions.push_back(value.get<int>());
+    for (const auto& [letter, value] : wanted.dimensions) dimensions.push_back(value);
     for (std::vector<std::byte>& number : numbers) arguments.push_back(number.data());
     for (int& dimension : dimensions) arguments.push_back(&dimension);
     try {
       call_(arguments.data());
     } catch (const std::exception& error) {
-      return ending(Status::crashed, fmt::format("exception: {}", error.what()));
+      return Ending{Status::crashed, fmt::format("exception: {}", error.what())};
     }
-    return ordered_json::object();
+    return Done();
   }
 
  private:
@@ -220,9 +211,9 @@ class ReferenceServer final : public CaseClient {
 
 int serve_reference(int socket, int memory, int /*window*/) {
   std::unique_ptr<SharedMemory> tensors;  // outlives the client that answers
-  return serve_requests(socket, [&](const ordered_json& hello) {
-    tensors = std::make_unique<SharedMemory>(memory, hello.at("bytes").get<std::size_t>(), SharedMemory::Access::write);
-    return std::make_unique<ReferenceServer>(hello.at("file").get<std::string>(), tensors->data());
+  return serve_requests<ReferenceMessages>(socket, [&](const to_reference::Hello& hello) {
+    tensors = std::make_unique<SharedMemory>(memory, hello.bytes, SharedMemory::Access::write);
+    return std::make_unique<ReferenceServer>(hello.file, tensors->data());
   });
 }
 

@@ -30,14 +30,14 @@ def view(numpy, memory, tensor, at, kind):
 def named(outputs, returned):
     """What was returned, by the names of tensors and of their scales."""
     if isinstance(returned, dict):
-        known = [one["name"] for one in outputs] + [one["name"] + "_scale" for one in outputs if one["scale_at"] is not None]
+        known = [one["name"] for one in outputs] + [one["name"] + "_scale" for one in outputs if "scale_at" in one]
         for name in returned:
             if name not in known:
                 raise WrongReference(f"it returned '{name}', which is none of {', '.join(known)}")
         return returned
     if len(outputs) == 1:
         name = outputs[0]["name"]
-        if isinstance(returned, tuple) and len(returned) == 2 and outputs[0]["scale_at"] is not None:
+        if isinstance(returned, tuple) and len(returned) == 2 and "scale_at" in outputs[0]:
             return {name: returned[0], name + "_scale": returned[1]}
         return {name: returned}
     raise WrongReference("there are several outputs: it has to return a dictionary with their names")

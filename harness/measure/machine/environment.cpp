@@ -19,7 +19,6 @@
 #include "devices/cpu/cpu_microarchitecture.hpp"
 #include "devices/device_registry.hpp"
 #include "harness/measure/machine/build_information.hpp"
-#include "harness/measure/machine/ptx_hash.hpp"
 #include "simulator/gpus/gpu_facts.hpp"
 #include "support/json_text.hpp"
 #include "support/library_versions.hpp"
@@ -134,14 +133,6 @@ ordered_json devices() {
   return list;
 }
 
-ordered_json ptx() {
-  ordered_json list = ordered_json::array();
-  for (const PtxIdentity& one : ptx_identities()) {
-    list.push_back({{"compiler", one.compiler}, {"version", one.version}, {"sha256", one.sha256}});
-  }
-  return list;
-}
-
 ordered_json libraries() {
   ordered_json versions = {
       {"Google Benchmark", build::benchmark_version},
@@ -176,19 +167,46 @@ std::string object_text(const std::string& title, const ordered_json& object) {
 
 }  // namespace
 
-ordered_json program_json() {
-  return {{"name", "convladder"},
-          {"version", build::version},
-          {"commit", build::commit},
-          {"dirty", build::dirty},
-          {"build_type", build::build_type},
-          {"compiler", build::compiler},
-          {"compiler_flags", build::cxx_flags},
-          {"cpu_variant_flags", build::cpu_variant_flags},
-          {"cuda_compiler", text_or_null(build::cuda_compiler)},
-          {"cuda_architectures", text_or_null(build::cuda_architectures)},
-          {"ptx", ptx()},
-          {"sanitized", build::sanitized}};
+ordered_json program_json(const ProgramFacts& program) {
+  ordered_json ptx = ordered_json::array();
+  for (const CompiledPtx& one : program.ptx) {
+    ptx.push_back({{"compiler", one.compiler}, {"version", one.version}, {"sha256", one.sha256}});
+  }
+  return {{"name", program.name},
+          {"version", program.version},
+          {"commit", program.commit},
+          {"dirty", program.dirty},
+          {"build_type", program.build_type},
+          {"compiler", program.compiler},
+          {"compiler_flags", program.compiler_flags},
+          {"cpu_variant_flags", program.cpu_variant_flags},
+          {"cuda_compiler", text_or_null(program.cuda_compiler)},
+          {"cuda_architectures", text_or_null(program.cuda_architectures)},
+          {"ptx", std::move(ptx)},
+          {"sanitized", program.sanitized}};
+}
+
+ProgramFacts read_program(const JsonPlace& place) {
+  static_cast<void>(place.object());
+  const auto text = [&](const char* field) { return place.at(field).text_or_empty(); };
+  const auto truth = [&](const char* field) { return place.has(field) && place.at(field).truth(); };
+  ProgramFacts program{.name = text("name"),
+                       .version = text("version"),
+                       .commit = text("commit"),
+                       .dirty = truth("dirty"),
+                       .build_type = text("build_type"),
+                       .compiler = text("compiler"),
+                       .compiler_flags = text("compiler_flags"),
+                       .cpu_variant_flags = text("cpu_variant_flags"),
+                       .cuda_compiler = text("cuda_compiler"),
+                       .cuda_architectures = text("cuda_architectures"),
+                       .ptx = {},
+                       .sanitized = truth("sanitized")};
+  if (!place.has("ptx")) return program;
+  for (const JsonPlace& one : place.at("ptx").list()) {
+    program.ptx.push_back({one.at("compiler").text(), one.at("version").text(), one.at("sha256").text()});
+  }
+  return program;
 }
 
 std::string node_name() {

@@ -4,6 +4,9 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
+#include "harness/measure/machine/program_facts.hpp"
+#include "support/json_place.hpp"
+
 namespace convladder {
 
 /// `context.program`, `.host`, `.cpu`, `.devices` and `.libraries` of the record.
@@ -12,8 +15,10 @@ nlohmann::ordered_json environment_json();
 std::string environment_json_text();
 std::string environment_text();
 
-/// `context.program` alone.
-nlohmann::ordered_json program_json();
+/// `context.program`, of any build.
+nlohmann::ordered_json program_json(const ProgramFacts& program = this_program());
+/// Reads what `program_json` of another build wrote, which may have other fields. Throws UserError.
+ProgramFacts read_program(const JsonPlace& place);
 
 /// The scheduler's name for this machine (SLURMD_NODENAME), otherwise the host's name.
 std::string node_name();

@@ -61,17 +61,17 @@ std::string ptx_sha256(const PtxImages& images, const std::vector<KernelLaunch>&
   return found ? sum.hex() : std::string{};
 }
 
-std::vector<PtxIdentity> ptx_identities() {
-  std::vector<PtxIdentity> identities;
+std::vector<CompiledPtx> compiled_ptx() {
+  std::vector<CompiledPtx> all;
   for (const PtxImages& images : ptx_images()) {
     Sha256 sum;
     for (const EmbeddedFile& file : images.files) {
       update(sum, fmt::format("{}\n", file.name));
       update(sum, executed_ptx(file.content));
     }
-    identities.push_back({images.compiler, images.version, sum.hex()});
+    all.push_back({std::string(images.compiler), std::string(images.version), sum.hex()});
   }
-  return identities;
+  return all;
 }
 
 }  // namespace convladder

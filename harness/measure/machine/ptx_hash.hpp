@@ -18,13 +18,14 @@ std::string executed_ptx(std::string_view ptx);
 /// made PTX from none of them.
 std::string ptx_sha256(const PtxImages& images, const std::vector<KernelLaunch>& plan);
 
-/// The PTX of all sources from one compiler.
-struct PtxIdentity {
+/// The PTX that one compiler has made for this build.
+struct CompiledPtx {
   std::string compiler;
   std::string version;
   std::string sha256;  ///< of all sources' names and executed PTX
 };
+
 /// One for each compiler of this build, starting with the one whose PTX runs first.
-std::vector<PtxIdentity> ptx_identities();
+std::vector<CompiledPtx> compiled_ptx();
 
 }  // namespace convladder

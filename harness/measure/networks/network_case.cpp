@@ -6,7 +6,6 @@
 #include <limits>
 #include <utility>
 
-#include "harness/measure/cases/counters_json.hpp"
 #include "harness/measure/isolation/claimed_times.hpp"
 #include "harness/measure/networks/network_session.hpp"
 #include "harness/measure/plan/arguments.hpp"
@@ -17,8 +16,6 @@
 #include "support/units.hpp"
 
 namespace convladder {
-
-using nlohmann::ordered_json;
 
 namespace {
 
@@ -54,7 +51,7 @@ std::unique_ptr<StopRule> loaded_rule(const NetworkOptions& options) {
 class NetworkRun {
  public:
   NetworkRun(const NetworkCase& planned, const NetworkOptions& options, const NetworkTruth& truth,
-             const NetworkWorkload& workload, const OpenCase& open, TimeJudge& judge,
+             const NetworkWorkload& workload, const OpenNetwork& open, TimeJudge& judge,
              const std::function<void(const char*)>& phase)
       : planned_(planned),
         options_(options),
@@ -73,8 +70,6 @@ class NetworkRun {
       if (!planned_.has_clock) count();
     } catch (const CaseFailure& failure) {
       fail(failure);
-    } catch (const ordered_json::exception& error) {
-      fail(CaseFailure(Status::crashed, fmt::format("its answers are invalid: {}", error.what())));
     }
     return std::move(outcome_);
   }
@@ -89,7 +84,7 @@ class NetworkRun {
     outcome_.phases.clear();
     outcome_.totals.clear();
     outcome_.loaded = {};
-    outcome_.program = nullptr;
+    outcome_.program.reset();
     outcome_.profile = {};
   }
 
@@ -132,10 +127,10 @@ class NetworkRun {
     }
     // Kernels and API calls come from a pass of their own, after all that are measured: recording takes time, and so
     // does the profiler's library from the moment it is first asked for.
-    if (!open_.ask({{"do", "recorder"}}).at("can_record").get<bool>()) return;
+    if (!open_.ask(to_network::Recorder()).can_record) return;
     verifier_.change_images();
-    open_.ask({{"do", "pass"}, {"record", true}});
-    outcome_.profile = make_profile(activities_from_json(open_.ask({{"do", "activities"}}).at("activities")));
+    open_.ask(to_network::Pass{.record = true});
+    outcome_.profile = make_profile(open_.ask(to_network::Activities()).activities);
     verifier_.compare_scores();
   }
 
@@ -143,7 +138,7 @@ class NetworkRun {
   /// row as should take a while, so that neither a message nor threads that have to wake up are in the time.
   void measure_loaded() {
     if (options_.overlap || find_device_kind(planned_.device).clock_is_virtual()) return;
-    open_.ask({{"do", "keep"}});
+    open_.ask(to_network::Load());
     ask_loaded(1);  // the first one finds cold caches
     const double one_ns = std::max(ask_loaded(1).batch_ns, 1.0);
     const double classes = static_cast<double>(planned_.network->layers.back().output.elements());
@@ -161,7 +156,7 @@ class NetworkRun {
       ask_loaded(outcome_.loaded.in_a_row);
     }
     refuse_impossible(claimed_loaded_, "batches through a loaded network: ");
-    open_.ask({{"do", "let go"}});
+    open_.ask(to_network::LetGo());
   }
 
   struct LoadedRow {
@@ -172,20 +167,15 @@ class NetworkRun {
   /// Runs so many batches in a row, or fewer on a machine that is too busy for them.
   LoadedRow ask_loaded(int batches) {
     NetworkVerifier::BatchesInARow row = verifier_.choose_batches(batches);
-    const ordered_json reply = open_.ask({{"do", "loaded"},
-                                          {"first", row.first},
-                                          {"step", row.step},
-                                          {"of", row.of},
-                                          {"batches", row.batches},
-                                          {"most_ns", kMostLoadedRowNs}});
-    const double total_ns = reply.at("total_ns");
-    row.batches = reply.at("batches");
+    const to_network::RowTaken taken =
+        open_.ask(to_network::Loaded{row.first, row.step, row.of, batches, kMostLoadedRowNs});
+    row.batches = taken.batches;
     if (row.batches < 1 || row.batches > batches) {
       throw CaseFailure(Status::crashed, "its answers are invalid: it was not asked for so many batches");
     }
-    claimed_loaded_.add(total_ns, open_.client->last_answer(), true);
+    claimed_loaded_.add(taken.total_ns, open_.client->last_answer(), true);
     verifier_.compare_scores(row);
-    return {row.batches, total_ns / row.batches};
+    return {row.batches, taken.total_ns / row.batches};
   }
 
   static void refuse_impossible(const ClaimedTimes& times, const char* of) {
@@ -206,7 +196,7 @@ class NetworkRun {
     bool as_claimed_before = false;
     ClaimedTimes claimed;
     for (int turn = 0; turn < kMostReconsidered; ++turn) {
-      const double total_ns = open_.ask({{"do", "repeat"}, {"passes", passes}}).at("total_ns");
+      const double total_ns = open_.ask(to_network::Repeat{passes}).total_ns;
       const ObservedAnswer answer = open_.client->last_answer();
       claimed.add(total_ns, {.ns = answer.ns}, true);
       as_claimed_before = as_claimed_before || answer.own_ns(may_take_ns, 0) <= may_take_ns;
@@ -235,7 +225,7 @@ class NetworkRun {
   }
 
   struct AnsweredPass {
-    ordered_json pass;
+    to_network::PassTimes times;
     std::vector<Activity> activities;
   };
 
@@ -243,27 +233,24 @@ class NetworkRun {
   AnsweredPass ask_pass() {
     verifier_.change_images();
     AnsweredPass answer;
-    answer.pass = open_.ask({{"do", "pass"}, {"record", false}});
+    answer.times = open_.ask(to_network::Pass());
     const ObservedAnswer observed = open_.client->last_answer();
-    const ordered_json of_activities = open_.ask({{"do", "activities"}});
+    answer.activities = open_.ask(to_network::Activities()).activities;
     verifier_.compare_scores();
-    answer.activities = activities_from_json(of_activities.at("activities"));
     if (!planned_.has_clock) return answer;
-    const double total_ns = answer.pass.at("total_ns");
-    const bool apart = answer.pass.at("steps_apart");
-    claimed_.add(total_ns, observed, !apart);
-    passes_are_all_timed_ = !apart;
-    if (!apart) claim_layers(answer.activities, total_ns);
+    const double total_ns = answer.times.total_ns;
+    claimed_.add(total_ns, observed, !answer.times.steps_apart);
+    passes_are_all_timed_ = !answer.times.steps_apart;
+    if (passes_are_all_timed_) claim_layers(answer.activities, total_ns);
     return answer;
   }
 
   void take_pass() {
     const AnsweredPass answer = ask_pass();
     ++outcome_.compared_passes;
-    const double total_ns = answer.pass.at("total_ns");
-    pass_seconds_ = total_ns * 1e-9;
-    add_pass(answer.activities, total_ns);
-    outcome_.program = answer.pass.at("program");
+    pass_seconds_ = answer.times.total_ns * 1e-9;
+    add_pass(answer.activities, answer.times.total_ns);
+    outcome_.program = answer.times.program;
   }
 
   /// Checks that steps timed one by one add up to their phase, except for the little between them.
@@ -316,16 +303,17 @@ class NetworkRun {
   }
 
   void count() {
-    const ordered_json reply = open_.ask({{"do", "counters"}});
+    const std::vector<to_case::Counted> counters = open_.ask(to_network::Counters()).counters;
     for (std::size_t i = 0; i < outcome_.steps.size(); ++i) {
-      outcome_.steps[i].counters = read_counters(JsonPlace(reply.at("counters").at(i), "its counters"));
+      if (i >= counters.size()) throw CaseFailure(Status::crashed, "its answers are invalid: a step has no counters");
+      outcome_.steps[i].counters = counters[i].counters;
     }
   }
 
   const NetworkCase& planned_;
   const NetworkOptions& options_;
   const NetworkTruth& truth_;
-  const OpenCase& open_;
+  const OpenNetwork& open_;
   const std::function<void(const char*)>& phase_;
   NetworkVerifier verifier_;
   ClaimedTimes claimed_;
@@ -341,7 +329,7 @@ class NetworkRun {
 }  // namespace
 
 NetworkOutcome run_network_case(const NetworkCase& planned, const NetworkOptions& options, const NetworkTruth& truth,
-                                const NetworkWorkload& workload, const OpenCase& open, TimeJudge& judge,
+                                const NetworkWorkload& workload, const OpenNetwork& open, TimeJudge& judge,
                                 const std::function<void(const char* phase)>& phase) {
   return NetworkRun(planned, options, truth, workload, open, judge, phase).run();
 }

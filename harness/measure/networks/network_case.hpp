@@ -3,12 +3,10 @@
 #pragma once
 
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "harness/measure/cases/case_client.hpp"
 #include "harness/measure/cases/counters.hpp"
 #include "harness/measure/cases/time_judge.hpp"
 #include "harness/measure/machine/quality.hpp"
@@ -16,6 +14,7 @@
 #include "harness/measure/networks/network_verifier.hpp"
 #include "harness/measure/plan/options.hpp"
 #include "harness/measure/profile/profile_table.hpp"
+#include "harness/measure/profile/program_time.hpp"
 
 namespace convladder {
 
@@ -61,8 +60,8 @@ struct NetworkOutcome {
   std::vector<double> totals;  ///< of whole passes
   int compared_passes = 0;     ///< timed or counted ones whose scores were all compared
   LoadedBatches loaded;
-  nlohmann::ordered_json program;
-  ProfileTable profile;  ///< of the last pass
+  std::optional<ProgramTime> program;  ///< of the last measured pass
+  ProfileTable profile;                ///< of the last pass
   std::string stopped_because;
   std::vector<CloseCall> close_calls;  ///< images within rounding, and no others: with another class the case is wrong
   std::optional<Quality> quality;      ///< none without times
@@ -72,7 +71,7 @@ struct NetworkOutcome {
 
 /// Runs the case to its end, and tells `phase` each phase that begins.
 NetworkOutcome run_network_case(const NetworkCase& planned, const NetworkOptions& options, const NetworkTruth& truth,
-                                const NetworkWorkload& workload, const OpenCase& open, TimeJudge& judge,
+                                const NetworkWorkload& workload, const OpenNetwork& open, TimeJudge& judge,
                                 const std::function<void(const char* phase)>& phase);
 
 /// Seconds that a pass or the verification may take (estimate.hpp).

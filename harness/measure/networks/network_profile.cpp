@@ -29,25 +29,23 @@ TitledProfile profile_of(const NetworkCase& planned, const NetworkOptions& optio
   const std::vector<ReferencePrediction> predictions =
       ReferenceNetwork(*planned.network, weights.weights).predictions(count, workload.images());
   const NetworkTruth truth{predictions, {}, &weights.weights};
-  const OpenCase open = start_network_here(planned, workload, {.chunk = options.chunk, .overlap = options.overlap});
+  const OpenNetwork open = start_network_here(planned, workload, {.chunk = options.chunk, .overlap = options.overlap});
   NetworkVerifier verifier(planned, workload, truth, open, options.seed);
   verifier.verify();
   const auto pass = [&](bool record) {
     verifier.change_images();
-    ordered_json reply = open.ask({{"do", "pass"}, {"record", record}});
+    const to_network::PassTimes times = open.ask(to_network::Pass{record});
     verifier.compare_scores();
-    return reply;
+    return times.program;
   };
   // Costs of the first pass only, such as a library's start, are not the network's.
   if (planned.has_clock) pass(false);
-  const ordered_json timed = pass(true);
-  const ordered_json reply = open.ask({{"do", "activities"}});
-  if (const std::string why = open.ask({{"do", "recorder"}}).at("cannot_record_because"); !why.empty()) {
+  const ProgramTime program = pass(true);
+  const std::vector<Activity> activities = open.ask(to_network::Activities()).activities;
+  if (const std::string why = open.ask(to_network::Recorder()).cannot_record_because; !why.empty()) {
     fmt::print(stderr, "convladder: {}: kernels and API calls are not listed: {}\n", planned.id, why);
   }
-  return {planned.id, make_profile(activities_from_json(reply.at("activities"))),
-          read_program_time(JsonPlace(timed, planned.id).at("program")),
-          find_device_kind(planned.device).clock_is_virtual()};
+  return {planned.id, make_profile(activities), program, find_device_kind(planned.device).clock_is_virtual()};
 }
 
 /// Reads a record from a file. Throws UserError if it is not a record of networks.

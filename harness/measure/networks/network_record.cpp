@@ -244,7 +244,7 @@ NetworkOutcome network_outcome_of(const JsonPlace& json) {
     outcome.loaded = {samples_of(json.at("loaded").at("time")), json.at("loaded").at("batches_in_a_row").count(),
                       json.at("loaded").at("compared_batches").count()};
   }
-  if (!outcome.totals.empty()) outcome.program = to_json(read_program_time(json.at("program")));
+  if (!outcome.totals.empty()) outcome.program = read_program_time(json.at("program"));
   if (json.has("quality")) outcome.quality = read_quality(json.at("quality"));
   for (const JsonPlace& call : json.at("within_rounding").list()) outcome.close_calls.push_back(close_call_of(call));
   if (json.has("accuracy")) {
@@ -285,7 +285,7 @@ ordered_json network_case_json(const NetworkCase& planned, const NetworkOutcome&
           {"compared_passes", outcome.compared_passes},
           {"loaded", loaded_json(outcome.loaded)},
           {"stopped_because", text_or_null(outcome.stopped_because)},
-          {"program", measured ? outcome.program : ordered_json()},
+          {"program", measured && outcome.program ? to_json(*outcome.program) : ordered_json()},
           {"quality", quality_json(outcome.quality)},
           {"accuracy", accuracy_json(outcome)},
           {"within_rounding", close_calls_json(outcome)},

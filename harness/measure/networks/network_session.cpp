@@ -7,10 +7,9 @@
 #include <cstring>
 #include <limits>
 #include <map>
-#include <nlohmann/json.hpp>
+#include <stdexcept>
 
 #include "devices/cpu/cpu_facts.hpp"
-#include "harness/measure/cases/counters_json.hpp"
 #include "harness/measure/cases/loaded_stages.hpp"
 #include "harness/measure/isolation/served_process.hpp"
 #include "harness/measure/ladders/outside_stage.hpp"
@@ -18,13 +17,10 @@
 #include "harness/measure/profile/profile_json.hpp"
 #include "harness/measure/verification/changed_input.hpp"
 #include "network/layer_operators.hpp"
-#include "support/json_text.hpp"
 #include "variants/convolution/fused/problem.hpp"
 #include "variants/convolution/problem.hpp"
 
 namespace convladder {
-
-using nlohmann::ordered_json;
 
 namespace {
 
@@ -45,12 +41,6 @@ std::unique_ptr<SharedMemory> record_window(const NetworkCase& planned) {
   return output_window(images * of_image * sizeof(float));
 }
 
-ordered_json activities_json(const std::vector<Activity>& activities) {
-  ordered_json list = ordered_json::array();
-  for (const Activity& a : activities) list.push_back({a.group, a.name, a.start_ns, a.duration_ns});
-  return list;
-}
-
 /// The stages from outside, each once.
 std::vector<const FolderVariant*> stages_of(const NetworkCase& planned) {
   std::vector<const FolderVariant*> stages;
@@ -61,52 +51,43 @@ std::vector<const FolderVariant*> stages_of(const NetworkCase& planned) {
   return stages;
 }
 
-/// The fields of a case that another process needs; its network and weights are the workload's.
-ordered_json choice_json(const NetworkCase& planned) {
-  ordered_json convolutions = ordered_json::array();
-  for (const auto& [layer, registered] : planned.choice.convolutions) {
-    convolutions.push_back({layer, registered.info.name});
+/// The choice as another process gets it; its network and weights are the workload's.
+to_network::Choice names_of(const NetworkCase& planned) {
+  const NetworkChoice& choice = planned.choice;
+  to_network::Choice names;
+  names.family = choice.family;
+  for (const auto& [layer, registered] : choice.convolutions) {
+    names.convolutions.emplace_back(layer, registered.info.name);
   }
-  ordered_json outside = ordered_json::array();
-  for (const FolderVariant* const stage : stages_of(planned)) outside.push_back(stage_hello(stage_to_load(*stage)));
-  ordered_json operators = ordered_json::array();
-  for (const auto& [type, registered] : planned.choice.operators) {
-    operators.push_back({type, registered.info.name});
-  }
-  ordered_json fused = ordered_json::array();
-  for (const auto& [layer, registered] : planned.choice.fused) fused.push_back({layer, registered.info.name});
-  const auto& whole = planned.choice.whole;
-  return {{"family", planned.choice.family},   {"convolutions", std::move(convolutions)},
-          {"outside", std::move(outside)},     {"fused", std::move(fused)},
-          {"operators", std::move(operators)}, {"whole", whole ? ordered_json(whole->info.name) : ordered_json()}};
+  for (const FolderVariant* const stage : stages_of(planned)) names.outside.push_back(stage_to_load(*stage));
+  for (const auto& [layer, registered] : choice.fused) names.fused.emplace_back(layer, registered.info.name);
+  for (const auto& [type, registered] : choice.operators) names.operators.emplace(type, registered.info.name);
+  if (choice.whole) names.whole = choice.whole->info.name;
+  return names;
 }
 
-NetworkChoice choice_from_json(const ordered_json& json) {
+NetworkChoice choice_of(const to_network::Choice& names) {
   static std::vector<std::unique_ptr<OutsideStage>> kept;
-  NetworkChoice choice{.family = json.at("family"), .convolutions = {}, .operators = {}};
+  NetworkChoice choice{.family = names.family, .convolutions = {}, .operators = {}};
   std::map<std::string, ProblemVariant> outside;
-  for (const ordered_json& hello : json.at("outside")) {
-    const OutsideStage& stage = *kept.emplace_back(served_outside_stage(read_stage_hello(hello)));
+  for (const StageToLoad& to_load : names.outside) {
+    const OutsideStage& stage = *kept.emplace_back(served_outside_stage(to_load));
     outside[stage.stage().source().name] = {info_of(stage.stage(), {}), &convolution_problem(), &stage};
   }
-  for (const ordered_json& pair : json.at("convolutions")) {
-    const auto name = pair.at(1).get<std::string>();
+  for (const auto& [layer, name] : names.convolutions) {
     const auto found = outside.find(name);
-    choice.convolutions[pair.at(0)] =
+    choice.convolutions[layer] =
         found == outside.end() ? *find_variant(convolution_problem(), choice.family, name) : found->second;
   }
-  for (const ordered_json& pair : json.at("fused")) {
-    choice.fused[pair.at(0)] = *find_variant(fused_problem(), choice.family, pair.at(1).get<std::string>());
+  for (const auto& [layer, name] : names.fused) {
+    choice.fused[layer] = *find_variant(fused_problem(), choice.family, name);
   }
-  for (const ordered_json& pair : json.at("operators")) {
-    const auto type = pair.at(0).get<std::string>();
+  for (const auto& [type, name] : names.operators) {
     const std::vector<const Problem*> problems = layer_problems();
     const auto problem = std::ranges::find(problems, type, [](const Problem* one) { return layer_type_of(*one); });
-    choice.operators[type] = *find_variant(**problem, choice.family, pair.at(1).get<std::string>());
+    choice.operators[type] = *find_variant(**problem, choice.family, name);
   }
-  if (const ordered_json& name = json.at("whole"); !name.is_null()) {
-    choice.whole = *find_whole_network(choice.family, name.get<std::string>());
-  }
+  if (names.whole) choice.whole = *find_whole_network(choice.family, *names.whole);
   return choice;
 }
 
@@ -127,27 +108,14 @@ NetworkSession::NetworkSession(const NetworkCase& planned, const NetworkWorkload
   chunk_ = std::min(batch_, wish.chunk.value_or(overlap_ ? std::min(fitting, quarter) : fitting));
 }
 
-ordered_json NetworkSession::carry_out(const std::string& what, const ordered_json& request) {
-  if (what == "set") return set(request.at("rotation"), request.at("of"));
-  if (what == "record") return record({request.at("first"), request.at("count")}, request.at("seed"));
-  if (what == "pass") return pass(request.at("record").get<bool>());
-  if (what == "activities") return activities();
-  if (what == "recorder") return recorder();
-  if (what == "repeat") return repeat(request.at("passes"));
-  if (what == "keep") return keep();
-  if (what == "loaded") {
-    return loaded({workload_.images(), request.at("of"), request.at("first")}, request.at("step"),
-                  request.at("batches"), request.at("most_ns"));
-  }
-  if (what == "let go") return let_go();
-  if (what == "read") return read(request.at("first"), request.at("count"));
-  if (what == "counters") return counters();
-  throw std::logic_error(fmt::format("unknown request '{}'", what));
+NetworkSession::Answer NetworkSession::carry_out(const Request& request) {
+  return std::visit([this](const auto& wanted) -> Answer { return answer(wanted); }, request);
 }
 
-ordered_json NetworkSession::set(int rotation, int of) {
+NetworkSession::Answer NetworkSession::answer(const to_network::Set& wanted) {
+  const auto [rotation, of] = wanted;
   if (overlap_ && !device().can_overlap()) {
-    return ending(Status::unsupported, "this device cannot overlap copies with kernels");
+    return Ending{Status::unsupported, "this device cannot overlap copies with kernels"};
   }
   if (rotation < 0 || of < batch_ || of > workload_.count()) throw std::logic_error("these images do not exist");
   const std::size_t elements = workload_.network().input.elements();
@@ -158,7 +126,7 @@ ordered_json NetworkSession::set(int rotation, int of) {
                 images_.begin() + static_cast<std::ptrdiff_t>(image) * static_cast<std::ptrdiff_t>(elements));
   }
   forget_activations();
-  return {{"chunk", chunk_}};
+  return to_network::ImagesSet{chunk_};
 }
 
 /// Overwrites the results of the last pass. A pass prepares before it copies its images in, and must not find them in
@@ -176,58 +144,59 @@ void NetworkSession::forget_activations() {
   }
 }
 
-ordered_json NetworkSession::record(const PassImages& wanted, std::uint32_t seed) {
+Done NetworkSession::answer(const to_network::Record& wanted) {
   if (wanted.first < 0 || wanted.count < 1 || wanted.count > batch_ - wanted.first ||
       record_offset(steps_, steps_.size(), wanted.count) * sizeof(float) > window_.bytes()) {
     throw std::logic_error(fmt::format("{} images from {} on cannot be recorded", wanted.count, wanted.first));
   }
-  StepRecorder recorder(device(), steps_, window_, wanted, seed);
+  StepRecorder recorder(device(), steps_, window_, {wanted.first, wanted.count}, wanted.seed);
   const PassOptions options{.chunk = chunk_, .time_steps = false, .observer = &recorder};
-  device().set_counting(false);  // "counters" is answered from "pass"
+  device().set_counting(false);  // counters are those of a pass
   run_pass(device(), workload_.network(), steps_, weights_, images_.data(), batch_, options);
   device().set_counting(true);
-  return ordered_json::object();
+  return {};
 }
 
-ordered_json NetworkSession::repeat(int passes) {
+to_network::Repeated NetworkSession::answer(const to_network::Repeat& wanted) {
   const PassOptions options{.chunk = chunk_, .time_steps = true};
   double total_ns = 0;
-  for (int left = passes; left > 0; --left) {
+  for (int left = wanted.passes; left > 0; --left) {
     total_ns += run_pass(device(), workload_.network(), steps_, weights_, images_.data(), batch_, options).total_ns;
   }
-  return {{"total_ns", total_ns}};
+  return {total_ns};
 }
 
-ordered_json NetworkSession::keep() {
+Done NetworkSession::answer(const to_network::Load& /*wanted*/) {
   loaded_.emplace(device(), workload_.network(), steps_, weights_, batch_, chunk_);
-  return ordered_json::object();
+  return {};
 }
 
-ordered_json NetworkSession::loaded(const ImageRing& images, int step, int batches, double most_ns) {
-  if (!loaded_ || batches < 1 || step < 0 || images.first < 0 || images.of < 1 || images.of > workload_.count()) {
+to_network::RowTaken NetworkSession::answer(const to_network::Loaded& wanted) {
+  const int batches = wanted.batches;
+  ImageRing now{workload_.images(), wanted.of, wanted.first};
+  if (!loaded_ || batches < 1 || wanted.step < 0 || now.first < 0 || now.of < 1 || now.of > workload_.count()) {
     throw std::logic_error("no network is loaded, or these images do not exist");
   }
   const std::size_t scores = workload_.network().layers.back().output.elements() * static_cast<std::size_t>(batch_);
   last_.scores.assign(scores * static_cast<std::size_t>(batches), std::numeric_limits<float>::quiet_NaN());
-  ImageRing now = images;
   const auto start = std::chrono::steady_clock::now();
   double took_ns = 0;
   int done = 0;
-  while (done < batches && took_ns <= most_ns) {
+  while (done < batches && took_ns <= wanted.most_ns) {
     loaded_->run(now, last_.scores.data() + scores * static_cast<std::size_t>(done));
-    now.first = (now.first + step) % now.of;
+    now.first = (now.first + wanted.step) % now.of;
     ++done;
     took_ns = std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
   }
-  return {{"total_ns", took_ns}, {"batches", done}};
+  return {took_ns, done};
 }
 
-ordered_json NetworkSession::let_go() {
+Done NetworkSession::answer(const to_network::LetGo& /*wanted*/) {
   loaded_.reset();
-  return ordered_json::object();
+  return {};
 }
 
-ordered_json NetworkSession::pass(bool record) {
+to_network::PassTimes NetworkSession::answer(const to_network::Pass& wanted) {
   // Waiting for each step is part of timing it. Where the host could go on meanwhile, its own phases come from a pass
   // that does not wait.
   PassOptions options{.chunk = chunk_, .time_steps = true};
@@ -243,7 +212,7 @@ ordered_json NetworkSession::pass(bool record) {
     options.time_steps = false;
   }
   options.overlap = overlap_;
-  const bool recorded = record && device().records_activities();
+  const bool recorded = wanted.record && device().records_activities();
   if (recorded) device().start_activities();
   const ProgramTimer timer;
   last_ = run();
@@ -252,74 +221,73 @@ ordered_json NetworkSession::pass(bool record) {
     for (Activity& activity : device().stop_activities()) last_.activities.push_back(std::move(activity));
   }
   for (Activity& activity : steps) last_.activities.push_back(std::move(activity));
-  return {{"total_ns", last_.total_ns}, {"steps_apart", apart}, {"program", to_json(program)}};
+  return {last_.total_ns, apart, program};
 }
 
-ordered_json NetworkSession::activities() const { return {{"activities", activities_json(last_.activities)}}; }
-
-ordered_json NetworkSession::recorder() const {
-  return {{"can_record", device().records_activities()}, {"cannot_record_because", device().why_no_activities()}};
+to_network::PassActivities NetworkSession::answer(const to_network::Activities& /*wanted*/) const {
+  return {last_.activities};
 }
 
-ordered_json NetworkSession::read(std::size_t first, std::size_t count) const {
+to_network::RecorderFound NetworkSession::answer(const to_network::Recorder& /*wanted*/) const {
+  return {device().records_activities(), device().why_no_activities()};
+}
+
+Done NetworkSession::answer(const ReadElements& wanted) const {
+  const auto first = static_cast<std::size_t>(wanted.first);
+  const auto count = static_cast<std::size_t>(wanted.count);
   if (first > last_.scores.size() || count > last_.scores.size() - first || count * sizeof(float) > window_.bytes()) {
     throw std::logic_error(fmt::format("{} scores from {} on are not the pass's", count, first));
   }
   std::memcpy(window_.data(), last_.scores.data() + first, count * sizeof(float));
-  return ordered_json::object();
+  return {};
 }
 
-ordered_json NetworkSession::counters() const {
-  ordered_json list = ordered_json::array();
+to_network::CountedSteps NetworkSession::answer(const to_network::Counters& /*wanted*/) const {
+  to_network::CountedSteps steps;
   for (const std::vector<KernelCounters>& of_step : last_.counters) {
-    list.push_back(counters_json(case_counters(of_step, batch_)));
+    steps.counters.push_back({case_counters(of_step, batch_)});
   }
-  return {{"counters", std::move(list)}};
+  return steps;
 }
 
-std::vector<Activity> activities_from_json(const ordered_json& json) {
-  std::vector<Activity> activities;
-  for (const ordered_json& a : json) {
-    activities.push_back({a.at(0), a.at(1), a.at(2).get<double>(), a.at(3).get<double>()});
-  }
-  return activities;
+OpenNetwork start_network_process(const NetworkCase& planned, const NetworkWorkload& workload, const PassWish& wish,
+                                  double timeout_seconds) {
+  return start_session<NetworkMessages>({.what = planned.id,
+                                         .command = "serve-network",
+                                         .timeout_seconds = timeout_seconds,
+                                         .trust = stages_of(planned).empty() ? Trust::own : Trust::foreign},
+                                        workload.descriptor(), record_window(planned),
+                                        {.id = planned.id,
+                                         .device = planned.device,
+                                         .batch = planned.batch,
+                                         .choice = names_of(planned),
+                                         .chunk = wish.chunk,
+                                         .overlap = wish.overlap,
+                                         .workload = workload.header()});
 }
 
-OpenCase start_network_process(const NetworkCase& planned, const NetworkWorkload& workload, const PassWish& wish,
-                               double timeout_seconds) {
-  const Trust trust = stages_of(planned).empty() ? Trust::own : Trust::foreign;
-  return start_session({planned.id, workload.descriptor(), workload.header(), timeout_seconds, kThisProgram, trust},
-                       "serve-network", record_window(planned),
-                       {{"id", planned.id},
-                        {"device", planned.device},
-                        {"batch", planned.batch},
-                        {"choice", choice_json(planned)},
-                        {"chunk", or_null(wish.chunk)},
-                        {"overlap", wish.overlap}});
-}
-
-OpenCase start_network_here(const NetworkCase& planned, const NetworkWorkload& workload, const PassWish& wish) {
+OpenNetwork start_network_here(const NetworkCase& planned, const NetworkWorkload& workload, const PassWish& wish) {
   std::unique_ptr<SharedMemory> window = record_window(planned);
-  auto client = session_or_failure([&] { return std::make_unique<NetworkSession>(planned, workload, wish, *window); });
+  auto client = session_or_failure<NetworkMessages>(
+      [&] { return std::make_unique<NetworkSession>(planned, workload, wish, *window); });
   return {std::move(window), std::move(client)};
 }
 
 namespace {
 
-int serve_network(int socket_descriptor, int workload_descriptor, int window_descriptor) {
-  const auto make = [](const ordered_json& hello, const NetworkWorkload& workload, const SharedMemory& window) {
+int serve_network(int socket, int workload_descriptor, int window_descriptor) {
+  const auto make = [](const to_network::Hello& hello, const NetworkWorkload& workload, const SharedMemory& window) {
     NetworkCase planned;
-    planned.id = hello.at("id");
+    planned.id = hello.id;
     planned.network = &workload.network();
-    planned.choice = choice_from_json(hello.at("choice"));
-    planned.device = hello.at("device");
-    planned.batch = hello.at("batch");
+    planned.choice = choice_of(hello.choice);
+    planned.device = hello.device;
+    planned.batch = hello.batch;
     confine_for_stages(find_device_kind(planned.device), stages_of(planned));
-    PassWish wish{.chunk = std::nullopt, .overlap = hello.at("overlap")};
-    if (!hello.at("chunk").is_null()) wish.chunk = hello.at("chunk").get<int>();
-    return std::make_unique<NetworkSession>(planned, workload, wish, window);
+    return std::make_unique<NetworkSession>(planned, workload, PassWish{.chunk = hello.chunk, .overlap = hello.overlap},
+                                            window);
   };
-  return serve_session<NetworkWorkload>(socket_descriptor, workload_descriptor, window_descriptor, make);
+  return serve_session<NetworkMessages, NetworkWorkload>(socket, workload_descriptor, window_descriptor, make);
 }
 
 const ServedRegistration serve_network_registration("serve-network", serve_network);

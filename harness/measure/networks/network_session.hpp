@@ -3,14 +3,13 @@
 #pragma once
 
 #include <memory>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "devices/device_registry.hpp"
-#include "harness/measure/cases/case_client.hpp"
 #include "harness/measure/isolation/session.hpp"
+#include "harness/measure/networks/network_messages.hpp"
 #include "harness/measure/networks/network_plan.hpp"
 #include "harness/measure/networks/network_workload.hpp"
 #include "harness/measure/networks/step_recorder.hpp"
@@ -25,48 +24,26 @@ struct PassWish {
   bool overlap = false;      ///< copies beside computing
 };
 
-/// Answers
-///   {"do": "set", "rotation", "of"} -> {"chunk"}: the images of the next passes. The pass's image i is the workload's
-///                        image (i + rotation) % of. A pass takes `chunk` images at once
-///   {"do": "record", "first", "count", "seed"} -> {}: a pass in chunks as they are timed, with every output filled
-///                        before; every step's outputs for those images, into the window (step_recorder.hpp)
-///   {"do": "pass", "record": bool} -> {"total_ns", "steps_apart", "program"}; "steps_apart": the steps' times are of a
-///                        run of their own, made before the one that took total_ns. "record" asks the device itself for
-///                        its activities as well, which takes time of its own
-///   {"do": "activities"} -> {"activities": [[group, name, start_ns, duration_ns]]}: of the last "pass"
-///   {"do": "recorder"} -> {"can_record", "cannot_record_because"}: whether the device can be asked for its activities.
-///                        Finding out attaches the profiler's library, which from then on costs time in every launch:
-///                        to be asked when all passes are measured
-///   {"do": "read", "first", "count"} -> {}: so many scores, as the last "pass" left them, into the window
-///   {"do": "repeat", "passes"} -> {}: so many passes, one after the other
-///   {"do": "keep"} -> {}: makes the network ready once, for the batches of the next requests
-///   {"do": "loaded", "first", "step", "of", "batches", "most_ns"} -> {"total_ns", "batches"}: so many batches through
-///                        the loaded network, one after the other, or fewer if they take longer than "most_ns". Batch b
-///                        has the workload's images from (first + b * step) % of on, as in "set". "read" then reads the
-///                        scores of all of them, batch after batch
-///   {"do": "let go"} -> {}: frees the loaded network
-///   {"do": "counters"} -> {"counters": [counters of each step]}: those of the last "pass", on devices that count
-/// A failure is {"status", "reason"}.
-class NetworkSession final : public Session {
+class NetworkSession final : public Session<NetworkMessages> {
  public:
   /// Opens the device. Throws DeviceError.
   NetworkSession(const NetworkCase& planned, const NetworkWorkload& workload, const PassWish& wish,
                  const SharedMemory& window);
 
  private:
-  nlohmann::ordered_json carry_out(const std::string& what, const nlohmann::ordered_json& request) override;
-  nlohmann::ordered_json set(int rotation, int of);
+  Answer carry_out(const Request& request) override;
+  Answer answer(const to_network::Set& wanted);
+  Done answer(const to_network::Record& wanted);
+  to_network::PassTimes answer(const to_network::Pass& wanted);
+  to_network::PassActivities answer(const to_network::Activities& wanted) const;
+  to_network::RecorderFound answer(const to_network::Recorder& wanted) const;
+  to_network::Repeated answer(const to_network::Repeat& wanted);
+  Done answer(const to_network::Load& wanted);
+  to_network::RowTaken answer(const to_network::Loaded& wanted);
+  Done answer(const to_network::LetGo& wanted);
+  to_network::CountedSteps answer(const to_network::Counters& wanted) const;
+  Done answer(const ReadElements& wanted) const;
   void forget_activations();
-  nlohmann::ordered_json record(const PassImages& wanted, std::uint32_t seed);
-  nlohmann::ordered_json pass(bool record);
-  nlohmann::ordered_json activities() const;
-  nlohmann::ordered_json recorder() const;
-  nlohmann::ordered_json repeat(int passes);
-  nlohmann::ordered_json keep();
-  nlohmann::ordered_json loaded(const ImageRing& images, int step, int batches, double most_ns);
-  nlohmann::ordered_json let_go();
-  nlohmann::ordered_json read(std::size_t first, std::size_t count) const;
-  nlohmann::ordered_json counters() const;
 
   const NetworkWorkload& workload_;
   const SharedMemory& window_;
@@ -80,14 +57,12 @@ class NetworkSession final : public Session {
   std::optional<LoadedNetwork> loaded_;
 };
 
-/// "activities" of a reply.
-std::vector<Activity> activities_from_json(const nlohmann::ordered_json& json);
-
 /// Runs the case in a process of its own.
-OpenCase start_network_process(const NetworkCase& planned, const NetworkWorkload& workload, const PassWish& wish,
-                               double timeout_seconds);
+OpenNetwork start_network_process(const NetworkCase& planned, const NetworkWorkload& workload, const PassWish& wish,
+                                  double timeout_seconds);
 
-/// Runs the case in this process, for debuggers and profilers. A device that cannot be opened answers with a status.
-OpenCase start_network_here(const NetworkCase& planned, const NetworkWorkload& workload, const PassWish& wish);
+/// Runs the case in this process, for debuggers and profilers. Where the device cannot be opened, all answers are that
+/// ending.
+OpenNetwork start_network_here(const NetworkCase& planned, const NetworkWorkload& workload, const PassWish& wish);
 
 }  // namespace convladder

@@ -116,8 +116,8 @@ void program_table(const std::vector<NetworkResult>& results, std::string& out) 
   fmt::format_to(to, "{:>6}  {:<28} {:>10} {:>10} {:>10} {:>6} {:>16}\n", "batch", "convolutions", "elapsed", "user",
                  "system", "CPU", "max resident");
   for (const NetworkResult& result : results) {
-    if (!is_measured(result)) continue;
-    const ProgramTime program = read_program_time(JsonPlace(result.outcome.program, result.planned.id));
+    if (!is_measured(result) || !result.outcome.program) continue;
+    const ProgramTime& program = *result.outcome.program;
     const std::optional<double> cpu = program.cpu_percent();
     fmt::format_to(to, "{:>6}  {:<28} {:>10.3f} {:>10.3f} {:>10.3f} {:>6} {:>13} kB\n", result.planned.batch,
                    fitted(result.planned.variants, 28), program.elapsed_seconds, program.user_seconds,

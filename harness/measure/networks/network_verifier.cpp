@@ -9,8 +9,6 @@
 
 namespace convladder {
 
-using nlohmann::ordered_json;
-
 namespace {
 
 constexpr int kFewestImages = 4;
@@ -39,7 +37,7 @@ int images_in_turn(const NetworkCase& planned) {
 }
 
 NetworkVerifier::NetworkVerifier(const NetworkCase& planned, const NetworkWorkload& workload, const NetworkTruth& truth,
-                                 const OpenCase& open, std::uint64_t seed)
+                                 const OpenNetwork& open, std::uint64_t seed)
     : planned_(planned),
       workload_(workload),
       truth_(truth),
@@ -58,7 +56,7 @@ NetworkVerifier::NetworkVerifier(const NetworkCase& planned, const NetworkWorklo
 
 void NetworkVerifier::set_images(int rotation) {
   rotation_ = rotation;
-  chunk_ = open_.ask({{"do", "set"}, {"rotation", rotation_}, {"of", pool_}}).at("chunk");
+  chunk_ = open_.ask(to_network::Set{rotation_, pool_}).chunk;
 }
 
 void NetworkVerifier::change_images() {
@@ -84,7 +82,7 @@ void NetworkVerifier::verify() {
 
 void NetworkVerifier::verify_block(const PassImages& block) {
   const auto seed = static_cast<std::uint32_t>(random_.next());
-  open_.ask({{"do", "record"}, {"first", block.first}, {"count", block.count}, {"seed", seed}});
+  open_.ask(to_network::Record{block.first, block.count, seed});
   const std::size_t elements = workload_.network().input.elements();
   entered_.resize(elements * static_cast<std::size_t>(block.count));
   for (int i = 0; i < block.count; ++i) {

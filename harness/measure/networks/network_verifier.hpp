@@ -3,12 +3,11 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "harness/measure/cases/case_client.hpp"
+#include "harness/measure/networks/network_messages.hpp"
 #include "harness/measure/networks/network_plan.hpp"
 #include "harness/measure/networks/network_workload.hpp"
 #include "harness/measure/networks/step_comparison.hpp"
@@ -29,12 +28,12 @@ struct NetworkTruth {
   const NetworkWeights* weights = nullptr;
 };
 
-/// Verifies a network case. Everything here throws CaseFailure where the case answers with a status or is wrong. All
+/// Verifies a network case. Everything here throws CaseFailure where the case has ended or is wrong. All
 /// that is handed over outlives it.
 class NetworkVerifier {
  public:
   NetworkVerifier(const NetworkCase& planned, const NetworkWorkload& workload, const NetworkTruth& truth,
-                  const OpenCase& open, std::uint64_t seed);
+                  const OpenNetwork& open, std::uint64_t seed);
 
   /// Has every step of every image recorded, in as many passes as the window makes necessary, and compares them.
   void verify();
@@ -75,7 +74,7 @@ class NetworkVerifier {
   const NetworkCase& planned_;
   const NetworkWorkload& workload_;
   const NetworkTruth& truth_;
-  const OpenCase& open_;
+  const OpenNetwork& open_;
   SeededRandom random_;
   std::vector<NetworkStep> steps_;
   std::vector<StepComparison> comparisons_;

@@ -1,14 +1,11 @@
 #include "harness/measure/networks/network_workload.hpp"
 
 #include <cstring>
-#include <nlohmann/json.hpp>
 
 #include "datasets/image_set.hpp"
 #include "harness/measure/plan/arguments.hpp"
 
 namespace convladder {
-
-using nlohmann::ordered_json;
 
 NetworkWorkload::NetworkWorkload(const Network& network, const std::string& network_argument, const ImageSet& images,
                                  int count, const NetworkWeights& weights)
@@ -22,16 +19,12 @@ NetworkWorkload::NetworkWorkload(const Network& network, const std::string& netw
   memory_->seal();
 }
 
-NetworkWorkload::NetworkWorkload(const ordered_json& header, int descriptor)
-    : network_(&find_network(header.at("network").get<std::string>())),
-      network_argument_(header.at("network")),
-      count_(header.at("images")),
-      weights_bytes_(header.at("weights_bytes")),
+NetworkWorkload::NetworkWorkload(const NetworkWorkloadHeader& header, int descriptor)
+    : network_(&find_network(header.network)),
+      network_argument_(header.network),
+      count_(header.images),
+      weights_bytes_(header.weights_bytes),
       memory_(std::make_unique<SharedMemory>(descriptor, image_bytes() + weights_bytes_)) {}
-
-ordered_json NetworkWorkload::header() const {
-  return {{"network", network_argument_}, {"images", count_}, {"weights_bytes", weights_bytes_}};
-}
 
 std::span<const std::uint8_t> NetworkWorkload::weights_file() const {
   return {reinterpret_cast<const std::uint8_t*>(memory_->data()) + image_bytes(), weights_bytes_};

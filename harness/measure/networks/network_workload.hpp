@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
 
@@ -15,6 +14,16 @@
 
 namespace convladder {
 
+/// From what another process opens a workload, besides its descriptor.
+struct NetworkWorkloadHeader {
+  std::string network;  ///< the text by which it finds the network
+  int images = 0;
+  std::size_t weights_bytes = 0;
+  static void each_field(auto&& field, auto& its) {
+    field("network", its.network, "images", its.images, "weights_bytes", its.weights_bytes);
+  }
+};
+
 class NetworkWorkload {
  public:
   /// Resizes the first `count` images and keeps them beside the weights. `network_argument` is the text by which
@@ -22,10 +31,9 @@ class NetworkWorkload {
   NetworkWorkload(const Network& network, const std::string& network_argument, const ImageSet& images, int count,
                   const NetworkWeights& weights);
   /// Opens, in another process, the workload that `header` describes.
-  NetworkWorkload(const nlohmann::ordered_json& header, int descriptor);
+  NetworkWorkload(const NetworkWorkloadHeader& header, int descriptor);
 
-  /// Everything that another process needs, besides the descriptor, to open the workload.
-  nlohmann::ordered_json header() const;
+  NetworkWorkloadHeader header() const { return {network_argument_, count_, weights_bytes_}; }
   int descriptor() const { return memory_->descriptor(); }
 
   const Network& network() const { return *network_; }

@@ -26,9 +26,4 @@ ProblemSize read_size(const Problem& problem, const JsonPlace& list) {
   return {&problem, numbers.front(), {numbers.begin() + 1, numbers.end()}};
 }
 
-ProblemSize size_from_list(const Problem& problem, const ordered_json& list) {
-  const auto numbers = list.get<std::vector<int>>();
-  return {&problem, numbers.at(0), {numbers.begin() + 1, numbers.end()}};
-}
-
 }  // namespace convladder

@@ -21,7 +21,4 @@ nlohmann::ordered_json size_to_list(const ProblemSize& size);
 /// Reads a list written by `size_to_list`. Throws UserError; whether the size is possible is not checked.
 ProblemSize read_size(const Problem& problem, const JsonPlace& list);
 
-/// As `read_size` for a message of this program. Throws std::exception if the list is not one.
-ProblemSize size_from_list(const Problem& problem, const nlohmann::ordered_json& list);
-
 }  // namespace convladder

@@ -2,12 +2,11 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <utility>
 #include <vector>
 
-#include "harness/measure/cases/case_client.hpp"
+#include "harness/measure/cases/check_messages.hpp"
 #include "harness/measure/isolation/case_confinement.hpp"
 #include "harness/measure/isolation/served_process.hpp"
 #include "harness/measure/isolation/session.hpp"
@@ -16,16 +15,12 @@
 #include "harness/measure/plan/estimate.hpp"
 #include "harness/measure/simulation/checkers_argument.hpp"
 #include "simulator/stand_in/libraries.hpp"
-#include "simulator/stand_in/report/report_json.hpp"
 
 namespace convladder {
 
-using nlohmann::ordered_json;
-
 namespace {
 
-/// Answers {"do": "run", "problem"}, {"do": "read", "tensor", "first", "count"}, {"do": "findings"}.
-class StageCheckSession final : public Session {
+class StageCheckSession final : public Session<CheckMessages> {
  public:
   StageCheckSession(const std::string& id, std::unique_ptr<stand_in::LoadedCodesDevice> device,
                     std::unique_ptr<FolderVariant> stage, const Workload& workload, const SharedMemory& window)
@@ -39,18 +34,12 @@ class StageCheckSession final : public Session {
 
   stand_in::LoadedCodesDevice& stand_in() const { return static_cast<stand_in::LoadedCodesDevice&>(device()); }
 
-  ordered_json carry_out(const std::string& what, const ordered_json& request) override {
-    if (what == "run") return run(request.at("problem") == "integers" ? ProblemKind::integers : ProblemKind::real);
-    if (what == "read") {
-      return read(request.at("tensor").get<std::string>(), request.at("first").get<std::size_t>(),
-                  request.at("count").get<std::size_t>());
-    }
-    if (what == "findings") return findings();
-    throw std::logic_error("unknown request '" + what + "'");
+  Answer carry_out(const Request& request) override {
+    return std::visit([this](const auto& wanted) -> Answer { return answer(wanted); }, request);
   }
 
-  ordered_json run(ProblemKind kind) {
-    const ProblemData& data = workload_.problem(kind);
+  Done answer(const to_check::Run& wanted) {
+    const ProblemData& data = workload_.problem(wanted.problem);
     held_.clear();
     ProblemTensors tensors;
     const auto hold = [&](const ProblemTensor& tensor, std::vector<PlacedTensor>& role) -> const DeviceBuffer& {
@@ -70,25 +59,23 @@ class StageCheckSession final : public Session {
     const auto prepared = stage_->prepare(device(), data.shape, tensors);
     prepared->run();
     device().wait();
-    return ordered_json::object();
+    return {};
   }
 
-  ordered_json read(const std::string& tensor, std::size_t first, std::size_t count) {
-    const Held& held = held_.at(tensor);
+  Done answer(const ReadElements& wanted) {
+    const Held& held = held_.at(wanted.tensor);
     const std::size_t bytes = element_bytes(held.tensor.type);
+    const auto first = static_cast<std::size_t>(wanted.first);
+    const auto count = static_cast<std::size_t>(wanted.count);
     if ((first + count) * bytes > held.buffer.bytes() || count * bytes > window_.bytes()) {
       throw std::logic_error("that many elements are not there");
     }
     const auto* const from = static_cast<const std::byte*>(held.buffer.address());
     device().copy_to_host(window_.data(), from + first * bytes, count * bytes);
-    return ordered_json::object();
+    return {};
   }
 
-  ordered_json findings() {
-    ordered_json list = ordered_json::array();
-    for (const simulated::Finding& one : stand_in().take_findings()) list.push_back(stand_in::finding_json(one));
-    return {{"findings", std::move(list)}};
-  }
+  to_check::Found answer(const to_check::Findings& /*wanted*/) { return {stand_in().take_findings()}; }
 
   std::unique_ptr<FolderVariant> stage_;
   const Workload& workload_;
@@ -97,35 +84,37 @@ class StageCheckSession final : public Session {
 };
 
 int serve_check(int socket, int workload_descriptor, int window_descriptor) {
-  const auto make = [](const ordered_json& hello, const Workload& workload,
-                       const SharedMemory& window) -> std::unique_ptr<CaseClient> {
+  const auto make = [](const to_check::Hello& hello, const Workload& workload,
+                       const SharedMemory& window) -> std::unique_ptr<Client<CheckMessages>> {
     const auto* const folder = dynamic_cast<const FolderProblem*>(workload.real().shape.problem);
     if (folder == nullptr) return nullptr;
-    confine_case({.readable = {hello.at("library").get<std::string>(), stand_in::find_libraries()}});
+    confine_case({.readable = {hello.stage.library, stand_in::find_libraries()}});
     stand_in::Settings settings;
-    settings.checkers = parse_checkers(hello.at("checkers").get<std::string>());
+    settings.checkers = parse_checkers(hello.checkers);
     settings.with_caches = false;
     settings.host_threads = 1;
-    auto device = stand_in::open_device(settings);
-    return std::make_unique<StageCheckSession>(hello.at("id").get<std::string>(), std::move(device),
-                                               served_stage(*folder, read_stage_hello(hello)), workload, window);
+    return std::make_unique<StageCheckSession>(hello.id, stand_in::open_device(settings),
+                                               served_stage(*folder, hello.stage), workload, window);
   };
-  return serve_session<Workload>(socket, workload_descriptor, window_descriptor, make);
+  return serve_session<CheckMessages, Workload>(socket, workload_descriptor, window_descriptor, make);
 }
 
 const ServedRegistration serve_check_registration("serve-check", serve_check);
 
-OpenCase start_check(const PlannedCase& planned, const Workload& workload, const CheckSettings& settings) {
+OpenSession<CheckMessages> start_check(const PlannedCase& planned, const Workload& workload,
+                                       const CheckSettings& settings) {
   const ProblemSize& size = planned.work.shape;
   std::size_t most = 0;
   for (const ProblemTensor& tensor : size.problem->results(size)) most = std::max(most, tensor.bytes());
-  ordered_json hello = stage_hello(stage_to_load(*planned.variant.variant->compiled_stage()));
-  hello["id"] = planned.id;
-  hello["checkers"] = checkers_text(settings.checkers);
   const double seconds =
       step_timeout_seconds(std::nullopt, {.flop = size.flop(), .bytes = 0}, find_device_kind(planned.device));
-  return start_session({planned.id, workload.descriptor(), workload.header(), seconds, kThisProgram, Trust::foreign},
-                       "serve-check", output_window(most), std::move(hello));
+  return start_session<CheckMessages>(
+      {.what = planned.id, .command = "serve-check", .timeout_seconds = seconds, .trust = Trust::foreign},
+      workload.descriptor(), output_window(most),
+      {.stage = stage_to_load(*planned.variant.variant->compiled_stage()),
+       .id = planned.id,
+       .checkers = checkers_text(settings.checkers),
+       .workload = workload.header()});
 }
 
 /// Adds a finding once for each line: a loop that the compiler unrolled has many instructions of one line.
@@ -149,9 +138,9 @@ void check_stage(CheckedCase& checked, const PlannedCase& planned, const Workloa
                  const CheckSettings& settings) {
   const ProblemSize& size = planned.work.shape;
   const double tolerance = size.problem->granted_tolerance(planned.variant.variant->tolerance(), size);
-  const OpenCase open = start_check(planned, workload, settings);
+  const OpenSession<CheckMessages> open = start_check(planned, workload, settings);
   const auto solve = [&](ProblemKind kind) {
-    open.ask({{"do", "run"}, {"problem", kind == ProblemKind::integers ? "integers" : "real"}});
+    open.ask(to_check::Run{kind});
     return workload.expected(kind).compare(open.tensors(), open.window_bytes(), {}, tolerance);
   };
   try {
@@ -165,12 +154,13 @@ void check_stage(CheckedCase& checked, const PlannedCase& planned, const Workloa
     checked.reason = failure.what();
   }
   try {
-    const ordered_json reply = open.ask({{"do", "findings"}});
-    for (const ordered_json& one : reply.at("findings")) {
-      add_by_line(checked.findings, stand_in::read_finding(one));
+    for (simulated::Finding& one : open.ask(to_check::Findings()).findings) {
+      add_by_line(checked.findings, std::move(one));
     }
-  } catch (const CaseFailure&) {
-    return;  // it has ended, and its status says how
+  } catch (const CaseFailure& failure) {
+    if (checked.status != Status::ok) return;  // it has ended, and its status says how
+    checked.status = failure.status;
+    checked.reason = failure.what();
   }
 }
 

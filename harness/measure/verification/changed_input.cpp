@@ -3,14 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <nlohmann/json.hpp>
 
 #include "devices/cpu/other_threads.hpp"
 #include "support/seeded_random.hpp"
 
 namespace convladder {
-
-using nlohmann::ordered_json;
 
 namespace {
 
@@ -217,48 +214,6 @@ void fill_output(Device& device, void* output, ElementType type, std::int64_t el
     write_fill(values.data(), type, fill, piece * at_once, size(piece));
     device.copy_to_device(place(piece), values.data(), static_cast<std::size_t>(size(piece)) * bytes);
   }
-}
-
-ordered_json to_json(const InputChange& change) {
-  ordered_json json{{"rotation", change.rotation},   {"factor", change.factor},
-                    {"pokes", change.pokes},         {"everywhere", change.everywhere},
-                    {"looked_at", change.looked_at}, {"poke_size", change.poke_size},
-                    {"whole", change.whole}};
-  // Other builds that speak the same protocol have no such problems.
-  if (change.thorough) {
-    json["shift"] = change.shift;
-    json["one_is_unseen"] = change.one_is_unseen;
-  }
-  return json;
-}
-
-ordered_json to_json(const OutputFill& fill) {
-  return {{"seed", fill.seed},
-          {"scale", fill.scale},
-          {"opposite", fill.opposite},
-          {"sparse", fill.part != FillPart::all},
-          {"nothing", fill.part == FillPart::nothing}};
-}
-
-InputChange change_from_json(const ordered_json& json) {
-  return {.rotation = json.at("rotation"),
-          .factor = json.at("factor"),
-          .pokes = json.at("pokes"),
-          .everywhere = json.at("everywhere"),
-          .looked_at = json.at("looked_at"),
-          .poke_size = json.at("poke_size"),
-          .whole = json.at("whole"),
-          .shift = json.value("shift", std::uint64_t{0}),
-          .thorough = json.contains("shift"),
-          .one_is_unseen = json.value("one_is_unseen", false)};
-}
-
-OutputFill fill_from_json(const ordered_json& json) {
-  // Other builds that speak the same protocol may not know every part: for theirs the nearest fill is as good.
-  const FillPart part = json.value("nothing", false)  ? FillPart::nothing
-                        : json.value("sparse", false) ? FillPart::pieces
-                                                      : FillPart::all;
-  return {.seed = json.at("seed"), .scale = json.at("scale"), .part = part, .opposite = json.value("opposite", false)};
 }
 
 }  // namespace convladder

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <nlohmann/json_fwd.hpp>
 
 #include "devices/device.hpp"
 #include "devices/device_filling.hpp"
@@ -80,11 +79,5 @@ class ChangedInput {
 
 /// Fills an output of `elements`; the fill is there when this returns. Throws DeviceError.
 void fill_output(Device& device, void* output, ElementType type, std::int64_t elements, const OutputFill& fill);
-
-/// `change` and `fill` of a request, to and from JSON.
-nlohmann::ordered_json to_json(const InputChange& change);
-nlohmann::ordered_json to_json(const OutputFill& fill);
-InputChange change_from_json(const nlohmann::ordered_json& json);
-OutputFill fill_from_json(const nlohmann::ordered_json& json);
 
 }  // namespace convladder

@@ -33,7 +33,12 @@ DuelResult result_of(const std::vector<DuelCase>& cases) {
   return result;
 }
 
-OtherProgram program() { return {kThisProgram, {{"commit", "0123456789abcdef"}, {"compiler", "GNU 12"}}, {}}; }
+OtherProgram program() {
+  OtherProgram program{kThisProgram, {}, {}};
+  program.program.commit = "0123456789abcdef";
+  program.program.compiler = "GNU 12";
+  return program;
+}
 
 TEST(DuelResult, ExitCodeIsThatOfTheWorst) {
   const DuelCase pass = measured(CaseVerdict::pass);

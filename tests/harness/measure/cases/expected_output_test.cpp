@@ -367,17 +367,6 @@ TEST(OutputFill, ASparseOneWritesAQuarterOfThePieces) {
   EXPECT_EQ(chosen.size(), 20U) << "other pieces for another seed";
 }
 
-TEST(OutputFill, IsSentAndReceivedAndAnOlderProgramsIsWhole) {
-  for (const FillPart part : {FillPart::all, FillPart::pieces, FillPart::nothing}) {
-    const OutputFill received = fill_from_json(to_json(OutputFill{.seed = 77, .scale = 3, .part = part}));
-    EXPECT_EQ(received.part, part);
-    EXPECT_EQ(received.at(5), kFill.at(5));
-  }
-  const OutputFill older = fill_from_json({{"seed", 77}, {"scale", 3.0}});
-  EXPECT_EQ(older.part, FillPart::all);
-  EXPECT_EQ(older.at(5), kFill.at(5));
-}
-
 TEST(OutputFill, EveryPieceOfASparseOneIsWrittenNowAndThen) {
   constexpr std::int64_t kPieces = OutputFill::kFewestOfLarge / OutputFill::kPiece;
   for (std::int64_t piece = 0; piece < kPieces; ++piece) {

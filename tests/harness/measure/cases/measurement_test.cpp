@@ -6,13 +6,15 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <set>
+#include <string_view>
+#include <variant>
 
 #include "expect_error.hpp"
 #include "harness/measure/cases/case_session.hpp"
 #include "harness/measure/cases/contenders.hpp"
 #include "harness/measure/cases/small_problem.hpp"
-#include "harness/measure/verification/changed_input.hpp"
 #include "harness/measure/verification/output_probe.hpp"
 
 namespace convladder {
@@ -22,28 +24,35 @@ using nlohmann::ordered_json;
 
 /// What the case answers, what it was asked, and whether it is still there.
 struct Script {
-  ordered_json prepare = {{"prepare_ns", 1234.0},
-                          {"own_layout", false},
-                          {"choice", "algorithm 7"},
-                          {"parts", ordered_json::array()},
-                          {"can_be_cold", false}};
+  to_case::Prepared prepare{.prepare_ns = 1234.0, .choice = "algorithm 7", .parts = {}};
   double call_ns = 100;
   int iterations = 5;
-  std::function<ordered_json(int)> state = [](int) { return ordered_json::object(); };  ///< at the n-th question
+  std::function<to_case::StateOfDevice(int)> state = [](int) { return to_case::StateOfDevice(); };  ///< at the n-th
+                                                                                                    ///< question
   std::function<double(int)> clock_mhz;  ///< during the n-th sample; none: the device does not know
   bool records = true;                   ///< whether calls can be recorded
   std::function<double(int)> sample_ns = [](int) { return 100.0; };  ///< of the n-th sample, from 0
-  std::function<ordered_json(const std::string&, int)> instead;      ///< of the n-th request of its kind
-  std::function<bool(int)> wrong = [](int) { return false; };        ///< the output that the n-th reading finds
-  bool looks_behind_calls = false;                                   ///< as a device does that fills by itself
+  /// The ending at the n-th request of its kind; none: it is answered.
+  std::function<std::optional<Ending>(std::string_view, int)> instead;
+  std::function<bool(int)> wrong = [](int) { return false; };  ///< the output that the n-th reading finds
+  bool looks_behind_calls = false;                             ///< as a device does that fills by itself
   std::function<bool(std::int64_t)> late = [](std::int64_t) { return false; };  ///< written when others had looked
   double observed_ns = 0;                                                       ///< how long each answer takes
-  std::vector<ordered_json> asked;
+  std::vector<CaseMessages::Request> asked;
   bool alive = false;
 
-  int count(const std::string& what) const {
+  int count(std::string_view what) const {
     return static_cast<int>(
-        std::ranges::count_if(asked, [&](const ordered_json& request) { return request.at("do") == what; }));
+        std::ranges::count_if(asked, [&](const auto& request) { return request_name(request) == what; }));
+  }
+  /// The requests of a kind.
+  template <typename Request>
+  std::vector<Request> asked_for() const {
+    std::vector<Request> requests;
+    for (const CaseMessages::Request& one : asked) {
+      if (const auto* const request = std::get_if<Request>(&one)) requests.push_back(*request);
+    }
+    return requests;
   }
 };
 
@@ -56,88 +65,85 @@ class ScriptedCase final : public CaseClient {
   }
   ~ScriptedCase() override { script_.alive = false; }
 
-  ordered_json ask(const ordered_json& request) override {
-    const auto what = request.at("do").get<std::string>();
+  CaseMessages::Answer ask(const CaseMessages::Request& request) override {
+    const std::string_view what = request_name(request);
     const int nth = script_.count(what);
     script_.asked.push_back(request);
     if (script_.instead) {
-      if (ordered_json reply = script_.instead(what, nth); !reply.is_null()) return reply;
+      if (std::optional<Ending> ending = script_.instead(what, nth)) return *std::move(ending);
     }
-    if (what == "prepare") {
-      problem_ = &workload_.problem(request.at("problem") == "integers" ? ProblemKind::integers : ProblemKind::real);
-      return script_.prepare;
-    }
-    if (what == "set") {
-      change_ = change_from_json(request.at("change"));
-      fill_ = fill_from_json(request.at("fills").at(0));
-      probe_ = request.at("probe").get<std::uint64_t>();
-      return ordered_json::object();
-    }
-    if (what == "probed") {
-      probed(request.at("call").get<std::int64_t>());
-      return ordered_json::object();
-    }
-    if (what == "call") {
-      call_ = 1;
-      return {{"ns", script_.call_ns}};
-    }
-    if (what == "warm up") return ordered_json::object();
-    if (what == "state") {
-      ordered_json state = script_.state(nth);
-      if (script_.clock_mhz && script_.count("sample") > 0)
-        state["clock_mhz"] = script_.clock_mhz(script_.count("sample") - 1);
-      return state;
-    }
-    if (what == "calibrate") {
-      return {{"iterations", request.at("replayed") && !script_.records ? 0 : script_.iterations}};
-    }
-    if (what == "read") {
-      read(request, script_.wrong(nth));
-      return ordered_json::object();
-    }
-    if (what == "profile") return ordered_json::object();
-    call_ = request.at("iterations").get<int>();
-    const auto samples = script_.count("sample");
-    return {{"ns", script_.sample_ns(samples - 1)},
-            {"last_call", call_},
-            {"probed", script_.looks_behind_calls ? call_ : 0}};
+    return std::visit([&](const auto& wanted) -> CaseMessages::Answer { return answer(wanted, nth); }, request);
   }
   ObservedAnswer last_answer() const override { return {.ns = script_.observed_ns}; }
 
  private:
+  to_case::Prepared answer(const to_case::Prepare& wanted, int /*nth*/) {
+    problem_ = &workload_.problem(wanted.problem);
+    return script_.prepare;
+  }
+  Done answer(const to_case::Set& wanted, int /*nth*/) {
+    set_ = wanted;
+    return {};
+  }
+  Done answer(const to_case::Probed& wanted, int /*nth*/) {
+    probed(wanted.call);
+    return {};
+  }
+  to_case::Called answer(const to_case::Call& /*wanted*/, int /*nth*/) {
+    call_ = 1;
+    return {script_.call_ns};
+  }
+  Done answer(const to_case::WarmUp& /*wanted*/, int /*nth*/) { return {}; }
+  to_case::StateOfDevice answer(const to_case::State& /*wanted*/, int nth) {
+    to_case::StateOfDevice state = script_.state(nth);
+    const int samples = script_.count("sample");
+    if (script_.clock_mhz && samples > 0) state.clock_mhz = script_.clock_mhz(samples - 1);
+    return state;
+  }
+  to_case::Calibrated answer(const to_case::Calibrate& wanted, int /*nth*/) {
+    return {wanted.replayed && !script_.records ? 0 : script_.iterations};
+  }
+  Done answer(const ReadElements& wanted, int nth) {
+    std::vector<float> output = output_of(call_);
+    if (script_.wrong(nth)) output[0] += 1000.0F;
+    std::copy_n(output.begin() + wanted.first, wanted.count, reinterpret_cast<float*>(window_.data()));
+    return {};
+  }
+  Done answer(const to_case::Profile& /*wanted*/, int /*nth*/) { return {}; }
+  to_case::Sampled answer(const to_case::Sample& wanted, int /*nth*/) {
+    call_ = wanted.iterations;
+    return {.ns = script_.sample_ns(script_.count("sample") - 1),
+            .last_call = call_,
+            .probed = script_.looks_behind_calls ? call_ : 0,
+            .enqueue_ns = std::nullopt};
+  }
+  Ending answer(const to_case::Count& /*wanted*/, int /*nth*/) { return {Status::crashed, "it has a clock"}; }
+  Ending answer(const to_case::Slot& /*wanted*/, int /*nth*/) { return {Status::crashed, "it is no side of a duel"}; }
+
   std::vector<float> output_of(std::int64_t call) const {
     const ConvShape shape = conv_shape(problem_->shape);
     const std::int64_t elements = shape.input_elements_per_image();
     std::vector<float> input(problem_->input().size());
+    const InputLayout layout(problem_->shape);
     for (int image = 0; image < shape.batch; ++image) {
-      write_changed_image(input.data() + image * elements, change_, InputLayout(problem_->shape),
-                          problem_->input().data(), image);
-      poke_image(input.data() + image * elements, change_, InputLayout(problem_->shape), problem_->input().data(),
-                 image, call);
+      write_changed_image(input.data() + image * elements, set_.change, layout, problem_->input().data(), image);
+      poke_image(input.data() + image * elements, set_.change, layout, problem_->input().data(), image, call);
     }
     std::vector<float> output(static_cast<std::size_t>(shape.output_elements()));
     reference_forward(shape, shape.batch, input.data(), problem_->constants[0].values().data(), output.data());
     return output;
   }
 
-  void read(const ordered_json& request, bool wrong) const {
-    std::vector<float> output = output_of(call_);
-    if (wrong) output[0] += 1000.0F;
-    const auto first = request.at("first").get<std::ptrdiff_t>();
-    std::copy_n(output.begin() + first, request.at("count").get<std::ptrdiff_t>(),
-                reinterpret_cast<float*>(window_.data()));
-  }
-
   void probed(std::int64_t call) const {
     const ConvShape shape = conv_shape(problem_->shape);
     const std::vector<float> output = output_of(call);
     const ChosenElements elements =
-        ProbedElements{.seed = probe_, .items = shape.batch, .of_item = shape.output_elements_per_image()}.of_call(
+        ProbedElements{.seed = set_.probe, .items = shape.batch, .of_item = shape.output_elements_per_image()}.of_call(
             call);
     for (std::int32_t i = 0; i < elements.count; ++i) {
       const std::int64_t element = elements.element(i);
       reinterpret_cast<float*>(window_.data())[i] =
-          script_.late(call) ? fill_.at(element) : output.at(static_cast<std::size_t>(element));
+          script_.late(call) ? set_.fills.at(0).at(element) : output.at(static_cast<std::size_t>(element));
     }
   }
 
@@ -145,9 +151,7 @@ class ScriptedCase final : public CaseClient {
   const Workload& workload_;
   const SharedMemory& window_;
   const ProblemData* problem_ = nullptr;
-  InputChange change_;
-  OutputFill fill_;
-  std::uint64_t probe_ = 0;
+  to_case::Set set_;
   std::int64_t call_ = 0;
 };
 
@@ -195,13 +199,13 @@ TEST_F(MeasurementTest, VerifiesBeforeAndAfterSampling) {
   EXPECT_EQ(outcome.status, Status::ok);
   EXPECT_EQ(outcome.reason, "");
   std::vector<std::string> asked;
-  for (const ordered_json& request : script_.asked) asked.push_back(request.at("do"));
+  for (const CaseMessages::Request& request : script_.asked) asked.emplace_back(request_name(request));
   const std::vector<std::string> before{"prepare", "set",  "call", "read",     "prepare",
                                         "set",     "call", "read", "calibrate"};
   ASSERT_GT(asked.size(), before.size());
   EXPECT_EQ(std::vector(asked.begin(), asked.begin() + 9), before);
-  EXPECT_EQ(script_.asked[0].at("problem"), "integers");
-  EXPECT_EQ(script_.asked[4].at("problem"), "real");
+  EXPECT_EQ(std::get<to_case::Prepare>(script_.asked[0]).problem, ProblemKind::integers);
+  EXPECT_EQ(std::get<to_case::Prepare>(script_.asked[4]).problem, ProblemKind::real);
   EXPECT_EQ(asked.back(), "read") << "what the last timed call left";
   for (std::size_t i = 9; i < asked.size(); ++i) {
     if (asked[i] == "sample") {
@@ -231,11 +235,9 @@ TEST_F(MeasurementTest, KeepsTheSamplesInTheirOrder) {
   EXPECT_EQ(outcome.times[0].cache, "");
   EXPECT_EQ(outcome.times[0].iterations, 5);
   EXPECT_EQ(outcome.times[0].samples, (std::vector{9.0, 3.0, 7.0, 1.0}));
-  for (const ordered_json& request : script_.asked) {
-    if (request.at("do") == "sample") {
-      EXPECT_GE(request.at("iterations"), 5);
-      EXPECT_LE(request.at("iterations"), 6) << "one more now and then";
-    }
+  for (const to_case::Sample& request : script_.asked_for<to_case::Sample>()) {
+    EXPECT_GE(request.iterations, 5);
+    EXPECT_LE(request.iterations, 6) << "one more now and then";
   }
 }
 
@@ -311,14 +313,14 @@ TEST_F(MeasurementTest, CalibratesToTheLengthOfASampleAskedFor) {
   options_.sample_milliseconds = 2.5;
   options_.repetitions = 1;
   run();
-  const auto request = std::ranges::find_if(script_.asked, [](const auto& r) { return r.at("do") == "calibrate"; });
-  ASSERT_NE(request, script_.asked.end());
-  EXPECT_EQ(request->at("sample_ns"), 2.5e6);
-  EXPECT_EQ(request->at("of"), time_of::kLayer);
+  const std::vector<to_case::Calibrate> requests = script_.asked_for<to_case::Calibrate>();
+  ASSERT_FALSE(requests.empty());
+  EXPECT_EQ(requests[0].sample_ns, 2.5e6);
+  EXPECT_EQ(requests[0].of, time_of::kLayer);
 }
 
 TEST_F(MeasurementTest, AnOwnLayoutHasItsOpTimeFirstAndThreeMore) {
-  script_.prepare["own_layout"] = true;
+  script_.prepare.own_layout = true;
   script_.sample_ns = rising;
   options_.repetitions = 2;
   const CaseOutcome outcome = run();
@@ -333,7 +335,7 @@ TEST_F(MeasurementTest, AnOwnLayoutHasItsOpTimeFirstAndThreeMore) {
 }
 
 TEST_F(MeasurementTest, PartsAreTimedBesideTheWhole) {
-  script_.prepare["parts"] = {"convolution", "tanh"};
+  script_.prepare.parts = {"convolution", "tanh"};
   options_.repetitions = 2;
   const CaseOutcome outcome = run();
   ASSERT_EQ(outcome.times.size(), 3U);
@@ -345,8 +347,8 @@ TEST_F(MeasurementTest, PartsAreTimedBesideTheWhole) {
 
 /// Of a GPU: calls are enqueued, caches can be flushed.
 void set_gpu(Script& script) {
-  script.prepare["can_be_cold"] = true;
-  script.prepare["is_asynchronous"] = true;
+  script.prepare.can_be_cold = true;
+  script.prepare.is_asynchronous = true;
 }
 
 std::vector<std::string> kinds_of(const CaseOutcome& outcome) {
@@ -359,7 +361,7 @@ std::vector<std::string> kinds_of(const CaseOutcome& outcome) {
 
 TEST_F(MeasurementTest, ShortCallsOfAGpuAreRecordedAndLaunchedAndCold) {
   set_gpu(script_);
-  script_.prepare["own_layout"] = true;
+  script_.prepare.own_layout = true;
   options_.repetitions = 3;
   const CaseOutcome outcome = run();
   EXPECT_EQ(kinds_of(outcome), (std::vector<std::string>{"op, hot, replayed", "layer, hot, replayed",
@@ -386,10 +388,10 @@ TEST_F(MeasurementTest, AGpuIsWarmedUpBeforeItsCallsAreCountedAndBeforeEachSampl
   run();
   std::string before;
   int samples = 0;
-  for (const ordered_json& request : script_.asked) {
-    const auto what = request.at("do").get<std::string>();
+  for (const CaseMessages::Request& request : script_.asked) {
+    const std::string_view what = request_name(request);
     if (what == "calibrate") {
-      EXPECT_EQ(before, "warm up") << request;
+      EXPECT_EQ(before, "warm up");
     }
     if (what == "sample") ++samples;
     if (what != "set" && what != "state") before = what;
@@ -405,7 +407,7 @@ TEST_F(MeasurementTest, AProcessorIsNotWarmedUp) {
 
 TEST_F(MeasurementTest, ASampleThatWasHeldDownIsTakenAgainAndNeverInTheMedian) {
   set_gpu(script_);
-  script_.prepare["can_be_cold"] = false;
+  script_.prepare.can_be_cold = false;
   script_.records = false;
   options_.repetitions = 4;
   // Samples 1 and 3 (of the calls, from 0) are throttled: slower, at a lower clock.
@@ -421,12 +423,15 @@ TEST_F(MeasurementTest, ASampleThatWasHeldDownIsTakenAgainAndNeverInTheMedian) {
 
 TEST_F(MeasurementTest, ReasonsThatGrewDuringASampleSpoilIt) {
   set_gpu(script_);
-  script_.prepare["can_be_cold"] = false;
+  script_.prepare.can_be_cold = false;
   script_.records = false;
   options_.repetitions = 3;
   // Two questions a sample: the power cap worked during the second one.
   script_.state = [](int nth) {
-    return ordered_json{{"temperature_celsius", 60}, {"held_ns", {{"software power cap", nth < 3 ? 1e9 : 1.1e9}}}};
+    to_case::StateOfDevice state;
+    state.temperature_celsius = 60;
+    state.held_ns = {{"software power cap", nth < 3 ? 1e9 : 1.1e9}};
+    return state;
   };
   script_.sample_ns = [](int sample) { return sample == 1 ? 500.0 : 100.0; };
   const CaseOutcome outcome = run();
@@ -446,7 +451,7 @@ TEST_F(MeasurementTest, ATimeOfNothingIsRefusedAndEndsNoRun) {
 
 TEST_F(MeasurementTest, SamplesFromBeforeTheClockWasUpAreLeftOut) {
   set_gpu(script_);
-  script_.prepare["can_be_cold"] = false;
+  script_.prepare.can_be_cold = false;
   script_.records = false;
   options_.repetitions = 3;
   script_.sample_ns = [](int sample) { return sample < 2 ? 300.0 : 100.0; };
@@ -456,11 +461,15 @@ TEST_F(MeasurementTest, SamplesFromBeforeTheClockWasUpAreLeftOut) {
 
 TEST_F(MeasurementTest, AGpuThatStaysHeldDownHasTimesThatSaySo) {
   set_gpu(script_);
-  script_.prepare["can_be_cold"] = false;
+  script_.prepare.can_be_cold = false;
   script_.records = false;
   options_.repetitions = 3;
   int asked = 0;
-  script_.state = [&](int) { return ordered_json{{"held_ns", {{"software power cap", 1e9 * ++asked}}}}; };
+  script_.state = [&](int) {
+    to_case::StateOfDevice state;
+    state.held_ns = {{"software power cap", 1e9 * ++asked}};
+    return state;
+  };
   const CaseOutcome outcome = run();
   EXPECT_TRUE(outcome.clock_is_held);
   EXPECT_EQ(outcome.times.front().samples.size(), 3U);
@@ -469,7 +478,7 @@ TEST_F(MeasurementTest, AGpuThatStaysHeldDownHasTimesThatSaySo) {
 
 TEST_F(MeasurementTest, WhereThereAreEnoughSamplesFromBeforeThatTheyCount) {
   set_gpu(script_);
-  script_.prepare["can_be_cold"] = false;
+  script_.prepare.can_be_cold = false;
   script_.records = false;
   options_.repetitions = 50;
   script_.sample_ns = [](int sample) { return sample < 4 ? 100.0 : 140.0; };
@@ -493,26 +502,24 @@ TEST_F(MeasurementTest, AFailureInAnyStepGetsItsStatusAndLosesTheTimes) {
       SCOPED_TRACE(std::string(failure.step) + " " + std::to_string(failure.nth) + " " +
                    std::string(status_name(status)));
       script_ = {};
-      script_.prepare["own_layout"] = true;
+      script_.prepare.own_layout = true;
       options_.repetitions = 2;
-      script_.instead = [&](const std::string& what, int nth) -> ordered_json {
-        if (what != failure.step || nth != failure.nth) return nullptr;
-        return {{"status", status}, {"reason", "ended by signal 6"}};
+      script_.instead = [&](std::string_view what, int nth) -> std::optional<Ending> {
+        if (what != failure.step || nth != failure.nth) return std::nullopt;
+        return Ending{status, "ended by signal 6"};
       };
       const CaseOutcome outcome = run();
       EXPECT_EQ(outcome.status, status);
       EXPECT_EQ(outcome.reason, "ended by signal 6");
       EXPECT_TRUE(outcome.times.empty());
       EXPECT_EQ(outcome.stopped_because, "");
-      EXPECT_EQ(script_.asked.back().at("do"), failure.step) << "nothing more is asked of a case that is gone";
+      EXPECT_EQ(request_name(script_.asked.back()), failure.step) << "nothing more is asked of a case that is gone";
     }
   }
 }
 
 TEST_F(MeasurementTest, AReasonOfSeveralLinesBecomesOne) {
-  script_.instead = [](const std::string&, int) -> ordered_json {
-    return {{"status", Status::crashed}, {"reason", "first\nsecond"}};
-  };
+  script_.instead = [](std::string_view, int) { return Ending{Status::crashed, "first\nsecond"}; };
   expect_one_line(run().reason, {"first", "second"});
 }
 
@@ -561,9 +568,7 @@ TEST_F(MeasurementTest, WhatACallHadLeftRightBehindItIsComparedWhereverADeviceLo
   EXPECT_EQ(run().status, Status::ok);
   EXPECT_GE(script_.count("probed"), 2);
   std::set<std::int64_t> calls;
-  for (const ordered_json& request : script_.asked) {
-    if (request.at("do") == "probed") calls.insert(request.at("call").get<std::int64_t>());
-  }
+  for (const to_case::Probed& request : script_.asked_for<to_case::Probed>()) calls.insert(request.call);
   EXPECT_GE(calls.size(), 2U) << "nobody knows which";
 
   script_ = {};
@@ -582,11 +587,9 @@ TEST_F(MeasurementTest, SamplesOfOneCallAreFollowedByOneThatFindsWhatItLeft) {
   const CaseOutcome outcome = run();
   EXPECT_EQ(outcome.times[0].samples, (std::vector{100.0, 101.0, 102.0, 103.0})) << "its time is none of the case's";
   EXPECT_EQ(script_.count("sample"), 5);
-  EXPECT_EQ(script_.asked.back().at("do"), "read");
+  EXPECT_EQ(request_name(script_.asked.back()), "read");
   std::vector<OutputFill> fills;
-  for (const ordered_json& request : script_.asked) {
-    if (request.at("do") == "set") fills.push_back(fill_from_json(request.at("fills").at(0)));
-  }
+  for (const to_case::Set& request : script_.asked_for<to_case::Set>()) fills.push_back(request.fills.at(0));
   ASSERT_EQ(fills.size(), 7U);
   for (std::size_t i = 0; i < fills.size(); ++i) {
     EXPECT_EQ(fills[i].part, i + 1 < fills.size() ? FillPart::all : FillPart::nothing) << i;
@@ -607,10 +610,8 @@ TEST_F(MeasurementTest, OfSeveralCallsAllButTheFirstFindWhatACallLeft) {
   run();
   EXPECT_EQ(script_.count("sample"), 4) << "none has to follow";
   int sets = 0;
-  for (const ordered_json& request : script_.asked) {
-    if (request.at("do") != "set") continue;
-    const FillPart part = fill_from_json(request.at("fills").at(0)).part;
-    EXPECT_EQ(part, sets++ < 2 ? FillPart::all : FillPart::pieces) << "of a verification all";
+  for (const to_case::Set& request : script_.asked_for<to_case::Set>()) {
+    EXPECT_EQ(request.fills.at(0).part, sets++ < 2 ? FillPart::all : FillPart::pieces) << "of a verification all";
   }
 }
 
@@ -619,10 +620,10 @@ TEST_F(MeasurementTest, EverySampleHasAnotherInputAndAnotherFill) {
   run();
   std::set<std::string> changes;
   std::set<std::string> fills;
-  for (const ordered_json& request : script_.asked) {
-    if (request.at("do") != "set") continue;
-    changes.insert(request.at("change").dump());
-    fills.insert(request.at("fills").dump());
+  const auto text_of = [](const to_case::Set& set) { return MessageTexts<CaseMessages>::of_request(set); };
+  for (const to_case::Set& request : script_.asked_for<to_case::Set>()) {
+    changes.insert(text_of({.change = request.change, .fills = {}}));
+    fills.insert(text_of({.change = {}, .fills = request.fills}));
   }
   EXPECT_EQ(changes.size(), 22U);
   EXPECT_EQ(fills.size(), 22U);
@@ -666,7 +667,7 @@ TEST_F(MeasurementTest, WhatClaimsNothingIsAskedUntilItTakesItsTime) {
   script_.sample_ns = [](int) { return 1e-3; };
   script_.observed_ns = 30e6;  // as long as several samples: there is nothing to lengthen
   static_cast<void>(run());
-  EXPECT_EQ(script_.asked.back().at("iterations"), 5);
+  EXPECT_EQ(std::get<to_case::Sample>(script_.asked.back()).iterations, 5);
 }
 
 TEST_F(MeasurementTest, AContenderLeavesWhenAnotherIsSurelyFaster) {
@@ -701,8 +702,8 @@ TEST_F(MeasurementTest, AContenderLeavesWhenAnotherIsSurelyFaster) {
 }
 
 TEST_F(MeasurementTest, ACaseThatIsDoneTakesNoMoreSamples) {
-  script_.instead = [](const std::string& what, int) -> ordered_json {
-    return what == "prepare" ? ordered_json{{"status", Status::crashed}, {"reason", "gone"}} : ordered_json();
+  script_.instead = [](std::string_view what, int) {
+    return what == "prepare" ? std::optional(Ending{Status::crashed, "gone"}) : std::nullopt;
   };
   Measurement measurement(planned_, workload_, options_, scripted_case(script_, workload_));
   measurement.verify_and_calibrate();

@@ -2,9 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
+#include <variant>
 
 #include "devices/device_registry.hpp"
+#include "harness/measure/cases/case_client.hpp"
 #include "harness/measure/cases/case_session.hpp"
 #include "harness/measure/cases/measurement.hpp"
 #include "harness/measure/cases/run_group.hpp"
@@ -13,8 +14,6 @@
 
 namespace convladder {
 namespace {
-
-using nlohmann::ordered_json;
 
 /// How often each part of a prepared convolution was called.
 struct Calls {
@@ -65,10 +64,10 @@ TEST(ProfileCalls, TheRangeHoldsTheCallsAndNothingElse) {
   const DeviceKind kind = cpu_kind();
   const std::unique_ptr<SharedMemory> window = output_window(1);
   CaseSession session("counted", kind.open(), ProblemVariant{{}, &convolution_problem(), &variant}, workload, *window);
-  ASSERT_FALSE(session.ask({{"do", "prepare"}, {"problem", "real"}}).contains("status"));
+  ASSERT_FALSE(std::holds_alternative<Ending>(session.ask(to_case::Prepare{ProblemKind::real})));
   for (const int wanted : {1, 7}) {
     calls = {};
-    EXPECT_EQ(session.ask({{"do", "profile"}, {"calls", wanted}}), ordered_json::object());
+    EXPECT_TRUE(std::holds_alternative<Done>(session.ask(to_case::Profile{wanted})));
     EXPECT_EQ(calls.convolve, wanted);
     EXPECT_EQ(calls.load_input, 0);
     EXPECT_EQ(calls.store_output, 0);
@@ -78,16 +77,16 @@ TEST(ProfileCalls, TheRangeHoldsTheCallsAndNothingElse) {
 /// Passes requests on and writes them down.
 class Watched final : public CaseClient {
  public:
-  Watched(std::unique_ptr<CaseClient> inner, std::vector<ordered_json>& asked)
+  Watched(std::unique_ptr<CaseClient> inner, std::vector<CaseMessages::Request>& asked)
       : inner_(std::move(inner)), asked_(asked) {}
-  ordered_json ask(const ordered_json& request) override {
+  CaseMessages::Answer ask(const CaseMessages::Request& request) override {
     asked_.push_back(request);
     return inner_->ask(request);
   }
 
  private:
   std::unique_ptr<CaseClient> inner_;
-  std::vector<ordered_json>& asked_;
+  std::vector<CaseMessages::Request>& asked_;
 };
 
 TEST(ProfileCalls, AreAskedForOnceAfterVerifyingAndOnlyIfWanted) {
@@ -99,7 +98,7 @@ TEST(ProfileCalls, AreAskedForOnceAfterVerifyingAndOnlyIfWanted) {
     options.repetitions = 2;
     options.sample_milliseconds = 0.001;
     if (wanted) options.profile_calls = 3;
-    std::vector<ordered_json> asked;
+    std::vector<CaseMessages::Request> asked;
     OpenCase open = start_case_here(planned, workload);
     open.client = std::make_unique<Watched>(std::move(open.client), asked);
     Measurement measurement(planned, workload, options, std::move(open));
@@ -107,10 +106,13 @@ TEST(ProfileCalls, AreAskedForOnceAfterVerifyingAndOnlyIfWanted) {
     while (!measurement.done()) measurement.take_samples();
     measurement.finish();
     EXPECT_EQ(measurement.outcome().status, Status::ok) << measurement.outcome().reason;
-    const ordered_json profile = {{"do", "profile"}, {"calls", 3}};
-    EXPECT_EQ(std::ranges::count(asked, profile), wanted ? 1 : 0);
+    const auto is_profile = [](const CaseMessages::Request& one) {
+      return std::holds_alternative<to_case::Profile>(one);
+    };
+    EXPECT_EQ(std::ranges::count_if(asked, is_profile), wanted ? 1 : 0);
     if (wanted) {
-      EXPECT_EQ(asked.at(8), profile) << "after both problems are prepared and verified";
+      ASSERT_TRUE(is_profile(asked.at(8))) << "after both problems are prepared and verified";
+      EXPECT_EQ(std::get<to_case::Profile>(asked.at(8)).calls, 3);
     }
   }
 }

@@ -6,13 +6,11 @@
 #include <cmath>
 #include <cstring>
 #include <functional>
-#include <iterator>
 #include <map>
-#include <nlohmann/json.hpp>
+#include <variant>
 
 #include "datasets/synthetic_images.hpp"
 #include "harness/measure/cases/case_verifier.hpp"
-#include "harness/measure/verification/changed_input.hpp"
 #include "harness/measure/verification/expected_items.hpp"
 
 namespace convladder {
@@ -176,48 +174,48 @@ TEST_F(TypedTensors, TheAnswerToAnotherCallIsWrong) {
 /// Answers with what is right, and writes down what it was asked.
 class RightCase final : public CaseClient {
  public:
-  using Read = std::function<void(const nlohmann::ordered_json& request)>;
-  RightCase(std::vector<nlohmann::ordered_json>& asked, Read read) : asked_(asked), read_(std::move(read)) {}
-  nlohmann::ordered_json ask(const nlohmann::ordered_json& request) override {
-    asked_.push_back(request);
-    if (request.at("do") == "read") read_(request);
-    return {{"ns", 1.0}};
+  using Read = std::function<void(const ReadElements& request)>;
+  RightCase(std::vector<to_case::Set>& sets, Read read) : sets_(sets), read_(std::move(read)) {}
+  CaseMessages::Answer ask(const CaseMessages::Request& request) override {
+    if (const auto* const set = std::get_if<to_case::Set>(&request)) sets_.push_back(*set);
+    if (const auto* const read = std::get_if<ReadElements>(&request)) read_(*read);
+    if (std::holds_alternative<to_case::Prepare>(request)) return to_case::Prepared();
+    if (std::holds_alternative<to_case::Call>(request)) return to_case::Called{1};
+    return Done();
   }
 
  private:
-  std::vector<nlohmann::ordered_json>& asked_;
+  std::vector<to_case::Set>& sets_;
   Read read_;
 };
 
 TEST_F(TypedTensors, ASecondCallFindsTheOppositeFillWhereAResultMayBeTheFillByChance) {
-  std::vector<nlohmann::ordered_json> asked;
+  std::vector<to_case::Set> sets;
   std::unique_ptr<SharedMemory> window = output_window(1);
   std::byte* const to = window->data();
-  auto client = std::make_unique<RightCase>(asked, [&](const nlohmann::ordered_json& request) {
-    const auto set =
-        std::ranges::find_if(asked.rbegin(), asked.rend(), [](const auto& one) { return one["do"] == "set"; });
-    leave_right(change_from_json(set->at("change")), 1);
-    const std::vector<std::byte>& tensor = tensors_.at(request.at("tensor").get<std::string>());
+  auto client = std::make_unique<RightCase>(sets, [&](const ReadElements& request) {
+    leave_right(sets.back().change, 1);
+    const std::vector<std::byte>& tensor = tensors_.at(request.tensor);
     const std::size_t bytes = tensor.size() / (kBatch * kElements);
-    std::memcpy(to, tensor.data() + request.at("first").get<std::size_t>() * bytes,
-                request.at("count").get<std::size_t>() * bytes);
+    std::memcpy(to, tensor.data() + static_cast<std::size_t>(request.first) * bytes,
+                static_cast<std::size_t>(request.count) * bytes);
   });
   CaseVerifier verifier({std::move(window), std::move(client)}, workload_, 1e-6, 4, true);
   verifier.prepare(ProblemKind::real);
   const CaseVerifier::Verified verified = verifier.verify();
   EXPECT_TRUE(verified.check.passed) << verified.check.first_failure;
-  std::vector<nlohmann::ordered_json> sets;
-  std::ranges::copy_if(asked, std::back_inserter(sets), [](const auto& one) { return one["do"] == "set"; });
   ASSERT_EQ(sets.size(), 2U);
-  EXPECT_EQ(sets[0].at("change"), sets[1].at("change"));
-  ASSERT_EQ(sets[0].at("fills").size(), 2U) << "one for each output";
+  const auto text_of = [](const InputChange& change, const OutputFill& fill) {
+    return MessageTexts<CaseMessages>::of_request(to_case::Set{.change = change, .fills = {fill}, .probe = 0});
+  };
+  ASSERT_EQ(sets[0].fills.size(), 2U) << "one for each output";
   for (const std::size_t output : {0U, 1U}) {
-    OutputFill first = fill_from_json(sets[0].at("fills").at(output));
+    OutputFill first = sets[0].fills[output];
     EXPECT_FALSE(first.opposite);
     first.opposite = true;
-    EXPECT_EQ(to_json(first), sets[1].at("fills").at(output));
+    EXPECT_EQ(text_of(sets[0].change, first), text_of(sets[1].change, sets[1].fills[output]));
   }
-  EXPECT_NE(sets[0].at("fills").at(0).at("seed"), sets[0].at("fills").at(1).at("seed"));
+  EXPECT_NE(sets[0].fills[0].seed, sets[0].fills[1].seed);
 }
 
 TEST_F(TypedTensors, ReplacedElementsAreOthersOfTheTensorsRange) {

@@ -6,10 +6,10 @@
 
 #include <cmath>
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "datasets/resize.hpp"
+#include "harness/measure/cases/case_messages.hpp"
 #include "harness/measure/cases/small_problem.hpp"
 #include "network/reference_network.hpp"
 #include "network/weights.hpp"
@@ -159,7 +159,10 @@ TEST(Workload, ItsTensorsAreAligned) {
 TEST(Workload, OpensInAnotherProcessAsItIs) {
   for (const LayerWork& work : {network_layer("lenet72", "conv2", 12), own_shape({2, 1, 3, 3, 1, 3})}) {
     const Workload workload(work, synthetic_images(3, 3), 4);
-    const auto header = nlohmann::ordered_json::parse(workload.header().dump());
+    to_case::Hello hello;
+    hello.workload = workload.header();
+    const WorkloadHeader header =
+        MessageTexts<CaseMessages>::read_hello(MessageTexts<CaseMessages>::of_hello(hello)).workload;
     // What a child process gets; the workload closes it.
     const Workload opened(header, fcntl(workload.descriptor(), F_DUPFD_CLOEXEC, 0));
     EXPECT_EQ(opened.input_kind(), workload.input_kind());

@@ -47,14 +47,14 @@ TEST(PtxHash, AVariantsImagesAreThoseOfItsKernels) {
   }
 }
 
-TEST(PtxIdentities, NameEveryCompilerOfTheBuild) {
-  const std::vector<PtxIdentity> identities = ptx_identities();
-  ASSERT_EQ(identities.size(), ptx_images().size());
-  for (std::size_t i = 0; i < identities.size(); ++i) {
-    EXPECT_EQ(identities[i].compiler, ptx_images()[i].compiler);
-    EXPECT_EQ(identities[i].version, ptx_images()[i].version);
-    EXPECT_EQ(identities[i].sha256.size(), 64U);
-    EXPECT_EQ(identities[i].sha256, ptx_identities()[i].sha256);
+TEST(CompiledPtxOfTheBuild, NamesEveryCompiler) {
+  const std::vector<CompiledPtx> all = compiled_ptx();
+  ASSERT_EQ(all.size(), ptx_images().size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    EXPECT_EQ(all[i].compiler, ptx_images()[i].compiler);
+    EXPECT_EQ(all[i].version, ptx_images()[i].version);
+    EXPECT_EQ(all[i].sha256.size(), 64U);
+    EXPECT_EQ(all[i].sha256, compiled_ptx()[i].sha256);
   }
 }
 

@@ -8,10 +8,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "datasets/synthetic_images.hpp"
 #include "harness/measure/networks/network_case.hpp"
+#include "harness/measure/networks/network_messages.hpp"
 #include "harness/measure/networks/network_session.hpp"
 #include "network/weights.hpp"
 #include "variants/convolution/conv_shape.hpp"
@@ -19,27 +21,27 @@
 namespace convladder {
 
 /// A real case whose answers, or the memory that they come in, somebody has a hand in.
-class ChangedClient final : public CaseClient {
+class ChangedClient final : public Client<NetworkMessages> {
  public:
   /// Called with a request and what the case answers, which it may change. Returns what the answer took, in
   /// nanoseconds; 0 where that is not looked at.
-  using Change = std::function<double(const nlohmann::ordered_json& request, nlohmann::ordered_json& reply)>;
+  using Change = std::function<double(const NetworkMessages::Request& request, NetworkMessages::Answer& answer)>;
 
   /// `looks_at_loaded`: what batches of a loaded network take is looked at as well.
-  ChangedClient(std::unique_ptr<CaseClient> real, Change change, bool looks_at_loaded)
+  ChangedClient(std::unique_ptr<Client<NetworkMessages>> real, Change change, bool looks_at_loaded)
       : real_(std::move(real)), change_(std::move(change)), looks_at_loaded_(looks_at_loaded) {}
-  nlohmann::ordered_json ask(const nlohmann::ordered_json& request) override {
+  NetworkMessages::Answer ask(const NetworkMessages::Request& request) override {
     // Many passes in a row would only take their time.
-    nlohmann::ordered_json reply =
-        request.at("do") == "repeat" ? nlohmann::ordered_json{{"total_ns", 0.0}} : real_->ask(request);
-    last_answer_ns_ = change_(request, reply);
-    if (request.at("do") == "loaded" && !looks_at_loaded_) last_answer_ns_ = 0;
-    return reply;
+    const bool repeats = std::holds_alternative<to_network::Repeat>(request);
+    NetworkMessages::Answer answer = repeats ? to_network::Repeated{0} : real_->ask(request);
+    last_answer_ns_ = change_(request, answer);
+    if (std::holds_alternative<to_network::Loaded>(request) && !looks_at_loaded_) last_answer_ns_ = 0;
+    return answer;
   }
   ObservedAnswer last_answer() const override { return {.ns = last_answer_ns_}; }
 
  private:
-  std::unique_ptr<CaseClient> real_;
+  std::unique_ptr<Client<NetworkMessages>> real_;
   Change change_;
   bool looks_at_loaded_;
   double last_answer_ns_ = 0;
@@ -117,7 +119,7 @@ class NetworkCaseTest : public testing::Test {
     registered.variant = spy_.get();
   }
 
-  NetworkOutcome run(const OpenCase& open) {
+  NetworkOutcome run(const OpenNetwork& open) {
     CeilingSampler no_limits({}, {});
     TimeJudge judge(no_limits);
     return run_network_case(planned_, options_, {predictions_, labels_, &weights_}, *workload_, open, judge,
@@ -127,14 +129,14 @@ class NetworkCaseTest : public testing::Test {
 
   /// With a hand in the answers, or in the window's floats.
   using Change =
-      std::function<double(const nlohmann::ordered_json& request, nlohmann::ordered_json& reply, float* window)>;
+      std::function<double(const NetworkMessages::Request& request, NetworkMessages::Answer& answer, float* window)>;
   NetworkOutcome run_changed(const Change& change) {
-    OpenCase open = start_network_here(planned_, *workload_, {});
+    OpenNetwork open = start_network_here(planned_, *workload_, {});
     auto* const window = reinterpret_cast<float*>(open.window->data());
     open.client = std::make_unique<ChangedClient>(
         std::move(open.client),
-        [=](const nlohmann::ordered_json& request, nlohmann::ordered_json& reply) {
-          return change(request, reply, window);
+        [=](const NetworkMessages::Request& request, NetworkMessages::Answer& answer) {
+          return change(request, answer, window);
         },
         looks_at_loaded_);
     return run(open);

@@ -22,18 +22,18 @@ namespace convladder {
 namespace {
 
 using nlohmann::ordered_json;
+using Request = NetworkMessages::Request;
+using Answer = NetworkMessages::Answer;
 
 // Asking whether the device records attaches its profiler's library, which every launch pays for from then on.
 TEST_F(NetworkCaseTest, TheProfilerIsAskedForWhenAllPassesAreMeasured) {
   std::vector<std::string> asked;
-  run_changed([&](const ordered_json& request, ordered_json& reply, float* /*window*/) {
-    const std::string what = request.at("do");
-    const bool recorded = what == "pass" && request.at("record").get<bool>();
+  run_changed([&](const Request& request, Answer& answer, float* /*window*/) {
+    const std::string what(request_name(request));
+    const auto* const pass = std::get_if<to_network::Pass>(&request);
+    const bool recorded = pass != nullptr && pass->record;
     if (what == "pass" || what == "repeat" || what == "recorder") asked.push_back(recorded ? "recorded pass" : what);
-    if (what == "activities") {
-      EXPECT_EQ(reply.size(), 1U) << "only what was done";
-    }
-    if (what == "recorder") reply["can_record"] = true;
+    if (what == "recorder") std::get<to_network::RecorderFound>(answer).can_record = true;
     return 0.0;
   });
   const auto recorder = std::ranges::find(asked, "recorder");
@@ -128,8 +128,8 @@ TEST_F(NetworkCaseTest, AnImageTooCloseToTellIsListedWhicheverClassItGets) {
 TEST_F(NetworkCaseTest, AFailureInAnyRequestGetsItsStatusAndLosesTheTimes) {
   for (const char* failing : {"set", "record", "pass", "activities", "read"}) {
     SCOPED_TRACE(failing);
-    const NetworkOutcome outcome = run_changed([failing](const ordered_json& request, ordered_json& reply, float*) {
-      if (request.at("do") == failing) reply = ending(Status::crashed, "for the\ntest");
+    const NetworkOutcome outcome = run_changed([failing](const Request& request, Answer& answer, float*) {
+      if (request_name(request) == failing) answer = Ending{Status::crashed, "for the\ntest"};
       return 0.0;
     });
     EXPECT_EQ(outcome.status, Status::crashed);
@@ -152,8 +152,8 @@ TEST_F(NetworkCaseTest, AStepThatIsWrongInOneImageIsFoundWhicheverStepItIs) {
   const std::vector<NetworkStep> steps = network_steps(*planned_.network, planned_.choice);
   for (std::size_t step = 0; step < steps.size(); ++step) {
     SCOPED_TRACE(steps[step].name);
-    const NetworkOutcome outcome = run_changed([&](const ordered_json& request, const ordered_json&, float* window) {
-      if (request.at("do") == "record") {
+    const NetworkOutcome outcome = run_changed([&](const Request& request, const Answer&, float* window) {
+      if (std::holds_alternative<to_network::Record>(request)) {
         window[record_offset(steps, step, kImages) + 5 * steps[step].output.elements() + 3] += 0.5F;
       }
       return 0.0;
@@ -208,12 +208,11 @@ TEST_F(NetworkCaseTest, ScoresOfATimedPassThatAreWrongAreFound) {
   for (const auto& [name, way] : ways) {
     SCOPED_TRACE(name);
     int pass = 0;
-    const NetworkOutcome outcome =
-        run_changed([&, &way = way](const ordered_json& request, const ordered_json&, float* window) {
-          if (request.at("do") == "pass") ++pass;
-          if (request.at("do") == "read") way(pass, window);
-          return 0.0;
-        });
+    const NetworkOutcome outcome = run_changed([&, &way = way](const Request& request, const Answer&, float* window) {
+      if (std::holds_alternative<to_network::Pass>(request)) ++pass;
+      if (std::holds_alternative<ReadElements>(request)) way(pass, window);
+      return 0.0;
+    });
     EXPECT_EQ(outcome.status, Status::incorrect) << outcome.reason;
     EXPECT_TRUE(outcome.totals.empty());
     EXPECT_NE(outcome.reason.find("image"), std::string::npos) << outcome.reason;
@@ -230,21 +229,18 @@ TEST_F(NetworkCaseTest, ALoadedNetworkIsTimedBatchAfterBatch) {
 }
 
 TEST_F(NetworkCaseTest, EveryBatchOfALoadedNetworkIsCompared) {
-  ordered_json row;
-  std::int64_t batches = 0;
+  std::int64_t batches = 0;               // in the last row
   const int fewest = kSanitized ? 1 : 2;  // with sanitizers a batch may take as long as a row should
-  const NetworkOutcome outcome =
-      run_changed([&](const ordered_json& request, const ordered_json& reply, float* window) {
-        if (request.at("do") == "loaded") {
-          EXPECT_NE(request.at("step"), 0) << "the next batch has other images";
-          row = request;
-          batches = reply.at("batches");
-        }
-        if (request.at("do") != "read" || row.is_null()) return 0.0;
-        // The last batch of the first row that has several.
-        if (batches >= fewest && request.at("first") == (batches - 1) * kImages * 10) window[3] += 0.01F;
-        return 0.0;
-      });
+  const NetworkOutcome outcome = run_changed([&](const Request& request, const Answer& answer, float* window) {
+    if (const auto* const loaded = std::get_if<to_network::Loaded>(&request)) {
+      EXPECT_NE(loaded->step, 0) << "the next batch has other images";
+      batches = std::get<to_network::RowTaken>(answer).batches;
+    }
+    // The last batch of the first row that has several.
+    const auto* const read = std::get_if<ReadElements>(&request);
+    if (read != nullptr && batches >= fewest && read->first == (batches - 1) * kImages * 10) window[3] += 0.01F;
+    return 0.0;
+  });
   EXPECT_GE(batches, fewest);
   EXPECT_EQ(outcome.status, Status::incorrect);
   EXPECT_NE(outcome.reason.find("image"), std::string::npos) << outcome.reason;
@@ -255,11 +251,11 @@ TEST_F(NetworkCaseTest, EveryBatchOfALoadedNetworkIsCompared) {
 TEST_F(NetworkCaseTest, BatchesOfALoadedNetworkMayNotTakeMoreThanTheyClaim) {
   looks_at_loaded_ = true;
   const auto timed = [this](double claimed_ns, double taken_ns) {
-    return run_changed([=](const ordered_json& request, ordered_json& reply, float*) {
-      if (request.at("do") != "loaded") return 0.0;
-      const double batches = reply.at("batches");
-      reply["total_ns"] = batches * claimed_ns;
-      return batches * taken_ns;
+    return run_changed([=](const Request&, Answer& answer, float*) {
+      auto* const row = std::get_if<to_network::RowTaken>(&answer);
+      if (row == nullptr) return 0.0;
+      row->total_ns = row->batches * claimed_ns;
+      return row->batches * taken_ns;
     });
   };
   EXPECT_EQ(timed(10e6, 10.1e6).status, Status::ok);
@@ -274,10 +270,11 @@ TEST_F(NetworkCaseTest, NoTwoPassesGetTheSameImages) {
     SCOPED_TRACE(batch);
     use_batch(batch);
     std::vector<int> rotations;
-    const NetworkOutcome outcome = run_changed([&](const ordered_json& request, const ordered_json&, float*) {
-      if (request.at("do") != "set") return 0.0;
-      rotations.push_back(request.at("rotation"));
-      EXPECT_EQ(request.at("of"), batch == 1 ? 4 : kImages);
+    const NetworkOutcome outcome = run_changed([&](const Request& request, const Answer&, float*) {
+      const auto* const set = std::get_if<to_network::Set>(&request);
+      if (set == nullptr) return 0.0;
+      rotations.push_back(set->rotation);
+      EXPECT_EQ(set->of, batch == 1 ? 4 : kImages);
       return 0.0;
     });
     EXPECT_EQ(outcome.status, Status::ok) << outcome.reason;
@@ -305,17 +302,18 @@ TEST_F(NetworkCaseTest, PreparingSeesNoImages) {
 TEST_F(NetworkCaseTest, ALargeBatchIsVerifiedInParts) {
   const std::vector<NetworkStep> steps = network_steps(*planned_.network, planned_.choice);
   const std::size_t of_image = record_offset(steps, steps.size(), 1);
-  OpenCase open;
+  OpenNetwork open;
   open.window = std::make_unique<SharedMemory>(2 * of_image * sizeof(float));
   // Chunks of four and of two images, which the parts do not agree with.
   auto real = std::make_unique<NetworkSession>(planned_, *workload_, PassWish{.chunk = 5}, *open.window);
   std::vector<int> parts;
   bool wrong = false;
   auto* const window = reinterpret_cast<float*>(open.window->data());
-  const auto change = [&](const ordered_json& request, ordered_json&) {
-    if (request.at("do") != "record") return 0.0;
-    parts.push_back(request.at("first"));
-    if (wrong && request.at("first") == 4) window[record_offset(steps, 1, 2) + steps[1].output.elements()] += 0.5F;
+  const auto change = [&](const Request& request, Answer&) {
+    const auto* const record = std::get_if<to_network::Record>(&request);
+    if (record == nullptr) return 0.0;
+    parts.push_back(record->first);
+    if (wrong && record->first == 4) window[record_offset(steps, 1, 2) + steps[1].output.elements()] += 0.5F;
     return 0.0;
   };
   open.client = std::make_unique<ChangedClient>(std::move(real), change, false);

@@ -9,16 +9,22 @@
 namespace convladder {
 namespace {
 
-using nlohmann::ordered_json;
+using Request = NetworkMessages::Request;
+using Answer = NetworkMessages::Answer;
+
+/// The answers to a pass and to its activities say this.
+void claim(Answer& answer, double total_ns, double phase_ns, double layers_ns) {
+  if (auto* const times = std::get_if<to_network::PassTimes>(&answer)) times->total_ns = total_ns;
+  if (auto* const pass = std::get_if<to_network::PassActivities>(&answer)) {
+    pass->activities = {{std::string(activity_group::kHost), std::string(pass_phase::kLayers), 0.0, phase_ns},
+                        {std::string(activity_group::kLayers), "conv1", 0.0, layers_ns}};
+  }
+}
 
 TEST_F(NetworkCaseTest, TimesThatCannotBeAreRefused) {
   const auto timed = [this](double total_ns, double observed_ns, double layers_ns, double phase_ns) {
-    return run_changed([=](const ordered_json& request, ordered_json& reply, float*) {
-      if (request.at("do") == "pass") reply["total_ns"] = total_ns;
-      if (request.at("do") == "activities") {
-        reply["activities"] = {{activity_group::kHost, pass_phase::kLayers, 0.0, phase_ns},
-                               {activity_group::kLayers, "conv1", 0.0, layers_ns}};
-      }
+    return run_changed([=](const Request&, Answer& answer, float*) {
+      claim(answer, total_ns, phase_ns, layers_ns);
       return observed_ns;
     });
   };
@@ -39,19 +45,15 @@ TEST_F(NetworkCaseTest, ShortPassesInARowMayNotTakeMuchLongerThanTheyClaim) {
   // What a pass claims, and, of many in a row, what each claims and takes; as one alone takes from turn `honest` on.
   const auto repeated = [&](double alone_ns, double claimed_ns, double taken_ns, std::size_t honest) {
     passes.clear();
-    return run_changed(
-        [&, alone_ns, claimed_ns, taken_ns, honest](const ordered_json& request, ordered_json& reply, float*) {
-          if (request.at("do") == "pass") reply["total_ns"] = alone_ns;
-          if (request.at("do") == "activities") {
-            reply["activities"] = {{activity_group::kHost, pass_phase::kLayers, 0.0, 0.9 * alone_ns},
-                                   {activity_group::kLayers, "conv1", 0.0, 0.9 * alone_ns}};
-          }
-          if (request.at("do") != "repeat") return 0.0;
-          passes.push_back(request.at("passes"));
-          const bool is_honest = passes.size() >= honest;
-          reply["total_ns"] = passes.back() * (is_honest ? alone_ns : claimed_ns);
-          return passes.back() * (is_honest ? alone_ns : taken_ns);
-        });
+    return run_changed([&, alone_ns, claimed_ns, taken_ns, honest](const Request& request, Answer& answer, float*) {
+      claim(answer, alone_ns, 0.9 * alone_ns, 0.9 * alone_ns);
+      const auto* const repeat = std::get_if<to_network::Repeat>(&request);
+      if (repeat == nullptr) return 0.0;
+      passes.push_back(repeat->passes);
+      const bool is_honest = passes.size() >= honest;
+      answer = to_network::Repeated{passes.back() * (is_honest ? alone_ns : claimed_ns)};
+      return passes.back() * (is_honest ? alone_ns : taken_ns);
+    });
   };
   constexpr std::size_t never = 1000;
   NetworkOutcome outcome = repeated(1e6, 5e6, 5e6, never);

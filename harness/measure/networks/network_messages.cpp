@@ -1,0 +1,22 @@
+#include "harness/measure/networks/network_messages.hpp"
+
+#include "harness/measure/cases/session_codec.hpp"
+
+namespace convladder {
+
+using nlohmann::ordered_json;
+
+static void to_json(ordered_json& json, const Activity& a) { json = {a.group, a.name, a.start_ns, a.duration_ns}; }
+static void from_json(const ordered_json& json, Activity& a) {
+  a = {json.at(0).get<std::string>(), json.at(1).get<std::string>(), json.at(2).get<double>(),
+       json.at(3).get<double>()};
+}
+
+static void to_json(ordered_json& json, const ProgramTime& time) { json = to_json(time); }
+static void from_json(const ordered_json& json, ProgramTime& time) {
+  time = read_program_time(JsonPlace(json, "its program"));
+}
+
+template struct MessageTexts<NetworkMessages>;
+
+}  // namespace convladder
