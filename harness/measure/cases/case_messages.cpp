@@ -4,7 +4,7 @@
 #include "harness/measure/cases/check_messages.hpp"
 #include "harness/measure/cases/session_codec.hpp"
 #include "harness/measure/machine/environment.hpp"
-#include "simulator/state/finding_json.hpp"
+#include "simulator/stand_in/report/report_json.hpp"
 
 namespace convladder {
 
@@ -59,8 +59,8 @@ template struct MessageTexts<CaseMessages>;
 
 namespace simulated {
 
-static void to_json(ordered_json& json, const Finding& finding) { json = finding_json(finding); }
-static void from_json(const ordered_json& json, Finding& finding) { finding = read_finding(json); }
+static void to_json(ordered_json& json, const Finding& finding) { json = stand_in::finding_json(finding); }
+static void from_json(const ordered_json& json, Finding& finding) { finding = stand_in::read_finding(json); }
 
 }  // namespace simulated
 

@@ -1,6 +1,7 @@
 #include "harness/measure/networks/network_messages.hpp"
 
 #include "harness/measure/cases/session_codec.hpp"
+#include "harness/measure/profile/profile_json.hpp"
 
 namespace convladder {
 
@@ -12,7 +13,7 @@ static void from_json(const ordered_json& json, Activity& a) {
        json.at(3).get<double>()};
 }
 
-static void to_json(ordered_json& json, const ProgramTime& time) { json = to_json(time); }
+static void to_json(ordered_json& json, const ProgramTime& time) { json = convladder::to_json(time); }
 static void from_json(const ordered_json& json, ProgramTime& time) {
   time = read_program_time(JsonPlace(json, "its program"));
 }
