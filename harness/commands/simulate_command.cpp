@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <list>
 #include <map>
 #include <memory>
 #include <string>
@@ -335,11 +336,11 @@ void give_out(const SimulateArguments& given, const std::string& text, const std
 
 int list_files(const SimulateArguments& given) {
   std::string text;
+  std::list<ptx::Module> modules;  // stay where they are, for the lists
   std::vector<KernelList> lists;
   for (const std::string& file : given.files) {
-    const ptx::Module module = load_module(file, given.compiler);
-    const ptx::Kernel* const only = given.entries.empty() ? nullptr : &find_kernel(module, given.entries[0]);
-    lists.push_back(list_kernels(module, only));
+    const ptx::Module& module = modules.emplace_back(load_module(file, given.compiler));
+    lists.push_back(list_kernels(module, given.entries.empty() ? nullptr : &find_kernel(module, given.entries[0])));
     if (!text.empty()) text += '\n';
     text += kernel_list_text(lists.back());
   }

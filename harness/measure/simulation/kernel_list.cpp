@@ -18,47 +18,12 @@ namespace convladder {
 
 namespace {
 
-bool has_dynamic_shared_memory(const ptx::Module& module) {
-  const auto is_dynamic = [](const ptx::Symbol& symbol) {
-    return symbol.space == ptx::Space::shared && symbol.is_extern;
-  };
-  return std::ranges::any_of(module.symbols, is_dynamic);
-}
-
-std::string_view space_name(ptx::Space space) {
-  switch (space) {
-    case ptx::Space::constant:
-      return "constant";
-    case ptx::Space::shared:
-      return "shared";
-    case ptx::Space::local:
-      return "local";
-    default:
-      return "global";
-  }
-}
-
-ListedKernel listed_kernel(const ptx::Module& module, const ptx::Kernel& kernel) {
-  ListedKernel listed{.name = kernel.name,
-                      .display_name = display_name(kernel.name),
-                      .refusals = simulated::refusals(module, kernel),
-                      .instructions = {},
-                      .shared_bytes = variable_bytes(module, kernel, ptx::Space::shared),
-                      .has_dynamic_shared_memory = has_dynamic_shared_memory(module),
-                      .local_bytes = variable_bytes(module, kernel, ptx::Space::local),
-                      .max_threads_per_block = kernel.max_threads_per_block,
-                      .parameters = {}};
-  if (!kernel.refusal) listed.instructions = kernel.instructions.size();
-  for (const ptx::Symbol& one : kernel.parameters) listed.parameters.push_back({one.name, one.bytes, one.alignment});
-  return listed;
-}
-
-std::string parameter_lines(const ListedKernel& kernel) {
+std::string parameter_lines(const ListedKernel& listed) {
   std::string lines;
-  for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
-    const ListedParameter& parameter = kernel.parameters[i];
-    const std::string prefix = kernel.name + '_';
-    const bool is_mangled = kernel.display_name != kernel.name && parameter.name.starts_with(prefix);
+  for (std::size_t i = 0; i < listed.kernel->parameters.size(); ++i) {
+    const ptx::Symbol& parameter = listed.kernel->parameters[i];
+    const std::string prefix = listed.kernel->name + '_';
+    const bool is_mangled = listed.name != listed.kernel->name && parameter.name.starts_with(prefix);
     lines +=
         fmt::format("  {:>2}  {:<40} {:>6} bytes\n", i,
                     printable(is_mangled ? parameter.name.substr(prefix.size()) : parameter.name), parameter.bytes);
@@ -66,11 +31,12 @@ std::string parameter_lines(const ListedKernel& kernel) {
   return lines;
 }
 
-std::string resource_line(const ListedKernel& kernel) {
-  std::string line =
-      fmt::format("  {}, {} bytes of shared memory", plural(*kernel.instructions, "instruction"), kernel.shared_bytes);
-  if (kernel.has_dynamic_shared_memory) line += " and what --shared adds";
-  if (kernel.local_bytes > 0) line += fmt::format(", {} bytes of local memory per thread", kernel.local_bytes);
+std::string resource_line(const KernelList& list, const ListedKernel& listed) {
+  const ptx::Kernel& kernel = *listed.kernel;
+  std::string line = fmt::format("  {}, {} bytes of shared memory", plural(kernel.instructions.size(), "instruction"),
+                                 listed.shared_bytes);
+  if (list.has_dynamic_shared_memory) line += " and what --shared adds";
+  if (listed.local_bytes > 0) line += fmt::format(", {} bytes of local memory per thread", listed.local_bytes);
   if (kernel.max_threads_per_block > 0)
     line += fmt::format(", at most {} threads per block", kernel.max_threads_per_block);
   return line + '\n';
@@ -132,16 +98,30 @@ const ptx::Symbol& find_variable(const ptx::Module& module, const std::string& n
   return *find_known("variable", name, variables, shown, before);
 }
 
-KernelList list_kernels(const ptx::Module& module, const ptx::Kernel* only) {
-  KernelList list{module.file, module.version, module.target, {}, {}, {}};
-  for (const ptx::Symbol* const one : host_variables(module)) {
-    list.variables.push_back({one->name, display_name(one->name), space_name(one->space), one->bytes});
+std::string_view space_name(ptx::Space space) {
+  switch (space) {
+    case ptx::Space::constant:
+      return "constant";
+    case ptx::Space::shared:
+      return "shared";
+    case ptx::Space::local:
+      return "local";
+    default:
+      return "global";
   }
-  for (const ptx::Symbol& one : module.symbols) {
-    if (!one.opaque_type.empty()) list.references.push_back({one.name, display_name(one.name), one.opaque_type});
+}
+
+KernelList list_kernels(const ptx::Module& module, const ptx::Kernel* only) {
+  KernelList list{&module, false, host_variables(module), {}, {}};
+  for (const ptx::Symbol& symbol : module.symbols) {
+    if (!symbol.opaque_type.empty()) list.references.push_back(&symbol);
+    if (symbol.space == ptx::Space::shared && symbol.is_extern) list.has_dynamic_shared_memory = true;
   }
   for (const ptx::Kernel& kernel : module.kernels) {
-    if (only == nullptr || only == &kernel) list.kernels.push_back(listed_kernel(module, kernel));
+    if (only != nullptr && only != &kernel) continue;
+    list.kernels.push_back({&kernel, display_name(kernel.name), simulated::refusals(module, kernel),
+                            variable_bytes(module, kernel, ptx::Space::shared),
+                            variable_bytes(module, kernel, ptx::Space::local)});
   }
   return list;
 }
@@ -149,31 +129,32 @@ KernelList list_kernels(const ptx::Module& module, const ptx::Kernel* only) {
 std::string kernel_list_text(const KernelList& list) {
   std::string kernels;
   std::size_t refused = 0;
-  for (const ListedKernel& kernel : list.kernels) {
-    kernels += fmt::format("\n{}\n", printable(kernel.display_name));
+  for (const ListedKernel& listed : list.kernels) {
+    kernels += fmt::format("\n{}\n", printable(listed.name));
     // Where two kernels have the same name, --entry takes the name as it was written.
-    if (std::ranges::count(list.kernels, kernel.display_name, &ListedKernel::display_name) > 1) {
-      kernels += fmt::format("  {}\n", printable(kernel.name));
+    if (std::ranges::count(list.kernels, listed.name, &ListedKernel::name) > 1) {
+      kernels += fmt::format("  {}\n", printable(listed.kernel->name));
     }
-    if (!kernel.refusals.empty()) {
+    if (!listed.refusals.empty()) {
       ++refused;
       kernels += "  cannot be run here:\n";
-      for (const ptx::Refusal& refusal : kernel.refusals) {
+      for (const ptx::Refusal& refusal : listed.refusals) {
         kernels += hanging(fmt::format("    line {}: ", refusal.position.line), printable(refusal.what));
       }
     }
-    if (kernel.instructions) kernels += resource_line(kernel);
-    kernels += parameter_lines(kernel);
+    if (!listed.kernel->refusal) kernels += resource_line(list, listed);  // not all of a refused kernel was read
+    kernels += parameter_lines(listed);
   }
-  std::string text = fmt::format("{}: PTX {} for {}, {}", printable(list.file), printable(list.ptx_version),
-                                 printable(list.target), plural(list.kernels.size(), "kernel"));
+  std::string text = fmt::format("{}: PTX {} for {}, {}", printable(list.module->file), printable(list.module->version),
+                                 printable(list.module->target), plural(list.kernels.size(), "kernel"));
   if (refused > 0) text += fmt::format(", of which {} cannot be run here", refused);
   text += '\n';
-  for (const ListedVariable& one : list.variables) {
-    text += fmt::format("  {:<44} {:>6} bytes of {} memory\n", printable(one.display_name), one.bytes, one.space);
+  for (const ptx::Symbol* const variable : list.variables) {
+    text += fmt::format("  {:<44} {:>6} bytes of {} memory\n", printable(display_name(variable->name)), variable->bytes,
+                        space_name(variable->space));
   }
-  for (const ListedReference& one : list.references) {
-    text += fmt::format("  {:<44} .{}\n", printable(one.display_name), one.type);
+  for (const ptx::Symbol* const reference : list.references) {
+    text += fmt::format("  {:<44} .{}\n", printable(display_name(reference->name)), reference->opaque_type);
   }
   return text + kernels;
 }

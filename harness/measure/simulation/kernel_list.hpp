@@ -2,9 +2,7 @@
 // its variables.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,47 +24,25 @@ std::vector<const ptx::Symbol*> host_variables(const ptx::Module& module);
 /// The variable of that name, in the source or in the PTX. Throws UserError whose text begins with `before`.
 const ptx::Symbol& find_variable(const ptx::Module& module, const std::string& name, const std::string& before);
 
-struct ListedParameter {
-  std::string name;
-  std::uint64_t bytes = 0;
-  int alignment = 1;
-};
-
-/// Names are those in the PTX; `display_name` is the name as written in the source.
 struct ListedKernel {
-  std::string name;
-  std::string display_name;
+  const ptx::Kernel* kernel = nullptr;
+  std::string name;  ///< as written in the source
   std::vector<ptx::Refusal> refusals;
-  std::optional<std::size_t> instructions;  ///< none: not all of a refused kernel was read
   std::uint64_t shared_bytes = 0;
-  bool has_dynamic_shared_memory = false;
   std::uint64_t local_bytes = 0;  ///< per thread
-  int max_threads_per_block = 0;
-  std::vector<ListedParameter> parameters;
 };
 
-struct ListedVariable {
-  std::string name;
-  std::string display_name;
-  std::string_view space;  ///< "global"
-  std::uint64_t bytes = 0;
-};
-
-/// A texture or a surface of the file.
-struct ListedReference {
-  std::string name;
-  std::string display_name;
-  std::string type;  ///< "texref"
-};
-
+/// The contents of a PTX file; the module outlives it.
 struct KernelList {
-  std::string file;
-  std::string ptx_version;
-  std::string target;
-  std::vector<ListedVariable> variables;
-  std::vector<ListedReference> references;
+  const ptx::Module* module = nullptr;
+  bool has_dynamic_shared_memory = false;
+  std::vector<const ptx::Symbol*> variables;   ///< host_variables
+  std::vector<const ptx::Symbol*> references;  ///< textures, samplers, surfaces
   std::vector<ListedKernel> kernels;
 };
+
+/// The name of a variable's space: "global".
+std::string_view space_name(ptx::Space space);
 
 /// The contents of a PTX file, with all kernels or `only` one.
 KernelList list_kernels(const ptx::Module& module, const ptx::Kernel* only = nullptr);

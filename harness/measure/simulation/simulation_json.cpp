@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "devices/kernel_resources.hpp"
 #include "simulator/gpus/gpu_facts.hpp"
 #include "simulator/stand_in/report/report_json.hpp"
 #include "support/json_text.hpp"
@@ -97,37 +98,40 @@ ordered_json to_json(const SimulationReport& report) {
           {"expectations", list_of(report.expectations, expectation_json)}};
 }
 
-ordered_json listed_kernel_json(const ListedKernel& kernel) {
+ordered_json kernel_list_json(const KernelList& list) {
+  const auto variable = [](const ptx::Symbol* one) -> ordered_json {
+    return {{"name", one->name},
+            {"display_name", display_name(one->name)},
+            {"space", space_name(one->space)},
+            {"bytes", one->bytes}};
+  };
+  const auto reference = [](const ptx::Symbol* one) -> ordered_json {
+    return {{"name", one->name}, {"display_name", display_name(one->name)}, {"type", one->opaque_type}};
+  };
   const auto refusal = [](const ptx::Refusal& one) -> ordered_json {
     return {{"line", one.position.line}, {"column", one.position.column}, {"what", one.what}};
   };
-  const auto parameter = [](const ListedParameter& one) -> ordered_json {
+  const auto parameter = [](const ptx::Symbol& one) -> ordered_json {
     return {{"name", one.name}, {"bytes", one.bytes}, {"alignment", one.alignment}};
   };
-  return {{"name", kernel.name},
-          {"display_name", kernel.display_name},
-          {"refusals", list_of(kernel.refusals, refusal)},
-          {"instructions", or_null(kernel.instructions)},
-          {"shared_bytes", kernel.shared_bytes},
-          {"has_dynamic_shared_memory", kernel.has_dynamic_shared_memory},
-          {"local_bytes", kernel.local_bytes},
-          {"max_threads_per_block", kernel.max_threads_per_block},
-          {"parameters", list_of(kernel.parameters, parameter)}};
-}
-
-ordered_json kernel_list_json(const KernelList& list) {
-  const auto variable = [](const ListedVariable& one) -> ordered_json {
-    return {{"name", one.name}, {"display_name", one.display_name}, {"space", one.space}, {"bytes", one.bytes}};
+  const auto kernel = [&](const ListedKernel& one) -> ordered_json {
+    const ptx::Kernel& kernel = *one.kernel;
+    return {{"name", kernel.name},
+            {"display_name", one.name},
+            {"refusals", list_of(one.refusals, refusal)},
+            {"instructions", kernel.refusal ? ordered_json() : ordered_json(kernel.instructions.size())},
+            {"shared_bytes", one.shared_bytes},
+            {"has_dynamic_shared_memory", list.has_dynamic_shared_memory},
+            {"local_bytes", one.local_bytes},
+            {"max_threads_per_block", kernel.max_threads_per_block},
+            {"parameters", list_of(kernel.parameters, parameter)}};
   };
-  const auto reference = [](const ListedReference& one) -> ordered_json {
-    return {{"name", one.name}, {"display_name", one.display_name}, {"type", one.type}};
-  };
-  return {{"file", list.file},
-          {"ptx_version", list.ptx_version},
-          {"target", list.target},
+  return {{"file", list.module->file},
+          {"ptx_version", list.module->version},
+          {"target", list.module->target},
           {"variables", list_of(list.variables, variable)},
           {"references", list_of(list.references, reference)},
-          {"kernels", list_of(list.kernels, listed_kernel_json)}};
+          {"kernels", list_of(list.kernels, kernel)}};
 }
 
 ordered_json times_json(const stand_in::Times& times) {
@@ -140,75 +144,62 @@ ordered_json times_json(const stand_in::Times& times) {
 }
 
 /// A process of a report, as results/simulated_program.schema.json has it.
-class ProcessJson {
- public:
-  ProcessJson(const ProgramReport& report, const stand_in::ProcessReport& process)
-      : hosts_(report.hosts), process_(process) {}
-
-  ordered_json json() const {
-    const auto kernel = [](const stand_in::KernelSum& one) -> ordered_json {
-      return {{"name", one.name}, {"predicted", times_json(one.predicted)}, {"counters", one.counters}};
-    };
-    const auto copy = [](const stand_in::CopySum& one) -> ordered_json {
-      return {{"name", one.what}, {"predicted", times_json(one.predicted)}, {"bytes", one.bytes}};
-    };
-    const auto call = [](const auto& one) -> ordered_json {
-      return {{"name", one.first}, {"predicted", times_json(one.second)}};
-    };
-    return {{"program", process_.program},
-            {"arguments", process_.arguments},
-            {"signal", text_or_null(process_.signal)},
-            {"findings", list_of(process_.findings, [this](const auto& one) { return finding(one); })},
-            {"kernels", list_of(process_.kernels, kernel)},
-            {"copies", list_of(process_.copies, copy)},
-            {"calls", list_of(process_.call_times, call)},
-            {"failures", list_of(process_.failures, [this](const auto& one) { return failure(one); })},
-            {"not_supported", process_.not_supported},
-            {"notes", process_.notes},
-            {"never_freed", list_of(process_.never_freed, [this](const auto& label) { return memory(label); })},
-            {"predicted",
-             {{"host", process_.predicted.host},
-              {"device_end", process_.predicted.device_end},
-              {"kernels", process_.predicted.kernels},
-              {"to_device", process_.predicted.to_device},
-              {"from_device", process_.predicted.from_device}}},
-            {"most_device_bytes", process_.most_device_bytes}};
-  }
-
- private:
-  /// Null if the place is not known.
-  ordered_json host(const stand_in::CallPlaces& places) const {
-    const stand_in::HostPlace* const found = hosts_.find(places);
+ordered_json process_json(const ProgramReport& report, const stand_in::ProcessReport& process) {
+  // Null if the place is not known.
+  const auto host = [&](const stand_in::CallPlaces& places) -> ordered_json {
+    const stand_in::HostPlace* const found = report.hosts.find(places);
     if (found == nullptr) return nullptr;
     return {{"function", found->function},
             {"file", found->file},
             {"line", found->line},
             {"binary", found->binary},
             {"text", stand_in::place_text(*found)}};
-  }
-
-  /// The memory with that label, "device memory 3", and where it was allocated; null if it is not known.
-  ordered_json memory(const std::string& label) const {
-    const stand_in::AllocationNote* const found = process_.allocation(label);
+  };
+  // The memory with that label, "device memory 3", and where it was allocated; null if it is not known.
+  const auto memory = [&](const std::string& label) -> ordered_json {
+    const stand_in::AllocationNote* const found = process.allocation(label);
     if (found == nullptr) return nullptr;
     return {{"label", label}, {"call", found->call}, {"bytes", found->bytes}, {"host", host(found->places)}};
-  }
-
-  ordered_json finding(const stand_in::ReportedFinding& reported) const {
-    ordered_json json = stand_in::finding_json(reported.finding);
-    json["memory"] = memory(reported.finding.allocation);
-    json["host"] = host(reported.places);
+  };
+  const auto finding = [&](const stand_in::ReportedFinding& one) {
+    ordered_json json = stand_in::finding_json(one.finding);
+    json["memory"] = memory(one.finding.allocation);
+    json["host"] = host(one.places);
     return json;
-  }
-
-  ordered_json failure(const stand_in::CallFailure& failed) const {
-    return {{"call", failed.call}, {"status", failed.status}, {"name", failed.name},
-            {"text", failed.text}, {"count", failed.count},   {"host", host(failed.places)}};
-  }
-
-  const HostPlaces& hosts_;
-  const stand_in::ProcessReport& process_;
-};
+  };
+  const auto kernel = [](const stand_in::KernelSum& one) -> ordered_json {
+    return {{"name", one.name}, {"predicted", times_json(one.predicted)}, {"counters", one.counters}};
+  };
+  const auto copy = [](const stand_in::CopySum& one) -> ordered_json {
+    return {{"name", one.what}, {"predicted", times_json(one.predicted)}, {"bytes", one.bytes}};
+  };
+  const auto call = [](const auto& one) -> ordered_json {
+    return {{"name", one.first}, {"predicted", times_json(one.second)}};
+  };
+  const auto failure = [&](const stand_in::CallFailure& one) -> ordered_json {
+    return {{"call", one.call}, {"status", one.status}, {"name", one.name},
+            {"text", one.text}, {"count", one.count},   {"host", host(one.places)}};
+  };
+  const stand_in::VirtualTimes& predicted = process.predicted;
+  return {{"program", process.program},
+          {"arguments", process.arguments},
+          {"signal", text_or_null(process.signal)},
+          {"findings", list_of(process.findings, finding)},
+          {"kernels", list_of(process.kernels, kernel)},
+          {"copies", list_of(process.copies, copy)},
+          {"calls", list_of(process.call_times, call)},
+          {"failures", list_of(process.failures, failure)},
+          {"not_supported", process.not_supported},
+          {"notes", process.notes},
+          {"never_freed", list_of(process.never_freed, memory)},
+          {"predicted",
+           {{"host", predicted.host},
+            {"device_end", predicted.device_end},
+            {"kernels", predicted.kernels},
+            {"to_device", predicted.to_device},
+            {"from_device", predicted.from_device}}},
+          {"most_device_bytes", process.most_device_bytes}};
+}
 
 ordered_json checked_case_json(const CheckedCase& checked) {
   return {{"id", checked.id},
@@ -245,7 +236,7 @@ std::string program_report_json(const ProgramReport& report) {
   for (const simulated::Checker one : simulated::kCheckers) {
     if (report.settings.checkers.has(one)) checkers.push_back(simulated::checker_name(one));
   }
-  const auto process = [&report](const stand_in::ProcessReport& one) { return ProcessJson(report, one).json(); };
+  const auto process = [&report](const stand_in::ProcessReport& one) { return process_json(report, one); };
   const auto name = [](const stand_in::ProcessName& one) -> ordered_json {
     return {{"program", one.program}, {"arguments", one.arguments}};
   };

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <concepts>
 #include <memory>
@@ -19,136 +20,122 @@ using nlohmann::ordered_json;
 
 namespace {
 
-// One list of fields for writing and for reading each type: `field(name, member)` is called for every field, in the
-// order of the JSON.
+// One list of fields for writing and for reading each type, in the order of the JSON.
 
 template <typename T, typename Type>
 concept Is = std::same_as<std::remove_const_t<T>, Type>;
 
-template <typename Field>
-void fields(Is<Times> auto& times, const Field& field) {
-  field("count", times.count);
-  field("total_ns", times.total);
-  field("least_ns", times.least);
-  field("most_ns", times.most);
+void fields(const auto& field, Is<simulated::Finding> auto& x) {
+  field("checker", x.checker, "problem", x.problem, "kernel", x.kernel, "opcode", x.opcode, "ptx_line", x.ptx_line,
+        "source_file", x.source_file, "source_line", x.source_line, "block", x.block, "thread", x.thread, "space",
+        x.space, "address", x.address, "allocation", x.allocation, "count", x.count);
+}
+void fields(const auto& field, Is<Times> auto& x) {
+  field("count", x.count, "total_ns", x.total, "least_ns", x.least, "most_ns", x.most);
+}
+void fields(const auto& field, Is<KernelSum> auto& x) {
+  field("name", x.name, "predicted", x.predicted, "counters", x.counters);
+}
+void fields(const auto& field, Is<CopySum> auto& x) {
+  field("what", x.what, "predicted", x.predicted, "bytes", x.bytes);
+}
+void fields(const auto& field, Is<CallPlace> auto& x) { field("file", x.file, "offset", x.offset); }
+void fields(const auto& field, Is<CallFailure> auto& x) {
+  field("call", x.call, "status", x.status, "name", x.name, "text", x.text, "count", x.count, "places", x.places);
+}
+void fields(const auto& field, Is<AllocationNote> auto& x) {
+  field("label", x.label, "call", x.call, "bytes", x.bytes, "places", x.places);
+}
+void fields(const auto& field, Is<VirtualTimes> auto& x) {
+  field("host", x.host, "device_end", x.device_end, "kernels", x.kernels, "to_device", x.to_device, "from_device",
+        x.from_device);
+}
+void fields(const auto& field, Is<ProcessName> auto& x) {
+  field("process", x.number, "program", x.program, "arguments", x.arguments, "gpu", x.gpu);
+}
+void fields(const auto& field, Is<ProcessReport> auto& x) {
+  field("calls", x.calls, "call_times", x.call_times, "kernels", x.kernels, "copies", x.copies, "failures", x.failures,
+        "not_supported", x.not_supported, "notes", x.notes, "allocations", x.allocations, "findings", x.findings,
+        "never_freed", x.never_freed, "most_device_bytes", x.most_device_bytes, "kernel_seconds", x.kernel_seconds,
+        "virtual_ns", x.predicted, "seconds", x.seconds, "most_resident_bytes", x.most_resident_bytes);
 }
 
-template <typename Field>
-void fields(Is<KernelSum> auto& kernel, const Field& field) {
-  field("name", kernel.name);
-  field("predicted", kernel.predicted);
-  field("counters", kernel.counters);
-}
+struct FieldWriter {
+  ordered_json& json;
+  void operator()() const {}
+  void operator()(const char* name, const auto& value, const auto&... rest) const {
+    json[name] = value;
+    (*this)(rest...);
+  }
+};
 
-template <typename Field>
-void fields(Is<CopySum> auto& copy, const Field& field) {
-  field("what", copy.what);
-  field("predicted", copy.predicted);
-  field("bytes", copy.bytes);
-}
-
-template <typename Field>
-void fields(Is<CallPlace> auto& place, const Field& field) {
-  field("file", place.file);
-  field("offset", place.offset);
-}
-
-template <typename Field>
-void fields(Is<CallFailure> auto& failure, const Field& field) {
-  field("call", failure.call);
-  field("status", failure.status);
-  field("name", failure.name);
-  field("text", failure.text);
-  field("count", failure.count);
-  field("places", failure.places);
-}
-
-template <typename Field>
-void fields(Is<AllocationNote> auto& allocation, const Field& field) {
-  field("label", allocation.label);
-  field("call", allocation.call);
-  field("bytes", allocation.bytes);
-  field("places", allocation.places);
-}
-
-template <typename Field>
-void fields(Is<VirtualTimes> auto& times, const Field& field) {
-  field("host", times.host);
-  field("device_end", times.device_end);
-  field("kernels", times.kernels);
-  field("to_device", times.to_device);
-  field("from_device", times.from_device);
-}
-
-template <typename Field>
-void name_fields(auto& process, const Field& field) {
-  field("process", process.number);
-  field("program", process.program);
-  field("arguments", process.arguments);
-  field("gpu", process.gpu);
-}
-
-template <typename Field>
-void report_fields(auto& process, const Field& field) {
-  field("calls", process.calls);
-  field("call_times", process.call_times);
-  field("kernels", process.kernels);
-  field("copies", process.copies);
-  field("failures", process.failures);
-  field("not_supported", process.not_supported);
-  field("notes", process.notes);
-  field("allocations", process.allocations);
-  field("findings", process.findings);
-  field("never_freed", process.never_freed);
-  field("most_device_bytes", process.most_device_bytes);
-  field("kernel_seconds", process.kernel_seconds);
-  field("virtual_ns", process.predicted);
-  field("seconds", process.seconds);
-  field("most_resident_bytes", process.most_resident_bytes);
-}
+struct FieldReader {
+  const ordered_json& json;
+  void operator()() const {}
+  void operator()(const char* name, auto& value, auto&&... rest) const {
+    json.at(name).get_to(value);
+    (*this)(rest...);
+  }
+};
 
 template <typename T>
-concept HasFields = requires(T& value) {
-  fields(value, [](const char*, auto&) {});
+concept HasFields = requires(T& value, FieldReader read) {
+  fields(read, value);
 };
 
 }  // namespace
-
 }  // namespace convladder::stand_in
 
 namespace nlohmann {
 
-template <convladder::stand_in::HasFields T>
+namespace simulated = convladder::simulated;
+namespace stand_in = convladder::stand_in;
+
+template <stand_in::HasFields T>
 struct adl_serializer<T, void> {
-  static void to_json(ordered_json& json, const T& value) {
-    json = ordered_json::object();
-    convladder::stand_in::fields(value, [&json](const char* name, const auto& member) { json[name] = member; });
-  }
-  static void from_json(const ordered_json& json, T& value) {
-    convladder::stand_in::fields(value, [&json](const char* name, auto& member) { json.at(name).get_to(member); });
+  static void to_json(ordered_json& json, const T& value) { fields(stand_in::FieldWriter{json}, value); }
+  static void from_json(const ordered_json& json, T& value) { fields(stand_in::FieldReader{json}, value); }
+};
+
+template <>
+struct adl_serializer<simulated::Checker> {
+  static void to_json(ordered_json& json, simulated::Checker checker) { json = checker_name(checker); }
+  static void from_json(const ordered_json& json, simulated::Checker& checker) {
+    const auto name = [](simulated::Checker one) { return std::string(checker_name(one)); };
+    const auto found = std::ranges::find(simulated::kCheckers, json.get<std::string>(), name);
+    if (found != simulated::kCheckers.end()) checker = *found;
   }
 };
 
 template <>
-struct adl_serializer<convladder::stand_in::CallPlaces> {
-  using List = std::vector<convladder::stand_in::CallPlace>;
-  static void to_json(ordered_json& json, const convladder::stand_in::CallPlaces& places) {
+struct adl_serializer<convladder::Dim3> {
+  static void to_json(ordered_json& json, const convladder::Dim3& dim) { json = {dim.x, dim.y, dim.z}; }
+  static void from_json(const ordered_json& json, convladder::Dim3& dim) {
+    const auto sizes = json.get<std::array<unsigned, 3>>();
+    dim = {sizes[0], sizes[1], sizes[2]};
+  }
+};
+
+template <>
+struct adl_serializer<stand_in::CallPlaces> {
+  using List = std::vector<stand_in::CallPlace>;
+  static void to_json(ordered_json& json, const stand_in::CallPlaces& places) {
     json = places == nullptr ? ordered_json::array() : ordered_json(*places);
   }
-  static void from_json(const ordered_json& json, convladder::stand_in::CallPlaces& places) {
+  static void from_json(const ordered_json& json, stand_in::CallPlaces& places) {
     places = std::make_shared<const List>(json.get<List>());
   }
 };
 
 template <>
-struct adl_serializer<convladder::stand_in::ReportedFinding> {
-  static void to_json(ordered_json& json, const convladder::stand_in::ReportedFinding& reported) {
-    json = convladder::stand_in::finding_json(reported.finding);
-    json["text"] = convladder::simulated::to_text(reported.finding);
+struct adl_serializer<stand_in::ReportedFinding> {
+  static void to_json(ordered_json& json, const stand_in::ReportedFinding& reported) {
+    json = stand_in::finding_json(reported.finding);
+    json["text"] = simulated::to_text(reported.finding);
     json["places"] = reported.places;
   }
-  static void from_json(const ordered_json& json, convladder::stand_in::ReportedFinding& reported) {
-    reported.finding = convladder::stand_in::read_finding(json);
+  static void from_json(const ordered_json& json, stand_in::ReportedFinding& reported) {
+    json.get_to(reported.finding);
     json.at("places").get_to(reported.places);
   }
 };
@@ -157,56 +144,21 @@ struct adl_serializer<convladder::stand_in::ReportedFinding> {
 
 namespace convladder::stand_in {
 
-ordered_json finding_json(const simulated::Finding& finding) {
-  return {{"checker", checker_name(finding.checker)},
-          {"problem", finding.problem},
-          {"kernel", display_name(finding.kernel)},
-          {"opcode", finding.opcode},
-          {"ptx_line", finding.ptx_line},
-          {"source_file", finding.source_file},
-          {"source_line", finding.source_line},
-          {"block", {finding.block.x, finding.block.y, finding.block.z}},
-          {"thread", {finding.thread.x, finding.thread.y, finding.thread.z}},
-          {"space", finding.space},
-          {"address", finding.address},
-          {"allocation", finding.allocation},
-          {"count", finding.count}};
-}
-
-simulated::Finding read_finding(const ordered_json& json) {
-  simulated::Finding finding;
-  const auto checker = json.at("checker").get<std::string>();
-  for (const simulated::Checker one : simulated::kCheckers) {
-    if (checker_name(one) == checker) finding.checker = one;
-  }
-  const auto place = [&json](const char* name) {
-    const auto sizes = json.at(name).get<std::array<unsigned, 3>>();
-    return Dim3{sizes[0], sizes[1], sizes[2]};
-  };
-  json.at("problem").get_to(finding.problem);
-  json.at("kernel").get_to(finding.kernel);
-  json.at("opcode").get_to(finding.opcode);
-  json.at("ptx_line").get_to(finding.ptx_line);
-  json.at("source_file").get_to(finding.source_file);
-  json.at("source_line").get_to(finding.source_line);
-  finding.block = place("block");
-  finding.thread = place("thread");
-  json.at("space").get_to(finding.space);
-  json.at("address").get_to(finding.address);
-  json.at("allocation").get_to(finding.allocation);
-  json.at("count").get_to(finding.count);
+ordered_json finding_json(simulated::Finding finding) {
+  finding.kernel = display_name(finding.kernel);
   return finding;
 }
 
+simulated::Finding read_finding(const ordered_json& json) { return json; }
+
 std::string report_line(const ProcessReport& process) {
   ordered_json json;
-  const auto write = [&json](const char* name, const auto& member) { json[name] = member; };
-  name_fields(process, write);
+  fields(FieldWriter{json}, static_cast<const ProcessName&>(process));
   if (process.begins) {
     json["begins"] = true;
   } else {
     if (!process.signal.empty()) json["signal"] = process.signal;
-    report_fields(process, write);
+    fields(FieldWriter{json}, process);
   }
   return json_line(json) + '\n';
 }
@@ -217,12 +169,11 @@ std::vector<ProcessReport> read_report_lines(const std::string& lines) {
     if (line.empty()) continue;
     const ordered_json json = parse_json(line, "the stand-in's report", "a report");
     ProcessReport& process = processes.emplace_back();
-    const auto read = [&json](const char* name, auto& member) { json.at(name).get_to(member); };
     try {
-      name_fields(process, read);
+      fields(FieldReader{json}, static_cast<ProcessName&>(process));
       process.begins = json.contains("begins");
       process.signal = json.value("signal", "");
-      if (!process.begins) report_fields(process, read);
+      if (!process.begins) fields(FieldReader{json}, process);
     } catch (const ordered_json::exception& error) {
       throw UserError(fmt::format("the stand-in's report cannot be read: {}", error.what()));
     }

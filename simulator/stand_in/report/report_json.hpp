@@ -11,7 +11,7 @@
 namespace convladder::stand_in {
 
 /// All fields of Finding by their names; the kernel's name as written, block and thread as [x, y, z].
-nlohmann::ordered_json finding_json(const simulated::Finding& finding);
+nlohmann::ordered_json finding_json(simulated::Finding finding);
 /// Reads the JSON of a finding. Throws nlohmann::ordered_json::exception for anything else.
 simulated::Finding read_finding(const nlohmann::ordered_json& json);
 
