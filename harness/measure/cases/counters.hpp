@@ -1,4 +1,4 @@
-// What a device counted while it executed a case.
+// The counters of a case: counted while the device executed it.
 #pragma once
 
 #include <optional>

@@ -22,8 +22,8 @@ struct GroupOfPlan {
   std::vector<std::string> cases;
 };
 
-/// What the merged record takes from the plan unchanged is JSON in a text, and who makes and reads it is
-/// shard_json.hpp.
+/// Everything that the merged record takes from the plan unchanged is JSON in a text, which shard_json.hpp makes and
+/// reads.
 struct RunPlan {
   std::filesystem::path file;
   std::string id;       ///< SHA-256 of everything else in the plan

@@ -1,5 +1,5 @@
-// What is read of a shard's record and written into it, and the parts of the run.json that is merged of shards. A
-// machine, a session and a case are handed on between files as they stand there: as JSON in a text.
+// The JSON of a shard's record, and of the run.json that is merged of shards: read and written here. A machine, a
+// session and a case are handed on between files as they stand there: as JSON in a text.
 #pragma once
 
 #include <cstddef>
