@@ -4,7 +4,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
-#include <nlohmann/json.hpp>
 
 #include "harness/commands/case_filter.hpp"
 #include "harness/commands/command.hpp"
@@ -18,7 +17,6 @@
 #include "ladders/ladder_folder.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
-#include "support/json_text.hpp"
 #include "support/printable.hpp"
 #include "support/progress.hpp"
 #include "support/reasons.hpp"
@@ -27,7 +25,6 @@
 
 namespace convladder {
 
-using nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
 
 namespace {
@@ -160,8 +157,8 @@ void add_duel_options(CLI::App& duel, DuelArguments& a) {
   add_selftest_options(duel, a);
 }
 
-std::string result_text(const DuelReport& report, const ordered_json& document, const std::string& format) {
-  if (format == "json") return json_text(document);
+std::string result_text(const DuelReport& report, const std::string& document, const std::string& format) {
+  if (format == "json") return document;
   return format == "markdown" ? duel_markdown(report) : duel_text(report);
 }
 
@@ -257,11 +254,8 @@ int duel(DuelArguments& a, const CommandLine& command_line) {
   }
   std::ranges::move(notes, std::back_inserter(result.notes));
   const DuelReport report{result, a.settings, base, now};
-  ordered_json document = duel_json(report);
-  document["context"] = duel_context(command_line, images);
-  if (!a.output.empty()) {
-    write_file_atomically(a.output, json_text(document));
-  }
+  const std::string document = duel_json_text(report, command_line, images);
+  if (!a.output.empty()) write_file_atomically(a.output, document);
   if (!a.quiet) fmt::print("{}", result_text(report, document, a.format));
   if (!a.bisect) return result.exit_code();
   const int code = bisect_code(result);

@@ -5,30 +5,25 @@
 #include <cmath>
 #include <cstdlib>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "harness/commands/judge/duel_setup.hpp"
 #include "harness/commands/option_checks.hpp"
 #include "harness/commands/printed.hpp"
 #include "harness/judge/compare/change_text.hpp"
 #include "harness/judge/duel/bursty_neighbour.hpp"
+#include "harness/judge/duel/duel_output.hpp"
 #include "harness/judge/duel/selftest.hpp"
 #include "harness/measure/cases/google_engine.hpp"
 #include "harness/measure/plan/arguments.hpp"
-#include "harness/measure/statistics/interval_json.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
-#include "support/json_text.hpp"
 #include "support/progress.hpp"
 #include "support/text_table.hpp"
 
 namespace convladder {
 
-using nlohmann::ordered_json;
-
 namespace {
 
-constexpr const char* kSchemaVersion = "1.0";
 constexpr double kShortSeconds = 90;  // no duel begins later; one takes seconds
 constexpr const char* kSmallShape = "1,16,16,4,5";
 constexpr int kLevels[] = {0, 1, 2, 3, 5, 10};
@@ -128,50 +123,6 @@ Claims claims_of(const std::vector<SelftestLevel>& levels, const VerdictLimits& 
   return claims;
 }
 
-ordered_json level_json(const SelftestLevel& level) {
-  return {{"extra_percent", level.extra_percent},
-          {"duels", level.runs},
-          {"regressed", level.regressed},
-          {"inconclusive", level.inconclusive},
-          {"pass", level.passed},
-          {"improved", level.improved},
-          {"contaminated", level.contaminated},
-          {"regressed_low", level.regressed_bounds.low},
-          {"regressed_high", level.regressed_bounds.high}};
-}
-
-ordered_json run_json(const SelftestRun& run) {
-  return {{"extra_percent", run.extra_percent},
-          {"seed", run.seed},
-          {"verdict", case_verdict_name(run.duel.verdict)},
-          {"contaminated", run.contaminated},
-          {"change", change_json(run.duel.change())},
-          {"screen", differences(run.duel.screen)},
-          {"confirm", differences(run.duel.confirm)}};
-}
-
-ordered_json result_json(const DuelArguments& a, const SelftestResult& result, const DuelSettings& settings,
-                         const std::string& id) {
-  ordered_json levels = ordered_json::array();
-  for (const SelftestLevel& level : result.levels()) levels.push_back(level_json(level));
-  ordered_json runs = ordered_json::array();
-  for (const SelftestRun& run : result.runs) runs.push_back(run_json(run));
-  const VerdictLimits& limits = settings.limits.verdict;
-  return {
-      {"schema_version", kSchemaVersion},
-      {"kind", "selftest"},
-      {"case", id},
-      {"base", a.base},
-      {"new", a.now},
-      {"neighbour", a.neighbour},
-      {"threads", a.threads},
-      {"settings", {{"tau", limits.tau}, {"delta", limits.delta}, {"alpha", limits.alpha}, {"seed", settings.seed}}},
-      {"complete", !result.out_of_time},
-      {"seconds", result.seconds},
-      {"levels", std::move(levels)},
-      {"runs", std::move(runs)}};
-}
-
 SelftestResult measure(const DuelArguments& a, const std::vector<DuelGroup>& plan, const OtherProgram& base,
                        const OtherProgram& now, const ImageSet& images, const DuelSettings& settings) {
   const std::unique_ptr<BurstyNeighbour> neighbour =
@@ -236,9 +187,8 @@ int duel_selftest(DuelArguments& a, const CommandLine& command_line) {
   const std::vector<SelftestLevel> levels = result.levels();
   const Claims claims = claims_of(levels, settings.limits.verdict);
   if (!a.output.empty()) {
-    ordered_json json = result_json(a, result, settings, id);
-    json["context"] = duel_context(command_line, images);
-    write_file_atomically(a.output, json_text(json));
+    const SelftestReport report{result, settings, id, a.base, a.now, a.neighbour, a.threads};
+    write_file_atomically(a.output, selftest_json_text(report, command_line, images));
   }
   fmt::print("{}, {} thread{}, {} duels in {:.0f} s, measured; neighbour: {}\n\n{}\n{}", id, a.threads,
              a.threads == 1 ? "" : "s", result.runs.size(), result.seconds, a.neighbour, levels_table(levels),

@@ -5,18 +5,13 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
-#include <nlohmann/json.hpp>
 #include <random>
 
-#include "harness/measure/machine/environment.hpp"
 #include "harness/measure/plan/run_material.hpp"
-#include "harness/measure/records/case_json.hpp"
 #include "support/errors.hpp"
 #include "support/json_text.hpp"
 
 namespace convladder {
-
-using nlohmann::ordered_json;
 
 void compare_programs(const OtherProgram& base, const OtherProgram& now, std::vector<std::string>& notes) {
   const ProgramFacts& before = base.program;
@@ -61,14 +56,6 @@ ImageSet duel_images(const std::vector<DuelGroup>& plan, const RunOptions& optio
   int largest = 1;
   for (const DuelGroup& group : plan) largest = std::max(largest, group.work.shape.batch);
   return load_images(options.data_folder, options.seed, largest);
-}
-
-ordered_json duel_context(const std::vector<std::string>& command_line, const ImageSet& images) {
-  ordered_json context = environment_json();
-  context["command_line"] = command_line;
-  context["date"] = utc_now();
-  context["dataset"] = dataset_json(images);
-  return context;
 }
 
 }  // namespace convladder

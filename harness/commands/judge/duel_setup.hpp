@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -60,8 +59,6 @@ std::uint64_t coin_seed(const CLI::App& command, const RunOptions& options);
 /// whatever the environment says; both sides get the same. Returns a note if the environment had asked for something
 /// else.
 std::string make_idle_threads_sleep();
-/// The `context` in the JSON of a duel or a selftest: the machine, the command line and the date.
-nlohmann::ordered_json duel_context(const CommandLine& command_line, const ImageSet& images);
 
 /// Adds --base-commit, --new-commit and the options that go with them.
 void add_commit_options(CLI::App& duel, DuelArguments& arguments);

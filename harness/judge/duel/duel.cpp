@@ -6,7 +6,6 @@
 #include <deque>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <span>
 
 #include "harness/judge/compare/change_text.hpp"

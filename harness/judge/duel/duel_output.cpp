@@ -10,6 +10,7 @@
 #include "harness/judge/compare/judged_report.hpp"
 #include "harness/measure/machine/environment.hpp"
 #include "harness/measure/plan/arguments.hpp"
+#include "harness/measure/records/case_json.hpp"
 #include "harness/measure/statistics/interval_json.hpp"
 #include "harness/measure/statistics/statistics.hpp"
 #include "support/errors.hpp"
@@ -23,6 +24,8 @@ namespace convladder {
 using nlohmann::ordered_json;
 
 namespace {
+
+constexpr const char* kSelftestSchemaVersion = "1.0";
 
 /// The median of one side's slots.
 std::optional<double> median_ns(const std::vector<DuelRound>& rounds,
@@ -182,6 +185,60 @@ JudgedReport report_of(const DuelReport& duel) {
   return report;
 }
 
+ordered_json level_json(const SelftestLevel& level) {
+  return {{"extra_percent", level.extra_percent},
+          {"duels", level.runs},
+          {"regressed", level.regressed},
+          {"inconclusive", level.inconclusive},
+          {"pass", level.passed},
+          {"improved", level.improved},
+          {"contaminated", level.contaminated},
+          {"regressed_low", level.regressed_bounds.low},
+          {"regressed_high", level.regressed_bounds.high}};
+}
+
+ordered_json run_json(const SelftestRun& run) {
+  return {{"extra_percent", run.extra_percent},
+          {"seed", run.seed},
+          {"verdict", case_verdict_name(run.duel.verdict)},
+          {"contaminated", run.contaminated},
+          {"change", change_json(run.duel.change())},
+          {"screen", differences(run.duel.screen)},
+          {"confirm", differences(run.duel.confirm)}};
+}
+
+ordered_json selftest_json(const SelftestReport& report) {
+  const SelftestResult& result = report.result;
+  ordered_json levels = ordered_json::array();
+  for (const SelftestLevel& level : result.levels()) levels.push_back(level_json(level));
+  ordered_json runs = ordered_json::array();
+  for (const SelftestRun& run : result.runs) runs.push_back(run_json(run));
+  const VerdictLimits& limits = report.settings.limits.verdict;
+  return {{"schema_version", kSelftestSchemaVersion},
+          {"kind", "selftest"},
+          {"case", report.id},
+          {"base", report.base},
+          {"new", report.now},
+          {"neighbour", report.neighbour},
+          {"threads", report.threads},
+          {"settings",
+           {{"tau", limits.tau}, {"delta", limits.delta}, {"alpha", limits.alpha}, {"seed", report.settings.seed}}},
+          {"complete", !result.out_of_time},
+          {"seconds", result.seconds},
+          {"levels", std::move(levels)},
+          {"runs", std::move(runs)}};
+}
+
+/// The document with the machine, the command line and the date.
+std::string with_context(ordered_json document, const std::vector<std::string>& command_line, const ImageSet& images) {
+  ordered_json context = environment_json();
+  context["command_line"] = command_line;
+  context["date"] = utc_now();
+  context["dataset"] = dataset_json(images);
+  document["context"] = std::move(context);
+  return json_text(document);
+}
+
 }  // namespace
 
 std::string duel_text(const DuelReport& report) {
@@ -220,6 +277,27 @@ ordered_json duel_json(const DuelReport& report) {
           {"notes", all_notes(report)},
           {"control", control_json(result)},
           {"cases", std::move(cases)}};
+}
+
+std::string duel_json_text(const DuelReport& report, const std::vector<std::string>& command_line,
+                           const ImageSet& images) {
+  return with_context(duel_json(report), command_line, images);
+}
+
+std::string selftest_json_text(const SelftestReport& report, const std::vector<std::string>& command_line,
+                               const ImageSet& images) {
+  return with_context(selftest_json(report), command_line, images);
+}
+
+ordered_json round_to_json(const DuelRound& round) {
+  ordered_json json = {{"order", round.base_outside ? "ABBA" : "BAAB"}, {"ns", round.ns}};
+  if (round.clock_mhz) json["clock_mhz"] = *round.clock_mhz;
+  return json;
+}
+DuelRound round_from_json(const ordered_json& json) {
+  DuelRound round{json.at("order").get<std::string>() == "ABBA", json.at("ns").get<std::array<double, 4>>(), {}};
+  if (json.contains("clock_mhz")) round.clock_mhz = json.at("clock_mhz").get<std::array<double, 4>>();
+  return round;
 }
 
 std::vector<DuelRound> rounds_from_json(const ordered_json& json) {

@@ -5,7 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "datasets/image_set.hpp"
 #include "harness/judge/duel/duel.hpp"
+#include "harness/judge/duel/selftest.hpp"
 
 namespace convladder {
 
@@ -26,6 +28,28 @@ std::string duel_markdown(const DuelReport& report);
 /// The duel as results/duel.schema.json describes it, without `context`.
 nlohmann::ordered_json duel_json(const DuelReport& report);
 
+/// The whole of it as a file, with the machine, the command line and the date as its `context`.
+std::string duel_json_text(const DuelReport& report, const std::vector<std::string>& command_line,
+                           const ImageSet& images);
+
+/// A selftest with its settings.
+struct SelftestReport {
+  const SelftestResult& result;
+  const DuelSettings& settings;
+  std::string id;  ///< of the case
+  std::string base;
+  std::string now;
+  std::string neighbour;
+  int threads = 1;
+};
+/// The selftest as a file, with the same context.
+std::string selftest_json_text(const SelftestReport& report, const std::vector<std::string>& command_line,
+                               const ImageSet& images);
+
+/// A round as {"order": "ABBA", "ns": [1, 2, 3, 4]}, with "clock_mhz" where it is known, and back. Reading throws
+/// nlohmann's exceptions.
+nlohmann::ordered_json round_to_json(const DuelRound& round);
+DuelRound round_from_json(const nlohmann::ordered_json& json);
 /// Reads the rounds of a duel's JSON, such as `cases[].screen.rounds`. Throws nlohmann's exceptions.
 std::vector<DuelRound> rounds_from_json(const nlohmann::ordered_json& json);
 

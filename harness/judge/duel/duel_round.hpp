@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -55,19 +54,6 @@ inline std::vector<double> cycle_differences(const std::vector<DuelRound>& round
 inline bool duel_coin(std::uint64_t seed, const std::string& what, int round) {
   SeededRandom random(seed, text_hash(what) + static_cast<std::uint64_t>(round));
   return (random.next() >> 63) != 0;
-}
-
-/// Converts a round to {"order": "ABBA", "ns": [1, 2, 3, 4]}, with "clock_mhz" where it is known, and back. Reading
-/// throws nlohmann's exceptions.
-inline nlohmann::ordered_json round_to_json(const DuelRound& round) {
-  nlohmann::ordered_json json = {{"order", round.base_outside ? "ABBA" : "BAAB"}, {"ns", round.ns}};
-  if (round.clock_mhz) json["clock_mhz"] = *round.clock_mhz;
-  return json;
-}
-inline DuelRound round_from_json(const nlohmann::ordered_json& json) {
-  DuelRound round{json.at("order").get<std::string>() == "ABBA", json.at("ns").get<std::array<double, 4>>(), {}};
-  if (json.contains("clock_mhz")) round.clock_mhz = json.at("clock_mhz").get<std::array<double, 4>>();
-  return round;
 }
 
 }  // namespace convladder

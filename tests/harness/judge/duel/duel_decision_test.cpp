@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "harness/judge/duel/duel_output.hpp"
 #include "harness/judge/duel/duel_round.hpp"
 #include "harness/measure/statistics/signed_rank.hpp"
 #include "sanitized.hpp"
