@@ -266,7 +266,7 @@ DAMAGES = {
     "other schema": (lambda text: text.replace('"1.0"', '"9.9"', 1), ["schema_version", "9.9"]),
     "no plan": (lambda text: text.replace('"planned"', '"plan"', 1), ["planned"]),
     "no options": (lambda text: text.replace('"options"', '"choices"', 1), ["options"]),
-    "seed is text": (lambda text: text.replace('"seed": 1', '"seed": "one"'), ["context: options: seed: expected"]),
+    "seed is text": (lambda text: text.replace('"seed": 1', '"seed": "one"'), ["context: seed: expected"]),
     "batch is text": (lambda text: text.replace('"batches": [', '"batches": ["many",'), ["context: options: batches[0]: expected"]),
     "unknown name": (lambda text: text.replace('"families": [', '"families": ["gpu",'), ["unknown family 'gpu'"]),
     "negative batch": (lambda text: text.replace('"batches": [', '"batches": [-3,'), ["context: options: batches[0]: expected a whole number from 1"]),
