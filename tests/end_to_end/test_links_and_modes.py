@@ -190,7 +190,7 @@ def test_a_record_is_no_way_around_the_command_line(tmp_path: Path, half_done: d
     (lambda run: run["cases"].append(run["cases"][0]), ["occurs twice"]),
     (lambda run: run["cases"][0]["time"].update(samples=[-1]), ["samples[0]"]),
     (lambda run: run["context"].update(sessions="none"), ["run.json"]),
-    (lambda run: run["ceilings"][0]["limits"].append(run["ceilings"][0]["limits"][0]), ["ceilings of cpu"]),
+    (lambda run: run["ceilings"][0]["limits"].append(run["ceilings"][0]["limits"][0]), ["ceilings[0]: limits[3]: name: occurs twice"]),
 ], ids=["id", "plan", "twice", "sample", "sessions", "ceilings"])
 def test_what_a_resumed_record_holds_is_checked(tmp_path: Path, half_done: dict[str, Any],
                                                 change: Callable[[dict[str, Any]], Any], words: list[str]) -> None:
