@@ -27,7 +27,6 @@
 #include "harness/measure/plan/options_json.hpp"
 #include "harness/measure/plan/plan.hpp"
 #include "harness/measure/plan/run_material.hpp"
-#include "harness/measure/records/case_json.hpp"
 #include "harness/measure/records/record_context_json.hpp"
 #include "support/errors.hpp"
 #include "support/printable.hpp"

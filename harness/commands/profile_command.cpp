@@ -3,15 +3,18 @@
 
 #include <CLI/CLI.hpp>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "harness/commands/command.hpp"
 #include "harness/commands/network_choice.hpp"
 #include "harness/commands/option_checks.hpp"
 #include "harness/commands/printed.hpp"
-#include "harness/measure/networks/network_profile.hpp"
+#include "harness/measure/networks/network_record.hpp"
+#include "harness/measure/networks/network_session.hpp"
+#include "harness/measure/networks/network_verifier.hpp"
+#include "harness/measure/plan/arguments.hpp"
 #include "harness/measure/plan/plan.hpp"
+#include "harness/measure/plan/run_material.hpp"
 #include "harness/measure/profile/profile_text.hpp"
 #include "ladders/ladder_folder.hpp"
 #include "support/errors.hpp"
@@ -40,6 +43,35 @@ constexpr const char* kProfileFooter = R"(examples:
 
 The network runs in this process: one pass to warm up, then the profiled one. docs/use/profiling.md explains the columns.
 exit codes: 0 printed - 1 the run was incorrect or could not be launched - 3 bad input: one line says what)";
+
+/// Runs the case here, so that a profiler around this program sees it: verified, warmed up, and then recorded. Throws
+/// CaseFailure.
+TitledProfile profile_of(const NetworkCase& planned, const NetworkOptions& options) {
+  const int count = images_in_turn(planned);
+  const ImageSet images = network_images(options, count);
+  const ChosenWeights weights = network_weights(options, *planned.network, images);
+  const NetworkWorkload workload(*planned.network, planned.network_argument, images, count, weights.weights);
+  const std::vector<ReferencePrediction> predictions =
+      ReferenceNetwork(*planned.network, weights.weights).predictions(count, workload.images());
+  const NetworkTruth truth{predictions, {}, &weights.weights};
+  const OpenNetwork open = start_network_here(planned, workload, {.chunk = options.chunk, .overlap = options.overlap});
+  NetworkVerifier verifier(planned, workload, truth, open, options.seed);
+  verifier.verify();
+  const auto pass = [&](bool record) {
+    verifier.change_images();
+    const to_network::PassTimes times = open.ask(to_network::Pass{record});
+    verifier.compare_scores();
+    return times.program;
+  };
+  // Costs of the first pass only, such as a library's start, are not the network's.
+  if (planned.has_clock) pass(false);
+  const ProgramTime program = pass(true);
+  const std::vector<Activity> activities = open.ask(to_network::Activities()).activities;
+  if (const std::string why = open.ask(to_network::Recorder()).cannot_record_because; !why.empty()) {
+    fmt::print(stderr, "convladder: {}: kernels and API calls are not listed: {}\n", planned.id, why);
+  }
+  return {planned.id, make_profile(activities), program, find_device_kind(planned.device).clock_is_virtual()};
+}
 
 void add_profile_options(CLI::App& profile, ProfileArguments& a) {
   add_network_choice_options(profile, a.network, a.selection);
@@ -81,12 +113,12 @@ int profile_command(ProfileArguments& arguments, const CommandLine& /*command_li
     if (!planned.runs()) {
       throw UserError(fmt::format("{}: {}", planned.id, why_not_run(planned).reason));
     }
-    ProfiledNetwork profiled = profile_network(planned, options);
-    if (profiled.status != Status::ok) {
-      fmt::print(stderr, "convladder: {}: {}: {}\n", planned.id, profiled.status, profiled.reason);
+    try {
+      profiles.push_back(profile_of(planned, options));
+    } catch (const CaseFailure& failure) {
+      fmt::print(stderr, "convladder: {}: {}: {}\n", planned.id, failure.status, failure.what());
       return kExitCasesFailed;
     }
-    profiles.push_back(std::move(profiled.profile));
   }
   print_as(arguments.printed, profiles_text(profiles, format));
   return kExitOk;

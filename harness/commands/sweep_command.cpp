@@ -25,7 +25,6 @@
 #include "harness/measure/plan/options_json.hpp"
 #include "harness/measure/plan/plan.hpp"
 #include "harness/measure/plan/run_material.hpp"
-#include "harness/measure/records/case_json.hpp"
 #include "harness/measure/sweep/sweep.hpp"
 #include "harness/measure/sweep/sweep_output.hpp"
 #include "harness/measure/sweep/sweep_record.hpp"

@@ -101,12 +101,12 @@ void compare_machines(const RecordedMachine& base, const RecordedMachine& now, c
 }
 
 /// The compiler of the PTX that runs; imported runs have none.
-std::string compiler_of(const RecordedPtx& ptx) {
+std::string compiler_of(const CompiledPtx& ptx) {
   return fmt::format("{} {}", printable(ptx.compiler), printable(ptx.version));
 }
 
-RecordedPtx executed_ptx_of(const RecordContext& context) {
-  return context.ptx && !context.ptx->empty() ? context.ptx->front() : RecordedPtx();
+CompiledPtx executed_ptx_of(const RecordContext& context) {
+  return context.ptx && !context.ptx->empty() ? context.ptx->front() : CompiledPtx();
 }
 
 /// A library's name as it is typed: "onnxruntime" for "ONNX Runtime".
@@ -160,8 +160,8 @@ std::vector<std::string> context_differences(const RecordedRun& base, const Reco
     compare("CUDA architectures differ", then.cuda_architectures, today.cuda_architectures, differences);
   }
   if (device == "simulated") {
-    const RecordedPtx ptx = executed_ptx_of(then);
-    const RecordedPtx other = executed_ptx_of(today);
+    const CompiledPtx ptx = executed_ptx_of(then);
+    const CompiledPtx other = executed_ptx_of(today);
     const bool same_ptx = !ptx.sha256.empty() && ptx.sha256 == other.sha256;
     if (!same_ptx) compare("CUDA compiler changed", compiler_of(ptx), compiler_of(other), differences);
   }
@@ -212,8 +212,8 @@ std::vector<std::string> context_notes(const RecordedRun& base, const RecordedRu
   compare("the hosts differ", base.context.machine.host, now.context.machine.host, notes);
   compare("the kernels differ", base.context.machine.kernel, now.context.machine.kernel, notes);
   compare("the frequency governors differ", base.context.machine.governor, now.context.machine.governor, notes);
-  const RecordedPtx then = executed_ptx_of(base.context);
-  const RecordedPtx today = executed_ptx_of(now.context);
+  const CompiledPtx then = executed_ptx_of(base.context);
+  const CompiledPtx today = executed_ptx_of(now.context);
   if (!then.sha256.empty() && !today.sha256.empty() && then.sha256 != today.sha256) {
     notes.push_back(
         compiler_of(then) == compiler_of(today)

@@ -11,7 +11,6 @@
 #include "harness/measure/plan/arguments.hpp"
 #include "harness/measure/plan/plan.hpp"
 #include "support/errors.hpp"
-#include "variants/convolution/problem.hpp"
 
 namespace convladder {
 namespace {

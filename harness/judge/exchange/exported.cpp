@@ -244,8 +244,12 @@ std::vector<ExportedCase> of_comparison(const JsonPlace& place) {
 template <typename Number>
 Number number_at(const ordered_json& json, const char* pointer) {
   const ordered_json& value = value_at(json, pointer);
-  return value.is_number_unsigned() && std::in_range<Number>(value.get<std::uint64_t>()) ? value.get<Number>()
-                                                                                         : Number{0};
+  if (value.is_number_unsigned()) {
+    return std::in_range<Number>(value.get<std::uint64_t>()) ? value.get<Number>() : Number{0};
+  }
+  // A run made of another program's file was never a text: its numbers are signed.
+  const bool fits = value.is_number_integer() && std::in_range<Number>(value.get<std::int64_t>());
+  return fits ? std::max(value.get<Number>(), Number{0}) : Number{0};
 }
 
 /// The context, as far as it exists: a comparison has little of it.

@@ -9,7 +9,6 @@
 #include "harness/measure/isolation/served_process.hpp"
 #include "harness/measure/isolation/shared_memory.hpp"
 #include "support/errors.hpp"
-#include "variants/convolution/problem.hpp"
 
 namespace convladder {
 

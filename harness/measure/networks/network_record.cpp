@@ -1,6 +1,7 @@
 #include "harness/measure/networks/network_record.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -18,8 +19,10 @@
 #include "harness/measure/records/recorded_run.hpp"
 #include "harness/measure/statistics/interval_json.hpp"
 #include "harness/measure/statistics/statistics.hpp"
+#include "support/errors.hpp"
 #include "support/json_text.hpp"
 #include "support/printable.hpp"
+#include "support/text_pattern.hpp"
 #include "variants/convolution/fused/problem.hpp"
 #include "variants/convolution/problem.hpp"
 
@@ -229,6 +232,15 @@ ordered_json summaries_json(const std::vector<NetworkSummary>& summaries) {
   return list;
 }
 
+/// Reads a record from a file. Throws UserError if it is not a record of networks.
+ordered_json network_record(const std::string& file) {
+  ordered_json record = read_record_json(file);
+  const std::string kind = record.is_object() ? record.value("kind", "") : "";
+  if (kind == "network" && record.contains("cases") && record.at("cases").is_array()) return record;
+  throw UserError(fmt::format("{}: not a record of 'convladder network'{}", file,
+                              kind.empty() || kind == "network" ? "" : fmt::format(" but of 'convladder {}'", kind)));
+}
+
 }  // namespace
 
 NetworkOutcome network_outcome_of(const JsonPlace& json) {
@@ -318,6 +330,30 @@ RecordContent network_content(const NetworkOptions& options, const std::vector<s
 
 void complete_network_record(Record& record, const std::vector<NetworkSummary>& summaries) {
   record.complete({{"summaries", summaries_json(summaries)}});
+}
+
+std::vector<TitledProfile> recorded_profiles(const std::string& file, const std::string& filter) {
+  const ordered_json record = network_record(file);
+  const TextPattern pattern("--case", filter);
+  std::vector<TitledProfile> profiles;
+  std::vector<std::string> ids;
+  for (const JsonPlace& one : JsonPlace(record, file).at("cases").list()) {
+    if (!one.has("profile")) continue;
+    ids.push_back(one.at("id").text());
+    if (!pattern.matches(ids.back())) continue;
+    profiles.push_back({ids.back(), read_profile(one.at("profile")), std::nullopt, false});
+    if (one.has("program")) profiles.back().program = read_program_time(one.at("program"));
+    for (const JsonPlace& step : one.at("steps").list()) {
+      const bool timed = step.has("time") && step.at("time").has("kind");
+      if (timed && step.at("time").at("kind").text() == "predicted") profiles.back().predicted = true;
+    }
+  }
+  if (profiles.empty()) {
+    throw UserError(
+        ids.empty() ? fmt::format("{}: no case has a profile", file)
+                    : fmt::format("{}: --case '{}' matches none; there are: {}", file, filter, fmt::join(ids, ", ")));
+  }
+  return profiles;
 }
 
 }  // namespace convladder

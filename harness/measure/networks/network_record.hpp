@@ -7,6 +7,7 @@
 
 #include "datasets/image_set.hpp"
 #include "harness/measure/networks/network_case.hpp"
+#include "harness/measure/profile/profile_text.hpp"
 #include "harness/measure/records/record.hpp"
 
 namespace convladder {
@@ -47,5 +48,9 @@ RecordContent network_content(const NetworkOptions& options, const std::vector<s
 
 /// Completes the record with its `summaries`.
 void complete_network_record(Record& record, const std::vector<NetworkSummary>& summaries);
+
+/// The profiles in a network.json, of the cases whose ids match the pattern of --case. Throws UserError if it is not a
+/// record of networks, and if no profile is left.
+std::vector<TitledProfile> recorded_profiles(const std::string& file, const std::string& filter);
 
 }  // namespace convladder

@@ -16,7 +16,6 @@
 #include "support/json_text.hpp"
 #include "support/printable.hpp"
 #include "variants/accuracy.hpp"
-#include "variants/convolution/problem.hpp"
 
 namespace convladder {
 

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "harness/measure/machine/ptx_hash.hpp"
+
 namespace convladder {
 
 /// Texts by name, in the order of the record. None of them is safe to be printed.
@@ -54,13 +56,6 @@ struct RecordedMachine {
   std::string title_of(const std::string& device) const;
 };
 
-/// The PTX that a compiler made of the kernels.
-struct RecordedPtx {
-  std::string compiler;
-  std::string version;
-  std::string sha256;
-};
-
 /// None stands for a fact that is not recorded.
 struct RecordContext {
   std::optional<std::string> commit;
@@ -72,7 +67,7 @@ struct RecordContext {
   std::optional<std::string> cuda_compiler;
   std::optional<std::string> cuda_architectures;
   std::optional<bool> is_sanitized;
-  std::optional<std::vector<RecordedPtx>> ptx;  ///< the one that runs comes first
+  std::optional<std::vector<CompiledPtx>> ptx;  ///< the one that runs comes first
   std::optional<std::string> date;              ///< "2026-01-31T12:00:00Z"
   std::optional<std::uint64_t> seed;
   std::optional<std::string> images;  ///< the SHA-256 of the data

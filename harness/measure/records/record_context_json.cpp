@@ -53,7 +53,7 @@ void read_value(const JsonPlace& place, RecordedCache& value) {
            .type = place.at("type").text(),
            .bytes = place.at("bytes").whole<std::uint64_t>()};
 }
-void read_value(const JsonPlace& place, RecordedPtx& value) {
+void read_value(const JsonPlace& place, CompiledPtx& value) {
   value = {.compiler = place.at("compiler").text_or_empty(),
            .version = place.at("version").text_or_empty(),
            .sha256 = place.at("sha256").text_or_empty()};
@@ -98,9 +98,9 @@ ordered_json json_of(const std::vector<RecordedCache>& caches) {
   }
   return list;
 }
-ordered_json json_of(const std::vector<RecordedPtx>& ptx) {
+ordered_json json_of(const std::vector<CompiledPtx>& ptx) {
   ordered_json list = ordered_json::array();
-  for (const RecordedPtx& one : ptx) {
+  for (const CompiledPtx& one : ptx) {
     list.push_back({{"compiler", one.compiler}, {"version", one.version}, {"sha256", one.sha256}});
   }
   return list;

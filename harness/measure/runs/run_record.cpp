@@ -15,7 +15,6 @@
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
 #include "support/sha256.hpp"
-#include "variants/convolution/problem.hpp"
 
 namespace convladder {
 

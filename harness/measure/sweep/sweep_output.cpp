@@ -8,7 +8,6 @@
 #include "simulator/gpus/gpu_facts.hpp"
 #include "support/text_table.hpp"
 #include "support/units.hpp"
-#include "variants/convolution/problem.hpp"
 
 namespace convladder {
 

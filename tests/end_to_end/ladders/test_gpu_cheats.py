@@ -89,7 +89,7 @@ def test_cheats_of_every_kind_gain_nothing(tmp_path: Path, stages: list[Path], s
 
 def test_every_call_is_looked_at_before_anything_else_is_done(tmp_path: Path) -> None:
     """In the order in which it came to the device: a call, by itself between two events, and the copy of what it left."""
-    done = run_stages(tmp_path, CHEATS[:1], "--repetitions", 1, "--benchmark_min_time=0.0005", trace=str(tmp_path / "trace"), **UNKIND)
+    done = run_stages(tmp_path, CHEATS[:1], "--repetitions", 1, "--benchmark_min_time=0.002", trace=str(tmp_path / "trace"), **UNKIND)
     assert done.returncode == 0, done
     work = [re.sub(r"^convladder::\(anonymous namespace\)::|<.*>$", "", entry["what"]) for entry in lines_of(tmp_path / "trace")]
     work = [what for what in work if what not in ("gauge_clocks", "[CUDA memset]")]  # of the clock that is measured beside

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "harness/judge/exchange/exported.hpp"
 #include "harness/judge/exchange/imported_run.hpp"
 #include "harness/measure/records/foreign_record.hpp"
 #include "harness/measure/records/recorded_run.hpp"
@@ -174,6 +175,18 @@ TEST(ImportGoogleBenchmark, RefusesInOneLineWithThePlace) {
   json = google({repetition("BM_A", 1)});
   json["benchmarks"][0].erase("real_time");
   EXPECT_EQ(run_of(json).cases[0].status, Status::skipped);
+}
+
+TEST(ImportGoogleBenchmark, AnExportOfTheFileItselfHasItsMachine) {
+  const std::filesystem::path file = std::filesystem::path(::testing::TempDir()) / "theirs_exported.json";
+  std::ofstream(file) << google({repetition("a", 1000)}).dump();
+  const ExportedContext about = read_exported_record(file.string()).context;
+  std::filesystem::remove(file);
+  EXPECT_EQ(about.cores, 4);
+  EXPECT_EQ(about.threads, 4);
+  ASSERT_EQ(about.caches.size(), 1U);
+  EXPECT_EQ(about.caches.front().level, 1U);
+  EXPECT_EQ(about.caches.front().bytes, 32768U);
 }
 
 TEST(ForeignRecord, KnowsNoOtherDocument) {
