@@ -4,30 +4,26 @@
 
 namespace convladder {
 
-LoadedNetwork::LoadedNetwork(Device& device, const Network& network, const std::vector<NetworkStep>& steps,
-                             const NetworkWeights& weights, int batch, int chunk)
+LoadedNetwork::LoadedNetwork(Device& device, const RunnableNetwork& network, int batch, int chunk)
     : device_(device),
-      image_elements_(network.input.elements()),
-      classes_(network.layers.back().output.elements()),
+      image_elements_(network.problem.network().input.elements()),
+      classes_(network.problem.network().layers.back().output.elements()),
       batch_(batch),
       chunk_(std::min(chunk, batch)),
-      memory_(device, network, chunk_) {
-  const NetworkEnds ends{memory_.activations(0), nullptr};
-  whole_ = prepare_network(device, steps, weights, memory_, chunk_, ends);
-  if (const int rest = batch % chunk_; rest > 0) {
-    rest_ = prepare_network(device, steps, weights, memory_, rest, ends);
-  }
+      input_(device.allocate(image_elements_ * static_cast<std::size_t>(chunk_) * sizeof(float), "images")),
+      scores_(device.allocate(classes_ * static_cast<std::size_t>(chunk_) * sizeof(float), "scores")) {
+  whole_ = network.prepare(device, chunk_, input_, scores_);
+  if (const int rest = batch % chunk_; rest > 0) rest_ = network.prepare(device, rest, input_, scores_);
   device.wait();
 }
 
 void LoadedNetwork::run(const ImageRing& images, float* scores) {
   for (int first = 0; first < batch_; first += chunk_) {
     const int count = std::min(chunk_, batch_ - first);
-    const PreparedNetwork& network = count == chunk_ ? whole_ : rest_;
     copy_in(images, first, count);
-    network.run();
+    (count == chunk_ ? whole_ : rest_)->run();
     device_.wait();
-    device_.copy_to_host(scores + static_cast<std::size_t>(first) * classes_, network.scores,
+    device_.copy_to_host(scores + static_cast<std::size_t>(first) * classes_, scores_.address(),
                          static_cast<std::size_t>(count) * classes_ * sizeof(float));
   }
 }
@@ -37,7 +33,7 @@ void LoadedNetwork::copy_in(const ImageRing& images, int first, int count) {
   for (int done = 0; done < count;) {
     const int at = (images.first + first + done) % images.of;
     const int now = std::min(count - done, images.of - at);
-    device_.copy_to_device(memory_.activations(0) + static_cast<std::size_t>(done) * image_elements_,
+    device_.copy_to_device(input_.floats() + static_cast<std::size_t>(done) * image_elements_,
                            images.images + static_cast<std::size_t>(at) * image_elements_,
                            static_cast<std::size_t>(now) * image_elements_ * sizeof(float));
     done += now;

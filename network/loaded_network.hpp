@@ -2,12 +2,10 @@
 // through. A pass (network_runner.hpp) does all of that anew for its images.
 #pragma once
 
-#include <vector>
+#include <memory>
 
 #include "devices/device.hpp"
-#include "network/network_steps.hpp"
-#include "network/prepared_network.hpp"
-#include "network/weights.hpp"
+#include "network/network_runner.hpp"
 
 namespace convladder {
 
@@ -20,10 +18,9 @@ struct ImageRing {
 
 class LoadedNetwork {
  public:
-  /// For batches of `batch` images, `chunk` of them at once. All arguments must outlive the network. Throws DeviceError
+  /// For batches of `batch` images, `chunk` of them at once. The device must outlive the network. Throws DeviceError
   /// where the device refuses.
-  LoadedNetwork(Device& device, const Network& network, const std::vector<NetworkStep>& steps,
-                const NetworkWeights& weights, int batch, int chunk);
+  LoadedNetwork(Device& device, const RunnableNetwork& network, int batch, int chunk);
 
   /// Copies the images in, runs every step and copies the scores back, [image][class]; returns when they are there.
   void run(const ImageRing& images, float* scores);
@@ -36,9 +33,10 @@ class LoadedNetwork {
   std::size_t classes_;
   int batch_;
   int chunk_;
-  NetworkMemory memory_;  // outlives what is prepared on it
-  PreparedNetwork whole_;
-  PreparedNetwork rest_;
+  DeviceBuffer input_;  // outlives what is prepared on it, like the next one
+  DeviceBuffer scores_;
+  std::unique_ptr<PreparedVariant> whole_;
+  std::unique_ptr<PreparedVariant> rest_;
 };
 
 }  // namespace convladder

@@ -9,7 +9,6 @@
 #include "devices/copy_pipeline.hpp"
 #include "devices/nvtx_range.hpp"
 #include "devices/variant_device.hpp"
-#include "network/prepared_network.hpp"
 
 namespace convladder {
 namespace {
@@ -38,24 +37,28 @@ class PassLog {
   std::vector<Activity>& activities_;
 };
 
+/// Where a chunk enters the device and leaves it, and the network prepared for it.
+struct Slot {
+  DeviceBuffer input;
+  DeviceBuffer scores;
+  std::unique_ptr<PreparedVariant> network;  // destroyed before the buffers it uses
+};
+
 class Pass {
  public:
-  Pass(Device& device, const Network& network, const std::vector<NetworkStep>& steps, const NetworkWeights& weights,
-       const PassOptions& options, PassResult& result)
+  Pass(Device& device, const RunnableNetwork& network, const PassOptions& options, PassResult& result)
       : device_(device),
         for_steps_(device),
         network_(network),
-        steps_(steps),
-        weights_(weights),
+        image_elements_(network.problem.network().input.elements()),
+        classes_(network.problem.network().layers.back().output.elements()),
         options_(options),
         result_(result),
-        log_(result.activities) {
-    result_.counters.resize(steps.size());
-  }
+        log_(result.activities) {}
 
   void run(const float* images, int count) {
     const double start = log_.now_ns();
-    result_.scores.resize(static_cast<std::size_t>(count) * network_.layers.back().output.elements());
+    result_.scores.resize(static_cast<std::size_t>(count) * classes_);
     const int chunk = std::min(options_.chunk, count);
     if (options_.overlap) {
       run_overlapped(images, count, chunk);
@@ -66,19 +69,24 @@ class Pass {
   }
 
  private:
+  void allocate(Slot& slot, int images) {
+    const auto all = static_cast<std::size_t>(images) * sizeof(float);
+    slot.input = device_.allocate(image_elements_ * all, "images");
+    slot.scores = device_.allocate(classes_ * all, "scores");
+  }
+
   void run_in_turn(const float* images, int count, int chunk) {
     const int rest = count % chunk;
-    log_.phase(pass_phase::kAllocate, [&] { memory_.emplace(device_, network_, chunk); });
+    log_.phase(pass_phase::kAllocate, [&] { allocate(slots_[0], chunk); });
     log_.phase(pass_phase::kPrepare, [&] {
-      const NetworkEnds ends{memory_->activations(0), nullptr};
-      whole_[0] = prepare_network(for_steps(), steps_, weights_, *memory_, chunk, ends);
-      if (rest > 0) rest_ = prepare_network(for_steps(), steps_, weights_, *memory_, rest, ends);
+      prepare(slots_[0], chunk);
+      if (rest > 0) rest_ = network_.prepare(for_steps(), rest, slots_[0].input, slots_[0].scores);
       device_.wait();
       for_steps_.allow_copies(false);
     });
     for (int first = 0; first < count; first += chunk) {
       const int images_now = std::min(chunk, count - first);
-      run_chunk(images_now == chunk ? whole_[0] : rest_, first, images_now, images);
+      run_chunk(images_now == chunk ? *slots_[0].network : *rest_, first, images_now, images);
     }
     log_.phase(pass_phase::kFree, [&] { free(); });
   }
@@ -86,29 +94,23 @@ class Pass {
   void run_overlapped(const float* images, int count, int chunk) {
     const std::size_t chunks = static_cast<std::size_t>((count - 1) / chunk + 1);
     const int rest = count % chunk;
-    const std::size_t image_bytes = network_.input.elements() * sizeof(float);
-    const std::size_t score_bytes = network_.layers.back().output.elements() * sizeof(float);
+    const std::size_t image_bytes = image_elements_ * sizeof(float);
+    const std::size_t score_bytes = classes_ * sizeof(float);
     const auto images_of = [&](std::size_t i) { return i + 1 == chunks && rest > 0 ? rest : chunk; };
     PinnedBuffer pinned_images;
     PinnedBuffer pinned_scores;
     log_.phase(pass_phase::kAllocate, [&] {
-      memory_.emplace(device_, network_, chunk);
-      for (std::size_t slot = 0; slot < 2; ++slot) {
-        slot_memory_[slot][0] = device_.allocate(image_bytes * static_cast<std::size_t>(chunk), "images");
-        slot_memory_[slot][1] = device_.allocate(score_bytes * static_cast<std::size_t>(chunk), "scores");
-      }
+      for (Slot& slot : slots_) allocate(slot, chunk);
       pinned_images = device_.allocate_pinned(image_bytes * static_cast<std::size_t>(count), "pinned images");
       pinned_scores = device_.allocate_pinned(score_bytes * static_cast<std::size_t>(count), "pinned scores");
     });
-    std::array<PipelineSlot, 2> slots;
+    std::array<PipelineSlot, 2> places;
     log_.phase(pass_phase::kPrepare, [&] {
-      for (std::size_t slot = 0; slot < 2; ++slot) {
-        slots[slot] = {slot_memory_[slot][0].address(), slot_memory_[slot][1].address()};
-        const NetworkEnds ends{slot_memory_[slot][0].floats(), slot_memory_[slot][1].floats()};
-        whole_[slot] = prepare_network(for_steps(), steps_, weights_, *memory_, chunk, ends);
-        if (rest > 0 && (chunks - 1) % 2 == slot) {
-          rest_ = prepare_network(for_steps(), steps_, weights_, *memory_, rest, ends);
-        }
+      for (std::size_t i = 0; i < 2; ++i) {
+        Slot& slot = slots_[i];
+        places[i] = {slot.input.address(), slot.scores.address()};
+        prepare(slot, chunk);
+        if (rest > 0 && (chunks - 1) % 2 == i) rest_ = network_.prepare(for_steps(), rest, slot.input, slot.scores);
       }
       device_.wait();
     });
@@ -122,10 +124,8 @@ class Pass {
             {static_cast<std::byte*>(pinned_images.address()) + first * image_bytes, images_now * image_bytes,
              static_cast<std::byte*>(pinned_scores.address()) + first * score_bytes, images_now * score_bytes});
       }
-      run_copy_pipeline(device_, list, slots, [&](std::size_t i, std::size_t slot) {
-        const PreparedNetwork& network = images_of(i) == chunk ? whole_[slot] : rest_;
-        for (std::size_t step = 0; step < network.steps.size(); ++step)
-          run_step(network.steps[step], step, images_of(i));
+      run_copy_pipeline(device_, list, places, [&](std::size_t i, std::size_t slot) {
+        run_parts(images_of(i) == chunk ? *slots_[slot].network : *rest_, images_of(i));
       });
     });
     log_.phase(pass_phase::kSynchronize, [&] { device_.wait(); });
@@ -137,86 +137,71 @@ class Pass {
     });
   }
 
-  void free() {
-    whole_ = {};
-    rest_ = {};
-    slot_memory_ = {};
-    memory_.reset();
+  void prepare(Slot& slot, int images) {
+    slot.network = network_.prepare(for_steps(), images, slot.input, slot.scores);
+    names_ = slot.network->parts();
+    result_.counters.resize(names_.size());
   }
 
-  void run_chunk(const PreparedNetwork& network, int first, int images_now, const float* images) {
-    const std::size_t image_elements = network_.input.elements();
-    const std::size_t classes = network_.layers.back().output.elements();
+  void free() {
+    rest_.reset();
+    slots_ = {};
+  }
+
+  void run_chunk(PreparedVariant& network, int first, int images_now, const float* images) {
+    const auto before = static_cast<std::size_t>(first);
+    const std::size_t bytes = static_cast<std::size_t>(images_now) * sizeof(float);
     log_.phase(pass_phase::kCopyImages, [&] {
-      device_.copy_to_device(memory_->activations(0), images + first * image_elements,
-                             images_now * image_elements * sizeof(float));
+      device_.copy_to_device(slots_[0].input.address(), images + before * image_elements_, image_elements_ * bytes);
     });
     log_.phase(pass_phase::kLayers, [&] {
       if (options_.time_steps && device_.is_asynchronous() && options_.observer == nullptr) return time_steps(network);
-      for (std::size_t i = 0; i < network.steps.size(); ++i) run_step(network.steps[i], i, images_now);
+      run_parts(network, images_now);
     });
     log_.phase(pass_phase::kSynchronize, [&] { device_.wait(); });
     log_.phase(pass_phase::kCopyScores, [&] {
-      device_.copy_to_host(result_.scores.data() + first * classes, network.scores,
-                           images_now * classes * sizeof(float));
+      device_.copy_to_host(result_.scores.data() + before * classes_, slots_[0].scores.address(), classes_ * bytes);
     });
   }
 
   /// All steps are enqueued before the device has come to the first: a step then takes as long as its work, and not as
   /// long as enqueueing it. The first runs once more, untimed: meanwhile the others arrive.
-  void time_steps(const PreparedNetwork& network) {
+  void time_steps(PreparedVariant& network) {
     double start = log_.now_ns();
     const auto before = [&](std::size_t i) {
       if (i > 0) return;
       device_.flush_caches();  // long enough for the next ones to be enqueued
-      network.steps[0].run();
+      network.run_part(0);
     };
     const std::vector<double> times =
-        device_.times_ns(network.steps.size(), before, [&](std::size_t i) { network.steps[i].run(); });
+        device_.times_ns(names_.size(), before, [&](std::size_t i) { network.run_part(i); });
     for (std::size_t i = 0; i < times.size(); ++i) {
-      log_.step(network.steps[i].step->name, start, times[i]);
+      log_.step(names_[i], start, times[i]);
       start += times[i];
     }
   }
 
-  void run_step(const PreparedStep& prepared, std::size_t index, int images_now) {
-    const NetworkStep& step = *prepared.step;
-    const NvtxRange range(step.name);
-    if (options_.observer != nullptr) observe_before(prepared, images_now);
+  void run_parts(PreparedVariant& network, int images_now) {
+    for (std::size_t part = 0; part < names_.size(); ++part) run_part(network, part, images_now);
+  }
+
+  void run_part(PreparedVariant& network, std::size_t part, int images_now) {
+    const NvtxRange range(names_[part]);
+    if (options_.observer != nullptr) options_.observer->before(part, images_now, network);
     if (options_.time_steps && !options_.overlap) {
       const double start = log_.now_ns();
-      log_.step(step.name, start, device_.time_ns([&] { prepared.run(); }));
+      log_.step(names_[part], start, device_.time_ns([&] { network.run_part(part); }));
     } else {
-      prepared.run();
+      network.run_part(part);
     }
     if (!device_.has_clock()) {
       for (KernelCounters& counters : device_.take_counters()) {
-        result_.counters[index].push_back(std::move(counters));
+        result_.counters[part].push_back(std::move(counters));
       }
     }
     if (options_.observer == nullptr) return;
     device_.wait();
-    observe_after(prepared, images_now);
-  }
-
-  void observe_before(const PreparedStep& prepared, int images_now) {
-    const NetworkStep& step = *prepared.step;
-    if (prepared.whole == nullptr) {
-      return options_.observer->before(step, images_now, prepared.input, prepared.output);
-    }
-    if (step.in_place()) return;
-    observed_.resize(step.output.elements() * static_cast<std::size_t>(images_now));
-    options_.observer->before(step, images_now, nullptr, observed_.data());
-    prepared.whole->write_output(prepared.index, observed_.data());
-  }
-
-  /// A library has layouts of its own, so an observer is shown a copy in ours.
-  void observe_after(const PreparedStep& prepared, int images_now) {
-    const NetworkStep& step = *prepared.step;
-    if (prepared.whole == nullptr) return options_.observer->after(step, images_now, prepared.output);
-    observed_.resize(step.output.elements() * static_cast<std::size_t>(images_now));
-    prepared.whole->read_output(prepared.index, observed_.data());
-    options_.observer->after(step, images_now, observed_.data());
+    options_.observer->after(part, images_now, network);
   }
 
   /// The device that the steps get: where work is counted and not timed, one that refuses uncounted work.
@@ -227,26 +212,34 @@ class Pass {
 
   Device& device_;
   VariantDevice for_steps_;
-  const Network& network_;
-  const std::vector<NetworkStep>& steps_;
-  const NetworkWeights& weights_;
+  const RunnableNetwork& network_;
+  std::size_t image_elements_;
+  std::size_t classes_;
   const PassOptions& options_;
   PassResult& result_;
   PassLog log_;
-  std::optional<NetworkMemory> memory_;                     // outlives what is prepared on it
-  std::array<std::array<DeviceBuffer, 2>, 2> slot_memory_;  // [slot]: images, scores
-  std::array<PreparedNetwork, 2> whole_;                    // by slot; only the first without overlap
-  PreparedNetwork rest_;
-  std::vector<float> observed_;  // the output of a whole network's step
+  std::vector<std::string> names_;         // of the parts
+  std::array<Slot, 2> slots_;              // only the first without overlap
+  std::unique_ptr<PreparedVariant> rest_;  // for the last images, in the slot of their turn
 };
 
 }  // namespace
 
-PassResult run_pass(Device& device, const Network& network, const std::vector<NetworkStep>& steps,
-                    const NetworkWeights& weights, const float* images, int count, const PassOptions& options) {
+std::unique_ptr<PreparedVariant> RunnableNetwork::prepare(Device& device, int images, const DeviceBuffer& input,
+                                                          const DeviceBuffer& scores) const {
+  const ProblemSize size = problem.size(images);
+  ProblemTensors tensors;
+  tensors.inputs = {{problem.inputs(size).front(), input.address()}};
+  tensors.outputs = {{problem.outputs(size).front(), scores.address()}};
+  tensors.constants = constants;
+  return variant.prepare(device, size, tensors);
+}
+
+PassResult run_pass(Device& device, const RunnableNetwork& network, const float* images, int count,
+                    const PassOptions& options) {
   PassResult result;
   device.take_counters();  // drops those of earlier work
-  Pass(device, network, steps, weights, options, result).run(images, count);
+  Pass(device, network, options, result).run(images, count);
   return result;
 }
 

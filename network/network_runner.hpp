@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "devices/device.hpp"
-#include "network/network_steps.hpp"
-#include "network/weights.hpp"
+#include "network/network_problem.hpp"
+#include "variants/variant.hpp"
 
 namespace convladder {
 
@@ -34,23 +34,23 @@ inline constexpr std::string_view kCopyScores = "copy scores to host";
 inline constexpr std::string_view kFree = "free";
 }  // namespace pass_phase
 
-/// Observes every step of a pass, before and after it runs; the device has finished everything before it. `input` and
-/// `output` are device addresses of `images` images' activations, the same for steps that work in place.
-class StepObserver {
+/// Observes every part of a pass, before and after it runs; the device has finished everything before it. A part's
+/// output is where, or as, the prepared variant says (PreparedVariant::part_output).
+class PartObserver {
  public:
-  StepObserver() = default;
-  StepObserver(const StepObserver&) = delete;
-  StepObserver& operator=(const StepObserver&) = delete;
-  virtual ~StepObserver() = default;
-  virtual void before(const NetworkStep& step, int images, const float* input, float* output) = 0;
-  virtual void after(const NetworkStep& step, int images, float* output) = 0;
+  PartObserver() = default;
+  PartObserver(const PartObserver&) = delete;
+  PartObserver& operator=(const PartObserver&) = delete;
+  virtual ~PartObserver() = default;
+  virtual void before(std::size_t part, int images, PreparedVariant& network) = 0;
+  virtual void after(std::size_t part, int images, PreparedVariant& network) = 0;
 };
 
 struct PassOptions {
   int chunk = 1;           ///< images at once
   bool time_steps = true;  ///< by the device's clock, waiting after each; otherwise only enqueued
   bool overlap = false;    ///< copies beside the steps, none of them timed or observed; the device must be able to
-  StepObserver* observer = nullptr;  ///< for passes that are checked, not measured
+  PartObserver* observer = nullptr;  ///< for passes that are checked, not measured
 };
 
 struct PassResult {
@@ -60,10 +60,21 @@ struct PassResult {
   std::vector<std::vector<KernelCounters>> counters;  ///< of each step, if the device counts
 };
 
-/// Takes `count` images (NCHW, raw pixels, on the host) through the network. `weights` has every layer that
-/// `has_weights`. Throws DeviceError where the device refuses.
-PassResult run_pass(Device& device, const Network& network, const std::vector<NetworkStep>& steps,
-                    const NetworkWeights& weights, const float* images, int count, const PassOptions& options);
+/// A network with what it is computed by. All of it outlives the passes.
+struct RunnableNetwork {
+  const NetworkProblem& problem;
+  const Variant& variant;
+  std::vector<PlacedTensor> constants;  ///< the network's weights, on the host (NetworkProblem::placed)
+
+  /// The variant prepared for so many images, with where they enter the device and leave it.
+  std::unique_ptr<PreparedVariant> prepare(Device& device, int images, const DeviceBuffer& input,
+                                           const DeviceBuffer& scores) const;
+};
+
+/// Takes `count` images (NCHW, raw pixels, on the host) through the network. Throws DeviceError where the device
+/// refuses.
+PassResult run_pass(Device& device, const RunnableNetwork& network, const float* images, int count,
+                    const PassOptions& options);
 
 /// The summed durations of the activities of that group and name, in nanoseconds.
 double activity_ns(std::span<const Activity> activities, std::string_view group, std::string_view name);

@@ -11,8 +11,11 @@
 
 namespace convladder {
 
-double NetworkStep::tolerance() const { return whole != nullptr ? whole->tolerance(*this) : variant->tolerance(); }
+namespace {
 
+/// The accuracy that is asked of a library's step: convolutions in float32's class, sums of fully connected layers in
+/// one chain (variants/fully_connected/cpu/onednn_fully_connected.cpp), tanh and softmax by the library's own
+/// polynomials.
 double library_tolerance(const NetworkStep& step) {
   constexpr double kProduct = 5e-6;
   constexpr double kElementwise = 2e-6;
@@ -22,13 +25,17 @@ double library_tolerance(const NetworkStep& step) {
   return exact ? 0 : kElementwise;
 }
 
-ProblemTensors step_tensors(const ProblemSize& size, const LayerWeights& weights, const float* input, float* output) {
+}  // namespace
+
+double NetworkStep::tolerance() const { return variant == nullptr ? library_tolerance(*this) : variant->tolerance(); }
+
+ProblemTensors step_tensors(const ProblemSize& size, const LayerConstants& weights, const float* input, float* output) {
   const Problem& problem = *size.problem;
   ProblemTensors tensors;
   tensors.inputs = {{problem.inputs(size).front(), const_cast<float*>(input)}};  // inputs are only read
   tensors.outputs = {{problem.outputs(size).front(), output}};
   for (const ProblemTensor& constant : problem.constants(size)) {
-    const std::vector<float>& values = constant.name == "bias" ? weights.bias : weights.weights;
+    const std::span<const float> values = constant.name == "bias" ? weights.bias : weights.weights;
     tensors.constants.push_back({constant, const_cast<float*>(values.data())});
   }
   return tensors;
@@ -46,7 +53,15 @@ class StepList {
   StepList(const Network& network, const NetworkChoice& choice) : network_(network), choice_(choice) {}
 
   std::vector<NetworkStep> list() {
-    for (std::size_t i = 0; i < network_.layers.size();) i += choice_.whole ? add_of_whole(i) : add_layer(i);
+    for (std::size_t i = 0; i < network_.layers.size();) i += add_layer(i);
+    return std::move(steps_);
+  }
+
+  std::vector<NetworkStep> list_of_library(std::string_view library) {
+    for (std::size_t i = 0; i < network_.layers.size();) {
+      i += add_of_library(i);
+      steps_.back().implementation = library;
+    }
     return std::move(steps_);
   }
 
@@ -111,7 +126,7 @@ class StepList {
   }
 
   /// A library does as much in one step as the reference can check.
-  std::size_t add_of_whole(std::size_t i) {
+  std::size_t add_of_library(std::size_t i) {
     const Layer& layer = network_.layers[i];
     const bool connected = layer.type == LayerType::fully_connected;
     const std::optional<FusedLayers> fused = connected ? fused_fully_connected(network_, i) : fused_layers(network_, i);
@@ -126,8 +141,6 @@ class StepList {
       step.size = layer_operators(layer).front();
       step.type = layer_type_of(*step.size.problem);
     }
-    steps_.back().implementation = choice_.whole->info.name;
-    steps_.back().whole = choice_.whole->network;
     return layers;
   }
 
@@ -139,27 +152,19 @@ class StepList {
 }  // namespace
 
 std::vector<NetworkStep> network_steps(const Network& network, const NetworkChoice& choice) {
+  if (choice.whole) return library_steps(network, choice.whole->info.name);
   return StepList(network, choice).list();
 }
 
-namespace {
-
-/// Why the step's implementation does not support it at this batch; empty if it does.
-std::string unsupported_reason_of(const NetworkStep& step, int batch) {
-  if (step.whole != nullptr) return step.whole->unsupported_reason(step);
-  return step.variant->unsupported_reason(step.size.with_batch(batch));
+std::vector<NetworkStep> library_steps(const Network& network, std::string_view library) {
+  const NetworkChoice choice;
+  return StepList(network, choice).list_of_library(library);
 }
-
-std::vector<KernelLaunch> launch_plan_of(const NetworkStep& step, int batch) {
-  if (step.whole != nullptr) return {};
-  return step.variant->launch_plan(step.size.with_batch(batch));
-}
-
-}  // namespace
 
 std::string unsupported_reason(const std::vector<NetworkStep>& steps, int batch) {
   for (const NetworkStep& step : steps) {
-    const std::string reason = unsupported_reason_of(step, batch);
+    if (step.variant == nullptr) continue;
+    const std::string reason = step.variant->unsupported_reason(step.size.with_batch(batch));
     if (!reason.empty()) return fmt::format("{} ({}): {}", step.name, step.implementation, reason);
   }
   return {};
@@ -176,7 +181,7 @@ std::string why_untimed(const std::vector<NetworkStep>& steps) {
 std::string without_own_kernels(const std::vector<NetworkStep>& steps, int batch) {
   for (const NetworkStep& step : steps) {
     if (step.launches_by_itself()) continue;  // the device sees its kernels
-    if (launch_plan_of(step, batch).empty()) {
+    if (step.variant == nullptr || step.variant->launch_plan(step.size.with_batch(batch)).empty()) {
       return fmt::format("{} ({}): its kernels are a library's: there is no PTX of them to execute", step.name,
                          step.implementation);
     }
@@ -187,7 +192,7 @@ std::string without_own_kernels(const std::vector<NetworkStep>& steps, int batch
 std::size_t bytes_per_image(const Network& network) {
   std::size_t largest = network.input.elements();
   for (const Layer& layer : network.layers) largest = std::max(largest, layer.output.elements());
-  return 4 * largest * sizeof(float);
+  return 5 * largest * sizeof(float);
 }
 
 std::size_t weight_bytes(const Network& network) {

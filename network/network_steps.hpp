@@ -10,7 +10,6 @@
 
 #include "network/network.hpp"
 #include "network/weights.hpp"
-#include "network/whole_network.hpp"
 #include "variants/problem.hpp"
 #include "variants/variant.hpp"
 
@@ -25,7 +24,7 @@ struct NetworkChoice {
   std::map<std::size_t, ProblemVariant> fused =
       {};  ///< instead of the convolution and the layers that it is fused with
   /// A library does all of it, and nothing above is used.
-  std::optional<RegisteredWholeNetwork> whole = std::nullopt;
+  std::optional<ProblemVariant> whole = std::nullopt;
 };
 
 /// The computation of a step, which decides what it is compared with.
@@ -42,12 +41,12 @@ struct NetworkStep {
   std::size_t layer = 0;            ///< index in the network's layers
   StepKind kind = StepKind::convolution;
   ProblemSize size;                     ///< with batch 1
-  const Variant* variant = nullptr;     ///< null within a whole network
-  const WholeNetwork* whole = nullptr;  ///< the network that the step is a part of
+  const Variant* variant = nullptr;     ///< null for a step of a library's network
   ActivationShape output;               ///< of one image
   std::vector<std::string> fused_with;  ///< the layers that a fused step does besides its own
   const Layer* source = nullptr;        ///< the layer itself
 
+  /// The largest allowed |error| / magnitude of its output.
   double tolerance() const;
   ActivationShape input() const { return size.problem->input_image(size); }
   /// Whether its kernels are launched through the CUDA runtime, and not through the device.
@@ -57,13 +56,8 @@ struct NetworkStep {
   bool is_fully_connected() const { return source->type == LayerType::fully_connected; }
 };
 
-/// The accuracy required of a step that a library does within a whole network.
-/// The largest allowed |error| / magnitude: convolutions in float32's class, sums of fully connected layers in one
-/// chain (variants/fully_connected/cpu/onednn_fully_connected.cpp), tanh and softmax by the library's own polynomials.
-double library_tolerance(const NetworkStep& step);
-
 /// The tensors of a call; the layer's weights are on the host.
-ProblemTensors step_tensors(const ProblemSize& size, const LayerWeights& weights, const float* input, float* output);
+ProblemTensors step_tensors(const ProblemSize& size, const LayerConstants& weights, const float* input, float* output);
 
 /// Empty if the fused variant can do the convolution `layer` and the layers behind it, otherwise why not, in one line.
 std::string fusion_error(const Network& network, std::size_t layer, const Variant& variant);
@@ -72,8 +66,11 @@ std::string fusion_error(const Network& network, std::size_t layer, const Varian
 /// variant. What the choice fuses must have no fusion_error.
 std::vector<NetworkStep> network_steps(const Network& network, const NetworkChoice& choice);
 
+/// The steps in which a library does the network: as much in each as the reference can check.
+std::vector<NetworkStep> library_steps(const Network& network, std::string_view library);
+
 /// Why the network cannot be run with these steps, naming layer and implementation; empty if it can. `batch` is the
-/// number of images per call.
+/// number of images per call. A library's network answers for itself.
 std::string unsupported_reason(const std::vector<NetworkStep>& steps, int batch);
 
 /// Why times of these steps say nothing, naming layer and implementation; empty if they do.
@@ -83,8 +80,8 @@ std::string why_untimed(const std::vector<NetworkStep>& steps);
 /// ours.
 std::string without_own_kernels(const std::vector<NetworkStep>& steps, int batch);
 
-/// Bytes a pass holds for each image of a chunk: two buffers as large as the largest activation, and as much again for
-/// a convolution's own layout.
+/// Bytes a pass holds for each image of a chunk: the image, two buffers as large as the largest activation, and as much
+/// again for a convolution's own layout.
 std::size_t bytes_per_image(const Network& network);
 
 /// Bytes of the weights, and as much again for the order a variant or operator keeps them in.

@@ -14,9 +14,7 @@ namespace {
 constexpr int kChunk = 64;         // images: a few megabytes of activations at a time
 constexpr int kImagesInCache = 8;  // of a chunk: a fully connected layer's weights pass over so many images at once
 
-// Each layer may move its sums by this part of sum(|x * w|): the gate of the float32 variants.
-
-std::vector<float> convolved(const Layer& layer, const LayerWeights& weights, int count,
+std::vector<float> convolved(const Layer& layer, const LayerConstants& weights, int count,
                              const std::vector<float>& input) {
   std::vector<float> output(layer.output.elements() * count);
   layer.size.problem->linear_reference(layer.size, weights.weights.data())
@@ -51,15 +49,11 @@ std::vector<float> max_pooled(const Layer& layer, int count, const std::vector<f
 }
 
 /// sum(x * w) + b of every output of a fully connected layer, and the same sums of absolute values.
-struct Scores {
-  std::vector<double> value;
-  std::vector<double> magnitude;
-};
-
-Scores fully_connected(const Layer& layer, const LayerWeights& weights, int count, const std::vector<float>& input) {
+ReferenceOutput fully_connected(const Layer& layer, const LayerConstants& weights, int count,
+                                const std::vector<float>& input) {
   const std::size_t in = layer.input.elements();
   const std::size_t out = layer.output.elements();
-  Scores scores{std::vector<double>(out * count), std::vector<double>(out * count)};
+  ReferenceOutput scores{std::vector<double>(out * count), std::vector<double>(out * count)};
   // All rows of weights meet a few images while those are in the cache.
 #pragma omp parallel
   for (int first = 0; first < count; first += kImagesInCache) {
@@ -85,13 +79,14 @@ Scores fully_connected(const Layer& layer, const LayerWeights& weights, int coun
   return scores;
 }
 
-void softmax(std::vector<float>& values, std::size_t classes) {
+template <typename Number>
+void softmax(std::span<Number> values, std::size_t classes) {
   for (std::size_t first = 0; first < values.size(); first += classes) {
-    const auto image = std::span(values).subspan(first, classes);
+    const auto image = values.subspan(first, classes);
     const double largest = *std::ranges::max_element(image);
     double sum = 0;
-    for (const float value : image) sum += std::exp(value - largest);
-    for (float& value : image) value = static_cast<float>(std::exp(value - largest) / sum);
+    for (const Number value : image) sum += std::exp(value - largest);
+    for (Number& value : image) value = static_cast<Number>(std::exp(value - largest) / sum);
   }
 }
 
@@ -124,15 +119,23 @@ int largest_index(const float* values, std::size_t count) {
   return std::isnan(values[largest]) ? 0 : static_cast<int>(largest);
 }
 
+ReferenceNetwork::ReferenceNetwork(const Network& network, const NetworkWeights& weights)
+    : network_(network), constants_(network.layers.size()) {
+  for (std::size_t i = 0; i < constants_.size(); ++i) {
+    const auto of_layer = weights.layers.find(network.layers[i].name);
+    if (of_layer != weights.layers.end()) constants_[i] = {of_layer->second.weights, of_layer->second.bias};
+  }
+}
+
 void ReferenceNetwork::run_layers(std::size_t end, int count, std::vector<float>& values) const {
   for (std::size_t i = 0; i < end; ++i) {
     const Layer& layer = network_.layers[i];
     switch (layer.type) {
       case LayerType::convolution:
-        values = convolved(layer, weights_.layers.at(layer.name), count, values);
+        values = convolved(layer, constants_[i], count, values);
         break;
       case LayerType::fully_connected: {
-        const Scores scores = fully_connected(layer, weights_.layers.at(layer.name), count, values);
+        const ReferenceOutput scores = fully_connected(layer, constants_[i], count, values);
         values.assign(scores.value.begin(), scores.value.end());
         break;
       }
@@ -147,7 +150,7 @@ void ReferenceNetwork::run_layers(std::size_t end, int count, std::vector<float>
         for (float& value : values) value = std::max(value, 0.0F);
         break;
       case LayerType::softmax:
-        softmax(values, layer.input.elements());
+        softmax(std::span(values), layer.input.elements());
         break;
     }
   }
@@ -169,34 +172,55 @@ std::size_t ReferenceNetwork::score_layer() const {
   return last > 0 && network_.layers[last].type == LayerType::softmax ? last - 1 : last;
 }
 
+ReferenceOutput ReferenceNetwork::scores(int count, const float* images) const {
+  const std::size_t scoring = score_layer();
+  const Layer& layer = network_.layers[scoring];
+  std::vector<float> values(images, images + static_cast<std::size_t>(count) * network_.input.elements());
+  if (layer.type == LayerType::fully_connected) {
+    run_layers(scoring, count, values);
+    return fully_connected(layer, constants_[scoring], count, values);
+  }
+  // Scores that are no sums of their own: their size stands for that of the sums before.
+  run_layers(scoring + 1, count, values);
+  ReferenceOutput scores{{values.begin(), values.end()}, {}};
+  for (const double value : scores.value) scores.magnitude.push_back(std::abs(value));
+  return scores;
+}
+
+int ReferenceNetwork::layers_with_sums() const {
+  return static_cast<int>(std::ranges::count_if(network_.layers, has_weights));
+}
+
 std::vector<ReferencePrediction> ReferenceNetwork::predictions(int count, const float* images,
                                                                const std::function<void(int)>& progress) const {
   const std::size_t image_elements = network_.input.elements();
-  const std::size_t scoring = score_layer();
-  const Layer& layer = network_.layers[scoring];
-  const std::size_t classes = layer.output.elements();
-  const auto with_sums = std::ranges::count_if(network_.layers, has_weights);
+  const std::size_t classes = network_.layers[score_layer()].output.elements();
   std::vector<ReferencePrediction> predictions;
   for (int first = 0; first < count; first += kChunk) {
     const int images_now = std::min(kChunk, count - first);
-    std::vector<float> values(images + first * image_elements, images + (first + images_now) * image_elements);
-    Scores scores;
-    if (layer.type == LayerType::fully_connected) {
-      run_layers(scoring, images_now, values);
-      scores = fully_connected(layer, weights_.layers.at(layer.name), images_now, values);
-    } else {  // scores that are no sums of their own: their size stands for that of the sums before
-      run_layers(scoring + 1, images_now, values);
-      scores.value.assign(values.begin(), values.end());
-      for (const double value : scores.value) scores.magnitude.push_back(std::abs(value));
-    }
+    const ReferenceOutput found = scores(images_now, images + first * image_elements);
     for (int image = 0; image < images_now; ++image) {
-      predictions.push_back(prediction_of(std::span(scores.value).subspan(image * classes, classes),
-                                          std::span(scores.magnitude).subspan(image * classes, classes),
-                                          static_cast<int>(with_sums)));
+      predictions.push_back(prediction_of(std::span(found.value).subspan(image * classes, classes),
+                                          std::span(found.magnitude).subspan(image * classes, classes),
+                                          layers_with_sums()));
     }
     if (progress) progress(first + images_now);
   }
   return predictions;
+}
+
+ReferenceOutput ReferenceNetwork::output(const float* image) const {
+  ReferenceOutput output = scores(1, image);
+  const double roundings = kScoreRoundings * layers_with_sums();
+  const double largest = roundings * *std::ranges::max_element(output.magnitude);
+  const bool has_softmax = network_.layers.back().type == LayerType::softmax;
+  if (has_softmax) softmax(std::span(output.value), output.value.size());
+  for (std::size_t i = 0; i < output.value.size(); ++i) {
+    // Where no score moves by more than r, no logarithm of a softmax moves by more than 2 r; and the step has an error
+    // of its own.
+    output.magnitude[i] = has_softmax ? std::abs(output.value[i]) * (2 * largest + roundings) : largest;
+  }
+  return output;
 }
 
 void upstream_activations(const Network& network, std::size_t layer_index, int count, const float* images,

@@ -7,12 +7,17 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <utility>
 #include <vector>
 
 #include "network/network.hpp"
 #include "network/weights.hpp"
+#include "variants/problem.hpp"
 
 namespace convladder {
+
+/// The number of roundings by which two right scores may differ: both err, and an operator by more than a convolution.
+inline constexpr double kScoreRoundings = 4;
 
 /// The reference's prediction for one image.
 struct ReferencePrediction {
@@ -29,8 +34,10 @@ struct ReferencePrediction {
 
 class ReferenceNetwork {
  public:
-  /// Both must outlive this. `weights` needs the layers that are run.
-  ReferenceNetwork(const Network& network, const NetworkWeights& weights) : network_(network), weights_(weights) {}
+  /// Both must outlive this. `weights` needs the layers that are run; `constants` holds one entry for each layer.
+  ReferenceNetwork(const Network& network, const NetworkWeights& weights);
+  ReferenceNetwork(const Network& network, std::vector<LayerConstants> constants)
+      : network_(network), constants_(std::move(constants)) {}
 
   /// Runs `count` images (NCHW, raw pixels) through the layers before `end` and writes what enters that layer, or what
   /// leaves the last one, to `activations` (NCHW). A few images at a time, on all cores.
@@ -41,13 +48,20 @@ class ReferenceNetwork {
   std::vector<ReferencePrediction> predictions(int count, const float* images,
                                                const std::function<void(int)>& progress = {}) const;
 
+  /// The values that leave the last layer for one image, with the scale of their errors: times a tolerance of all
+  /// layers, that is by how much their roundings may move a value.
+  ReferenceOutput output(const float* image) const;
+
  private:
+  /// The values of the score layer for some images, and the sums of |x * w| behind them.
+  ReferenceOutput scores(int count, const float* images) const;
+  int layers_with_sums() const;
   void run_layers(std::size_t end, int count, std::vector<float>& values) const;
   /// The layer whose values are the scores: the last one, or the one before a softmax.
   std::size_t score_layer() const;
 
   const Network& network_;
-  const NetworkWeights& weights_;
+  std::vector<LayerConstants> constants_;  ///< by layer
 };
 
 /// Runs `count` images (NCHW, of the network's input shape) through the layers before `layer_index`, with the weights

@@ -34,6 +34,17 @@ struct LayerWeights {
   bool operator==(const LayerWeights&) const = default;
 };
 
+/// A layer's weights where they lie, in the same order; empty where the layer has none.
+struct LayerConstants {
+  LayerConstants() = default;
+  LayerConstants(std::span<const float> of_weights, std::span<const float> of_bias)
+      : weights(of_weights), bias(of_bias) {}
+  LayerConstants(const LayerWeights& of_layer) : weights(of_layer.weights), bias(of_layer.bias) {}
+
+  std::span<const float> weights;
+  std::span<const float> bias;
+};
+
 /// The origin of trained weights, as their file gives it; a field is empty where it does not.
 struct WeightsOrigin {
   std::string network;     ///< "lenet72": on a grid another network's weights may fit

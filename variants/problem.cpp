@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 #include <mutex>
+#include <set>
 #include <stdexcept>
 #include <tuple>
 
@@ -48,6 +49,11 @@ Problems& problems() {
   return all;
 }
 
+std::set<std::string_view>& kinds_of_problems() {
+  static std::set<std::string_view> kinds;
+  return kinds;
+}
+
 /// A variant with the name of its problem, which may be registered later than the variant.
 struct VariantEntry {
   std::string_view problem;
@@ -67,7 +73,7 @@ bool are_beside(const VariantEntry& a, const VariantEntry& b) {
 /// The error in a registration among all of its problem and family; empty if there is none.
 std::string registration_error(const VariantEntry& one, const std::vector<VariantEntry>& all) {
   const VariantInfo& info = one.info;
-  if (find_problem(one.problem) == nullptr) {
+  if (find_problem(one.problem) == nullptr && !kinds_of_problems().contains(one.problem)) {
     return fmt::format("variant '{}' is of '{}', which is not a problem", info.name, one.problem);
   }
   for (const VariantEntry& other : all) {
@@ -143,6 +149,7 @@ double Problem::granted_tolerance(double wanted, const ProblemSize& /*size*/) co
 
 std::string Problem::size_text(const ProblemSize& size) const {
   const std::vector<Dimension> all = dimensions();
+  if (all.empty()) return std::string(kOnlySize);
   std::string text;
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (all[i].usual != size.values[i]) text += fmt::format("{}{}", all[i].letter, size.values[i]);
@@ -156,11 +163,18 @@ const std::vector<ProblemVariant>& Problem::variants() const {
   const std::scoped_lock locked(lock);
   const auto [at, is_new] = known.try_emplace(this);
   if (is_new) {
-    for (const VariantEntry& one : variants_of_problems().all()) {
-      if (one.problem == name()) at->second.push_back({one.info, this, one.variant});
-    }
+    at->second = variants_of_kind(kind());
+    for (ProblemVariant& one : at->second) one.problem = this;
   }
   return at->second;
+}
+
+std::vector<ProblemVariant> variants_of_kind(std::string_view kind) {
+  std::vector<ProblemVariant> variants;
+  for (const VariantEntry& one : variants_of_problems().all()) {
+    if (one.problem == kind) variants.push_back({one.info, nullptr, one.variant});
+  }
+  return variants;
 }
 
 const std::vector<const Problem*>& registered_problems() { return problems().all(); }
@@ -207,6 +221,8 @@ ProblemRegistration::ProblemRegistration(std::unique_ptr<Problem> problem) {
   const Problem* const itself = problem.get();
   problems().add(itself, std::move(problem));
 }
+
+ProblemKindRegistration::ProblemKindRegistration(std::string_view kind) { kinds_of_problems().insert(kind); }
 
 const ProblemVariant* find_variant(const Problem& problem, std::string_view family, std::string_view name) {
   for (const ProblemVariant& one : problem.variants()) {

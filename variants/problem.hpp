@@ -44,6 +44,9 @@ class Problem {
 
   virtual std::string_view name() const = 0;   ///< as typed: "max-pooling"
   virtual std::string_view title() const = 0;  ///< as drawn and said: "max pooling"
+  /// The name for which its variants are registered: its own, unless many problems share their variants, as networks
+  /// do.
+  virtual std::string_view kind() const { return name(); }
   virtual std::vector<Dimension> dimensions() const = 0;
   /// Empty if the problem can have that size, apart from the limits of each dimension; otherwise the error, in one
   /// line.
@@ -201,5 +204,13 @@ const Problem& open_problem(std::unique_ptr<Problem> problem);
 struct ProblemRegistration {
   explicit ProblemRegistration(std::unique_ptr<Problem> problem);
 };
+
+/// A static object of this type registers a kind of problems that are made when they are named (Problem::kind).
+struct ProblemKindRegistration {
+  explicit ProblemKindRegistration(std::string_view kind);
+};
+
+/// The variants that are registered for a kind of problems, by family and name; they have no problem yet.
+std::vector<ProblemVariant> variants_of_kind(std::string_view kind);
 
 }  // namespace convladder

@@ -62,6 +62,9 @@ std::string tensors_error(const Problem& problem, const ProblemSize& size) {
 }
 
 [[noreturn]] void fail(const Problem& problem, std::string_view text, const std::string& what) {
+  if (problem.dimensions().empty()) {
+    throw std::invalid_argument(fmt::format("{}: {} has only one size, '{}'", text, problem.name(), kOnlySize));
+  }
   std::string meaning;
   for (const Dimension& one : problem.dimensions()) {
     meaning += fmt::format("{}{} {}", meaning.empty() ? "" : ", ", one.letter, one.name);
@@ -128,6 +131,7 @@ ProblemSize parse_size(const Problem& problem, std::string_view text) {
   ProblemSize size{&problem, 1, {}};
   std::vector<bool> given(dimensions.size(), false);
   for (const Dimension& one : dimensions) size.values.push_back(one.usual.value_or(0));
+  if (dimensions.empty() && text == kOnlySize) return size;
   for (std::size_t at = 0; at < text.size();) {
     std::size_t end = at;
     while (end < text.size() && is_capital(text[end])) ++end;

@@ -13,6 +13,9 @@ class Problem;
 /// The problem that runs where nobody names one.
 inline constexpr std::string_view kDefaultProblem = "convolution";
 
+/// The name of the only size of a problem that has no dimensions.
+inline constexpr std::string_view kOnlySize = "all";
+
 /// A size as every part of the program needs it, whatever the problem; only the problem knows the meaning of the
 /// values.
 struct ProblemSize {

@@ -42,6 +42,20 @@ class PreparedVariant {
   /// each.
   virtual std::vector<std::string> parts() const { return {}; }
   virtual void run_part(std::size_t part) { static_cast<void>(part); }
+  /// Where a part of `Variant::parts` leaves its output, on the device; null where that is in a layout of the variant's
+  /// own. Then `write_part` and `read_part` copy all items, one after the other, from the host to there, or back.
+  virtual float* part_output(std::size_t part) {
+    static_cast<void>(part);
+    return nullptr;
+  }
+  virtual void write_part(std::size_t part, const float* items) {
+    static_cast<void>(part);
+    static_cast<void>(items);
+  }
+  virtual void read_part(std::size_t part, float* items) {
+    static_cast<void>(part);
+    static_cast<void>(items);
+  }
   /// The choice that `prepare` made, for the record. Empty if there was nothing to choose.
   virtual std::string choice() const { return {}; }
 };
@@ -67,6 +81,15 @@ class DeviceConstants {
  private:
   std::vector<DeviceBuffer> buffers_;
   ProblemTensors tensors_;
+};
+
+/// A part of a variant's work that is a problem of its own, such as a layer of a network. Its input is the output of
+/// the part before; the first part gets the whole problem's input, and the last one leaves its output.
+struct VariantPart {
+  std::string name;
+  ProblemSize size;                         ///< for a batch of 1
+  std::vector<std::size_t> constants = {};  ///< its constants, by their places among those of the whole problem
+  double tolerance = kFloat32Tolerance;     ///< as `Variant::tolerance`
 };
 
 /// One implementation of a problem. Stateless: one object serves every case.
@@ -104,6 +127,12 @@ class Variant {
   /// The kernels that one `run` launches, in order, planned without a device; addresses in the arguments are null.
   /// Empty for variants that launch none of our kernels.
   virtual std::vector<KernelLaunch> launch_plan(const ProblemSize& size) const {
+    static_cast<void>(size);
+    return {};
+  }
+  /// The parts of its work, in order, if each is a problem of its own: then each is verified by itself. The names are
+  /// those of `PreparedVariant::parts`.
+  virtual std::vector<VariantPart> parts(const ProblemSize& size) const {
     static_cast<void>(size);
     return {};
   }

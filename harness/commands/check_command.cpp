@@ -117,7 +117,7 @@ RunOptions options_of(const CheckArguments& arguments, const std::string& proble
   options.problem = problem;
   options.sizes = arguments.sizes;
   options.variants = arguments.variants;
-  const Problem* const found = find_problem(problem);
+  const Problem* const found = problem_named(problem);
   if (found != nullptr && options.variants.empty()) {  // also those that leave an idea out
     for (const ProblemVariant& registered : found->variants()) {
       if (registered.info.family == "cuda") options.variants.emplace_back(registered.info.name);

@@ -14,6 +14,7 @@
 #include "harness/measure/isolation/served_process.hpp"
 #include "harness/measure/ladders/ladder_library.hpp"
 #include "harness/measure/machine/build_information.hpp"
+#include "harness/measure/plan/arguments.hpp"
 #include "ladders/ladder_folder.hpp"
 #include "support/errors.hpp"
 #include "support/interruption.hpp"
@@ -107,7 +108,7 @@ void refuse_value_as_ladder(const KnownCommand& command, const CommandLine& word
   const CLI::Option* const ladder = command.app->get_option_no_throw("LADDER");
   if (ladder == nullptr || ladder->count() == 0) return;
   const std::string word = ladder->results().front();
-  if (is_ladder_folder(word) || find_in_library(word) != nullptr || find_problem(word) != nullptr) return;
+  if (is_ladder_folder(word) || find_in_library(word) != nullptr || problem_named(word) != nullptr) return;
   if (const CLI::Option* const list = list_before(command, words, word)) refuse_without_comma(*list, word);
 }
 

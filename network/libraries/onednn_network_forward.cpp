@@ -9,12 +9,14 @@
 
 #include <oneapi/dnnl/dnnl.hpp>
 #include <optional>
+#include <span>
 #include <tuple>
 #include <unordered_map>
 
 #include "devices/device_error.hpp"
+#include "network/network_problem.hpp"
 #include "network/network_steps.hpp"
-#include "network/whole_network.hpp"
+#include "network/network_variant.hpp"
 #include "variants/convolution/cpu/libraries/onednn_convolution.hpp"
 #include "variants/convolution/fused/problem.hpp"
 #include "variants/onednn_description.hpp"
@@ -24,6 +26,7 @@ namespace {
 
 using dnnl::memory;
 
+constexpr const char* kName = "onednn-network";
 constexpr auto kInference = dnnl::prop_kind::forward_inference;
 
 /// A description that leaves the layout to the primitive.
@@ -55,23 +58,29 @@ dnnl::primitive_attr with_activation(std::optional<Activation> activation) {
   return attributes;
 }
 
-class OnednnForward final : public PreparedWholeNetwork {
+class OnednnForward final : public PreparedVariant {
  public:
-  OnednnForward(const std::vector<NetworkStep>& steps, const NetworkWeights& weights, int images,
-                const WholeNetworkTensors& tensors)
-      : engine_(dnnl::engine::kind::cpu, 0), stream_(engine_), images_(images) {
-    const ActivationShape in = steps.front().input();
+  OnednnForward(const ProblemSize& size, const ProblemTensors& tensors)
+      : engine_(dnnl::engine::kind::cpu, 0), stream_(engine_), images_(size.batch) {
+    const NetworkProblem& problem = network_problem(size);
+    const ActivationShape in = problem.input_image(size);
     // oneDNN takes its sources as void*, but only reads them.
-    current_ = memory(nchw(images, in.channels, in.height, in.width), engine_, const_cast<float*>(tensors.input));
+    current_ = memory(nchw(images_, in.channels, in.height, in.width), engine_, const_cast<float*>(tensors.input()));
+    const std::vector<NetworkStep> steps = library_steps(problem.network(), kName);
     for (const NetworkStep& step : steps) {
-      steps_.emplace_back();
-      add(step, weights);
-      if (&step == &steps.back()) leave_scores(tensors.scores);
+      steps_.push_back({.name = step.name});
+      add(step, problem.constants_of(step.layer, tensors.constants));
+      if (&step == &steps.back()) leave_scores(tensors.output());
       steps_.back().output = current_;
     }
   }
 
-  void run_step(std::size_t step) override {
+  std::vector<std::string> parts() const override {
+    std::vector<std::string> names;
+    for (const Step& step : steps_) names.push_back(step.name);
+    return names;
+  }
+  void run_part(std::size_t step) override {
     for (const Primitive& one : steps_[step].primitives) one.primitive.execute(stream_, one.arguments);
     stream_.wait();
   }
@@ -81,12 +90,12 @@ class OnednnForward final : public PreparedWholeNetwork {
     }
     stream_.wait();
   }
-  void write_output(std::size_t step, const float* nchw) override {
+  void write_part(std::size_t step, const float* nchw) override {
     memory& output = steps_[step].output;
     memory from(plain_layout(onednn_sizes(output.get_desc())), engine_, const_cast<float*>(nchw));
     reorder_now(from, output);
   }
-  void read_output(std::size_t step, float* nchw) override {
+  void read_part(std::size_t step, float* nchw) override {
     memory& output = steps_[step].output;
     memory to(plain_layout(onednn_sizes(output.get_desc())), engine_, nchw);
     reorder_now(output, to);
@@ -99,26 +108,26 @@ class OnednnForward final : public PreparedWholeNetwork {
     Arguments arguments;
   };
   struct Step {
-    std::vector<Primitive> primitives;
-    memory output;
+    std::string name;
+    std::vector<Primitive> primitives = {};
+    memory output = {};
   };
 
   memory::dims sizes() const { return onednn_sizes(current_.get_desc()); }
 
-  void add(const NetworkStep& step, const NetworkWeights& weights) {
+  void add(const NetworkStep& step, const LayerConstants& of_layer) {
     if (step.is_fully_connected()) {
       std::optional<Activation> activation;
       if (step.kind == StepKind::fused) activation = activation_of(step.size);
-      return add_inner_product(*step.source, weights.layers.at(step.source->name), activation);
+      return add_inner_product(*step.source, of_layer, activation);
     }
     if (step.kind == StepKind::layer_operator) return add_operator(*step.source);
-    const LayerWeights& of_layer = weights.layers.at(step.source->name);
     if (step.kind == StepKind::convolution) return add_convolution(*step.source, of_layer, false, std::nullopt);
     add_convolution(*step.source, of_layer, step.source->bias, activation_of(step.size));
     if (step.output != step.source->output) add_max_pool(step.output, step.size);
   }
 
-  void add_convolution(const Layer& of, const LayerWeights& weights, bool has_bias,
+  void add_convolution(const Layer& of, const LayerConstants& weights, bool has_bias,
                        std::optional<Activation> activation) {
     const OnednnLayer layer = onednn_layer(of.size.with_batch(images_));
     const memory::desc source = any_layout(sizes());
@@ -132,7 +141,7 @@ class OnednnForward final : public PreparedWholeNetwork {
     add_weighted<dnnl::convolution_forward>(description, layer.weights, weights, has_bias);
   }
 
-  void add_inner_product(const Layer& layer, const LayerWeights& weights, std::optional<Activation> activation) {
+  void add_inner_product(const Layer& layer, const LayerConstants& weights, std::optional<Activation> activation) {
     memory::dims filter = sizes();
     filter[0] = layer.output.channels;
     const memory::desc plain = plain_layout(filter);
@@ -146,7 +155,7 @@ class OnednnForward final : public PreparedWholeNetwork {
 
   template <typename Forward>
   void add_weighted(const typename Forward::primitive_desc& description, const memory::desc& plain,
-                    const LayerWeights& weights, bool has_bias) {
+                    const LayerConstants& weights, bool has_bias) {
     Arguments arguments{{DNNL_ARG_SRC, in_layout(current_, description.src_desc())},
                         {DNNL_ARG_WEIGHTS, constant(plain, weights.weights, description.weights_desc())}};
     if (has_bias) {
@@ -219,7 +228,7 @@ class OnednnForward final : public PreparedWholeNetwork {
     return to;
   }
 
-  memory constant(const memory::desc& plain, const std::vector<float>& values, const memory::desc& wanted) {
+  memory constant(const memory::desc& plain, std::span<const float> values, const memory::desc& wanted) {
     memory from(plain, engine_, const_cast<float*>(values.data()));
     memory to(wanted, engine_);
     reorder_now(from, to);
@@ -238,33 +247,48 @@ class OnednnForward final : public PreparedWholeNetwork {
   std::vector<Step> steps_;
 };
 
-class OnednnNetworkForward final : public WholeNetwork {
+class OnednnNetworkForward final : public Variant {
  public:
-  std::string unsupported_reason(const NetworkStep& step) const override {
+  std::string unsupported_reason(const ProblemSize& size) const override {
+    for (const NetworkStep& step : library_steps(network_problem(size).network(), kName)) {
+      const std::string reason = unsupported_step(step);
+      if (!reason.empty()) return fmt::format("{} ({}): {}", step.name, kName, reason);
+    }
+    return {};
+  }
+  std::unique_ptr<PreparedVariant> prepare(Device& /*device*/, const ProblemSize& size,
+                                           const ProblemTensors& tensors) const override {
+    try {
+      return std::make_unique<OnednnForward>(size, tensors);
+    } catch (const dnnl::error& error) {
+      throw DeviceError(fmt::format("oneDNN's network: {}", error.what()));
+    }
+  }
+  std::vector<VariantPart> parts(const ProblemSize& size) const override {
+    const NetworkProblem& problem = network_problem(size);
+    return network_parts(problem, library_steps(problem.network(), kName));
+  }
+
+ private:
+  static std::string unsupported_step(const NetworkStep& step) {
     if (step.kind == StepKind::convolution && step.source->bias) return "a convolution with a bias and no activation";
     if (step.kind != StepKind::layer_operator || step.source->type != LayerType::softmax) return {};
     const ActivationShape& of = step.input();
     return of.height * of.width == 1 ? std::string() : "a softmax over more than channels";
   }
-  double tolerance(const NetworkStep& step) const override { return library_tolerance(step); }
-  std::unique_ptr<PreparedWholeNetwork> prepare(const std::vector<NetworkStep>& steps, const NetworkWeights& weights,
-                                                int images, const WholeNetworkTensors& tensors) const override {
-    try {
-      return std::make_unique<OnednnForward>(steps, weights, images, tensors);
-    } catch (const dnnl::error& error) {
-      throw DeviceError(fmt::format("oneDNN's network: {}", error.what()));
-    }
-  }
 };
 
-const WholeNetworkRegistration registration{
+const OnednnNetworkForward forward;
+
+const VariantRegistration registration(
+    kWholeNetworks,
     {.family = "cpu",
      .rung = std::nullopt,
-     .name = "onednn-network",
+     .name = kName,
      .title = "oneDNN, the whole network",
      .builds_on = "",
      .hypothesis = "The library at its best in a network: activations in its primitives, its own layouts in between."},
-    std::make_unique<OnednnNetworkForward>()};
+    forward);
 
 }  // namespace
 }  // namespace convladder

@@ -10,11 +10,14 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "devices/cpu/other_threads.hpp"
+#include "network/network_problem.hpp"
 #include "network/network_steps.hpp"
-#include "network/whole_network.hpp"
+#include "network/network_variant.hpp"
 #include "variants/convolution/cpu/libraries/onnx_model.hpp"
 #include "variants/convolution/cpu/libraries/onnxruntime_library.hpp"
 #include "variants/convolution/fused/problem.hpp"
@@ -22,6 +25,7 @@
 namespace convladder {
 namespace {
 
+constexpr const char* kName = "onnxruntime-network";
 constexpr const char* kInput = "input";
 constexpr const char* kOutput = "output";
 
@@ -38,17 +42,18 @@ Sizes output_sizes(const NetworkStep& step, int images) {
 /// Writes the nodes of steps that follow one another.
 class ModelOfSteps {
  public:
-  explicit ModelOfSteps(const NetworkWeights& weights) : weights_(weights) {}
+  ModelOfSteps(const NetworkProblem& problem, const std::vector<PlacedTensor>& constants)
+      : problem_(problem), constants_of_network_(constants) {}
 
   void add(const NetworkStep& step) {
     if (step.is_fully_connected()) {
-      add_fully_connected(*step.source);
+      add_fully_connected(step);
       if (step.kind == StepKind::fused) add_elementwise(activation_of(step.size));
     } else if (step.kind == StepKind::layer_operator) {
       add_operator(step);
     } else {
       const bool is_fused = step.kind == StepKind::fused;
-      add_convolution(*step.source, is_fused && step.source->bias);
+      add_convolution(step, is_fused && step.source->bias);
       if (!is_fused) return;
       add_elementwise(activation_of(step.size));
       if (step.output != step.source->output) add_max_pool(step.size);
@@ -77,14 +82,19 @@ class ModelOfSteps {
     std::vector<OnnxModel::Number> numbers = {};
   };
 
-  std::string constant(const Sizes& sizes, const std::vector<float>& values) {
+  LayerConstants weights_of(const NetworkStep& step) const {
+    return problem_.constants_of(step.layer, constants_of_network_);
+  }
+
+  std::string constant(const Sizes& sizes, std::span<const float> values) {
     std::string name = fmt::format("constant {}", constants_++);
     model_.add_constant(name, sizes, values);
     return name;
   }
 
-  void add_convolution(const Layer& layer, bool has_bias) {
-    const LayerWeights& of_layer = weights_.layers.at(layer.name);
+  void add_convolution(const NetworkStep& step, bool has_bias) {
+    const Layer& layer = *step.source;
+    const LayerConstants of_layer = weights_of(step);
     const int kernel = layer.size.at("kernel");
     const int stride = layer.size.at("stride");
     const int padding = layer.size.at("padding");
@@ -98,8 +108,9 @@ class ModelOfSteps {
     nodes_.push_back(std::move(node));
   }
 
-  void add_fully_connected(const Layer& layer) {
-    const LayerWeights& of_layer = weights_.layers.at(layer.name);
+  void add_fully_connected(const NetworkStep& step) {
+    const Layer& layer = *step.source;
+    const LayerConstants of_layer = weights_of(step);
     const auto outputs = static_cast<std::int64_t>(layer.output.elements());
     nodes_.push_back({.operation = "Flatten", .numbers = {{"axis", 1}}});
     Node node{.operation = "Gemm",
@@ -134,90 +145,113 @@ class ModelOfSteps {
         return nodes_.push_back({.operation = "Softmax", .numbers = {{"axis", 1}}});
       case LayerType::convolution:  // its bias
         return nodes_.push_back(
-            {.operation = "Add",
-             .constants = {constant({layer.output.channels, 1, 1}, weights_.layers.at(layer.name).bias)}});
+            {.operation = "Add", .constants = {constant({layer.output.channels, 1, 1}, weights_of(step).bias)}});
       case LayerType::fully_connected:
-        return add_fully_connected(layer);
+        return add_fully_connected(step);
     }
   }
 
-  const NetworkWeights& weights_;
+  const NetworkProblem& problem_;
+  const std::vector<PlacedTensor>& constants_of_network_;
   OnnxModel model_;
   std::vector<Node> nodes_;
   int constants_ = 0;
 };
 
-class OnnxRuntimeForward final : public PreparedWholeNetwork {
+class OnnxRuntimeForward final : public PreparedVariant {
  public:
-  OnnxRuntimeForward(const std::vector<NetworkStep>& steps, const NetworkWeights& weights, int images,
-                     const WholeNetworkTensors& tensors)
-      : steps_(steps), weights_(weights), images_(images), tensors_(tensors) {
-    for (std::size_t i = 0; i + 1 < steps.size(); ++i) {
-      between_.emplace_back(steps[i].output.elements() * static_cast<std::size_t>(images));
+  OnnxRuntimeForward(const ProblemSize& size, const ProblemTensors& tensors)
+      : problem_(network_problem(size)),
+        steps_(library_steps(problem_.network(), kName)),
+        images_(size.batch),
+        tensors_(tensors) {
+    for (std::size_t i = 0; i + 1 < steps_.size(); ++i) {
+      between_.emplace_back(steps_[i].output.elements() * static_cast<std::size_t>(images_));
     }
-    for (std::size_t i = 0; i < steps.size(); ++i) sessions_.push_back(session(i, i + 1));
+    for (std::size_t i = 0; i < steps_.size(); ++i) sessions_.push_back(session(i, i + 1, model(i, i + 1)));
+    whole_model_ = model(0, steps_.size());
   }
 
-  void run_step(std::size_t step) override { sessions_[step]->run(); }
+  std::vector<std::string> parts() const override {
+    std::vector<std::string> names;
+    for (const NetworkStep& step : steps_) names.push_back(step.name);
+    return names;
+  }
+  void run_part(std::size_t step) override { sessions_[step]->run(); }
   void run() override {
-    if (whole_ == nullptr) whole_ = session(0, steps_.size());
+    if (whole_ == nullptr) whole_ = session(0, steps_.size(), std::exchange(whole_model_, {}));
     whole_->run();
   }
-  void write_output(std::size_t step, const float* nchw) override { std::copy_n(nchw, elements(step), output(step)); }
-  void read_output(std::size_t step, float* nchw) override { std::copy_n(output(step), elements(step), nchw); }
+  float* part_output(std::size_t step) override { return output(step); }
 
  private:
-  std::size_t elements(std::size_t step) const {
-    return steps_[step].output.elements() * static_cast<std::size_t>(images_);
-  }
-  float* output(std::size_t step) { return step + 1 == steps_.size() ? tensors_.scores : between_[step].data(); }
+  float* output(std::size_t step) { return step + 1 == steps_.size() ? tensors_.output() : between_[step].data(); }
 
-  /// A session for the steps from `first` on to the one before `end`.
-  std::unique_ptr<OnnxRuntimeSession> session(std::size_t first, std::size_t end) {
-    ModelOfSteps model(weights_);
-    for (std::size_t i = first; i < end; ++i) model.add(steps_[i]);
-    const Sizes from = sizes_of(steps_[first].input(), images_);
-    Sizes to = output_sizes(steps_[end - 1], images_);
+  /// The sizes of the output of the steps from `first` on to the one before `end`.
+  Sizes sizes_behind(std::size_t first, std::size_t end) const {
     // A softmax behind a fully connected layer of the same model has rows of features.
     const bool is_flat =
         std::any_of(steps_.begin() + static_cast<std::ptrdiff_t>(first),
                     steps_.begin() + static_cast<std::ptrdiff_t>(end), std::mem_fn(&NetworkStep::is_fully_connected));
-    if (is_flat) to = {images_, static_cast<std::int64_t>(steps_[end - 1].output.elements())};
-    // The library takes its input as void*, but only reads it.
-    float* const input = first == 0 ? const_cast<float*>(tensors_.input) : output(first - 1);
-    return std::make_unique<OnnxRuntimeSession>(model.bytes(from, to), omp_get_max_threads(),
-                                                OnnxTensor{kInput, from, input},
-                                                OnnxTensor{kOutput, to, output(end - 1)});
+    if (is_flat) return {images_, static_cast<std::int64_t>(steps_[end - 1].output.elements())};
+    return output_sizes(steps_[end - 1], images_);
   }
 
-  const std::vector<NetworkStep>& steps_;
-  const NetworkWeights& weights_;
+  /// Those steps as a model, with their weights in it.
+  std::string model(std::size_t first, std::size_t end) const {
+    ModelOfSteps model(problem_, tensors_.constants);
+    for (std::size_t i = first; i < end; ++i) model.add(steps_[i]);
+    return model.bytes(sizes_of(steps_[first].input(), images_), sizes_behind(first, end));
+  }
+
+  std::unique_ptr<OnnxRuntimeSession> session(std::size_t first, std::size_t end, const std::string& bytes) {
+    // The library takes its input as void*, but only reads it.
+    float* const input = first == 0 ? const_cast<float*>(tensors_.input()) : output(first - 1);
+    return std::make_unique<OnnxRuntimeSession>(bytes, omp_get_max_threads(),
+                                                OnnxTensor{kInput, sizes_of(steps_[first].input(), images_), input},
+                                                OnnxTensor{kOutput, sizes_behind(first, end), output(end - 1)});
+  }
+
+  const NetworkProblem& problem_;
+  std::vector<NetworkStep> steps_;
   int images_;
-  WholeNetworkTensors tensors_;
+  ProblemTensors tensors_;
   std::vector<std::vector<float>> between_;  ///< the outputs of each step but the last
   std::vector<std::unique_ptr<OnnxRuntimeSession>> sessions_;
+  std::string whole_model_;
   std::unique_ptr<OnnxRuntimeSession> whole_;  ///< made when it is first asked for: a pass runs the steps
   OtherThreads others_;                        // told to spin no longer than OpenMP's
 };
 
-class OnnxRuntimeNetworkForward final : public WholeNetwork {
+class OnnxRuntimeNetworkForward final : public Variant {
  public:
-  std::string unsupported_reason(const NetworkStep& /*step*/) const override { return onnxruntime_library().missing; }
-  double tolerance(const NetworkStep& step) const override { return library_tolerance(step); }
-  std::unique_ptr<PreparedWholeNetwork> prepare(const std::vector<NetworkStep>& steps, const NetworkWeights& weights,
-                                                int images, const WholeNetworkTensors& tensors) const override {
-    return std::make_unique<OnnxRuntimeForward>(steps, weights, images, tensors);
+  std::string unsupported_reason(const ProblemSize& size) const override {
+    const std::string& missing = onnxruntime_library().missing;
+    if (missing.empty()) return {};
+    return fmt::format("{} ({}): {}", library_steps(network_problem(size).network(), kName).front().name, kName,
+                       missing);
+  }
+  std::unique_ptr<PreparedVariant> prepare(Device& /*device*/, const ProblemSize& size,
+                                           const ProblemTensors& tensors) const override {
+    return std::make_unique<OnnxRuntimeForward>(size, tensors);
+  }
+  std::vector<VariantPart> parts(const ProblemSize& size) const override {
+    const NetworkProblem& problem = network_problem(size);
+    return network_parts(problem, library_steps(problem.network(), kName));
   }
 };
 
-const WholeNetworkRegistration registration{
+const OnnxRuntimeNetworkForward forward;
+
+const VariantRegistration registration(
+    kWholeNetworks,
     {.family = "cpu",
      .rung = std::nullopt,
-     .name = "onnxruntime-network",
+     .name = kName,
      .title = "ONNX Runtime, the whole network",
      .builds_on = "",
      .hypothesis = "What a program gets that leaves its network to a runtime: nodes fused, layouts kept in between."},
-    std::make_unique<OnnxRuntimeNetworkForward>()};
+    forward);
 
 }  // namespace
 }  // namespace convladder

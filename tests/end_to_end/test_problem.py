@@ -108,6 +108,69 @@ def test_it_is_counted_and_checked(tmp_path: Path) -> None:
     assert checked.returncode == 0 and " 0 failed" in checked.stdout, checked.stdout
 
 
+def test_a_variant_of_several_parts_has_each_of_them_verified(tmp_path: Path) -> None:
+    on_cpu = ["--problem", "two-layers", "--size", SIZE, "--batch", "4", "--device", "cpu", *QUICK]
+    done = run("run", *on_cpu, "--output", tmp_path / "out", program=TOY)
+    assert done.returncode == 1, "one variant is wrong"
+    found = cases(record(tmp_path / "out"))
+    right = found[f"cpu/parts/two-layers.{SIZE}/4"]
+    assert [(part["name"], part["passed"], part["compared_images"]) for part in right["verification"]["parts"]] == [
+        ("product", True, 4), ("tanh", True, 4)]
+    assert {"part product", "part tanh"} <= {time["of"] for time in right["other_times"]}
+    wrong = found[f"cpu/twice-wrong/two-layers.{SIZE}/4"]
+    assert wrong["verification"]["before"]["passed"], "it is right at the end"
+    assert wrong["status"] == "incorrect" and wrong["reason"].startswith("product: image 0: 7 of 7 elements are wrong")
+    resumed = run("run", "--resume", tmp_path / "out", program=TOY)
+    assert resumed.returncode == 1 and cases(record(tmp_path / "out")) == found
+    compared = run("compare", tmp_path / "out/run.json", tmp_path / "out/run.json", program=TOY)
+    assert f"two-layers.{SIZE}" in compared.stdout, compared.stderr
+
+
+def test_parts_are_counted_and_checked(tmp_path: Path) -> None:
+    if "family cuda" not in run("list", program=TOY).stdout:
+        pytest.skip("built without the CUDA family")
+    size = ["--problem", "two-layers", "--size", SIZE]
+    done = run("run", *size, "--batch", "3", "--device", "simulated", "--output", tmp_path, program=TOY)
+    assert (done.returncode, done.stderr) == (0, "")
+    one = cases(record(tmp_path))[f"simulated/parts/two-layers.{SIZE}/3"]
+    assert len(one["counters"]["kernels"]) == 2 and all(part["passed"] for part in one["verification"]["parts"])
+    checked = run("check", *size, program=TOY)
+    assert checked.returncode == 0 and " 0 failed" in checked.stdout, checked.stdout
+
+
+def test_a_whole_network_is_a_problem(tmp_path: Path) -> None:
+    own = {"name": "mine", "title": "A small one", "input": {"channels": 1, "height": 12, "width": 12}, "batches": [3],
+           "layers": [{"name": "conv1", "type": "convolution", "out_channels": 4, "kernel": 5, "bias": True},
+                      {"name": "relu1", "type": "relu"}, {"name": "pool1", "type": "max_pool", "size": 2, "stride": 2},
+                      {"name": "fc1", "type": "fully_connected", "out_features": 10, "bias": True},
+                      {"name": "softmax", "type": "softmax"}]}
+    (tmp_path / "mine.json").write_text(json.dumps(own), encoding="utf-8")
+    listed = run("list", "lenet28").stdout
+    assert "best-separate" in listed and "compile-time" in listed
+    done = run("run", tmp_path / "mine.json", "--device", "cpu", "--variant", "compile-time,best", *QUICK, "--output",
+               tmp_path / "out")
+    assert (done.returncode, done.stderr) == (0, "")
+    found = cases(record(tmp_path / "out"))
+    separate = found["cpu/compile-time/mine.all/3"]
+    assert [part["name"] for part in separate["verification"]["parts"]] == [
+        "conv1", "conv1 bias", "relu1", "pool1", "fc1", "softmax"]
+    assert separate["verification"]["reference"] == "float64 network" and separate["input"] == "images"
+    assert found["cpu/best/mine.all/3"]["status"] == "ok"
+    assert run("run", "--resume", tmp_path / "out").returncode == 0
+    assert_refused(run("run", tmp_path / "mine.json", "--size", "C3", "--dry-run"), "--size C3", "mine has only one size")
+    (tmp_path / "mine.json").write_text(json.dumps(own | {"name": "relu"}), encoding="utf-8")
+    assert_refused(run("run", tmp_path / "mine.json", "--dry-run"), "the name 'relu' is already used by a problem")
+
+
+def test_a_whole_network_is_counted(tmp_path: Path) -> None:
+    if "family cuda" not in run("list").stdout:
+        pytest.skip("built without the CUDA family")
+    done = run("run", "lenet28", "--device", "simulated", "--variant", "best,cudnn", "--batch", "1", "--output", tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    one = cases(record(tmp_path))["simulated/best/lenet28.all/1"]
+    assert one["status"] == "ok" and len(one["counters"]["kernels"]) >= 5
+
+
 @pytest.mark.parametrize("problem, size", PROBLEMS.items())
 def test_the_problems_of_this_program(tmp_path: Path, problem: str, size: str) -> None:
     done = run("run", "--problem", problem, "--size", size, "--batch", "3", "--device", "cpu", *QUICK, "--output",

@@ -13,6 +13,7 @@
 #include "devices/cpu/tile_unit.hpp"
 #include "devices/kernel_resources.hpp"
 #include "devices/ptx_images.hpp"
+#include "network/chosen_network.hpp"
 #include "network/layer_operators.hpp"
 #include "network/network_runner.hpp"
 #include "network/operator_test_data.hpp"
@@ -294,9 +295,9 @@ void expect_the_same_scores(Device& device, const Network& network, const Proble
   SeededRandom random(1, 1);
   for (float& pixel : images) pixel = static_cast<float>(random.between(0, 255));
   const auto scores = [&] {
-    const std::vector<NetworkStep> steps = network_steps(network, choice);
-    EXPECT_EQ(unsupported_reason(steps, count), "");
-    return run_pass(device, network, steps, weights, images.data(), count, {.chunk = count}).scores;
+    const ChosenNetwork chosen(network, weights, choice);
+    EXPECT_EQ(chosen.unsupported_reason(count), "");
+    return run_pass(device, chosen, images.data(), count, {.chunk = count}).scores;
   };
   const std::vector<float> separate = scores();
   std::size_t fused_layers = 0;

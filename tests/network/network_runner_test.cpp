@@ -12,6 +12,7 @@
 #include "datasets/synthetic_images.hpp"
 #include "devices/device_registry.hpp"
 #include "expect_error.hpp"
+#include "network/chosen_network.hpp"
 #include "network/reference_network.hpp"
 #include "variants/convolution/problem.hpp"
 
@@ -100,7 +101,7 @@ TEST(NetworkSteps, ChunksAreEqualAndFitTheMemory) {
   const Network& network = built_in("lenet72");
   const std::size_t image = bytes_per_image(network);
   const std::size_t weights = weight_bytes(network);
-  EXPECT_EQ(image, 4U * 12 * 66 * 66 * 4);
+  EXPECT_EQ(image, 5U * 12 * 66 * 66 * 4);
   EXPECT_EQ(chunk_images(network, 1000, std::size_t{1} << 40), 1000);
   const std::size_t room_for_400 = (400 * image + weights) * 5 / 4 + 1000;
   EXPECT_EQ(chunk_images(network, 1000, room_for_400), 334) << "three chunks";
@@ -131,14 +132,13 @@ TEST(NetworkRunner, ComputesTheNetworkOnTheCpu) {
     constexpr int kImages = 5;
     const std::vector<float> images = images_for(network, kImages);
     const auto device = open_device("cpu");
-    const std::vector<NetworkStep> steps = network_steps(network, choice_of(network, "cpu", "compile-time"));
-    const PassResult whole = run_pass(*device, network, steps, weights, images.data(), kImages, {.chunk = kImages});
+    const ChosenNetwork chosen(network, weights, choice_of(network, "cpu", "compile-time"));
+    const PassResult whole = run_pass(*device, chosen, images.data(), kImages, {.chunk = kImages});
     ASSERT_EQ(whole.scores.size(), kImages * network.layers.back().output.elements());
     expect_scores_of_reference(network, weights, images, kImages, whole.scores);
     for (const int chunk : {1, 2, 9}) {
       SCOPED_TRACE("chunks of " + std::to_string(chunk));
-      expect_nearly_the_same(
-          run_pass(*device, network, steps, weights, images.data(), kImages, {.chunk = chunk}).scores, whole.scores);
+      expect_nearly_the_same(run_pass(*device, chosen, images.data(), kImages, {.chunk = chunk}).scores, whole.scores);
     }
   }
 }
@@ -154,8 +154,9 @@ TEST(NetworkRunner, ComputesTheNetworkOnTheSimulatedDevice) {
     const std::vector<float> images = images_for(network, kImages);
     const auto device = open_device("simulated");
     const std::vector<NetworkStep> steps = network_steps(network, choice_of(network, "cuda", "shared-memory"));
+    const ChosenNetwork chosen(network, weights, choice_of(network, "cuda", "shared-memory"));
     ASSERT_EQ(without_own_kernels(steps, 2), "");
-    const PassResult result = run_pass(*device, network, steps, weights, images.data(), kImages, {.chunk = 2});
+    const PassResult result = run_pass(*device, chosen, images.data(), kImages, {.chunk = 2});
     expect_scores_of_reference(network, weights, images, kImages, result.scores);
     ASSERT_EQ(result.counters.size(), steps.size());
     for (std::size_t i = 0; i < steps.size(); ++i) {
@@ -175,13 +176,11 @@ TEST(NetworkRunner, OverlapsCopiesWhereTheDeviceCan) {
 #if CONVLADDER_HAS_CUDA_FAMILY
   const auto device = open_device("simulated");
   ASSERT_TRUE(device->can_overlap());
-  const std::vector<NetworkStep> steps = network_steps(network, choice_of(network, "cuda", "block-remap"));
-  const PassResult plain = run_pass(*device, network, steps, weights, images.data(), kImages, {.chunk = 2});
+  const ChosenNetwork chosen(network, weights, choice_of(network, "cuda", "block-remap"));
+  const PassResult plain = run_pass(*device, chosen, images.data(), kImages, {.chunk = 2});
   expect_scores_of_reference(network, weights, images, kImages, plain.scores);
   for (const int chunk : {1, 2, 3, 7}) {
-    EXPECT_EQ(
-        run_pass(*device, network, steps, weights, images.data(), kImages, {.chunk = chunk, .overlap = true}).scores,
-        plain.scores)
+    EXPECT_EQ(run_pass(*device, chosen, images.data(), kImages, {.chunk = chunk, .overlap = true}).scores, plain.scores)
         << "chunks of " << chunk;
   }
 #endif
@@ -193,7 +192,8 @@ TEST(NetworkRunner, RecordsEveryPhaseAndEveryStep) {
   const std::vector<float> images = images_for(network, 5);
   const auto device = open_device("cpu");
   const std::vector<NetworkStep> steps = network_steps(network, choice_of(network, "cpu", "local-accumulation"));
-  const PassResult result = run_pass(*device, network, steps, weights, images.data(), 5, {.chunk = 2});
+  const ChosenNetwork chosen(network, weights, choice_of(network, "cpu", "local-accumulation"));
+  const PassResult result = run_pass(*device, chosen, images.data(), 5, {.chunk = 2});
   const auto calls = [&result](std::string_view group, std::string_view name) {
     return std::ranges::count_if(
         result.activities, [&](const Activity& activity) { return activity.group == group && activity.name == name; });
@@ -212,25 +212,34 @@ TEST(NetworkRunner, RecordsEveryPhaseAndEveryStep) {
     if (activity.group == activity_group::kHost) phases += activity.duration_ns;
   }
   EXPECT_LE(phases, result.total_ns) << "phases follow one another";
-  const PassResult untimed =
-      run_pass(*device, network, steps, weights, images.data(), 5, {.chunk = 2, .time_steps = false});
+  const PassResult untimed = run_pass(*device, chosen, images.data(), 5, {.chunk = 2, .time_steps = false});
   EXPECT_EQ(untimed.scores, result.scores);
   EXPECT_EQ(activity_ns(untimed.activities, activity_group::kLayers, "conv1"), 0);
 }
 
 /// Writes down what it sees, and that outputs appear between `before` and `after`.
-class WritingObserver final : public StepObserver {
+class WritingObserver final : public PartObserver {
  public:
-  explicit WritingObserver(Device& device) : device_(device) {}
-  void before(const NetworkStep& step, int images, const float* input, float* output) override {
-    EXPECT_TRUE(step.whole != nullptr || step.in_place() == (input == output)) << step.name;
+  WritingObserver(Device& device, std::vector<NetworkStep> steps) : device_(device), steps_(std::move(steps)) {}
+  void before(std::size_t part, int images, PreparedVariant& network) override {
+    const NetworkStep& step = steps_[part];
     if (step.in_place()) return;
     const std::vector<float> poison(step.output.elements() * images, NAN);
-    device_.copy_to_device(output, poison.data(), poison.size() * sizeof(float));
+    if (float* const output = network.part_output(part)) {
+      device_.copy_to_device(output, poison.data(), poison.size() * sizeof(float));
+    } else {
+      network.write_part(part, poison.data());
+    }
   }
-  void after(const NetworkStep& step, int images, float* output) override {
+  void after(std::size_t part, int images, PreparedVariant& network) override {
+    const NetworkStep& step = steps_[part];
+    EXPECT_EQ(network.parts()[part], step.name);
     std::vector<float> values(step.output.elements() * images);
-    device_.copy_to_host(values.data(), output, values.size() * sizeof(float));
+    if (const float* const output = network.part_output(part)) {
+      device_.copy_to_host(values.data(), output, values.size() * sizeof(float));
+    } else {
+      network.read_part(part, values.data());
+    }
     EXPECT_TRUE(std::ranges::none_of(values, [](float value) { return std::isnan(value); })) << step.name;
     seen.push_back(step.name + " x" + std::to_string(images));
   }
@@ -238,6 +247,7 @@ class WritingObserver final : public StepObserver {
 
  private:
   Device& device_;
+  std::vector<NetworkStep> steps_;
 };
 
 TEST(NetworkRunner, ShowsEveryStepToAnObserver) {
@@ -246,8 +256,9 @@ TEST(NetworkRunner, ShowsEveryStepToAnObserver) {
   const std::vector<float> images = images_for(network, 3);
   const auto device = open_device("cpu");
   const std::vector<NetworkStep> steps = network_steps(network, choice_of(network, "cpu", "compile-time"));
-  WritingObserver observer(*device);
-  run_pass(*device, network, steps, weights, images.data(), 3, {.chunk = 2, .observer = &observer});
+  const ChosenNetwork chosen(network, weights, choice_of(network, "cpu", "compile-time"));
+  WritingObserver observer(*device, steps);
+  run_pass(*device, chosen, images.data(), 3, {.chunk = 2, .observer = &observer});
   ASSERT_EQ(observer.seen.size(), 2 * steps.size());
   EXPECT_EQ(observer.seen.front(), "conv1 x2");
   EXPECT_EQ(observer.seen[steps.size()], "conv1 x1");
@@ -261,11 +272,11 @@ TEST(LoadedNetwork, TakesBatchAfterBatchFromARing) {
   const NetworkWeights weights = weights_with_biases(network);
   const std::vector<float> images = images_for(network, kOf);
   const auto device = open_device("cpu");
-  const std::vector<NetworkStep> steps = network_steps(network, choice_of(network, "cpu", "compile-time"));
+  const ChosenNetwork chosen(network, weights, choice_of(network, "cpu", "compile-time"));
   const std::size_t classes = network.layers.back().output.elements();
-  const std::vector<float> all = run_pass(*device, network, steps, weights, images.data(), kOf, {.chunk = kOf}).scores;
+  const std::vector<float> all = run_pass(*device, chosen, images.data(), kOf, {.chunk = kOf}).scores;
   for (const int chunk : {kBatch, 2, 100}) {
-    LoadedNetwork loaded(*device, network, steps, weights, kBatch, chunk);
+    LoadedNetwork loaded(*device, chosen, kBatch, chunk);
     for (const int first : {0, 4, 6, 2}) {
       std::vector<float> scores(kBatch * classes, NAN);
       loaded.run({images.data(), kOf, first}, scores.data());
@@ -283,20 +294,20 @@ void expect_libraries_do(const Network& network) {
   SCOPED_TRACE(network.name);
   const NetworkWeights weights = weights_with_biases(network);
   const std::vector<float> images = images_for(network, 3);
-  for (const RegisteredWholeNetwork& whole : registered_whole_networks()) {
+  for (const ProblemVariant& whole : variants_of_kind(kWholeNetworks)) {
     if (whole.info.family != "cpu") continue;
     const auto device = open_device("cpu");
-    const std::vector<NetworkStep> steps =
-        network_steps(network, {.family = "cpu", .convolutions = {}, .operators = {}, .whole = whole});
-    const std::string reason = unsupported_reason(steps, 3);
+    const NetworkChoice choice{.family = "cpu", .convolutions = {}, .operators = {}, .whole = whole};
+    const std::vector<NetworkStep> steps = network_steps(network, choice);
+    const ChosenNetwork chosen(network, weights, choice);
+    const std::string reason = chosen.unsupported_reason(3);
     if (reason.find("CONVLADDER_ONNXRUNTIME") != std::string::npos) continue;  // is looked for when the program runs
     EXPECT_EQ(reason, "");
-    WritingObserver observer(*device);
-    expect_scores_of_reference(
-        network, weights, images, 3,
-        run_pass(*device, network, steps, weights, images.data(), 3, {.chunk = 2, .observer = &observer}).scores);
+    WritingObserver observer(*device, steps);
+    expect_scores_of_reference(network, weights, images, 3,
+                               run_pass(*device, chosen, images.data(), 3, {.chunk = 2, .observer = &observer}).scores);
     EXPECT_EQ(observer.seen.size(), 2 * steps.size());
-    LoadedNetwork loaded(*device, network, steps, weights, 3, 3);
+    LoadedNetwork loaded(*device, chosen, 3, 3);
     std::vector<float> scores(3 * network.layers.back().output.elements());
     loaded.run({images.data(), 3, 0}, scores.data());
     expect_scores_of_reference(network, weights, images, 3, scores);
@@ -304,15 +315,15 @@ void expect_libraries_do(const Network& network) {
 }
 
 TEST(WholeNetworks, GiveTheScoresOfTheReferenceAndShowEveryStep) {
-  if (registered_whole_networks().empty()) GTEST_SKIP() << "this build has no library that does whole networks";
+  if (variants_of_kind(kWholeNetworks).empty()) GTEST_SKIP() << "this build has no library that does whole networks";
   expect_libraries_do(network_of_every_layer());
   expect_libraries_do(built_in("lenet28"));
   expect_libraries_do(built_in("lenet86"));
 }
 
 TEST(WholeNetworks, DoInAStepWhatTheReferenceCanCheckOfIt) {
-  if (registered_whole_networks().empty()) GTEST_SKIP() << "this build has no library that does whole networks";
-  const RegisteredWholeNetwork& whole = registered_whole_networks().front();
+  if (variants_of_kind(kWholeNetworks).empty()) GTEST_SKIP() << "this build has no library that does whole networks";
+  const ProblemVariant whole = variants_of_kind(kWholeNetworks).front();
   std::vector<std::string> names;
   for (const NetworkStep& step :
        network_steps(built_in("lenet72"), {.family = "cpu", .convolutions = {}, .operators = {}, .whole = whole})) {

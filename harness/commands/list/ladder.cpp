@@ -51,7 +51,8 @@ std::string folder_text(const LadderFolder& folder) {
 }
 
 std::string problem_text(const Problem& problem) {
-  std::string text = fmt::format("{}: {}\n\ndimensions\n", problem.name(), problem.title());
+  std::string text =
+      fmt::format("{}: {}\n\n{}", problem.name(), problem.title(), problem.dimensions().empty() ? "" : "dimensions\n");
   for (const Dimension& one : problem.dimensions()) {
     text += dimension_text({std::string(one.letter), std::string(one.name), one.smallest, one.largest, one.usual});
   }

@@ -10,7 +10,7 @@
 #include "harness/measure/records/listing.hpp"
 #include "network/layer_operators.hpp"
 #include "network/network.hpp"
-#include "network/whole_network.hpp"
+#include "network/network_problem.hpp"
 #include "variants/convolution/problem.hpp"
 
 namespace convladder {
@@ -48,7 +48,7 @@ std::string fused_variants_text() {
 std::string whole_networks_text() {
   std::string text;
   std::string_view family;
-  for (const RegisteredWholeNetwork& registered : registered_whole_networks()) {
+  for (const ProblemVariant& registered : variants_of_kind(kWholeNetworks)) {
     const VariantInfo& info = registered.info;
     if (info.family != family) text += fmt::format("\nlibraries that do whole networks of family {}\n", info.family);
     family = info.family;

@@ -55,7 +55,7 @@ OpenCase start_case_process(const PlannedCase& planned, const Workload& workload
                        .stage = std::nullopt,
                        .configuration = std::nullopt,
                        .workload = workload.header()};
-  if (!planned.variant.problem->is_default()) hello.problem = planned.variant.problem->name();
+  if (!planned.variant.problem->is_default()) hello.problem = argument_of(*planned.variant.problem);
   Trust trust = Trust::own;
   if (const FolderVariant* const stage = planned.variant.variant->compiled_stage()) {
     StageToLoad to_load = stage_to_load(*stage);
@@ -96,7 +96,7 @@ int serve_case(int socket, int workload_descriptor, int window_descriptor) {
   const auto make = [&](const to_case::Hello& hello, const Workload& workload,
                         const SharedMemory& window) -> std::unique_ptr<CaseClient> {
     initialize_google_benchmark(hello.google_benchmark_flags);
-    const Problem* const problem = find_problem(hello.problem.value_or(std::string(kDefaultProblem)));
+    const Problem* const problem = problem_named(hello.problem.value_or(std::string(kDefaultProblem)));
     if (problem == nullptr) return nullptr;
     const auto here = [&](const ProblemVariant& variant) {
       return case_here({hello.id, variant, hello.device, {}, {}, {}}, workload, window);

@@ -111,6 +111,17 @@ struct Call {
   using Reply = Called;
 };
 
+/// One part of call number 1, where the variant has parts that are problems of their own (Variant::parts); the parts
+/// before have been run. The fill is in its output before, unless it works in place. ReadElements reads the output of
+/// the part that was run last under its name as a time (time_of::part).
+struct RunPart {
+  static constexpr std::string_view kName = "run part";
+  using Reply = Done;
+  std::size_t part = 0;
+  OutputFill fill;
+  static void each_field(auto&& field, auto& its) { field("part", its.part, "fill", its.fill); }
+};
+
 /// Untimed calls, at least so long and until the clock stays.
 struct WarmUp {
   static constexpr std::string_view kName = "warm up";
@@ -232,9 +243,9 @@ struct Probed {
 
 struct CaseMessages {
   using Hello = to_case::Hello;
-  using Request =
-      std::variant<to_case::Prepare, to_case::Set, to_case::Call, to_case::WarmUp, to_case::Calibrate, to_case::Count,
-                   to_case::Profile, to_case::Sample, to_case::Slot, to_case::State, to_case::Probed, ReadElements>;
+  using Request = std::variant<to_case::Prepare, to_case::Set, to_case::Call, to_case::RunPart, to_case::WarmUp,
+                               to_case::Calibrate, to_case::Count, to_case::Profile, to_case::Sample, to_case::Slot,
+                               to_case::State, to_case::Probed, ReadElements>;
   using Answer = std::variant<Ending, Done, to_case::Prepared, to_case::Called, to_case::Calibrated, to_case::Counted,
                               to_case::Sampled, to_case::SlotTaken, to_case::StateOfDevice>;
 };

@@ -9,6 +9,7 @@
 #include "harness/measure/isolation/status.hpp"
 #include "harness/measure/machine/quality.hpp"
 #include "harness/measure/verification/expectation.hpp"
+#include "harness/measure/verification/step_check.hpp"
 
 namespace convladder {
 
@@ -36,7 +37,8 @@ struct Verification {
   std::optional<Check> before = {};    ///< on the real input; none where that was not reached, as below
   std::optional<Check> integers = {};  ///< on small integers, to the bit
   int timed_calls_compared = 0;
-  std::optional<Check> after = {};  ///< the last look at an output after timing
+  std::optional<Check> after = {};    ///< the last look at an output after timing
+  std::vector<StepCheck> parts = {};  ///< of parts that are problems of their own, each by itself
 };
 
 /// Observations of a device's state while a case was timed.

@@ -111,6 +111,7 @@ to_case::Prepared CaseSession::answer(const to_case::Prepare& wanted) {
     prepare_ns = device().time_ns(prepare_now);
   }
   for_variant_.allow_copies(false);
+  variant_parts_ = variant_.variant->parts(problem_->shape);
   // If a batch is only counted, the problem holds its first images: the blocks of the others do not run.
   device().set_grid_window(batch == problem_->shape.batch
                                ? std::nullopt
@@ -168,6 +169,10 @@ Done CaseSession::answer(const ReadElements& wanted) {
       return {};
     }
   }
+  if (const auto part = part_of(tensor); part && *part < variant_parts_.size()) {
+    read_part(*part, static_cast<std::size_t>(first), static_cast<std::size_t>(count));
+    return {};
+  }
   throw std::logic_error(fmt::format("no tensor is called '{}'", tensor));
 }
 
@@ -184,6 +189,51 @@ to_case::StateOfDevice CaseSession::answer(const to_case::State& /*wanted*/) {
 }
 
 to_case::Called CaseSession::answer(const to_case::Call& /*wanted*/) { return {timed_call(time_of::kLayer, 1, false)}; }
+
+/// Elements of the part's output, of all items.
+std::size_t CaseSession::elements_of(std::size_t part) const {
+  const ProblemSize& size = variant_parts_[part].size;
+  return static_cast<std::size_t>(size.output_elements_per_item()) * static_cast<std::size_t>(problem_->shape.batch);
+}
+
+Done CaseSession::answer(const to_case::RunPart& wanted) {
+  const std::size_t part = wanted.part;
+  if (part >= variant_parts_.size()) throw std::logic_error(fmt::format("there is no part {}", part));
+  if (part == 0) {
+    before_call(time_of::kLayer, 1);
+    last_call_ = 1;
+    prepared_->load_input();
+  }
+  const std::size_t elements = elements_of(part);
+  const auto fill = [&](float* output) {
+    fill_output(device(), output, ElementType::f32, static_cast<std::int64_t>(elements), wanted.fill);
+  };
+  float* const output = prepared_->part_output(part);
+  part_on_host_.resize(output == nullptr ? elements : 0);
+  if (!variant_parts_[part].size.problem->works_in_place()) {
+    fill(output == nullptr ? part_on_host_.data() : output);
+    if (output == nullptr) prepared_->write_part(part, part_on_host_.data());
+  }
+  prepared_->run_part(part);
+  if (part + 1 == variant_parts_.size()) prepared_->store_output();
+  device().wait();
+  if (output == nullptr) prepared_->read_part(part, part_on_host_.data());
+  return {};
+}
+
+void CaseSession::read_part(std::size_t part, std::size_t first, std::size_t count) {
+  const std::size_t elements = elements_of(part);
+  if (first > elements || count > elements - first || count * sizeof(float) > window_.bytes()) {
+    throw std::logic_error(fmt::format("{} elements from {} on are not in the output of part {}", count, first, part));
+  }
+  const float* const output = prepared_->part_output(part);
+  if (output == nullptr) {
+    std::copy_n(part_on_host_.begin() + static_cast<std::ptrdiff_t>(first), count,
+                reinterpret_cast<float*>(window_.data()));
+  } else {
+    device().copy_to_host(window_.data(), output + first, count * sizeof(float));
+  }
+}
 
 /// The counters of the whole batch; only `images` of it are executed where those tell the counts of the others.
 std::vector<KernelCounters> CaseSession::count_images(int images, int batch) {

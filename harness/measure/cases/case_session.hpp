@@ -32,6 +32,7 @@ class CaseSession final : public Session<CaseMessages> {
   to_case::Prepared answer(const to_case::Prepare& wanted);
   Done answer(const to_case::Set& wanted);
   to_case::Called answer(const to_case::Call& wanted);
+  Done answer(const to_case::RunPart& wanted);
   Done answer(const to_case::WarmUp& wanted);
   to_case::Calibrated answer(const to_case::Calibrate& wanted);
   to_case::Counted answer(const to_case::Count& wanted);
@@ -67,6 +68,8 @@ class CaseSession final : public Session<CaseMessages> {
     std::int64_t elements() const { return static_cast<std::int64_t>(buffer.bytes() / element_bytes(tensor.type)); }
   };
   std::vector<HeldTensor> hold(const std::vector<ProblemTensor>& tensors, int items);
+  std::size_t elements_of(std::size_t part) const;
+  void read_part(std::size_t part, std::size_t first, std::size_t count);
   bool calls_are_alike() const;
   void renew(const std::string& of);
   void before_call(const std::string& of, std::int64_t call);
@@ -88,11 +91,13 @@ class CaseSession final : public Session<CaseMessages> {
   std::vector<HeldTensor> inputs_;
   std::vector<HeldTensor> outputs_;
   std::vector<HeldTensor> in_outs_;
-  std::vector<ChangedInput> changed_;          ///< the inputs, then the in-outs
-  std::vector<OutputProbe> probes_;            ///< of the outputs, where the device has fill kernels
-  std::int64_t last_call_ = 0;                 ///< the call whose input they hold
-  std::int64_t probed_calls_ = 0;              ///< since `set`
-  double enqueue_ns_ = 0;                      ///< host time of a call, for the calls enqueued last; 0: not known
+  std::vector<ChangedInput> changed_;       ///< the inputs, then the in-outs
+  std::vector<OutputProbe> probes_;         ///< of the outputs, where the device has fill kernels
+  std::int64_t last_call_ = 0;              ///< the call whose input they hold
+  std::int64_t probed_calls_ = 0;           ///< since `set`
+  double enqueue_ns_ = 0;                   ///< host time of a call, for the calls enqueued last; 0: not known
+  std::vector<VariantPart> variant_parts_;  ///< of the prepared problem
+  std::vector<float> part_on_host_;  ///< the output of the part that was run last, in a layout of the variant's own
   std::unique_ptr<PreparedVariant> prepared_;  // destroyed before the device and the buffers it uses
   struct RecordedCalls {
     std::unique_ptr<Recording> recording;

@@ -1,9 +1,13 @@
 #include "harness/measure/cases/case_verifier.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <utility>
 
+#include "devices/cpu/cpu_facts.hpp"
+#include "harness/measure/cases/time_of.hpp"
 #include "harness/measure/verification/output_probe.hpp"
 
 namespace convladder {
@@ -23,6 +27,8 @@ constexpr int kLargestExponent = 2;  // of the factor of an input: 1, 2 or 4
 
 constexpr int kMostBehind = 16;  // calls of a sample that are looked at behind, as long as that takes no longer than
 constexpr std::chrono::milliseconds kBehind{20};
+constexpr double kShareForParts = 0.125;  // of the memory, for the input and the output of a part
+constexpr double kComparedFlop = 1e9;     // for the items of a linear part that are compared element by element
 
 }  // namespace
 
@@ -97,6 +103,50 @@ CaseVerifier::Verified CaseVerifier::verify() {
   ask(set_request(setting_, probe_));
   ask(to_case::Call());
   return {check(1), call_ns};
+}
+
+std::vector<StepCheck> CaseVerifier::verify_parts(const std::vector<VariantPart>& parts) {
+  set(Pokes::none);
+  const ProblemData& data = workload_.problem(kind_);
+  std::int64_t largest = data.shape.input_elements_per_item();
+  for (const VariantPart& part : parts) largest = std::max(largest, part.size.output_elements_per_item());
+  const double room = kShareForParts * static_cast<double>(available_memory_bytes());
+  const double fitting = room / (2.0 * sizeof(float) * static_cast<double>(largest));
+  const int items = static_cast<int>(std::clamp(fitting, 1.0, static_cast<double>(data.shape.batch)));
+  std::vector<float> input(data.input().begin(), data.input().begin() + items * data.shape.input_elements_per_item());
+  const std::vector<PlacedTensor> constants = data.placed_constants();
+  std::vector<StepCheck> checks;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const VariantPart& part = parts[i];
+    const OutputFill fill{.seed = static_cast<std::uint32_t>(random_.next()), .scale = 1};
+    ask(to_case::RunPart{i, fill});
+    const std::vector<float> output = read_part(part, items);
+    PartComparison comparison(part, constants, secret_number());
+    const double by_element = kComparedFlop / std::max(1.0, part.size.flop());
+    comparison.compare({0, items, input.data(), output.data(), fill, data.shape.batch},
+                       static_cast<int>(std::clamp(by_element, 1.0, static_cast<double>(items))));
+    checks.push_back(comparison.check());
+    if (!checks.back().passed()) {
+      throw CaseFailure(Status::incorrect, fmt::format("{}: {}", part.name, checks.back().failure));
+    }
+    input = output;
+  }
+  return checks;
+}
+
+/// The output of the part that was run last, of the first items.
+std::vector<float> CaseVerifier::read_part(const VariantPart& part, int items) const {
+  std::vector<float> output;
+  const auto all = part.size.output_elements_per_item() * items;
+  const std::int64_t at_once = open_.window_bytes() / static_cast<std::int64_t>(sizeof(float));
+  const ReadTensor read = open_.tensors();
+  output.reserve(static_cast<std::size_t>(all));
+  for (std::int64_t first = 0; first < all; first += at_once) {
+    const std::int64_t count = std::min(at_once, all - first);
+    const auto* const found = static_cast<const float*>(read(time_of::part(part.name), first, count));
+    output.insert(output.end(), found, found + count);
+  }
+  return output;
 }
 
 void CaseVerifier::set_for_timing(std::int64_t calls, bool varied) {

@@ -6,6 +6,7 @@
 
 #include "harness/measure/cases/case_messages.hpp"
 #include "harness/measure/cases/workload.hpp"
+#include "harness/measure/verification/part_comparison.hpp"
 #include "support/seeded_random.hpp"
 
 namespace convladder {
@@ -50,6 +51,11 @@ class CaseVerifier {
   };
   Verified verify();
 
+  /// Runs the parts of the variant one after the other and compares the output of each with float64, on the input that
+  /// it really had. Of very large outputs only those of the first items are compared. Throws CaseFailure for the first
+  /// part that is wrong.
+  std::vector<StepCheck> verify_parts(const std::vector<VariantPart>& parts);
+
   /// Has the input changed and the output filled, both anew.
   void set(Pokes pokes, std::int64_t looked_at = 1, FillPart part = FillPart::all);
   /// As `set`, for this many timed calls, each of which gets as many replaced elements as possible. Where several
@@ -71,6 +77,7 @@ class CaseVerifier {
   std::int64_t left_in_last_image() const;
 
  private:
+  std::vector<float> read_part(const VariantPart& part, int items) const;
   double tolerance() const;
   Check check_behind_call(std::int64_t call);
 

@@ -139,6 +139,8 @@ void Measurement::verify_and_calibrate() {
     outcome_.verification->images_combined = verified.check.combined_images;
     outcome_.verification->images_compared = verified.check.images;
     take_check(&Verification::before, verified.check);
+    const std::vector<VariantPart> parts = planned_->variant.variant->parts(planned_->work.shape);
+    if (!parts.empty()) outcome_.verification->parts = verifier_->verify_parts(parts);
     if (!planned_->untimed.empty()) return leave("right, and not timed: " + planned_->untimed);
     if (options_->profile_calls) verifier_->ask(to_case::Profile{*options_->profile_calls});
     if (!prepared.has_clock) return count();

@@ -5,6 +5,8 @@
 
 #include "datasets/image_set.hpp"
 #include "harness/measure/ladders/opened_ladder.hpp"
+#include "harness/measure/plan/arguments.hpp"
+#include "network/network_problem.hpp"
 #include "network/reference_network.hpp"
 #include "network/weights.hpp"
 #include "support/seeded_random.hpp"
@@ -131,6 +133,14 @@ Workload::Workload(const LayerWork& planned_work, const ImageSet& images, std::u
     fill_layer_input(work, images, seed, writable(real_.given[0]));
     std::ranges::copy(layer_weights(work, seed), writable(real_.constants[0]));
   }
+  if (const NetworkProblem* const network = network_of(work)) {
+    fill_layer_input(work, images, seed, writable(real_.given[0]));
+    const NetworkWeights weights = initial_weights(network->network(), seed);
+    const std::vector<PlacedTensor> placed = network->placed(weights);
+    for (std::size_t i = 0; i < placed.size(); ++i) {
+      std::copy_n(placed[i].as<float>(), placed[i].tensor.elements, writable(real_.constants[i]));
+    }
+  }
   memory_->seal();
   attach();
 }
@@ -164,7 +174,7 @@ WorkloadHeader Workload::header() const {
                         .integers = numbers_of(integers_.shape),
                         .problem = std::nullopt,
                         .definition = std::nullopt};
-  if (!real_.shape.problem->is_default()) header.problem = real_.shape.problem->name();
+  if (!real_.shape.problem->is_default()) header.problem = argument_of(*real_.shape.problem);
   if (const auto* const folder = dynamic_cast<const FolderProblem*>(real_.shape.problem)) {
     header.definition = folder->text();
   }
@@ -177,7 +187,7 @@ Workload::Workload(const WorkloadHeader& header, int descriptor)
       planned_batch_(header.planned_batch) {
   const Problem* const problem = header.definition
                                      ? &open_ladder_text(*header.definition)
-                                     : find_problem(header.problem.value_or(std::string(kDefaultProblem)));
+                                     : problem_named(header.problem.value_or(std::string(kDefaultProblem)));
   if (problem == nullptr) throw std::invalid_argument("this build does not have the problem");
   real_.shape = size_of(*problem, header.real);
   integers_.shape = size_of(*problem, header.integers);

@@ -214,7 +214,8 @@ class NetworkRun {
       const NetworkStep& step = verifier_.steps()[i];
       const auto variant =
           planned_.choice.convolutions.find(static_cast<std::size_t>(step.source - planned_.network->layers.data()));
-      if (step.kind != StepKind::convolution || step.whole != nullptr || variant == planned_.choice.convolutions.end())
+      if (step.kind != StepKind::convolution || step.variant == nullptr ||
+          variant == planned_.choice.convolutions.end())
         continue;
       const ProblemSize shape = step.source->size.with_batch(planned_.batch);
       const std::string why =

@@ -8,6 +8,7 @@
 #include "harness/measure/ladders/opened_ladder.hpp"
 #include "harness/measure/plan/arguments.hpp"
 #include "network/layer_operators.hpp"
+#include "network/network_variant.hpp"
 #include "support/errors.hpp"
 #include "support/nearest_name.hpp"
 #include "support/units.hpp"
@@ -65,13 +66,6 @@ class Convolutions {
   std::vector<ProblemVariant> all_;
 };
 
-/// The fused variant that computes the convolution `index` and the layers after it where no variant was named; nullptr
-/// if none suits it.
-const ProblemVariant* default_fused(const Network& network, std::size_t index, std::string_view family, int batch) {
-  const std::optional<FusedLayers> layers = fused_layers(network, index);
-  return layers ? default_variant(family, layers->size.with_batch(batch)) : nullptr;
-}
-
 /// A fused variant of the family by its name; nullptr if there is none.
 const ProblemVariant* find_fused(std::string_view family, std::string_view name) {
   const ProblemVariant* const found = find_variant(fused_problem(), family, name);
@@ -81,13 +75,12 @@ const ProblemVariant* find_fused(std::string_view family, std::string_view name)
 /// The assignments that give every convolution its default: one for all where their defaults agree.
 std::vector<std::pair<std::string, std::string>> default_choice(const Network& network, std::string_view family,
                                                                 int batch, bool fused) {
+  const NetworkChoice best = best_choice(network, family, batch, fused);
   std::vector<std::pair<std::string, std::string>> choice;
-  for (const std::size_t index : convolution_layers(network)) {
-    const Layer& layer = network.layers[index];
-    const ProblemVariant* const stage = default_variant(family, layer.size.with_batch(batch));
-    if (stage == nullptr) return {};
-    const ProblemVariant* const with_more = fused ? default_fused(network, index, family, batch) : nullptr;
-    choice.emplace_back(layer.name, with_more != nullptr ? with_more->info.name : stage->info.name);
+  for (const auto& [layer, stage] : best.convolutions) {
+    const auto with_more = best.fused.find(layer);
+    choice.emplace_back(network.layers[layer].name,
+                        with_more != best.fused.end() ? with_more->second.info.name : stage.info.name);
   }
   const auto other = [&choice](const auto& one) { return one.second != choice.front().second; };
   if (!choice.empty() && std::ranges::none_of(choice, other)) return {{"", choice.front().second}};
@@ -100,7 +93,7 @@ void check_variant_name(const std::string& name, const Convolutions& convolution
   for (const ProblemVariant& registered : fused_problem().variants()) {
     if (fuses(registered)) known.emplace_back(registered.info.name);
   }
-  for (const RegisteredWholeNetwork& registered : registered_whole_networks()) known.emplace_back(registered.info.name);
+  for (const ProblemVariant& registered : variants_of_kind(kWholeNetworks)) known.emplace_back(registered.info.name);
   require_known("variant", name, known);
 }
 
@@ -130,7 +123,7 @@ std::vector<Choice> unnamed_choices(const NetworkOptions& options, const Convolu
     if (options.all && registered.info.family == family && fuses(registered))
       choices.push_back({{"", std::string(registered.info.name)}});
   }
-  for (const RegisteredWholeNetwork& registered : registered_whole_networks()) {
+  for (const ProblemVariant& registered : variants_of_kind(kWholeNetworks)) {
     if ((options.all || options.default_selection) && registered.info.family == family)
       libraries.push_back({{"", std::string(registered.info.name)}});
   }
@@ -181,12 +174,12 @@ void choose_fused(NetworkCase& planned, std::size_t index, const ProblemVariant&
 /// for one layer.
 bool choose_whole(const Choice& wanted, NetworkChoice& choice) {
   for (const auto& [layer, variant] : wanted) {
-    const RegisteredWholeNetwork* const found = find_whole_network(choice.family, variant);
-    if (found == nullptr) continue;
+    const std::optional<ProblemVariant> found = library_network(choice.family, variant);
+    if (!found) continue;
     if (!layer.empty()) {
       throw UserError(fmt::format("--variant {}={}: it does whole networks, and no layer of one", layer, variant));
     }
-    choice.whole = *found;
+    choice.whole = found;
     return true;
   }
   return false;
@@ -282,6 +275,10 @@ void look_at_stages(const DeviceKind& kind, NetworkCase& planned) {
 std::string unsupported_on(const DeviceKind& kind, const NetworkCase& planned) {
   const std::vector<NetworkStep> steps = network_steps(*planned.network, planned.choice);
   std::string reason = unsupported_reason(steps, planned.batch);
+  if (planned.choice.whole) {
+    const NetworkProblem problem(*planned.network);
+    reason = planned.choice.whole->variant->unsupported_reason(problem.size(planned.batch));
+  }
   if (reason.empty() && kind.has_clock) reason = why_untimed(steps);
   if (reason.empty() && !kind.has_clock) reason = without_own_kernels(steps, planned.batch);
   return reason;
@@ -327,14 +324,6 @@ std::string why_no_room(const NetworkCase& planned) {
   return fmt::format(
       "the images of batch {} need {} of memory, {} are available; the largest batch that fits is about {}",
       planned.batch, memory_text(needed), memory_text(available), std::max<long>(1, long(available / of_image)));
-}
-
-double network_flop(const Network& network) {
-  double flop = 0;
-  for (const Layer& layer : network.layers) {
-    if (has_weights(layer)) flop += layer.size.flop();
-  }
-  return flop;
 }
 
 std::vector<NetworkCase> make_network_plan(const NetworkOptions& options) {

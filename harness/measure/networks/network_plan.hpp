@@ -25,9 +25,6 @@ struct NetworkCase {
   bool runs() const { return skipped.empty() && does_not_compile.empty() && unsupported.empty(); }
 };
 
-/// Floating-point operations of one image's convolutions and fully connected layers, a multiply and an add per weight.
-double network_flop(const Network& network);
-
 /// The most floating-point operations of a pass where the batches are the network's own, without `--batch`. Devices
 /// without a clock get `kCountedBatch` images if that is below their limit, otherwise one.
 inline constexpr double kNetworkWorkLimit = 350e9;

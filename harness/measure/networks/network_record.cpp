@@ -138,9 +138,9 @@ ordered_json variants_json(const std::vector<NetworkCase>& plan) {
     };
     if (std::ranges::any_of(plan, appears)) list.push_back(variant_json(registered.info));
   }
-  for (const RegisteredWholeNetwork& registered : registered_whole_networks()) {
+  for (const ProblemVariant& registered : variants_of_kind(kWholeNetworks)) {
     const auto appears = [&registered](const NetworkCase& planned) {
-      return planned.choice.whole && planned.choice.whole->network == registered.network;
+      return planned.choice.whole && planned.choice.whole->variant == registered.variant;
     };
     if (std::ranges::any_of(plan, appears)) list.push_back(variant_json(registered.info));
   }

@@ -17,6 +17,7 @@
 #include "harness/measure/profile/profile_json.hpp"
 #include "harness/measure/verification/changed_input.hpp"
 #include "network/layer_operators.hpp"
+#include "network/network_variant.hpp"
 #include "variants/convolution/fused/problem.hpp"
 #include "variants/convolution/problem.hpp"
 
@@ -87,7 +88,7 @@ NetworkChoice choice_of(const to_network::Choice& names) {
     const auto problem = std::ranges::find(problems, type, [](const Problem* one) { return layer_type_of(*one); });
     choice.operators[type] = *find_variant(**problem, choice.family, name);
   }
-  if (names.whole) choice.whole = *find_whole_network(choice.family, *names.whole);
+  if (names.whole) choice.whole = library_network(choice.family, *names.whole);
   return choice;
 }
 
@@ -101,8 +102,13 @@ NetworkSession::NetworkSession(const NetworkCase& planned, const NetworkWorkload
       batch_(planned.batch),
       weights_(parse_weights(workload.network(), workload.weights_file(), "weights")),
       steps_(network_steps(workload.network(), planned.choice)),
+      problem_(workload.network()),
+      variant_(network_variant(planned.choice)),
+      network_{problem_, *variant_, problem_.placed(weights_)},
       overlap_(wish.overlap) {
-  int fitting = chunk_images(workload.network(), batch_, device().free_bytes());
+  // With overlap there are two chunks at once.
+  const std::size_t free_bytes = device().free_bytes() / (overlap_ ? 2 : 1);
+  int fitting = chunk_images(workload.network(), batch_, free_bytes);
   if (planned.device == "cpu") fitting = std::min(fitting, chunk_for_caches(steps_, batch_));
   const int quarter = (batch_ - 1) / kOverlappedChunks + 1;
   chunk_ = std::min(batch_, wish.chunk.value_or(overlap_ ? std::min(fitting, quarter) : fitting));
@@ -133,12 +139,13 @@ NetworkSession::Answer NetworkSession::answer(const to_network::Set& wanted) {
 /// its buffers then. Memory of the host comes anew from the system, zeroed; a device hands out freed memory again.
 void NetworkSession::forget_activations() {
   if (device().is_host_memory()) return;
-  std::size_t largest = workload_.network().input.elements();
-  for (const Layer& layer : workload_.network().layers) largest = std::max(largest, layer.output.elements());
-  const std::size_t elements = largest * static_cast<std::size_t>(chunk_);
-  std::vector<DeviceBuffer> buffers(2);
-  for (DeviceBuffer& buffer : buffers) {
-    buffer = device().allocate(elements * sizeof(float), "activations");
+  const Network& network = workload_.network();
+  const auto largest = static_cast<std::size_t>(problem_.intermediate_elements(problem_.size(1)) / 2);
+  std::vector<DeviceBuffer> buffers;
+  for (const std::size_t of_image :
+       {network.input.elements(), network.layers.back().output.elements(), largest, largest}) {
+    const std::size_t elements = of_image * static_cast<std::size_t>(chunk_);
+    const DeviceBuffer& buffer = buffers.emplace_back(device().allocate(elements * sizeof(float), "activations"));
     fill_output(device(), buffer.address(), ElementType::f32, static_cast<std::int64_t>(elements),
                 {kDecoyActivations, 1});
   }
@@ -152,7 +159,7 @@ Done NetworkSession::answer(const to_network::Record& wanted) {
   StepRecorder recorder(device(), steps_, window_, {wanted.first, wanted.count}, wanted.seed);
   const PassOptions options{.chunk = chunk_, .time_steps = false, .observer = &recorder};
   device().set_counting(false);  // counters are those of a pass
-  run_pass(device(), workload_.network(), steps_, weights_, images_.data(), batch_, options);
+  run_pass(device(), network_, images_.data(), batch_, options);
   device().set_counting(true);
   return {};
 }
@@ -161,13 +168,13 @@ to_network::Repeated NetworkSession::answer(const to_network::Repeat& wanted) {
   const PassOptions options{.chunk = chunk_, .time_steps = true};
   double total_ns = 0;
   for (int left = wanted.passes; left > 0; --left) {
-    total_ns += run_pass(device(), workload_.network(), steps_, weights_, images_.data(), batch_, options).total_ns;
+    total_ns += run_pass(device(), network_, images_.data(), batch_, options).total_ns;
   }
   return {total_ns};
 }
 
 Done NetworkSession::answer(const to_network::Load& /*wanted*/) {
-  loaded_.emplace(device(), workload_.network(), steps_, weights_, batch_, chunk_);
+  loaded_.emplace(device(), network_, batch_, chunk_);
   return {};
 }
 
@@ -200,9 +207,7 @@ to_network::PassTimes NetworkSession::answer(const to_network::Pass& wanted) {
   // Waiting for each step is part of timing it. Where the host could go on meanwhile, its own phases come from a pass
   // that does not wait.
   PassOptions options{.chunk = chunk_, .time_steps = true};
-  const auto run = [&] {
-    return run_pass(device(), workload_.network(), steps_, weights_, images_.data(), batch_, options);
-  };
+  const auto run = [&] { return run_pass(device(), network_, images_.data(), batch_, options); };
   const bool apart = device().is_asynchronous() || (overlap_ && device().has_clock());
   std::vector<Activity> steps;
   if (apart) {

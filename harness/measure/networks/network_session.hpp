@@ -50,6 +50,9 @@ class NetworkSession final : public Session<NetworkMessages> {
   int batch_;
   NetworkWeights weights_;
   std::vector<NetworkStep> steps_;
+  NetworkProblem problem_;
+  std::shared_ptr<const Variant> variant_;
+  RunnableNetwork network_;
   int chunk_ = 1;
   bool overlap_;
   std::vector<float> images_;  ///< for the next passes

@@ -14,8 +14,6 @@ namespace {
 constexpr int kFewestImages = 4;
 constexpr int kFewestCountedImages = 2;  // where a pass takes minutes
 constexpr double kComparedFlop = 1e9;  // for the images of a case that are compared element by element in linear layers
-// The number of roundings by which two right scores may differ: both err, and an operator by more than a convolution.
-constexpr double kScoreRoundings = 4;
 
 double rounding_factor(const NetworkChoice& choice) {
   double tolerance = kFloat32Tolerance;
@@ -23,11 +21,6 @@ double rounding_factor(const NetworkChoice& choice) {
     tolerance = std::max(tolerance, registered.variant->tolerance());
   }
   return tolerance / kFloat32Tolerance;
-}
-
-const LayerWeights& weights_of(const NetworkStep& step, const NetworkWeights& weights) {
-  static const LayerWeights none;
-  return has_weights(*step.source) ? weights.layers.at(step.source->name) : none;
 }
 
 }  // namespace
@@ -44,14 +37,15 @@ NetworkVerifier::NetworkVerifier(const NetworkCase& planned, const NetworkWorklo
       open_(open),
       random_(seed, std::hash<std::string>{}(planned.id)),
       steps_(network_steps(workload.network(), planned.choice)),
+      problem_(workload.network()),
+      parts_(network_parts(problem_, steps_)),
+      constants_(problem_.placed(*truth.weights)),
       pool_(std::min(images_in_turn(planned), workload.count())),
       classes_(workload.network().layers.back().output.elements()),
       rounding_factor_(rounding_factor(planned.choice)),
       scores_(classes_ * static_cast<std::size_t>(pool_)) {
-  comparisons_.reserve(steps_.size());
-  for (const NetworkStep& step : steps_) {
-    comparisons_.emplace_back(step, weights_of(step, *truth.weights), secret_number());
-  }
+  comparisons_.reserve(parts_.size());
+  for (const VariantPart& part : parts_) comparisons_.emplace_back(part, constants_, secret_number());
 }
 
 void NetworkVerifier::set_images(int rotation) {
@@ -93,7 +87,7 @@ void NetworkVerifier::verify_block(const PassImages& block) {
   const double share = static_cast<double>(block.count) / pool_;
   const auto by_element = static_cast<int>(std::clamp(share * kComparedFlop / flop, 1.0, double{1 << 20}));
   const auto* const record = reinterpret_cast<const float*>(open_.window->data());
-  StepImages images{block.first, block.count, entered_.data(), nullptr, {}, chunk_};
+  PartImages images{block.first, block.count, entered_.data(), nullptr, {}, chunk_};
   for (std::size_t step = 0; step < steps_.size(); ++step) {
     images.output = record + record_offset(steps_, step, block.count);
     images.fill = step_fill(seed, step);
@@ -195,7 +189,7 @@ void NetworkVerifier::compare_with_verified(int place, int image, const float* s
 
 std::vector<StepCheck> NetworkVerifier::checks() const {
   std::vector<StepCheck> checks;
-  for (const StepComparison& comparison : comparisons_) checks.push_back(comparison.check());
+  for (const PartComparison& comparison : comparisons_) checks.push_back(comparison.check());
   return checks;
 }
 

@@ -10,8 +10,9 @@
 #include "harness/measure/networks/network_messages.hpp"
 #include "harness/measure/networks/network_plan.hpp"
 #include "harness/measure/networks/network_workload.hpp"
-#include "harness/measure/networks/step_comparison.hpp"
 #include "harness/measure/networks/step_recorder.hpp"
+#include "harness/measure/verification/part_comparison.hpp"
+#include "network/network_variant.hpp"
 #include "network/reference_network.hpp"
 #include "support/seeded_random.hpp"
 
@@ -77,7 +78,10 @@ class NetworkVerifier {
   const OpenNetwork& open_;
   SeededRandom random_;
   std::vector<NetworkStep> steps_;
-  std::vector<StepComparison> comparisons_;
+  NetworkProblem problem_;
+  std::vector<VariantPart> parts_;
+  std::vector<PlacedTensor> constants_;
+  std::vector<PartComparison> comparisons_;
   int pool_;  ///< images_in_turn
   std::size_t classes_;
   double rounding_factor_;  ///< times the reference's rounding, which is computed for float32

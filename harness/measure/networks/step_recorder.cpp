@@ -22,30 +22,45 @@ OutputFill step_fill(std::uint32_t seed, std::size_t step) {
   return {.seed = seed + 0x9e3779b9U * static_cast<std::uint32_t>(step), .scale = 1};
 }
 
-void StepRecorder::before(const NetworkStep& step, int images, const float* /*input*/, float* output) {
-  device_.wait();
-  if (step.in_place()) return;
-  fill_output(device_, output, ElementType::f32, static_cast<std::int64_t>(step.output.elements()) * images,
-              step_fill(seed_, index_of(step)));
+std::size_t StepRecorder::elements(std::size_t part, int images) const {
+  return steps_[part].output.elements() * static_cast<std::size_t>(images);
 }
 
-void StepRecorder::after(const NetworkStep& step, int images, float* output) {
-  const std::size_t elements = step.output.elements();
+void StepRecorder::before(std::size_t part, int images, PreparedVariant& network) {
+  device_.wait();
+  if (steps_[part].in_place()) return;
+  const auto fill = [&](float* output) {
+    fill_output(device_, output, ElementType::f32, static_cast<std::int64_t>(elements(part, images)),
+                step_fill(seed_, part));
+  };
+  if (float* const output = network.part_output(part)) return fill(output);
+  on_host_.resize(elements(part, images));
+  fill(on_host_.data());
+  network.write_part(part, on_host_.data());
+}
+
+void StepRecorder::after(std::size_t part, int images, PreparedVariant& network) {
   const int begin = std::max(chunk_first_, wanted_.first);
   const int end = std::min(chunk_first_ + images, wanted_.first + wanted_.count);
   if (begin < end) {
-    keep(output + static_cast<std::size_t>(begin - chunk_first_) * elements,
-         static_cast<std::size_t>(end - begin) * elements,
-         record_offset(steps_, index_of(step), wanted_.count) +
-             static_cast<std::size_t>(begin - wanted_.first) * elements);
+    const float* output = network.part_output(part);
+    const bool is_own_layout = output == nullptr;
+    if (is_own_layout) {
+      on_host_.resize(elements(part, images));
+      network.read_part(part, on_host_.data());
+      output = on_host_.data();
+    }
+    keep(output + elements(part, begin - chunk_first_), is_own_layout || device_.is_host_memory(),
+         elements(part, end - begin),
+         record_offset(steps_, part, wanted_.count) + elements(part, begin - wanted_.first));
   }
-  if (&step == &steps_.back()) chunk_first_ += images;
+  if (part + 1 == steps_.size()) chunk_first_ += images;
 }
 
 /// Keeps values in the record. They are written, not mapped: data that is only handed out is no memory of this process,
 /// whose peak is in the record.
-void StepRecorder::keep(const float* values, std::size_t count, std::size_t at) {
-  if (!device_.is_host_memory()) {
+void StepRecorder::keep(const float* values, bool is_on_host, std::size_t count, std::size_t at) {
+  if (!is_on_host) {
     on_host_.resize(count);
     device_.copy_to_host(on_host_.data(), values, count * sizeof(float));
     values = on_host_.data();

@@ -9,6 +9,7 @@
 #include "harness/measure/isolation/shared_memory.hpp"
 #include "harness/measure/verification/output_fill.hpp"
 #include "network/network_runner.hpp"
+#include "network/network_steps.hpp"
 
 namespace convladder {
 
@@ -27,27 +28,27 @@ OutputFill step_fill(std::uint32_t seed, std::size_t step);
 
 /// Observes a pass: fills every step's output before the step, counted from each chunk's first element, and keeps the
 /// contents of some images' outputs after it.
-class StepRecorder final : public StepObserver {
+class StepRecorder final : public PartObserver {
  public:
   /// `steps` are those of the pass. The record goes to the beginning of `memory`.
   StepRecorder(Device& device, const std::vector<NetworkStep>& steps, const SharedMemory& memory,
                const PassImages& wanted, std::uint32_t seed)
       : device_(device), steps_(steps), memory_(memory), wanted_(wanted), seed_(seed) {}
 
-  void before(const NetworkStep& step, int images, const float* input, float* output) override;
-  void after(const NetworkStep& step, int images, float* output) override;
+  void before(std::size_t part, int images, PreparedVariant& network) override;
+  void after(std::size_t part, int images, PreparedVariant& network) override;
 
  private:
-  std::size_t index_of(const NetworkStep& step) const { return static_cast<std::size_t>(&step - steps_.data()); }
-  void keep(const float* values, std::size_t count, std::size_t at);
+  std::size_t elements(std::size_t part, int images) const;
+  void keep(const float* values, bool is_on_host, std::size_t count, std::size_t at);
 
   Device& device_;
   const std::vector<NetworkStep>& steps_;
   const SharedMemory& memory_;
   PassImages wanted_;
   std::uint32_t seed_;
-  int chunk_first_ = 0;  ///< place of the chunk's first image
-  std::vector<float> on_host_;
+  int chunk_first_ = 0;         ///< place of the chunk's first image
+  std::vector<float> on_host_;  ///< values on their way, and outputs in a layout of a library's own
 };
 
 }  // namespace convladder

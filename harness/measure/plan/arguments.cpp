@@ -15,6 +15,7 @@
 #include "harness/measure/ladders/outside_stage.hpp"
 #include "ladders/ladder_folder.hpp"
 #include "ladders/stage_cache.hpp"
+#include "network/network_problem.hpp"
 #include "support/errors.hpp"
 #include "support/nearest_name.hpp"
 #include "support/printable.hpp"
@@ -37,8 +38,11 @@ const Network& loaded_network(const std::string& path) {
   auto& network = loaded[path];
   if (network != nullptr) return *network;
   network = std::make_unique<const Network>(load_network_file(path));
-  if (std::ranges::find(built_in_networks(), network->name, &Network::name) != built_in_networks().end()) {
-    throw UserError(fmt::format("{}: the name '{}' is already used by a built-in network", path, network->name));
+  const bool is_built_in =
+      std::ranges::find(built_in_networks(), network->name, &Network::name) != built_in_networks().end();
+  if (is_built_in || find_problem(network->name) != nullptr) {
+    throw UserError(fmt::format("{}: the name '{}' is already used by a {}", path, network->name,
+                                is_built_in ? "built-in network" : "problem"));
   }
   return *network;
 }
@@ -88,6 +92,21 @@ const Network& find_network(const std::string& name_or_path) {
   return find_known("network", name_or_path, built_in_networks(), &Network::name);
 }
 
+const Problem* problem_named(const std::string& word) {
+  if (const Problem* const found = find_problem(word)) return found;
+  const bool is_built_in = std::ranges::find(built_in_networks(), word, &Network::name) != built_in_networks().end();
+  std::error_code error;
+  if (!is_built_in && !(is_path(word) && fs::is_regular_file(word, error))) return nullptr;
+  const Network& network = find_network(word);
+  if (const Problem* const found = find_problem(network.name)) return found;
+  return &open_problem(std::make_unique<NetworkProblem>(network, word));
+}
+
+std::string argument_of(const Problem& problem) {
+  const auto* const network = dynamic_cast<const NetworkProblem*>(&problem);
+  return network != nullptr ? network->argument() : std::string(problem.name());
+}
+
 std::vector<const Network*> selected_networks(const std::vector<std::string>& names,
                                               const std::vector<std::string>& layers) {
   std::vector<const Network*> networks;
@@ -135,8 +154,9 @@ void choose_ladder(RunOptions& options, const std::string& word) {
     options.problem = ladder->name;
     return;
   }
-  if (const Problem* const found = find_problem(word)) {
-    options.problem = found->name();
+  if (const Problem* const found = problem_named(word)) {
+    const bool is_file = argument_of(*found) != found->name();
+    options.problem = is_file ? fs::absolute(path).lexically_normal().string() : std::string(found->name());
     return;
   }
   std::error_code error;
@@ -147,6 +167,7 @@ void choose_ladder(RunOptions& options, const std::string& word) {
   std::vector<std::string> names;
   for (const LibraryLadder& one : ladder_library()) names.push_back(one.name);
   for (const Problem* const one : registered_problems()) names.emplace_back(one->name());
+  for (const Network& one : built_in_networks()) names.push_back(one.name);
   throw UserError(fmt::format("{}: no folder with a problem.json; {}", printable(word),
                               unknown_name_message("problem", word, names)));
 }

@@ -33,6 +33,13 @@ std::vector<DeviceKind> chosen_devices(const std::vector<std::string>& names, De
 /// Throws UserError with the known names, nearest first, or with the error in the file.
 const Network& find_network(const std::string& name_or_path);
 
+/// The problem of that name: of this build, opened before, or a network as a problem, which a file may describe as
+/// well. nullptr if there is none. Throws UserError for an error in such a file.
+const Problem* problem_named(const std::string& word);
+
+/// The text by which another process finds the problem with `problem_named`.
+std::string argument_of(const Problem& problem);
+
 /// The networks of these names. Without names, the built-in networks that are marked for it (`default_run`), and all of
 /// which a layer is named in full ("lenet86.conv1").
 std::vector<const Network*> selected_networks(const std::vector<std::string>& names,
@@ -42,10 +49,11 @@ std::vector<const Network*> selected_networks(const std::vector<std::string>& na
 ProblemSize parse_shape(const std::string& text);
 
 /// The argument's description in every command's help.
-inline constexpr const char* kLadderHelp = "a folder of yours with a problem.json, or the name of a problem";
+inline constexpr const char* kLadderHelp =
+    "a folder of yours with a problem.json, or the name of a problem or of a network";
 
-/// Sets the options for `convladder run LADDER`, where LADDER is a folder with a problem.json, or the name of a problem
-/// that is built in. Throws UserError for anything else.
+/// Sets the options for `convladder run LADDER`, where LADDER is a folder with a problem.json, or as `problem_named`
+/// has it. Throws UserError for anything else.
 void choose_ladder(RunOptions& options, const std::string& word);
 
 /// The path of the folder that the options name. A ladder that comes with the program is written to a place where its

@@ -7,6 +7,7 @@
 #include "harness/measure/ladders/opened_ladder.hpp"
 #include "harness/measure/plan/arguments.hpp"
 #include "network/layer_operators.hpp"
+#include "network/network_problem.hpp"
 #include "simulator/stand_in/libraries.hpp"
 #include "simulator/stand_in/report/libraries_without_ptx.hpp"
 #include "support/errors.hpp"
@@ -198,7 +199,11 @@ CaseGroup make_group(const RunOptions& options, const std::vector<ProblemVariant
 
 const Problem& problem_of(const RunOptions& options) {
   if (!options.ladder.empty()) return ladder_of(options);
-  return *find_known("problem", options.problem, registered_problems(), &Problem::name);
+  if (const Problem* const found = problem_named(options.problem)) return *found;
+  std::vector<std::string> names;
+  for (const Problem* const one : registered_problems()) names.emplace_back(one->name());
+  for (const Network& one : built_in_networks()) names.push_back(one.name);
+  throw UserError(unknown_name_message("problem", options.problem, names));
 }
 
 namespace {
@@ -230,7 +235,12 @@ bool takes_convolution_data(const LayerWork& work) {
   return problem == &convolution_problem() || (work.source != nullptr && problem == &fused_problem());
 }
 
+const NetworkProblem* network_of(const LayerWork& work) {
+  return dynamic_cast<const NetworkProblem*>(work.shape.problem);
+}
+
 std::string input_kind(const LayerWork& work) {
+  if (network_of(work) != nullptr) return "images";
   if (!takes_convolution_data(work)) return "random";
   if (work.source == nullptr) return work.shape.at("in_channels") == 1 ? "images" : "random";
   return work.layer_index == 0 ? "images" : "upstream activations";

@@ -13,6 +13,8 @@
 
 namespace convladder {
 
+class NetworkProblem;
+
 /// The work of a case: a size of a problem, or a layer of a network, and where its input comes from.
 struct LayerWork {
   std::string network;  ///< "lenet72", "shape" for a shape given on the command line, or another problem's name
@@ -34,6 +36,9 @@ std::vector<ProblemVariant> planned_variants(const RunOptions& options);
 /// Whether the work takes the input and the weights of a convolution: one alone, or in the network layers that a fused
 /// variant takes together.
 bool takes_convolution_data(const LayerWork& work);
+
+/// The network that the work is as a whole; nullptr for a size of any other problem.
+const NetworkProblem* network_of(const LayerWork& work);
 
 /// "images" of a data set as they are, "upstream activations" or "random".
 std::string input_kind(const LayerWork& work);

@@ -173,15 +173,20 @@ ordered_json case_json(const PlannedCase& planned, const CaseOutcome& outcome) {
 
 ordered_json verification_json(const std::optional<Verification>& verification) {
   if (!verification) return nullptr;
-  return {{"reference", verification->reference},
-          {"tolerance", verification->tolerance},
-          {"images_compared", verification->images_compared},
-          {"images_combined", verification->images_combined},
-          {"elements_compared", verification->elements_compared},
-          {"before", check_json(verification->before)},
-          {"integers", check_json(verification->integers)},
-          {"timed_calls_compared", verification->timed_calls_compared},
-          {"after", check_json(verification->after)}};
+  ordered_json json = {{"reference", verification->reference},
+                       {"tolerance", verification->tolerance},
+                       {"images_compared", verification->images_compared},
+                       {"images_combined", verification->images_combined},
+                       {"elements_compared", verification->elements_compared},
+                       {"before", check_json(verification->before)},
+                       {"integers", check_json(verification->integers)},
+                       {"timed_calls_compared", verification->timed_calls_compared},
+                       {"after", check_json(verification->after)}};
+  for (const StepCheck& part : verification->parts) {
+    json["parts"].push_back({{"name", part.step}});
+    json["parts"].back().update(step_check_json(part));
+  }
+  return json;
 }
 
 ordered_json step_check_json(const StepCheck& check) {
@@ -391,7 +396,8 @@ namespace {
 /// built-in one.
 std::optional<ProblemSize> recorded_size(const JsonPlace& one_case) {
   const bool convolves = !one_case.has("problem");
-  const Problem* const problem = find_problem(convolves ? std::string(kDefaultProblem) : one_case.at("problem").text());
+  const Problem* const problem =
+      problem_named(convolves ? std::string(kDefaultProblem) : one_case.at("problem").text());
   if (problem == nullptr) return std::nullopt;
   ProblemSize size{problem, one_case.at("batch").count(), {}};
   const JsonPlace shape = one_case.at("shape");

@@ -9,7 +9,7 @@
 #include "harness/measure/records/case_json.hpp"
 #include "network/layer_operators.hpp"
 #include "network/network.hpp"
-#include "network/whole_network.hpp"
+#include "network/network_problem.hpp"
 #include "simulator/counters/metrics.hpp"
 #include "support/json_text.hpp"
 #include "variants/convolution/fused/problem.hpp"
@@ -133,7 +133,7 @@ bool is_default(const ProblemVariant& one) {
 std::string variants_json_text() {
   return json_text({{"variants", variants_json(convolution_problem().variants())},
                     {"fused_variants", variants_json(fused_variants())},
-                    {"whole_networks", variants_json(registered_whole_networks())},
+                    {"whole_networks", variants_json(variants_of_kind(kWholeNetworks))},
                     {"operators", operators_json()},
                     {"problems", problems_json()},
                     {"layers", layers_json()},

@@ -38,7 +38,8 @@ std::vector<Follower> followers_of(const FusedShape& shape) {
 class PreparedSeparate final : public PreparedVariant {
  public:
   PreparedSeparate(Device& device, const ProblemVariant& stage, const FusedShape& shape, const ProblemTensors& tensors)
-      : sums_(device.allocate(static_cast<std::size_t>(shape.convolution.output_elements()) * sizeof(float), "sums")) {
+      : output_(tensors.output()),
+        sums_(device.allocate(static_cast<std::size_t>(shape.convolution.output_elements()) * sizeof(float), "sums")) {
     convolution_ =
         stage.variant->prepare(device, shape.convolution,
                                conv_tensors(shape.convolution, tensors.input(), tensors.constant(), sums_.floats()));
@@ -65,9 +66,11 @@ class PreparedSeparate final : public PreparedVariant {
   void run() override {
     for (std::size_t part = 0; part < names_.size(); ++part) run_part(part);
   }
+  float* part_output(std::size_t part) override { return part + 1 == names_.size() ? output_ : sums_.floats(); }
   std::string choice() const override { return convolution_->choice(); }
 
  private:
+  float* output_;
   DeviceBuffer sums_;
   std::vector<std::string> names_{"convolution"};
   std::unique_ptr<PreparedVariant> convolution_;
@@ -105,6 +108,16 @@ class SeparateOperators final : public Variant {
       plan.insert(plan.end(), more.begin(), more.end());
     }
     return plan;
+  }
+  std::vector<VariantPart> parts(const ProblemSize& size) const override {
+    const FusedShape shape = fused_shape(size.with_batch(1));
+    std::vector<VariantPart> parts{{"convolution", shape.convolution, {0}, tolerance()}};
+    for (const Follower& one : followers_of(shape)) {
+      const ProblemVariant& chosen = *default_variant(family_, one.size);
+      parts.push_back({one.name, one.size, {}, chosen.variant->tolerance()});
+      if (one.has_bias) parts.back().constants = {1};
+    }
+    return parts;
   }
   double tolerance() const override { return variant().tolerance(); }
   double saved_operations(const ProblemSize& size) const override {

@@ -35,6 +35,7 @@ constexpr std::string_view kRequests[] = {
     R"({"do":"set","change":{"rotation":3,"factor":-2.0,"pokes":18446744073709551615,"everywhere":true,"looked_at":[1,2],"poke_size":0.5,"whole":false},"fills":[{"seed":7,"scale":1.5,"opposite":false,"sparse":true,"nothing":true}],"probe":9})",
     R"({"do":"set","change":{"rotation":0,"factor":1.0,"pokes":1,"everywhere":false,"looked_at":[0,0],"poke_size":1.0,"whole":true,"shift":5,"one_is_unseen":true},"fills":[],"probe":0})",
     R"({"do":"call"})",
+    R"({"do":"run part","part":2,"fill":{"seed":7,"scale":1.0,"opposite":false,"sparse":false,"nothing":false}})",
     R"({"do":"warm up","of":"layer","least_ns":20000000.0})",
     R"({"do":"calibrate","of":"op","cold":true,"replayed":false,"varied":true,"sample_ns":5000000.0})",
     R"({"do":"count"})",

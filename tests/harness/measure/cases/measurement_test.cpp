@@ -93,6 +93,7 @@ class ScriptedCase final : public CaseClient {
     call_ = 1;
     return {script_.call_ns};
   }
+  Done answer(const to_case::RunPart& /*wanted*/, int /*nth*/) { return {}; }
   Done answer(const to_case::WarmUp& /*wanted*/, int /*nth*/) { return {}; }
   to_case::StateOfDevice answer(const to_case::State& /*wanted*/, int nth) {
     to_case::StateOfDevice state = script_.state(nth);

@@ -6,6 +6,7 @@
 #include "devices/cpu/tile_unit.hpp"
 #include "expect_error.hpp"
 #include "network/layer_operators.hpp"
+#include "network/network_problem.hpp"
 #include "support/errors.hpp"
 #include "variants/convolution/fused/problem.hpp"
 #include "variants/convolution/problem.hpp"
@@ -76,8 +77,8 @@ TEST(NetworkPlan, FusesByDefaultWhatSuits) {
 }
 
 TEST(NetworkPlan, ALibraryDoesAWholeNetworkOrNone) {
-  if (registered_whole_networks().empty()) GTEST_SKIP() << "this build has no library that does whole networks";
-  const std::string name(registered_whole_networks().front().info.name);
+  if (variants_of_kind(kWholeNetworks).empty()) GTEST_SKIP() << "this build has no library that does whole networks";
+  const std::string name(variants_of_kind(kWholeNetworks).front().info.name);
   NetworkOptions options = options_for("lenet72");
   options.variants = {name};
   const std::vector<NetworkCase> plan = make_network_plan(options);

@@ -9,8 +9,9 @@
 #include <vector>
 
 #include "harness/measure/networks/network_case.hpp"
-#include "harness/measure/networks/step_comparison.hpp"
+#include "harness/measure/verification/part_comparison.hpp"
 #include "harness/measure/verification/tanh_comparison.hpp"
+#include "network/network_variant.hpp"
 #include "network/weights.hpp"
 #include "support/seeded_random.hpp"
 #include "variants/convolution/reference.hpp"
@@ -19,12 +20,12 @@ namespace convladder {
 namespace {
 
 /// A linear step of lenet28, and outputs of images that are right.
-class StepComparisonTest : public testing::TestWithParam<std::string> {
+class PartComparisonTest : public testing::TestWithParam<std::string> {
  protected:
   static constexpr int kImages = 40;
   static constexpr int kChunk = 12;
 
-  StepComparisonTest() {
+  PartComparisonTest() {
     NetworkOptions options;
     options.networks = {"lenet28"};
     options.devices = {"cpu"};
@@ -55,7 +56,12 @@ class StepComparisonTest : public testing::TestWithParam<std::string> {
   }
 
   StepCheck compare(int by_element) {
-    StepComparison comparison(*step_, weights_, 11);
+    const NetworkProblem problem(*planned_.network);
+    const std::vector<VariantPart> parts = network_parts(problem, {*step_});
+    NetworkWeights weights = initial_weights(*planned_.network, 1);
+    weights.layers.at(GetParam()) = weights_;
+    const std::vector<PlacedTensor> constants = problem.placed(weights);
+    PartComparison comparison(parts.front(), constants, 11);
     comparison.compare({0, kImages, input_.data(), output_.data(), fill_, kChunk}, by_element);
     return comparison.check();
   }
@@ -69,7 +75,7 @@ class StepComparisonTest : public testing::TestWithParam<std::string> {
   OutputFill fill_{.seed = 3, .scale = 1};
 };
 
-TEST_P(StepComparisonTest, EveryImageIsComparedOneWayOrTheOther) {
+TEST_P(PartComparisonTest, EveryImageIsComparedOneWayOrTheOther) {
   for (const int by_element : {1, 16, kImages, 1000}) {
     const StepCheck check = compare(by_element);
     EXPECT_EQ(check.failure, "");
@@ -80,7 +86,7 @@ TEST_P(StepComparisonTest, EveryImageIsComparedOneWayOrTheOther) {
   }
 }
 
-TEST_P(StepComparisonTest, OneWrongElementOfOneImageIsFoundAndNamed) {
+TEST_P(PartComparisonTest, OneWrongElementOfOneImageIsFoundAndNamed) {
   const std::size_t elements = step_->output.elements();
   for (const std::size_t image : {0U, 23U, 39U}) {
     float& element = output_[image * elements + 9];
@@ -96,7 +102,7 @@ TEST_P(StepComparisonTest, OneWrongElementOfOneImageIsFoundAndNamed) {
   }
 }
 
-TEST_P(StepComparisonTest, WhatIsOnlyTheFillWasNeverWritten) {
+TEST_P(PartComparisonTest, WhatIsOnlyTheFillWasNeverWritten) {
   const std::size_t elements = step_->output.elements();
   constexpr std::size_t kImage = 29;  // place 5 of its chunk
   for (std::size_t i = 0; i < elements; ++i) {
@@ -130,7 +136,7 @@ TEST(TanhComparison, AgreesWithTheLibrary) {
   EXPECT_TRUE(std::isnan(max_tanh_error(zero_and_nan + 1, found + 1, 1)));
 }
 
-INSTANTIATE_TEST_SUITE_P(LinearSteps, StepComparisonTest, testing::Values("conv1", "fc1"),
+INSTANTIATE_TEST_SUITE_P(LinearSteps, PartComparisonTest, testing::Values("conv1", "fc1"),
                          [](const auto& info) { return info.param; });
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "harness/measure/networks/step_comparison.hpp"
+#include "harness/measure/verification/part_comparison.hpp"
 
 #include <omp.h>
 
@@ -9,35 +9,10 @@
 #include "devices/cpu/all_cores.hpp"
 #include "harness/measure/verification/combined_images.hpp"
 #include "harness/measure/verification/tanh_comparison.hpp"
-#include "variants/accuracy.hpp"
 #include "variants/convolution/problem.hpp"
 
 namespace convladder {
 namespace {
-
-bool is_connected_layer(const NetworkStep& step) {
-  return step.kind == StepKind::layer_operator && step.is_fully_connected();
-}
-
-/// A fully connected layer as a convolution of images of one pixel, with an input of 1 for the bias if `with_bias`.
-ProblemSize as_convolution(const NetworkStep& step, bool with_bias) {
-  const int inputs = static_cast<int>(step.input().elements()) + (with_bias ? 1 : 0);
-  return {&convolution_problem(), 1, {inputs, 1, 1, step.output.channels, 1, 1, 0, 1}};
-}
-
-/// The layer's weights, [out][in] with a column more for the bias.
-std::vector<float> weights_with_bias(const LayerWeights& weights) {
-  const std::size_t outputs = weights.bias.size();
-  const std::size_t inputs = weights.weights.size() / outputs;
-  std::vector<float> result;
-  result.reserve(weights.weights.size() + outputs);
-  for (std::size_t o = 0; o < outputs; ++o) {
-    const float* const row = weights.weights.data() + o * inputs;
-    result.insert(result.end(), row, row + inputs);
-    result.push_back(weights.bias[o]);
-  }
-  return result;
-}
 
 /// Calls `work` for every index below `count`: if there are enough of them, each on a core of its own, otherwise one
 /// after the other, each on all cores.
@@ -54,24 +29,40 @@ void side_by_side(std::size_t count, const std::function<void(std::size_t)>& wor
   omp_set_num_threads(cores);
 }
 
-/// A step's tolerance for the number of products in its sums.
-double granted(const NetworkStep& step) {
-  const ProblemSize size = is_connected_layer(step) ? as_convolution(step, false) : step.size;
-  return size.problem->granted_tolerance(step.tolerance(), size);
-}
-
 }  // namespace
 
-StepComparison::StepComparison(const NetworkStep& step, const LayerWeights& weights, std::uint64_t secret)
-    : step_(step),
-      weights_(weights),
-      tolerance_(granted(step)),
+PartComparison::PartComparison(const VariantPart& part, const std::vector<PlacedTensor>& constants,
+                               std::uint64_t secret)
+    : part_(part),
+      is_connected_layer_(part.size.problem->name() == "fully-connected"),
       random_(secret, 0),
-      check_{.step = step.name, .failure = {}} {}
+      check_{.step = part.name, .failure = {}} {
+  for (const std::size_t place : part.constants) constants_.push_back(constants.at(place));
+  // The tolerance is for the number of products in the sums.
+  const ProblemSize sums = is_connected_layer_ ? as_convolution(false) : part.size;
+  tolerance_ = sums.problem->granted_tolerance(part.tolerance, sums);
+}
 
-bool StepComparison::linear() const { return step_.kind == StepKind::convolution || is_connected_layer(step_); }
+/// A fully connected layer as a convolution of images of one pixel, with an input of 1 for the bias if `with_bias`.
+ProblemSize PartComparison::as_convolution(bool with_bias) const {
+  return {&convolution_problem(),
+          1,
+          {static_cast<int>(inputs()) + (with_bias ? 1 : 0), 1, 1, static_cast<int>(outputs()), 1, 1, 0, 1}};
+}
 
-void StepComparison::compare(const StepImages& images, int by_element) {
+/// The layer's weights, [out][in] with a column more for the bias.
+std::vector<float> PartComparison::weights_with_bias() const {
+  std::vector<float> result;
+  result.reserve((inputs() + 1) * outputs());
+  for (std::size_t o = 0; o < outputs(); ++o) {
+    const float* const row = constants_[0].as<float>() + o * inputs();
+    result.insert(result.end(), row, row + inputs());
+    result.push_back(constants_[1].as<float>()[o]);
+  }
+  return result;
+}
+
+void PartComparison::compare(const PartImages& images, int by_element) {
   if (linear()) {
     compare_linear(images, by_element);
   } else {
@@ -79,10 +70,10 @@ void StepComparison::compare(const StepImages& images, int by_element) {
     std::iota(all.begin(), all.end(), 0);
     compare_by_element(images, all);
   }
-  check_.conclude(static_cast<std::int64_t>(step_.output.elements()) * check_.compared_images);
+  check_.conclude(static_cast<std::int64_t>(outputs()) * check_.compared_images);
 }
 
-void StepComparison::compare_linear(const StepImages& images, int by_element) {
+void PartComparison::compare_linear(const PartImages& images, int by_element) {
   std::vector<int> order(static_cast<std::size_t>(images.count));
   std::iota(order.begin(), order.end(), 0);
   const auto chosen = static_cast<std::size_t>(std::clamp(by_element, 1, images.count));
@@ -102,33 +93,36 @@ void StepComparison::compare_linear(const StepImages& images, int by_element) {
   compare_combined(images, groups);
 }
 
-ImageCheck StepComparison::image_check(const StepImages& images, int image) const {
+ImageCheck PartComparison::image_check(const PartImages& images, int image) const {
   const auto at = static_cast<std::size_t>(image);
-  const auto elements = static_cast<std::int64_t>(step_.output.elements());
-  const float* const input = images.input + at * step_.input().elements();
-  const float* const output = images.output + image * elements;
-  if (step_.kind == StepKind::layer_operator && step_.source->type == LayerType::tanh) {
+  const auto elements = static_cast<std::int64_t>(outputs());
+  const float* const input = images.input + at * inputs();
+  const float* const output = images.output + at * outputs();
+  const Problem& problem = *part_.size.problem;
+  if (problem.name() == "tanh") {
     // Outputs well within the tolerance are right; about all others the reference has the last word.
     const double error = max_tanh_error(input, output, elements);
     if (error < 0.999 * tolerance_) return {.compared = true, .max_scaled_error = error, .failure = {}};
   }
-  const ProblemTensors item = step_tensors(step_.size, weights_, input, nullptr);
-  return check_image(step_.size.problem->reference(step_.size, item).front(), output, tolerance_, images.fill,
+  ProblemTensors item;
+  item.inputs = {{problem.inputs(part_.size).front(), const_cast<float*>(input)}};  // inputs are only read
+  item.constants = constants_;
+  return check_image(problem.reference(part_.size, item).front(), output, tolerance_, images.fill,
                      (images.first + image) % images.chunk * elements);
 }
 
-void StepComparison::compare_by_element(const StepImages& images, const std::vector<int>& which) {
+void PartComparison::compare_by_element(const PartImages& images, const std::vector<int>& which) {
   std::vector<ImageCheck> found(which.size());
   side_by_side(which.size(), [&](std::size_t i) { found[i] = image_check(images, which[i]); });
   for (std::size_t i = 0; i < which.size(); ++i) check_.add(images.first + which[i], found[i]);
 }
 
 /// Checks random combinations of the images. Empty if their outputs may all be right.
-std::string StepComparison::combination_failure(const StepImages& images, const std::vector<int>& which,
+std::string PartComparison::combination_failure(const PartImages& images, const std::vector<int>& which,
                                                 std::uint64_t secret) const {
-  const std::size_t elements = step_.input().elements();
-  CombinedImages combined(is_connected_layer(step_) ? as_convolution(step_, step_.source->bias) : step_.size,
-                          with_bias_.empty() ? weights_.weights.data() : with_bias_.data(), secret);
+  const std::size_t elements = inputs();
+  CombinedImages combined(is_connected_layer_ ? as_convolution(has_bias()) : part_.size,
+                          with_bias_.empty() ? constants_[0].as<float>() : with_bias_.data(), secret);
   std::vector<float> with_one(with_bias_.empty() ? 0 : elements + 1, 1.0F);
   for (const int image : which) {
     const auto at = static_cast<std::size_t>(image);
@@ -138,17 +132,14 @@ std::string StepComparison::combination_failure(const StepImages& images, const 
       input = with_one.data();
     }
     combined.begin_image(input);
-    combined.add_output(0, images.output + at * step_.output.elements(),
-                        static_cast<std::int64_t>(step_.output.elements()));
+    combined.add_output(0, images.output + at * outputs(), static_cast<std::int64_t>(outputs()));
   }
   return combined.finish(tolerance_);
 }
 
-void StepComparison::compare_combined(const StepImages& images, const std::vector<std::vector<int>>& groups) {
+void PartComparison::compare_combined(const PartImages& images, const std::vector<std::vector<int>>& groups) {
   if (groups.empty()) return;
-  if (is_connected_layer(step_) && step_.source->bias && with_bias_.empty()) {
-    with_bias_ = weights_with_bias(weights_);
-  }
+  if (is_connected_layer_ && has_bias() && with_bias_.empty()) with_bias_ = weights_with_bias();
   const std::uint64_t secret = random_.next();
   std::vector<std::string> failures(groups.size());
   side_by_side(groups.size(), [&](std::size_t i) { failures[i] = combination_failure(images, groups[i], secret + i); });
