@@ -30,7 +30,7 @@ class PreparedSteps final : public PreparedVariant {
     const NetworkStep* const last_moving = last_moving_step(steps_);
     const float* from = tensors.input();
     for (const NetworkStep& step : steps_) {
-      // What the caller gave may not be overwritten, so a first step that works in place is given another place.
+      // The caller's input may not be overwritten, so a first step that works in place is given another place.
       float* to = outputs_.empty() || !step.in_place() ? other_than(from) : outputs_.back();
       const bool is_last = last_moving == nullptr ? &step == &steps_.front() : &step == last_moving;
       if (is_last) to = tensors.output();

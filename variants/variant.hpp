@@ -20,7 +20,7 @@
 
 namespace convladder {
 
-class FolderVariant;
+struct CompiledStage;
 
 /// Work prepared for one size, one set of constants and one set of tensors: only the work itself is left to do. Calls
 /// enqueue on the device; the caller waits.
@@ -113,7 +113,7 @@ class Variant {
   }
   /// The stage, of a folder or from outside the program, that is compiled when it runs, and loaded only by a case's
   /// process. nullptr for a variant that is part of the program.
-  virtual const FolderVariant* compiled_stage() const { return nullptr; }
+  virtual const CompiledStage* compiled_stage() const { return nullptr; }
   /// The thing that this machine lacks to make the variant's code, in one line. Empty for a built-in variant.
   virtual std::string not_here() const { return {}; }
   /// The first line of its compiler's message. Empty for what compiles, and for a built-in variant.

@@ -78,8 +78,8 @@ std::vector<std::string> variants_with_a_choice() {
 std::vector<std::string> stages_with_parameters(const RunOptions& options) {
   std::vector<std::string> names;
   for (const ProblemVariant& one : problem_of(options).variants()) {
-    const FolderVariant* const stage = one.variant->compiled_stage();
-    if (stage != nullptr && !stage->source().parameters.empty()) names.emplace_back(one.info.name);
+    const CompiledStage* const stage = one.variant->compiled_stage();
+    if (stage != nullptr && !stage->source.parameters.empty()) names.emplace_back(one.info.name);
   }
   if (!names.empty()) return names;
   throw UserError(fmt::format("{}: no stage has an @parameter to sweep over", printable(options.ladder)));

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "devices/device_registry.hpp"
+#include "devices/cpu/cpu_device.hpp"
 #include "network/built_in_network.hpp"
 #include "network/network_variant.hpp"
 #include "network/reference_network.hpp"
@@ -110,7 +110,7 @@ TEST(NetworkProblem, PreparedVariantsHaveThePartsThatTheyAreVerifiedBy) {
   const NetworkProblem problem(network);
   const ProblemSize size = problem.size(2);
   const NetworkWeights weights = initial_weights(network, 4);
-  const auto device = open_device("cpu");
+  const auto device = std::make_unique<CpuDevice>();
   std::vector<float> images(2 * network.input.elements(), 50);
   std::vector<float> scores(2 * network.layers.back().output.elements());
   ProblemTensors tensors;

@@ -107,8 +107,8 @@ void count_stage(CountedCase& counted, const PlannedCase& planned, const Workloa
 }
 
 CountedCase stage_case(const PlannedCase& planned) {
-  const FolderVariant& stage = *planned.variant.variant->compiled_stage();
-  const std::string ptx = stage_ptx(stage.build());
+  const CompiledStage& stage = *planned.variant.variant->compiled_stage();
+  const std::string ptx = stage_ptx(stage.build);
   const std::string executed = executed_ptx(ptx);
   CountedCase counted{.baseline = {.compiler = "nvcc",
                                    .version = compiler_version(ptx),

@@ -47,15 +47,15 @@ std::string device_of(const std::string& family, const RankOptions& options) {
 }
 
 /// The checksum of a stage's sources, or of its library where those cannot be read.
-std::string content_of(const fs::path& ladder, const FolderVariant& stage) {
-  const fs::path& library = stage.build().library;
+std::string content_of(const fs::path& ladder, const CompiledStage& stage) {
+  const fs::path& library = stage.build.library;
   if (library.empty()) return {};
-  std::string content = content_of_stage(ladder, stage.source());
+  std::string content = content_of_stage(ladder, stage.source);
   return content.empty() ? sha256_hex(read_file_text(library.string())) : content;
 }
 
-RankEntry entry_of(const fs::path& ladder, const FolderVariant& stage, const Submission* submission) {
-  const StageSource& source = stage.source();
+RankEntry entry_of(const fs::path& ladder, const CompiledStage& stage, const Submission* submission) {
+  const StageSource& source = stage.source;
   RankEntry entry;
   if (submission == nullptr) {
     entry = {.role = source.rung == 0 ? RankRole::library : RankRole::stage,
@@ -66,7 +66,7 @@ RankEntry entry_of(const fs::path& ladder, const FolderVariant& stage, const Sub
              .cases = {}};
   } else {
     // The library's name shows how it was compiled, and what its source was called.
-    const std::string how = stage.build().library.stem().string();
+    const std::string how = stage.build.library.stem().string();
     entry = {.role = RankRole::submission,
              .name = submission->name,
              .file = submission->file,
@@ -74,9 +74,8 @@ RankEntry entry_of(const fs::path& ladder, const FolderVariant& stage, const Sub
              .broken = {},
              .cases = {}};
   }
-  if (!stage.build().error.empty()) {
-    entry.broken =
-        submission == nullptr ? stage.build().error : without_folder(stage.build().error, submission->folder);
+  if (!stage.build.error.empty()) {
+    entry.broken = submission == nullptr ? stage.build.error : without_folder(stage.build.error, submission->folder);
   }
   return entry;
 }

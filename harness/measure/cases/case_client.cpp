@@ -23,9 +23,9 @@ namespace {
 
 std::unique_ptr<Device> open_device(const PlannedCase& planned) {
   const DeviceKind& kind = find_device_kind(planned.device);
-  const FolderVariant* const stage = planned.variant.variant->compiled_stage();
+  const CompiledStage* const stage = planned.variant.variant->compiled_stage();
   if (stage == nullptr) return kind.open();
-  if (runs_beside(*stage)) return std::make_unique<StageDevice>(planned.id, stage->build().library.string());
+  if (runs_beside(*stage)) return std::make_unique<StageDevice>(planned.id, stage->build.library.string());
   return open_for_stages(kind, {stage});
 }
 
@@ -57,7 +57,7 @@ OpenCase start_case_process(const PlannedCase& planned, const Workload& workload
                        .workload = workload.header()};
   if (!planned.variant.problem->is_default()) hello.problem = argument_of(*planned.variant.problem);
   Trust trust = Trust::own;
-  if (const FolderVariant* const stage = planned.variant.variant->compiled_stage()) {
+  if (const CompiledStage* const stage = planned.variant.variant->compiled_stage()) {
     StageToLoad to_load = stage_to_load(*stage);
     hello.family = std::move(to_load.family);
     hello.variant = std::move(to_load.variant);
@@ -84,15 +84,14 @@ namespace {
 
 /// Gives up what the stage must not have. Where the stage has a process of its own (StageDevice), this process runs no
 /// untrusted code.
-void confine_stage(const FolderVariant& stage, const to_case::Hello& hello) {
+void confine_stage(const CompiledStage& stage, const to_case::Hello& hello) {
   StageDevice::set_possible(hello.stage->beside);
   if (!hello.stage->beside) confine_for_stages(find_device_kind(hello.device), {&stage});
 }
 
 int serve_case(int socket, int workload_descriptor, int window_descriptor) {
   std::unique_ptr<Variant> configured;  // outlive the case
-  std::unique_ptr<FolderVariant> stage;
-  std::unique_ptr<OutsideStage> outside;
+  std::unique_ptr<Variant> stage;
   const auto make = [&](const to_case::Hello& hello, const Workload& workload,
                         const SharedMemory& window) -> std::unique_ptr<CaseClient> {
     initialize_google_benchmark(hello.google_benchmark_flags);
@@ -103,14 +102,10 @@ int serve_case(int socket, int workload_descriptor, int window_descriptor) {
     };
     if (hello.stage) {
       const StageToLoad to_load{hello.family, hello.variant, hello.stage->library, hello.stage->choice};
-      if (const auto* const folder = dynamic_cast<const FolderProblem*>(problem)) {
-        stage = served_stage(*folder, to_load);
-        confine_stage(*stage, hello);
-        return here({info_of(*stage, {}), problem, stage.get()});
-      }
-      outside = served_outside_stage(to_load);
-      confine_stage(outside->stage(), hello);
-      return here({info_of(outside->stage(), {}), problem, outside.get()});
+      const auto* const folder = dynamic_cast<const FolderProblem*>(problem);
+      stage = folder != nullptr ? served_stage(*folder, to_load) : served_outside_stage(to_load);
+      confine_stage(*stage->compiled_stage(), hello);
+      return here({info_of(*stage->compiled_stage(), {}), problem, stage.get()});
     }
     const ProblemVariant* const variant = find_variant(*problem, hello.family, hello.variant);
     if (variant == nullptr) return nullptr;

@@ -7,15 +7,15 @@
 
 namespace convladder {
 
-std::unique_ptr<Device> open_for_stages(const DeviceKind& kind, const std::vector<const FolderVariant*>& stages) {
+std::unique_ptr<Device> open_for_stages(const DeviceKind& kind, const std::vector<const CompiledStage*>& stages) {
   const bool launches = std::ranges::any_of(stages, [](const auto* stage) { return stage->launches_by_itself(); });
   return kind.has_clock || !launches ? kind.open() : stand_in::open_device();
 }
 
-void confine_for_stages(const DeviceKind& kind, const std::vector<const FolderVariant*>& stages) {
+void confine_for_stages(const DeviceKind& kind, const std::vector<const CompiledStage*>& stages) {
   if (stages.empty()) return;
   CaseNeeds needs{.readable = {stand_in::find_libraries()}, .uses_gpu = kind.has_clock};
-  for (const FolderVariant* const stage : stages) needs.readable.push_back(stage->build().library);
+  for (const CompiledStage* const stage : stages) needs.readable.push_back(stage->build.library);
   confine_case(needs);
 }
 

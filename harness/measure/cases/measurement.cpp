@@ -34,7 +34,7 @@ constexpr std::size_t kFewestUnheld = 3;            // samples that are worth mo
 
 /// Whether the timed code runs in a process of its own, where it can claim nothing (StageDevice).
 bool is_timed_by_harness(const PlannedCase& planned) {
-  const FolderVariant* const stage = planned.variant.variant->compiled_stage();
+  const CompiledStage* const stage = planned.variant.variant->compiled_stage();
   return stage != nullptr && runs_beside(*stage);
 }
 

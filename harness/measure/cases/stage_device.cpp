@@ -105,7 +105,7 @@ std::string processors_of_untrusted_stages() {
       split.of_called, split.all);
 }
 
-bool runs_beside(const FolderVariant& stage) { return !stage.launches_by_itself() && StageDevice::is_possible(); }
+bool runs_beside(const CompiledStage& stage) { return !stage.launches_by_itself() && StageDevice::is_possible(); }
 
 Handshake& StageDevice::page() const { return *std::launder(reinterpret_cast<Handshake*>(memory_->data())); }
 

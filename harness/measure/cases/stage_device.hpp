@@ -14,7 +14,7 @@
 #include "harness/measure/isolation/handshake.hpp"
 #include "harness/measure/isolation/helper_messages.hpp"
 #include "harness/measure/isolation/shared_memory.hpp"
-#include "ladders/folder_variant.hpp"
+#include "ladders/compiled_stage.hpp"
 
 namespace convladder {
 
@@ -79,7 +79,7 @@ class StageDevice final : public Device, public StageHost {
 };
 
 /// Whether the stage runs in a process of its own; otherwise it runs in that of its case.
-bool runs_beside(const FolderVariant& stage);
+bool runs_beside(const CompiledStage& stage);
 
 /// The protections against untrusted stages that this system lacks, a line each; none where it has all.
 std::vector<std::string> missing_protections();

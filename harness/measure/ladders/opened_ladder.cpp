@@ -64,12 +64,12 @@ std::vector<StageBuild> build_all(const LadderFolder& folder, const std::vector<
 }
 
 /// The name of the stage below: the one that the head names, or the one before.
-std::string_view below(const LadderFolder& folder, std::size_t which, const std::vector<const FolderVariant*>& built) {
+std::string_view below(const LadderFolder& folder, std::size_t which, const std::vector<const CompiledStage*>& built) {
   const StageSource& stage = folder.stages[which];
   const bool is_cpp = stage.language == StageLanguage::cpp;
   const StageSource* found = nullptr;
-  for (const FolderVariant* const one : built) {
-    const StageSource& other = one->source();
+  for (const CompiledStage* const one : built) {
+    const StageSource& other = one->source;
     if ((other.language == StageLanguage::cpp) != is_cpp || other.rung == 0) continue;
     const bool is_below = stage.builds_on.empty() ? stage.rung > 0 && other.rung < stage.rung &&
                                                         (found == nullptr || other.rung > found->rung)
@@ -127,25 +127,26 @@ const FolderProblem& open_folder(const LadderFolder& folder, const std::vector<A
                          fmt::format("float64, by {}", folder.reference), std::move(identity));
 
   const auto shared = std::make_shared<const LadderFolder>(folder);
-  // Their texts are used as long as the program runs.
-  static std::vector<std::unique_ptr<FolderVariant>> kept;
-  std::vector<const FolderVariant*> built;
+  std::vector<const Variant*> kept;
+  std::vector<const CompiledStage*> built;
+  const auto keep = [&](CompiledStage stage, StageBuilds builds_of_stage) {
+    kept.push_back(&keep_variant(stage_variant(std::move(stage), std::move(builds_of_stage))));
+    built.push_back(kept.back()->compiled_stage());
+  };
   for (std::size_t i = 0; i < folder.stages.size(); ++i) {
-    kept.push_back(std::make_unique<FolderVariant>(*problem, folder.stages[i], std::move(builds[i]),
-                                                   first_values(folder.stages[i])));
-    kept.back()->set_builds([shared, i, cache](const StageDefinitions& definitions) {
-      return StageBuilder(cache).build(*shared, shared->stages[i], definitions);
-    });
-    built.push_back(kept.back().get());
+    const StageSource& source = folder.stages[i];
+    keep({problem.get(), source, std::move(builds[i]), first_values(source)},
+         [shared, i, cache](const StageDefinitions& definitions) {
+           return StageBuilder(cache).build(*shared, shared->stages[i], definitions);
+         });
   }
   std::vector<ProblemVariant> variants;
   for (std::size_t i = 0; i < built.size(); ++i) {
-    variants.push_back({info_of(*built[i], below(folder, i, built)), problem.get(), built[i]});
+    variants.push_back({info_of(*built[i], below(folder, i, built)), problem.get(), kept[i]});
   }
   for (std::size_t i = 0; i < added.size(); ++i) {
-    kept.push_back(
-        std::make_unique<FolderVariant>(*problem, added[i].source, std::move(builds[folder.stages.size() + i])));
-    variants.push_back({info_of(*kept.back(), {}), problem.get(), kept.back().get()});
+    keep({problem.get(), added[i].source, std::move(builds[folder.stages.size() + i]), {}}, {});
+    variants.push_back({info_of(*built.back(), {}), problem.get(), kept.back()});
   }
   problem->set_variants(std::move(variants));
   return dynamic_cast<const FolderProblem&>(open_problem(std::move(problem)));
@@ -166,23 +167,23 @@ const FolderProblem& open_ladder_text(const std::string& text) {
   return dynamic_cast<const FolderProblem&>(open_problem(std::make_unique<FolderProblem>(text, "problem.json")));
 }
 
-StageToLoad stage_to_load(const FolderVariant& stage) {
-  return {.family = stage.source().language == StageLanguage::cpp ? "cpu" : "cuda",
-          .variant = stage.source().name,
-          .library = stage.build().library.string(),
-          .choice = stage.choice()};
+StageToLoad stage_to_load(const CompiledStage& stage) {
+  return {.family = stage.source.language == StageLanguage::cpp ? "cpu" : "cuda",
+          .variant = stage.source.name,
+          .library = stage.build.library.string(),
+          .choice = stage.choice};
 }
 
-std::unique_ptr<FolderVariant> served_stage(const FolderProblem& folder, const StageToLoad& stage) {
+std::unique_ptr<Variant> served_stage(const FolderProblem& folder, const StageToLoad& stage) {
   StageSource source;
   source.name = stage.variant;
   source.language = stage.family == "cpu" ? StageLanguage::cpp : StageLanguage::cuda;
-  return std::make_unique<FolderVariant>(folder, std::move(source), StageBuild{.library = stage.library}, stage.choice);
+  return stage_variant({&folder, std::move(source), {.library = stage.library}, stage.choice});
 }
 
-std::string why_not_executed(const FolderVariant& stage) {
-  if (stage.source().language == StageLanguage::cpp) return {};
-  for (const std::string& library : stage.source().libraries) {
+std::string why_not_executed(const CompiledStage& stage) {
+  if (stage.source.language == StageLanguage::cpp) return {};
+  for (const std::string& library : stage.source.libraries) {
     if (!stand_in::holds_no_ptx("lib" + library)) continue;
     return fmt::format("it uses lib{}: NVIDIA's libraries hold no PTX to execute", library);
   }

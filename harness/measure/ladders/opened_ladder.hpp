@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "ladders/compiled_stage.hpp"
 #include "ladders/folder_problem.hpp"
-#include "ladders/folder_variant.hpp"
 
 namespace convladder {
 
@@ -44,11 +44,11 @@ struct StageToLoad {
     field("family", its.family, "variant", its.variant, "library", its.library, "choice", its.choice);
   }
 };
-StageToLoad stage_to_load(const FolderVariant& stage);
+StageToLoad stage_to_load(const CompiledStage& stage);
 /// The stage, in a case's process.
-std::unique_ptr<FolderVariant> served_stage(const FolderProblem& folder, const StageToLoad& stage);
+std::unique_ptr<Variant> served_stage(const FolderProblem& folder, const StageToLoad& stage);
 
 /// Why a device that executes PTX cannot run the stage, in one line; empty if it can.
-std::string why_not_executed(const FolderVariant& stage);
+std::string why_not_executed(const CompiledStage& stage);
 
 }  // namespace convladder

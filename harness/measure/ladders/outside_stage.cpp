@@ -81,12 +81,12 @@ StageSource source_of(const fs::path& file) {
 void require_other_name(const OutsideStage& outside, const VariantInfo& info, const VariantInfo& other) {
   if (other.family != info.family || other.name != info.name) return;
   throw UserError(fmt::format("--with {}: a variant is called '{}' already: name the file otherwise",
-                              printable(outside.stage().source().file), info.name));
+                              printable(outside.compiled_stage()->source.file), info.name));
 }
 
 /// The stage's entry on the rung above the highest of its family, among the variants of `before`.
 VariantInfo info_of(const OutsideStage& outside, const std::vector<ProblemVariant>& before) {
-  VariantInfo info = info_of(outside.stage(), {});
+  VariantInfo info = info_of(*outside.compiled_stage(), {});
   std::vector<std::string> names;
   int highest = 0;
   const auto look_at = [&](const ProblemVariant& one) {
@@ -101,8 +101,9 @@ VariantInfo info_of(const OutsideStage& outside, const std::vector<ProblemVarian
   for (const ProblemVariant& one : fused_problem().variants()) require_other_name(outside, info, one.info);
   for (const ProblemVariant& one : before) look_at(one);
   info.rung = highest + 1;
-  if (const std::string& wanted = outside.stage().source().builds_on; !wanted.empty()) {
-    require_known("variant", wanted, names, fmt::format("{}: @builds-on: ", printable(outside.stage().source().file)));
+  if (const std::string& wanted = outside.compiled_stage()->source.builds_on; !wanted.empty()) {
+    require_known("variant", wanted, names,
+                  fmt::format("{}: @builds-on: ", printable(outside.compiled_stage()->source.file)));
     info.builds_on = wanted;
   }
   return info;
@@ -128,12 +129,9 @@ class PreparedOutside final : public PreparedVariant {
 
 }  // namespace
 
-OutsideStage::OutsideStage(StageSource source, StageBuild build, std::string choice)
-    : stage_(as_folder(), std::move(source), std::move(build), std::move(choice)) {}
-
 std::string OutsideStage::unsupported_reason(const ProblemSize& size) const {
   try {
-    return stage_.unsupported_reason(as_folder(size));
+    return stage_->unsupported_reason(as_folder(size));
   } catch (const std::invalid_argument& error) {  // a tensor that is too large
     return error.what();
   }
@@ -142,7 +140,7 @@ std::string OutsideStage::unsupported_reason(const ProblemSize& size) const {
 std::unique_ptr<PreparedVariant> OutsideStage::prepare(Device& device, const ProblemSize& size,
                                                        const ProblemTensors& tensors) const {
   return std::make_unique<PreparedOutside>(device, tensors, [&](const ProblemTensors& with_weights) {
-    return stage_.prepare(device, as_folder(size), with_weights);
+    return stage_->prepare(device, as_folder(size), with_weights);
   });
 }
 
@@ -156,15 +154,15 @@ std::vector<ProblemVariant> outside_stages(const std::vector<std::string>& files
     StageSource source = source_of(path);
     progress(source.file, done++, static_cast<int>(files.size()));
     StageBuild build = builder.build(folder_of(path, source), source, {});
-    kept.push_back(std::make_unique<OutsideStage>(std::move(source), std::move(build)));
+    kept.push_back(
+        std::make_unique<OutsideStage>(stage_variant({&as_folder(), std::move(source), std::move(build), {}})));
     stages.push_back({info_of(*kept.back(), stages), &convolution_problem(), kept.back().get()});
   }
   return stages;
 }
 
-std::unique_ptr<OutsideStage> served_outside_stage(const StageToLoad& stage) {
-  const std::unique_ptr<FolderVariant> served = served_stage(as_folder(), stage);
-  return std::make_unique<OutsideStage>(served->source(), served->build(), served->choice());
+std::unique_ptr<Variant> served_outside_stage(const StageToLoad& stage) {
+  return std::make_unique<OutsideStage>(served_stage(as_folder(), stage));
 }
 
 }  // namespace convladder

@@ -15,22 +15,21 @@ namespace convladder {
 
 class OutsideStage final : public Variant {
  public:
-  OutsideStage(StageSource source, StageBuild build, std::string choice = {});
+  explicit OutsideStage(std::unique_ptr<Variant> stage) : stage_(std::move(stage)) {}
 
-  const FolderVariant& stage() const { return stage_; }
-  const FolderVariant* compiled_stage() const override { return &stage_; }
+  const CompiledStage* compiled_stage() const override { return stage_->compiled_stage(); }
 
   std::string unsupported_reason(const ProblemSize& size) const override;
-  std::string not_here() const override { return stage_.not_here(); }
-  std::string does_not_compile() const override { return stage_.does_not_compile(); }
-  bool launches_by_itself() const override { return stage_.launches_by_itself(); }
+  std::string not_here() const override { return stage_->not_here(); }
+  std::string does_not_compile() const override { return stage_->does_not_compile(); }
+  bool launches_by_itself() const override { return stage_->launches_by_itself(); }
   /// The weights are copied to the device; all else is the stage's work in each call.
   std::unique_ptr<PreparedVariant> prepare(Device& device, const ProblemSize& size,
                                            const ProblemTensors& tensors) const override;
-  double tolerance() const override { return stage_.tolerance(); }
+  double tolerance() const override { return stage_->tolerance(); }
 
  private:
-  FolderVariant stage_;
+  std::unique_ptr<Variant> stage_;  ///< of a folder that has the convolution as its problem
 };
 
 /// Compiles the files, and puts each on the rung above its family's highest: "my_conv.cu" is `my-conv`. They last as
@@ -39,6 +38,6 @@ class OutsideStage final : public Variant {
 std::vector<ProblemVariant> outside_stages(const std::vector<std::string>& files, const BuildProgress& progress);
 
 /// The stage, in a case's process.
-std::unique_ptr<OutsideStage> served_outside_stage(const StageToLoad& stage);
+std::unique_ptr<Variant> served_outside_stage(const StageToLoad& stage);
 
 }  // namespace convladder

@@ -263,10 +263,10 @@ std::vector<int> batches_of(const NetworkOptions& options, const Network& networ
 /// Records why a stage from outside cannot be run.
 void look_at_stages(const DeviceKind& kind, NetworkCase& planned) {
   for (const auto& [layer, registered] : planned.choice.convolutions) {
-    const FolderVariant* const stage = registered.variant->compiled_stage();
+    const CompiledStage* const stage = registered.variant->compiled_stage();
     if (stage == nullptr) continue;
-    if (planned.skipped.empty()) planned.skipped = stage->not_here();
-    if (planned.does_not_compile.empty()) planned.does_not_compile = stage->does_not_compile();
+    if (planned.skipped.empty()) planned.skipped = registered.variant->not_here();
+    if (planned.does_not_compile.empty()) planned.does_not_compile = registered.variant->does_not_compile();
     if (!planned.unsupported.empty() || kind.has_clock) continue;
     planned.unsupported = why_not_executed(*stage);
   }

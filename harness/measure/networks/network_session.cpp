@@ -43,10 +43,10 @@ std::unique_ptr<SharedMemory> record_window(const NetworkCase& planned) {
 }
 
 /// The stages from outside, each once.
-std::vector<const FolderVariant*> stages_of(const NetworkCase& planned) {
-  std::vector<const FolderVariant*> stages;
+std::vector<const CompiledStage*> stages_of(const NetworkCase& planned) {
+  std::vector<const CompiledStage*> stages;
   for (const auto& [layer, registered] : planned.choice.convolutions) {
-    const FolderVariant* const stage = registered.variant->compiled_stage();
+    const CompiledStage* const stage = registered.variant->compiled_stage();
     if (stage != nullptr && std::ranges::find(stages, stage) == stages.end()) stages.push_back(stage);
   }
   return stages;
@@ -60,7 +60,7 @@ to_network::Choice names_of(const NetworkCase& planned) {
   for (const auto& [layer, registered] : choice.convolutions) {
     names.convolutions.emplace_back(layer, registered.info.name);
   }
-  for (const FolderVariant* const stage : stages_of(planned)) names.outside.push_back(stage_to_load(*stage));
+  for (const CompiledStage* const stage : stages_of(planned)) names.outside.push_back(stage_to_load(*stage));
   for (const auto& [layer, registered] : choice.fused) names.fused.emplace_back(layer, registered.info.name);
   for (const auto& [type, registered] : choice.operators) names.operators.emplace(type, registered.info.name);
   if (choice.whole) names.whole = choice.whole->info.name;
@@ -68,12 +68,12 @@ to_network::Choice names_of(const NetworkCase& planned) {
 }
 
 NetworkChoice choice_of(const to_network::Choice& names) {
-  static std::vector<std::unique_ptr<OutsideStage>> kept;
   NetworkChoice choice{.family = names.family, .convolutions = {}, .operators = {}};
   std::map<std::string, ProblemVariant> outside;
   for (const StageToLoad& to_load : names.outside) {
-    const OutsideStage& stage = *kept.emplace_back(served_outside_stage(to_load));
-    outside[stage.stage().source().name] = {info_of(stage.stage(), {}), &convolution_problem(), &stage};
+    const Variant& stage = keep_variant(served_outside_stage(to_load));
+    const CompiledStage& compiled = *stage.compiled_stage();
+    outside[compiled.source.name] = {info_of(compiled, {}), &convolution_problem(), &stage};
   }
   for (const auto& [layer, name] : names.convolutions) {
     const auto found = outside.find(name);

@@ -136,7 +136,7 @@ std::string why_unavailable(const DeviceKind& kind, const Problem& problem) {
 }
 
 /// Why a device cannot run a stage that launches its kernels itself; empty if it can.
-std::string unsupported_stage(const DeviceKind& kind, const FolderVariant& stage, const Variant& variant,
+std::string unsupported_stage(const DeviceKind& kind, const CompiledStage& stage, const Variant& variant,
                               const ProblemSize& shape) {
   constexpr double kMostCountedFlop = 1e9;  // of a batch, all of which the stage launches
   if (!kind.has_clock) {
@@ -150,7 +150,7 @@ std::string unsupported_stage(const DeviceKind& kind, const FolderVariant& stage
 
 /// Why the variant cannot run the shape on that kind of device; empty if it can.
 std::string unsupported_on(const DeviceKind& kind, const Variant& variant, const ProblemSize& shape) {
-  if (const FolderVariant* const stage = variant.compiled_stage())
+  if (const CompiledStage* const stage = variant.compiled_stage())
     return unsupported_stage(kind, *stage, variant, shape);
   if (!kind.has_clock && variant.launch_plan(shape).empty()) {
     const std::string reason = variant.unsupported_reason(shape);

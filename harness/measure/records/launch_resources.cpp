@@ -7,11 +7,11 @@ namespace convladder {
 
 namespace {
 
-std::vector<LaunchResources> resources_of_stage(const FolderVariant& stage,
+std::vector<LaunchResources> resources_of_stage(const CompiledStage& stage,
                                                 const std::vector<KernelCounters>& launched) {
   std::vector<LaunchResources> list;
   if (launched.empty()) return list;
-  const std::vector<KernelResources> known = stage_resources(stage.build());
+  const std::vector<KernelResources> known = stage_resources(stage.build);
   for (const KernelCounters& launch : launched) {
     for (const KernelResources& kernel : known) {
       if (display_name(kernel.kernel) != launch.kernel) continue;
@@ -26,7 +26,7 @@ std::vector<LaunchResources> resources_of_stage(const FolderVariant& stage,
 }  // namespace
 
 std::vector<LaunchResources> resources_of(const PlannedCase& planned, const std::vector<KernelCounters>& launched) {
-  if (const FolderVariant* const stage = planned.variant.variant->compiled_stage()) {
+  if (const CompiledStage* const stage = planned.variant.variant->compiled_stage()) {
     return resources_of_stage(*stage, launched);
   }
   std::vector<LaunchResources> list;

@@ -94,10 +94,10 @@ double most_blocks(const std::vector<KernelCounters>& kernels) {
 }
 
 std::string made_of(const PlannedCase& planned) {
-  const FolderVariant* const stage = planned.variant.variant->compiled_stage();
-  if (stage == nullptr || stage->build().library.empty()) return {};
-  return sha256_hex(stage->problem().text() + '\n' + stage->problem().reference_identity() + '\n' +
-                    content_of(stage->build()));
+  const CompiledStage* const stage = planned.variant.variant->compiled_stage();
+  if (stage == nullptr || stage->build.library.empty()) return {};
+  return sha256_hex(stage->problem->text() + '\n' + stage->problem->reference_identity() + '\n' +
+                    content_of(stage->build));
 }
 
 RecordedCase recorded_case(const PlannedCase& planned, const CaseOutcome& outcome) {

@@ -23,7 +23,7 @@ namespace {
 class StageCheckSession final : public Session<CheckMessages> {
  public:
   StageCheckSession(const std::string& id, std::unique_ptr<stand_in::LoadedCodesDevice> device,
-                    std::unique_ptr<FolderVariant> stage, const Workload& workload, const SharedMemory& window)
+                    std::unique_ptr<Variant> stage, const Workload& workload, const SharedMemory& window)
       : Session(id, std::move(device)), stage_(std::move(stage)), workload_(workload), window_(window) {}
 
  private:
@@ -77,7 +77,7 @@ class StageCheckSession final : public Session<CheckMessages> {
 
   to_check::Found answer(const to_check::Findings& /*wanted*/) { return {stand_in().take_findings()}; }
 
-  std::unique_ptr<FolderVariant> stage_;
+  std::unique_ptr<Variant> stage_;
   const Workload& workload_;
   const SharedMemory& window_;
   std::map<std::string, Held> held_;

@@ -1,4 +1,4 @@
-#include "ladders/folder_variant.hpp"
+#include "ladders/compiled_stage.hpp"
 
 #include <dlfcn.h>
 #include <fmt/format.h>
@@ -140,55 +140,77 @@ std::vector<Configuration> combinations(const std::vector<StageParameter>& param
   return configurations;
 }
 
+class StageVariant final : public Variant {
+ public:
+  StageVariant(CompiledStage stage, StageBuilds builds) : stage_(std::move(stage)), builds_(std::move(builds)) {
+    for (const std::string& need : stage_.source.needs) needs_.emplace_back(need, ladder().names());
+  }
+
+  const CompiledStage* compiled_stage() const override { return &stage_; }
+  std::string not_here() const override { return stage_.build.missing; }
+  std::string does_not_compile() const override { return stage_.build.error; }
+  bool launches_by_itself() const override { return stage_.launches_by_itself(); }
+  double tolerance() const override { return stage_.problem->granted_tolerance(0, {}); }
+
+  std::string unsupported_reason(const ProblemSize& size) const override {
+    const SizeValues values = ladder().size_values(size.values);
+    const auto missed =
+        std::ranges::find_if(needs_, [&](const Expression& need) { return !(need.value(values) != 0); });
+    return missed == needs_.end() ? std::string() : fmt::format("it requires {}", missed->text());
+  }
+
+  /// Throws DeviceError if the library cannot be loaded.
+  std::unique_ptr<PreparedVariant> prepare(Device& device, const ProblemSize& size,
+                                           const ProblemTensors& tensors) const override {
+    std::vector<StageArgument> arguments = arguments_of(ladder(), size, tensors);
+    const std::string library = stage_.build.library.string();
+    if (auto* const host = dynamic_cast<StageHost*>(&device)) {
+      host->load(library, kSolveCall, arguments);
+      return std::make_unique<HostedStage>(*host, stage_.choice);
+    }
+    return std::make_unique<LoadedStage>(device, load(library, kSolveCall), std::move(arguments), stage_.choice);
+  }
+
+  /// All combinations of its parameters' values; those closest to the first values come first.
+  Configurations configurations(const ProblemSize& size, const Configuration& wanted, int most) const override {
+    if (stage_.source.parameters.empty() || !builds_) return {};
+    const std::vector<Configuration> all = combinations(stage_.source.parameters);
+    if (std::string why = impossible_configuration(wanted, all, size_name(size)); !why.empty()) {
+      throw std::invalid_argument(why);
+    }
+    Configurations found;
+    found.candidates = candidates_of(all, wanted, most);
+    found.by_model = found.candidates.front();
+    found.possible = std::ranges::count_if(all, [&](const Configuration& one) { return wanted.agrees_with(one); });
+    return found;
+  }
+
+  /// The stage compiled with these parameters, or `does_not_compile`.
+  std::unique_ptr<Variant> configured(const ProblemSize& size, const Configuration& wanted,
+                                      ChosenBy chosen_by) const override {
+    const Configuration chosen = configurations(size, wanted, 1).candidates.at(0);
+    StageDefinitions definitions;
+    for (const Parameter& one : chosen.parameters()) definitions.emplace_back(one.name, one.value);
+    return stage_variant(
+        {stage_.problem, stage_.source, builds_(definitions), chosen.text() + chosen_by_text(chosen_by)});
+  }
+
+ private:
+  const LadderProblem& ladder() const { return stage_.problem->ladder(); }
+
+  CompiledStage stage_;
+  StageBuilds builds_;
+  std::vector<Expression> needs_;
+};
+
 }  // namespace
 
-FolderVariant::FolderVariant(const FolderProblem& problem, StageSource source, StageBuild build, std::string choice)
-    : problem_(problem), source_(std::move(source)), build_(std::move(build)), choice_(std::move(choice)) {
-  for (const std::string& need : source_.needs) needs_.emplace_back(need, problem.ladder().names());
+std::unique_ptr<Variant> stage_variant(CompiledStage stage, StageBuilds builds) {
+  return std::make_unique<StageVariant>(std::move(stage), std::move(builds));
 }
 
-std::string FolderVariant::unsupported_reason(const ProblemSize& size) const {
-  const SizeValues values = problem_.ladder().size_values(size.values);
-  const auto missed = std::ranges::find_if(needs_, [&](const Expression& need) { return !(need.value(values) != 0); });
-  return missed == needs_.end() ? std::string() : fmt::format("it requires {}", missed->text());
-}
-
-std::unique_ptr<PreparedVariant> FolderVariant::prepare(Device& device, const ProblemSize& size,
-                                                        const ProblemTensors& tensors) const {
-  std::vector<StageArgument> arguments = arguments_of(problem_.ladder(), size, tensors);
-  if (auto* const host = dynamic_cast<StageHost*>(&device)) {
-    host->load(build_.library.string(), kSolveCall, arguments);
-    return std::make_unique<HostedStage>(*host, choice_);
-  }
-  return std::make_unique<LoadedStage>(device, load(build_.library, kSolveCall), std::move(arguments), choice_);
-}
-
-double FolderVariant::tolerance() const { return problem_.granted_tolerance(0, {}); }
-
-Configurations FolderVariant::configurations(const ProblemSize& size, const Configuration& wanted, int most) const {
-  if (source_.parameters.empty() || !builds_) return {};
-  const std::vector<Configuration> all = combinations(source_.parameters);
-  if (std::string why = impossible_configuration(wanted, all, size_name(size)); !why.empty()) {
-    throw std::invalid_argument(why);
-  }
-  Configurations found;
-  found.candidates = candidates_of(all, wanted, most);
-  found.by_model = found.candidates.front();
-  found.possible = std::ranges::count_if(all, [&](const Configuration& one) { return wanted.agrees_with(one); });
-  return found;
-}
-
-std::unique_ptr<Variant> FolderVariant::configured(const ProblemSize& size, const Configuration& wanted,
-                                                   ChosenBy chosen_by) const {
-  const Configuration chosen = configurations(size, wanted, 1).candidates.at(0);
-  StageDefinitions definitions;
-  for (const Parameter& one : chosen.parameters()) definitions.emplace_back(one.name, one.value);
-  return std::make_unique<FolderVariant>(problem_, source_, builds_(definitions),
-                                         chosen.text() + chosen_by_text(chosen_by));
-}
-
-VariantInfo info_of(const FolderVariant& variant, std::string_view builds_on) {
-  const StageSource& source = variant.source();
+VariantInfo info_of(const CompiledStage& stage, std::string_view builds_on) {
+  const StageSource& source = stage.source;
   return {.family = source.family(),
           .rung = source.rung == 0 ? std::nullopt : std::optional(source.rung),
           .name = source.name,
