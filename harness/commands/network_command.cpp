@@ -16,7 +16,7 @@
 #include "harness/commands/network_choice.hpp"
 #include "harness/commands/option_checks.hpp"
 #include "harness/commands/recorded_command.hpp"
-#include "harness/measure/machine/machine_load.hpp"
+#include "harness/measure/cases/case_watch.hpp"
 #include "harness/measure/machine/quality.hpp"
 #include "harness/measure/networks/network_record.hpp"
 #include "harness/measure/networks/network_session.hpp"
@@ -99,7 +99,7 @@ class NetworkLoop {
         images_(images),
         record_(record),
         progress_(progress),
-        ceilings_(run_options(options), one_group_each()) {
+        watch_(run_options(options), one_group_each()) {
     for (const NetworkCase& planned : plan) {
       if (planned.runs() && !record.has(planned.id)) all_work_ += case_work(planned);
     }
@@ -141,7 +141,7 @@ class NetworkLoop {
   }
 
   /// Whether the system does not tell the load of other programs.
-  bool is_blind() const { return machine_.is_blind(); }
+  bool is_blind() const { return watch_.is_blind(); }
 
  private:
   double case_work(const NetworkCase& planned) const { return case_seconds(planned, options_); }
@@ -172,20 +172,12 @@ class NetworkLoop {
     const PassWish wish{.chunk = options_.chunk, .overlap = options_.overlap};
     const OpenNetwork open = options_.isolate ? start_network_process(planned, *workload, wish, timeout)
                                               : start_network_here(planned, *workload, wish);
-    ceilings_.before_group(planned.device);
-    auto begun = std::chrono::steady_clock::now();
-    outcome = run_network_case(planned, options_, truth, *workload, open, judge_, [&](const char* phase) {
-      if (std::string_view(phase) == "measuring") {
-        machine_.look();
-        begun = std::chrono::steady_clock::now();
-      }
+    watch_.before_group(planned.device);
+    outcome = run_network_case(planned, options_, truth, *workload, open, watch_.judge(), [&](const char* phase) {
+      if (std::string_view(phase) == "measuring") watch_.begin_measuring(planned.id);
       show(fmt::format("{} {}", phase, planned.id));
     });
-    if (outcome.totals.empty() || find_device_kind(planned.device).clock_is_virtual()) return outcome;
-    outcome.quality = judge_quality({.samples = outcome.totals,
-                                     .threads = planned.device == "cpu" ? cpu_threads() : 1,
-                                     .load = machine_.load_since(begun),
-                                     .anchors = std::nullopt});
+    outcome.quality = watch_.quality(planned.id, planned.device, outcome.totals);
     return outcome;
   }
 
@@ -193,10 +185,8 @@ class NetworkLoop {
   bool verbose_;
   const ImageSet& images_;
   Record& record_;
-  MachineWatch machine_;
   Progress& progress_;
-  CeilingSampler ceilings_;
-  TimeJudge judge_{ceilings_};
+  CaseWatch watch_;
   std::optional<ChosenWeights> weights_;
   double all_work_ = 0;  ///< of the cases that are run now
   double done_work_ = 0;

@@ -16,9 +16,9 @@
 #include "harness/commands/measuring_options.hpp"
 #include "harness/commands/option_checks.hpp"
 #include "harness/commands/recorded_command.hpp"
+#include "harness/measure/cases/case_watch.hpp"
 #include "harness/measure/cases/cases_at_a_time.hpp"
 #include "harness/measure/cases/google_engine.hpp"
-#include "harness/measure/cases/run_group.hpp"
 #include "harness/measure/ladders/opened_ladder.hpp"
 #include "harness/measure/plan/estimate.hpp"
 #include "harness/measure/plan/options.hpp"
@@ -164,7 +164,7 @@ class SweepLoop {
         record_(record),
         progress_(quiet ? nullptr : stdout, configurations_left()),
         estimator_(options),
-        ceilings_(options, groups_of_devices(plan)) {}
+        watch_(options, groups_of_devices(plan)) {}
 
   void run() {
     std::size_t first = 0;
@@ -248,16 +248,12 @@ class SweepLoop {
   }
 
   void run_cases_of(Sweep& sweep, const std::vector<PlannedCase>& cases, const Workload& workload) {
-    run_group(
-        cases, workload, options_,
+    watch_.before_group(cases.front().device);
+    watch_.run(
+        cases, workload, options_, false,
         [&](const PlannedCase& planned, const CaseOutcome& outcome) { finished(sweep, planned, outcome); },
         [&](const PlannedCase& planned, const char* phase) {
           progress_.show(fmt::format("{} {}", phase, planned.id), seconds_left());
-        },
-        [] {},
-        [&](const PlannedCase& planned, const CaseOutcome& outcome) {
-          ceilings_.before_group(planned.device);
-          return refused_times(judge_, planned, outcome);
         });
   }
 
@@ -280,8 +276,8 @@ class SweepLoop {
   /// Adds a sample from each round to the samples of each configuration.
   void measure_rounds(const std::vector<PlannedCase>& cases, const Workload& workload, const RunOptions& in_rounds,
                       std::map<std::string, std::vector<double>>& samples) {
-    run_group(
-        cases, workload, in_rounds,
+    watch_.run(
+        cases, workload, in_rounds, false,
         [&](const PlannedCase& planned, const CaseOutcome& outcome) {
           if (outcome.status != Status::ok) return;
           const std::vector<double>& of_rounds = outcome.times.front().samples;
@@ -290,10 +286,6 @@ class SweepLoop {
         },
         [&](const PlannedCase& planned, const char* /*phase*/) {
           progress_.show(fmt::format("final {}", planned.id), seconds_left());
-        },
-        [] {},
-        [&](const PlannedCase& planned, const CaseOutcome& outcome) {
-          return refused_times(judge_, planned, outcome);
         });
   }
 
@@ -312,8 +304,7 @@ class SweepLoop {
   Record& record_;
   Progress progress_;
   Estimator estimator_;
-  CeilingSampler ceilings_;
-  TimeJudge judge_{ceilings_};
+  CaseWatch watch_;
 };
 
 /// The largest batch of the plan, as in `run`.

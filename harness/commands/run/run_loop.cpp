@@ -4,19 +4,15 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <chrono>
 #include <map>
 #include <optional>
-#include <string_view>
 #include <utility>
 
 #include "devices/cpu/cpu_facts.hpp"
 #include "harness/measure/cases/case_session.hpp"
+#include "harness/measure/cases/case_watch.hpp"
 #include "harness/measure/cases/cases_at_a_time.hpp"
-#include "harness/measure/cases/ceilings.hpp"
-#include "harness/measure/cases/run_group.hpp"
 #include "harness/measure/cases/self_test.hpp"
-#include "harness/measure/machine/machine_load.hpp"
 #include "harness/measure/machine/quality.hpp"
 #include "harness/measure/plan/arguments.hpp"
 #include "harness/measure/plan/estimate.hpp"
@@ -84,7 +80,7 @@ class RunLoop {
         verbose_(progress.verbose),
         progress_(progress.lines, count_cases()),
         estimator_(options),
-        ceilings_(options, groups_to_run(), record.ceilings()) {
+        watch_(options, groups_to_run(), record.ceilings()) {
     for (const CaseGroup& group : plan_) {
       for (const PlannedCase& planned : group.cases) {
         if (!record_.has(planned.id)) remaining_.push_back(&planned);
@@ -108,15 +104,15 @@ class RunLoop {
     for (const CaseGroup& group : sentinels) {
       if (groups.contains(group.device)) run_sentinel(group, "after");
     }
-    ceilings_.finish();
-    record_.set_ceilings(ceilings_.measured());
+    watch_.ceilings().finish();
+    record_.set_ceilings(watch_.ceilings().measured());
     record_.complete();
   }
 
   /// Notes on the machine.
   std::vector<std::string> notes() const {
-    std::vector<std::string> notes = ceilings_.lines();
-    if (machine_.is_blind()) {
+    std::vector<std::string> notes = watch_.ceilings().lines();
+    if (watch_.is_blind()) {
       notes.emplace_back(
           "the load of other programs is unknown (no data in /proc), so only samples and ceilings were judged");
     }
@@ -156,47 +152,8 @@ class RunLoop {
     return sum;
   }
 
-  /// Remembers the state of the machine when the first sample of a case is due.
-  void begin_measuring(const PlannedCase& planned) {
-    if (begun_.contains(planned.id)) return;
-    machine_.look();
-    begun_[planned.id] = std::chrono::steady_clock::now();
-  }
-
-  /// The outcome with its quality, judged by what was seen of the machine while the case was timed.
-  CaseOutcome judged(const PlannedCase& planned, CaseOutcome outcome) {
-    if (outcome.times.empty() || find_device_kind(planned.device).clock_is_virtual()) return outcome;
-    outcome.quality = judge_quality({.samples = outcome.times.front().samples,
-                                     .threads = planned.device == "cpu" ? cpu_threads() : 1,
-                                     .load = machine_.load_since(begun_[planned.id]),
-                                     .anchors = anchor_spread(ceilings_.measured(), planned.device, group_anchors_),
-                                     .clock = clock_seen(planned, outcome),
-                                     .enqueue_ns = enqueue_ns(outcome.times.front())});
-    return outcome;
-  }
-
-  /// The clock during a case; none where the device does not measure its clock, and nothing else was seen of it.
-  std::optional<ClockSeen> clock_seen(const PlannedCase& planned, const CaseOutcome& outcome) {
-    ClockSeen seen;
-    seen.is_held = outcome.clock_is_held;
-    if (seen.is_held) seen.reasons = outcome.device_state.throttle_reasons;
-    double& highest = highest_mhz_[planned.device];
-    for (const TimeSeries& series : outcome.times) {
-      if (!series.clock_mhz.empty()) highest = std::max(highest, std::ranges::max(series.clock_mhz));
-    }
-    const std::vector<double>& own = outcome.times.front().clock_mhz;
-    if (!own.empty()) seen.lowest_mhz = std::ranges::min(own);
-    seen.highest_mhz = highest;
-    return own.empty() && !seen.is_held ? std::nullopt : std::optional(seen);
-  }
-
-  static double enqueue_ns(const TimeSeries& series) {
-    return series.enqueue_ns.empty() ? 0 : median(series.enqueue_ns);
-  }
-
-  void finished(const PlannedCase& planned, const CaseOutcome& unjudged) {
-    const CaseOutcome outcome = judged(planned, unjudged);
-    record_.set_ceilings(ceilings_.measured());
+  void finished(const PlannedCase& planned, const CaseOutcome& outcome) {
+    record_.set_ceilings(watch_.ceilings().measured());
     record_.add(planned, outcome);
     std::erase_if(remaining_, [&](const PlannedCase* left) { return left->id == planned.id; });
     if (!outcome.times.empty()) estimator_.learn(planned, median(outcome.times.front().samples) * 1e-9);
@@ -240,22 +197,15 @@ class RunLoop {
     if (std::string why = why_no_room(group.device, group.work.shape); !why.empty()) return why;
     progress_.show(fmt::format("{} batch {}: inputs and reference", group.work.name(), group.work.shape.batch),
                    seconds_left());
-    machine_.look();
-    group_anchors_ = anchor_samples(ceilings_.measured(), group.device);
-    ceilings_.before_group(group.device);
+    watch_.before_group(group.device);
     const Workload workload(group.work, images_, options_.seed,
                             group.has_clock ? group.work.shape.batch : kCountedImages);
     if (!options_.ladder.empty()) require_telling_problem(workload);
-    run_group(
-        to_run, workload, options_,
+    watch_.run(
+        to_run, workload, options_, true,
         [this](const PlannedCase& planned, const CaseOutcome& outcome) { finished(planned, outcome); },
         [this](const PlannedCase& planned, const char* phase) {
-          if (std::string_view(phase) == "measuring") begin_measuring(planned);
           progress_.show(fmt::format("{} {}", phase, planned.id), seconds_left());
-        },
-        [this, &group] { ceilings_.between_rounds(group.device); },
-        [this](const PlannedCase& planned, const CaseOutcome& outcome) {
-          return refused_times(judge_, planned, outcome);
         });
     return {};
   }
@@ -266,20 +216,13 @@ class RunLoop {
     options.repetitions = kSentinelSamples;
     options.profile_calls = std::nullopt;
     const Workload workload(group.work, images_, options.seed);
-    run_group(
-        group.cases, workload, options,
-        [&](const PlannedCase& planned, const CaseOutcome& outcome) {
-          record_.add_sentinel(when, planned, judged(planned, outcome));
-        },
+    watch_.run(
+        group.cases, workload, options, false,
+        [&](const PlannedCase& planned, const CaseOutcome& outcome) { record_.add_sentinel(when, planned, outcome); },
         [this](const PlannedCase& planned, const char* phase) {
-          if (std::string_view(phase) == "measuring") begin_measuring(planned);
           progress_.show(fmt::format("sentinel: {} {}", phase, planned.id), seconds_left());
-        },
-        [] {},
-        [this](const PlannedCase& planned, const CaseOutcome& outcome) {
-          return refused_times(judge_, planned, outcome);
         });
-    begun_.erase(group.cases.front().id);  // it may be one of the cases as well
+    watch_.forget(group.cases.front().id);  // it may be one of the cases as well
   }
 
   const RunOptions& options_;
@@ -289,13 +232,8 @@ class RunLoop {
   bool verbose_;
   Progress progress_;
   Estimator estimator_;
-  CeilingSampler ceilings_;
-  TimeJudge judge_{ceilings_};
+  CaseWatch watch_;
   std::vector<const PlannedCase*> remaining_;
-  MachineWatch machine_;
-  std::map<std::string, double> highest_mhz_;                           ///< by device, of all samples so far
-  std::size_t group_anchors_ = 0;                                       ///< samples of the ceilings before the group
-  std::map<std::string, std::chrono::steady_clock::time_point> begun_;  ///< by case, when its first sample was due
 };
 
 }  // namespace

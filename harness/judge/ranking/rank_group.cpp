@@ -6,9 +6,6 @@
 #include <string_view>
 #include <utility>
 
-#include "devices/cpu/cpu_facts.hpp"
-#include "harness/measure/cases/run_group.hpp"
-#include "harness/measure/machine/quality.hpp"
 #include "harness/measure/plan/arguments.hpp"
 #include "support/errors.hpp"
 
@@ -48,11 +45,7 @@ CaseOutcome ended_case(Status status, std::string reason) {
 }
 
 RankGroups::RankGroups(const RankPlan& plan, const RankOptions& options, const ImageSet& images, Progress& progress)
-    : options_(options),
-      images_(images),
-      progress_(progress),
-      ceilings_(options.run, groups_of_devices(plan)),
-      judge_(ceilings_) {}
+    : options_(options), images_(images), progress_(progress), watch_(options.run, groups_of_devices(plan)) {}
 
 RunOptions RankGroups::options_for(const RankingPlan& ranking, std::size_t size) const {
   RunOptions run = options_.run;
@@ -94,40 +87,23 @@ GroupOutcomes RankGroups::run_within(const std::vector<PlannedCase>& cases, cons
                                      const std::optional<double>& limit_seconds) {
   GroupOutcomes outcomes;
   std::map<std::string, int> verified;  // how often verifying began
-  std::optional<Clock::time_point> first_round;
   const Workload& workload = workload_for(ranking, size);
-  watch_.look();
-  ceilings_.before_group(ranking.device);
+  watch_.before_group(ranking.device);
   const Clock::time_point begin = Clock::now();
-  run_group(
-      cases, workload, run,
-      [&](const PlannedCase& planned, const CaseOutcome& unjudged) {
-        CaseOutcome outcome = unjudged;
-        if (!outcome.times.empty() && first_round && !ranking.virtual_clock) {
-          outcome.quality = judge_quality({.samples = outcome.times.front().samples,
-                                           .threads = planned.device == "cpu" ? cpu_threads() : 1,
-                                           .load = watch_.load_since(*first_round),
-                                           .anchors = std::nullopt});
-        }
-        if (verified[planned.id] > 1) {  // it was measured alone, and so in no round of the baseline
-          outcome = ended_case(Status::launch_failed, "there is no memory for it beside the baseline");
-        }
-        outcomes[planned.id] = std::move(outcome);
+  watch_.run(
+      cases, workload, run, false,
+      [&](const PlannedCase& planned, const CaseOutcome& outcome) {
+        // Measured alone, it was in no round of the baseline.
+        outcomes[planned.id] = verified[planned.id] > 1
+                                   ? ended_case(Status::launch_failed, "there is no memory for it beside the baseline")
+                                   : outcome;
       },
       [&](const PlannedCase& planned, const char* phase) {
-        const bool measuring = std::string_view(phase) == "measuring";
-        if (!measuring) ++verified[planned.id];
-        if (measuring && !first_round) {
-          watch_.look();
-          first_round = Clock::now();
-        }
+        if (std::string_view(phase) == "verifying") ++verified[planned.id];
         if (limit_seconds && seconds_since(begin) > *limit_seconds) throw OverTheLimit();
         progress_.show(fmt::format("{} {}", phase, planned.id));
-      },
-      [] {},
-      [&](const PlannedCase& planned, const CaseOutcome& outcome) {
-        return ranking.has_clock ? refused_times(judge_, planned, outcome) : std::string();
       });
+  for (const PlannedCase& one : cases) watch_.forget(one.id);  // it may be in a group of another size
   return outcomes;
 }
 

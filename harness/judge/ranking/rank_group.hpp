@@ -9,11 +9,9 @@
 
 #include "datasets/image_set.hpp"
 #include "harness/judge/ranking/rank_plan.hpp"
-#include "harness/measure/cases/ceilings.hpp"
+#include "harness/measure/cases/case_watch.hpp"
 #include "harness/measure/cases/measurement.hpp"
-#include "harness/measure/cases/time_judge.hpp"
 #include "harness/measure/cases/workload.hpp"
-#include "harness/measure/machine/machine_load.hpp"
 #include "support/progress.hpp"
 
 namespace convladder {
@@ -48,9 +46,7 @@ class RankGroups {
   const RankOptions& options_;
   const ImageSet& images_;
   Progress& progress_;
-  CeilingSampler ceilings_;
-  TimeJudge judge_;
-  MachineWatch watch_;
+  CaseWatch watch_;
   std::optional<Workload> workload_;  ///< for one size only, since workloads may be large
   std::string workload_key_;
 };
