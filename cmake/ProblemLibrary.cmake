@@ -53,6 +53,7 @@ function(add_problem folder result)
       set_source_files_properties(${xnnpack_sources} PROPERTIES
         COMPILE_DEFINITIONS "CONVLADDER_XNNPACK_VERSION=\"${CONVLADDER_XNNPACK_VERSION}\"")
     endif()
+    set_target_properties(${target} PROPERTIES CONVLADDER_IS_MEASURED ON)
     if(NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
       target_compile_options(${target} PRIVATE ${CONVLADDER_CPU_VARIANT_FLAGS})
     endif()

@@ -32,6 +32,9 @@ lint    clang-tidy          the linter
 package dpkg-dev            what a package depends on
 package file                what a package depends on
 fuzz    clang               libFuzzer, and the CUDA kernels where nvcc is missing
+asan    clang               the build with sanitizers, in less time than GCC
+asan    libclang-rt-dev     clang's sanitizers
+asan    libomp-dev          clang's OpenMP
 slurm   munge               telling who a message of Slurm is from
 slurm   slurmctld           Slurm's controller
 slurm   slurmd              Slurm's nodes
@@ -48,7 +51,8 @@ if none is. Needs root or sudo only where something is missing.
 
   --rivals  also XNNPACK, for a library more beside the CPU ladder (docs/reference/cpu.md has two more)
   --charts  also the packages for the charts
-  --tests   also the packages for the charts and the tests, and lld, which links their programs in less time
+  --tests   also the packages for the charts and the tests; and clang with its sanitizers and its OpenMP, and lld, which
+            build the tests' programs in less time
   --lint    also the packages for scripts/lint.sh
   --fuzz    also the packages for scripts/test.sh --fuzz
   --package also the packages for scripts/package.sh
@@ -98,10 +102,10 @@ finish() {
   exit 0
 }
 
-# missing: the packages of the wanted groups that dpkg does not have, one a line.
+# missing GROUP...: the packages of these groups that dpkg does not have, one a line.
 missing() {
   local wanted installed
-  wanted=$(awk -v groups=" ${groups[*]} " 'index(groups, " " $1 " ") && !seen[$2]++ {print $2}' <<<"$packages")
+  wanted=$(awk -v groups=" $* " 'index(groups, " " $1 " ") && !seen[$2]++ {print $2}' <<<"$packages")
   # shellcheck disable=SC2086,SC2016  # package names have no spaces; the format is dpkg-query's
   installed=$(dpkg-query -W -f='${db:Status-Status} ${Package}\n' $wanted 2>/dev/null | sed -n 's/^installed //p' || true)
   # Packages of several architectures can be listed twice.
@@ -114,7 +118,7 @@ give_up() {
   echo "setup.sh: $1" >&2
   if ((${#needed[@]} == 0)); then
     echo "setup.sh: still missing, and not needed: ${optional[*]}" >&2
-    [[ ${optional[*]} != *clang* ]] || echo "setup.sh: without nvcc and clang the CUDA variants are left out" >&2
+    $has_nvcc || [[ " ${optional[*]} " != *" clang "* ]] || echo "setup.sh: without nvcc and clang the CUDA variants are left out" >&2
     exit 0
   fi
   echo "setup.sh: still missing:" >&2
@@ -122,14 +126,16 @@ give_up() {
     awk -v package="$package" '$2 == package {
       group = $1; $1 = $2 = ""; sub(/^ */, "")
       printf "  %-20s for %s%s\n", package, $0, group == "build" ? "" : " (" group ")"; exit }' <<<"$packages" >&2
-  done < <(missing)
+  done < <(missing "${groups[@]}")
   exit 1
 }
 
-# A machine where these cannot be installed does without. Without nvcc, clang compiles the kernels; lld is quicker than the
-# linker that comes with the compiler.
+# A machine where these cannot be installed does without. Without nvcc, clang compiles the kernels; it is quicker than GCC where
+# there are sanitizers, and lld than the linker that comes with the compiler.
 optional=()
-if ! $slurm && ! command -v nvcc >/dev/null && [[ ! -x /usr/local/cuda/bin/nvcc ]] && ! command -v clang++ >/dev/null; then
+has_nvcc=true
+command -v nvcc >/dev/null || [[ -x /usr/local/cuda/bin/nvcc ]] || has_nvcc=false
+if ! $slurm && ! $has_nvcc && ! command -v clang++ >/dev/null; then
   optional+=(clang)
   $list || echo "setup.sh: nvcc not found: clang will compile the CUDA variants, for the simulated device only" >&2
 fi
@@ -138,7 +144,8 @@ if ! command -v dpkg-query >/dev/null; then
   give_up "this is not a Debian system: install these yourself, then set CONVLADDER_NO_SETUP=1"
 fi
 
-mapfile -t needed < <(missing)
+mapfile -t needed < <(missing "${groups[@]}")
+if [[ " ${groups[*]} " == *" tests "* ]]; then mapfile -t -O "${#optional[@]}" optional < <(missing asan); fi
 wanted=("${needed[@]}" "${optional[@]}")
 if ((${#wanted[@]} == 0)); then finish; fi
 if $list; then
@@ -167,7 +174,7 @@ install() {
 }
 if ((${#needed[@]} > 0)); then
   install "${needed[@]}"
-  mapfile -t needed < <(missing)
+  mapfile -t needed < <(missing "${groups[@]}")
   ((${#needed[@]} == 0)) || give_up "apt-get succeeded, and yet"
 fi
 # On their own, so that nothing else depends on them.

@@ -22,6 +22,10 @@ needs_program = pytest.mark.skipif(not os.access(PROGRAM, os.X_OK),
 LAYER = ["--shape", "2,24,24,8,5", "--batch", "2", "--repetitions", "3"]
 """Kernels of some microseconds, which are soon executed."""
 
+CEILING_OF_REAL_CLOCK = "64"
+"""Kernels of the ceilings are so long that they are launched some thousand times, and no more work than has to be executed: by the
+real clock, which counts on until a sample is long enough, buffers of 4 MiB take three times as much."""
+
 
 def settings_of(tmp_path: Path, *, libraries: Sequence[str] = (), library_faults: Sequence[dict[str, Any]] = (),
                 dropped: int = 0, cudnn: Optional[dict[str, Any]] = None, **settings: Any) -> dict[str, str]:
@@ -31,6 +35,8 @@ def settings_of(tmp_path: Path, *, libraries: Sequence[str] = (), library_faults
         if not (LIBRARIES / name).exists():
             pytest.skip(f"the tests' {name} was not built: its header is not here")
     environment = {**os.environ, "CONVLADDER_STAND_IN": json.dumps({"host_threads": 1, **settings})}
+    if "real_clock" in settings:
+        environment["CONVLADDER_CEILING_MIB"] = CEILING_OF_REAL_CLOCK
     if libraries:
         environment["LD_LIBRARY_PATH"] = ":".join(str(LIBRARIES / name) for name in libraries)
         environment["CONVLADDER_TEST_LIBRARIES"] = json.dumps(

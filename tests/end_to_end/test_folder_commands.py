@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import PROGRAM, SCRIPTS, assert_refused, cases, record
+from conftest import PROGRAM, SCRIPTS, assert_refused, cases, only_with_all, record
 from conftest import run as run_program
 
 ROW_SUM = Path(__file__).parent / "row_sum"
@@ -223,6 +223,7 @@ def test_a_duel_of_two_versions_of_a_folder(run: Any, cpu_folder: Path, tmp_path
     assert_refused(run("duel", "--base", base, cpu_folder), "the folders cannot be compared")
 
 
+@only_with_all  # a duel of folders is measured as any other: test_duel finds twice the work
 def test_a_duel_finds_the_slower_version(run: Any, cpu_folder: Path, tmp_path: Path) -> None:
     base = Path(shutil.copytree(cpu_folder, tmp_path / "before"))
     slow = cpu_folder / "01_naive.cpp"

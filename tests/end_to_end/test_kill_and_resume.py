@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from conftest import (SEEDED, SMALL, assert_refused, cases, idx_images, left_behind, mounted, record, run, start, wait_for,
-                      without_load, write_idx)
+from conftest import (ALL, SEEDED, SMALL, assert_refused, cases, idx_images, left_behind, mounted, only_with_all, record, run,
+                      start, wait_for, without_load, write_idx)
 
 PATIENCE = 10  # seconds: fewer kills where everything takes long
 NETWORK = Path(__file__).with_name("tiny_network.json")
@@ -26,7 +26,9 @@ MANY = {
     "sweep": ["--variant", "implicit-gemm", "--device", "cpu", "--shape", "2,9,9,4,3", "--shape", "1,8,8,3,3", "--batch",
               "2,3", "--repetitions", "3", "--limit", "2"],
 }
-KILLS = {"run": 8, "network": 5, "sweep": 5}  # at other moments each time; CONVLADDER_SLOW_TESTS=1 has five times as many
+# At other moments each time; CONVLADDER_SLOW_TESTS=1 has five times as many as every night.
+KILLS = {"run": 8, "network": 5, "sweep": 5} if ALL else {"run": 5, "network": 3, "sweep": 3}
+MOST_KILLS = 30  # until one hits a run that is half done
 if os.environ.get("CONVLADDER_SLOW_TESTS"):
     KILLS = {command: 5 * kills for command, kills in KILLS.items()}
 FEW = ["--family", "cpu", "--variant", "local-accumulation,flat-vector", *SMALL, "--batch", "2,3"]
@@ -78,7 +80,8 @@ def test_kill_at_random_moments(tmp_path: Path, command: str) -> None:
     longest = time.monotonic() - begin  # many times as long with sanitizers
     folder, before, killed, runs = tmp_path / "run0", None, 0, 1
     partial_kills = 0
-    while killed < KILLS[command] and not (partial_kills and time.monotonic() - begin > PATIENCE):
+    while (killed < KILLS[command] or (partial_kills == 0 and killed < MOST_KILLS)) and not (
+            partial_kills and time.monotonic() - begin > PATIENCE):
         interrupted = killed_after(moments.uniform(0.0, longest), command, folder)
         assert no_process_left()
         if (folder / f"{command}.json").exists():
@@ -134,8 +137,9 @@ def interrupted_after(cases_: int, folder: Path, *signals: signal.Signals) -> tu
     return process.returncode, errors
 
 
-@pytest.mark.parametrize("signals", [[signal.SIGINT], [signal.SIGTERM], [signal.SIGINT, signal.SIGINT],
-                                     [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]])
+@pytest.mark.parametrize("signals", [
+    [signal.SIGINT], pytest.param([signal.SIGTERM], marks=only_with_all),
+    pytest.param([signal.SIGINT, signal.SIGINT], marks=only_with_all), [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]])
 def test_an_interrupted_run_has_its_ladders_and_can_be_resumed(tmp_path: Path, signals: list[signal.Signals]) -> None:
     code, errors = interrupted_after(3, tmp_path, *signals)
     assert code == 130 and no_process_left()

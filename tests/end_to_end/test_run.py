@@ -39,10 +39,11 @@ def planned(*arguments: object) -> list[str]:
 
 @pytest.fixture(scope="module")
 def ladder(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """Every stage on a layer of a network and on a user's own shape, with two threads."""
+    """Every stage on a layer of a network and on a user's own shape, with two threads. The buffers of the ceilings are the smallest that
+    any machine has without the variable; beside a cache of 480 MiB they would be thirty times as large."""
     folder = tmp_path_factory.mktemp("ladder")
     return measured(folder, *CPU, *QUICK, "--layer", "lenet28.conv1", "--shape", "3,9,9,4,3,2,1", "--batch", "2,3",
-                    env=os.environ | {"OMP_NUM_THREADS": "2", "CONVLADDER_CEILING_MIB": ""})
+                    env=os.environ | {"OMP_NUM_THREADS": "2", "CONVLADDER_CEILING_MIB": "64"})
 
 
 def test_every_stage_is_verified_and_timed(ladder: dict[str, Any]) -> None:
@@ -95,7 +96,7 @@ def test_ceilings_are_measured_with_the_cases_and_make_floors(ladder: dict[str, 
     assert [one["device"] for one in ladder["ceilings"]] == ["cpu"]
     ceilings = ladder["ceilings"][0]
     assert ceilings["reason"] is None and ceilings["choice"].endswith(", 2 threads")
-    assert ceilings["buffer_bytes"] >= min(4 * ceilings["last_level_cache_bytes"], 1 << 26)
+    assert ceilings["buffer_bytes"] == 1 << 26
     limits = {limit["name"]: limit for limit in ceilings["limits"]}
     assert list(limits) == ["FMA peak", "streaming store", "copy"]
     for limit in limits.values():

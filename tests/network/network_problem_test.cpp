@@ -81,7 +81,7 @@ TEST(NetworkProblem, TheReferenceIsTheNetworkInFloat64) {
     ASSERT_EQ(expected.value.size(), scores.size());
     EXPECT_LT(scaled_error(expected, scores.data()), kFloat32Tolerance) << "rounded to float32 between the layers";
     EXPECT_GT(*std::ranges::max_element(expected.magnitude), 0);
-    std::ranges::rotate(scores, scores.begin() + 1);
+    std::rotate(scores.begin(), scores.begin() + 1, scores.end());
     EXPECT_GT(scaled_error(expected, scores.data()), kFloat32Tolerance) << "scores of other classes are wrong";
   }
 }

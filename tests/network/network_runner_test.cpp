@@ -282,7 +282,7 @@ TEST(LoadedNetwork, TakesBatchAfterBatchFromARing) {
       loaded.run({images.data(), kOf, first}, scores.data());
       SCOPED_TRACE("from " + std::to_string(first));
       std::vector<float> expected = all;
-      std::ranges::rotate(expected, expected.begin() + static_cast<std::ptrdiff_t>(first * classes));
+      std::rotate(expected.begin(), expected.begin() + static_cast<std::ptrdiff_t>(first * classes), expected.end());
       expected.resize(kBatch * classes);
       expect_nearly_the_same(scores, expected);
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import os
 import random
 import statistics
 import sys
@@ -15,6 +16,9 @@ import pytest
 REPOSITORY = Path(__file__).resolve().parents[2]
 SCRIPTS = REPOSITORY / "scripts"
 sys.path.insert(0, str(SCRIPTS))
+
+os.environ.setdefault("CONVLADDER_CEILING_MIB", "4")
+"""Where a script runs the program, the buffers of the ceilings would be most of what it does."""
 
 CPU_STAGES = [("memory-accumulation", "Accumulate in memory", 110.0),
               ("local-accumulation", "Local accumulation", 31.0),

@@ -58,7 +58,8 @@ TEST(ElementType, RefusesWhatItDoesNotHold) {
                                    {f32, "1,5"},
                                    {f32, ""}}) {
     SCOPED_TRACE(text);
-    expect_error<UserError>([&] { parse_element("here", type, text); }, {"here: ", element_name(type)});
+    expect_error<UserError>([type = type, text = text] { parse_element("here", type, text); },
+                            {"here: ", element_name(type)});
   }
 }
 

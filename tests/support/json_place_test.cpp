@@ -32,7 +32,7 @@ TEST(ParseJson, NamesFileAndPlace) {
       {std::string(100'000, '['), "nested more than 64 deep"},
   };
   for (const auto& [text, message] : table) {
-    expect_error<UserError>([&] { parsed(text); }, {message});
+    expect_error<UserError>([&text = text] { parsed(text); }, {message});
   }
   EXPECT_EQ(parsed(std::string(64, '[') + std::string(64, ']')).size(), 1U);
 }

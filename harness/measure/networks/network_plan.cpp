@@ -255,8 +255,7 @@ std::vector<int> batches_of(const NetworkOptions& options, const Network& networ
       batches.erase(batches.begin(), batches.end() - kSelectionBatches);
   }
   std::ranges::sort(batches);
-  const auto repeated = std::ranges::unique(batches);
-  batches.erase(repeated.begin(), repeated.end());
+  batches.erase(std::unique(batches.begin(), batches.end()), batches.end());
   return batches;
 }
 

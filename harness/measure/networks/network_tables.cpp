@@ -201,8 +201,7 @@ void published_lines(const std::vector<NetworkResult>& results, std::string& out
   std::vector<int> batches;
   for (const NetworkResult& result : results) batches.push_back(result.planned.batch);
   std::ranges::sort(batches);
-  const auto repeated = std::ranges::unique(batches);
-  batches.erase(repeated.begin(), repeated.end());
+  batches.erase(std::unique(batches.begin(), batches.end()), batches.end());
   std::string lines;
   for (const int batch : batches) {
     std::vector<std::pair<std::string, std::string>> by_stage;

@@ -62,8 +62,7 @@ std::vector<int> batches_of(const RunOptions& options, const DeviceKind& kind, c
   // Counts of one batch hold for the others; at the largest a GPU is full.
   if (options.default_selection && options.batches.empty() && !kind.has_clock) batches = {std::ranges::max(batches)};
   std::ranges::sort(batches);
-  const auto repeated = std::ranges::unique(batches);
-  batches.erase(repeated.begin(), repeated.end());
+  batches.erase(std::unique(batches.begin(), batches.end()), batches.end());
   return batches;
 }
 

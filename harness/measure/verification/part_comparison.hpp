@@ -8,6 +8,7 @@
 
 #include "harness/measure/verification/step_check.hpp"
 #include "support/seeded_random.hpp"
+#include "variants/problem.hpp"
 #include "variants/variant.hpp"
 
 namespace convladder {

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from conftest import RELEASE, only_with_all, run
-from cuda_path import PROGRAM, lines_of, needs_program
+from cuda_path import CEILING_OF_REAL_CLOCK, PROGRAM, lines_of, needs_program
 
 pytestmark = needs_program
 
@@ -55,7 +55,8 @@ def run_stages(tmp_path: Path, stages: list[Path], *arguments: object, **setting
     for stage in stages:
         shutil.copy(stage, folder)
     environment = os.environ | {"XDG_CACHE_HOME": str(tmp_path / "cache"), "LD_LIBRARY_PATH": str(RELEASE / "stand_in"),
-                                "CONVLADDER_STAND_IN": json.dumps({"host_threads": 1, **settings})}
+                                "CONVLADDER_STAND_IN": json.dumps({"host_threads": 1, **settings}),
+                                "CONVLADDER_CEILING_MIB": CEILING_OF_REAL_CLOCK}
     return run("run", folder, "--device", "cuda", "--output", tmp_path / "out", "--quiet", "--timeout", 20, "--no-report",
                *arguments, program=PROGRAM, env=environment, timeout=600)
 

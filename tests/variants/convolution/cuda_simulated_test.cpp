@@ -155,6 +155,8 @@ struct Observed {
 TEST(CudaVariants, AreTheSameBitsAndCountsForEveryNumberOfHostThreads) {
   if (ptx_images().empty()) GTEST_SKIP() << "no PTX in this build";
   const ConvShape shape = kSanitized ? ConvShape{2, 1, 18, 16, 6, 5} : ConvShape{3, 2, 30, 26, 6, 5};
+  // Another order of blocks shows by chance, and mostly soon: every night it has more of them.
+  const int runs = kSanitized ? 1 : std::getenv("CONVLADDER_ALL_TESTS") != nullptr ? 10 : 2;
   const Tensors numbers = tensors(shape, false);
   const auto observe = [&](const ProblemVariant& registered, int host_threads) {
     simulated::SimulatedDeviceOptions options;
@@ -178,7 +180,7 @@ TEST(CudaVariants, AreTheSameBitsAndCountsForEveryNumberOfHostThreads) {
     EXPECT_FALSE(first.counters.at(0).values.empty());
     EXPECT_FALSE(first.counters.at(0).modelled.empty());
     for (const int host_threads : {1, 2, 7}) {
-      for (int run = 0; run < (kSanitized ? 1 : 10); ++run) EXPECT_EQ(observe(registered, host_threads), first);
+      for (int run = 0; run < runs; ++run) EXPECT_EQ(observe(registered, host_threads), first);
     }
   }
 }

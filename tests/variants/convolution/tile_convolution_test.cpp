@@ -62,6 +62,9 @@ TEST_F(TileStages, ComputeTheLayersOfTheNetworks) {
          {2, 12, 33, 33, 24, 7},
          {1, 1, 86, 86, 4, 7},
          {1, 4, 40, 40, 16, 7}});
+}
+
+TEST_F(TileStages, ComputeTheLayersOfAlexNet) {
   for (ConvShape shape : {ConvShape{1, 3, 227, 227, 96, 11, 4},
                           {1, 96, 27, 27, 256, 5, 1, 2, 2},
                           {1, 256, 13, 13, 384, 3, 1, 1},

@@ -173,7 +173,7 @@ TEST_F(ExpectedOutputTest, TheFirstOfSeveralFailuresIsNamed) {
 }
 
 TEST_F(ExpectedOutputTest, ImagesOffByOneElementFail) {
-  std::ranges::rotate(output_, output_.begin() + 1);
+  std::rotate(output_.begin(), output_.begin() + 1, output_.end());
   EXPECT_FALSE(check().passed);
 }
 
