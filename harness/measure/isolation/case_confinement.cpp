@@ -1,5 +1,6 @@
 #include "harness/measure/isolation/case_confinement.hpp"
 
+#include <omp.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -114,6 +115,8 @@ std::vector<std::string> case_confinement_missing() {
 Confinement confine_case_as(const ConfinementWish& wish) {
   setenv("CUDA_CACHE_DISABLE", "1", 1);
   std::ofstream("/proc/self/oom_score_adj") << "1000";
+  omp_get_max_threads();  // LLVM's OpenMP asks for shared memory when it starts, and ends the process where it gets
+                          // none
   const std::string unsealed = seal_code();
   Confinement confinement = confine(wish);
   if (unsealed.empty()) {

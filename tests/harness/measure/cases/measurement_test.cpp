@@ -675,6 +675,9 @@ TEST_F(MeasurementTest, AContenderLeavesWhenAnotherIsSurelyFaster) {
   planned_.contends = true;
   Script slow;
   slow.sample_ns = [](int) { return 120.0; };
+  Script script;
+  PlannedCase above = planned_case(work_, "cached-tile");  // builds on the slow one
+  above.contends = true;
   std::deque<Measurement> both;
   both.emplace_back(planned_, workload_, options_, scripted_case(script_, workload_));
   both.emplace_back(planned_, workload_, options_, scripted_case(slow, workload_));
@@ -686,9 +689,6 @@ TEST_F(MeasurementTest, AContenderLeavesWhenAnotherIsSurelyFaster) {
   EXPECT_EQ(why_beaten(both[0], both), "");
   expect_one_line(why_beaten(both[1], both), {"--all"});
 
-  PlannedCase above = planned_case(work_, "cached-tile");  // builds on the slow one
-  above.contends = true;
-  Script script;
   both.emplace_back(above, workload_, options_, scripted_case(script, workload_));
   both.back().verify_and_calibrate();
   EXPECT_EQ(why_beaten(both[1], both), "") << "what another that is still there builds on stays";
