@@ -10,12 +10,6 @@ namespace {
 
 constexpr std::size_t kNarrowestText = 16;  // narrowest width to which texts are broken
 
-/// The width in characters, not bytes: the continuation bytes of UTF-8 take no column.
-std::size_t shown_width(const std::string& text) {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
-}
-
 std::string padded(const std::string& text, std::size_t width, bool right) {
   const std::string spaces(width - std::min(width, shown_width(text)), ' ');
   return right ? spaces + text : text + spaces;
@@ -111,6 +105,12 @@ void narrow_texts(const std::vector<TextColumn>& columns, std::size_t most_colum
 }
 
 }  // namespace
+
+std::size_t shown_width(const std::string& text) {
+  // The continuation bytes of UTF-8 take no column.
+  return static_cast<std::size_t>(
+      std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
+}
 
 std::vector<std::string> wrapped(const std::string& text, std::size_t width) {
   std::vector<std::string> lines(1);

@@ -15,7 +15,11 @@ struct TextColumn {
   std::string title;
   std::string unit;     ///< on a line of its own below the titles; the line is omitted if no column has a unit
   bool number = false;  ///< whether cells are right-aligned, and never broken
+  bool spare = false;   ///< whether a Report leaves the column out of a text that would be too wide with it
 };
+
+/// The width in characters, not bytes.
+std::size_t shown_width(const std::string& text);
 
 /// Columns are as wide as their content, with two spaces in between. If that is more than `most_columns` characters,
 /// texts of the widest column are broken between words; a table whose numbers alone are wider stays so. Every row has a

@@ -152,11 +152,6 @@ void note_stray_files(const std::filesystem::path& folder, BaselineReport& repor
   }
 }
 
-std::string formatted(const BaselineReport& report, const std::string& format) {
-  if (format == "json") return report_json(report);
-  return format == "markdown" ? report_markdown(report) : report_text(report);
-}
-
 /// The new content of the file: the recorded cases, with those of the selection replaced by the cases counted now.
 Baseline updated(const CountedNetwork& network, const BaselineArguments& arguments,
                  const std::vector<const PtxImages*>& compilers) {
@@ -296,7 +291,7 @@ int folder_baseline(const BaselineArguments& arguments, const RunOptions& option
     folder.recorded.cases = std::move(kept);
     write_folder(folder, arguments.folder, report);
   }
-  print_as(arguments.printed, formatted(report, arguments.printed.format));
+  print_as(arguments.printed, baseline_report(report), [&] { return baseline_report_json(report); });
   return update ? kExitOk : report.exit_code();
 }
 
@@ -327,7 +322,7 @@ int baseline_command(BaselineArguments& arguments, const CommandLine& /*command_
   note_changed_compilers(compilers, report);
   report.sort();
   if (update) write_baselines(networks, arguments, compilers, report);
-  print_as(arguments.printed, formatted(report, arguments.printed.format));
+  print_as(arguments.printed, baseline_report(report), [&] { return baseline_report_json(report); });
   return update ? kExitOk : report.exit_code();
 }
 

@@ -40,6 +40,12 @@ void print_as(const Printed& printed, const std::string& text) {
   }
 }
 
+void print_as(const Printed& printed, const Report& report, const std::function<std::string()>& json) {
+  print_as(printed, printed.format == "json"       ? json()
+                    : printed.format == "markdown" ? as_markdown(report)
+                                                   : as_text(report, printed.columns));
+}
+
 void check_output_file(const std::string& option, const std::string& file) {
   if (file.empty()) return;
   std::error_code error;

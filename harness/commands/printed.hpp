@@ -1,8 +1,12 @@
 // The output of a command, in the format that was asked for, and the files that it is asked to write.
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
+
+#include "support/report.hpp"
 
 namespace CLI {
 class App;
@@ -13,7 +17,8 @@ namespace convladder {
 /// Where the answer of a read-only command goes.
 struct Printed {
   std::string format = "text";
-  std::string file;  ///< empty: the standard output
+  std::string file{};                  ///< empty: the standard output
+  std::size_t columns = kTextColumns;  ///< of text
 };
 
 /// Adds --format, one of `formats`, of which the first is the default.
@@ -25,6 +30,8 @@ void add_printed_options(CLI::App& command, Printed& printed, const std::vector<
 void check_printed(const Printed& printed);
 /// Prints the text, or writes it to the file. Throws UserError.
 void print_as(const Printed& printed, const std::string& text);
+/// Prints the report in the format that was asked for; `json` makes the document for --format json. Throws UserError.
+void print_as(const Printed& printed, const Report& report, const std::function<std::string()>& json = {});
 
 /// Throws UserError, before anything is measured, if the file could not be written. An empty name is fine.
 void check_output_file(const std::string& option, const std::string& file);

@@ -45,7 +45,8 @@ void check_history(const RecordedRun& run) {
     runs.runs.back().run.context.seed = runs.runs.size();
   }
   const History history = make_history(std::move(runs), {});
-  for (const char c : history_text(history) + history_markdown(history)) {
+  const Report report = history_report(history);
+  for (const char c : as_text(report) + as_markdown(report)) {
     require(c == '\n' || static_cast<unsigned char>(c) >= 0x20);
   }
   require(!history_json_text(history, {}).empty());

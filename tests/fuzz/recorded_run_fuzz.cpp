@@ -20,7 +20,8 @@ void require(bool condition) {
 void check(const RecordedRun& run) {
   const Comparison comparison = compare_runs(run, run, {});
   require(comparison.count(CaseVerdict::regressed) == 0 && comparison.count(CaseVerdict::added) == 0);
-  for (const char c : comparison_text(comparison) + comparison_markdown(comparison)) {
+  const Report report = comparison_report(comparison);
+  for (const char c : as_text(report) + as_markdown(report)) {
     require(c == '\n' || static_cast<unsigned char>(c) >= 0x20);
   }
 }

@@ -53,12 +53,6 @@ void add_compare_options(CLI::App& compare, CompareArguments& a) {
   add_printed_options(compare, a.printed, {"text", "markdown", "json"});
 }
 
-std::string comparison_in(const std::string& format, const Comparison& comparison) {
-  if (format == "text") return comparison_text(comparison);
-  if (format == "markdown") return comparison_markdown(comparison);
-  return comparison_json_text(comparison);
-}
-
 int compare_command(CompareArguments& arguments, const CommandLine& /*command_line*/) {
   check_printed(arguments.printed);
   if (arguments.limits.delta < arguments.limits.tau) {
@@ -73,7 +67,7 @@ int compare_command(CompareArguments& arguments, const CommandLine& /*command_li
   if (comparison.cases.empty() && !arguments.case_filter.empty()) {
     throw UserError(fmt::format("no case remains: --case '{}' matches none", arguments.case_filter));
   }
-  print_as(arguments.printed, comparison_in(arguments.printed.format, comparison));
+  print_as(arguments.printed, comparison_report(comparison), [&] { return comparison_json_text(comparison); });
   return comparison.exit_code();
 }
 

@@ -157,11 +157,6 @@ void add_duel_options(CLI::App& duel, DuelArguments& a) {
   add_selftest_options(duel, a);
 }
 
-std::string result_text(const DuelReport& report, const std::string& document, const std::string& format) {
-  if (format == "json") return document;
-  return format == "markdown" ? duel_markdown(report) : duel_text(report);
-}
-
 /// Prints the cases that would be measured, and those that have only one side or cannot run. Measures nothing.
 int duel_dry_run(const std::vector<DuelGroup>& plan) {
   std::size_t runs = 0;
@@ -256,7 +251,7 @@ int duel(DuelArguments& a, const CommandLine& command_line) {
   const DuelReport report{result, a.settings, base, now};
   const std::string document = duel_json_text(report, command_line, images);
   if (!a.output.empty()) write_file_atomically(a.output, document);
-  if (!a.quiet) fmt::print("{}", result_text(report, document, a.format));
+  if (!a.quiet) print_as({.format = a.format}, duel_report(report), [&] { return document; });
   if (!a.bisect) return result.exit_code();
   const int code = bisect_code(result);
   fmt::print("{}", bisect_text(code));

@@ -21,7 +21,6 @@
 #include "support/nearest_name.hpp"
 #include "support/printable.hpp"
 #include "support/terminal.hpp"
-#include "support/text_table.hpp"
 
 namespace convladder {
 namespace {
@@ -105,10 +104,10 @@ int explain_command(ExplainArguments& arguments, const CommandLine& /*command_li
     return kExitOk;
   }
   if (!arguments.all && arguments.case_filter.empty()) keep_way_to_best(ladders);
-  const bool text = format == "text";
-  std::string output = text ? steps_text(ladders, columns_of(arguments.printed)) : steps_markdown(ladders);
-  if (!groups.empty()) output += "\n" + (text ? explanation_text(groups, gpus) : explanation_markdown(groups, gpus));
-  print_as(arguments.printed, output);
+  Report report = steps_report(ladders);
+  if (!groups.empty()) add_explanation(report, groups, gpus);
+  arguments.printed.columns = columns_of(arguments.printed);
+  print_as(arguments.printed, report);
   return kExitOk;
 }
 

@@ -96,15 +96,6 @@ void add_history_options(CLI::App& history, HistoryArguments& a) {
   add_history_selftest_options(history, a.selftest);
 }
 
-std::string history_in(const std::string& format, const History& history,
-                       const std::optional<ConfirmedAlarms>& confirmed) {
-  if (format == "markdown") {
-    return history_markdown(history) + (confirmed ? alarms_markdown(history, *confirmed) : std::string());
-  }
-  if (format == "text") return history_text(history) + (confirmed ? alarms_text(history, *confirmed) : std::string());
-  return history_json_text(history, confirmed);
-}
-
 int history_command(HistoryArguments& arguments, const CommandLine& /*command_line*/) {
   if (arguments.selftest.selftest) {
     if (!arguments.paths.empty()) throw UserError("--selftest: it measures histories of its own and reads no FOLDER");
@@ -136,7 +127,9 @@ int history_command(HistoryArguments& arguments, const CommandLine& /*command_li
   const History history = make_history(std::move(runs), options);
   std::optional<ConfirmedAlarms> confirmed;
   if (arguments.confirm.confirm) confirmed = confirm_alarms(history, arguments.confirm);
-  print_as(arguments.printed, history_in(arguments.printed.format, history, confirmed));
+  Report report = history_report(history);
+  if (confirmed) add_alarms(report, history, *confirmed);
+  print_as(arguments.printed, report, [&] { return history_json_text(history, confirmed); });
   if (confirmed && confirmed->exit_code() == kExitCasesFailed) return kExitCasesFailed;
   return history.from.unreadable.empty() && (!confirmed || confirmed->exit_code() == kExitOk) ? kExitOk
                                                                                               : kExitInconclusive;

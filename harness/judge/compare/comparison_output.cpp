@@ -15,7 +15,6 @@
 #include "support/errors.hpp"
 #include "support/json_place.hpp"
 #include "support/json_text.hpp"
-#include "support/text_table.hpp"
 
 namespace convladder {
 
@@ -82,15 +81,13 @@ std::string disturbance_text(const ComparedCase& one) {
   return text;
 }
 
-/// A line for each case that was not measured on a quiet machine, except where its proof says so already.
-std::string disturbance_section(const Comparison& comparison) {
-  std::string text;
+/// An entry for each case that was not measured on a quiet machine, except where its proof says so already.
+void add_disturbances(ReportSection& section, const Comparison& comparison) {
   for (const ComparedCase& one : comparison.cases) {
     if (one.verdict == CaseVerdict::regressed || one.verdict == CaseVerdict::improved) continue;
-    const std::string disturbance = disturbance_text(one);
-    if (!disturbance.empty()) text += indented(one.id, 2) + indented(disturbance, 6);
+    if (const std::string text = disturbance_text(one); !text.empty()) section.entry(one.id, {text});
   }
-  return text.empty() ? text : "\nmeasured on a machine that was not quiet\n" + text;
+  if (!section.blocks.empty()) section.heading = "measured on a machine that was not quiet";
 }
 
 /// The proved bounds of a change: "+10.1%, at least +7.9%; beside onednn +10.0%, at least +8.2%".
@@ -163,24 +160,26 @@ std::string joined(std::initializer_list<std::string> texts) {
   return all;
 }
 
-JudgedReport report_of(const Comparison& comparison) {
+}  // namespace
+
+Report comparison_report(const Comparison& comparison) {
   const VerdictLimits& limits = comparison.options.limits;
-  JudgedReport report;
-  report.base = run_text(comparison.base);
-  report.now = run_text(comparison.now);
-  report.columns = {{"base", "", true},
+  JudgedCases judged;
+  judged.base = run_text(comparison.base);
+  judged.now = run_text(comparison.now);
+  judged.columns = {{"base", "", true},
                     {"new", "", true},
                     {"change", "%", true},
                     {"bounds", "%", true},
                     {"beside witness", "%", true},
                     {"verdict", "", false}};
-  report.more_sections = disturbance_section(comparison);
-  report.notes = all_notes(comparison);
-  report.limits = fmt::format(
+  add_disturbances(judged.more, comparison);
+  judged.notes = all_notes(comparison);
+  judged.limits = fmt::format(
       "regressed: proved above +{:g}%; pass: proved below +{:g}%; each bound is wrong in at most {:g}% "
       "of comparisons where nothing drifts",
       limits.tau * 100, limits.delta * 100, limits.alpha * 100);
-  report.outcome = exit_text(comparison);
+  judged.outcome = exit_text(comparison);
   std::set<std::string> compared;  // of other groups all cases are listed with the reason
   for (const ComparedCase& one : comparison.cases) {
     if (timed(one) && one.change) compared.insert(one.group);
@@ -190,19 +189,10 @@ JudgedReport report_of(const Comparison& comparison) {
     const std::string why = joined({one.reason, one.cause, disturbance_text(one)});
     const bool moved = one.verdict == CaseVerdict::regressed || one.verdict == CaseVerdict::improved;
     const std::string reason = moved ? joined({proof_text(one), why}) : joined({one.reason, one.cause});
-    report.rows.push_back({one.id, table, one.variant, figures_of(one), one.verdict, reason, why});
+    judged.rows.push_back({one.id, table, one.variant, figures_of(one), one.verdict, reason, why});
   }
-  return report;
+  return judged_report(judged);
 }
-
-}  // namespace
-
-std::string comparison_text(const Comparison& comparison) {
-  const JudgedReport report = report_of(comparison);
-  return indented("base  " + report.base, 0) + indented("new   " + report.now, 0) + judged_text(report);
-}
-
-std::string comparison_markdown(const Comparison& comparison) { return judged_markdown(report_of(comparison)); }
 
 std::string comparison_json_text(const Comparison& comparison) {
   ordered_json cases = ordered_json::array();

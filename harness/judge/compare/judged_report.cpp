@@ -4,10 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <map>
 
 #include "harness/judge/compare/change_text.hpp"
-#include "support/markdown.hpp"
 
 namespace convladder {
 namespace {
@@ -18,81 +16,95 @@ std::vector<std::string> with_figures(const std::string& name, const JudgedRow& 
   return cells;
 }
 
-std::vector<TextColumn> with_figures(const char* name, const JudgedReport& report) {
-  std::vector<TextColumn> columns = report.columns;
+std::vector<TextColumn> with_figures(const char* name, const JudgedCases& judged) {
+  std::vector<TextColumn> columns = judged.columns;
   columns.insert(columns.begin(), {name, "", false});
   return columns;
 }
 
 /// The tables, in the order in which their titles first appear.
-std::string tables(const JudgedReport& report) {
+void add_tables(Report& report, const JudgedCases& judged) {
+  std::vector<ReportTable> tables;
   std::vector<std::string> titles;
-  std::map<std::string, std::vector<std::vector<std::string>>> rows;
-  for (const JudgedRow& row : report.rows) {
+  for (const JudgedRow& row : judged.rows) {
     if (row.table.empty()) continue;
-    if (!rows.contains(row.table)) titles.push_back(row.table);
-    rows[row.table].push_back(with_figures(row.name, row));
+    const auto place = static_cast<std::size_t>(std::ranges::find(titles, row.table) - titles.begin());
+    if (place == titles.size()) {
+      titles.push_back(row.table);
+      tables.push_back({with_figures("variant", judged), {}});
+    }
+    tables[place].rows.push_back(with_figures(row.name, row));
   }
-  std::string text;
-  for (const std::string& title : titles) {
-    text += fmt::format("\n{}\n{}", title, text_table(with_figures("variant", report), rows[title]));
+  for (std::size_t i = 0; i < titles.size(); ++i) {
+    report.section(titles[i], Shown::in_text).blocks.emplace_back(std::move(tables[i]));
   }
-  return text;
 }
 
 /// The cases with one verdict; those with the same reason together.
-std::string verdict_section(const JudgedReport& report, CaseVerdict verdict) {
+void add_verdict(Report& report, const JudgedCases& judged, CaseVerdict verdict) {
   IdsByReason all;
-  for (const JudgedRow& row : report.rows) {
+  for (const JudgedRow& row : judged.rows) {
     if (row.verdict == verdict) add_id(all, row.reason, row.id);
   }
-  std::string text;
+  if (all.empty()) return;
+  ReportSection& section = report.section(std::string(case_verdict_name(verdict)), Shown::in_text);
   for (const auto& [reason, ids] : all) {
-    const bool only_counted = verdict == CaseVerdict::skipped && ids.size() > report.most_skipped;
-    text += indented(only_counted ? fmt::format("{} cases, the first {}", ids.size(), ids.front())
-                                  : fmt::format("{}", fmt::join(ids, " ")),
-                     2);
-    if (!reason.empty()) text += indented(reason, 6);
+    const bool only_counted = verdict == CaseVerdict::skipped && ids.size() > judged.most_skipped;
+    section.entry(only_counted ? fmt::format("{} cases, the first {}", ids.size(), ids.front())
+                               : fmt::format("{}", fmt::join(ids, " ")),
+                  reason.empty() ? std::vector<std::string>() : std::vector{reason});
   }
-  return text.empty() ? text : fmt::format("\n{}\n{}", case_verdict_name(verdict), text);
 }
 
 /// "3 pass, 1 regressed".
-std::string counts_text(const JudgedReport& report) {
+std::string counts_text(const JudgedCases& judged) {
   std::vector<std::string> counts;
   for (const CaseVerdict verdict : kAllVerdicts) {
-    const auto count = std::ranges::count(report.rows, verdict, &JudgedRow::verdict);
+    const auto count = std::ranges::count(judged.rows, verdict, &JudgedRow::verdict);
     if (count > 0) counts.push_back(fmt::format("{} {}", count, case_verdict_name(verdict)));
   }
   return counts.empty() ? "no cases" : fmt::format("{}", fmt::join(counts, ", "));
 }
 
-}  // namespace
-
-std::string judged_text(const JudgedReport& report) {
-  std::string text = tables(report);
-  for (const CaseVerdict verdict : kAllVerdicts) {
-    if (verdict != CaseVerdict::pass) text += verdict_section(report, verdict);
-  }
-  text += report.more_sections + '\n';
-  for (const std::string& remark : report.remarks) text += indented(remark, 0);
-  text += notes_text(report.notes) + indented(report.limits, 0);
-  return text + indented(fmt::format("{}: {}", report.outcome, counts_text(report)), 0);
-}
-
-std::string judged_markdown(const JudgedReport& report) {
-  std::string text = fmt::format("**{}**: {}\n\n- base {}\n- new {}\n", report.outcome, counts_text(report),
-                                 markdown_text(report.base), markdown_text(report.now));
-  text += markdown_list(report.remarks) + markdown_list(report.notes);
+void add_table_of_all(Report& report, const JudgedCases& judged) {
   std::vector<std::vector<std::string>> rows;
   for (const CaseVerdict verdict : kAllVerdicts) {
-    for (const JudgedRow& row : report.rows) {
+    for (const JudgedRow& row : judged.rows) {
       if (row.verdict == verdict) rows.emplace_back(with_figures(row.id, row)).push_back(row.why);
     }
   }
-  std::vector<TextColumn> columns = with_figures("case", report);
+  std::vector<TextColumn> columns = with_figures("case", judged);
   columns.push_back({"why", "", false});
-  return text + '\n' + markdown_table(columns, rows);
+  report.section("", Shown::in_markdown).table(std::move(columns), std::move(rows));
+}
+
+void add_remarks(Report& report, const JudgedCases& judged, Shown shown) {
+  ReportSection& section = report.section("", shown);
+  for (const std::string& remark : judged.remarks) section.item(remark);
+  section.notes(judged.notes);
+}
+
+}  // namespace
+
+Report judged_report(const JudgedCases& judged) {
+  Report report;
+  const std::string counts = ": " + counts_text(judged);
+  report.section("", Shown::in_markdown).paragraph(counts, "", judged.outcome);
+  ReportSection& sides = report.section();
+  sides.item("base " + judged.base);
+  sides.item("new " + judged.now);
+  add_tables(report, judged);
+  for (const CaseVerdict verdict : kAllVerdicts) {
+    if (verdict != CaseVerdict::pass) add_verdict(report, judged, verdict);
+  }
+  report.sections.push_back(judged.more);
+  add_remarks(report, judged, Shown::in_markdown);
+  add_table_of_all(report, judged);
+  add_remarks(report, judged, Shown::in_text);
+  report.sections.back().paragraph(judged.limits);
+  report.sections.back().paragraph(judged.outcome + counts);
+  report.section("", Shown::in_markdown).paragraph(judged.limits);
+  return report;
 }
 
 }  // namespace convladder

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "harness/judge/compare/comparison.hpp"
-#include "support/text_table.hpp"
+#include "support/report.hpp"
 
 namespace convladder {
 
@@ -21,12 +21,12 @@ struct JudgedRow {
   std::string why;     ///< in Markdown
 };
 
-struct JudgedReport {
+struct JudgedCases {
   std::string base;  ///< the sides, a line each
   std::string now;
   std::vector<TextColumn> columns;  ///< of the figures
   std::vector<JudgedRow> rows;
-  std::string more_sections;                                           ///< behind those of the verdicts
+  ReportSection more{.heading = {}, .shown = Shown::in_text};          ///< behind the lists of the verdicts
   std::vector<std::string> remarks;                                    ///< before the notes, a line each
   std::vector<std::string> notes;                                      ///< a line each
   std::string limits;                                                  ///< the claims, a sentence
@@ -34,11 +34,8 @@ struct JudgedReport {
   std::size_t most_skipped = std::numeric_limits<std::size_t>::max();  ///< if there are more, they are only counted
 };
 
-/// A table for each title, the cases that did not pass by verdict and reason, remarks, notes, limits, and a last line
-/// with the outcome and the numbers of verdicts. Without the sides. At most 100 columns, unless a name alone is wider.
-std::string judged_text(const JudgedReport& report);
-
-/// One table of all cases, which shows all names as plain text; without the limits.
-std::string judged_markdown(const JudgedReport& report);
+/// The sides, the cases, remarks, notes, limits, and the outcome with the numbers of verdicts. As text a table for each
+/// title, and the cases that did not pass by verdict and reason; as Markdown one table of all cases.
+Report judged_report(const JudgedCases& judged);
 
 }  // namespace convladder

@@ -15,9 +15,7 @@
 #include "harness/measure/statistics/statistics.hpp"
 #include "support/errors.hpp"
 #include "support/json_text.hpp"
-#include "support/markdown.hpp"
 #include "support/printable.hpp"
-#include "support/text_table.hpp"
 
 namespace convladder {
 
@@ -165,26 +163,6 @@ ordered_json side_json(const OtherProgram& program) {
   return {{"path", program.path}, {"program", program_json(program.program)}};
 }
 
-JudgedReport report_of(const DuelReport& duel) {
-  JudgedReport report;
-  report.base = side_text(duel.base);
-  report.now = side_text(duel.now);
-  report.columns = {{"base", "", true},    {"new", "", true},    {"ratio", "", true},
-                    {"bounds", "%", true}, {"rounds", "", true}, {"verdict", "", false}};
-  report.remarks = {control_text(duel.result)};
-  report.notes = all_notes(duel);
-  report.limits = limits_text(duel);
-  report.outcome = exit_text(duel.result);
-  report.most_skipped = 2;  // more of them are only counted; Markdown and JSON list each
-  for (const DuelCase& one : duel.result.cases) {
-    const std::string title = fmt::format("{}, {} in turns, layer time of a call", one.group,
-                                          is_predicted(one.device) ? "predicted" : "measured");
-    report.rows.push_back(
-        {one.id, one.screened ? title : "", variant_text(one), figures_of(one), one.verdict, one.reason, one.reason});
-  }
-  return report;
-}
-
 ordered_json level_json(const SelftestLevel& level) {
   return {{"extra_percent", level.extra_percent},
           {"duels", level.runs},
@@ -241,13 +219,24 @@ std::string with_context(ordered_json document, const std::vector<std::string>& 
 
 }  // namespace
 
-std::string duel_text(const DuelReport& report) {
-  const JudgedReport judged = report_of(report);
-  return fmt::format("base  {}\nnew   {}\n{}", judged.base, judged.now, judged_text(judged));
-}
-
-std::string duel_markdown(const DuelReport& report) {
-  return fmt::format("{}\n{}\n", judged_markdown(report_of(report)), markdown_text(limits_text(report)));
+Report duel_report(const DuelReport& duel) {
+  JudgedCases judged;
+  judged.base = side_text(duel.base);
+  judged.now = side_text(duel.now);
+  judged.columns = {{"base", "", true},    {"new", "", true},    {"ratio", "", true},
+                    {"bounds", "%", true}, {"rounds", "", true}, {"verdict", "", false}};
+  judged.remarks = {control_text(duel.result)};
+  judged.notes = all_notes(duel);
+  judged.limits = limits_text(duel);
+  judged.outcome = exit_text(duel.result);
+  judged.most_skipped = 2;  // more of them are only counted; Markdown and JSON list each
+  for (const DuelCase& one : duel.result.cases) {
+    const std::string title = fmt::format("{}, {} in turns, layer time of a call", one.group,
+                                          is_predicted(one.device) ? "predicted" : "measured");
+    judged.rows.push_back(
+        {one.id, one.screened ? title : "", variant_text(one), figures_of(one), one.verdict, one.reason, one.reason});
+  }
+  return judged_report(judged);
 }
 
 ordered_json duel_json(const DuelReport& report) {

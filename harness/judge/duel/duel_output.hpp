@@ -1,4 +1,4 @@
-// A duel as text for a terminal, as Markdown for a review, and as JSON with every slot.
+// A duel as a report, and as JSON with every slot.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -8,6 +8,7 @@
 #include "datasets/image_set.hpp"
 #include "harness/judge/duel/duel.hpp"
 #include "harness/judge/duel/selftest.hpp"
+#include "support/report.hpp"
 
 namespace convladder {
 
@@ -21,9 +22,7 @@ struct DuelReport {
   const OtherProgram& now;
 };
 
-/// The duel as text of at most 100 columns, except for paths.
-std::string duel_text(const DuelReport& report);
-std::string duel_markdown(const DuelReport& report);
+Report duel_report(const DuelReport& duel);
 
 /// The duel as results/duel.schema.json describes it, without `context`.
 nlohmann::ordered_json duel_json(const DuelReport& report);

@@ -11,11 +11,9 @@
 #include "harness/measure/runs/step_causes.hpp"
 #include "harness/measure/runs/step_words.hpp"
 #include "support/errors.hpp"
-#include "support/markdown.hpp"
 #include "support/nearest_name.hpp"
 #include "support/printable.hpp"
 #include "support/text_pattern.hpp"
-#include "support/text_table.hpp"
 #include "support/units.hpp"
 
 namespace convladder {
@@ -194,35 +192,20 @@ void keep_way_to_best(std::vector<ExplainedLadder>& ladders) {
   }
 }
 
-std::string steps_text(const std::vector<ExplainedLadder>& ladders, std::size_t columns) {
-  std::string text;
+Report steps_report(const std::vector<ExplainedLadder>& ladders) {
+  Report report;
   for (const ExplainedLadder& one : ladders) {
-    text += fmt::format("{}{}", text.empty() ? "" : "\n", indented(heading(one), 0, columns));
-    if (const std::string machine = machine_text(one); !machine.empty()) text += indented(machine, 0, columns);
+    ReportSection& section = report.section(heading(one));
+    if (const std::string machine = machine_text(one); !machine.empty()) section.paragraph(machine);
     const std::string lead = one.gpu.empty() ? "" : predicted_lead(one.gpu);
     for (const Step& step : one.ladder.steps) {
-      text +=
-          hanging(fmt::format("{:>2} ", step.rung), fmt::format("{}. {}", title(step), sentences(step, lead)), columns);
+      section.item(fmt::format(". {}", sentences(step, lead)), fmt::format("{:>2} ", step.rung), title(step));
     }
-    for (const std::string& line : one.missing.lines()) text += hanging("   ", line, columns);
+    for (const std::string& line : one.missing.lines()) section.item(line, "   ");
   }
   const bool counted = !std::ranges::all_of(ladders, &ExplainedLadder::measured);
-  return fmt::format("{}\n{}", text, indented(fmt::format("{}{}", counted ? kWords : "", kMore), 0, columns));
-}
-
-std::string steps_markdown(const std::vector<ExplainedLadder>& ladders) {
-  std::string text;
-  for (const ExplainedLadder& one : ladders) {
-    text += fmt::format("{}### {}\n\n", text.empty() ? "" : "\n", markdown_text(heading(one)));
-    if (const std::string machine = machine_text(one); !machine.empty())
-      text += fmt::format("{}\n\n", markdown_text(machine));
-    const std::string lead = one.gpu.empty() ? "" : predicted_lead(one.gpu);
-    for (const Step& step : one.ladder.steps) {
-      text += fmt::format("- **{}**. {}\n", markdown_text(title(step)), markdown_text(sentences(step, lead)));
-    }
-    for (const std::string& line : one.missing.lines()) text += fmt::format("- {}\n", markdown_text(line));
-  }
-  return text;
+  report.section("", Shown::in_text).paragraph(fmt::format("{}{}", counted ? kWords : "", kMore));
+  return report;
 }
 
 }  // namespace convladder

@@ -1,4 +1,4 @@
-// The steps of a record that are printed, and their text: a sentence or two for each stage.
+// The steps of a record that are printed, and their report: a sentence or two for each stage.
 #pragma once
 
 #include <cstddef>
@@ -9,6 +9,7 @@
 #include "harness/measure/records/record_context.hpp"
 #include "harness/measure/runs/steps.hpp"
 #include "support/reasons.hpp"
+#include "support/report.hpp"
 
 namespace convladder {
 
@@ -43,8 +44,7 @@ struct ExplainedRun {
 /// Keeps only the stages on the way to the best one, along `builds_on`, where that is known; the others are only named.
 void keep_way_to_best(std::vector<ExplainedLadder>& ladders);
 
-/// The steps as text for the terminal, in lines of at most `columns` characters.
-std::string steps_text(const std::vector<ExplainedLadder>& ladders, std::size_t columns);
-std::string steps_markdown(const std::vector<ExplainedLadder>& ladders);
+/// A section for each ladder, with its steps.
+Report steps_report(const std::vector<ExplainedLadder>& ladders);
 
 }  // namespace convladder

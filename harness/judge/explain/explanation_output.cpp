@@ -5,8 +5,6 @@
 #include <algorithm>
 
 #include "simulator/gpus/gpu_facts.hpp"
-#include "support/markdown.hpp"
-#include "support/text_table.hpp"
 #include "support/units.hpp"
 
 namespace convladder {
@@ -18,11 +16,6 @@ constexpr const char* kNote =
     "PREDICTED from counters of PTX (docs/use/prediction.md), never measured: from optimistic to pessimistic, with "
     "what "
     "limits each end. Occupancy: resident warps, and the resource that limits them.";
-
-struct TextTableParts {
-  std::vector<TextColumn> columns;
-  std::vector<std::vector<std::string>> rows;
-};
 
 std::string span(double low, double high) { return fmt::format("{} – {}", time_text(low), time_text(high)); }
 
@@ -41,8 +34,8 @@ std::string changes_text(const ExplainedStage& stage) {
 
 bool has_real_gpu(const ExplainedGroup& group) { return !group.real_gpu.empty(); }
 
-TextTableParts stage_table(const ExplainedGroup& group, const std::string& gpu) {
-  TextTableParts table;
+ReportTable stage_table(const ExplainedGroup& group, const std::string& gpu) {
+  ReportTable table;
   table.columns = {{"stage", "", false}, {"predicted", "", false}, {"of", "", false}, {"occupancy", "", false}};
   if (has_real_gpu(group)) {
     table.columns.push_back({"measured", "", true});
@@ -70,8 +63,8 @@ TextTableParts stage_table(const ExplainedGroup& group, const std::string& gpu) 
 }
 
 /// A table of the counters' changes from stage to stage, which are the same for every GPU.
-TextTableParts changes_table(const ExplainedGroup& group) {
-  TextTableParts table;
+ReportTable changes_table(const ExplainedGroup& group) {
+  ReportTable table;
   table.columns = {{"stage", "", false}, {"counted, divided by the stage it builds on", "", false}};
   for (const ExplainedStage& stage : group.stages) {
     table.rows.push_back({stage.title, stage.why_not.empty() ? changes_text(stage) : stage.why_not});
@@ -87,8 +80,8 @@ std::string step_text(const ExplainedGroup& group, std::size_t row) {
   return fmt::format("{:.3g}x / {:.3g}x", before.ns / one.ns, before.middle_ns() / one.middle_ns());
 }
 
-TextTableParts published_table(const ExplainedGroup& group) {
-  TextTableParts table;
+ReportTable published_table(const ExplainedGroup& group) {
+  ReportTable table;
   table.columns = {{"published stage", "", false},
                    {"our stage", "", false},
                    {"published", "", true},
@@ -131,44 +124,19 @@ std::string heading(const ExplainedGroup& group, const std::string& gpu) {
   return text;
 }
 
-/// A table with a heading or a sentence above it.
-struct Section {
-  std::string heading;
-  std::string sentence;
-  TextTableParts table;
-};
-
-std::vector<Section> sections(const std::vector<ExplainedGroup>& groups, const std::vector<std::string>& gpus) {
-  std::vector<Section> all;
-  for (const ExplainedGroup& group : groups) {
-    for (const std::string& gpu : gpus) all.push_back({heading(group, gpu), "", stage_table(group, gpu)});
-    all.push_back({"", "", changes_table(group)});
-    if (!group.published.empty()) all.push_back({"", published_sentence(group), published_table(group)});
-  }
-  return all;
-}
-
 }  // namespace
 
-std::string explanation_text(const std::vector<ExplainedGroup>& groups, const std::vector<std::string>& gpus) {
-  std::string text = indented(kNote, 0);
-  for (const auto& [heading, sentence, table] : sections(groups, gpus)) {
-    const std::string lead = heading + sentence;
-    text += fmt::format("\n{}{}", lead.empty() ? "" : indented(lead, 0),
-                        text_table(table.columns, table.rows, kTextColumns));
+void add_explanation(Report& report, const std::vector<ExplainedGroup>& groups, const std::vector<std::string>& gpus) {
+  report.section().paragraph(kNote);
+  for (const ExplainedGroup& group : groups) {
+    for (const std::string& gpu : gpus)
+      report.section(heading(group, gpu)).blocks.emplace_back(stage_table(group, gpu));
+    report.section().blocks.emplace_back(changes_table(group));
+    if (group.published.empty()) continue;
+    ReportSection& published = report.section();
+    published.paragraph(published_sentence(group));
+    published.blocks.emplace_back(published_table(group));
   }
-  return text;
-}
-
-std::string explanation_markdown(const std::vector<ExplainedGroup>& groups, const std::vector<std::string>& gpus) {
-  std::string text = fmt::format("{}\n", markdown_text(kNote));
-  for (const auto& [heading, sentence, table] : sections(groups, gpus)) {
-    text += '\n';
-    if (!heading.empty()) text += fmt::format("### {}\n\n", markdown_text(heading));
-    if (!sentence.empty()) text += fmt::format("{}\n\n", markdown_text(sentence));
-    text += markdown_table(table.columns, table.rows);
-  }
-  return text;
 }
 
 }  // namespace convladder

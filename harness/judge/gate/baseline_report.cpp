@@ -10,9 +10,7 @@
 #include "simulator/counters/metrics.hpp"
 #include "support/errors.hpp"
 #include "support/json_text.hpp"
-#include "support/markdown.hpp"
 #include "support/printable.hpp"
-#include "support/text_table.hpp"
 
 namespace convladder {
 namespace {
@@ -56,8 +54,8 @@ double worst_change(const ComparedCounters& one) {
 
 std::string ptx_text(const ComparedCounters& one) { return one.ptx_changed ? "another PTX" : "the same PTX"; }
 
-/// The rows of counted or of modelled moves, and the number of those left out.
-std::string moves_text(const ComparedCounters& one, bool modelled) {
+/// Adds the rows of counted or of modelled moves, and the number of those left out.
+void add_moves(ReportSection& section, const ComparedCounters& one, bool modelled) {
   std::vector<std::vector<std::string>> rows;
   std::size_t left_out = 0;
   for (const CounterMove& move : one.moves) {
@@ -69,27 +67,29 @@ std::string moves_text(const ComparedCounters& one, bool modelled) {
     rows.push_back({title_of(move.counter), number_text(move.recorded), number_text(move.now), change_text(move),
                     without_our_namespace(move.kernel)});
   }
-  if (rows.empty()) return {};
-  std::string text = text_table({{modelled ? "modelled" : "counter", "", false},
-                                 {"recorded", "", true},
-                                 {"now", "", true},
-                                 {"change", "", true},
-                                 {"kernel", "", false}},
-                                rows, kTextColumns);
-  if (left_out > 0) text += fmt::format("and {} more: --format json has them\n", left_out);
-  return text;
+  if (rows.empty()) return;
+  section.table({{modelled ? "modelled" : "counter", "", false},
+                 {"recorded", "", true},
+                 {"now", "", true},
+                 {"change", "", true},
+                 {"kernel", "", false}},
+                std::move(rows));
+  if (left_out > 0) section.paragraph(fmt::format("and {} more: --format json has them", left_out));
 }
 
-std::string heading(const ComparedCounters& one) {
-  return fmt::format("{} {} {} {}", verdict_name(one.verdict), one.id, one.compiler, one.version);
-}
-
-std::string case_text(const ComparedCounters& one) {
-  std::string text;
-  const std::string why = one.reason.empty() ? ptx_text(one) : one.reason;
-  text += indented(fmt::format("{}: {}", heading(one), why), 0);
-  if (one.moves.empty()) return text;
-  return text + moves_text(one, false) + moves_text(one, true) + "\n";
+/// Adds the cases that are not the same; a section ends with the tables of one that moved.
+void add_cases(Report& report, const BaselineReport& compared) {
+  report.section("", Shown::in_text);
+  for (const ComparedCounters& one : compared.cases) {
+    if (one.verdict == BaselineVerdict::same) continue;
+    ReportSection& section = report.sections.back();
+    section.paragraph(fmt::format("{} {} {} {}: {}", verdict_name(one.verdict), one.id, one.compiler, one.version,
+                                  one.reason.empty() ? ptx_text(one) : one.reason));
+    if (one.moves.empty()) continue;
+    add_moves(section, one, false);
+    add_moves(section, one, true);
+    report.section("", Shown::in_text);
+  }
 }
 
 ordered_json finite(const std::optional<double>& value) {
@@ -116,26 +116,52 @@ ordered_json case_json(const ComparedCounters& one) {
           {"moves", std::move(moves)}};
 }
 
-std::string moves_markdown(const BaselineReport& report, bool modelled) {
+/// Adds one table of all counted or of all modelled moves.
+void add_all_moves(Report& report, const BaselineReport& compared, bool modelled) {
   std::vector<std::vector<std::string>> rows;
-  for (const ComparedCounters& one : report.cases) {
+  for (const ComparedCounters& one : compared.cases) {
     for (const CounterMove& move : one.moves) {
       if (move.modelled != modelled) continue;
       rows.push_back({one.id, fmt::format("{} {}", one.compiler, one.version), ptx_text(one), move.kernel,
                       title_of(move.counter), number_text(move.recorded), number_text(move.now), change_text(move)});
     }
   }
-  if (rows.empty()) return {};
-  return fmt::format("\n### {} counters that moved\n\n{}", modelled ? "Modelled" : "Exact",
-                     markdown_table({{"case", "", false},
-                                     {"compiler", "", false},
-                                     {"PTX", "", false},
-                                     {"kernel", "", false},
-                                     {"counter", "", false},
-                                     {"recorded", "", true},
-                                     {"now", "", true},
-                                     {"change", "", true}},
-                                    rows));
+  if (rows.empty()) return;
+  report.section(modelled ? "Modelled counters that moved" : "Exact counters that moved", Shown::in_markdown)
+      .table({{"case", "", false},
+              {"compiler", "", false},
+              {"PTX", "", false},
+              {"kernel", "", false},
+              {"counter", "", false},
+              {"recorded", "", true},
+              {"now", "", true},
+              {"change", "", true}},
+             std::move(rows));
+}
+
+void add_not_compared(Report& report, const BaselineReport& compared) {
+  std::vector<std::vector<std::string>> rows;
+  for (const ComparedCounters& one : compared.cases) {
+    if (one.reason.empty()) continue;
+    rows.push_back(
+        {std::string(verdict_name(one.verdict)), one.id, fmt::format("{} {}", one.compiler, one.version), one.reason});
+  }
+  if (rows.empty()) return;
+  report.section("Not compared by counters", Shown::in_markdown)
+      .table({{"verdict", "", false}, {"case", "", false}, {"compiler", "", false}, {"why", "", false}},
+             std::move(rows));
+}
+
+/// "154 cases: 150 same, 4 moved".
+std::string summary_line(const BaselineReport& report) {
+  std::vector<std::string> parts;
+  for (int index = static_cast<int>(BaselineVerdict::same); index >= 0; --index) {
+    const auto verdict = static_cast<BaselineVerdict>(index);
+    if (const std::size_t count = report.count(verdict); count > 0) {
+      parts.push_back(fmt::format("{} {}", count, verdict_name(verdict)));
+    }
+  }
+  return fmt::format("{}: {}", plural(report.cases.size(), "case"), fmt::join(parts, ", "));
 }
 
 }  // namespace
@@ -155,33 +181,29 @@ void BaselineReport::sort() {
   });
 }
 
-std::string summary_line(const BaselineReport& report) {
-  std::vector<std::string> parts;
-  for (int index = static_cast<int>(BaselineVerdict::same); index >= 0; --index) {
-    const auto verdict = static_cast<BaselineVerdict>(index);
-    if (const std::size_t count = report.count(verdict); count > 0) {
-      parts.push_back(fmt::format("{} {}", count, verdict_name(verdict)));
-    }
-  }
-  return fmt::format("{}: {}", plural(report.cases.size(), "case"), fmt::join(parts, ", "));
-}
-
-std::string report_text(const BaselineReport& report) {
-  std::string text;
-  for (const ComparedCounters& one : report.cases) {
-    if (one.verdict != BaselineVerdict::same) text += case_text(one);
-  }
-  const auto changed = std::ranges::count_if(report.cases, [](const ComparedCounters& one) {
+Report baseline_report(const BaselineReport& compared) {
+  Report report{"Counters of the simulated device"};
+  const std::string summary = summary_line(compared);
+  report.section("", Shown::in_markdown).paragraph(summary + '.');
+  add_cases(report, compared);
+  ReportSection& end = report.sections.back();
+  for (const std::string& note : compared.notes) end.paragraph(note);
+  const auto changed = std::ranges::count_if(compared.cases, [](const ComparedCounters& one) {
     return one.verdict == BaselineVerdict::same && one.ptx_changed;
   });
-  for (const std::string& note : report.notes) text += indented(note, 0);
-  if (changed > 0)
-    text +=
-        indented(fmt::format("{} the same from different PTX", plural(static_cast<std::size_t>(changed), "case")), 0);
-  return fmt::format("{}{}\n", text, summary_line(report));
+  if (changed > 0) {
+    end.paragraph(fmt::format("{} the same from different PTX", plural(static_cast<std::size_t>(changed), "case")));
+  }
+  end.paragraph(summary);
+  add_all_moves(report, compared, false);
+  add_all_moves(report, compared, true);
+  add_not_compared(report, compared);
+  ReportSection& notes = report.section("", Shown::in_markdown);
+  for (const std::string& note : compared.notes) notes.paragraph(note);
+  return report;
 }
 
-std::string report_json(const BaselineReport& report) {
+std::string baseline_report_json(const BaselineReport& report) {
   ordered_json summary = ordered_json::object();
   for (int index = 0; index <= static_cast<int>(BaselineVerdict::same); ++index) {
     const auto verdict = static_cast<BaselineVerdict>(index);
@@ -195,25 +217,6 @@ std::string report_json(const BaselineReport& report) {
                              {"notes", report.notes},
                              {"cases", std::move(cases)}};
   return json_text(json);
-}
-
-std::string report_markdown(const BaselineReport& report) {
-  std::string text = fmt::format("## Counters of the simulated device\n\n{}.\n", summary_line(report));
-  text += moves_markdown(report, false) + moves_markdown(report, true);
-  std::vector<std::vector<std::string>> rows;
-  for (const ComparedCounters& one : report.cases) {
-    if (one.reason.empty()) continue;
-    rows.push_back(
-        {std::string(verdict_name(one.verdict)), one.id, fmt::format("{} {}", one.compiler, one.version), one.reason});
-  }
-  if (!rows.empty()) {
-    text += fmt::format(
-        "\n### Not compared by counters\n\n{}",
-        markdown_table({{"verdict", "", false}, {"case", "", false}, {"compiler", "", false}, {"why", "", false}},
-                       rows));
-  }
-  for (const std::string& note : report.notes) text += fmt::format("\n{}\n", markdown_text(note));
-  return text;
 }
 
 }  // namespace convladder

@@ -1,10 +1,11 @@
-// The outcome of `convladder baseline` as text, JSON and Markdown.
+// The outcome of `convladder baseline`, as a report and as JSON.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "harness/judge/gate/baseline_compare.hpp"
+#include "support/report.hpp"
 
 namespace convladder {
 
@@ -20,15 +21,10 @@ struct BaselineReport {
   void sort();
 };
 
-/// The number of cases with each verdict: "154 cases: 150 same, 4 moved".
-std::string summary_line(const BaselineReport& report);
-
-/// The report as text of at most 100 columns. For every case that moved, the counters with the greatest changes; cases
-/// that are the same are only counted, all others listed.
-std::string report_text(const BaselineReport& report);
+/// The counters with the greatest changes of every case that moved, as Markdown all of them; cases that are the same
+/// are only counted, all others listed.
+Report baseline_report(const BaselineReport& compared);
 /// The report as JSON: every case and every counter that moved. Infinite changes are null.
-std::string report_json(const BaselineReport& report);
-/// The report as Markdown tables for a pull request; texts from files are escaped.
-std::string report_markdown(const BaselineReport& report);
+std::string baseline_report_json(const BaselineReport& report);
 
 }  // namespace convladder

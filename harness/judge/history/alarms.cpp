@@ -6,8 +6,6 @@
 
 #include "harness/judge/compare/change_text.hpp"
 #include "support/errors.hpp"
-#include "support/markdown.hpp"
-#include "support/text_table.hpp"
 
 namespace convladder {
 
@@ -117,38 +115,31 @@ int ConfirmedAlarms::exit_code() const {
                                                                                                      : kExitOk;
 }
 
-std::string alarms_text(const History& history, const ConfirmedAlarms& confirmed) {
+void add_alarms(Report& report, const History& history, const ConfirmedAlarms& confirmed) {
   if (confirmed.alarms.empty()) {
-    return (confirmed.notes.empty() ? "" : '\n' + notes_text(confirmed.notes)) + "\nno alarm: nothing measured again\n";
-  }
-  std::string text = "\nalarms, measured again\n";
-  for (const Alarm& alarm : confirmed.alarms) {
-    text += indented(mark_text(history, alarm), 2) + indented(outcome_text(history, alarm), 6);
-  }
-  text += '\n' + notes_text(confirmed.notes) + indented(rate_text(history), 0);
-  return text;
-}
-
-std::string alarms_markdown(const History& history, const ConfirmedAlarms& confirmed) {
-  if (confirmed.alarms.empty()) {
-    const std::string notes = confirmed.notes.empty() ? "" : '\n' + markdown_list(confirmed.notes);
-    return notes + "\nNo alarm: nothing measured again.\n";
+    report.section().notes(confirmed.notes);
+    report.section().paragraph("no alarm: nothing measured again");
+    return;
   }
   std::vector<std::vector<std::string>> rows;
+  ReportSection& list = report.section("alarms, measured again", Shown::in_text);
   for (const Alarm& alarm : confirmed.alarms) {
+    list.entry(mark_text(history, alarm), {outcome_text(history, alarm)});
     rows.push_back(
         {alarm.in(history).id, alarm.suspected() ? "suspected" : fmt::format("{:+.1f}", percent(*alarm.mark(history))),
          change_text(alarm.change_again), bounds_text(alarm.change_again), outcome_name(alarm.outcome), alarm.reason});
   }
-  return fmt::format("\n{}\n{}\n",
-                     markdown_table({{"case", "", false},
-                                     {"marked", "%", true},
-                                     {"measured again", "%", true},
-                                     {"bounds", "%", true},
-                                     {"outcome", "", false},
-                                     {"why", "", false}},
-                                    rows),
-                     markdown_text(rate_text(history)));
+  report.section("", Shown::in_markdown)
+      .table({{"case", "", false},
+              {"marked", "%", true},
+              {"measured again", "%", true},
+              {"bounds", "%", true},
+              {"outcome", "", false},
+              {"why", "", false}},
+             std::move(rows));
+  ReportSection& end = report.section();
+  end.notes(confirmed.notes);
+  end.paragraph(rate_text(history));
 }
 
 }  // namespace convladder

@@ -9,6 +9,7 @@
 #include "harness/judge/compare/comparison.hpp"
 #include "harness/judge/history/history.hpp"
 #include "harness/measure/statistics/change_verdict.hpp"
+#include "support/report.hpp"
 
 namespace convladder {
 
@@ -58,7 +59,7 @@ struct ConfirmedAlarms {
   int exit_code() const;
 };
 
-std::string alarms_text(const History& history, const ConfirmedAlarms& confirmed);
-std::string alarms_markdown(const History& history, const ConfirmedAlarms& confirmed);
+/// Adds the alarms with their outcomes to the history's report.
+void add_alarms(Report& report, const History& history, const ConfirmedAlarms& confirmed);
 
 }  // namespace convladder

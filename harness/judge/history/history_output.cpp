@@ -9,8 +9,6 @@
 #include <vector>
 
 #include "harness/judge/compare/change_text.hpp"
-#include "support/markdown.hpp"
-#include "support/text_table.hpp"
 #include "support/units.hpp"
 
 namespace convladder {
@@ -117,41 +115,29 @@ std::string anchor_text(const HistorySeries& series) {
                      plural(medians.size(), "run"), time_text(medians.back()));
 }
 
-/// A part of the output: names, each with what there is to say of it.
-struct Part {
-  const char* title;
-  const char* markdown_title;
-  std::vector<std::pair<std::string, std::vector<std::string>>> entries;
-};
-
-std::vector<Part> parts_of(const History& history) {
-  Part changed{"changed", "Changed:", {}};
-  Part anchors{"anchors, their own times", "Anchors, their own times:", {}};
-  Part anew{"new series, because it cannot be compared with the runs before",
-            "New series, because these cannot be compared with the runs before:",
-            {}};
-  Part unreadable{"not read", "Not read:", {}};
+/// The sections of marked changes, of the anchors' own times, of new series and of files that could not be read.
+void add_parts(Report& report, const History& history) {
+  ReportSection changed{"changed"};
+  ReportSection anchors{"anchors, their own times"};
+  ReportSection anew{"new series, because it cannot be compared with the runs before"};
+  ReportSection unreadable{"not read"};
   IdsByReason splits;
   for (const HistorySeries& series : history.series) {
     std::vector<std::string> changes;
     for (const ChangePoint* const one : marked(history, series)) changes.push_back(change_text(history, series, *one));
-    if (!changes.empty()) {
-      changed.entries.emplace_back(fmt::format("{}, beside {}", series_name(series), series.anchor), changes);
-    }
-    if (series.is_anchor()) anchors.entries.emplace_back(anchor_text(series), std::vector<std::string>());
+    if (!changes.empty()) changed.entry(fmt::format("{}, beside {}", series_name(series), series.anchor), changes);
+    if (series.is_anchor()) anchors.entry(anchor_text(series), {});
     if (series.split.empty()) continue;
     const HistoryRun& first = history.run(series.points.front());
     add_id(splits,
            fmt::format("since {}, commit {}: {}", first.date, first.commit_text(), fmt::join(series.split, "; ")),
            series_name(series));
   }
-  for (const auto& [reason, ids] : splits) {
-    anew.entries.emplace_back(fmt::format("{}", fmt::join(ids, ", ")), std::vector{reason});
+  for (const auto& [reason, ids] : splits) anew.entry(fmt::format("{}", fmt::join(ids, ", ")), {reason});
+  for (const std::string& line : history.from.unreadable) unreadable.entry(line, {});
+  for (ReportSection* const one : {&changed, &anchors, &anew, &unreadable}) {
+    if (!one->blocks.empty()) report.sections.push_back(std::move(*one));
   }
-  for (const std::string& line : history.from.unreadable) {
-    unreadable.entries.emplace_back(line, std::vector<std::string>());
-  }
-  return {changed, anchors, anew, unreadable};
 }
 
 }  // namespace
@@ -206,37 +192,17 @@ std::vector<std::string> history_notes(const History& history) {
   return lines;
 }
 
-std::string history_text(const History& history) {
-  std::string text = indented(summary(history), 0) + '\n';
+Report history_report(const History& history) {
+  Report report;
+  report.section().paragraph("", "", summary(history));
+  const std::vector<std::string> notes = history_notes(history);
+  report.section("", Shown::in_markdown).notes(notes);
   std::vector<std::vector<std::string>> rows;
   for (const HistorySeries& series : history.series) rows.push_back(row(history, series));
-  text += text_table(columns(), rows, kTextColumns);
-  for (const Part& part : parts_of(history)) {
-    if (!part.entries.empty()) text += fmt::format("\n{}\n", part.title);
-    for (const auto& [name, lines] : part.entries) {
-      text += indented(name, 2);
-      for (const std::string& line : lines) text += indented(line, 6);
-    }
-  }
-  return text + '\n' + notes_text(history_notes(history));
-}
-
-std::string history_markdown(const History& history) {
-  std::string text = fmt::format("**{}**\n\n", markdown_text(summary(history)));
-  text += markdown_list(history_notes(history));
-  std::vector<std::vector<std::string>> rows;
-  for (const HistorySeries& series : history.series) rows.push_back(row(history, series));
-  text += '\n' + markdown_table(columns(), rows);
-  for (const Part& part : parts_of(history)) {
-    if (part.entries.empty()) continue;
-    std::vector<std::string> items;
-    for (const auto& [name, lines] : part.entries) {
-      if (lines.empty()) items.push_back(name);
-      for (const std::string& line : lines) items.push_back(fmt::format("{}: {}", name, line));
-    }
-    text += fmt::format("\n{}\n\n{}", part.markdown_title, markdown_list(items));
-  }
-  return text;
+  report.section().table(columns(), std::move(rows));
+  add_parts(report, history);
+  report.section("", Shown::in_text).notes(notes);
+  return report;
 }
 
 }  // namespace convladder

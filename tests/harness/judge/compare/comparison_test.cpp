@@ -69,7 +69,7 @@ TEST(Comparison, OfARecordWithItselfPasses) {
 
 TEST(Comparison, OfTwoRunsOfTheSameProgramPasses) {
   const Compared compared(cpu_run(1), cpu_run(2));
-  EXPECT_EQ(compared.comparison.exit_code(), 0) << comparison_text(compared.comparison);
+  EXPECT_EQ(compared.comparison.exit_code(), 0) << as_text(comparison_report(compared.comparison));
   EXPECT_EQ(compared[kVectorId].witness, "onednn");
 }
 
@@ -182,7 +182,7 @@ TEST(Comparison, ListsWhatIsMissingNewFailedAndSkipped) {
   EXPECT_EQ(compared.verdict("cpu/another/lenet28.conv1/10"), CaseVerdict::added);
   EXPECT_EQ(compared.verdict("cuda/shared/lenet28.conv1/10"), CaseVerdict::skipped);
   EXPECT_EQ(compared.comparison.exit_code(), 1);
-  const std::string text = comparison_text(compared.comparison);
+  const std::string text = as_text(comparison_report(compared.comparison));
   for (const ComparedCase& one : compared.comparison.cases) EXPECT_THAT(text, HasSubstr(one.variant));
 }
 
@@ -290,7 +290,7 @@ TEST(ComparedCounters, ExplainWhatTheTimeDoes) {
   const Compared latent(cuda_run(1, 1, 1000, 500), cuda_run(2, 1, 1000, 600));
   EXPECT_THAT(latent[kTimedId].cause, HasSubstr("latent: not visible in the time, but global load sectors +20.0%"));
   EXPECT_EQ(latent.comparison.exit_code(), 0);
-  EXPECT_THAT(comparison_text(latent.comparison), HasSubstr("latent"));
+  EXPECT_THAT(as_text(comparison_report(latent.comparison)), HasSubstr("latent"));
 }
 
 TEST(ComparedCounters, OfAnotherCompilerReadAsThat) {
@@ -332,10 +332,10 @@ TEST(ComparisonOutput, SaysWhichCasesWereMeasuredOnABusyMachine) {
   EXPECT_EQ(compared.verdict(kVectorId), Compared(cpu_run(1), cpu_run(2, {"flat-vector"})).verdict(kVectorId));
   EXPECT_EQ(compared.verdict(kVectorId), CaseVerdict::regressed);
 
-  const std::string text = comparison_text(compared.comparison);
+  const std::string text = as_text(comparison_report(compared.comparison));
   EXPECT_THAT(text, HasSubstr("new: noisy: steal 3%"));
   EXPECT_THAT(text, HasSubstr("base: disturbed: others used 1.6 of 2 cores, steal 12%"));
-  const std::string markdown = comparison_markdown(compared.comparison);
+  const std::string markdown = as_markdown(comparison_report(compared.comparison));
   EXPECT_THAT(markdown, HasSubstr("base: disturbed: others used 1.6 of 2 cores, steal 12%"));
   EXPECT_THAT(markdown, HasSubstr("new: noisy: steal 3%"));
   const ordered_json cases = json_of(compared.comparison)["cases"];
@@ -343,14 +343,14 @@ TEST(ComparisonOutput, SaysWhichCasesWereMeasuredOnABusyMachine) {
   EXPECT_TRUE(cases[0]["new_quality"].is_null());
   EXPECT_TRUE(cases[1]["base_quality"].is_null());
   EXPECT_EQ(cases[2]["new_quality"], "noisy: steal 3%");
-  EXPECT_THAT(comparison_text(Compared(cpu_run(1), cpu_run(2)).comparison), Not(HasSubstr("not quiet")));
+  EXPECT_THAT(as_text(comparison_report(Compared(cpu_run(1), cpu_run(2)).comparison)), Not(HasSubstr("not quiet")));
 }
 
 TEST(ComparisonOutput, FitsATerminal) {
   ordered_json now = cpu_run(2, {"flat-vector"});
   now["cases"].push_back(timed_case_json("cpu", "another", 7, {1, 2, 3}));
   const Compared compared(cpu_run(1), now);
-  std::istringstream lines(comparison_text(compared.comparison));
+  std::istringstream lines(as_text(comparison_report(compared.comparison)));
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100U) << line;
 }
 
@@ -361,10 +361,10 @@ TEST(ComparisonOutput, ShowsHostileNamesAsText) {
     return run;
   };
   const Compared compared(hostile(), hostile());
-  const std::string markdown = comparison_markdown(compared.comparison);
+  const std::string markdown = as_markdown(comparison_report(compared.comparison));
   EXPECT_THAT(markdown, Not(HasSubstr("<script>")));
   EXPECT_THAT(markdown, HasSubstr("cpu/&lt;script\\>a\\|b\\`/lenet28.conv1/10"));
-  EXPECT_THAT(comparison_text(compared.comparison), Not(HasSubstr("\x1b")));
+  EXPECT_THAT(as_text(comparison_report(compared.comparison)), Not(HasSubstr("\x1b")));
   EXPECT_EQ(json_of(compared.comparison)["cases"][0]["id"], "cpu/<script>a|b`/lenet28.conv1/10");
 }
 

@@ -72,13 +72,13 @@ TEST(DuelOutput, NamesTheCaseTheRatioAndTheVerdict) {
   const OtherProgram side = program();
   const DuelSettings settings;
   const DuelReport report{result, settings, side, side};
-  const std::string text = duel_text(report);
+  const std::string text = as_text(duel_report(report));
   EXPECT_THAT(text, HasSubstr("1.094"));
   EXPECT_THAT(text, HasSubstr("\nregressed\n  cpu/flat-vector/lenet72.conv2/100\n"));
   EXPECT_THAT(text, HasSubstr("a case failed (exit code 1): 1 regressed, 1 failed"));
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100) << line;
-  const std::string markdown = duel_markdown(report);
+  const std::string markdown = as_markdown(duel_report(report));
   EXPECT_THAT(markdown, HasSubstr("&lt;b\\>0"));
   EXPECT_THAT(markdown, HasSubstr("map \\| 0"));
   const nlohmann::ordered_json json = duel_json(report);
@@ -92,8 +92,8 @@ TEST(DuelOutput, SaysWhenTheControlMoved) {
   result.control_outcome = ControlOutcome{{0.03, 0.02, 0.04}, true};
   const OtherProgram side = program();
   const DuelSettings settings;
-  EXPECT_THAT(duel_text({result, settings, side, side}), HasSubstr("CONTAMINATED"));
-  EXPECT_THAT(duel_text({result, settings, side, side}), HasSubstr("contaminated (exit code 4)"));
+  EXPECT_THAT(as_text(duel_report({result, settings, side, side})), HasSubstr("CONTAMINATED"));
+  EXPECT_THAT(as_text(duel_report({result, settings, side, side})), HasSubstr("contaminated (exit code 4)"));
 }
 
 }  // namespace

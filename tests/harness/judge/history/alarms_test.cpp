@@ -147,12 +147,18 @@ nlohmann::ordered_json json_of(const History& history, const ConfirmedAlarms& co
   return nlohmann::ordered_json::parse(history_json_text(history, confirmed)).at("confirmed");
 }
 
+Report alarms_report(const History& history, const ConfirmedAlarms& confirmed) {
+  Report report;
+  add_alarms(report, history, confirmed);
+  return report;
+}
+
 TEST(Alarms, TheOutputHasTheErrorRate) {
   const History history = history_with({{{6, std::log(1.1)}}});
   ConfirmedAlarms confirmed;
   confirmed.alarms = latest_alarms(history, kSuspect);
   settle_alarm(confirmed.alarms.front(), CaseVerdict::regressed, around(std::log(1.09)), "", false);
-  const std::string text = alarms_text(history, confirmed);
+  const std::string text = as_text(alarms_report(history, confirmed));
   EXPECT_THAT(text, HasSubstr("cpu/stage-0/net.layer/1: marked +10.0% since commit ggggggggg"));
   EXPECT_THAT(text, HasSubstr("confirmed: measured again +9.0%, bounds +7.9 to +10.1%"));
   EXPECT_THAT(text, HasSubstr("in at most 1% of histories"));
@@ -160,15 +166,15 @@ TEST(Alarms, TheOutputHasTheErrorRate) {
   EXPECT_EQ(json.at("alpha"), 0.01);
   EXPECT_EQ(json.at("alarms").at(0).at("outcome"), "confirmed");
   EXPECT_EQ(json.at("alarms").at(0).at("base_commit"), std::string(40, 'f'));
-  EXPECT_THAT(alarms_markdown(history, confirmed), HasSubstr("| confirmed |"));
-  EXPECT_THAT(alarms_text(history, {}), HasSubstr("no alarm"));
+  EXPECT_THAT(as_markdown(alarms_report(history, confirmed)), HasSubstr("| confirmed |"));
+  EXPECT_THAT(as_text(alarms_report(history, {})), HasSubstr("no alarm"));
 
   History suspected = history_with({{}});
   suspected.series[0].p = 0.125;
   confirmed.alarms = latest_alarms(suspected, kSuspect);
   settle_alarm(confirmed.alarms.front(), CaseVerdict::regressed, around(std::log(1.09)), "", false);
-  EXPECT_THAT(alarms_text(suspected, confirmed), HasSubstr("cpu/stage-0/net.layer/1: suspected, p = 0.12"));
-  EXPECT_THAT(alarms_markdown(suspected, confirmed), HasSubstr("| suspected |"));
+  EXPECT_THAT(as_text(alarms_report(suspected, confirmed)), HasSubstr("cpu/stage-0/net.layer/1: suspected, p = 0.12"));
+  EXPECT_THAT(as_markdown(alarms_report(suspected, confirmed)), HasSubstr("| suspected |"));
   EXPECT_TRUE(json_of(suspected, confirmed).at("alarms").at(0).at("marked").is_null());
   EXPECT_EQ(json_of(suspected, confirmed).at("alarms").at(0).at("p"), 0.125);
 }

@@ -94,7 +94,7 @@ TEST(History, MarksTheRunSinceWhichACaseIsSlower) {
   EXPECT_TRUE(series_of(history, kFirst).at(0)->changes.empty());
   EXPECT_EQ(history.judged, 2) << "the anchor is not judged";
   EXPECT_DOUBLE_EQ(history.series_alpha, 0.025);
-  const std::string text = history_text(history);
+  const std::string text = as_text(history_report(history));
   EXPECT_THAT(text, HasSubstr("14commit"));
   EXPECT_THAT(text, HasSubstr("24 runs of 24 commits"));
 }
@@ -117,7 +117,7 @@ TEST(History, DividesTheMachineOut) {
   const HistorySeries& anchor = *series_of(history, "cpu/onednn/lenet28.conv1/10").at(0);
   EXPECT_TRUE(anchor.is_anchor());
   EXPECT_NEAR(anchor.points.back().median_ns / anchor.points.front().median_ns, 1.3, 0.05) << "and it is shown";
-  EXPECT_THAT(history_text(history), HasSubstr("anchors, their own times"));
+  EXPECT_THAT(as_text(history_report(history)), HasSubstr("anchors, their own times"));
 }
 
 TEST(History, SaysHowFarTheAnchorMovedAtAChange) {
@@ -127,7 +127,7 @@ TEST(History, SaysHowFarTheAnchorMovedAtAChange) {
   ASSERT_THAT(history.series.front().changes, SizeIs(1));
   EXPECT_NEAR(std::exp(History::anchor_shift(history.series.front(), 0)), 1.3, 0.02);
   EXPECT_NEAR(std::exp(history.series.front().changes[0].shift), 1.1, 0.02);
-  EXPECT_THAT(history_markdown(history), HasSubstr("own time changed by +"));
+  EXPECT_THAT(as_markdown(history_report(history)), HasSubstr("own time changed by +"));
 }
 
 TEST(History, DoesNotEraseAUniformRegression) {
@@ -212,7 +212,7 @@ TEST(History, FindsAChangeAmongRunsWithANeighbour) {
   EXPECT_EQ(series.changes[0].first, 12U);
   EXPECT_NEAR(std::exp(series.changes[0].shift), 1.05, 0.015);
   for (std::size_t i = 0; i < 24; ++i) EXPECT_EQ(series.points[i].quiet, i % 5 >= 2) << i;
-  EXPECT_THAT(history_text(history), HasSubstr("10 of 24 ratios not judged"));
+  EXPECT_THAT(as_text(history_report(history)), HasSubstr("10 of 24 ratios not judged"));
   EXPECT_FALSE(ordered_json::parse(history_json_text(history, {}))["series"][0]["points"][0]["quiet"].get<bool>());
 }
 
@@ -317,10 +317,11 @@ TEST(History, ShowsHostileNamesHarmlessly) {
     folder.add(i, json);
   }
   const History history = folder.history();
-  const std::string markdown = history_markdown(history);
+  const std::string markdown = as_markdown(history_report(history));
   EXPECT_THAT(markdown, HasSubstr("&lt;script"));
   EXPECT_THAT(markdown, Not(HasSubstr("<script")));
-  for (const char c : markdown + history_text(history)) EXPECT_TRUE(c == '\n' || static_cast<unsigned char>(c) >= 0x20);
+  for (const char c : markdown + as_text(history_report(history)))
+    EXPECT_TRUE(c == '\n' || static_cast<unsigned char>(c) >= 0x20);
 }
 
 TEST(History, LeavesOutRatiosBeyondADouble) {
@@ -334,7 +335,7 @@ TEST(History, LeavesOutRatiosBeyondADouble) {
   const History history = folder.history();
   EXPECT_FALSE(series_of(history, kVector).at(0)->points[0].ratio.has_value());
   EXPECT_THAT(series_of(history, kVector).at(0)->not_judged, HasSubstr("no anchor was measured with it"));
-  EXPECT_FALSE(history_text(history).empty());
+  EXPECT_FALSE(as_text(history_report(history)).empty());
 }
 
 TEST(History, NamesAreCheckedNearestFirst) {
@@ -358,7 +359,7 @@ TEST(History, OfCountsAloneIsRefused) {
 TEST(History, TextStaysWithinAHundredColumns) {
   Folder folder;
   for (int i = 0; i < 24; ++i) folder.add(i, run_json(i, i < 14 ? 1 : 1.1));
-  std::istringstream lines(history_text(folder.history()));
+  std::istringstream lines(as_text(history_report(folder.history())));
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 110U) << line;  // bytes; µ and × have 2
 }
 
