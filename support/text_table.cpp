@@ -4,6 +4,7 @@
 #include <cctype>
 #include <numeric>
 #include <sstream>
+#include <utility>
 
 namespace convladder {
 namespace {
@@ -106,6 +107,12 @@ void narrow_texts(const std::vector<TextColumn>& columns, std::size_t most_colum
 
 }  // namespace
 
+TextColumn left(std::string title, std::string unit) { return {std::move(title), std::move(unit), false}; }
+
+TextColumn right(std::string title, std::string unit, bool spare) {
+  return {std::move(title), std::move(unit), true, spare};
+}
+
 std::size_t shown_width(const std::string& text) {
   // The continuation bytes of UTF-8 take no column.
   return static_cast<std::size_t>(
@@ -144,12 +151,6 @@ std::string indented(const std::string& text, std::size_t columns, std::size_t m
   for (const std::string& line : wrapped(text, most_columns - columns)) {
     lines += std::string(columns, ' ') + line + '\n';
   }
-  return lines;
-}
-
-std::string notes_text(const std::vector<std::string>& notes) {
-  std::string lines;
-  for (const std::string& note : notes) lines += indented("note: " + note, 0);
   return lines;
 }
 

@@ -18,6 +18,10 @@ struct TextColumn {
   bool spare = false;   ///< whether a Report leaves the column out of a text that would be too wide with it
 };
 
+/// A column of texts, and one of numbers.
+TextColumn left(std::string title, std::string unit = {});
+TextColumn right(std::string title, std::string unit = {}, bool spare = false);
+
 /// The width in characters, not bytes.
 std::size_t shown_width(const std::string& text);
 
@@ -36,9 +40,6 @@ std::string hanging(const std::string& lead, const std::string& text, std::size_
 
 /// Lines of at most `most_columns` characters, each after `columns` spaces.
 std::string indented(const std::string& text, std::size_t columns, std::size_t most_columns = kTextColumns);
-
-/// A paragraph "note: LINE" for each note.
-std::string notes_text(const std::vector<std::string>& notes);
 
 /// A number with its noun: "1 case", "2 cases"; `many` is the plural if that is not `one` with an s.
 std::string plural(std::size_t count, std::string_view one, std::string_view many = "");

@@ -31,7 +31,6 @@
 #include "support/own_program.hpp"
 #include "support/printable.hpp"
 #include "support/progress.hpp"
-#include "support/text_table.hpp"
 
 namespace convladder {
 namespace {
@@ -224,13 +223,13 @@ int rank_command(RankArguments& a, const CommandLine& command_line) {
   const bool is_text = a.format == "text";
   const RankOutcome outcome = run_ranking(plan, a.options, images, record, a.quiet || !is_text ? nullptr : stdout);
 
-  if (!a.csv.empty()) write_file_atomically(a.csv, ranking_csv(outcome.results));
-  if (a.format == "csv") fmt::print("{}", ranking_csv(outcome.results));
+  if (!a.csv.empty()) write_file_atomically(a.csv, as_csv(ranking_table(outcome.results)));
+  if (a.format == "csv") fmt::print("{}", as_csv(ranking_table(outcome.results)));
   if (a.format == "json") fmt::print("{}", record.text());
   if (is_text) {
-    fmt::print("{}{}", a.quiet ? "" : "\n", ranking_text(plan, outcome.results, a.options, a.medians));
-    fmt::print("{}", notes_text(outcome.notes));
-    fmt::print("{}\n", record.file().string());
+    Report report = ranking_report(plan, outcome.results, a.options, a.medians);
+    report.sections.back().notes(outcome.notes);
+    fmt::print("{}{}{}\n", a.quiet ? "" : "\n", as_text(report), record.file().string());
   }
   std::fflush(stdout);
   if (!a.html.empty()) write_page(a.html, record.file());

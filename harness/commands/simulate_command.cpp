@@ -329,22 +329,21 @@ SimulationReport run_job(const SimulateArguments& given, const Job& job) {
 }
 
 /// Prints the result, and writes it to --output.
-void give_out(const SimulateArguments& given, const std::string& text, const std::string& json) {
+void give_out(const SimulateArguments& given, const Report& report, const std::string& json) {
   if (!given.output.empty()) write_file_atomically(given.output, json);
-  fmt::print("{}", given.format == "json" ? json : text);
+  print_as({.format = given.format}, report, [&] { return json; });
 }
 
 int list_files(const SimulateArguments& given) {
-  std::string text;
+  Report report;
   std::list<ptx::Module> modules;  // stay where they are, for the lists
   std::vector<KernelList> lists;
   for (const std::string& file : given.files) {
     const ptx::Module& module = modules.emplace_back(load_module(file, given.compiler));
     lists.push_back(list_kernels(module, given.entries.empty() ? nullptr : &find_kernel(module, given.entries[0])));
-    if (!text.empty()) text += '\n';
-    text += kernel_list_text(lists.back());
+    add_kernel_list(report, lists.back());
   }
-  give_out(given, text, kernel_lists_json(lists));
+  give_out(given, report, kernel_lists_json(lists));
   return kExitOk;
 }
 
@@ -355,7 +354,7 @@ int run_side_by_side(const SimulateArguments& given, const std::vector<Job>& job
     launches.push_back({job.file, run_job(given, job)});
     codes.push_back(exit_code_of(launches.back().report));
   }
-  give_out(given, side_by_side_text(launches), simulations_json(launches));
+  give_out(given, side_by_side_report(launches), simulations_json(launches));
   for (const int code : {kExitCasesFailed, kExitUnexpected, kExitInconclusive}) {
     if (std::ranges::find(codes, code) != codes.end()) return code;
   }
@@ -386,7 +385,7 @@ int simulate_command(SimulateArguments& given, const CommandLine& command_line) 
   }
   if (jobs.size() > 1) return run_side_by_side(given, jobs);
   const SimulationReport report = run_job(given, jobs[0]);
-  give_out(given, report_text(report), simulation_json(report));
+  give_out(given, simulation_report(report), simulation_json(report));
   return exit_code_of(report);
 }
 

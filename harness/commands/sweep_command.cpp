@@ -15,6 +15,7 @@
 #include "harness/commands/command.hpp"
 #include "harness/commands/measuring_options.hpp"
 #include "harness/commands/option_checks.hpp"
+#include "harness/commands/printed.hpp"
 #include "harness/commands/recorded_command.hpp"
 #include "harness/measure/cases/case_watch.hpp"
 #include "harness/measure/cases/cases_at_a_time.hpp"
@@ -148,9 +149,8 @@ SweepPlan plan_sweeps(const std::vector<CaseGroup>& plan, const SweepOptions& o)
 std::string swept_line(const Sweep& sweep, const SweptConfiguration& one) {
   const std::string score = score_text(sweep, one);
   if (one.score) return fmt::format("{:<26} {}", score, one.configuration.text());
-  std::string lines = indented(fmt::format("{}: {}", one.configuration.text(), score), 0);
-  lines.pop_back();  // the newline of the last line
-  return lines;
+  const std::string why = fmt::format("{}: {}", one.configuration.text(), score);
+  return fmt::format("{}", fmt::join(wrapped(why, kTextColumns), "\n"));
 }
 
 /// Runs the sweeps that are not recorded; the tables show all.
@@ -228,7 +228,7 @@ class SweepLoop {
       record_not_run(plan_.sweeps[i], cases);
       if (!cases.empty()) run_cases_of(plan_.sweeps[i], cases, made_workload());
       if (!plan_.sweeps[i].finalists().empty()) hold_final(plan_.sweeps[i], made_workload());
-      fmt::print("{}{}\n", quiet_ ? "" : "\n", sweep_text(plan_.sweeps[i]));
+      fmt::print("{}{}\n", quiet_ ? "" : "\n", as_text(sweep_report(plan_.sweeps[i])));
       std::fflush(stdout);
     }
   }
@@ -340,7 +340,10 @@ void add_sweep_options(CLI::App& sweep, SweepArguments& a) {
 }
 
 void print_left_out(const SweepPlan& plan) {
-  for (const std::string& line : plan.left_out.lines()) fmt::print("{}", hanging("left out: ", line));
+  Report report;
+  ReportSection& section = report.section();
+  for (const std::string& line : plan.left_out.lines()) section.paragraph(line, "left out: ");
+  print_as({}, report);
 }
 
 /// Prints what would be tried. Runs nothing.

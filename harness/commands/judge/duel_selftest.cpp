@@ -18,7 +18,6 @@
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
 #include "support/progress.hpp"
-#include "support/text_table.hpp"
 
 namespace convladder {
 
@@ -68,7 +67,7 @@ std::string share_text(const SelftestLevel& level) {
   return fmt::format("{:.1f} to {:.1f}", level.regressed_bounds.low * 100, level.regressed_bounds.high * 100);
 }
 
-std::string levels_table(const std::vector<SelftestLevel>& levels) {
+ReportTable levels_table(const std::vector<SelftestLevel>& levels) {
   std::vector<std::vector<std::string>> rows;
   for (const SelftestLevel& level : levels) {
     rows.push_back({fmt::format("{}", level.extra_percent), fmt::format("{}", level.runs),
@@ -77,13 +76,9 @@ std::string levels_table(const std::vector<SelftestLevel>& levels) {
                     fmt::format("{}", level.contaminated), fmt::format("{:.1f}", 100.0 * level.regressed / level.runs),
                     share_text(level)});
   }
-  const auto column = [](const char* title, const char* unit) {
-    return TextColumn{.title = title, .unit = unit, .number = true};
-  };
-  return text_table({column("extra work", "%"), column("duels", ""), column("regressed", ""),
-                     column("inconclusive", ""), column("pass", ""), column("improved", ""), column("contaminated", ""),
-                     column("regressed", "%"), column("exact bounds", "%")},
-                    rows, kTextColumns);
+  return {{right("extra work", "%"), right("duels"), right("regressed"), right("inconclusive"), right("pass"),
+           right("improved"), right("contaminated"), right("regressed", "%"), right("exact bounds", "%")},
+          std::move(rows)};
 }
 
 std::string claim_text(Claim claim) {
@@ -94,7 +89,7 @@ std::string claim_text(Claim claim) {
 struct Claims {
   std::optional<Claim> false_alarms;
   std::optional<Claim> power;
-  std::string text;
+  std::vector<std::string> texts;
 
   bool any(Claim claim) const { return false_alarms == claim || power == claim; }
 };
@@ -104,20 +99,17 @@ Claims claims_of(const std::vector<SelftestLevel>& levels, const VerdictLimits& 
   for (const SelftestLevel& level : levels) {
     if (level.extra_percent == 0) {
       claims.false_alarms = few_false_alarms(level, limits.alpha);
-      claims.text += indented(
-          fmt::format(
-              "equal sides: {} of {} reported as a regression, at most {:.2f} % with 95 % confidence; claimed: at most "
-              "{:g} %: {}",
-              level.regressed, level.runs, level.regressed_bounds.high * 100, limits.alpha * 100,
-              claim_text(*claims.false_alarms)),
-          0);
+      claims.texts.push_back(fmt::format(
+          "equal sides: {} of {} reported as a regression, at most {:.2f} % with 95 % confidence; claimed: at most "
+          "{:g} %: {}",
+          level.regressed, level.runs, level.regressed_bounds.high * 100, limits.alpha * 100,
+          claim_text(*claims.false_alarms)));
     } else if (level.extra_percent == static_cast<int>(std::lround(limits.delta * 100))) {
       claims.power = finds(level);
-      claims.text += indented(
+      claims.texts.push_back(
           fmt::format("+{} %: {} of {} found, at least {:.1f} % with 95 % confidence; claimed: 95 %, 56 of 59: {}",
                       level.extra_percent, level.regressed, level.runs, level.regressed_bounds.low * 100,
-                      claim_text(*claims.power)),
-          0);
+                      claim_text(*claims.power)));
     }
   }
   return claims;
@@ -190,11 +182,15 @@ int duel_selftest(DuelArguments& a, const CommandLine& command_line) {
     const SelftestReport report{result, settings, id, a.base, a.now, a.neighbour, a.threads};
     write_file_atomically(a.output, selftest_json_text(report, command_line, images));
   }
-  fmt::print("{}, {} thread{}, {} duels in {:.0f} s, measured; neighbour: {}\n\n{}\n{}", id, a.threads,
-             a.threads == 1 ? "" : "s", result.runs.size(), result.seconds, a.neighbour, levels_table(levels),
-             claims.text);
-  if (result.out_of_time) fmt::print("time ran out before all duels were run: --full runs them all\n");
-  if (!note.empty()) fmt::print("note: {}\n", note);
+  Report printed;
+  printed.section(fmt::format("{}, {}, {} duels in {:.0f} s, measured; neighbour: {}", id, plural(a.threads, "thread"),
+                              result.runs.size(), result.seconds, a.neighbour));
+  printed.section().blocks.emplace_back(levels_table(levels));
+  ReportSection& section = printed.section();
+  for (const std::string& text : claims.texts) section.paragraph(text);
+  if (result.out_of_time) section.paragraph("time ran out before all duels were run: --full runs them all");
+  if (!note.empty()) section.note(note);
+  print_as({}, printed);
   if (claims.any(Claim::refuted)) return kExitCasesFailed;
   return a.full && claims.any(Claim::open) ? kExitInconclusive : kExitOk;
 }

@@ -22,7 +22,6 @@
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
 #include "support/progress.hpp"
-#include "support/text_table.hpp"
 
 namespace convladder {
 namespace {
@@ -36,10 +35,7 @@ constexpr int kEqualHistories = 300;  // 299 without an alarm show at most 1 %
 constexpr int kChangedHistories = 100;
 constexpr double kWantedShare = 0.95;
 
-std::string history_table(const std::vector<HistoryLevel>& levels) {
-  const auto column = [](const char* title, const char* unit) {
-    return TextColumn{.title = title, .unit = unit, .number = true};
-  };
+ReportTable history_table(const std::vector<HistoryLevel>& levels) {
   std::vector<std::vector<std::string>> rows;
   for (const HistoryLevel& level : levels) {
     rows.push_back({fmt::format("{}", level.extra_percent), fmt::format("{}", level.histories),
@@ -48,43 +44,40 @@ std::string history_table(const std::vector<HistoryLevel>& levels) {
                     fmt::format("{:.1f}", 100.0 * level.alarms / level.histories),
                     fmt::format("{:.1f} to {:.1f}", level.bounds.low * 100, level.bounds.high * 100)});
   }
-  return text_table(
-      {column("extra work", "%"), column("histories", ""), column("marked", ""), column("suspected", ""),
-       column("confirmed", ""), column("cannot be told", ""), column("confirmed", "%"), column("exact bounds", "%")},
-      rows, kTextColumns);
+  return {{right("extra work", "%"), right("histories"), right("marked"), right("suspected"), right("confirmed"),
+           right("cannot be told"), right("confirmed", "%"), right("exact bounds", "%")},
+          std::move(rows)};
 }
 
-/// The claims after these histories as text, and the exit code.
-std::pair<std::string, int> history_claims(const std::vector<HistoryLevel>& levels, bool full) {
+/// The claims after these histories, and the exit code.
+std::pair<std::vector<std::string>, int> history_claims(const std::vector<HistoryLevel>& levels, bool full) {
   constexpr const char* texts[] = {"shown", "too few histories to show or refute it", "REFUTED"};
-  std::string text;
+  std::vector<std::string> claims;
   int code = kExitOk;
   for (const HistoryLevel& level : levels) {
     Claim claim = Claim::open;
     if (level.extra_percent == 0) {
       if (level.bounds.high <= kConfirmAlpha) claim = Claim::shown;
       if (level.bounds.low > kConfirmAlpha) claim = Claim::refuted;
-      text += indented(fmt::format("nothing changed: {} of {} with a confirmed alarm, at most {:.2f} % with 95 % "
-                                   "confidence; claimed: at most {:g} %: {}",
-                                   level.alarms, level.histories, level.bounds.high * 100, kConfirmAlpha * 100,
-                                   texts[static_cast<int>(claim)]),
-                       0);
+      claims.push_back(fmt::format(
+          "nothing changed: {} of {} with a confirmed alarm, at most {:.2f} % with 95 % "
+          "confidence; claimed: at most {:g} %: {}",
+          level.alarms, level.histories, level.bounds.high * 100, kConfirmAlpha * 100, texts[static_cast<int>(claim)]));
     } else if (level.extra_percent == kShown) {
       const bool enough = level.histories >= kChangedHistories;
       if (enough && level.alarms >= kWantedShare * level.histories) claim = Claim::shown;
       if (level.bounds.high < kWantedShare) claim = Claim::refuted;
-      text += indented(
+      claims.push_back(
           fmt::format("+{} %: {} of {} found and confirmed, at least {:.1f} % with 95 % confidence; claimed: "
                       "95 of 100: {}",
-                      kShown, level.alarms, level.histories, level.bounds.low * 100, texts[static_cast<int>(claim)]),
-          0);
+                      kShown, level.alarms, level.histories, level.bounds.low * 100, texts[static_cast<int>(claim)]));
     } else {
       continue;
     }
     if (claim == Claim::refuted) code = kExitCasesFailed;
     if (claim == Claim::open && full && code == kExitOk) code = kExitInconclusive;
   }
-  return {text, code};
+  return {std::move(claims), code};
 }
 
 std::vector<std::pair<int, int>> wanted_histories(const HistorySelftestArguments& a) {
@@ -152,14 +145,19 @@ int history_selftest(const HistorySelftestArguments& a) {
   });
   selftest.seconds = elapsed();
   const std::vector<HistoryLevel> levels = selftest.levels();
-  const auto [text, code] = history_claims(levels, a.full);
+  const auto [claims, code] = history_claims(levels, a.full);
   if (!a.output.empty()) write_file_atomically(a.output, history_selftest_json_text(selftest));
-  const std::string title =
-      fmt::format("{} beside {}, 1 thread, {} histories of {} runs in {:.0f} s, measured; neighbour: {}", selftest.id,
-                  kHistoryAnchor, selftest.histories.size(), kRunsOfHistory, selftest.seconds, a.neighbour);
-  fmt::print("{}\n{}\n{}", indented(title, 0), history_table(levels), text);
-  if (selftest.histories.size() < wanted)
-    fmt::print("there was no time for all {} histories: --full measures them\n", wanted);
+  Report report;
+  report.section(fmt::format("{} beside {}, 1 thread, {} histories of {} runs in {:.0f} s, measured; neighbour: {}",
+                             selftest.id, kHistoryAnchor, selftest.histories.size(), kRunsOfHistory, selftest.seconds,
+                             a.neighbour));
+  report.section().blocks.emplace_back(history_table(levels));
+  ReportSection& section = report.section();
+  for (const std::string& claim : claims) section.paragraph(claim);
+  if (selftest.histories.size() < wanted) {
+    section.paragraph(fmt::format("there was no time for all {} histories: --full measures them", wanted));
+  }
+  print_as({}, report);
   return code;
 }
 

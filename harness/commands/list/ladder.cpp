@@ -11,7 +11,7 @@
 #include "harness/measure/records/listing.hpp"
 #include "ladders/ladder_folder.hpp"
 #include "support/printable.hpp"
-#include "support/text_table.hpp"
+#include "support/report.hpp"
 
 namespace convladder {
 namespace {
@@ -20,15 +20,14 @@ std::string parameter_text(const StageParameter& parameter) {
   return fmt::format("{} {}", parameter.name, fmt::join(parameter.values, " "));
 }
 
-std::string stage_text(const StageSource& stage) {
+void add_stage(ReportSection& section, const StageSource& stage) {
   const std::string place = stage.rung == 0 ? " -" : fmt::format("{:>2}", stage.rung);
-  std::string text = fmt::format("  {} {:<5} {:<22} {}\n", place, stage.family(), stage.name, stage.title);
-  const auto line = [&text](const std::string& what) { text += hanging(fmt::format("{:11}", ""), what); };
+  section.literal(fmt::format("  {} {:<5} {:<22} {}\n", place, stage.family(), stage.name, stage.title));
+  const auto line = [&section](const std::string& what) { section.paragraph(what, std::string(11, ' ')); };
   if (!stage.hypothesis.empty()) line(stage.hypothesis);
   for (const StageParameter& one : stage.parameters) line("parameter " + parameter_text(one));
   for (const std::string& one : stage.needs) line("requires " + one);
   if (!stage.libraries.empty()) line(fmt::format("linked with {}", fmt::join(stage.libraries, ", ")));
-  return text;
 }
 
 std::string dimension_text(const LadderDimension& one) {
@@ -45,9 +44,11 @@ std::string folder_text(const LadderFolder& folder) {
   if (problem.counted_sizes != problem.sizes) {
     text += fmt::format("  counted: {}\n", fmt::join(problem.counted_sizes, ", "));
   }
-  text += "stages (--variant)\n";
-  for (const StageSource& stage : folder.stages) text += stage_text(stage);
-  return text;
+  Report report;
+  ReportSection& section = report.section();
+  section.literal(text + "stages (--variant)\n");
+  for (const StageSource& stage : folder.stages) add_stage(section, stage);
+  return as_text(report);
 }
 
 std::string problem_text(const Problem& problem) {

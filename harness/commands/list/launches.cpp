@@ -1,7 +1,9 @@
 // `convladder list --launches`: which kernels one call of a CUDA variant launches, known without a GPU.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "devices/kernel_resources.hpp"
@@ -10,8 +12,8 @@
 #include "harness/measure/plan/plan.hpp"
 #include "harness/measure/records/listing.hpp"
 #include "support/errors.hpp"
+#include "support/report.hpp"
 #include "support/text.hpp"
-#include "support/text_table.hpp"
 
 namespace convladder {
 namespace {
@@ -42,26 +44,29 @@ std::string dim_text(const Dim3& dimensions) {
   return fmt::format("{} x {} x {}", dimensions.x, dimensions.y, dimensions.z);
 }
 
-std::string launches_csv(const std::vector<KernelLaunch>& plan) {
-  std::string text = "kernel,grid,block,dynamic shared (bytes)\n";
+ReportTable launches_table(const std::vector<KernelLaunch>& plan) {
+  ReportTable table{{left("grid"), left("block"), right("dynamic shared", "bytes"), left("kernel")}, {}};
   for (const KernelLaunch& launch : plan) {
-    text += fmt::format("{},{},{},{}\n", csv_quoted(kernel_display_name(launch.kernel)), dim_text(launch.grid),
-                        dim_text(launch.block), launch.dynamic_shared_bytes);
+    table.rows.push_back({dim_text(launch.grid), dim_text(launch.block), std::to_string(launch.dynamic_shared_bytes),
+                          kernel_display_name(launch.kernel)});
   }
-  return text;
+  return table;
 }
 
-std::string launches_text(const LayerWork& work, const std::vector<KernelLaunch>& plan) {
-  std::vector<std::vector<std::string>> rows;
-  for (const KernelLaunch& launch : plan) {
-    rows.push_back({dim_text(launch.grid), dim_text(launch.block), std::to_string(launch.dynamic_shared_bytes),
-                    kernel_display_name(launch.kernel)});
-  }
-  return fmt::format(
-      "{}: {} launch{} per call, batch {}\n{}", work.name(), plan.size(), plan.size() == 1 ? "" : "es",
-      work.shape.batch,
-      text_table({{"grid", "", false}, {"block", "", false}, {"dynamic shared", "bytes", true}, {"kernel", "", false}},
-                 rows));
+/// The table with the kernel's name first.
+ReportTable kernel_first(ReportTable table) {
+  std::ranges::rotate(table.columns, table.columns.end() - 1);
+  for (std::vector<std::string>& row : table.rows) std::ranges::rotate(row, row.end() - 1);
+  return table;
+}
+
+std::string launches_text(const LayerWork& work, ReportTable table) {
+  Report report;
+  report
+      .section(fmt::format("{}: {} per call, batch {}", work.name(), plural(table.rows.size(), "launch", "launches"),
+                           work.shape.batch))
+      .blocks.emplace_back(std::move(table));
+  return as_text(report);
 }
 
 }  // namespace
@@ -76,7 +81,8 @@ std::string launches_listing(const LaunchesOf& asked, const std::string& format)
   const std::vector<KernelLaunch> plan = chosen.variant.variant->launch_plan(chosen.work.shape);
   if (plan.empty()) throw UserError(fmt::format("{}: the library decides for itself what it launches", variant));
   if (format == "json") return launches_json_text(plan);
-  return format == "csv" ? launches_csv(plan) : launches_text(chosen.work, plan);
+  const ReportTable table = launches_table(plan);
+  return format == "csv" ? as_csv(kernel_first(table), "\n") : launches_text(chosen.work, table);
 }
 
 }  // namespace convladder

@@ -19,7 +19,7 @@
 #include "simulator/counters/metrics.hpp"
 #include "support/errors.hpp"
 #include "support/printable.hpp"
-#include "support/text_table.hpp"
+#include "support/report.hpp"
 
 namespace convladder {
 namespace {
@@ -49,21 +49,24 @@ struct ListArguments {
 };
 
 /// Several metrics share a note: each is printed once, below, and named by its number.
-std::string metrics_text() {
-  std::string text;
+Report metrics_report() {
+  Report report;
   std::vector<std::string_view> notes;
-  text += "metrics of the simulated device, by Nsight Compute's names; [n] is a note below\n";
+  report.section("metrics of the simulated device, by Nsight Compute's names; [n] is a note below");
   for (const simulated::Metric& metric : simulated::metrics()) {
     auto note = std::ranges::find(notes, metric.note);
     if (note == notes.end()) note = notes.insert(note, metric.note);
-    text += fmt::format("\n  {}\n", metric.name);
-    text +=
-        hanging("    ", fmt::format("{}, in {}{}: {} [{}]", metric.title, metric.unit,
-                                    metric.modelled ? " (modelled)" : "", metric.definition, note - notes.begin() + 1));
+    ReportSection& section = report.section();
+    section.paragraph(metric.name, "  ");
+    section.paragraph(fmt::format("{}, in {}{}: {} [{}]", metric.title, metric.unit,
+                                  metric.modelled ? " (modelled)" : "", metric.definition, note - notes.begin() + 1),
+                      "    ");
   }
-  text += "\nnotes\n";
-  for (std::size_t i = 0; i < notes.size(); ++i) text += hanging(fmt::format("  [{}] ", i + 1), std::string(notes[i]));
-  return text;
+  ReportSection& section = report.section("notes");
+  for (std::size_t i = 0; i < notes.size(); ++i) {
+    section.paragraph(std::string(notes[i]), fmt::format("  [{}] ", i + 1));
+  }
+  return report;
 }
 
 /// Program, host, processor, devices and libraries, as the record of a run would hold them, and what is missing.
@@ -124,7 +127,7 @@ int list_command(ListArguments& a, const CommandLine& /*command_line*/) {
   check_printed(a.printed);
   const std::string& format = a.printed.format;
   const bool json = format == "json";
-  print_as(a.printed, a.metrics           ? (json ? metrics_json_text() : metrics_text())
+  print_as(a.printed, a.metrics           ? (json ? metrics_json_text() : as_text(metrics_report()))
                       : a.machine         ? (json ? environment_json_text() : machine_text())
                       : a.launches        ? launches_listing(a.of, format)
                       : published         ? published_listing(a.published, format, a.layout)

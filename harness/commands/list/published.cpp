@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -10,7 +11,7 @@
 #include "harness/measure/profile/profile_text.hpp"
 #include "harness/measure/records/published.hpp"
 #include "support/errors.hpp"
-#include "support/text_table.hpp"
+#include "support/report.hpp"
 
 namespace convladder {
 namespace {
@@ -27,20 +28,17 @@ std::string cell_text(const PublishedCell& cell) {
   return text;
 }
 
-std::string published_table_text(const PublishedTable& table) {
-  std::string text;
-  std::vector<TextColumn> columns;
-  for (const PublishedColumn& column : table.columns) columns.push_back({column.name, column.unit, true});
-  std::vector<std::vector<std::string>> rows;
+ReportTable report_table(const PublishedTable& table) {
+  ReportTable result;
+  for (const PublishedColumn& column : table.columns) result.columns.push_back({column.name, column.unit, true});
   for (const auto& row : table.rows) {
-    rows.emplace_back();
+    std::vector<std::string>& cells = result.rows.emplace_back();
     for (std::size_t i = 0; i < row.size(); ++i) {
-      if (std::holds_alternative<std::string>(row[i])) columns[i].number = false;
-      rows.back().push_back(cell_text(row[i]));
+      if (std::holds_alternative<std::string>(row[i])) result.columns[i].number = false;
+      cells.push_back(cell_text(row[i]));
     }
   }
-  text += text_table(columns, rows, kTextColumns);
-  return text;
+  return result;
 }
 
 std::string heading(const PublishedTable& table) {
@@ -48,32 +46,8 @@ std::string heading(const PublishedTable& table) {
   return fmt::format("{}{}{}", kind, table.name, table.command.empty() ? "" : fmt::format(" ({})", table.command));
 }
 
-std::string csv_line(const std::vector<std::string>& cells) {
-  std::vector<std::string> quoted;
-  for (const std::string& cell : cells) {
-    const bool plain = cell.find_first_of(",\"\n") == std::string::npos;
-    quoted.push_back(plain ? cell : csv_quoted(cell));
-  }
-  return fmt::format("{}\n", fmt::join(quoted, ","));
-}
-
-std::string table_csv_text(const PublishedTable& table) {
-  std::string text;
-  std::vector<std::string> titles;
-  for (const PublishedColumn& column : table.columns) {
-    titles.push_back(column.unit.empty() ? column.name : fmt::format("{} ({})", column.name, column.unit));
-  }
-  text += csv_line(titles);
-  for (const auto& row : table.rows) {
-    std::vector<std::string> cells;
-    for (const PublishedCell& cell : row) cells.push_back(cell_text(cell));
-    text += csv_line(cells);
-  }
-  return text;
-}
-
-std::string published_list_text() {
-  std::string text;
+Report published_list() {
+  Report report;
   std::vector<std::vector<std::string>> rows;
   for (const PublishedSource& source : published_sources()) {
     std::vector<std::string> kinds;
@@ -84,32 +58,32 @@ std::string published_list_text() {
     rows.push_back({source.name, source.network, fmt::format("{}", fmt::join(kinds, ", ")),
                     source.device.empty() ? "not said" : source.device});
   }
-  text += text_table({{"name", "", false}, {"network", "", false}, {"tables", "", false}, {"device", "", false}}, rows,
-                     kTextColumns);
-  text +=
-      "\n" + hanging("",
-                     "figures that others published, on their machines; 'convladder list --published NAME' shows the "
-                     "tables of one publication");
-  return text;
+  report.section().table({left("name"), left("network"), left("tables"), left("device")}, std::move(rows));
+  report.section().paragraph(
+      "figures that others published, on their machines; 'convladder list --published NAME' shows the tables of one "
+      "publication");
+  return report;
 }
 
-std::string source_text(const PublishedSource& source, const ProfileFormat& format) {
-  std::string text;
-  text += hanging("", source.title);
-  text += fmt::format("network {}{}\n", source.network, source.batch ? fmt::format(", batch {}", *source.batch) : "");
-  text += hanging("device ", source.device.empty() ? "not said" : source.device);
+Report source_report(const PublishedSource& source, const ProfileFormat& format) {
+  Report report;
+  ReportSection& about = report.section(source.title);
+  about.paragraph(
+      fmt::format("network {}{}", source.network, source.batch ? fmt::format(", batch {}", *source.batch) : ""));
+  about.paragraph(source.device.empty() ? "not said" : source.device, "device ");
   for (const PublishedTable& table : source.tables) {
-    text += fmt::format("\n{}\n", heading(table));
-    if (!table.note.empty()) text += hanging("  ", table.note);
+    ReportSection& section = report.section(heading(table));
+    if (!table.note.empty()) section.paragraph(table.note, "  ");
     if (table.profile) {
-      text += profile_text(*table.profile, format);
+      section.literal(profile_text(*table.profile, format));
     } else {
-      text += published_table_text(table);
+      section.blocks.emplace_back(report_table(table));
     }
   }
-  if (!source.notes.empty()) text += "\nnotes\n";
-  for (const auto& [kind, note] : source.notes) text += hanging(fmt::format("  {}: ", kind), note);
-  return text;
+  if (source.notes.empty()) return report;
+  ReportSection& notes = report.section("notes");
+  for (const auto& [kind, note] : source.notes) notes.paragraph(note, fmt::format("  {}: ", kind));
+  return report;
 }
 
 std::string source_csv_text(const PublishedSource& source, const ProfileFormat& format) {
@@ -120,7 +94,7 @@ std::string source_csv_text(const PublishedSource& source, const ProfileFormat& 
     if (table.profile) {
       text += profile_text(*table.profile, format);
     } else {
-      text += table_csv_text(table);
+      text += as_csv(report_table(table), "\n");
     }
   }
   return text;
@@ -134,11 +108,11 @@ std::string published_listing(const std::string& name, const std::string& format
                               layout.full_names};
   if (name.empty()) {
     if (format == "csv") throw UserError("--format csv: of which? 'convladder list --published' shows the names");
-    return format == "json" ? published_list_json_text() : published_list_text();
+    return format == "json" ? published_list_json_text() : as_text(published_list());
   }
   if (format == "json") return published_json_text(name);
   return format == "csv" ? source_csv_text(published_source(name), profile)
-                         : source_text(published_source(name), profile);
+                         : as_text(source_report(published_source(name), profile));
 }
 
 }  // namespace convladder

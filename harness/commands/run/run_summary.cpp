@@ -11,7 +11,6 @@
 #include "harness/measure/runs/summary_text.hpp"
 #include "support/printable.hpp"
 #include "support/terminal.hpp"
-#include "support/text_table.hpp"
 
 namespace convladder {
 namespace {
@@ -21,13 +20,16 @@ constexpr std::ptrdiff_t kMostLines = 32;  // of whole tables; if there are more
 
 std::string tables_of(const RunFigures& run, const SummaryOptions& options, std::size_t columns) {
   const std::vector<LeaveOneOut> views = leave_one_out_of(run.cases, run.variants);
-  if (!views.empty()) return "\n" + leave_one_out_text(views);
+  if (!views.empty()) return as_text(leave_one_out_report(views));
   const std::vector<Ladder> ladders = ladders_of(run.cases, run.variants, run.ceilings);
   const std::vector<CountedLadder> counted = counted_ladders_of(run.cases, run.variants);
-  const std::string whole = ladders_text(ladders) + counted_text(counted);
-  if (options.verbose || std::ranges::count(whole, '\n') <= kMostLines) return whole;
-  return summary_text(
-      ladders, counted, [&run](const std::string& device) { return run.context.machine.title_of(device); }, columns);
+  Report report;
+  add_ladders(report, ladders);
+  add_counted(report, counted);
+  const std::string whole = as_text(report);
+  if (options.verbose || std::ranges::count(whole, '\n') < kMostLines) return whole;
+  const auto title_of = [&run](const std::string& device) { return run.context.machine.title_of(device); };
+  return as_text(summary_report(ladders, counted, title_of), columns);
 }
 
 /// A note of at most `columns` bytes: without the part after a semicolon, without the parts in brackets, or cut.
@@ -79,7 +81,9 @@ void print_summary(std::FILE* stream, const RunFigures& run, const std::vector<s
     fmt::print(stream, "{}\n", options.verbose ? note : in_one_line(note, columns));
   }
   // At the end, where it is seen without scrolling.
-  if (options.tables) fmt::print(stream, "{}\n", tables_of(run, options, columns));
+  if (!options.tables) return;
+  const std::string tables = tables_of(run, options, columns);
+  fmt::print(stream, "{}{}\n", tables.empty() ? "" : "\n", tables);
 }
 
 }  // namespace convladder

@@ -167,12 +167,9 @@ Report comparison_report(const Comparison& comparison) {
   JudgedCases judged;
   judged.base = run_text(comparison.base);
   judged.now = run_text(comparison.now);
-  judged.columns = {{"base", "", true},
-                    {"new", "", true},
-                    {"change", "%", true},
-                    {"bounds", "%", true},
-                    {"beside witness", "%", true},
-                    {"verdict", "", false}};
+  judged.columns = {
+      right("base"),  right("new"), right("change", "%"), right("bounds", "%"), right("beside witness", "%"),
+      left("verdict")};
   add_disturbances(judged.more, comparison);
   judged.notes = all_notes(comparison);
   judged.limits = fmt::format(

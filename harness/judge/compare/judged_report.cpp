@@ -18,25 +18,19 @@ std::vector<std::string> with_figures(const std::string& name, const JudgedRow& 
 
 std::vector<TextColumn> with_figures(const char* name, const JudgedCases& judged) {
   std::vector<TextColumn> columns = judged.columns;
-  columns.insert(columns.begin(), {name, "", false});
+  columns.insert(columns.begin(), left(name));
   return columns;
 }
 
 /// The tables, in the order in which their titles first appear.
 void add_tables(Report& report, const JudgedCases& judged) {
-  std::vector<ReportTable> tables;
-  std::vector<std::string> titles;
   for (const JudgedRow& row : judged.rows) {
     if (row.table.empty()) continue;
-    const auto place = static_cast<std::size_t>(std::ranges::find(titles, row.table) - titles.begin());
-    if (place == titles.size()) {
-      titles.push_back(row.table);
-      tables.push_back({with_figures("variant", judged), {}});
+    if (std::ranges::find(report.sections, row.table, &ReportSection::heading) == report.sections.end()) {
+      report.section(row.table, Shown::in_text).table(with_figures("variant", judged), {});
     }
-    tables[place].rows.push_back(with_figures(row.name, row));
-  }
-  for (std::size_t i = 0; i < titles.size(); ++i) {
-    report.section(titles[i], Shown::in_text).blocks.emplace_back(std::move(tables[i]));
+    ReportSection& section = *std::ranges::find(report.sections, row.table, &ReportSection::heading);
+    std::get<ReportTable>(section.blocks.front()).rows.push_back(with_figures(row.name, row));
   }
 }
 
@@ -74,7 +68,7 @@ void add_table_of_all(Report& report, const JudgedCases& judged) {
     }
   }
   std::vector<TextColumn> columns = with_figures("case", judged);
-  columns.push_back({"why", "", false});
+  columns.push_back(left("why"));
   report.section("", Shown::in_markdown).table(std::move(columns), std::move(rows));
 }
 

@@ -223,8 +223,8 @@ Report duel_report(const DuelReport& duel) {
   JudgedCases judged;
   judged.base = side_text(duel.base);
   judged.now = side_text(duel.now);
-  judged.columns = {{"base", "", true},    {"new", "", true},    {"ratio", "", true},
-                    {"bounds", "%", true}, {"rounds", "", true}, {"verdict", "", false}};
+  judged.columns = {right("base"),        right("new"),    right("ratio"),
+                    right("bounds", "%"), right("rounds"), left("verdict")};
   judged.remarks = {control_text(duel.result)};
   judged.notes = all_notes(duel);
   judged.limits = limits_text(duel);

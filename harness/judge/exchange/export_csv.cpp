@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "harness/judge/exchange/export_format.hpp"
-#include "support/text_table.hpp"
+#include "support/report.hpp"
 
 namespace convladder {
 namespace {
@@ -38,18 +38,6 @@ const Row kColumns{"case",
                    "uncommitted_changes",
                    "host"};
 
-/// A field as RFC 4180 wants it: quoted only where necessary.
-std::string csv_field(const std::string& text) {
-  return text.find_first_of(",\"\r\n") == std::string::npos ? text : csv_quoted(text);
-}
-
-std::string csv_line(const Row& row) {
-  std::string line;
-  for (const std::string& one : row) line += csv_field(one) + ',';
-  line.back() = '\r';
-  return line + '\n';
-}
-
 std::string csv_number(const std::optional<double>& value) { return value ? fmt::format("{}", *value) : std::string(); }
 
 Row csv_row(const ExportedRecord& record, const ExportedCase& one, const ExportedFigure* figure,
@@ -75,19 +63,18 @@ Row csv_row(const ExportedRecord& record, const ExportedCase& one, const Exporte
 }
 
 ExportedText csv_export(const ExportedRecord& record, const ExportOptions& /*options*/) {
-  ExportedText result;
-  result.text = csv_line(kColumns);
-  const auto add = [&](const Row& row) {
-    result.text += csv_line(row);
-    ++result.written;
-  };
+  ReportTable table;
+  for (const std::string& title : kColumns) table.columns.push_back(left(title));
   for (const ExportedCase& one : record.cases) {
-    if (one.figures.empty()) add(csv_row(record, one, nullptr, std::nullopt));
+    if (one.figures.empty()) table.rows.push_back(csv_row(record, one, nullptr, std::nullopt));
     for (const ExportedFigure& figure : one.figures) {
-      add(csv_row(record, one, &figure, std::nullopt));
-      for (std::size_t i = 0; i < figure.samples.size(); ++i) add(csv_row(record, one, &figure, i));
+      table.rows.push_back(csv_row(record, one, &figure, std::nullopt));
+      for (std::size_t i = 0; i < figure.samples.size(); ++i) table.rows.push_back(csv_row(record, one, &figure, i));
     }
   }
+  ExportedText result;
+  result.text = as_csv(table);
+  result.written = table.rows.size();
   return result;
 }
 

@@ -36,10 +36,10 @@ bool has_real_gpu(const ExplainedGroup& group) { return !group.real_gpu.empty();
 
 ReportTable stage_table(const ExplainedGroup& group, const std::string& gpu) {
   ReportTable table;
-  table.columns = {{"stage", "", false}, {"predicted", "", false}, {"of", "", false}, {"occupancy", "", false}};
+  table.columns = {left("stage"), left("predicted"), left("of"), left("occupancy")};
   if (has_real_gpu(group)) {
-    table.columns.push_back({"measured", "", true});
-    table.columns.push_back({"predicted/measured", "", false});
+    table.columns.push_back(right("measured"));
+    table.columns.push_back(left("predicted/measured"));
   }
   for (const ExplainedStage& stage : group.stages) {
     const PredictedFigure* const one = stage.prediction_on(gpu);
@@ -65,7 +65,7 @@ ReportTable stage_table(const ExplainedGroup& group, const std::string& gpu) {
 /// A table of the counters' changes from stage to stage, which are the same for every GPU.
 ReportTable changes_table(const ExplainedGroup& group) {
   ReportTable table;
-  table.columns = {{"stage", "", false}, {"counted, divided by the stage it builds on", "", false}};
+  table.columns = {left("stage"), left("counted, divided by the stage it builds on")};
   for (const ExplainedStage& stage : group.stages) {
     table.rows.push_back({stage.title, stage.why_not.empty() ? changes_text(stage) : stage.why_not});
   }
@@ -82,13 +82,8 @@ std::string step_text(const ExplainedGroup& group, std::size_t row) {
 
 ReportTable published_table(const ExplainedGroup& group) {
   ReportTable table;
-  table.columns = {{"published stage", "", false},
-                   {"our stage", "", false},
-                   {"published", "", true},
-                   {"predicted", "", false},
-                   {"gpu", "", false},
-                   {"ratio", "", false},
-                   {"step", "", false}};
+  table.columns = {left("published stage"), left("our stage"), right("published"), left("predicted"), left("gpu"),
+                   left("ratio"),           left("step")};
   for (std::size_t i = 0; i < group.published.size(); ++i) {
     const ExplainedPublished& one = group.published[i];
     const std::string scaled = one.batch == group.batch ? "" : fmt::format(", scaled from batch {}", one.batch);

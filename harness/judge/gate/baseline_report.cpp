@@ -68,12 +68,9 @@ void add_moves(ReportSection& section, const ComparedCounters& one, bool modelle
                     without_our_namespace(move.kernel)});
   }
   if (rows.empty()) return;
-  section.table({{modelled ? "modelled" : "counter", "", false},
-                 {"recorded", "", true},
-                 {"now", "", true},
-                 {"change", "", true},
-                 {"kernel", "", false}},
-                std::move(rows));
+  section.table(
+      {left(modelled ? "modelled" : "counter"), right("recorded"), right("now"), right("change"), left("kernel")},
+      std::move(rows));
   if (left_out > 0) section.paragraph(fmt::format("and {} more: --format json has them", left_out));
 }
 
@@ -128,14 +125,8 @@ void add_all_moves(Report& report, const BaselineReport& compared, bool modelled
   }
   if (rows.empty()) return;
   report.section(modelled ? "Modelled counters that moved" : "Exact counters that moved", Shown::in_markdown)
-      .table({{"case", "", false},
-              {"compiler", "", false},
-              {"PTX", "", false},
-              {"kernel", "", false},
-              {"counter", "", false},
-              {"recorded", "", true},
-              {"now", "", true},
-              {"change", "", true}},
+      .table({left("case"), left("compiler"), left("PTX"), left("kernel"), left("counter"), right("recorded"),
+              right("now"), right("change")},
              std::move(rows));
 }
 
@@ -148,8 +139,7 @@ void add_not_compared(Report& report, const BaselineReport& compared) {
   }
   if (rows.empty()) return;
   report.section("Not compared by counters", Shown::in_markdown)
-      .table({{"verdict", "", false}, {"case", "", false}, {"compiler", "", false}, {"why", "", false}},
-             std::move(rows));
+      .table({left("verdict"), left("case"), left("compiler"), left("why")}, std::move(rows));
 }
 
 /// "154 cases: 150 same, 4 moved".

@@ -130,12 +130,8 @@ void add_alarms(Report& report, const History& history, const ConfirmedAlarms& c
          change_text(alarm.change_again), bounds_text(alarm.change_again), outcome_name(alarm.outcome), alarm.reason});
   }
   report.section("", Shown::in_markdown)
-      .table({{"case", "", false},
-              {"marked", "%", true},
-              {"measured again", "%", true},
-              {"bounds", "%", true},
-              {"outcome", "", false},
-              {"why", "", false}},
+      .table({left("case"), right("marked", "%"), right("measured again", "%"), right("bounds", "%"), left("outcome"),
+              left("why")},
              std::move(rows));
   ReportSection& end = report.section();
   end.notes(confirmed.notes);

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <map>
 
-#include "support/text_table.hpp"
 #include "support/units.hpp"
 
 namespace convladder {
@@ -78,41 +77,36 @@ std::string unit_of(const RankResult& result, const RankOptions& options) {
                                      : fmt::format("times predicted for {} from counters", options.gpu);
 }
 
-std::string title_of(const RankPlan& plan, const RankResult& result, const RankOptions& options) {
+void add_title(ReportSection& section, const RankPlan& plan, const RankResult& result, const RankOptions& options) {
   std::vector<std::string> sizes;
   for (const LayerWork& one : result.plan->sizes) sizes.push_back(one.layer);
   const std::size_t count = result.plan->submissions.size();
-  std::string text =
-      indented(fmt::format("{}: {} on {}, {}", plan.problem->title(), plural(count, "submission"), result.plan->device,
-                           sizes.empty() ? "no size" : fmt::format("{}", fmt::join(sizes, " "))),
-               0);
+  section.paragraph(fmt::format("{}: {} on {}, {}", plan.problem->title(), plural(count, "submission"),
+                                result.plan->device,
+                                sizes.empty() ? "no size" : fmt::format("{}", fmt::join(sizes, " "))));
   if (result.baseline == nullptr) {
-    return text +
-           indented("nothing is ranked: there is no library, no stage and no submission that is right on every size",
-                    0);
+    section.paragraph("nothing is ranked: there is no library, no stage and no submission that is right on every size");
+    return;
   }
   const char* const role = result.baseline->role == RankRole::submission ? "the first submission"
                            : result.baseline->role == RankRole::library  ? "the library"
                                                                          : "the ladder's best stage";
-  text += indented(fmt::format("speed by {}, as a multiple of {} {}: geometric mean over the sizes",
-                               unit_of(result, options), role, result.baseline->name),
-                   0);
-  return text;
+  section.paragraph(fmt::format("speed by {}, as a multiple of {} {}: geometric mean over the sizes",
+                                unit_of(result, options), role, result.baseline->name));
 }
 
 std::string interval_text(const std::optional<LogSpeed>& speed) {
   return speed ? fmt::format("{} to {}", ratio_text(speed->low), ratio_text(speed->high)) : "-";
 }
 
-std::string table_of(const RankResult& result) {
+void add_table(ReportSection& section, const RankResult& result) {
   const char* const than = result.baseline == nullptr                      ? "x"
                            : result.baseline->role == RankRole::submission ? "x first"
                            : result.baseline->role == RankRole::library    ? "x library"
                                                                            : "x best stage";
   const bool measured = result.figures == "measured";
-  std::vector<TextColumn> columns{{"rank", "", true}, {"name", "", false},
-                                  {than, "", true},   {measured ? "95 % interval" : "range", "", true},
-                                  {"", "", false},    {"status", "", false}};
+  std::vector<TextColumn> columns{
+      right("rank"), left("name"), right(than), right(measured ? "95 % interval" : "range"), left(""), left("status")};
   ShortNames names;
   std::vector<std::vector<std::string>> rows;
   for (const RankRow& row : result.rows) {
@@ -124,16 +118,15 @@ std::string table_of(const RankResult& result) {
                     : row.is_baseline ? "ok: the baseline"
                                       : "ok"});
   }
-  return text_table(columns, rows);
+  section.table(std::move(columns), std::move(rows));
 }
 
 /// The figures of each size, several sizes to a table.
-std::string medians_of(const RankResult& result) {
-  std::string text;
+void add_medians(Report& report, const RankResult& result) {
   const std::vector<LayerWork>& sizes = result.plan->sizes;
   for (std::size_t first = 0; first < sizes.size(); first += kSizesInATable) {
     const std::size_t end = std::min(first + kSizesInATable, sizes.size());
-    std::vector<TextColumn> columns{{"rank", "", true}, {"name", "", false}};
+    std::vector<TextColumn> columns{right("rank"), left("name")};
     for (std::size_t i = first; i < end; ++i) columns.push_back({sizes[i].layer, result.figures, true});
     ShortNames names;
     std::vector<std::vector<std::string>> rows;
@@ -144,24 +137,22 @@ std::string medians_of(const RankResult& result) {
       }
       rows.push_back(std::move(cells));
     }
-    text += '\n' + text_table(columns, rows);
+    report.section().table(std::move(columns), std::move(rows));
   }
-  return text;
 }
 
 std::string left_alone_text(const RankPlan& plan) {
-  if (plan.left_alone.empty()) return {};
   std::vector<std::string> named(
       plan.left_alone.begin(),
       plan.left_alone.begin() + static_cast<std::ptrdiff_t>(std::min(plan.left_alone.size(), kMostNamed)));
   const std::string more = plan.left_alone.size() > kMostNamed ? ", …" : "";
-  return indented(fmt::format("left alone, neither .cpp, .cu nor a folder: {}{}", fmt::join(named, ", "), more), 0);
+  return fmt::format("left alone, neither .cpp, .cu nor a folder: {}{}", fmt::join(named, ", "), more);
 }
 
-/// A text as a field that no spreadsheet evaluates.
-std::string csv_text(const std::string& text) {
+/// A text that no spreadsheet evaluates.
+std::string no_formula(const std::string& text) {
   const bool is_formula = !text.empty() && std::string_view("=+-@\t\r").find(text.front()) != std::string_view::npos;
-  return csv_quoted(is_formula ? "'" + text : text);
+  return is_formula ? "'" + text : text;
 }
 
 std::string csv_number(const std::optional<double>& value) { return value ? fmt::format("{:.9g}", *value) : ""; }
@@ -172,51 +163,57 @@ std::optional<double> ratio_of(const std::optional<LogSpeed>& speed, double LogS
 
 }  // namespace
 
-std::string ranking_text(const RankPlan& plan, const std::vector<RankResult>& results, const RankOptions& options,
-                         bool medians) {
-  std::string text;
+Report ranking_report(const RankPlan& plan, const std::vector<RankResult>& results, const RankOptions& options,
+                      bool medians) {
+  Report report;
+  report.section();
   for (const RankResult& result : results) {
-    text += (text.empty() ? "" : "\n") + title_of(plan, result, options) + '\n' + table_of(result);
+    add_title(report.section(), plan, result, options);
+    add_table(report.section(), result);
     if (std::ranges::any_of(result.rows, &RankRow::shares_rank)) {
-      text += indented(fmt::format("=: a rank is shared by those of whom nobody is surely faster by more than {:g} %",
-                                   options.tau * 100),
-                       0);
+      report.sections.back().paragraph(fmt::format(
+          "=: a rank is shared by those of whom nobody is surely faster by more than {:g} %", options.tau * 100));
     }
-    if (medians && result.baseline != nullptr) text += medians_of(result);
+    if (medians && result.baseline != nullptr) add_medians(report, result);
   }
-  return text + left_alone_text(plan);
+  if (!plan.left_alone.empty()) report.sections.back().paragraph(left_alone_text(plan));
+  return report;
 }
 
-std::string ranking_csv(const std::vector<RankResult>& results) {
+ReportTable ranking_table(const std::vector<RankResult>& results) {
+  ReportTable table;
   std::vector<std::string> sizes;
   for (const RankResult& result : results) {
     for (const LayerWork& one : result.plan->sizes) {
       if (std::ranges::find(sizes, one.layer) == sizes.end()) sizes.push_back(one.layer);
     }
   }
-  std::string text = "family,device,figures,baseline,rank,shared,name,role,speed,low,high,status,reason,file,same_as";
-  for (const std::string& size : sizes)
-    text += fmt::format(",{0} figure,{0} speed", csv_text(size).substr(1, size.size()));
-  text += "\r\n";
+  for (const char* const title : {"family", "device", "figures", "baseline", "rank", "shared", "name", "role", "speed",
+                                  "low", "high", "status", "reason", "file", "same_as"}) {
+    table.columns.push_back(left(title));
+  }
+  for (const std::string& size : sizes) {
+    for (const char* const what : {" figure", " speed"}) table.columns.push_back(left(no_formula(size) + what));
+  }
   for (const RankResult& result : results) {
     for (const RankRow& row : result.rows) {
-      text += fmt::format(
-          "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", result.plan->family, result.plan->device, result.figures,
-          csv_text(result.baseline == nullptr ? "" : result.baseline->name), row.rank ? fmt::to_string(*row.rank) : "",
-          row.shares_rank ? "yes" : "no", csv_text(row.entry->name), role_name(row.entry->role),
-          csv_number(ratio_of(row.speed, &LogSpeed::estimate)), csv_number(ratio_of(row.speed, &LogSpeed::low)),
-          csv_number(ratio_of(row.speed, &LogSpeed::high)), row.status, csv_text(row.reason), csv_text(row.entry->file),
-          csv_text(row.same_as));
+      std::vector<std::string>& cells = table.rows.emplace_back(std::vector<std::string>{
+          result.plan->family, result.plan->device, result.figures,
+          no_formula(result.baseline == nullptr ? "" : result.baseline->name),
+          row.rank ? fmt::to_string(*row.rank) : "", row.shares_rank ? "yes" : "no", no_formula(row.entry->name),
+          std::string(role_name(row.entry->role)), csv_number(ratio_of(row.speed, &LogSpeed::estimate)),
+          csv_number(ratio_of(row.speed, &LogSpeed::low)), csv_number(ratio_of(row.speed, &LogSpeed::high)),
+          fmt::format("{}", row.status), no_formula(row.reason), no_formula(row.entry->file), no_formula(row.same_as)});
       for (const std::string& size : sizes) {
         const auto found = std::ranges::find(result.plan->sizes, size, &LayerWork::layer);
         const auto at = static_cast<std::size_t>(found - result.plan->sizes.begin());
         const RankedSize one = at < row.sizes.size() ? row.sizes[at] : RankedSize();
-        text += fmt::format(",{},{}", csv_number(one.figure), csv_number(ratio_of(one.speed, &LogSpeed::estimate)));
+        cells.push_back(csv_number(one.figure));
+        cells.push_back(csv_number(ratio_of(one.speed, &LogSpeed::estimate)));
       }
-      text += "\r\n";
     }
   }
-  return text;
+  return table;
 }
 
 }  // namespace convladder

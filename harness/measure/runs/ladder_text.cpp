@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "simulator/gpus/gpu_facts.hpp"
-#include "support/text_table.hpp"
 #include "support/units.hpp"
 #include "variants/problem.hpp"
 
@@ -57,11 +56,10 @@ std::vector<std::string> counted_cells(const RecordedCase& one, const CountedLad
 
 }  // namespace
 
-std::string ladders_text(const std::vector<Ladder>& ladders) {
-  const std::vector<TextColumn> columns = {{"stage", "", false},  {"median", "", true}, {"of", "", false},
-                                           {"GFLOP/s", "", true}, {"x prev", "", true}, {"x base", "", true},
-                                           {"% lib", "", true},   {"% op", "", true},   {"% floor", "", true}};
-  std::string text;
+void add_ladders(Report& report, const std::vector<Ladder>& ladders) {
+  const std::vector<TextColumn> columns = {left("stage"),    right("median"), left("of"),
+                                           right("GFLOP/s"), right("x prev"), right("x base"),
+                                           right("% lib"),   right("% op"),   right("% floor")};
   for (const Ladder& ladder : ladders) {
     const auto is_timed = [](const LadderRow& row) { return row.of->time.has_value(); };
     if (std::ranges::none_of(ladder.rows, is_timed)) continue;
@@ -69,30 +67,29 @@ std::string ladders_text(const std::vector<Ladder>& ladders) {
     std::vector<std::vector<std::string>> rows;
     for (const LadderRow& row : ladder.rows) rows.push_back(cells_of(row, any_signs));
     const RecordedCase& first = *ladder.rows.front().of;
-    text += fmt::format("\n{} {}.{}, batch {}, {}\n{}", first.device, first.network, first.layer, first.batch,
-                        kind_of(ladder), text_table(columns, rows));
-    if (any_signs)
-      text += "~ noisy, ! disturbed: the machine was not quiet during the measurement; see quality in run.json\n";
+    ReportSection& section = report.section(
+        fmt::format("{} {}.{}, batch {}, {}", first.device, first.network, first.layer, first.batch, kind_of(ladder)));
+    section.table(columns, std::move(rows));
+    if (any_signs) {
+      section.paragraph(
+          "~ noisy, ! disturbed: the machine was not quiet during the measurement; see quality in run.json");
+    }
   }
-  return text;
 }
 
-std::string counted_text(const std::vector<CountedLadder>& ladders) {
-  const std::vector<TextColumn> columns = {{"stage", "", false},
-                                           {"warp instructions", "", true},
-                                           {"prev / this", "", true},
-                                           {"first / this", "", true},
-                                           {"predicted", "", true}};
-  std::string text;
+void add_counted(Report& report, const std::vector<CountedLadder>& ladders) {
+  const std::vector<TextColumn> columns = {left("stage"), right("warp instructions"), right("prev / this"),
+                                           right("first / this"), right("predicted")};
   for (const CountedLadder& ladder : ladders) {
     std::vector<std::vector<std::string>> rows;
     for (const RecordedCase* one : ladder.cases) rows.push_back(counted_cells(*one, ladder));
     const RecordedCase& first = *ladder.cases.front();
     const GpuFacts& gpu = *find_gpu(kUsualGpu);
-    text += fmt::format("\n{} {}.{}, batch {}, counted; times predicted for an {}\n{}", first.device, first.network,
-                        first.layer, first.batch, gpu.title, text_table(columns, rows));
+    report
+        .section(fmt::format("{} {}.{}, batch {}, counted; times predicted for an {}", first.device, first.network,
+                             first.layer, first.batch, gpu.title))
+        .table(columns, std::move(rows));
   }
-  return text;
 }
 
 }  // namespace convladder

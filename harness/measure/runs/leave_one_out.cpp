@@ -9,7 +9,6 @@
 
 #include "harness/measure/isolation/status.hpp"
 #include "support/reasons.hpp"
-#include "support/text_table.hpp"
 #include "support/units.hpp"
 
 namespace convladder {
@@ -107,15 +106,17 @@ std::string place_text(const LeaveOneOut& view) {
 bool has_figures(const LeftOutRow& row) { return row.of->status == Status::ok; }
 
 /// Why the other rows have no figures, each reason once. Where all have the same reason there is nothing else to say.
-std::string reasons_text(const LeaveOneOut& view) {
+std::vector<std::string> reasons_of(const LeaveOneOut& view) {
   Reasons reasons;
   for (const LeftOutRow& row : view.rows) {
     if (!has_figures(row)) reasons.add(fmt::format("{}: {}", row.of->status, row.of->reason), idea_title(row, view));
   }
-  const bool none = std::ranges::none_of(view.rows, has_figures);
+  std::vector<std::string> lines = reasons.lines(view.rows.size());  // every idea is named
   const RecordedCase& first = *view.rows.front().of;
-  if (none && reasons.lines().size() == 1) return indented(fmt::format("{}: {}", first.status, first.reason), 0);
-  return reasons.text(view.rows.size());  // every idea is named
+  if (lines.size() == 1 && std::ranges::none_of(view.rows, has_figures)) {
+    lines = {fmt::format("{}: {}", first.status, first.reason)};
+  }
+  return lines;
 }
 
 /// The price of leaving out an idea; the highest is shown first.
@@ -140,21 +141,19 @@ std::vector<std::string> cells_of(const LeftOutRow& row, const LeaveOneOut& view
           figure_text(row.x_predicted, 2)};
 }
 
-std::string view_text(const LeaveOneOut& view) {
-  if (std::ranges::none_of(view.rows, has_figures)) {
-    return fmt::format("{}\n{}", place_text(view), reasons_text(view));
-  }
-  std::vector<TextColumn> columns = {{"left out", "", false}};
+void add_view(Report& report, const LeaveOneOut& view) {
+  report.section(place_text(view));
+  const auto add_reasons = [&] {
+    for (const std::string& reason : reasons_of(view)) report.sections.back().paragraph(reason);
+  };
+  if (std::ranges::none_of(view.rows, has_figures)) return add_reasons();
+  std::vector<TextColumn> columns = {left("left out")};
   if (view.counted) {
-    columns.insert(columns.end(), {{"instructions", "per madd", true},
-                                   {"x", "", true},
-                                   {"shared", "wavefr/32", true},
-                                   {"loads", "sectors/32", true},
-                                   {"DRAM", "x least", true},
-                                   {"predicted", kUsualGpu, true},
-                                   {"x", "", true}});
+    columns.insert(columns.end(),
+                   {right("instructions", "per madd"), right("x"), right("shared", "wavefr/32"),
+                    right("loads", "sectors/32"), right("DRAM", "x least"), right("predicted", kUsualGpu), right("x")});
   } else {
-    columns.insert(columns.end(), {{"time", "median", true}, {"interval", "", true}, {"x", "", true}});
+    columns.insert(columns.end(), {right("time", "median"), right("interval"), right("x")});
   }
   std::vector<LeftOutRow> order = view.rows;
   std::stable_sort(order.begin() + 1, order.end(), [&view](const LeftOutRow& a, const LeftOutRow& b) {
@@ -164,15 +163,15 @@ std::string view_text(const LeaveOneOut& view) {
   for (const LeftOutRow& row : order) {
     if (has_figures(row)) rows.push_back(cells_of(row, view));
   }
-  const std::string note =
+  report.sections.back().table(std::move(columns), std::move(rows));
+  report.section();
+  add_reasons();
+  report.section().paragraph(
       view.counted
           ? "COUNTED in PTX per multiply-add of the layer, DRAM modelled, times PREDICTED from these counts: "
             "never measured. x: the figure without the idea divided by the "
             "figure with all ideas; for predictions, by their geometric middles."
-          : "MEASURED side by side in one run. x: the time without the idea divided by the time with all ideas.";
-  const std::string reasons = reasons_text(view);
-  return fmt::format("{}\n{}\n{}{}{}", place_text(view), text_table(columns, rows), reasons,
-                     reasons.empty() ? "" : "\n", indented(note, 0));
+          : "MEASURED side by side in one run. x: the time without the idea divided by the time with all ideas.");
 }
 
 }  // namespace
@@ -195,10 +194,10 @@ std::vector<LeaveOneOut> leave_one_out_of(const std::vector<RecordedCase>& cases
   return views;
 }
 
-std::string leave_one_out_text(const std::vector<LeaveOneOut>& views) {
-  std::string text;
-  for (const LeaveOneOut& view : views) text += fmt::format("{}{}", text.empty() ? "" : "\n", view_text(view));
-  return text;
+Report leave_one_out_report(const std::vector<LeaveOneOut>& views) {
+  Report report;
+  for (const LeaveOneOut& view : views) add_view(report, view);
+  return report;
 }
 
 }  // namespace convladder

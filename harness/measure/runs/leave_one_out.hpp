@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "harness/measure/records/recorded_case.hpp"
+#include "support/report.hpp"
 
 namespace convladder {
 
@@ -34,7 +35,7 @@ struct LeaveOneOut {
 std::vector<LeaveOneOut> leave_one_out_of(const std::vector<RecordedCase>& cases,
                                           const std::vector<RecordedVariant>& variants);
 
-/// The views as tables for a terminal, the dearest idea first; empty if there are none.
-std::string leave_one_out_text(const std::vector<LeaveOneOut>& views);
+/// The views as tables, the dearest idea first; empty if there are none.
+Report leave_one_out_report(const std::vector<LeaveOneOut>& views);
 
 }  // namespace convladder

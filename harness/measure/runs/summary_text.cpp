@@ -9,7 +9,6 @@
 #include <tuple>
 
 #include "simulator/gpus/gpu_facts.hpp"
-#include "support/text_table.hpp"
 #include "support/units.hpp"
 #include "variants/problem.hpp"
 
@@ -59,7 +58,6 @@ std::string place_name(const RecordedCase& one) {
 struct LadderColumn {
   TextColumn column;
   std::function<std::string(const Told&)> cell;
-  int importance = 2;  ///< columns of importance 1 are left out where there is little room
 };
 
 std::string best_name(const Told& told) {
@@ -78,60 +76,33 @@ std::vector<LadderColumn> columns_for(const std::vector<Told>& rows) {
   const int rungs = has_sixth ? *with_sixth->summary.sixth->rung : 0;
 
   std::vector<LadderColumn> columns = {
-      {{is_size(*first.place) ? "size" : "layer", "", false}, [](const Told& t) { return place_name(*t.place); }},
-      {{"batch", "", true}, [](const Told& t) { return std::to_string(t.place->batch); }},
-      {{"stage 1", "", true}, [figure](const Told& t) { return figure(t.summary.baseline); }, 1}};
+      {left(is_size(*first.place) ? "size" : "layer"), [](const Told& t) { return place_name(*t.place); }},
+      {right("batch"), [](const Told& t) { return std::to_string(t.place->batch); }},
+      {right("stage 1", "", true), [figure](const Told& t) { return figure(t.summary.baseline); }}};
   if (has_sixth)
     columns.push_back(
-        {{fmt::format("stage {}", rungs), "", true}, [figure](const Told& t) { return figure(t.summary.sixth); }, 1});
-  columns.push_back({{"best", "", true}, [figure](const Told& t) { return figure(t.summary.best); }});
-  columns.push_back({{"which", "", false}, best_name});
+        {right(fmt::format("stage {}", rungs), "", true), [figure](const Told& t) { return figure(t.summary.sixth); }});
+  columns.push_back({right("best"), [figure](const Told& t) { return figure(t.summary.best); }});
+  columns.push_back({left("which"), best_name});
   if (has_library) {
-    columns.push_back({{"library", "", true}, [figure](const Told& t) { return figure(t.summary.library); }, 1});
+    columns.push_back({right("library", "", true), [figure](const Told& t) { return figure(t.summary.library); }});
   }
   if (first.counted) {
-    columns.push_back({{"µs", "", true}, [](const Told& t) { return predicted_of(t.summary.best, t.summary.gpu); }, 1});
+    columns.push_back(
+        {right("µs", "", true), [](const Told& t) { return predicted_of(t.summary.best, t.summary.gpu); }});
   }
-  columns.push_back({{"x 1", "", true}, [](const Told& t) { return factor_text(t.summary.best_x_baseline); }});
+  columns.push_back({right("x 1"), [](const Told& t) { return factor_text(t.summary.best_x_baseline); }});
   if (has_sixth) {
     columns.push_back(
-        {{fmt::format("x {}", rungs), "", true}, [](const Told& t) { return factor_text(t.summary.best_x_sixth); }});
+        {right(fmt::format("x {}", rungs)), [](const Told& t) { return factor_text(t.summary.best_x_sixth); }});
   }
   if (has_library) {
-    columns.push_back(
-        {{"%lib", "", true}, [](const Told& t) { return percent_text(t.summary.best_percent_of_library); }});
+    columns.push_back({right("%lib"), [](const Told& t) { return percent_text(t.summary.best_percent_of_library); }});
   }
   if (has_floor) {
-    columns.push_back(
-        {{"floor", "", true}, [](const Told& t) { return percent_text(t.summary.best_percent_of_floor); }});
+    columns.push_back({right("floor"), [](const Told& t) { return percent_text(t.summary.best_percent_of_floor); }});
   }
   return columns;
-}
-
-std::string table_of(const std::vector<Told>& rows, const std::vector<LadderColumn>& columns, bool all,
-                     std::size_t most_columns) {
-  std::vector<TextColumn> titles;
-  std::vector<std::vector<std::string>> cells(rows.size());
-  for (const LadderColumn& one : columns) {
-    if (!all && one.importance < 2) continue;
-    titles.push_back(one.column);
-    for (std::size_t i = 0; i < rows.size(); ++i) cells[i].push_back(one.cell(rows[i]));
-  }
-  return text_table(titles, cells, most_columns);
-}
-
-std::size_t widest_line(std::string_view text) {
-  std::size_t widest = 0;
-  std::size_t width = 0;
-  for (const char c : text) {
-    if (c == '\n') {
-      widest = std::max(widest, width);
-      width = 0;
-    } else if ((static_cast<unsigned char>(c) & 0xC0U) != 0x80U) {
-      ++width;
-    }
-  }
-  return widest;
 }
 
 /// The row with the largest batch for each layer.
@@ -163,18 +134,21 @@ std::string heading(const std::vector<Told>& rows, const DeviceTitle& title_of) 
   return text;
 }
 
-std::string family_text(std::vector<Told> rows, const DeviceTitle& title_of, std::size_t most_columns) {
+void add_family(Report& report, std::vector<Told> rows, const DeviceTitle& title_of) {
   const std::size_t all_rows = rows.size();
   if (rows.size() > kMostRows) rows = largest_batches(rows);
   const std::vector<LadderColumn> columns = columns_for(rows);
-  std::string table = table_of(rows, columns, true, most_columns);
-  if (widest_line(table) > most_columns) table = table_of(rows, columns, false, most_columns);
-  std::string text = "\n" + hanging("", heading(rows, title_of), most_columns) + table;
-  if (rows.size() < all_rows) {
-    text +=
-        fmt::format("the largest batch of each layer; {} more with --verbose\n", plural(all_rows - rows.size(), "row"));
+  ReportTable table{{}, std::vector<std::vector<std::string>>(rows.size())};
+  for (const LadderColumn& one : columns) {
+    table.columns.push_back(one.column);
+    for (std::size_t i = 0; i < rows.size(); ++i) table.rows[i].push_back(one.cell(rows[i]));
   }
-  return text;
+  ReportSection& section = report.section(heading(rows, title_of));
+  section.blocks.emplace_back(std::move(table));
+  if (rows.size() < all_rows) {
+    section.paragraph(
+        fmt::format("the largest batch of each layer; {} more with --verbose", plural(all_rows - rows.size(), "row")));
+  }
 }
 
 /// "0.91x", "0.91x to 0.98x".
@@ -201,8 +175,8 @@ std::string some_of(const std::set<std::string>& names) {
 
 }  // namespace
 
-std::string summary_text(const std::vector<Ladder>& ladders, const std::vector<CountedLadder>& counted,
-                         const DeviceTitle& title_of, std::size_t most_columns) {
+Report summary_report(const std::vector<Ladder>& ladders, const std::vector<CountedLadder>& counted,
+                      const DeviceTitle& title_of) {
   std::map<std::tuple<bool, std::string, std::string>, std::vector<Told>> families;
   for (const Ladder& ladder : ladders) {
     const RecordedCase& first = *ladder.rows.front().of;
@@ -214,9 +188,9 @@ std::string summary_text(const std::vector<Ladder>& ladders, const std::vector<C
     if (ladder.summary.best != nullptr)
       families[{true, first.device, first.family}].push_back({&first, ladder.summary, true});
   }
-  std::string text;
-  for (const auto& [key, rows] : families) text += family_text(rows, title_of, most_columns);
-  return text;
+  Report report;
+  for (const auto& [key, rows] : families) add_family(report, rows, title_of);
+  return report;
 }
 
 std::vector<std::string> summary_notes(const std::vector<Ladder>& ladders, const std::vector<CountedLadder>& counted) {

@@ -12,7 +12,7 @@
 #include "support/errors.hpp"
 #include "support/nearest_name.hpp"
 #include "support/printable.hpp"
-#include "support/text_table.hpp"
+#include "support/report.hpp"
 
 namespace convladder {
 
@@ -126,24 +126,26 @@ KernelList list_kernels(const ptx::Module& module, const ptx::Kernel* only) {
   return list;
 }
 
-std::string kernel_list_text(const KernelList& list) {
-  std::string kernels;
+void add_kernel_list(Report& report, const KernelList& list) {
+  const std::size_t contents = report.sections.size();
+  report.section();
   std::size_t refused = 0;
   for (const ListedKernel& listed : list.kernels) {
-    kernels += fmt::format("\n{}\n", printable(listed.name));
+    ReportSection& section = report.section();
+    section.literal(printable(listed.name) + '\n');
     // Where two kernels have the same name, --entry takes the name as it was written.
     if (std::ranges::count(list.kernels, listed.name, &ListedKernel::name) > 1) {
-      kernels += fmt::format("  {}\n", printable(listed.kernel->name));
+      section.literal(fmt::format("  {}\n", printable(listed.kernel->name)));
     }
     if (!listed.refusals.empty()) {
       ++refused;
-      kernels += "  cannot be run here:\n";
+      section.literal("  cannot be run here:\n");
       for (const ptx::Refusal& refusal : listed.refusals) {
-        kernels += hanging(fmt::format("    line {}: ", refusal.position.line), printable(refusal.what));
+        section.paragraph(printable(refusal.what), fmt::format("    line {}: ", refusal.position.line));
       }
     }
-    if (!listed.kernel->refusal) kernels += resource_line(list, listed);  // not all of a refused kernel was read
-    kernels += parameter_lines(listed);
+    // Not all of a refused kernel was read.
+    section.literal((listed.kernel->refusal ? "" : resource_line(list, listed)) + parameter_lines(listed));
   }
   std::string text = fmt::format("{}: PTX {} for {}, {}", printable(list.module->file), printable(list.module->version),
                                  printable(list.module->target), plural(list.kernels.size(), "kernel"));
@@ -156,7 +158,7 @@ std::string kernel_list_text(const KernelList& list) {
   for (const ptx::Symbol* const reference : list.references) {
     text += fmt::format("  {:<44} .{}\n", printable(display_name(reference->name)), reference->opaque_type);
   }
-  return text + kernels;
+  report.sections[contents].literal(text);
 }
 
 }  // namespace convladder

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "simulator/ptx/module.hpp"
+#include "support/report.hpp"
 
 namespace convladder {
 
@@ -46,7 +47,7 @@ std::string_view space_name(ptx::Space space);
 
 /// The contents of a PTX file, with all kernels or `only` one.
 KernelList list_kernels(const ptx::Module& module, const ptx::Kernel* only = nullptr);
-/// The list as text, with less than JSON has.
-std::string kernel_list_text(const KernelList& list);
+/// Adds the list, with less than JSON has.
+void add_kernel_list(Report& report, const KernelList& list);
 
 }  // namespace convladder

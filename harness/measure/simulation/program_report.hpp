@@ -9,6 +9,7 @@
 #include "harness/measure/simulation/program_run.hpp"
 #include "simulator/stand_in/report/process_report.hpp"
 #include "simulator/stand_in/settings.hpp"
+#include "support/report.hpp"
 
 namespace convladder {
 
@@ -44,7 +45,7 @@ struct ProgramReport {
 /// lines that are no reports.
 void read_processes(const std::string& lines, ProgramReport& report);
 
-/// In the order and with the tables that people know from compute-sanitizer and nvprof; 100 columns wide.
-std::string program_report_text(const ProgramReport& report);
+/// In the order and with the tables that people know from compute-sanitizer and nvprof.
+Report program_report(const ProgramReport& program);
 
 }  // namespace convladder

@@ -14,7 +14,7 @@
 #include "harness/measure/simulation/simulation_report.hpp"
 #include "simulator/gpus/gpu_facts.hpp"
 #include "support/printable.hpp"
-#include "support/text_table.hpp"
+#include "support/report.hpp"
 #include "support/units.hpp"
 
 namespace convladder {
@@ -43,17 +43,6 @@ std::string bytes_text(double bytes) {
   return fmt::format("{:.0f} bytes", bytes);
 }
 
-/// The table as it is, shifted a little to the right.
-std::string shifted(const std::string& table) {
-  std::string text;
-  for (std::size_t begin = 0; begin < table.size();) {
-    const std::size_t end = table.find('\n', begin) + 1;
-    text += "  " + table.substr(begin, end - begin);
-    begin = end;
-  }
-  return text;
-}
-
 /// "in main, scale.cu line 31"; "" if it is not known.
 std::string host_text(const ProgramReport& report, const stand_in::CallPlaces& places) {
   const stand_in::HostPlace* const host = report.hosts.find(places);
@@ -67,11 +56,11 @@ std::string title_of(const stand_in::ProcessName& process) {
   return printable(fmt::format("{}", fmt::join(process.arguments, " ")));
 }
 
-std::string finding_text(const ProgramReport& report, const ProcessReport& process,
-                         const stand_in::ReportedFinding& reported) {
+void add_finding(ReportSection& section, const ProgramReport& report, const ProcessReport& process,
+                 const stand_in::ReportedFinding& reported) {
   const simulated::Finding& finding = reported.finding;
-  std::string text = hanging(fmt::format("  {}: ", checker_name(finding.checker)), printable(finding.problem));
-  const auto line = [&text](const std::string& detail) { text += hanging("    ", detail); };
+  section.paragraph(printable(finding.problem), fmt::format("  {}: ", checker_name(finding.checker)));
+  const auto line = [&section](const std::string& detail) { section.paragraph(detail, "    "); };
   if (!finding.kernel.empty()) {
     const std::string source = finding.source_line > 0
                                    ? fmt::format(", {} line {}", printable(finding.source_file), finding.source_line)
@@ -88,26 +77,28 @@ std::string finding_text(const ProgramReport& report, const ProcessReport& proce
   if (const std::string host = host_text(report, reported.places); !host.empty()) {
     line(finding.kernel.empty() ? host : "launched " + host);
   }
-  return text;
 }
 
-std::string findings_text(const ProgramReport& report) {
-  std::string text;
-  for (const ProcessReport& process : report.processes) {
+void add_findings(Report& report, const ProgramReport& program) {
+  const std::size_t count = program.findings();
+  ReportSection& section = report.section(count > 0                          ? fmt::format("findings: {}", count)
+                                          : !program.settings.checkers.any() ? "findings: none; no checker looked on"
+                                          : program.is_incomplete() ? "findings: none in what was seen, see the remarks"
+                                                                    : "findings: none");
+  for (const ProcessReport& process : program.processes) {
     if (process.findings.empty()) continue;
-    if (report.processes.size() > 1) text += hanging("  ", title_of(process));
-    for (const stand_in::ReportedFinding& finding : process.findings) text += finding_text(report, process, finding);
+    if (program.processes.size() > 1) section.paragraph(title_of(process), "  ");
+    for (const stand_in::ReportedFinding& finding : process.findings) add_finding(section, program, process, finding);
   }
-  const std::size_t count = report.findings();
-  if (count > 0) return fmt::format("\nfindings: {}\n{}", count, text);
-  if (!report.settings.checkers.any()) return "\nfindings: none; no checker looked on\n";
-  return report.is_incomplete() ? "\nfindings: none in what was seen, see the remarks\n" : "\nfindings: none\n";
 }
 
 using TimeSums = std::map<std::string, Times>;  // over all processes, by name
 
+constexpr std::size_t kIndent = 2;  // of tables
+
 /// A table of times with nvprof's columns, the longest first.
-std::string times_table(const TimeSums& sums) {
+void add_times(Report& report, const char* heading, const TimeSums& sums) {
+  if (sums.empty()) return;
   std::vector<std::pair<std::string, Times>> rows(sums.begin(), sums.end());
   std::ranges::stable_sort(rows, std::greater{}, [](const auto& row) { return row.second.total; });
   double total = 0;
@@ -121,16 +112,11 @@ std::string times_table(const TimeSums& sums) {
                      time_text(static_cast<double>(sum.least)), time_text(static_cast<double>(sum.most)),
                      printable(name)});
   }
-  std::string text = text_table({{"Time(%)", "", true},
-                                 {"Time", "", true},
-                                 {"Calls", "", true},
-                                 {"Avg", "", true},
-                                 {"Min", "", true},
-                                 {"Max", "", true},
-                                 {"Name", "", false}},
-                                cells, kTextColumns - 2);
-  if (rows.size() > kMostRows) text += fmt::format("and {} more\n", rows.size() - kMostRows);
-  return shifted(text);
+  ReportSection& section = report.section(heading);
+  section.table(
+      {right("Time(%)"), right("Time"), right("Calls"), right("Avg"), right("Min"), right("Max"), left("Name")},
+      std::move(cells), kIndent);
+  if (rows.size() > kMostRows) section.paragraph(fmt::format("and {} more", rows.size() - kMostRows), "  ");
 }
 
 struct CounterColumn {
@@ -148,7 +134,7 @@ constexpr std::array<CounterColumn, 6> kCounterColumns = {
      {"read", "DRAM bytes", {"dram__bytes_read.sum", ""}},
      {"written", "DRAM bytes", {"dram__bytes_write.sum", ""}}}};
 
-std::string counters_text(const std::vector<ProcessReport>& processes) {
+void add_counters(Report& report, const std::vector<ProcessReport>& processes) {
   std::vector<stand_in::KernelSum> rows;
   for (const ProcessReport& process : processes) {
     for (const stand_in::KernelSum& kernel : process.kernels) {
@@ -158,7 +144,7 @@ std::string counters_text(const std::vector<ProcessReport>& processes) {
       for (const auto& [metric, value] : kernel.counters) row->counters[metric] += value;
     }
   }
-  if (rows.empty()) return "";
+  if (rows.empty()) return;
   const auto value = [](const stand_in::KernelSum& row, const char* metric) {
     const auto found = row.counters.find(metric);
     return found == row.counters.end() ? 0 : found->second;
@@ -166,9 +152,9 @@ std::string counters_text(const std::vector<ProcessReport>& processes) {
   std::ranges::stable_sort(rows, std::greater{}, [&value](const stand_in::KernelSum& row) {
     return value(row, kCounterColumns[0].metrics[0]);
   });
-  std::vector<TextColumn> columns = {{"launches", "", true}};
+  std::vector<TextColumn> columns = {right("launches")};
   for (const CounterColumn& column : kCounterColumns) columns.push_back({column.title, column.unit, true});
-  columns.push_back({"kernel", "", false});
+  columns.push_back(left("kernel"));
   std::vector<std::vector<std::string>> cells;
   for (const stand_in::KernelSum& row : rows) {
     if (cells.size() == kMostRows) break;
@@ -179,13 +165,13 @@ std::string counters_text(const std::vector<ProcessReport>& processes) {
     cell.push_back(printable(row.name));
     cells.push_back(std::move(cell));
   }
-  std::string text = text_table(columns, cells, kTextColumns - 2);
-  if (rows.size() > kMostRows) text += fmt::format("and {} more\n", rows.size() - kMostRows);
-  return "\ncounters, summed over launches (counted, but for DRAM, which is modelled)\n" + shifted(text);
+  ReportSection& section = report.section("counters, summed over launches (counted, but for DRAM, which is modelled)");
+  section.table(std::move(columns), std::move(cells), kIndent);
+  if (rows.size() > kMostRows) section.paragraph(fmt::format("and {} more", rows.size() - kMostRows), "  ");
 }
 
 /// The remarks on processes, a line each, with how often they occur.
-std::string remarks_of(const ProgramReport& report) {
+ReportSection remarks_of(const ProgramReport& report) {
   std::map<std::string, std::uint64_t> remarks;
   for (const ProcessReport& process : report.processes) {
     for (const auto& [note, count] : process.notes) remarks[note] += count;
@@ -198,20 +184,22 @@ std::string remarks_of(const ProgramReport& report) {
                           why.empty() ? "" : ": " + why)] += failure.count;
     }
   }
-  std::string text;
-  for (const std::string& one : report.remarks) text += hanging("  ", printable(one));
+  ReportSection section;
+  for (const std::string& one : report.remarks) section.paragraph(printable(one), "  ");
   for (const auto& [remark, count] : remarks) {
-    text += hanging("  ", printable(remark) + (count > 1 ? fmt::format(" ({} times)", grouped(count)) : ""));
+    section.paragraph(printable(remark) + (count > 1 ? fmt::format(" ({} times)", grouped(count)) : ""), "  ");
   }
   for (const stand_in::ProcessName& process : report.without_report) {
-    text += hanging("  ", fmt::format("{} ended without a report: by _exit(), by a signal that no program hears of, or "
-                                      "it became another program; or it still runs",
-                                      title_of(process)));
+    section.paragraph(fmt::format("{} ended without a report: by _exit(), by a signal that no program hears of, or "
+                                  "it became another program; or it still runs",
+                                  title_of(process)),
+                      "  ");
   }
-  return text.empty() ? "" : "\nremarks\n" + text;
+  if (!section.blocks.empty()) section.heading = "remarks";
+  return section;
 }
 
-std::string leaks_text(const ProgramReport& report) {
+void add_leaks(Report& report, const ProgramReport& program) {
   struct Leaks {
     std::string place;
     std::uint64_t count = 0;
@@ -219,11 +207,11 @@ std::string leaks_text(const ProgramReport& report) {
   };
   std::vector<Leaks> places;
   std::uint64_t all = 0;
-  for (const ProcessReport& process : report.processes) {
+  for (const ProcessReport& process : program.processes) {
     for (const std::string& label : process.never_freed) {
       const stand_in::AllocationNote* const memory = process.allocation(label);
       if (memory == nullptr) continue;
-      const std::string where = fmt::format("{} {}", printable(memory->call), host_text(report, memory->places));
+      const std::string where = fmt::format("{} {}", printable(memory->call), host_text(program, memory->places));
       auto found = std::ranges::find(places, where, &Leaks::place);
       if (found == places.end()) found = places.insert(places.end(), {.place = where});
       ++found->count;
@@ -231,18 +219,20 @@ std::string leaks_text(const ProgramReport& report) {
       all += memory->bytes;
     }
   }
-  if (places.empty()) return "";
-  std::string text = fmt::format("\nnever freed: {} bytes\n", grouped(all));
+  if (places.empty()) return;
+  ReportSection& section = report.section(fmt::format("never freed: {} bytes", grouped(all)));
   for (std::size_t i = 0; i < std::min(places.size(), kMostLeaks); ++i) {
     const auto& [where, count, bytes] = places[i];
-    text += hanging("  ", fmt::format("{} bytes{} by {}", grouped(bytes),
-                                      count > 1 ? fmt::format(" in {} pieces", grouped(count)) : "", where));
+    section.paragraph(fmt::format("{} bytes{} by {}", grouped(bytes),
+                                  count > 1 ? fmt::format(" in {} pieces", grouped(count)) : "", where),
+                      "  ");
   }
-  if (places.size() > kMostLeaks) text += fmt::format("  and from {} more places\n", places.size() - kMostLeaks);
-  return text;
+  if (places.size() > kMostLeaks) {
+    section.paragraph(fmt::format("and from {} more places", places.size() - kMostLeaks), "  ");
+  }
 }
 
-std::string cost_text(const std::vector<ProcessReport>& processes) {
+void add_cost(ReportSection& section, const std::vector<ProcessReport>& processes) {
   double instructions = 0;
   double seconds = 0;
   double kernel_seconds = 0;
@@ -263,9 +253,10 @@ std::string cost_text(const std::vector<ProcessReport>& processes) {
           ? fmt::format(", kernels in {}: {} thread instructions/s", time_text(kernel_seconds * 1e9),
                         rate_text(instructions / kernel_seconds))
           : "";
-  return fmt::format("\nsimulated in {}{}\nmost memory: {} of the device, {} of the host\n", time_text(seconds * 1e9),
-                     kernels, bytes_text(static_cast<double>(device_bytes)),
-                     bytes_text(static_cast<double>(host_bytes)));
+  section.paragraph(fmt::format("simulated in {}{}", time_text(seconds * 1e9), kernels));
+  section.paragraph(fmt::format("most memory: {} of the device, {} of the host",
+                                bytes_text(static_cast<double>(device_bytes)),
+                                bytes_text(static_cast<double>(host_bytes))));
 }
 
 std::string end_text(const ProgramEnd& end) {
@@ -275,18 +266,21 @@ std::string end_text(const ProgramEnd& end) {
 
 }  // namespace
 
-std::string program_report_text(const ProgramReport& report) {
-  const std::vector<ProcessReport>& processes = report.processes;
-  const std::string title =
-      processes.size() > 1 ? fmt::format("{} processes of {}", processes.size(), report.command[0]) : report.command[0];
-  const GpuFacts& gpu = *find_gpu(report.settings.gpu);
-  std::string text = hanging("convladder: ", fmt::format("{} on the simulated {}{}", printable(title),
-                                                         printable(gpu.title), end_text(report.end)));
-  const std::string remarks = remarks_of(report);
-  const bool has_failed = report.end.signal != 0 || report.end.exit_code != 0;
-  if (has_failed) text += remarks;
-  if (processes.empty()) return has_failed ? text : text + remarks;
-  text += findings_text(report);
+Report program_report(const ProgramReport& program) {
+  Report report;
+  const std::vector<ProcessReport>& processes = program.processes;
+  const std::string title = processes.size() > 1
+                                ? fmt::format("{} processes of {}", processes.size(), program.command[0])
+                                : program.command[0];
+  const GpuFacts& gpu = *find_gpu(program.settings.gpu);
+  report.section().paragraph(
+      fmt::format("{} on the simulated {}{}", printable(title), printable(gpu.title), end_text(program.end)),
+      "convladder: ");
+  const ReportSection remarks = remarks_of(program);
+  const bool has_failed = program.end.signal != 0 || program.end.exit_code != 0;
+  if (has_failed || processes.empty()) report.sections.push_back(remarks);
+  if (processes.empty()) return report;
+  add_findings(report, program);
   TimeSums activities;
   TimeSums calls;
   for (const ProcessReport& process : processes) {
@@ -294,13 +288,13 @@ std::string program_report_text(const ProgramReport& report) {
     for (const stand_in::CopySum& copy : process.copies) activities[copy.what].add(copy.predicted);
     for (const auto& [name, times] : process.call_times) calls[name].add(times);
   }
-  if (!activities.empty()) {
-    text += "\nGPU activities, predicted times (nothing here is measured)\n" + times_table(activities);
-  }
-  if (!calls.empty()) text += "\nAPI calls, predicted times of the host, waiting included\n" + times_table(calls);
-  text += counters_text(processes) + leaks_text(report);
-  if (!has_failed) text += remarks;
-  return text + cost_text(processes);
+  add_times(report, "GPU activities, predicted times (nothing here is measured)", activities);
+  add_times(report, "API calls, predicted times of the host, waiting included", calls);
+  add_counters(report, processes);
+  add_leaks(report, program);
+  if (!has_failed) report.sections.push_back(remarks);
+  add_cost(report.section(), processes);
+  return report;
 }
 
 }  // namespace convladder

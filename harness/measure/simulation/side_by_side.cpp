@@ -8,7 +8,6 @@
 
 #include "simulator/counters/metrics.hpp"
 #include "support/printable.hpp"
-#include "support/text_table.hpp"
 
 namespace convladder {
 namespace {
@@ -63,12 +62,12 @@ class SideBySide {
   }
 
   /// The table of the first launch and those from `begin` to before `end`.
-  std::string table(std::size_t begin, std::size_t end) const {
+  ReportTable table(std::size_t begin, std::size_t end) const {
     std::vector<std::size_t> shown = {0};
     for (std::size_t i = begin; i < end; ++i) shown.push_back(i);
-    std::vector<TextColumn> columns = {{"", "", false}, {"A", "", true}};
+    std::vector<TextColumn> columns = {left(""), right("A")};
     for (std::size_t i = begin; i < end; ++i) {
-      columns.push_back({letter_of(i), "", true});
+      columns.push_back(right(letter_of(i)));
       columns.push_back({letter_of(i) + "/A", "", true});
     }
     std::vector<std::vector<std::string>> rows;
@@ -101,7 +100,7 @@ class SideBySide {
       });
     }
     add("came to its end", [&](std::size_t i) { return end_of(launches_[i].report); });
-    return text_table(columns, rows);
+    return {std::move(columns), std::move(rows)};
   }
 
  private:
@@ -129,23 +128,28 @@ class SideBySide {
 
 }  // namespace
 
-std::string side_by_side_text(const std::vector<LabelledReport>& launches) {
-  std::string text;
+Report side_by_side_report(const std::vector<LabelledReport>& launches) {
+  Report report;
+  ReportSection& titles = report.section();
   for (std::size_t i = 0; i < launches.size(); ++i) {
-    const auto& [file, report] = launches[i];
-    text += hanging(fmt::format("{:<3}", letter_of(i)), fmt::format("{}: {}", printable(file), launch_title(report)));
+    const auto& [file, launch] = launches[i];
+    titles.paragraph(fmt::format("{}: {}", printable(file), launch_title(launch)), fmt::format("{:<3}", letter_of(i)));
   }
   const SideBySide tables(launches);
   for (std::size_t begin = 1; begin < std::max<std::size_t>(launches.size(), 2); begin += kLaunchesInATable - 1) {
-    text += '\n' + tables.table(begin, std::min(begin + kLaunchesInATable - 1, launches.size()));
+    report.section().blocks.emplace_back(tables.table(begin, std::min(begin + kLaunchesInATable - 1, launches.size())));
   }
   for (std::size_t i = 0; i < launches.size(); ++i) {
-    const std::string remarks = remarks_text(launches[i].report);
-    const std::string printed = printed_text(launches[i].report);
-    if (remarks.empty() && printed.empty()) continue;
-    text += fmt::format("\n{}  {}\n{}{}", letter_of(i), printable(launches[i].file), remarks, printed);
+    ReportSection section;
+    add_remarks(section, launches[i].report);
+    if (section.empty() && launches[i].report.printed.empty()) continue;
+    section.blocks.insert(
+        section.blocks.begin(),
+        ReportLine{ReportLine::Kind::literal, fmt::format("{}  {}\n", letter_of(i), printable(launches[i].file))});
+    report.sections.push_back(std::move(section));
+    add_printed(report, launches[i].report);
   }
-  return text;
+  return report;
 }
 
 }  // namespace convladder

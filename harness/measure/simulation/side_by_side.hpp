@@ -13,8 +13,8 @@ struct LabelledReport {
   SimulationReport report;
 };
 
-/// Tables of at most 100 columns: the counters that are not 0 everywhere, each with its ratio to the first launch's,
+/// Tables: the counters that are not 0 everywhere, each with its ratio to the first launch's,
 /// how many values of each result differ from the first's, and how the launches ended. Below them, the findings.
-std::string side_by_side_text(const std::vector<LabelledReport>& launches);
+Report side_by_side_report(const std::vector<LabelledReport>& launches);
 
 }  // namespace convladder

@@ -11,7 +11,7 @@
 #include "harness/measure/simulation/simulation_json.hpp"
 #include "support/errors.hpp"
 #include "support/printable.hpp"
-#include "support/text_table.hpp"
+#include "support/report.hpp"
 
 namespace convladder {
 namespace {
@@ -38,8 +38,7 @@ std::string shown_values(const BufferContent& buffer) {
   return line;
 }
 
-std::string expectation_lines(const SimulationReport& report) {
-  std::string lines;
+void add_expectations(ReportSection& section, const SimulationReport& report) {
   for (const ExpectationOutcome& outcome : report.expectations) {
     const std::string largest = outcome.largest_difference == 0
                                     ? ""
@@ -50,9 +49,8 @@ std::string expectation_lines(const SimulationReport& report) {
             : fmt::format("{} of {} {} wrong; the first is [{}]: expected {}, found {}{}", outcome.wrong,
                           plural(outcome.elements, "value"), outcome.wrong == 1 ? "is" : "are",
                           fmt::join(outcome.first_index, ", "), outcome.first_expected, outcome.first_found, largest);
-    lines += hanging(fmt::format("  {}: ", printable(outcome.name)), text);
+    section.paragraph(text, fmt::format("  {}: ", printable(outcome.name)));
   }
-  return lines;
 }
 
 bool all_met(const SimulationReport& report) {
@@ -68,23 +66,21 @@ std::string finding_lines(const SimulationReport& report) {
   return lines;
 }
 
-std::string counter_lines(const std::vector<KernelCounters>& launches) {
-  std::string lines;
+void add_counters(Report& report, const std::vector<KernelCounters>& launches) {
   for (const KernelCounters& launch : launches) {
-    lines += "\ncounters\n";
+    ReportSection& section = report.section("counters");
     std::size_t zeros = 0;
     for (const auto* values : {&launch.values, &launch.modelled}) {
       for (const auto& [name, value] : *values) {
         if (value != 0) {
-          lines += fmt::format("  {:<72} {:>20}\n", name, counter_text(name, value));
+          section.literal(fmt::format("  {:<72} {:>20}\n", name, counter_text(name, value)));
         } else {
           ++zeros;
         }
       }
     }
-    if (zeros > 0) lines += fmt::format("  and {} at 0\n", plural(zeros, "counter"));
+    if (zeros > 0) section.paragraph(fmt::format("and {} at 0", plural(zeros, "counter")), "  ");
   }
-  return lines;
 }
 
 }  // namespace
@@ -107,34 +103,40 @@ std::string launch_title(const SimulationReport& report) {
                      report.grid.y, report.grid.z, report.block.x, report.block.y, report.block.z, shared);
 }
 
-std::string printed_text(const SimulationReport& report) {
+void add_printed(Report& report, const SimulationReport& simulated) {
   std::string rest;
-  if (report.printed.empty()) return "";
-  return fmt::format("\nprinted by the kernel\n{}", printable_lines(report.printed, rest));
+  if (simulated.printed.empty()) return;
+  report.section("printed by the kernel").literal(printable_lines(simulated.printed, rest));
 }
 
-std::string remarks_text(const SimulationReport& report) {
-  std::string text;
-  if (!all_met(report)) text += expectation_lines(report);
-  if (!report.stopped.empty()) text += fmt::format("  stopped {}\n", printable(report.stopped));
-  return text + finding_lines(report);
+void add_remarks(ReportSection& section, const SimulationReport& report) {
+  if (!all_met(report)) add_expectations(section, report);
+  std::string lines = report.stopped.empty() ? "" : fmt::format("  stopped {}\n", printable(report.stopped));
+  lines += finding_lines(report);
+  if (!lines.empty()) section.literal(lines);
 }
 
-std::string report_text(const SimulationReport& report) {
-  std::string text = launch_title(report) + '\n';
-  for (const BufferContent& buffer : report.buffers) {
+Report simulation_report(const SimulationReport& simulated) {
+  Report report;
+  report.section().literal(launch_title(simulated) + '\n');
+  for (const BufferContent& buffer : simulated.buffers) {
     if (!buffer.is_result) continue;
-    text += fmt::format("\n{}: {}[{}]\n  {}\n", printable(buffer.name), element_name(buffer.type),
-                        fmt::join(buffer.shape, "x"), shown_values(buffer));
+    report.section().literal(fmt::format("{}: {}[{}]\n  {}\n", printable(buffer.name), element_name(buffer.type),
+                                         fmt::join(buffer.shape, "x"), shown_values(buffer)));
   }
-  text += report.is_counted ? counter_lines(report.counters) : "\ncounters: nothing was counted (--no-counters)\n";
-  if (!report.expectations.empty()) {
-    text += fmt::format("\nexpectations{}\n{}", all_met(report) ? ": met" : "", expectation_lines(report));
+  if (simulated.is_counted) {
+    add_counters(report, simulated.counters);
+  } else {
+    report.section("counters: nothing was counted (--no-counters)");
   }
-  text += printed_text(report);
-  if (!report.stopped.empty()) text += fmt::format("\nstopped {}\n", printable(report.stopped));
-  const std::string found = finding_lines(report);
-  return text + fmt::format("\nfindings{}\n{}", found.empty() ? ": none" : "", found);
+  if (!simulated.expectations.empty()) {
+    add_expectations(report.section(all_met(simulated) ? "expectations: met" : "expectations"), simulated);
+  }
+  add_printed(report, simulated);
+  if (!simulated.stopped.empty()) report.section().literal(fmt::format("stopped {}\n", printable(simulated.stopped)));
+  const std::string found = finding_lines(simulated);
+  report.section(found.empty() ? "findings: none" : "findings").literal(found);
+  return report;
 }
 
 std::vector<std::byte> buffer_file(const BufferContent& buffer, const std::string& file) {

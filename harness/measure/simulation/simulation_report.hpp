@@ -1,4 +1,4 @@
-// The report of `convladder simulate` on a launch: as text for people, and buffers as files.
+// The report of `convladder simulate` on a launch: for people, and buffers as files.
 #pragma once
 
 #include <cstddef>
@@ -9,6 +9,7 @@
 #include "devices/device.hpp"
 #include "simulator/state/finding.hpp"
 #include "support/element_type.hpp"
+#include "support/report.hpp"
 
 namespace convladder {
 
@@ -58,13 +59,13 @@ struct SimulationReport {
 std::string counter_text(std::string_view name, double value);
 /// "transpose: 2x3x1 blocks of 32x8x1 threads"
 std::string launch_title(const SimulationReport& report);
-/// The text that the kernel printed, with a title; empty if it printed nothing.
-std::string printed_text(const SimulationReport& report);
-/// The problems of a launch, in indented lines: wrong values, a limit, findings, a fault. Empty if all is well.
-std::string remarks_text(const SimulationReport& report);
+/// Adds the text that the kernel printed, if it printed any.
+void add_printed(Report& report, const SimulationReport& simulated);
+/// Adds the problems of a launch, in indented lines: wrong values, a limit, findings, a fault. Nothing if all is well.
+void add_remarks(ReportSection& section, const SimulationReport& report);
 
-/// The report as text: result buffers by their first and last values, the counters that are not 0, and the findings.
-std::string report_text(const SimulationReport& report);
+/// Result buffers by their first and last values, the counters that are not 0, and the findings.
+Report simulation_report(const SimulationReport& simulated);
 
 /// The content of a .bin, .npy or .json file, by the ending of `file`; throws UserError for another ending.
 std::vector<std::byte> buffer_file(const BufferContent& buffer, const std::string& file);

@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "simulator/gpus/gpu_facts.hpp"
-#include "support/text_table.hpp"
 #include "support/units.hpp"
 
 namespace convladder {
@@ -44,25 +43,25 @@ std::string counted_for_each(const Sweep& sweep, const SweptConfiguration& one, 
 }
 
 std::vector<TextColumn> columns_of(const Sweep& sweep) {
-  std::vector<TextColumn> columns = {{"", "", false}};
-  for (const Parameter& parameter : sweep.found.by_model.parameters()) columns.push_back({parameter.name, "", true});
+  std::vector<TextColumn> columns = {left("")};
+  for (const Parameter& parameter : sweep.found.by_model.parameters()) columns.push_back(right(parameter.name));
   const char* const kind = sweep.kind_text();
   if (sweep.kind == ScoreKind::counted) {
-    columns.push_back({"cycles", kind, true});
+    columns.push_back(right("cycles", kind));
   } else {
-    columns.push_back({"time", kind, true});
+    columns.push_back(right("time", kind));
   }
-  if (sweep.kind == ScoreKind::measured) columns.push_back({"±", "", true});
-  columns.push_back({"of *", "", true});
+  if (sweep.kind == ScoreKind::measured) columns.push_back(right("±"));
+  columns.push_back(right("of *"));
   if (sweep.kind == ScoreKind::measured) {
-    columns.push_back({"GFLOP/s", kind, true});
+    columns.push_back(right("GFLOP/s", kind));
     return columns;
   }
   const bool multiplies = sweep.planned.work.shape.problem->is_linear();
   for (const CountedColumn& column : counted_columns(sweep.kind)) {
     columns.push_back({column.title, multiplies ? "/FMA" : "/FLOP", true});
   }
-  if (sweep.kind == ScoreKind::predicted) columns.push_back({"occup.", "", true});
+  if (sweep.kind == ScoreKind::predicted) columns.push_back(right("occup."));
   return columns;
 }
 
@@ -104,7 +103,7 @@ std::string title_of(const Sweep& sweep) {
 
 std::string conclusion(const Sweep& sweep) {
   const SweptConfiguration* const best = sweep.winner();
-  if (best == nullptr) return "no configuration passed verification\n";
+  if (best == nullptr) return "no configuration passed verification";
   const SweptConfiguration* const by_model = sweep.model_result();
   const char* const untold = sweep.has_model() ? "the model's choice" : "the first values";
   if (best == by_model) {
@@ -113,15 +112,15 @@ std::string conclusion(const Sweep& sweep) {
                             : sweep.finals
                                 ? fmt::format(": in {} rounds side by side none was surely faster", Finalist::kRounds)
                                 : ": the intervals of those above overlap with its own";
-    return fmt::format("best: {}, {}{}\n", untold, best->configuration.text(), why);
+    return fmt::format("best: {}, {}{}", untold, best->configuration.text(), why);
   }
-  if (by_model == nullptr) return fmt::format("best: {}\n", best->configuration.text());
+  if (by_model == nullptr) return fmt::format("best: {}", best->configuration.text());
   if (!sweep.finals) {
-    return fmt::format("best: {}, {} {:.3f} of {}\n", best->configuration.text(), sweep.kind_text(),
+    return fmt::format("best: {}, {} {:.3f} of {}", best->configuration.text(), sweep.kind_text(),
                        best->score->value / by_model->score->value, untold);
   }
   const auto one = std::ranges::find(*sweep.finals, best->configuration, &Finalist::configuration);
-  return fmt::format("best: {}, measured {:.3f} of {} in {} rounds side by side\n", best->configuration.text(),
+  return fmt::format("best: {}, measured {:.3f} of {} in {} rounds side by side", best->configuration.text(),
                      std::exp(one->change->estimate), untold, Finalist::kRounds);
 }
 
@@ -134,23 +133,26 @@ std::string score_text(const Sweep& sweep, const SweptConfiguration& one) {
                      sweep.gpu.empty() ? "" : fmt::format(" ({})", sweep.gpu));
 }
 
-std::string sweep_text(const Sweep& sweep) {
+Report sweep_report(const Sweep& sweep) {
+  Report report;
+  report.section().paragraph(title_of(sweep));
+  ReportSection& section = report.section();
   std::vector<std::vector<std::string>> rows;
   for (const SweptConfiguration* const one : sweep.ranked()) rows.push_back(row_of(sweep, *one));
-  std::string text = indented(title_of(sweep), 0) + "\n";
   if (!rows.empty()) {
-    text += text_table(columns_of(sweep), rows);
+    section.table(columns_of(sweep), std::move(rows));
     const bool tuned = sweep.found.candidates.front() != sweep.found.by_model;
-    text += !sweep.has_model() ? "* 'run' uses this one, the first values of its @parameter\n"
-            : tuned            ? "* 'run' uses this one, from the table; m the variant's own model would use this one\n"
-                               : "* 'run' uses this one, chosen by the variant's own model\n";
+    section.paragraph(!sweep.has_model() ? "* 'run' uses this one, the first values of its @parameter"
+                      : tuned ? "* 'run' uses this one, from the table; m the variant's own model would use this one"
+                              : "* 'run' uses this one, chosen by the variant's own model");
   }
   for (const SweptConfiguration& one : sweep.results) {
     if (!one.score && one.status) {
-      text += indented(fmt::format("not ranked: {}: {}", one.configuration.text(), score_text(sweep, one)), 0);
+      section.paragraph(fmt::format("not ranked: {}: {}", one.configuration.text(), score_text(sweep, one)));
     }
   }
-  return text + indented(conclusion(sweep), 0);
+  section.paragraph(conclusion(sweep));
+  return report;
 }
 
 }  // namespace convladder

@@ -79,11 +79,15 @@ TEST(Ladder, CarriesTheMarkOfACase) {
   const ordered_json cases = ordered_json::array({one_case("first", 800.0), disturbed});
   std::vector<RecordedCase> of_cases = read_whole_cases(JsonPlace(cases, "cases"));
   const std::vector<RecordedVariant> of_variants = read_variants(JsonPlace(all, "variants"));
-  EXPECT_THAT(ladders_text(ladders_of(of_cases, of_variants, {})),
+  const auto shown = [&] {
+    Report report;
+    add_ladders(report, ladders_of(of_cases, of_variants, {}));
+    return as_text(report);
+  };
+  EXPECT_THAT(shown(),
               AllOf(HasSubstr("200 ns !  layer"), HasSubstr("800 ns    layer"), HasSubstr("\n~ noisy, ! disturbed: ")));
   of_cases[1].quality = Quality{};
-  EXPECT_THAT(ladders_text(ladders_of(of_cases, of_variants, {})),
-              AllOf(HasSubstr("200 ns  layer"), Not(HasSubstr("disturbed"))));
+  EXPECT_THAT(shown(), AllOf(HasSubstr("200 ns  layer"), Not(HasSubstr("disturbed"))));
 }
 
 TEST(Ladder, SetsEveryStageAgainstItsPredecessorTheBaselineAndTheLibrary) {

@@ -63,7 +63,7 @@ TEST(ProgramReport, HasTheProcessesInAnOrderOfTheirOwn) {
   EXPECT_EQ(kernel.at("counters").at("smsp__inst_executed.sum"), 96);
   ASSERT_EQ(json.at("ended_without_report").size(), 1U);
   EXPECT_EQ(json.at("ended_without_report")[0].at("program"), "lost");
-  const std::string text = program_report_text(report);
+  const std::string text = as_text(program_report(report));
   EXPECT_NE(text.find("3 processes of ./run"), std::string::npos) << text;
   EXPECT_NE(text.find("cudaLaunchKernel answered cudaErrorNotSupported"), std::string::npos) << text;
 }

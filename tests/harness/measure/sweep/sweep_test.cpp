@@ -47,7 +47,7 @@ TEST(Sweep, TheBestIsTheSmallestScoreOfWhatIsCounted) {
 TEST(Sweep, OfMeasuredTimesTheIntervalsHaveToBeApart) {
   const Sweep together = gemm_sweep(ScoreKind::measured, 2, {{10, 9, 11}, {8, 7, 9.5}});
   EXPECT_EQ(together.winner(), &together.results[0]);
-  std::string text = sweep_text(together);
+  std::string text = as_text(sweep_report(together));
   std::ranges::replace(text, '\n', ' ');
   EXPECT_NE(text.find("the intervals of those above overlap"), std::string::npos) << text;
   const Sweep apart = gemm_sweep(ScoreKind::measured, 2, {{10, 9, 11}, {8, 7, 8.9}});
@@ -59,7 +59,7 @@ TEST(Sweep, WhatIsNotVerifiedIsNotRanked) {
   sweep.results[1] = {
       .configuration = sweep.results[1].configuration, .status = Status::incorrect, .reason = "image 0 is wrong"};
   EXPECT_EQ(sweep.winner(), &sweep.results[0]);
-  EXPECT_NE(sweep_text(sweep).find("not ranked: "), std::string::npos);
+  EXPECT_NE(as_text(sweep_report(sweep)).find("not ranked: "), std::string::npos);
   sweep.results[0].score.reset();
   EXPECT_EQ(sweep.winner(), nullptr);
 }
@@ -87,15 +87,16 @@ TEST(Sweep, WhatLooksBetterHasToBeSoInRoundsWithTheModelsChoice) {
   sweep.finals = judged_finalists(sweep, samples);
   ASSERT_EQ(sweep.finals->size(), 2U);
   EXPECT_EQ(sweep.winner(), &sweep.results[1]);
-  EXPECT_NE(sweep_text(sweep).find("measured 0.950 of the model's choice in 15 rounds"), std::string::npos)
-      << sweep_text(sweep);
+  EXPECT_NE(as_text(sweep_report(sweep)).find("measured 0.950 of the model's choice in 15 rounds"), std::string::npos)
+      << as_text(sweep_report(sweep));
 
   // One that failed this time, and one that is not faster: the model's choice stays.
   samples.erase(sweep.results[1].configuration.text());
   sweep.finals = judged_finalists(sweep, samples);
   EXPECT_FALSE((*sweep.finals)[1].change);
   EXPECT_EQ(sweep.winner(), sweep.model_result());
-  EXPECT_NE(sweep_text(sweep).find("none was surely faster"), std::string::npos) << sweep_text(sweep);
+  EXPECT_NE(as_text(sweep_report(sweep)).find("none was surely faster"), std::string::npos)
+      << as_text(sweep_report(sweep));
 }
 
 TEST(Sweep, WithoutNoiseThereIsNoFinal) {
@@ -157,7 +158,7 @@ TEST(Sweep, IsReadBackFromItsRecord) {
   EXPECT_EQ(sweep.results[1].status, Status::incorrect);
   EXPECT_EQ(sweep.results[1].reason, "image 0 is wrong");
   EXPECT_FALSE(sweep.results[1].score);
-  EXPECT_NE(sweep_text(sweep).find("not ranked: "), std::string::npos);
+  EXPECT_NE(as_text(sweep_report(sweep)).find("not ranked: "), std::string::npos);
 }
 
 TEST(Sweep, WhatIsCountedAndPredictedIsReadBack) {
