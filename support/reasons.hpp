@@ -13,6 +13,8 @@ class Reasons {
  public:
   void add(const std::string& reason, const std::string& name);
   bool empty() const { return groups_.empty(); }
+  /// Each reason with its names.
+  const std::vector<std::pair<std::string, std::vector<std::string>>>& groups() const { return groups_; }
 
   /// Lines such as "one: REASON", or "one, two and 10 more: REASON" if there are more than `most_names`.
   std::vector<std::string> lines(std::size_t most_names = 4) const;

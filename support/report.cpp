@@ -1,6 +1,7 @@
 #include "support/report.hpp"
 
 #include <algorithm>
+#include <sstream>
 #include <utility>
 
 #include "support/printable.hpp"
@@ -15,22 +16,16 @@ constexpr std::size_t kDetailIndent = 4;  // beyond that of its item
 
 std::size_t widest_line(const std::string& text) {
   std::size_t widest = 0;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    widest = std::max(widest, shown_width(text.substr(begin, end - begin)));
-    begin = end + 1;
-  }
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) widest = std::max(widest, shown_width(line));
   return widest;
 }
 
-std::string shifted(const std::string& lines, std::size_t indent) {
-  std::string text;
-  for (std::size_t begin = 0; begin < lines.size();) {
-    const std::size_t end = std::min(lines.find('\n', begin), lines.size() - 1) + 1;
-    text += std::string(indent, ' ') + lines.substr(begin, end - begin);
-    begin = end;
-  }
-  return text;
+std::string shifted(const std::string& text, std::size_t indent) {
+  std::string result;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) result += std::string(indent, ' ') + line + '\n';
+  return result;
 }
 
 /// The table without the columns that are left out where there is little room.

@@ -3,12 +3,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "harness/measure/statistics/change_verdict.hpp"
 #include "support/printable.hpp"
@@ -30,14 +27,6 @@ inline std::string change_text(const std::optional<ChangeBounds>& change) {
 }
 inline std::string bounds_text(const std::optional<ChangeBounds>& change) {
   return change ? fmt::format("{:+.1f} to {:+.1f}", percent(change->low), percent(change->high)) : std::string();
-}
-
-/// The ids of cases grouped by the reason given for them, in the order in which the reasons first appear.
-using IdsByReason = std::vector<std::pair<std::string, std::vector<std::string>>>;
-inline void add_id(IdsByReason& all, const std::string& reason, const std::string& id) {
-  auto same = std::ranges::find(all, reason, &IdsByReason::value_type::first);
-  if (same == all.end()) same = all.insert(same, {reason, {}});
-  same->second.push_back(id);
 }
 
 /// A program as text: "FILE: commit 0123456789ab and changes".

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "harness/judge/compare/change_text.hpp"
+#include "support/reasons.hpp"
 
 namespace convladder {
 namespace {
@@ -36,13 +36,13 @@ void add_tables(Report& report, const JudgedCases& judged) {
 
 /// The cases with one verdict; those with the same reason together.
 void add_verdict(Report& report, const JudgedCases& judged, CaseVerdict verdict) {
-  IdsByReason all;
+  Reasons all;
   for (const JudgedRow& row : judged.rows) {
-    if (row.verdict == verdict) add_id(all, row.reason, row.id);
+    if (row.verdict == verdict) all.add(row.reason, row.id);
   }
   if (all.empty()) return;
   ReportSection& section = report.section(std::string(case_verdict_name(verdict)), Shown::in_text);
-  for (const auto& [reason, ids] : all) {
+  for (const auto& [reason, ids] : all.groups()) {
     const bool only_counted = verdict == CaseVerdict::skipped && ids.size() > judged.most_skipped;
     section.entry(only_counted ? fmt::format("{} cases, the first {}", ids.size(), ids.front())
                                : fmt::format("{}", fmt::join(ids, " ")),

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "harness/judge/compare/change_text.hpp"
+#include "support/reasons.hpp"
 #include "support/units.hpp"
 
 namespace convladder {
@@ -121,7 +122,7 @@ void add_parts(Report& report, const History& history) {
   ReportSection anchors{"anchors, their own times"};
   ReportSection anew{"new series, because it cannot be compared with the runs before"};
   ReportSection unreadable{"not read"};
-  IdsByReason splits;
+  Reasons splits;
   for (const HistorySeries& series : history.series) {
     std::vector<std::string> changes;
     for (const ChangePoint* const one : marked(history, series)) changes.push_back(change_text(history, series, *one));
@@ -129,11 +130,10 @@ void add_parts(Report& report, const History& history) {
     if (series.is_anchor()) anchors.entry(anchor_text(series), {});
     if (series.split.empty()) continue;
     const HistoryRun& first = history.run(series.points.front());
-    add_id(splits,
-           fmt::format("since {}, commit {}: {}", first.date, first.commit_text(), fmt::join(series.split, "; ")),
-           series_name(series));
+    splits.add(fmt::format("since {}, commit {}: {}", first.date, first.commit_text(), fmt::join(series.split, "; ")),
+               series_name(series));
   }
-  for (const auto& [reason, ids] : splits) anew.entry(fmt::format("{}", fmt::join(ids, ", ")), {reason});
+  for (const auto& [reason, ids] : splits.groups()) anew.entry(fmt::format("{}", fmt::join(ids, ", ")), {reason});
   for (const std::string& line : history.from.unreadable) unreadable.entry(line, {});
   for (ReportSection* const one : {&changed, &anchors, &anew, &unreadable}) {
     if (!one->blocks.empty()) report.sections.push_back(std::move(*one));
