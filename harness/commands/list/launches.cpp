@@ -55,8 +55,8 @@ ReportTable launches_table(const std::vector<KernelLaunch>& plan) {
 
 /// The table with the kernel's name first.
 ReportTable kernel_first(ReportTable table) {
-  std::ranges::rotate(table.columns, table.columns.end() - 1);
-  for (std::vector<std::string>& row : table.rows) std::ranges::rotate(row, row.end() - 1);
+  std::rotate(table.columns.begin(), table.columns.end() - 1, table.columns.end());
+  for (std::vector<std::string>& row : table.rows) std::rotate(row.begin(), row.end() - 1, row.end());
   return table;
 }
 
