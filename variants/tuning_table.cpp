@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 #include "support/file_bytes.hpp"
 #include "support/json_place.hpp"
@@ -10,6 +12,8 @@
 #include "variants/problem.hpp"
 
 namespace convladder {
+
+using nlohmann::ordered_json;
 
 const std::vector<EmbeddedFile>& embedded_tuning();  // variants/tuning/*.json, by cmake/EmbedFiles.cmake
 
@@ -25,6 +29,8 @@ std::optional<int> number_or_every(const JsonPlace& place, const char* what) {
 
 TuningEntry parse_entry(const JsonPlace& place) {
   TuningEntry entry;
+  if (place.has("layer")) entry.layer = place.at("layer").text();
+  if (place.has("found")) entry.found = json_line(place.at("found").json());
   try {
     entry.size = parse_size(built_in_problem(kDefaultProblem), place.at("shape").text());
   } catch (const std::invalid_argument& error) {
@@ -63,7 +69,7 @@ const Configuration* TuningTable::find(const ProblemSize& size, std::string_view
 }
 
 TuningTable parse_tuning_table(std::string_view text, const std::string& file) {
-  const nlohmann::ordered_json json = parse_json(text, file, "a tuning table");
+  const ordered_json json = parse_json(text, file, "a tuning table");
   const JsonPlace place(json, file);
   if (place.at("schema_version").text() != "1.0") place.at("schema_version").expected("\"1.0\"");
   TuningTable table{place.at("family").text(), place.at("variant").text(), {}};
@@ -78,6 +84,52 @@ TuningTable parse_tuning_table(std::string_view text, const std::string& file) {
     table.entries.push_back(std::move(entry));
   }
   return table;
+}
+
+namespace {
+
+ordered_json json_of(const TuningEntry& entry) {
+  ordered_json json = ordered_json::object();
+  if (!entry.layer.empty()) json["layer"] = entry.layer;
+  json["shape"] = size_name(entry.size);
+  json["batch"] = or_null(entry.batch);
+  if (!entry.machine.empty()) json["machine"] = entry.machine;
+  if (entry.threads) json["threads"] = *entry.threads;
+  json["configuration"] = entry.configuration.text();
+  if (!entry.found.empty()) json["found"] = parse_json(entry.found, "found", "a note");
+  return json;
+}
+
+}  // namespace
+
+std::string tuning_table_text(TuningTable table) {
+  std::ranges::stable_sort(table.entries, {}, [](const TuningEntry& one) {
+    return std::tuple(one.layer, size_name(one.size), one.batch.value_or(0), one.machine, one.threads.value_or(0));
+  });
+  std::string text = fmt::format(
+      "{{\n \"schema_version\": \"1.0\",\n \"kind\": \"tuning table\",\n \"family\": \"{}\",\n \"variant\": \"{}\",\n"
+      " \"entries\": [\n",
+      table.family, table.variant);
+  for (std::size_t i = 0; i < table.entries.size(); ++i) {
+    text += fmt::format("  {}{}\n", json_line(json_of(table.entries[i])), i + 1 < table.entries.size() ? "," : "");
+  }
+  return text + " ]\n}\n";
+}
+
+std::string found_text(const FoundConfiguration& found) {
+  ordered_json json{{"kind", found.kind},
+                    {"device", found.device},
+                    {"gpu", text_or_null(found.gpu)},
+                    {"batch", found.batch},
+                    {"unit", found.unit},
+                    {"score", found.score},
+                    {"score_of_model", or_null(found.score_of_model)},
+                    {"by_model", found.by_model},
+                    {"tried", found.tried},
+                    {"program", found.program},
+                    {"seed", found.seed}};
+  if (found.side_by_side) json["side_by_side"] = *found.side_by_side;
+  return json_line(json);
 }
 
 const TuningTable* tuning_table(std::string_view family, std::string_view variant) {

@@ -10,8 +10,8 @@
 
 #include "harness/judge/compare/change_text.hpp"
 #include "harness/judge/compare/judged_report.hpp"
+#include "harness/measure/cases/figures_json.hpp"
 #include "harness/measure/records/record_context_json.hpp"
-#include "harness/measure/statistics/interval_json.hpp"
 #include "support/errors.hpp"
 #include "support/json_place.hpp"
 #include "support/json_text.hpp"

@@ -8,10 +8,10 @@
 
 #include "harness/judge/compare/change_text.hpp"
 #include "harness/judge/compare/judged_report.hpp"
+#include "harness/measure/cases/figures_json.hpp"
 #include "harness/measure/machine/environment.hpp"
 #include "harness/measure/plan/arguments.hpp"
 #include "harness/measure/records/case_json.hpp"
-#include "harness/measure/statistics/interval_json.hpp"
 #include "harness/measure/statistics/statistics.hpp"
 #include "support/errors.hpp"
 #include "support/json_text.hpp"

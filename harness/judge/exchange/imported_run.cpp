@@ -12,7 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "harness/measure/statistics/interval_json.hpp"
+#include "harness/measure/cases/figures_json.hpp"
 #include "support/errors.hpp"
 #include "support/json_place.hpp"
 #include "support/json_text.hpp"

@@ -9,8 +9,8 @@
 #include <set>
 #include <tuple>
 
-#include "harness/measure/cases/counters_json.hpp"
-#include "harness/measure/plan/shape_json.hpp"
+#include "harness/measure/cases/figures_json.hpp"
+#include "harness/measure/plan/options_json.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
 #include "support/json_place.hpp"

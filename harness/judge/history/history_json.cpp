@@ -4,9 +4,9 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/judge/history/history_output.hpp"
+#include "harness/measure/cases/figures_json.hpp"
 #include "harness/measure/records/case_json.hpp"
 #include "harness/measure/records/record_context_json.hpp"
-#include "harness/measure/statistics/interval_json.hpp"
 #include "support/errors.hpp"
 #include "support/json_place.hpp"
 #include "support/json_text.hpp"

@@ -8,10 +8,10 @@
 #include <system_error>
 #include <utility>
 
+#include "harness/measure/cases/figures_json.hpp"
 #include "harness/measure/plan/options_json.hpp"
 #include "harness/measure/records/case_json.hpp"
 #include "harness/measure/records/recorded_run.hpp"
-#include "harness/measure/statistics/interval_json.hpp"
 #include "harness/measure/sweep/sweep_score.hpp"
 #include "support/errors.hpp"
 #include "support/json_place.hpp"

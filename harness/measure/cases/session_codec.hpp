@@ -1,7 +1,7 @@
 // The fields of types that the messages of cases and of networks share: only for their codecs.
 #pragma once
 
-#include "harness/measure/cases/counters_json.hpp"
+#include "harness/measure/cases/figures_json.hpp"
 #include "harness/measure/isolation/message_codec.hpp"
 
 namespace convladder {

@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "harness/measure/isolation/helper_messages.hpp"
+#include "harness/measure/isolation/message_codec.hpp"
 #include "support/errors.hpp"
 #include "support/json_text.hpp"
 #include "support/printable.hpp"
@@ -75,5 +77,9 @@ std::string ending_text(const Ending& ending) {
 std::string machine_fault_text(const std::string& reason) {
   return json_line({{kStatus, kMachineFault}, {kReason, reason}});
 }
+
+template struct MessageTexts<StageMessages>;
+template struct MessageTexts<ReferenceMessages>;
+template struct MessageTexts<CeilingsMessages>;
 
 }  // namespace convladder

@@ -7,7 +7,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "harness/measure/cases/counters_json.hpp"
+#include "harness/measure/cases/figures_json.hpp"
 #include "harness/measure/ladders/opened_ladder.hpp"
 #include "harness/measure/machine/quality.hpp"
 #include "harness/measure/networks/network_summary.hpp"
@@ -17,7 +17,6 @@
 #include "harness/measure/records/case_json.hpp"
 #include "harness/measure/records/published.hpp"
 #include "harness/measure/records/recorded_run.hpp"
-#include "harness/measure/statistics/interval_json.hpp"
 #include "harness/measure/statistics/statistics.hpp"
 #include "support/errors.hpp"
 #include "support/json_text.hpp"

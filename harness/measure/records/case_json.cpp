@@ -8,10 +8,9 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/measure/cases/case_session.hpp"
-#include "harness/measure/cases/counters_json.hpp"
+#include "harness/measure/cases/figures_json.hpp"
 #include "harness/measure/plan/arguments.hpp"
-#include "harness/measure/plan/shape_json.hpp"
-#include "harness/measure/statistics/interval_json.hpp"
+#include "harness/measure/plan/options_json.hpp"
 #include "harness/measure/statistics/statistics.hpp"
 #include "support/json_text.hpp"
 #include "support/printable.hpp"

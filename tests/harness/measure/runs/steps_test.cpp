@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "harness/measure/cases/counters_json.hpp"
+#include "harness/measure/cases/figures_json.hpp"
 #include "harness/measure/records/case_json.hpp"
 #include "harness/measure/records/prediction.hpp"
 #include "harness/measure/runs/derived_ladders.hpp"

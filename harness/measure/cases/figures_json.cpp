@@ -1,8 +1,8 @@
-#include "harness/measure/cases/counters_json.hpp"
+#include "harness/measure/cases/figures_json.hpp"
 
 #include <nlohmann/json.hpp>
 
-#include "harness/measure/plan/shape_json.hpp"
+#include "harness/measure/plan/options_json.hpp"
 
 namespace convladder {
 
@@ -57,6 +57,28 @@ std::vector<KernelCounters> read_kernels(const JsonPlace& place) {
                        kernel.at("values").numbers_by_name(), kernel.at("modelled").numbers_by_name()});
   }
   return kernels;
+}
+
+ordered_json interval_json(const std::optional<MedianInterval>& interval) {
+  if (!interval) return nullptr;
+  return {{"low", interval->low}, {"high", interval->high}, {"level", interval->level}};
+}
+
+ordered_json measured_json(std::string_view of, const std::vector<double>& samples) {
+  return {{"kind", "measured"},
+          {"of", of},
+          {"unit", "ns"},
+          {"median", median(samples)},
+          {"interval", interval_json(median_interval(samples))},
+          {"samples", samples}};
+}
+
+ordered_json change_json(const std::optional<ChangeBounds>& change) {
+  if (!change) return nullptr;
+  const auto part = [](double logarithm) {
+    return std::isfinite(logarithm) ? ordered_json(std::expm1(logarithm)) : ordered_json();
+  };
+  return {{"estimate", part(change->estimate)}, {"low", part(change->low)}, {"high", part(change->high)}};
 }
 
 }  // namespace convladder

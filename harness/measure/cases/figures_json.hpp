@@ -1,4 +1,5 @@
-// The interval of a median, the time to which it belongs, and the change of one, as in records and reports.
+// The figures of a case as JSON: its counters, in a record and on their way from the case's process; the interval of a
+// median, the time to which it belongs, and the change of one.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -6,10 +7,19 @@
 #include <string_view>
 #include <vector>
 
+#include "harness/measure/cases/counters.hpp"
 #include "harness/measure/statistics/change_verdict.hpp"
 #include "harness/measure/statistics/statistics.hpp"
+#include "support/json_place.hpp"
 
 namespace convladder {
+
+/// `counters` of a case in the record.
+nlohmann::ordered_json counters_json(const CaseCounters& counters);
+/// Reads what `counters_json` wrote. Missing counters are left out. Throws UserError.
+CaseCounters read_counters(const JsonPlace& place);
+/// Reads `counters.kernels`: [{"kernel", "grid", "block", "values", "modelled"}, …]. Throws UserError.
+std::vector<KernelCounters> read_kernels(const JsonPlace& place);
 
 /// An interval as {"low", "high", "level"}; null for none.
 nlohmann::ordered_json interval_json(const std::optional<MedianInterval>& interval);
