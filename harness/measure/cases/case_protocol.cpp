@@ -8,6 +8,7 @@
 
 #include "harness/measure/isolation/served_process.hpp"
 #include "harness/measure/isolation/shared_memory.hpp"
+#include "harness/measure/plan/arguments.hpp"
 #include "support/errors.hpp"
 
 namespace convladder {
@@ -16,10 +17,10 @@ namespace {
 
 constexpr double kMostSeconds = 20;  // for a start on a busy machine
 
-/// The variant's name, without the problem's name for the default problem.
+/// The variant's name, without the problem's name for the default problem. All networks have the same variants.
 std::string full_name(const ProblemVariant& variant) {
   const bool is_default = variant.problem->is_default();
-  return fmt::format("{}{}{}/{}", is_default ? "" : variant.problem->name(), is_default ? "" : ":", variant.info.family,
+  return fmt::format("{}{}{}/{}", is_default ? "" : variant.problem->kind(), is_default ? "" : ":", variant.info.family,
                      variant.info.name);
 }
 
@@ -27,7 +28,9 @@ class About final : public Client<BuildMessages> {
  public:
   BuildMessages::Answer ask(const BuildMessages::Request& /*request*/) override {
     to_build::Told told{kCaseProtocol, this_program(), {}};
-    for (const Problem* problem : registered_problems()) {
+    std::vector<const Problem*> problems = registered_problems();
+    problems.push_back(problem_named(built_in_networks().front().name));
+    for (const Problem* const problem : problems) {
       for (const ProblemVariant& registered : problem->variants()) told.variants.push_back(full_name(registered));
     }
     return told;

@@ -28,6 +28,9 @@ void check_all_names(const RunOptions& options, const Problem& problem, const st
     throw UserError(fmt::format("{}: a folder has no networks and no layers; --size names a size of {}",
                                 options.layers.empty() ? "--network" : "--layer", problem.name()));
   }
+  if (dynamic_cast<const NetworkProblem*>(&problem) != nullptr && !options.layers.empty()) {
+    throw UserError(fmt::format("--layer {}: {} is taken as a whole", options.layers.front(), problem.name()));
+  }
   std::vector<std::string> families;
   std::vector<std::string> variants;
   for (const ProblemVariant& registered : all) {

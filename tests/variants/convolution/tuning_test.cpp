@@ -13,6 +13,7 @@
 #include "sanitized.hpp"
 #include "simulator/device/simulated_device.hpp"
 #include "support/errors.hpp"
+#include "support/file_bytes.hpp"
 #include "variants/convolution/conv_shape.hpp"
 #include "variants/convolution/conv_test_data.hpp"
 #include "variants/convolution/problem.hpp"
@@ -20,7 +21,17 @@
 #include "variants/tuned_variant.hpp"
 
 namespace convladder {
+
+const std::vector<EmbeddedFile>& embedded_tuning();  // variants/tuning/*.json
+
 namespace {
+
+TEST(TuningTable, TheProgramsOwnAreWrittenAsTheyAreRead) {
+  ASSERT_FALSE(embedded_tuning().empty());
+  for (const EmbeddedFile& file : embedded_tuning()) {
+    EXPECT_EQ(tuning_table_text(parse_tuning_table(file.content, file.name)), file.content) << file.name;
+  }
+}
 
 TEST(TuningTable, SaysWhatIsWrongWithAFile) {
   const auto error_of = [](const std::string& entries) {
