@@ -70,7 +70,7 @@ def _commit(program: Node) -> str:
 
 
 def _data(dataset: Node, cases: Sequence[Node]) -> str:
-    if cases and all(is_size(case) for case in cases):
+    if cases and all(is_size(case) and case.field("input").text() == "random" for case in cases):
         return "random, as the problem fills its tensors"
     name = printable(dataset.field("name").text())
     size = f"{dataset.field('height').integer()}×{dataset.field('width').integer()}"

@@ -22,9 +22,10 @@ using Clock = std::chrono::steady_clock;
 
 namespace {
 
-constexpr int kFewestToVary = 3;      // calls of a sample
-constexpr int kPercentLookedAt = 10;  // of the samples, besides the first ones and the last
-constexpr int kSurelyLookedAt = 2;    // samples: the last call of a cheat happens to be right in one case of ten
+constexpr std::size_t kRoundsOfPart = 4;  // in one of which a part is sampled
+constexpr int kFewestToVary = 3;          // calls of a sample
+constexpr int kPercentLookedAt = 10;      // of the samples, besides the first ones and the last
+constexpr int kSurelyLookedAt = 2;        // samples: the last call of a cheat happens to be right in one case of ten
 
 constexpr double kShortCallNs = 1e6;     // below it, enqueuing a call may be a part of its time that is not small
 constexpr double kLeastOfNothing = 0.7;  // the share of an empty kernel's time that a call with work takes at least
@@ -252,11 +253,19 @@ void Measurement::warm_up(const TimeSeries& series, double least_ns) {
   if (has_real_clock_) verifier_->ask(to_case::WarmUp{series.of, least_ns});
 }
 
+/// Whether the series gets a sample in this round. A part takes as long to be timed as the whole, whose other parts
+/// have to run as well: a network has ten, which would leave little time for the whole.
+bool Measurement::is_due(const TimeSeries& series) const {
+  const bool is_part = series.of.starts_with(time_of::part(""));
+  return !is_part || series.samples.empty() || outcome_.times.front().samples.size() % kRoundsOfPart == 0;
+}
+
 void Measurement::take_samples() {
   if (done()) return;
   attempt([this] {
     // The case's own time comes last: `finish` finds the output of its last call.
     for (std::size_t i = outcome_.times.size(); i-- > 0;) {
+      if (!is_due(outcome_.times[i])) continue;
       const std::size_t surely = i > 0 ? 1 : kSurelyLookedAt;
       take_sample(i, outcome_.times[i].samples.size() < surely || random_.chance(kPercentLookedAt));
     }

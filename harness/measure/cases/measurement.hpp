@@ -53,6 +53,7 @@ class Measurement {
   void add_series(const std::string& of, const std::string& cache, double call_ns);
   void add_enqueued_series(const to_case::Prepared& prepared, double call_ns);
   bool add_replayed_series(const std::string& of);
+  bool is_due(const TimeSeries& series) const;
   std::optional<int> calls_of_sample(const TimeSeries& series) const;
   void take_sample(std::size_t series, bool look);
   /// The case's answer to one sample of so many calls, judged and checked.

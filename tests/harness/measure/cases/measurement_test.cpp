@@ -337,13 +337,14 @@ TEST_F(MeasurementTest, AnOwnLayoutHasItsOpTimeFirstAndThreeMore) {
 
 TEST_F(MeasurementTest, PartsAreTimedBesideTheWhole) {
   script_.prepare.parts = {"convolution", "tanh"};
-  options_.repetitions = 2;
+  options_.repetitions = 6;
   const CaseOutcome outcome = run();
   ASSERT_EQ(outcome.times.size(), 3U);
   EXPECT_EQ(outcome.times[0].of, time_of::kLayer);
   EXPECT_EQ(outcome.times[1].of, "part convolution");
   EXPECT_EQ(outcome.times[2].of, "part tanh");
-  for (const TimeSeries& series : outcome.times) EXPECT_EQ(series.samples.size(), 2U);
+  EXPECT_EQ(outcome.times[0].samples.size(), 6U);
+  for (const std::size_t part : {1, 2}) EXPECT_EQ(outcome.times[part].samples.size(), 2U) << "in one round of four";
 }
 
 /// Of a GPU: calls are enqueued, caches can be flushed.
