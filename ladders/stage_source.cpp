@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "ladders/problem_file.hpp"
 #include "support/errors.hpp"
 #include "support/json_text.hpp"
 #include "support/nearest_name.hpp"
