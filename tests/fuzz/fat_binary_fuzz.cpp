@@ -46,7 +46,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   read_images(bytes);
   try {
     const std::string ptx = ptx_of_bytes(bytes, 90);
-    require(joined_ptx({ptx, ptx}).size() >= ptx.size());
+    require(joined_ptx({ptx}) == ptx);
+    require(joined_ptx({ptx, ptx}).find('\0') == std::string::npos);
   } catch (const Failure& failure) {
     require(failure.status != kSuccess);
     require_one_line(failure.what());
