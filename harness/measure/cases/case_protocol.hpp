@@ -51,7 +51,7 @@ extern template struct MessageTexts<BuildMessages>;
 struct OtherProgram {
   std::string path;  ///< as given, or kThisProgram
   ProgramFacts program;
-  std::set<std::string> variants;  ///< "cpu/flat-vector", "max-pooling:cpu/vector", "network:cpu/best", …: the variants that it has
+  std::set<std::string> variants;  ///< that it has: "cpu/flat-vector", "max-pooling:cpu/vector", "network:cpu/best", …
 
   /// Whether the program has that variant of a problem.
   bool has(const ProblemVariant& variant) const;
