@@ -140,7 +140,9 @@ Network parse_network(std::string_view text, const std::string& file) {
   for (const JsonPlace& layer : layers) {
     const std::string place = fmt::format("{}: layer {}", file, network.layers.size() + 1);
     network.layers.push_back(read_layer(layer.json(), place, shape));
-    if (!names.insert(network.layers.back().name).second) {
+    const Layer& read = network.layers.back();
+    const bool has_bias_step = read.type == LayerType::convolution && read.bias;  // its name is taken as well
+    if (!names.insert(read.name).second || (has_bias_step && !names.insert(read.name + " bias").second)) {
       JsonPlace(layer.json(), place).at("name").expected("another name than an earlier layer's");
     }
     shape = network.layers.back().output;
@@ -160,6 +162,12 @@ const std::vector<Network>& built_in_networks() {
     return parsed;
   }();
   return networks;
+}
+
+std::size_t largest_activation(const Network& network) {
+  std::size_t largest = network.input.elements();
+  for (const Layer& layer : network.layers) largest = std::max(largest, layer.output.elements());
+  return largest;
 }
 
 std::vector<std::size_t> convolution_layers(const Network& network) {

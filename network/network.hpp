@@ -41,6 +41,9 @@ Network load_network_file(const std::filesystem::path& path);
 /// The networks this program was built with (network/networks/*.json), by name.
 const std::vector<Network>& built_in_networks();
 
+/// Elements of the largest activation of an image, its input among them.
+std::size_t largest_activation(const Network& network);
+
 /// The indices of the network's convolutions in `layers`.
 std::vector<std::size_t> convolution_layers(const Network& network);
 

@@ -15,12 +15,6 @@ const ProblemKindRegistration kind_registration(kWholeNetworks);
 
 constexpr int kLargestPixel = 255;
 
-std::size_t largest_activation(const Network& network) {
-  std::size_t largest = network.input.elements();
-  for (const Layer& layer : network.layers) largest = std::max(largest, layer.output.elements());
-  return largest;
-}
-
 }  // namespace
 
 double network_flop(const Network& network) {

@@ -161,6 +161,12 @@ std::vector<NetworkStep> library_steps(const Network& network, std::string_view 
   return StepList(network, choice).list_of_library(library);
 }
 
+std::vector<std::string> step_names(const std::vector<NetworkStep>& steps) {
+  std::vector<std::string> names;
+  for (const NetworkStep& step : steps) names.push_back(step.name);
+  return names;
+}
+
 std::string unsupported_reason(const std::vector<NetworkStep>& steps, int batch) {
   for (const NetworkStep& step : steps) {
     if (step.variant == nullptr) continue;
@@ -189,11 +195,7 @@ std::string without_own_kernels(const std::vector<NetworkStep>& steps, int batch
   return {};
 }
 
-std::size_t bytes_per_image(const Network& network) {
-  std::size_t largest = network.input.elements();
-  for (const Layer& layer : network.layers) largest = std::max(largest, layer.output.elements());
-  return 5 * largest * sizeof(float);
-}
+std::size_t bytes_per_image(const Network& network) { return 5 * largest_activation(network) * sizeof(float); }
 
 std::size_t weight_bytes(const Network& network) {
   std::size_t elements = 0;

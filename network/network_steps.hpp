@@ -69,6 +69,8 @@ std::vector<NetworkStep> network_steps(const Network& network, const NetworkChoi
 /// The steps in which a library does the network: as much in each as the reference can check.
 std::vector<NetworkStep> library_steps(const Network& network, std::string_view library);
 
+std::vector<std::string> step_names(const std::vector<NetworkStep>& steps);
+
 /// Why the network cannot be run with these steps, naming layer and implementation; empty if it can. `batch` is the
 /// number of images per call. A library's network answers for itself.
 std::string unsupported_reason(const std::vector<NetworkStep>& steps, int batch);

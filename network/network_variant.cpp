@@ -42,11 +42,7 @@ class PreparedSteps final : public PreparedVariant {
     }
   }
 
-  std::vector<std::string> parts() const override {
-    std::vector<std::string> names;
-    for (const NetworkStep& step : steps_) names.push_back(step.name);
-    return names;
-  }
+  std::vector<std::string> parts() const override { return step_names(steps_); }
   void run_part(std::size_t part) override {
     PreparedVariant& prepared = *prepared_[part];
     prepared.load_input();
@@ -148,16 +144,16 @@ struct BestOfLayers {
 std::vector<BestOfLayers> best_of_layers(std::string_view family, int highest_rung) {
   return {{{.family = family,
             .rung = highest_rung + 1,
-            .name = "best-separate",
+            .name = kBestSeparate,
             .title = "Best of each layer",
             .builds_on = "",
             .hypothesis = "Each convolution takes the stage that suits it."},
            false},
           {{.family = family,
             .rung = highest_rung + 2,
-            .name = "best",
+            .name = kBest,
             .title = "Best of each layer, fused",
-            .builds_on = "best-separate",
+            .builds_on = kBestSeparate,
             .hypothesis = "Activations stay in registers and caches where one kernel computes several layers."},
            true}};
 }

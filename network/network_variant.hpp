@@ -11,6 +11,10 @@
 
 namespace convladder {
 
+// The variants that take what suits each layer: with fused layers, and without.
+inline constexpr std::string_view kBest = "best";
+inline constexpr std::string_view kBestSeparate = "best-separate";
+
 /// The network with each layer computed as `choice` says, in as many parts as it has steps. A choice of a library's
 /// network is that library's variant itself.
 std::shared_ptr<const Variant> network_variant(const NetworkChoice& choice);

@@ -67,19 +67,16 @@ class OnednnForward final : public PreparedVariant {
     // oneDNN takes its sources as void*, but only reads them.
     current_ = memory(nchw(images_, in.channels, in.height, in.width), engine_, const_cast<float*>(tensors.input()));
     const std::vector<NetworkStep> steps = library_steps(problem.network(), kName);
+    names_ = step_names(steps);
     for (const NetworkStep& step : steps) {
-      steps_.push_back({.name = step.name});
+      steps_.emplace_back();
       add(step, problem.constants_of(step.layer, tensors.constants));
       if (&step == &steps.back()) leave_scores(tensors.output());
       steps_.back().output = current_;
     }
   }
 
-  std::vector<std::string> parts() const override {
-    std::vector<std::string> names;
-    for (const Step& step : steps_) names.push_back(step.name);
-    return names;
-  }
+  std::vector<std::string> parts() const override { return names_; }
   void run_part(std::size_t step) override {
     for (const Primitive& one : steps_[step].primitives) one.primitive.execute(stream_, one.arguments);
     stream_.wait();
@@ -108,9 +105,8 @@ class OnednnForward final : public PreparedVariant {
     Arguments arguments;
   };
   struct Step {
-    std::string name;
-    std::vector<Primitive> primitives = {};
-    memory output = {};
+    std::vector<Primitive> primitives;
+    memory output;
   };
 
   memory::dims sizes() const { return onednn_sizes(current_.get_desc()); }
@@ -244,6 +240,7 @@ class OnednnForward final : public PreparedVariant {
   dnnl::stream stream_;
   int images_;
   memory current_;  ///< the output of the steps so far
+  std::vector<std::string> names_;
   std::vector<Step> steps_;
 };
 

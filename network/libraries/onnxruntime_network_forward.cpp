@@ -172,11 +172,7 @@ class OnnxRuntimeForward final : public PreparedVariant {
     whole_model_ = model(0, steps_.size());
   }
 
-  std::vector<std::string> parts() const override {
-    std::vector<std::string> names;
-    for (const NetworkStep& step : steps_) names.push_back(step.name);
-    return names;
-  }
+  std::vector<std::string> parts() const override { return step_names(steps_); }
   void run_part(std::size_t step) override { sessions_[step]->run(); }
   void run() override {
     if (whole_ == nullptr) whole_ = session(0, steps_.size(), std::exchange(whole_model_, {}));

@@ -251,6 +251,11 @@ TEST(NetworkFile, RefusesANameThatIsTaken) {
   expect_network_refused(with_layers(R"({"name": "a", "type": "tanh"}, {"name": "b", "type": "tanh"},
                                 {"name": "a", "type": "relu"})"),
                          {"layer 3", "name: expected another name"});
+  // The bias of a convolution is a step with a name of its own.
+  expect_network_refused(
+      with_layers(R"({"name": "c", "type": "convolution", "out_channels": 2, "kernel": 3, "bias": true},
+                                        {"name": "c bias", "type": "relu"})"),
+      {"layer 2", "name: expected another name"});
 }
 
 TEST(NetworkFile, RefusesSizesThatDoNotFit) {

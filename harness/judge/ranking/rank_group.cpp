@@ -11,7 +11,6 @@
 
 namespace convladder {
 
-using nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
 
 namespace {

@@ -205,19 +205,15 @@ Done CaseSession::answer(const to_case::RunPart& wanted) {
     prepared_->load_input();
   }
   const std::size_t elements = elements_of(part);
-  const auto fill = [&](float* output) {
-    fill_output(device(), output, ElementType::f32, static_cast<std::int64_t>(elements), wanted.fill);
-  };
-  float* const output = prepared_->part_output(part);
-  part_on_host_.resize(output == nullptr ? elements : 0);
   if (!variant_parts_[part].size.problem->works_in_place()) {
-    fill(output == nullptr ? part_on_host_.data() : output);
-    if (output == nullptr) prepared_->write_part(part, part_on_host_.data());
+    fill_part(device(), *prepared_, part, static_cast<std::int64_t>(elements), wanted.fill);
   }
   prepared_->run_part(part);
   if (part + 1 == variant_parts_.size()) prepared_->store_output();
   device().wait();
-  if (output == nullptr) prepared_->read_part(part, part_on_host_.data());
+  const bool is_own_layout = prepared_->part_output(part) == nullptr;
+  part_on_host_.resize(is_own_layout ? elements : 0);
+  if (is_own_layout) prepared_->read_part(part, part_on_host_.data());
   return {};
 }
 

@@ -28,7 +28,6 @@ constexpr int kLargestExponent = 2;  // of the factor of an input: 1, 2 or 4
 constexpr int kMostBehind = 16;  // calls of a sample that are looked at behind, as long as that takes no longer than
 constexpr std::chrono::milliseconds kBehind{20};
 constexpr double kShareForParts = 0.125;  // of the memory, for the input and the output of a part
-constexpr double kComparedFlop = 1e9;     // for the items of a linear part that are compared element by element
 
 }  // namespace
 
@@ -120,7 +119,7 @@ std::vector<StepCheck> CaseVerifier::verify_parts(const std::vector<VariantPart>
     const VariantPart& part = parts[i];
     const OutputFill fill{.seed = static_cast<std::uint32_t>(random_.next()), .scale = 1};
     ask(to_case::RunPart{i, fill});
-    const std::vector<float> output = read_part(part, items);
+    std::vector<float> output = read_part(part, items);
     PartComparison comparison(part, constants, secret_number());
     const double by_element = kComparedFlop / std::max(1.0, part.size.flop());
     comparison.compare({0, items, input.data(), output.data(), fill, data.shape.batch},
@@ -129,7 +128,7 @@ std::vector<StepCheck> CaseVerifier::verify_parts(const std::vector<VariantPart>
     if (!checks.back().passed()) {
       throw CaseFailure(Status::incorrect, fmt::format("{}: {}", part.name, checks.back().failure));
     }
-    input = output;
+    input = std::move(output);
   }
   return checks;
 }

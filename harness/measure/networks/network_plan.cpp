@@ -24,10 +24,6 @@ constexpr double kSelectionWork = 40e9;
 constexpr double kSelectionWorkOnGpu = 4e12;
 constexpr std::ptrdiff_t kSelectionBatches = 2;
 
-// values of --variant: the best for each layer, as the variants say, with fused layers and without
-constexpr const char* kBest = "best";
-constexpr const char* kBestSeparate = "best-separate";
-
 /// "conv1=a,conv2=b" as pairs; a text without '=' is one pair with an empty name. Throws UserError for half a pair.
 std::vector<std::pair<std::string, std::string>> assignments(const std::string& option, const std::string& text) {
   if (text.find('=') == std::string::npos) return {{"", text}};
@@ -88,7 +84,7 @@ std::vector<std::pair<std::string, std::string>> default_choice(const Network& n
 }
 
 void check_variant_name(const std::string& name, const Convolutions& convolutions) {
-  std::vector<std::string> known{"all", kBest, kBestSeparate};
+  std::vector<std::string> known{"all", std::string(kBest), std::string(kBestSeparate)};
   for (const ProblemVariant& registered : convolutions.all()) known.emplace_back(registered.info.name);
   for (const ProblemVariant& registered : fused_problem().variants()) {
     if (fuses(registered)) known.emplace_back(registered.info.name);

@@ -13,7 +13,6 @@ namespace {
 
 constexpr int kFewestImages = 4;
 constexpr int kFewestCountedImages = 2;  // where a pass takes minutes
-constexpr double kComparedFlop = 1e9;  // for the images of a case that are compared element by element in linear layers
 
 double rounding_factor(const NetworkChoice& choice) {
   double tolerance = kFloat32Tolerance;

@@ -29,14 +29,7 @@ std::size_t StepRecorder::elements(std::size_t part, int images) const {
 void StepRecorder::before(std::size_t part, int images, PreparedVariant& network) {
   device_.wait();
   if (steps_[part].in_place()) return;
-  const auto fill = [&](float* output) {
-    fill_output(device_, output, ElementType::f32, static_cast<std::int64_t>(elements(part, images)),
-                step_fill(seed_, part));
-  };
-  if (float* const output = network.part_output(part)) return fill(output);
-  on_host_.resize(elements(part, images));
-  fill(on_host_.data());
-  network.write_part(part, on_host_.data());
+  fill_part(device_, network, part, static_cast<std::int64_t>(elements(part, images)), step_fill(seed_, part));
 }
 
 void StepRecorder::after(std::size_t part, int images, PreparedVariant& network) {

@@ -102,6 +102,13 @@ const Problem* problem_named(const std::string& word) {
   return &open_problem(std::make_unique<NetworkProblem>(network, word));
 }
 
+std::vector<std::string> problem_names() {
+  std::vector<std::string> names;
+  for (const Problem* const one : registered_problems()) names.emplace_back(one->name());
+  for (const Network& one : built_in_networks()) names.push_back(one.name);
+  return names;
+}
+
 std::string argument_of(const Problem& problem) {
   const auto* const network = dynamic_cast<const NetworkProblem*>(&problem);
   return network != nullptr ? network->argument() : std::string(problem.name());
@@ -164,10 +171,8 @@ void choose_ladder(RunOptions& options, const std::string& word) {
     throw UserError(
         fmt::format("{}: no problem.json: 'convladder new' makes a folder that is a ladder", printable(path.string())));
   }
-  std::vector<std::string> names;
+  std::vector<std::string> names = problem_names();
   for (const LibraryLadder& one : ladder_library()) names.push_back(one.name);
-  for (const Problem* const one : registered_problems()) names.emplace_back(one->name());
-  for (const Network& one : built_in_networks()) names.push_back(one.name);
   throw UserError(fmt::format("{}: no folder with a problem.json; {}", printable(word),
                               unknown_name_message("problem", word, names)));
 }

@@ -37,6 +37,9 @@ const Network& find_network(const std::string& name_or_path);
 /// well. nullptr if there is none. Throws UserError for an error in such a file.
 const Problem* problem_named(const std::string& word);
 
+/// All names of built-in problems and networks.
+std::vector<std::string> problem_names();
+
 /// The text by which another process finds the problem with `problem_named`.
 std::string argument_of(const Problem& problem);
 

@@ -202,10 +202,7 @@ CaseGroup make_group(const RunOptions& options, const std::vector<ProblemVariant
 const Problem& problem_of(const RunOptions& options) {
   if (!options.ladder.empty()) return ladder_of(options);
   if (const Problem* const found = problem_named(options.problem)) return *found;
-  std::vector<std::string> names;
-  for (const Problem* const one : registered_problems()) names.emplace_back(one->name());
-  for (const Network& one : built_in_networks()) names.push_back(one.name);
-  throw UserError(unknown_name_message("problem", options.problem, names));
+  throw UserError(unknown_name_message("problem", options.problem, problem_names()));
 }
 
 namespace {

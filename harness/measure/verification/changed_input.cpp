@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <vector>
 
 #include "devices/cpu/other_threads.hpp"
 #include "support/seeded_random.hpp"
@@ -214,6 +215,16 @@ void fill_output(Device& device, void* output, ElementType type, std::int64_t el
     write_fill(values.data(), type, fill, piece * at_once, size(piece));
     device.copy_to_device(place(piece), values.data(), static_cast<std::size_t>(size(piece)) * bytes);
   }
+}
+
+void fill_part(Device& device, PreparedVariant& prepared, std::size_t part, std::int64_t elements,
+               const OutputFill& fill) {
+  if (float* const output = prepared.part_output(part)) {
+    return fill_output(device, output, ElementType::f32, elements, fill);
+  }
+  std::vector<float> on_host(static_cast<std::size_t>(elements));
+  fill_output(device, on_host.data(), ElementType::f32, elements, fill);
+  prepared.write_part(part, on_host.data());
 }
 
 }  // namespace convladder

@@ -9,6 +9,7 @@
 #include "devices/device_filling.hpp"
 #include "harness/measure/verification/input_change.hpp"
 #include "harness/measure/verification/output_fill.hpp"
+#include "variants/variant.hpp"
 
 namespace convladder {
 
@@ -79,5 +80,9 @@ class ChangedInput {
 
 /// Fills an output of `elements`; the fill is there when this returns. Throws DeviceError.
 void fill_output(Device& device, void* output, ElementType type, std::int64_t elements, const OutputFill& fill);
+
+/// Fills the output of a part of a prepared variant (PreparedVariant::part_output), in whatever layout it is.
+void fill_part(Device& device, PreparedVariant& prepared, std::size_t part, std::int64_t elements,
+               const OutputFill& fill);
 
 }  // namespace convladder

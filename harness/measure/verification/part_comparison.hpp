@@ -23,6 +23,9 @@ struct PartImages {
   int chunk = 1;    ///< images in a chunk
 };
 
+/// Operations of the images that are compared element by element in linear parts.
+inline constexpr double kComparedFlop = 1e9;
+
 class PartComparison {
  public:
   /// `constants` are the whole problem's, on the host. `secret` is a number that no case can know. The constants and
