@@ -16,7 +16,7 @@
 #include "harness/commands/network_choice.hpp"
 #include "harness/commands/option_checks.hpp"
 #include "harness/commands/recorded_command.hpp"
-#include "harness/measure/cases/case_watch.hpp"
+#include "harness/measure/cases/case_loop.hpp"
 #include "harness/measure/machine/quality.hpp"
 #include "harness/measure/networks/network_record.hpp"
 #include "harness/measure/networks/network_session.hpp"
@@ -30,7 +30,6 @@
 #include "harness/measure/records/record_context_json.hpp"
 #include "support/errors.hpp"
 #include "support/printable.hpp"
-#include "support/progress.hpp"
 #include "support/terminal.hpp"
 #include "support/text_table.hpp"
 #include "support/units.hpp"
@@ -90,16 +89,17 @@ std::string predicted_text(const std::vector<NetworkCase>& plan, const NetworkOp
 }
 
 /// Runs the cases of one network, one after the other, on the same images and weights.
-class NetworkLoop {
+class NetworkRuns {
  public:
-  NetworkLoop(const std::vector<NetworkCase>& plan, const NetworkOptions& options, const ImageSet& images, bool verbose,
-              Record& record, Progress& progress)
+  NetworkRuns(const std::vector<NetworkCase>& plan, const NetworkOptions& options, const ImageSet& images, bool verbose,
+              std::FILE* lines, Record& record)
       : options_(options),
         verbose_(verbose),
         images_(images),
         record_(record),
-        progress_(progress),
-        watch_(run_options(options), one_group_each()) {
+        limits_(run_options(options)),
+        loop_(limits_, images, {lines, cases_left(plan), one_group_each()}) {
+    loop_.predict([this] { return seconds_left(); });
     for (const NetworkCase& planned : plan) {
       if (planned.runs() && !record.has(planned.id)) all_work_ += case_work(planned);
     }
@@ -114,7 +114,8 @@ class NetworkLoop {
       planned.skipped = why_no_room(planned);
       if (planned.runs()) continue;
       done_work_ += case_work(planned);
-      if (!verbose_) progress_.finished(fmt::format("{:<11} {}: {}", Status::skipped, planned.id, planned.skipped));
+      if (!verbose_)
+        loop_.progress().finished(fmt::format("{:<11} {}: {}", Status::skipped, planned.id, planned.skipped));
     }
     const NetworkCase& first = cases.front();
     weights_ = network_weights(options_, *first.network, images_);
@@ -122,7 +123,7 @@ class NetworkLoop {
     std::optional<NetworkWorkload> workload;
     std::vector<ReferencePrediction> predictions;
     if (any_runs) {
-      show(fmt::format("{}: images and weights", first.network->name));
+      loop_.show(fmt::format("{}: images and weights", first.network->name));
       workload.emplace(*first.network, first.network_argument, images_, most_images(cases), weights_->weights);
       predictions = reference(*workload);
     }
@@ -133,29 +134,36 @@ class NetworkLoop {
       add_network_case(record_, planned, result.outcome);
       if (planned.runs()) done_work_ += case_work(planned);
       if (verbose_ || is_failure(result.outcome.status)) {
-        progress_.finished(network_result_line(result));
+        loop_.progress().finished(network_result_line(result));
       } else if (planned.runs()) {
-        progress_.finished();
+        loop_.progress().finished();
       }
     }
   }
 
   /// Whether the system does not tell the load of other programs.
-  bool is_blind() const { return watch_.is_blind(); }
+  bool is_blind() const { return loop_.is_blind(); }
 
  private:
   double case_work(const NetworkCase& planned) const { return case_seconds(planned, options_); }
 
-  void show(const std::string& what) {
-    if (done_work_ <= 0) return progress_.show(what);
+  int cases_left(const std::vector<NetworkCase>& plan) const {
+    return static_cast<int>(std::ranges::count_if(
+        plan, [this](const NetworkCase& planned) { return planned.runs() && !record_.has(planned.id); }));
+  }
+
+  /// By how long the work so far took; until a case has ended, by what was predicted.
+  double seconds_left() const {
+    if (done_work_ <= 0) return all_work_;
     const std::chrono::duration<double> so_far = std::chrono::steady_clock::now() - begin_;
-    progress_.show(what, so_far.count() / done_work_ * (all_work_ - done_work_));
+    return so_far.count() / done_work_ * (all_work_ - done_work_);
   }
 
   std::vector<ReferencePrediction> reference(const NetworkWorkload& workload) {
     return ReferenceNetwork(workload.network(), weights_->weights)
         .predictions(workload.count(), workload.images(), [&](int done) {
-          show(fmt::format("{}: float64 reference, image {} of {}", workload.network().name, done, workload.count()));
+          loop_.show(
+              fmt::format("{}: float64 reference, image {} of {}", workload.network().name, done, workload.count()));
         });
   }
 
@@ -172,12 +180,12 @@ class NetworkLoop {
     const PassWish wish{.chunk = options_.chunk, .overlap = options_.overlap};
     const OpenNetwork open = options_.isolate ? start_network_process(planned, *workload, wish, timeout)
                                               : start_network_here(planned, *workload, wish);
-    watch_.before_group(planned.device);
-    outcome = run_network_case(planned, options_, truth, *workload, open, watch_.judge(), [&](const char* phase) {
-      if (std::string_view(phase) == "measuring") watch_.begin_measuring(planned.id);
-      show(fmt::format("{} {}", phase, planned.id));
+    loop_.before_group(planned.device);
+    outcome = run_network_case(planned, options_, truth, *workload, open, loop_.judge(), [&](const char* phase) {
+      if (std::string_view(phase) == "measuring") loop_.begin_measuring(planned.id);
+      loop_.show(fmt::format("{} {}", phase, planned.id));
     });
-    outcome.quality = watch_.quality(planned.id, planned.device, outcome.totals);
+    outcome.quality = loop_.quality(planned.id, planned.device, outcome.totals);
     return outcome;
   }
 
@@ -185,8 +193,8 @@ class NetworkLoop {
   bool verbose_;
   const ImageSet& images_;
   Record& record_;
-  Progress& progress_;
-  CaseWatch watch_;
+  RunOptions limits_;
+  CaseLoop loop_;
   std::optional<ChosenWeights> weights_;
   double all_work_ = 0;  ///< of the cases that are run now
   double done_work_ = 0;
@@ -323,11 +331,9 @@ int network_command(NetworkArguments& a, const CommandLine& command_line) {
       begin_record(a.record, std::move(resumed), network_content(options, command_line, images, plan, networks));
   bool is_blind = false;
   {
-    const auto is_left = [&record](const NetworkCase& planned) { return planned.runs() && !record.has(planned.id); };
-    Progress progress(a.record.quiet ? nullptr : stdout, static_cast<int>(std::ranges::count_if(plan, is_left)));
-    NetworkLoop loop(plan, options, images, a.verbose, record, progress);
-    for (const std::vector<NetworkCase>& cases : by_network(plan)) loop.run(cases);
-    is_blind = loop.is_blind();
+    NetworkRuns runs(plan, options, images, a.verbose, a.record.quiet ? nullptr : stdout, record);
+    for (const std::vector<NetworkCase>& cases : by_network(plan)) runs.run(cases);
+    is_blind = runs.is_blind();
   }
   const std::vector<NetworkResult> all = recorded_results(plan, record);
   if (!record.is_complete()) complete_network_record(record, network_summaries(all));

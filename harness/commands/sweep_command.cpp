@@ -17,7 +17,7 @@
 #include "harness/commands/option_checks.hpp"
 #include "harness/commands/printed.hpp"
 #include "harness/commands/recorded_command.hpp"
-#include "harness/measure/cases/case_watch.hpp"
+#include "harness/measure/cases/case_loop.hpp"
 #include "harness/measure/cases/cases_at_a_time.hpp"
 #include "harness/measure/cases/google_engine.hpp"
 #include "harness/measure/ladders/opened_ladder.hpp"
@@ -34,7 +34,6 @@
 #include "support/errors.hpp"
 #include "support/nearest_name.hpp"
 #include "support/printable.hpp"
-#include "support/progress.hpp"
 #include "support/reasons.hpp"
 #include "support/text_table.hpp"
 #include "support/units.hpp"
@@ -154,19 +153,19 @@ std::string swept_line(const Sweep& sweep, const SweptConfiguration& one) {
 }
 
 /// Runs the sweeps that are not recorded; the tables show all.
-class SweepLoop {
+class SweepRun {
  public:
-  SweepLoop(const RunOptions& options, bool quiet, const ImageSet& images, SweepPlan& plan, Record& record)
+  SweepRun(const RunOptions& options, bool quiet, const ImageSet& images, SweepPlan& plan, Record& record)
       : options_(options),
         quiet_(quiet),
-        images_(images),
         plan_(plan),
         record_(record),
-        progress_(quiet ? nullptr : stdout, configurations_left()),
         estimator_(options),
-        watch_(options, groups_of_devices(plan)) {}
+        loop_(options, images, {quiet ? nullptr : stdout, configurations_left(), groups_of_devices(plan)}) {
+    loop_.predict([this] { return seconds_left(); });
+  }
 
-  void run() {
+  void all() {
     std::size_t first = 0;
     for (const auto& [group, end] : plan_.groups) {
       if (first < end) run_sweeps_of(*group, first, end);
@@ -214,47 +213,32 @@ class SweepLoop {
         for (PlannedCase& planned : one.cases) planned.skipped = why;
       }
     }
-    std::optional<Workload> workload;
-    const auto made_workload = [&]() -> const Workload& {
-      if (!workload) {
-        progress_.show(fmt::format("{} batch {}: inputs and reference", group.work.name(), group.work.shape.batch),
-                       seconds_left());
-        workload.emplace(group.work, images_, options_.seed, images);
-      }
-      return *workload;
-    };
+    const auto workload = [&]() -> const Workload& { return loop_.workload(group.work, group.has_clock, images); };
     for (std::size_t i = first; i < end; ++i) {
       std::vector<PlannedCase>& cases = configured[i - first].cases;
       record_not_run(plan_.sweeps[i], cases);
-      if (!cases.empty()) run_cases_of(plan_.sweeps[i], cases, made_workload());
-      if (!plan_.sweeps[i].finalists().empty()) hold_final(plan_.sweeps[i], made_workload());
+      if (!cases.empty()) run_cases_of(plan_.sweeps[i], cases, workload());
+      if (!plan_.sweeps[i].finalists().empty()) hold_final(plan_.sweeps[i], workload());
       fmt::print("{}{}\n", quiet_ ? "" : "\n", as_text(sweep_report(plan_.sweeps[i])));
       std::fflush(stdout);
     }
+    loop_.free_workload();
   }
 
   /// Takes out and reports the cases without code or without room.
   void record_not_run(Sweep& sweep, std::vector<PlannedCase>& cases) {
     for (const PlannedCase& planned : cases) {
       if (planned.runs()) continue;
-      CaseOutcome outcome;
-      const NotRun not_run = why_not_run(planned);
-      outcome.status = not_run.status;
-      outcome.reason = not_run.reason;
-      outcome.input_kind = input_kind(planned.work);
-      finished(sweep, planned, outcome);
+      finished(sweep, planned, outcome_without_run(planned));
     }
     std::erase_if(cases, [](const PlannedCase& planned) { return !planned.runs(); });
   }
 
   void run_cases_of(Sweep& sweep, const std::vector<PlannedCase>& cases, const Workload& workload) {
-    watch_.before_group(cases.front().device);
-    watch_.run(
-        cases, workload, options_, false,
-        [&](const PlannedCase& planned, const CaseOutcome& outcome) { finished(sweep, planned, outcome); },
-        [&](const PlannedCase& planned, const char* phase) {
-          progress_.show(fmt::format("{} {}", phase, planned.id), seconds_left());
-        });
+    loop_.before_group(cases.front().device);
+    loop_.run(cases, workload, options_, {.finished = [&](const PlannedCase& planned, const CaseOutcome& outcome) {
+                finished(sweep, planned, outcome);
+              }});
   }
 
   /// Measures configurations that looked better than the model's choice in rounds with it.
@@ -276,17 +260,15 @@ class SweepLoop {
   /// Adds a sample from each round to the samples of each configuration.
   void measure_rounds(const std::vector<PlannedCase>& cases, const Workload& workload, const RunOptions& in_rounds,
                       std::map<std::string, std::vector<double>>& samples) {
-    watch_.run(
-        cases, workload, in_rounds, false,
-        [&](const PlannedCase& planned, const CaseOutcome& outcome) {
-          if (outcome.status != Status::ok) return;
-          const std::vector<double>& of_rounds = outcome.times.front().samples;
-          samples[planned.configuration].insert(samples[planned.configuration].end(), of_rounds.begin(),
-                                                of_rounds.end());
-        },
-        [&](const PlannedCase& planned, const char* /*phase*/) {
-          progress_.show(fmt::format("final {}", planned.id), seconds_left());
-        });
+    loop_.run(cases, workload, in_rounds,
+              {.finished =
+                   [&](const PlannedCase& planned, const CaseOutcome& outcome) {
+                     if (outcome.status != Status::ok) return;
+                     const std::vector<double>& of_rounds = outcome.times.front().samples;
+                     std::vector<double>& all = samples[planned.configuration];
+                     all.insert(all.end(), of_rounds.begin(), of_rounds.end());
+                   },
+               .prefix = "final "});
   }
 
   void finished(Sweep& sweep, const PlannedCase& planned, const CaseOutcome& outcome) {
@@ -294,17 +276,15 @@ class SweepLoop {
                                        &SweptConfiguration::configuration);
     add_configuration(record_, sweep, planned, outcome, *one);
     if (one->score && sweep.kind == ScoreKind::measured) estimator_.learn(sweep.planned, one->score->value * 1e-9);
-    progress_.finished(swept_line(sweep, *one));
+    loop_.progress().finished(swept_line(sweep, *one));
   }
 
   const RunOptions& options_;
   bool quiet_;
-  const ImageSet& images_;
   SweepPlan& plan_;
   Record& record_;
-  Progress progress_;
   Estimator estimator_;
-  CaseWatch watch_;
+  CaseLoop loop_;
 };
 
 /// The largest batch of the plan, as in `run`.
@@ -384,7 +364,7 @@ int sweep_command(SweepArguments& a, const CommandLine& command_line) {
       begin_record(a.record, std::move(resumed), sweep_content(options, command_line, images, sweeps.sweeps));
   read_back(record, sweeps.sweeps);
   print_left_out(sweeps);
-  SweepLoop(options.run, a.record.quiet, images, sweeps, record).run();
+  SweepRun(options.run, a.record.quiet, images, sweeps, record).all();
   if (options.update_table) {
     for (const std::string& file : update_tuning_tables(options.tables, sweeps.sweeps, options.run.seed)) {
       fmt::print("{}: written; the next build uses it\n", file);

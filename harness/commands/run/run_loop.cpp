@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "devices/cpu/cpu_facts.hpp"
+#include "harness/measure/cases/case_loop.hpp"
 #include "harness/measure/cases/case_session.hpp"
-#include "harness/measure/cases/case_watch.hpp"
 #include "harness/measure/cases/cases_at_a_time.hpp"
 #include "harness/measure/cases/self_test.hpp"
 #include "harness/measure/machine/quality.hpp"
@@ -19,7 +19,6 @@
 #include "harness/measure/plan/plan.hpp"
 #include "harness/measure/sharding/sentinels.hpp"
 #include "harness/measure/statistics/statistics.hpp"
-#include "support/progress.hpp"
 #include "support/units.hpp"
 
 namespace convladder {
@@ -59,28 +58,18 @@ std::string result_line(const PlannedCase& planned, const CaseOutcome& outcome) 
                      parts_text(outcome));
 }
 
-CaseOutcome outcome_without_run(const PlannedCase& planned) {
-  CaseOutcome outcome;
-  const NotRun not_run = why_not_run(planned);
-  outcome.status = not_run.status;
-  outcome.reason = not_run.reason;
-  outcome.input_kind = input_kind(planned.work);
-  return outcome;
-}
-
 /// Runs one run from its first case to its last.
-class RunLoop {
+class LadderRun {
  public:
-  RunLoop(const RunOptions& options, const RunProgress& progress, const std::vector<CaseGroup>& plan,
-          const ImageSet& images, RunRecord& record)
+  LadderRun(const RunOptions& options, const RunProgress& progress, const std::vector<CaseGroup>& plan,
+            const ImageSet& images, RunRecord& record)
       : options_(options),
         plan_(plan),
-        images_(images),
         record_(record),
         verbose_(progress.verbose),
-        progress_(progress.lines, count_cases()),
         estimator_(options),
-        watch_(options, groups_to_run(), record.ceilings()) {
+        loop_(options, images, {progress.lines, count_cases(), groups_to_run(), record.ceilings()}) {
+    loop_.predict([this] { return seconds_left(); });
     for (const CaseGroup& group : plan_) {
       for (const PlannedCase& planned : group.cases) {
         if (!record_.has(planned.id)) remaining_.push_back(&planned);
@@ -88,7 +77,7 @@ class RunLoop {
     }
   }
 
-  void run(const std::vector<CaseGroup>& sentinels) {
+  void all(const std::vector<CaseGroup>& sentinels) {
     const std::map<std::string, int> groups = groups_to_run();
     for (const CaseGroup& group : sentinels) {
       if (groups.contains(group.device)) run_sentinel(group, "before");
@@ -104,15 +93,15 @@ class RunLoop {
     for (const CaseGroup& group : sentinels) {
       if (groups.contains(group.device)) run_sentinel(group, "after");
     }
-    watch_.ceilings().finish();
-    record_.set_ceilings(watch_.ceilings().measured());
+    loop_.ceilings().finish();
+    record_.set_ceilings(loop_.ceilings().measured());
     record_.complete();
   }
 
   /// Notes on the machine.
   std::vector<std::string> notes() const {
-    std::vector<std::string> notes = watch_.ceilings().lines();
-    if (watch_.is_blind()) {
+    std::vector<std::string> notes = loop_.ceilings().lines();
+    if (loop_.is_blind()) {
       notes.emplace_back(
           "the load of other programs is unknown (no data in /proc), so only samples and ceilings were judged");
     }
@@ -153,15 +142,15 @@ class RunLoop {
   }
 
   void finished(const PlannedCase& planned, const CaseOutcome& outcome) {
-    record_.set_ceilings(watch_.ceilings().measured());
+    record_.set_ceilings(loop_.ceilings().measured());
     record_.add(planned, outcome);
     std::erase_if(remaining_, [&](const PlannedCase* left) { return left->id == planned.id; });
     if (!outcome.times.empty()) estimator_.learn(planned, median(outcome.times.front().samples) * 1e-9);
     if (!planned.runs()) return;
     if (verbose_ || is_failure(outcome.status) || outcome.out_of_device_memory) {
-      progress_.finished(result_line(planned, outcome));
+      loop_.progress().finished(result_line(planned, outcome));
     } else {
-      progress_.finished();
+      loop_.progress().finished();
     }
   }
 
@@ -174,9 +163,9 @@ class RunLoop {
       without_room.skipped = why;
       finished(without_room, outcome_without_run(without_room));
       if (line.empty()) {
-        progress_.finished();
+        loop_.progress().finished();
       } else {
-        progress_.finished(std::exchange(line, {}));
+        loop_.progress().finished(std::exchange(line, {}));
       }
     }
   }
@@ -195,18 +184,14 @@ class RunLoop {
     }
     if (to_run.empty()) return {};
     if (std::string why = why_no_room(group.device, group.work.shape); !why.empty()) return why;
-    progress_.show(fmt::format("{} batch {}: inputs and reference", group.work.name(), group.work.shape.batch),
-                   seconds_left());
-    watch_.before_group(group.device);
-    const Workload workload(group.work, images_, options_.seed,
-                            group.has_clock ? group.work.shape.batch : kCountedImages);
+    loop_.before_group(group.device);
+    const Workload& workload = loop_.workload(group.work, group.has_clock);
     if (!options_.ladder.empty()) require_telling_problem(workload);
-    watch_.run(
-        to_run, workload, options_, true,
-        [this](const PlannedCase& planned, const CaseOutcome& outcome) { finished(planned, outcome); },
-        [this](const PlannedCase& planned, const char* phase) {
-          progress_.show(fmt::format("{} {}", phase, planned.id), seconds_left());
-        });
+    loop_.run(
+        to_run, workload, options_,
+        {.finished = [this](const PlannedCase& planned, const CaseOutcome& outcome) { finished(planned, outcome); },
+         .samples_ceilings = true});
+    loop_.free_workload();
     return {};
   }
 
@@ -215,24 +200,20 @@ class RunLoop {
     RunOptions options = options_;
     options.repetitions = kSentinelSamples;
     options.profile_calls = std::nullopt;
-    const Workload workload(group.work, images_, options.seed);
-    watch_.run(
-        group.cases, workload, options, false,
-        [&](const PlannedCase& planned, const CaseOutcome& outcome) { record_.add_sentinel(when, planned, outcome); },
-        [this](const PlannedCase& planned, const char* phase) {
-          progress_.show(fmt::format("sentinel: {} {}", phase, planned.id), seconds_left());
-        });
-    watch_.forget(group.cases.front().id);  // it may be one of the cases as well
+    loop_.run(group.cases, loop_.workload(group.work, true), options,
+              {.finished = [&](const PlannedCase& planned,
+                               const CaseOutcome& outcome) { record_.add_sentinel(when, planned, outcome); },
+               .prefix = "sentinel: "});
+    loop_.free_workload();
+    loop_.forget(group.cases.front().id);  // it may be one of the cases as well
   }
 
   const RunOptions& options_;
   const std::vector<CaseGroup>& plan_;
-  const ImageSet& images_;
   RunRecord& record_;
   bool verbose_;
-  Progress progress_;
   Estimator estimator_;
-  CaseWatch watch_;
+  CaseLoop loop_;
   std::vector<const PlannedCase*> remaining_;
 };
 
@@ -247,9 +228,9 @@ int largest_batch_of(const std::vector<CaseGroup>& plan) {
 std::vector<std::string> run_groups(const std::vector<CaseGroup>& plan, const ImageSet& images,
                                     const RunOptions& options, const RunProgress& progress, RunRecord& record,
                                     const std::vector<CaseGroup>& sentinels) {
-  RunLoop loop(options, progress, plan, images, record);
-  loop.run(sentinels);
-  return loop.notes();
+  LadderRun run(options, progress, plan, images, record);
+  run.all(sentinels);
+  return run.notes();
 }
 
 }  // namespace convladder

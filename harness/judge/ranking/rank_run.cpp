@@ -11,14 +11,13 @@
 #include <utility>
 
 #include "devices/cpu/cpu_facts.hpp"
-#include "harness/judge/ranking/rank_group.hpp"
+#include "harness/measure/cases/case_loop.hpp"
 #include "harness/measure/cases/cases_at_a_time.hpp"
 #include "harness/measure/cases/stage_device.hpp"
 #include "harness/measure/machine/quality.hpp"
 #include "harness/measure/plan/plan.hpp"
 #include "harness/measure/statistics/statistics.hpp"
 #include "support/errors.hpp"
-#include "support/progress.hpp"
 #include "support/units.hpp"
 
 namespace convladder {
@@ -28,8 +27,26 @@ using Clock = std::chrono::steady_clock;
 namespace {
 
 constexpr int kRoundsToChoose = 10;  // for stages that might be the baseline
+constexpr double kHostStepSeconds = 10;
+constexpr double kHostSecondsPerFlop = 5e-9;
+
+/// The outcomes of cases that were run side by side, by id.
+using Outcomes = std::map<std::string, CaseOutcome>;
+
+/// Thrown for a submission that answers each step in time and takes too long all the same.
+struct OverTheLimit {};
 
 double seconds_from(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+
+/// The number of groups that each device will measure; they share the time of its ceilings.
+std::map<std::string, int> groups_of_devices(const RankPlan& plan) {
+  std::map<std::string, int> groups;
+  for (const RankingPlan& ranking : plan.rankings) {
+    const std::size_t pairs = ranking.sizes.size() * (ranking.submissions.size() + 1);
+    if (pairs > 0) groups[ranking.device] += static_cast<int>(pairs);
+  }
+  return groups;
+}
 
 class RankRun {
  public:
@@ -38,8 +55,7 @@ class RankRun {
       : plan_(plan),
         options_(options),
         record_(record),
-        progress_(lines, count_left()),
-        groups_(plan, options, images, progress_) {}
+        loop_(options.run, images, {lines, count_left(), groups_of_devices(plan)}) {}
 
   RankOutcome run() {
     std::vector<std::optional<RankBaseline>> baselines;
@@ -89,7 +105,7 @@ class RankRun {
     const RankCase& one = record_.add(entry, planned, ranked, baseline);
     // The reason for not running an entry is shown once, in the table.
     if (entry.cases[size].runs() && ranked.outcome->status != Status::skipped) {
-      progress_.finished(line_of(one));
+      loop_.progress().finished(line_of(one));
     }
   }
 
@@ -111,8 +127,9 @@ class RankRun {
 
   bool add_if_not_run(const RankEntry& entry, std::size_t size) {
     if (entry.cases[size].runs()) return false;
-    const NotRun not_run = why_not_run(entry.cases[size]);
-    add_without_run(entry, size, ended_case(not_run.status, entry.broken.empty() ? not_run.reason : entry.broken));
+    CaseOutcome outcome = outcome_without_run(entry.cases[size]);
+    if (!entry.broken.empty()) outcome.reason = entry.broken;
+    add_without_run(entry, size, outcome);
     return true;
   }
 
@@ -133,7 +150,7 @@ class RankRun {
       for (const auto* const entries : {&ranking.own, &ranking.submissions}) {
         for (const RankEntry& entry : *entries) {
           if (size >= entry.cases.size() || record_.has(entry.cases[size].id) || add_if_not_run(entry, size)) continue;
-          add_without_run(entry, size, ended_case(Status::skipped, why));
+          add_without_run(entry, size, outcome_without_run(entry.cases[size], Status::skipped, why));
         }
       }
     }
@@ -161,11 +178,11 @@ class RankRun {
         cases.push_back(entry.cases[size]);
       }
       if (cases.empty()) continue;
-      RunOptions run = groups_.options_for(ranking, size);
+      RunOptions run = options_for(ranking, size);
       run.max_samples = std::min(run.max_samples, kRoundsToChoose);
       run.fewest_samples = RunOptions().fewest_samples;
       const Clock::time_point begin = Clock::now();
-      const GroupOutcomes outcomes = groups_.run(cases, ranking, size, run);
+      const Outcomes outcomes = run_cases(cases, ranking, size, run, std::nullopt);
       for (const std::size_t which : candidates) {
         const RankEntry& entry = ranking.own[which];
         const auto found = size < entry.cases.size() ? outcomes.find(entry.cases[size].id) : outcomes.end();
@@ -291,7 +308,9 @@ class RankRun {
                       bool go_on) {
     if (add_if_not_run(entry, size)) return true;
     if (!go_on) {
-      add_without_run(entry, size, ended_case(Status::skipped, "not run: it has failed on another size"));
+      add_without_run(
+          entry, size,
+          outcome_without_run(entry.cases[size], Status::skipped, "not run: it has failed on another size"));
       return false;
     }
     const PlannedCase& planned = entry.cases[size];
@@ -306,19 +325,20 @@ class RankRun {
       }
     }
     cases.push_back(planned);
-    const RunOptions run = groups_.options_for(ranking, size);
+    const RunOptions run = options_for(ranking, size);
     const Clock::time_point begin = Clock::now();
-    GroupOutcomes outcomes;
+    Outcomes outcomes;
     bool keep = true;
     for (int attempt = 0; attempt < 2; ++attempt) {
-      outcomes = groups_.run(cases, planned, ranking, size, run, keep);
+      outcomes = run_submission(cases, planned, ranking, size, run, keep);
       // A submission that fails beside a good baseline has failed; where the baseline itself fails, it gets a second
       // chance.
       const CaseOutcome& beside = outcomes[cases.front().id];
       if (cases.size() == 1 || beside.status == Status::ok || outcomes[planned.id].status != Status::ok) break;
       if (attempt == 0) continue;
-      outcomes[planned.id] = ended_case(Status::skipped, fmt::format("the baseline {} beside it: {}: {}",
-                                                                     baseline->name, beside.status, beside.reason));
+      outcomes[planned.id] = outcome_without_run(
+          planned, Status::skipped,
+          fmt::format("the baseline {} beside it: {}: {}", baseline->name, beside.status, beside.reason));
       keep = false;
     }
     const bool paired = cases.size() > 1;
@@ -332,11 +352,71 @@ class RankRun {
     return !is_failure(outcomes[planned.id].status);
   }
 
+  // --- cases, side by side ---
+
+  /// The options of the ranking, with the limit on a step for its device and that size.
+  RunOptions options_for(const RankingPlan& ranking, std::size_t size) const {
+    RunOptions run = options_.run;
+    const DeviceKind& kind = find_device_kind(ranking.device);
+    if (!run.timeout_seconds && kind.has_clock && kind.speed == nullptr) {
+      run.timeout_seconds = kHostStepSeconds + kHostSecondsPerFlop * ranking.sizes[size].shape.flop();
+    }
+    return run;
+  }
+
+  /// Runs a submission, beside its baseline if there is one. An apparent fault of the machine that names it counts as
+  /// its own, and all may take the options' limit; `keep` then tells whether its outcome would be the same another
+  /// time. Throws MachineFault, UserError.
+  Outcomes run_submission(const std::vector<PlannedCase>& cases, const PlannedCase& submission,
+                          const RankingPlan& ranking, std::size_t size, const RunOptions& run, bool& keep) {
+    const auto all_end = [&](Status status, const std::string& reason) {
+      Outcomes outcomes;
+      for (const PlannedCase& one : cases) outcomes[one.id] = outcome_without_run(one, status, reason);
+      return outcomes;
+    };
+    keep = true;
+    try {
+      return run_cases(cases, ranking, size, run, options_.limit_seconds);
+    } catch (const OverTheLimit&) {
+      return all_end(Status::timeout, fmt::format("it had not ended after {:g} s (--limit)", options_.limit_seconds));
+    } catch (const MachineFault& fault) {
+      if (std::string_view(fault.what()).find(submission.id) == std::string_view::npos) throw;
+      keep = false;  // another time the machine may be to blame after all
+      return all_end(Status::crashed, fault.what());
+    }
+  }
+
+  /// Runs cases of one size. All processes that run a submission's code are started below this function and nowhere
+  /// else, confined as every stage of a folder is (start_case_process).
+  Outcomes run_cases(const std::vector<PlannedCase>& cases, const RankingPlan& ranking, std::size_t size,
+                     const RunOptions& run, const std::optional<double>& limit_seconds) {
+    Outcomes outcomes;
+    std::map<std::string, int> verified;  // how often verifying began
+    const Workload& workload = loop_.workload(ranking.sizes[size], ranking.has_clock);
+    loop_.before_group(ranking.device);
+    const Clock::time_point begin = Clock::now();
+    loop_.run(cases, workload, run,
+              {.finished =
+                   [&](const PlannedCase& planned, const CaseOutcome& outcome) {
+                     // Measured alone, it was in no round of the baseline.
+                     outcomes[planned.id] = verified[planned.id] > 1
+                                                ? outcome_without_run(planned, Status::launch_failed,
+                                                                      "there is no memory for it beside the baseline")
+                                                : outcome;
+                   },
+               .phase_started =
+                   [&](const PlannedCase& planned, const char* phase) {
+                     if (std::string_view(phase) == "verifying") ++verified[planned.id];
+                     if (limit_seconds && seconds_from(begin) > *limit_seconds) throw OverTheLimit();
+                   }});
+    for (const PlannedCase& one : cases) loop_.forget(one.id);  // it may be in a group of another size
+    return outcomes;
+  }
+
   const RankPlan& plan_;
   const RankOptions& options_;
   RankRecord& record_;
-  Progress progress_;
-  RankGroups groups_;
+  CaseLoop loop_;
   std::vector<std::string> notes_;
   std::set<std::size_t> without_room_;  ///< sizes of the current ranking
 };

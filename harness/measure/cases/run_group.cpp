@@ -8,10 +8,8 @@
 #include "harness/measure/cases/case_client.hpp"
 #include "harness/measure/cases/cases_at_a_time.hpp"
 #include "harness/measure/cases/contenders.hpp"
-#include "harness/measure/cases/time_of.hpp"
 #include "harness/measure/plan/arguments.hpp"
 #include "harness/measure/plan/estimate.hpp"
-#include "harness/measure/statistics/statistics.hpp"
 #include "support/seeded_random.hpp"
 
 namespace convladder {
@@ -102,17 +100,6 @@ void run_group(const std::vector<PlannedCase>& cases, const Workload& workload, 
   for (std::size_t i = 0; i < alone.size(); ++i) {
     run_wave(alone, i, 1, workload, options, finished_alone, phase_started, round_ended, refuse_times);
   }
-}
-
-std::string refused_times(TimeJudge& judge, const PlannedCase& planned, const CaseOutcome& outcome) {
-  if (find_device_kind(planned.device).clock_is_virtual()) return {};  // no device's limits hold for a virtual clock
-  std::vector<ClaimedTime> times;
-  for (const TimeSeries& series : outcome.times) {
-    if (series.of == time_of::kOp || series.of == time_of::kLayer) {
-      times.push_back({series.of + " time", median(series.samples)});
-    }
-  }
-  return judge.refusal(planned.device, planned.work.shape, most_saved(planned.variant, planned.work.shape), times);
 }
 
 }  // namespace convladder

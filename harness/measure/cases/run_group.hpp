@@ -5,7 +5,6 @@
 #include <string>
 
 #include "harness/measure/cases/measurement.hpp"
-#include "harness/measure/cases/time_judge.hpp"
 #include "harness/measure/plan/plan.hpp"
 
 namespace convladder {
@@ -26,8 +25,5 @@ using RoundEnded = std::function<void()>;
 void run_group(const std::vector<PlannedCase>& cases, const Workload& workload, const RunOptions& options,
                const CaseFinished& finished, const PhaseStarted& phase_started, const RoundEnded& round_ended,
                const RefuseTimes& refuse_times);
-
-/// Why the judge refuses the times of a case of a run; empty if it does not.
-std::string refused_times(TimeJudge& judge, const PlannedCase& planned, const CaseOutcome& outcome);
 
 }  // namespace convladder
