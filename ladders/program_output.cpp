@@ -142,10 +142,12 @@ ProgramOutput run_program(const std::vector<std::string>& words, const ProgramSe
               .messages = messages.to_write(),
               .report = report.to_write(),
               .confinement = confinement ? &*confinement : nullptr};
-  const pid_t keeper = fork();
+  const pid_t keeper = start_own_child([&] {
+    const pid_t process = fork();
+    if (process == 0) keep_family(start.report, start_program, &start);
+    return process;
+  });
   if (keeper < 0) throw UserError(fmt::format("{}: cannot be started: {}", words[0], system_error_text(errno)));
-  if (keeper == 0) keep_family(start.report, start_program, &start);
-  add_own_child(keeper);
   for (Pipe* const one : {&text, &messages, &report}) one->close_writing();
 
   std::string reports;

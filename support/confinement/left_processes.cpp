@@ -18,13 +18,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::mutex own_children_lock;
+std::mutex own_children_lock;  // held while one is started, and while orphans are told from them
 std::set<pid_t> own_children;
-
-bool is_own(pid_t process) {
-  const std::scoped_lock lock(own_children_lock);
-  return own_children.contains(process);
-}
 
 std::vector<pid_t> children_of(pid_t process) {
   std::vector<pid_t> children;
@@ -51,9 +46,11 @@ int end_family(pid_t process) {
 
 void adopt_orphans() { static_cast<void>(prctl(PR_SET_CHILD_SUBREAPER, 1)); }
 
-void add_own_child(pid_t process) {
+pid_t start_own_child(const std::function<pid_t()>& start) {
   const std::scoped_lock lock(own_children_lock);
-  own_children.insert(process);
+  const pid_t process = start();
+  if (process >= 0) own_children.insert(process);
+  return process;
 }
 
 void remove_own_child(pid_t process) {
@@ -64,8 +61,9 @@ void remove_own_child(pid_t process) {
 int end_left_processes(pid_t process) {
   int count = 0;
   for (const pid_t child : children_of(process)) count += end_family(child);
+  const std::scoped_lock lock(own_children_lock);
   for (const pid_t child : children_of(getpid())) {
-    if (is_own(child)) continue;
+    if (own_children.contains(child)) continue;
     count += end_family(child);
     waitpid(child, nullptr, 0);
   }

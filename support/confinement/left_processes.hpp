@@ -4,14 +4,17 @@
 
 #include <sys/types.h>
 
+#include <functional>
+
 namespace convladder {
 
 /// From now on a process becomes this program's child, in whatever session it is, when its parent, which this program
 /// started, has ended.
 void adopt_orphans();
 
-/// Notes a child that this program has started itself and waits for: it is no orphan.
-void add_own_child(pid_t process);
+/// Starts a child that this program waits for itself, and which is no orphan: no other thread takes it for one, not
+/// even before its number is known. `start` returns that, or a negative one if there is no child, which is returned.
+pid_t start_own_child(const std::function<pid_t()>& start);
 void remove_own_child(pid_t process);
 
 /// Kills the children of `process`, their descendants, and all adopted orphans. Returns how many there were; also 0 if

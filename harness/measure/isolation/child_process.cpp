@@ -224,14 +224,17 @@ void ChildProcess::start(const ProcessStart& its_start, int socket_end) {
   // Duplicated to high numbers first: a descriptor to be copied may itself be one of the child's.
   int failed = EMFILE;
   if (std::ranges::min(copies) >= 0) {
-    failed = posix_spawn(&process_, its_start.program.c_str(), &actions, nullptr, null_terminated(arguments).data(),
-                         null_terminated(environment).data());
+    start_own_child([&] {
+      failed = posix_spawn(&process_, its_start.program.c_str(), &actions, nullptr, null_terminated(arguments).data(),
+                           null_terminated(environment).data());
+      return failed == 0 ? process_ : -1;
+    });
   }
   posix_spawn_file_actions_destroy(&actions);
   for (const int copy : copies) {
     if (copy >= 0) close(copy);
   }
-  if (failed == 0) return add_own_child(process_);
+  if (failed == 0) return;
   if (failed == EMFILE) cannot_start(failed);
   close(errors_);
   const bool no_proc = failed == ENOENT && its_start.program == kThisProgram;
