@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
 #include <string>
 
 #include "harness/commands/option_checks.hpp"
@@ -37,6 +38,15 @@ inline void add_isolation_option(CLI::App& command, bool& isolate) {
                                         "'process': every case in a process of its own (default); 'none': all in this "
                                         "one, for debuggers and profilers")
       ->check(CLI::IsMember({"process", "none"}))
+      ->group("How");
+}
+
+/// --no-checkers
+inline void add_checkers_option(CLI::App& command, bool& checkers) {
+  command
+      .add_flag_function(
+          "--no-checkers", [&checkers](std::int64_t) { checkers = false; },
+          "do not look for races, uninitialised reads, wrong accesses and barriers in CUDA stages of yours")
       ->group("How");
 }
 

@@ -17,6 +17,7 @@
 #include "harness/commands/option_checks.hpp"
 #include "harness/commands/recorded_command.hpp"
 #include "harness/measure/cases/case_loop.hpp"
+#include "harness/measure/cases/checked_stage.hpp"
 #include "harness/measure/machine/quality.hpp"
 #include "harness/measure/networks/network_record.hpp"
 #include "harness/measure/networks/network_session.hpp"
@@ -67,6 +68,8 @@ int most_images(const std::vector<NetworkCase>& cases) {
 RunOptions run_options(const NetworkOptions& options) {
   RunOptions result;
   result.isolate = options.isolate;
+  result.seed = options.seed;
+  result.checkers = options.checkers;
   return result;
 }
 
@@ -186,7 +189,30 @@ class NetworkRuns {
       loop_.show(fmt::format("{} {}", phase, planned.id));
     });
     outcome.quality = loop_.quality(planned.id, planned.device, outcome.totals);
+    if (outcome.status == Status::ok) check_stages(planned, outcome);
     return outcome;
+  }
+
+  /// Has the checkers look at the CUDA stages from outside, each in every layer that it computes, on one image.
+  void check_stages(const NetworkCase& planned, NetworkOutcome& outcome) {
+    const Network& network = *planned.network;
+    for (const auto& [index, stage] : planned.choice.convolutions) {
+      const Layer& layer = network.layers[index];
+      const PlannedCase of_layer{.id = fmt::format("{}, {}", planned.id, layer.name),
+                                 .variant = stage,
+                                 .device = planned.device,
+                                 .work = {network.name, layer.name, &network, index, layer.size.with_batch(1)},
+                                 .skipped = {},
+                                 .unsupported = {}};
+      if (!is_to_be_checked(of_layer)) continue;
+      loop_.show(fmt::format("checking {}", of_layer.id));
+      StageFindings found = look_at_stage(of_layer, images_, limits_, nullptr);
+      if (!found.findings.empty() && outcome.status == Status::ok) {
+        end_network_case(outcome, Status::unsafe, fmt::format("{}: {}", layer.name, found.in_one_line()));
+      }
+      if (!outcome.checkers) outcome.checkers.emplace();
+      outcome.checkers->add(std::move(found));
+    }
   }
 
   const NetworkOptions& options_;
@@ -244,13 +270,16 @@ std::vector<std::string> run_notes(const NetworkOptions& options, const std::vec
                                    bool is_blind) {
   std::vector<std::string> notes;
   std::vector<Quality> timed;
+  std::vector<CheckerLook> looks;
   for (const NetworkResult& result : all) {
     const NetworkOutcome& outcome = result.outcome;
+    if (outcome.look) looks.push_back(*outcome.look);
     if (outcome.quality) timed.push_back(*outcome.quality);
   }
   if (is_blind) {
     notes.emplace_back("the load of other programs is unknown (no data in /proc), so only the passes were judged");
   }
+  for (std::string& line : checker_lines(looks)) notes.push_back(std::move(line));
   notes.push_back(quality_line(timed, usable_cores(), "network.json"));
   if (options.default_selection)
     notes.emplace_back(options.batches.empty() ? "other stages and batches: --all" : "other stages: --all");
@@ -297,6 +326,7 @@ void add_network_options(CLI::App& network, NetworkArguments& a) {
        .repetitions = "exactly this many passes of each case",
        .timeout = "seconds for a pass (default 60, and 5 for each GFLOP; on a GPU 30 and more)"});
   add_isolation_option(network, a.options.isolate);
+  add_checkers_option(network, a.options.checkers);
   network
       .add_flag("--all", a.all,
                 "every stage and batch; without it and --variant: the first six stages, the best and the libraries")

@@ -76,6 +76,11 @@ void print_summary(std::FILE* stream, const RunFigures& run, const std::vector<s
   const std::vector<Ladder> ladders = ladders_of(run.cases, run.variants, run.ceilings);
   std::vector<std::string> all = summary_notes(ladders, counted_ladders_of(run.cases, run.variants));
   for (const std::string& line : lines_of_not_run(run.cases, options.verbose)) all.push_back(line);
+  std::vector<CheckerLook> looks;
+  for (const RecordedCase& one : run.cases) {
+    if (one.look) looks.push_back(*one.look);
+  }
+  for (std::string& line : checker_lines(looks)) all.push_back(std::move(line));
   all.insert(all.end(), notes.begin(), notes.end());
   for (const std::string& note : all) {
     fmt::print(stream, "{}\n", options.verbose ? note : in_one_line(note, columns));

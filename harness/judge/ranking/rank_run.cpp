@@ -70,6 +70,7 @@ class RankRun {
     }
     record_.complete(outcome.results);
     outcome.notes = std::move(notes_);
+    for (std::string& line : checker_lines(looks_)) outcome.notes.push_back(std::move(line));
     for (std::string& line : missing_protections()) outcome.notes.push_back(std::move(line));
     if (std::string line = processors_of_untrusted_stages(); !line.empty()) outcome.notes.push_back(std::move(line));
     std::vector<Quality> timed;
@@ -102,6 +103,7 @@ class RankRun {
 
   void add(const RankEntry& entry, std::size_t size, const RankedOutcome& ranked, const std::string& baseline) {
     const PlannedCase& planned = entry.cases[size];
+    if (ranked.outcome->checkers) looks_.push_back(checker_look(*ranked.outcome->checkers));
     const RankCase& one = record_.add(entry, planned, ranked, baseline);
     // The reason for not running an entry is shown once, in the table.
     if (entry.cases[size].runs() && ranked.outcome->status != Status::skipped) {
@@ -418,6 +420,7 @@ class RankRun {
   RankRecord& record_;
   CaseLoop loop_;
   std::vector<std::string> notes_;
+  std::vector<CheckerLook> looks_;      ///< at the cases that were run now
   std::set<std::size_t> without_room_;  ///< sizes of the current ranking
 };
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "devices/cpu/cpu_facts.hpp"
+#include "harness/measure/cases/checked_stage.hpp"
 #include "harness/measure/cases/time_of.hpp"
 #include "harness/measure/plan/arguments.hpp"
 #include "harness/measure/statistics/statistics.hpp"
@@ -75,7 +76,7 @@ void CaseLoop::run(const std::vector<PlannedCase>& cases, const Workload& worklo
   run_group(
       cases, workload, options,
       [&](const PlannedCase& planned, const CaseOutcome& outcome) {
-        hooks.finished(planned, judged(planned, outcome));
+        hooks.finished(planned, checked(planned, judged(planned, outcome), workload, options));
       },
       [&](const PlannedCase& planned, const char* phase) {
         if (std::string_view(phase) == "measuring") begin_measuring(planned.id);
@@ -98,6 +99,29 @@ std::string CaseLoop::refused_times(const PlannedCase& planned, const CaseOutcom
     }
   }
   return judge_.refusal(planned.device, planned.work.shape, most_saved(planned.variant, planned.work.shape), times);
+}
+
+/// Has the checkers look at the code of a case that is right: with a finding it is right by luck, and has no figure. Of
+/// one that is wrong, a finding may be the cause.
+CaseOutcome CaseLoop::checked(const PlannedCase& planned, CaseOutcome outcome, const Workload& workload,
+                              const RunOptions& options) {
+  if ((outcome.status != Status::ok && outcome.status != Status::incorrect) || !is_to_be_checked(planned)) {
+    return outcome;
+  }
+  show(fmt::format("checking {}", planned.id));
+  const StageFindings found = look_at_stage(planned, images_, options, &workload);
+  if (outcome.status == Status::incorrect) {
+    if (!found.findings.empty()) outcome.reason += fmt::format("; {}", found.in_one_line());
+    return outcome;
+  }
+  outcome.checkers = found;
+  if (found.findings.empty()) return outcome;
+  outcome.status = Status::unsafe;
+  outcome.reason = found.in_one_line();
+  outcome.times.clear();
+  outcome.counters.reset();
+  outcome.quality.reset();
+  return outcome;
 }
 
 CaseOutcome CaseLoop::judged(const PlannedCase& planned, CaseOutcome outcome) {

@@ -61,7 +61,8 @@ class CaseLoop {
     const char* prefix = "";          ///< of what is shown: "sentinel: "
     bool samples_ceilings = false;    ///< now and then between two rounds
   };
-  /// Runs the cases of a group side by side (run_group): their times are judged, and impossible ones refused.
+  /// Runs the cases of a group side by side (run_group): their times are judged, and impossible ones refused. Then the
+  /// checkers look at right CUDA stages that are no part of this program.
   void run(const std::vector<PlannedCase>& cases, const Workload& workload, const RunOptions& options,
            const Hooks& hooks);
 
@@ -85,6 +86,8 @@ class CaseLoop {
  private:
   std::string refused_times(const PlannedCase& planned, const CaseOutcome& outcome);
   CaseOutcome judged(const PlannedCase& planned, CaseOutcome outcome);
+  CaseOutcome checked(const PlannedCase& planned, CaseOutcome outcome, const Workload& workload,
+                      const RunOptions& options);
   std::optional<ClockSeen> clock_seen(const PlannedCase& planned, const CaseOutcome& outcome);
 
   const RunOptions& options_;

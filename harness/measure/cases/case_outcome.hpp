@@ -10,6 +10,7 @@
 #include "harness/measure/machine/quality.hpp"
 #include "harness/measure/verification/expectation.hpp"
 #include "harness/measure/verification/step_check.hpp"
+#include "simulator/state/finding.hpp"
 
 namespace convladder {
 
@@ -49,6 +50,19 @@ struct ObservedState {
   int samples_taken_again = 0;                ///< for a clock that was held down
 };
 
+/// The findings of the checkers in one call of a stage.
+struct StageFindings {
+  std::vector<simulated::Finding> findings;  ///< each once, with the number of threads
+  std::string not_checked;                   ///< the reason why nobody could look, in one line; empty if somebody did
+  std::string work;  ///< with which it was called: "row-softmax.R256C1024/1"; of several, the first
+  double seconds = 0;
+
+  /// Adds those of another call.
+  void add(StageFindings other);
+  /// The first finding, and how many more there are, in one line; empty without one.
+  std::string in_one_line() const;
+};
+
 /// Everything that is known about a case at its end.
 struct CaseOutcome {
   Status status = Status::ok;
@@ -56,7 +70,8 @@ struct CaseOutcome {
   std::optional<Verification> verification;  ///< none if it was never run
   std::vector<TimeSeries> times;             ///< the case's time first; empty unless the status is ok
   std::string stopped_because;
-  std::optional<CaseCounters> counters;  ///< none for devices that do not count, and unless the status is ok
+  std::optional<CaseCounters> counters;   ///< none for devices that do not count, and unless the status is ok
+  std::optional<StageFindings> checkers;  ///< none where the code is this program's, and unless it was right
   std::optional<double> prepare_ns;
   std::string choice;
   std::string input_kind = "images";

@@ -1,4 +1,4 @@
-// The messages of the process that runs a stage under the checkers (harness/measure/simulation/stage_check.hpp).
+// The messages of the process that runs a stage under the checkers (checked_stage.hpp).
 #pragma once
 
 #include <string>
@@ -19,12 +19,10 @@ namespace to_check {
 struct Hello {
   StageToLoad stage;
   std::string id;
-  std::string checkers;
   std::size_t window_bytes = 0;
   WorkloadHeader workload;
   static void each_field(auto&& field, auto& its) {
-    field("stage", its.stage, "id", its.id, "checkers", its.checkers, "window_bytes", its.window_bytes, "workload",
-          its.workload);
+    field("stage", its.stage, "id", its.id, "window_bytes", its.window_bytes, "workload", its.workload);
   }
 };
 

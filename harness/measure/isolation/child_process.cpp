@@ -33,11 +33,15 @@ namespace {
 constexpr int kSocketDescriptor = 3;
 constexpr int kFirstMemoryDescriptor = 4;
 
-/// The environment of this process, and how long idle OpenMP threads spin: the default is many milliseconds, in which
-/// a case that has just answered would take a core from the next one.
-std::vector<std::string> child_environment() {
+/// The environment of this process with the given variables, and how long idle OpenMP threads spin: the default is many
+/// milliseconds, in which a case that has just answered would take a core from the next one.
+std::vector<std::string> child_environment(const std::map<std::string, std::string>& given) {
   std::vector<std::string> variables;
-  for (char** variable = environ; *variable != nullptr; ++variable) variables.emplace_back(*variable);
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    const std::string text = *variable;
+    if (!given.contains(text.substr(0, text.find('=')))) variables.push_back(text);
+  }
+  for (const auto& [name, value] : given) variables.push_back(name + '=' + value);
   if (getenv("GOMP_SPINCOUNT") == nullptr && getenv("OMP_WAIT_POLICY") == nullptr) {
     variables.emplace_back("GOMP_SPINCOUNT=20000");
   }
@@ -220,7 +224,7 @@ void ChildProcess::start(const ProcessStart& its_start, int socket_end) {
   give(errors_, STDERR_FILENO);
   close(socket_end);
   if (input >= 0) close(input);
-  std::vector<std::string> environment = child_environment();
+  std::vector<std::string> environment = child_environment(its_start.variables);
   // Duplicated to high numbers first: a descriptor to be copied may itself be one of the child's.
   int failed = EMFILE;
   if (std::ranges::min(copies) >= 0) {

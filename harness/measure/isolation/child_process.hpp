@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -33,6 +34,7 @@ struct ProcessStart {
   double timeout_seconds = 0;
   std::string program = kThisProgram;
   Trust trust = Trust::own;
+  std::map<std::string, std::string> variables = {};  ///< of its environment, besides this program's
 };
 
 /// A request on its way to a process.

@@ -11,7 +11,7 @@
 namespace convladder {
 
 enum class Status {
-  ok,                ///< verified, and measured or counted
+  ok,                ///< verified, without a finding of a checker that could look, and measured or counted
   incorrect,         ///< a result is wrong, or it wrote where it may not
   unsupported,       ///< the variant says why it cannot run this size
   skipped,           ///< the device is not there
@@ -20,10 +20,11 @@ enum class Status {
   timeout,           ///< no answer in time
   does_not_compile,  ///< its source was refused by the compiler
   refused,           ///< its times or launches cannot be what they claim
+  unsafe,            ///< its results are right, and a checker has a finding all the same
 };
 
 /// The names in records and tables. The order is that of the enumeration.
-inline constexpr std::array<std::pair<Status, std::string_view>, 9> kStatusNames{
+inline constexpr std::array<std::pair<Status, std::string_view>, 10> kStatusNames{
     {{Status::ok, "ok"},
      {Status::incorrect, "incorrect"},
      {Status::unsupported, "unsupported"},
@@ -32,7 +33,8 @@ inline constexpr std::array<std::pair<Status, std::string_view>, 9> kStatusNames
      {Status::crashed, "crashed"},
      {Status::timeout, "timeout"},
      {Status::does_not_compile, "does not compile"},
-     {Status::refused, "refused"}}};
+     {Status::refused, "refused"},
+     {Status::unsafe, "unsafe"}}};
 
 constexpr std::string_view status_name(Status status) { return kStatusNames[static_cast<std::size_t>(status)].second; }
 

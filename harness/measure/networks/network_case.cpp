@@ -69,25 +69,12 @@ class NetworkRun {
       look_at_classes();
       if (!planned_.has_clock) count();
     } catch (const CaseFailure& failure) {
-      fail(failure);
+      end_network_case(outcome_, failure.status, failure.what());
     }
     return std::move(outcome_);
   }
 
  private:
-  /// Ends the case with the failure's status: an unverified case publishes no time.
-  void fail(const CaseFailure& failure) {
-    outcome_.status = failure.status;
-    outcome_.reason = failure.what();
-    std::ranges::replace(outcome_.reason, '\n', ' ');  // a variant's exception may say it in several lines
-    for (StepOutcome& step : outcome_.steps) step.samples.clear();
-    outcome_.phases.clear();
-    outcome_.totals.clear();
-    outcome_.loaded = {};
-    outcome_.program.reset();
-    outcome_.profile = {};
-  }
-
   void verify() {
     phase_("verifying");
     verifier_.verify();
@@ -333,6 +320,24 @@ NetworkOutcome run_network_case(const NetworkCase& planned, const NetworkOptions
                                 const NetworkWorkload& workload, const OpenNetwork& open, TimeJudge& judge,
                                 const std::function<void(const char* phase)>& phase) {
   return NetworkRun(planned, options, truth, workload, open, judge, phase).run();
+}
+
+void end_network_case(NetworkOutcome& outcome, Status status, const std::string& reason) {
+  outcome.status = status;
+  outcome.reason = reason;
+  std::ranges::replace(outcome.reason, '\n', ' ');  // a variant's exception may say it in several lines
+  for (StepOutcome& step : outcome.steps) {
+    step.samples.clear();
+    step.counters.reset();
+  }
+  outcome.phases.clear();
+  outcome.totals.clear();
+  outcome.loaded = {};
+  outcome.program.reset();
+  outcome.profile = {};
+  outcome.quality.reset();
+  outcome.correct = 0;
+  outcome.labelled = 0;
 }
 
 double network_timeout_seconds(const NetworkCase& planned, const NetworkOptions& options) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/measure/cases/case_outcome.hpp"
 #include "harness/measure/cases/counters.hpp"
 #include "harness/measure/cases/time_judge.hpp"
 #include "harness/measure/machine/quality.hpp"
@@ -15,6 +16,7 @@
 #include "harness/measure/plan/options.hpp"
 #include "harness/measure/profile/profile_table.hpp"
 #include "harness/measure/profile/program_time.hpp"
+#include "harness/measure/records/recorded_case.hpp"
 
 namespace convladder {
 
@@ -65,14 +67,19 @@ struct NetworkOutcome {
   std::string stopped_because;
   std::vector<CloseCall> close_calls;  ///< images within rounding, and no others: with another class the case is wrong
   std::optional<Quality> quality;      ///< none without times
-  int correct = 0;                     ///< images whose class is their label
-  int labelled = 0;                    ///< images that count for that
+  std::optional<StageFindings> checkers;  ///< of the CUDA stages from outside in its layers; none without any
+  std::optional<CheckerLook> look;        ///< the same of a case that was read from a record
+  int correct = 0;                        ///< images whose class is their label
+  int labelled = 0;                       ///< images that count for that
 };
 
 /// Runs the case to its end, and tells `phase` each phase that begins.
 NetworkOutcome run_network_case(const NetworkCase& planned, const NetworkOptions& options, const NetworkTruth& truth,
                                 const NetworkWorkload& workload, const OpenNetwork& open, TimeJudge& judge,
                                 const std::function<void(const char* phase)>& phase);
+
+/// Ends the case with a status that says why: an unverified case publishes no time.
+void end_network_case(NetworkOutcome& outcome, Status status, const std::string& reason);
 
 /// Seconds that a pass or the verification may take (estimate.hpp).
 double network_timeout_seconds(const NetworkCase& planned, const NetworkOptions& options);

@@ -257,6 +257,7 @@ NetworkOutcome network_outcome_of(const JsonPlace& json) {
   }
   if (!outcome.totals.empty()) outcome.program = read_program_time(json.at("program"));
   if (json.has("quality")) outcome.quality = read_quality(json.at("quality"));
+  if (json.has("checkers")) outcome.look = read_checker_look(json.at("checkers"));
   for (const JsonPlace& call : json.at("within_rounding").list()) outcome.close_calls.push_back(close_call_of(call));
   if (json.has("accuracy")) {
     outcome.correct = json.at("accuracy").at("correct").count();
@@ -282,25 +283,27 @@ void check_network_record(const ordered_json& record, const std::string& file) {
 
 ordered_json network_case_json(const NetworkCase& planned, const NetworkOutcome& outcome) {
   const bool measured = !outcome.totals.empty();
-  return {{"id", planned.id},
-          {"network", planned.network->name},
-          {"device", planned.device},
-          {"variants", planned.variants},
-          {"batch", planned.batch},
-          {"status", outcome.status},
-          {"reason", text_or_null(outcome.reason)},
-          {"images_at_once", outcome.chunk},
-          {"steps", steps_json(planned, outcome)},
-          {"phases", phases_json(outcome)},
-          {"total", time_or_null("pass", outcome.totals)},
-          {"compared_passes", outcome.compared_passes},
-          {"loaded", loaded_json(outcome.loaded)},
-          {"stopped_because", text_or_null(outcome.stopped_because)},
-          {"program", measured && outcome.program ? to_json(*outcome.program) : ordered_json()},
-          {"quality", quality_json(outcome.quality)},
-          {"accuracy", accuracy_json(outcome)},
-          {"within_rounding", close_calls_json(outcome)},
-          {"profile", measured ? profile_to_json(outcome.profile) : ordered_json()}};
+  ordered_json json = {{"id", planned.id},
+                       {"network", planned.network->name},
+                       {"device", planned.device},
+                       {"variants", planned.variants},
+                       {"batch", planned.batch},
+                       {"status", outcome.status},
+                       {"reason", text_or_null(outcome.reason)},
+                       {"images_at_once", outcome.chunk},
+                       {"steps", steps_json(planned, outcome)},
+                       {"phases", phases_json(outcome)},
+                       {"total", time_or_null("pass", outcome.totals)},
+                       {"compared_passes", outcome.compared_passes},
+                       {"loaded", loaded_json(outcome.loaded)},
+                       {"stopped_because", text_or_null(outcome.stopped_because)},
+                       {"program", measured && outcome.program ? to_json(*outcome.program) : ordered_json()},
+                       {"quality", quality_json(outcome.quality)},
+                       {"accuracy", accuracy_json(outcome)},
+                       {"within_rounding", close_calls_json(outcome)},
+                       {"profile", measured ? profile_to_json(outcome.profile) : ordered_json()}};
+  if (outcome.checkers) json["checkers"] = checkers_json(*outcome.checkers);
+  return json;
 }
 
 void add_network_case(Record& record, const NetworkCase& planned, const NetworkOutcome& outcome) {

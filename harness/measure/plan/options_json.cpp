@@ -24,6 +24,7 @@ void add_measuring_fields(ordered_json& json, const MeasuringOptions& o) {
                {"timeout_seconds", or_null(o.timeout_seconds)},
                {"isolate", o.isolate}});
   if (o.default_selection) json["summary"] = true;
+  if (!o.checkers) json["checkers"] = false;
   if (!o.with.empty()) json["with"] = o.with;
 }
 
@@ -41,6 +42,7 @@ void read_measuring_fields(const JsonPlace& json, int largest_batch, MeasuringOp
   if (json.has("repetitions")) o.repetitions = json.at("repetitions").whole(1, kMostRepetitions);
   o.timeout_seconds = json.at("timeout_seconds").number_or_none({kShortestTimeout, kMostOptionSeconds, "seconds"});
   o.isolate = json.at("isolate").truth();
+  if (json.has("checkers")) o.checkers = json.at("checkers").truth();
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "harness/measure/plan/arguments.hpp"
 #include "harness/measure/plan/options_json.hpp"
 #include "harness/measure/statistics/statistics.hpp"
+#include "simulator/stand_in/report/report_json.hpp"
 #include "support/json_text.hpp"
 #include "support/printable.hpp"
 #include "variants/accuracy.hpp"
@@ -167,6 +168,7 @@ ordered_json case_json(const PlannedCase& planned, const CaseOutcome& outcome) {
   add_leaves_out(json, info);
   if (!shape.problem->is_default()) json["problem"] = shape.problem->name();
   if (std::string hash = made_of(planned); !hash.empty()) json["made_of"] = std::move(hash);
+  if (outcome.checkers) json["checkers"] = checkers_json(*outcome.checkers);
   return json;
 }
 
@@ -186,6 +188,15 @@ ordered_json verification_json(const std::optional<Verification>& verification) 
     json["parts"].back().update(step_check_json(part));
   }
   return json;
+}
+
+ordered_json checkers_json(const StageFindings& found) {
+  ordered_json findings = ordered_json::array();
+  for (const simulated::Finding& one : found.findings) findings.push_back(stand_in::finding_json(one));
+  return {{"findings", std::move(findings)},
+          {"not_checked", text_or_null(found.not_checked)},
+          {"work", text_or_null(found.work)},
+          {"seconds", found.seconds}};
 }
 
 ordered_json step_check_json(const StepCheck& check) {
@@ -340,6 +351,12 @@ Quality read_quality(const JsonPlace& place) {
   return quality;
 }
 
+CheckerLook read_checker_look(const JsonPlace& place) {
+  return {.findings = place.at("findings").list().size(),
+          .not_checked = printable(place.at("not_checked").text_or_empty()),
+          .seconds = place.at("seconds").number()};
+}
+
 RecordedCase read_case(const JsonPlace& place) {
   RecordedCase one;
   one.id = place.at("id").name();
@@ -362,6 +379,7 @@ RecordedCase read_case(const JsonPlace& place) {
   if (place.has("session")) one.session = place.at("session").count();
   one.time = read_time(place.at("time"));
   if (place.has("quality")) one.quality = read_quality(place.at("quality"));
+  if (place.has("checkers")) one.look = read_checker_look(place.at("checkers"));
   if (place.has("counters")) {
     const JsonPlace counters = place.at("counters");
     one.counters = CaseCounters{.images_executed = counters.at("images_executed").count(),

@@ -33,6 +33,10 @@ nlohmann::ordered_json ceilings_json(const Ceilings& ceilings);
 /// Reads what `ceilings_json` wrote; empty where it is null or missing. Throws UserError.
 Ceilings read_ceilings(const JsonPlace& place);
 
+/// The findings of the checkers in a stage.
+nlohmann::ordered_json checkers_json(const StageFindings& found);
+/// Reads what `checkers_json` wrote. Throws UserError.
+CheckerLook read_checker_look(const JsonPlace& place);
 /// `context.dataset` of a record.
 nlohmann::ordered_json dataset_json(const ImageSet& images);
 

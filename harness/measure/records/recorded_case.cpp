@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "harness/measure/cases/case_session.hpp"
 #include "harness/measure/ladders/opened_ladder.hpp"
@@ -12,6 +13,8 @@
 #include "harness/measure/statistics/statistics.hpp"
 #include "support/printable.hpp"
 #include "support/sha256.hpp"
+#include "support/text_table.hpp"
+#include "support/units.hpp"
 #include "variants/accuracy.hpp"
 
 namespace convladder {
@@ -100,6 +103,37 @@ std::string made_of(const PlannedCase& planned) {
                     content_of(stage->build));
 }
 
+CheckerLook checker_look(const StageFindings& found) {
+  return {.findings = found.findings.size(), .not_checked = printable(found.not_checked), .seconds = found.seconds};
+}
+
+std::vector<std::string> checker_lines(const std::vector<CheckerLook>& looks) {
+  constexpr const char* kCheckers = "memory, initialisation, races and barriers";
+  std::size_t looked_at = 0;
+  std::size_t found = 0;
+  double seconds = 0;
+  std::map<std::string, std::size_t> not_checked;
+  for (const CheckerLook& look : looks) {
+    seconds += look.seconds;
+    if (!look.not_checked.empty()) {
+      ++not_checked[look.not_checked];
+      continue;
+    }
+    ++looked_at;
+    found += look.findings > 0 ? 1 : 0;
+  }
+  std::vector<std::string> lines;
+  if (looked_at > 0) {
+    const std::string result = found > 0 ? fmt::format("{} unsafe", plural(found, "case")) : "nothing found";
+    lines.push_back(
+        fmt::format("{}: {} checked, {}, in {}", kCheckers, plural(looked_at, "case"), result, duration_text(seconds)));
+  }
+  for (const auto& [reason, count] : not_checked) {
+    lines.push_back(fmt::format("{} not checked for {}: {}", plural(count, "case"), kCheckers, reason));
+  }
+  return lines;
+}
+
 RecordedCase recorded_case(const PlannedCase& planned, const CaseOutcome& outcome) {
   const VariantInfo& info = planned.variant.info;
   const ProblemSize& size = planned.work.shape;
@@ -121,12 +155,14 @@ RecordedCase recorded_case(const PlannedCase& planned, const CaseOutcome& outcom
                    .time = std::nullopt,
                    .counters = outcome.counters,
                    .quality = outcome.quality,
+                   .look = std::nullopt,
                    .size = size,
                    .flop = size.flop(),
                    .minimum_bytes = size.minimum_bytes(),
                    .tolerance = outcome.verification ? outcome.verification->tolerance : kFloat32Tolerance,
                    .other_times = {},
                    .predictions = {}};
+  if (outcome.checkers) one.look = checker_look(*outcome.checkers);
   for (const TimeSeries& series : outcome.times) {
     TimeFigure figure = time_figure(series, is_predicted);
     if (one.time) {

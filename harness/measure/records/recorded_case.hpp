@@ -61,6 +61,19 @@ struct PredictedFigure {
 /// The dimensions of a problem by name, and the values that follow from them.
 using RecordedShape = std::vector<std::pair<std::string, std::int64_t>>;
 
+/// The checkers' look at a stage, as a record has it.
+struct CheckerLook {
+  std::size_t findings = 0;
+  std::string not_checked;  ///< the reason why nobody could look, without control characters; empty if somebody did
+  double seconds = 0;
+  bool operator==(const CheckerLook&) const = default;
+};
+
+CheckerLook checker_look(const StageFindings& found);
+/// For people: how many cases the checkers looked at, and a line for each reason why they could not look. None for
+/// none.
+std::vector<std::string> checker_lines(const std::vector<CheckerLook>& looks);
+
 struct RecordedCase {
   std::string id;
   std::string variant;
@@ -79,6 +92,7 @@ struct RecordedCase {
   std::optional<TimeFigure> time;
   std::optional<CaseCounters> counters;
   std::optional<Quality> quality;
+  std::optional<CheckerLook> look;  ///< none for code that is part of this program, and for cases that were not right
   int session = 0;
 
   // Only of a case that was read whole (case_json.hpp).

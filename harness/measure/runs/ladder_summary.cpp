@@ -114,6 +114,10 @@ std::vector<CountedLadder> counted_ladders_of(const std::vector<RecordedCase>& c
       ladders[place->second].below[one.variant] = variant.builds_on;
     }
   }
+  for (const RecordedCase& one : cases) {
+    const auto place = numbers.find(one.place());
+    if (one.failed() && one.leaves_out.empty() && place != numbers.end()) ladders[place->second].failed.push_back(&one);
+  }
   for (CountedLadder& ladder : ladders) {
     ladder.summary = roles_of(ladder.cases, predicted_middle);
     if (ladder.summary.best == nullptr) continue;

@@ -43,6 +43,7 @@ LadderSummary summary_of(const Ladder& ladder);
 /// The stages of one layer and batch on a device that counts, in ladder order. The summary's times are predicted.
 struct CountedLadder {
   std::vector<const RecordedCase*> cases;    ///< at least one, all of the same place
+  std::vector<const RecordedCase*> failed;   ///< of the same place, without a figure
   std::map<std::string, std::string> below;  ///< by variant, the one it builds on
   LadderSummary summary;
 

@@ -48,7 +48,7 @@ std::vector<std::string> counted_cells(const RecordedCase& one, const CountedLad
   const bool runs = predicted != one.predictions.end() && predicted->runs();
   const std::optional<double> own = warp_instructions(one);
   return {one.rung ? fmt::format("{:>2} {}", *one.rung, one.variant) : one.variant,
-          own ? fmt::format("{:.4g}", *own) : "-",
+          own ? fmt::format("{:.4g}", *own) : std::string(status_name(one.status)),
           below == ladder.cases.end() ? "-" : figure_or_dash(ratio(warp_instructions(**below), own), 2),
           figure_or_dash(ratio(warp_instructions(*ladder.cases.front()), own), 2),
           runs ? fmt::format("{} to {}", time_text(*predicted->low_ns), time_text(*predicted->high_ns)) : "-"};
@@ -81,8 +81,13 @@ void add_counted(Report& report, const std::vector<CountedLadder>& ladders) {
   const std::vector<TextColumn> columns = {left("stage"), right("warp instructions"), right("prev / this"),
                                            right("first / this"), right("predicted")};
   for (const CountedLadder& ladder : ladders) {
+    std::vector<const RecordedCase*> cases = ladder.cases;
+    for (const RecordedCase* const one : ladder.failed) {
+      const auto above = [one](const RecordedCase* other) { return !other->rung || other->rung > one->rung; };
+      cases.insert(one->rung ? std::ranges::find_if(cases, above) : cases.end(), one);
+    }
     std::vector<std::vector<std::string>> rows;
-    for (const RecordedCase* one : ladder.cases) rows.push_back(counted_cells(*one, ladder));
+    for (const RecordedCase* one : cases) rows.push_back(counted_cells(*one, ladder));
     const RecordedCase& first = *ladder.cases.front();
     const GpuFacts& gpu = *find_gpu(kUsualGpu);
     report

@@ -13,10 +13,10 @@
 #include "devices/cpu/all_cores.hpp"
 #include "devices/device_error.hpp"
 #include "devices/ptx_images.hpp"
+#include "harness/measure/cases/checked_stage.hpp"
 #include "harness/measure/cases/workload.hpp"
 #include "harness/measure/ladders/opened_ladder.hpp"
 #include "harness/measure/plan/plan.hpp"
-#include "harness/measure/simulation/stage_check.hpp"
 #include "support/text_table.hpp"
 
 namespace convladder {
@@ -100,6 +100,31 @@ void run_checked(CheckedCase& checked, const CheckSettings& settings,
   for (simulated::Finding& finding : device.take_findings()) add_once(checked.findings, std::move(finding));
   if (!settings.checkers.memory) return;
   for (simulated::Finding& leak : device.leaks()) checked.findings.push_back(std::move(leak));
+}
+
+/// Runs a stage of a folder on real numbers and on small whole ones; fills in status, reason and findings.
+void check_stage(CheckedCase& checked, const PlannedCase& planned, const Workload& workload,
+                 const CheckSettings& settings) {
+  const ProblemSize& size = planned.work.shape;
+  const double tolerance = size.problem->granted_tolerance(planned.variant.variant->tolerance(), size);
+  const CheckedStage stage(planned, workload, settings.checkers, 1);
+  try {
+    const Check real = stage.solve(ProblemKind::real, tolerance);
+    checked.largest_error = real.max_scaled_error;
+    checked.tolerance = tolerance;
+    checked.reason = real.passed ? stage.solve(ProblemKind::integers, tolerance).first_failure : real.first_failure;
+    checked.status = checked.reason.empty() ? Status::ok : Status::incorrect;
+  } catch (const CaseFailure& failure) {
+    checked.status = failure.status;
+    checked.reason = failure.what();
+  }
+  try {
+    checked.findings = stage.findings();
+  } catch (const CaseFailure& failure) {
+    if (checked.status != Status::ok) return;  // it has ended, and its status says how
+    checked.status = failure.status;
+    checked.reason = failure.what();
+  }
 }
 
 void check_variant(CheckedCase& checked, const PlannedCase& planned, const Workload& workload,

@@ -1,0 +1,49 @@
+// A CUDA stage of anybody under the checkers: its code runs in a process of its own, on the stand-in. So does that of a
+// stage which is measured on a GPU.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "datasets/image_set.hpp"
+#include "harness/measure/cases/case_outcome.hpp"
+#include "harness/measure/cases/check_messages.hpp"
+#include "harness/measure/cases/workload.hpp"
+#include "harness/measure/plan/plan.hpp"
+#include "harness/measure/verification/expectation.hpp"
+#include "simulator/state/finding.hpp"
+
+namespace convladder {
+
+class CheckedStage {
+ public:
+  /// The case must be one that runs, of a stage that is compiled when it runs, and outlive this, as the workload must.
+  /// `host_threads` execute the blocks; 0: all cores. None asked for: a step takes as long as it may on the simulated
+  /// device (estimate.hpp).
+  CheckedStage(const PlannedCase& planned, const Workload& workload, const simulated::CheckerSet& checkers,
+               int host_threads, std::optional<double> timeout_seconds = std::nullopt);
+
+  /// Calls the stage once. Throws CaseFailure.
+  void call(ProblemKind kind) const { open_.ask(to_check::Run{kind}); }
+  /// Calls the stage once, and compares its results with the expected ones. Throws CaseFailure.
+  Check solve(ProblemKind kind, double tolerance) const;
+  /// The findings of all calls so far, each line once: a loop that the compiler unrolled has many instructions of it.
+  /// Throws CaseFailure.
+  std::vector<simulated::Finding> findings() const;
+
+ private:
+  const Workload& workload_;
+  OpenSession<CheckMessages> open_;
+};
+
+/// Whether a case's code is to be looked at by the checkers where it runs: a CUDA stage that is no part of this
+/// program.
+bool is_to_be_checked(const PlannedCase& planned);
+
+/// Has all checkers look at one call of the case's stage: on one image or item of its work, or on all of it where items
+/// are not alike, or on a smaller size where that is too much. `at_hand` is the case's own data, if they are there.
+StageFindings look_at_stage(const PlannedCase& planned, const ImageSet& images, const RunOptions& options,
+                            const Workload* at_hand);
+
+}  // namespace convladder
