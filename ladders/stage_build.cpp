@@ -15,6 +15,7 @@
 #include "ladders/compilers.hpp"
 #include "ladders/launch_plan.hpp"
 #include "ladders/program_output.hpp"
+#include "ladders/stage_cache.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
 #include "support/printable.hpp"
@@ -108,8 +109,7 @@ void keep_ptx(const std::string& nvcc, const fs::path& folder, const std::string
 
 /// Whether the library is there and everything that it was made of is unchanged.
 bool is_up_to_date(const Place& place) {
-  std::error_code error;
-  if (!fs::exists(place.library, error) || !fs::exists(place.stamps, error)) return false;
+  if (!is_file_of_ones_own(place.library) || !is_file_of_ones_own(place.stamps)) return false;
   for (const std::string& line : split(read_file_text(place.stamps.string()), '\n')) {
     if (line.empty()) continue;
     std::size_t begin = line.find(' ');

@@ -4,11 +4,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <optional>
 #include <system_error>
+#include <vector>
 
 #include "support/errors.hpp"
+#include "support/printable.hpp"
 
 namespace convladder {
 namespace {
@@ -21,42 +24,98 @@ std::optional<fs::path> folder_of(const char* name) {
   return fs::path(value);
 }
 
-bool can_write_in(const fs::path& folder) {
-  std::error_code error;
-  fs::create_directories(folder, error);
-  return access(folder.c_str(), W_OK | X_OK) == 0;
+std::optional<struct stat> state_of(const fs::path& path, bool of_link) {
+  struct stat state {};
+  if ((of_link ? lstat(path.c_str(), &state) : stat(path.c_str(), &state)) != 0) return std::nullopt;
+  return state;
 }
 
-fs::path own_temporary_folder() {
+bool is_ones_own(const struct stat& state) { return state.st_uid == getuid(); }
+bool is_ones_own_or_roots(const struct stat& state) { return is_ones_own(state) || state.st_uid == 0; }
+bool can_others_write(const struct stat& state) { return (state.st_mode & (S_IWGRP | S_IWOTH)) != 0; }
+
+/// The first folder, from the root down, in which somebody else could replace what leads to `folder`; empty if there is
+/// none. Links on the way are followed, and are the user's or root's.
+std::string taken_over_above(const fs::path& folder) {
+  fs::path above;
+  for (const fs::path& part : folder.parent_path()) {
+    above /= part;
+    const auto link = state_of(above, true);
+    const auto state = state_of(above, false);
+    if (!link || !state) return fmt::format("{} is not there", printable(above.string()));
+    if (!is_ones_own_or_roots(*link) || !is_ones_own_or_roots(*state)) {
+      return fmt::format("{} belongs to another user", printable(above.string()));
+    }
+    // In a sticky folder, such as the system's for temporary files, nobody can replace what belongs to others.
+    if (can_others_write(*state) && (state->st_mode & S_ISVTX) == 0) {
+      return fmt::format("others can write in {}", printable(above.string()));
+    }
+  }
+  return {};
+}
+
+/// Makes the folder for this user alone where it is not there. Returns why compiled code may not be loaded from it, in
+/// one line: somebody else could have put it there. Empty if it may be.
+std::string why_not_ones_own(const fs::path& folder) {
+  std::vector<fs::path> missing;
+  for (fs::path at = folder; !state_of(at, true) && at != at.root_path(); at = at.parent_path()) missing.push_back(at);
+  for (auto at = missing.rbegin(); at != missing.rend(); ++at) {
+    if (mkdir(at->c_str(), S_IRWXU) != 0 && errno != EEXIST) {
+      return fmt::format("{} cannot be made: {}", printable(at->string()), system_error_text(errno));
+    }
+  }
   std::error_code error;
-  fs::path temporary = fs::temp_directory_path(error);
-  if (error) temporary = "/tmp";  // TMPDIR names no folder
-  fs::path folder = temporary / fmt::format("convladder-{}", getuid());
-  static_cast<void>(mkdir(folder.c_str(), S_IRWXU));  // or it exists already
-  struct stat status {};
-  if (lstat(folder.c_str(), &status) != 0) {
-    throw UserError(
-        fmt::format("{}: cannot be made, and there is no home to keep compiled stages in: set XDG_CACHE_HOME to "
-                    "a folder of yours",
-                    folder.string()));
+  const fs::path real = fs::canonical(folder, error);
+  if (error) return fmt::format("{} cannot be reached: {}", printable(folder.string()), error.message());
+  for (const fs::path& path : {folder, real}) {
+    if (std::string why = taken_over_above(path); !why.empty()) return why;
   }
-  if (!S_ISDIR(status.st_mode) || status.st_uid != getuid() || (status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
-    throw UserError(
-        fmt::format("{}: is not yours alone, so no compiled stage is kept in it: set XDG_CACHE_HOME to a folder "
-                    "of yours",
-                    folder.string()));
-  }
-  return folder;
+  const auto state = state_of(real, true);
+  if (!state || !S_ISDIR(state->st_mode)) return fmt::format("{} is no folder", printable(folder.string()));
+  if (!is_ones_own(*state)) return fmt::format("{} belongs to another user", printable(folder.string()));
+  if (can_others_write(*state)) return fmt::format("others can write in {}", printable(folder.string()));
+  if (access(real.c_str(), W_OK | X_OK) != 0) return fmt::format("{} cannot be written", printable(folder.string()));
+  return {};
+}
+
+[[noreturn]] void refuse(const std::string& why) {
+  throw UserError(
+      fmt::format("{}: compiled code is loaded only from where nobody else can put any: set XDG_CACHE_HOME to a folder "
+                  "of yours",
+                  why));
 }
 
 }  // namespace
 
 fs::path default_stage_cache() {
-  if (const auto cache = folder_of("XDG_CACHE_HOME")) return *cache / "convladder/stages";
-  if (const auto home = folder_of("HOME")) {
-    if (fs::path folder = *home / ".cache/convladder/stages"; can_write_in(folder)) return folder;
+  if (const auto cache = folder_of("XDG_CACHE_HOME")) {
+    fs::path stages = (*cache / "convladder/stages").lexically_normal();
+    // The folder between holds what is kept of builds and of last runs.
+    for (const fs::path& folder : {stages.parent_path(), stages}) {
+      if (const std::string why = why_not_ones_own(folder); !why.empty()) refuse(why);
+    }
+    return stages;
   }
-  return own_temporary_folder() / "stages";
+  if (const auto home = folder_of("HOME")) {
+    fs::path stages = (*home / ".cache/convladder/stages").lexically_normal();
+    if (why_not_ones_own(stages.parent_path()).empty() && why_not_ones_own(stages).empty()) return stages;
+  }
+  std::error_code error;
+  fs::path temporary = fs::temp_directory_path(error);
+  if (error) temporary = "/tmp";  // TMPDIR names no folder
+  const fs::path own = temporary / fmt::format("convladder-{}", getuid());
+  std::string why = why_not_ones_own(own);
+  // Anybody may have put a link there.
+  if (const auto link = state_of(own, true); why.empty() && (!link || !S_ISDIR(link->st_mode))) {
+    why = fmt::format("{} is a link", printable(own.string()));
+  }
+  if (!why.empty()) refuse(why);
+  return own / "stages";
+}
+
+bool is_file_of_ones_own(const fs::path& file) {
+  const auto state = state_of(file, true);
+  return state && S_ISREG(state->st_mode) && is_ones_own(*state);
 }
 
 }  // namespace convladder

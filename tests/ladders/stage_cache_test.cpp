@@ -7,6 +7,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <optional>
 #include <string>
@@ -44,8 +45,8 @@ class StageCache : public ::testing::Test {
 TEST_F(StageCache, IsInTheHome) {
   setenv("HOME", (folder_.path() / "home").c_str(), 1);
   EXPECT_EQ(default_stage_cache(), folder_.path() / "home/.cache/convladder/stages");
-  setenv("XDG_CACHE_HOME", "/somewhere/else", 1);
-  EXPECT_EQ(default_stage_cache(), "/somewhere/else/convladder/stages");
+  setenv("XDG_CACHE_HOME", (folder_.path() / "elsewhere").c_str(), 1);
+  EXPECT_EQ(default_stage_cache(), folder_.path() / "elsewhere/convladder/stages");
 }
 
 TEST_F(StageCache, IsAFolderOfOnesOwnWhereThereIsNoHome) {
@@ -64,6 +65,56 @@ TEST_F(StageCache, IsNotOneThatOthersWriteIn) {
   fs::remove(temporary());
   fs::create_directory_symlink(folder_.path(), temporary());
   EXPECT_THROW(default_stage_cache(), UserError);
+}
+
+TEST_F(StageCache, IsRefusedWhereOthersCanWriteInItOrAboveIt) {
+  const fs::path cache = folder_.path() / "cache";
+  setenv("XDG_CACHE_HOME", cache.c_str(), 1);
+  const fs::path stages = default_stage_cache();
+  for (const fs::path& folder : {stages, stages.parent_path(), cache}) {
+    fs::permissions(folder, fs::perms::group_write, fs::perm_options::add);
+    EXPECT_THROW(default_stage_cache(), UserError) << folder;
+    fs::permissions(folder, fs::perms::group_write, fs::perm_options::remove);
+    EXPECT_EQ(default_stage_cache(), stages);
+  }
+  // As the system's folder for temporary files: nobody can replace what belongs to others there.
+  fs::permissions(cache, fs::perms::all | fs::perms::sticky_bit);
+  EXPECT_EQ(default_stage_cache(), stages);
+}
+
+TEST_F(StageCache, IsRefusedWhereItOrAFolderAboveItBelongsToAnother) {
+  if (getuid() != 0) GTEST_SKIP() << "only root gives folders away";
+  const fs::path cache = folder_.path() / "cache";
+  setenv("XDG_CACHE_HOME", cache.c_str(), 1);
+  const fs::path stages = default_stage_cache();
+  for (const fs::path& folder : {stages, stages.parent_path(), cache}) {
+    ASSERT_EQ(chown(folder.c_str(), 1234, 0), 0);
+    EXPECT_THROW(default_stage_cache(), UserError) << folder;
+    ASSERT_EQ(chown(folder.c_str(), 0, 0), 0);
+  }
+  std::ofstream(stages / "library.so") << "somebody's";
+  EXPECT_TRUE(is_file_of_ones_own(stages / "library.so"));
+  ASSERT_EQ(chown((stages / "library.so").c_str(), 1234, 0), 0);
+  EXPECT_FALSE(is_file_of_ones_own(stages / "library.so"));
+}
+
+TEST_F(StageCache, FollowsOnlyLinksOfOnesOwn) {
+  if (getuid() != 0) GTEST_SKIP() << "only root gives links away";
+  fs::create_directory(folder_.path() / "real");
+  fs::create_directory_symlink(folder_.path() / "real", folder_.path() / "link");
+  setenv("XDG_CACHE_HOME", (folder_.path() / "link").c_str(), 1);
+  EXPECT_EQ(default_stage_cache(), folder_.path() / "link/convladder/stages");
+  ASSERT_EQ(lchown((folder_.path() / "link").c_str(), 1234, 0), 0);
+  EXPECT_THROW(default_stage_cache(), UserError);
+}
+
+TEST_F(StageCache, IsNotInAHomeThatAnotherCanWriteIn) {
+  const fs::path home = folder_.path() / "home";
+  fs::create_directory(home);
+  setenv("HOME", home.c_str(), 1);
+  EXPECT_EQ(default_stage_cache(), home / ".cache/convladder/stages");
+  fs::permissions(home, fs::perms::others_write, fs::perm_options::add);
+  EXPECT_EQ(default_stage_cache(), temporary() / "stages");
 }
 
 }  // namespace
