@@ -60,9 +60,12 @@ std::string first_compiler_error(std::string_view messages) {
   }
   if (lines.empty()) return "it failed and said nothing";
   std::string shown;
-  for (const char* const word : {"error:", "error", "fatal"}) {
-    const auto found =
-        std::ranges::find_if(lines, [&](const std::string& line) { return line.find(word) != std::string::npos; });
+  // The linker names what is missing, and the compiler that called it only says that it failed.
+  for (const char* const word : {"undefined reference", "undefined symbol", "cannot find", "multiple definition",
+                                 "duplicate symbol", "error:", "error", "fatal"}) {
+    const auto found = std::ranges::find_if(lines, [&](const std::string& line) {
+      return line.find(word) != std::string::npos && !line.starts_with("collect2: ");
+    });
     if (shown.empty() && found != lines.end()) shown = *found;
   }
   if (shown.empty()) shown = lines.front();

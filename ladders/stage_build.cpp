@@ -132,14 +132,16 @@ std::vector<std::string> cuda_words(const std::string& nvcc) {
           "-cudart=shared",
           "-Xcompiler=-fPIC",
           "-Xlinker=--require-defined=solve",
+          "-Xlinker=-z,defs",
           "-shared",
           "--keep"};
 }
 
 std::vector<std::string> cpp_words(const std::string& compiler) {
-  return {compiler, "-std=c++20",    "-O3",
-          "-g1",    "-march=native", "-fopenmp",
-          "-fPIC",  "-shared",       "-Wl,--require-defined=solve"};
+  return {compiler,     "-std=c++20",    "-O3",
+          "-g1",        "-march=native", "-fopenmp",
+          "-fPIC",      "-shared",       "-Wl,--require-defined=solve",
+          "-Wl,-z,defs"};
 }
 
 /// The command for the source that launches a stage of PTX; it computes nothing itself.
@@ -149,9 +151,10 @@ std::vector<std::string> ptx_words(const std::string& compiler) {
 
 std::vector<std::string> reference_words(const std::string& compiler) {
   // These options give the same sums on every machine.
-  return {compiler, "-std=c++20",        "-O2",
-          "-g1",    "-ffp-contract=off", "-fopenmp-simd",
-          "-fPIC",  "-shared",           "-Wl,--require-defined=reference"};
+  return {compiler,     "-std=c++20",        "-O2",
+          "-g1",        "-ffp-contract=off", "-fopenmp-simd",
+          "-fPIC",      "-shared",           "-Wl,--require-defined=reference",
+          "-Wl,-z,defs"};
 }
 
 /// A name that no other process and no other thread takes.

@@ -54,16 +54,21 @@ std::string taken_over_above(const fs::path& folder) {
   return {};
 }
 
-/// Makes the folder for this user alone where it is not there. Returns why compiled code may not be loaded from it, in
-/// one line: somebody else could have put it there. Empty if it may be.
-std::string why_not_ones_own(const fs::path& folder) {
+/// Makes the folder, for this user alone, where it is not there. Returns why it cannot be made; empty if it is there.
+std::string why_not_made(const fs::path& folder) {
   std::vector<fs::path> missing;
   for (fs::path at = folder; !state_of(at, true) && at != at.root_path(); at = at.parent_path()) missing.push_back(at);
   for (auto at = missing.rbegin(); at != missing.rend(); ++at) {
     if (mkdir(at->c_str(), S_IRWXU) != 0 && errno != EEXIST) {
-      return fmt::format("{} cannot be made: {}", printable(at->string()), system_error_text(errno));
+      return fmt::format("{}: cannot be made: {}", printable(folder.string()), system_error_text(errno));
     }
   }
+  return {};
+}
+
+/// Why compiled code may not be loaded from the folder, which is there: somebody else could have put it there. In one
+/// line; empty if it may be.
+std::string why_not_ones_own(const fs::path& folder) {
   std::error_code error;
   const fs::path real = fs::canonical(folder, error);
   if (error) return fmt::format("{} cannot be reached: {}", printable(folder.string()), error.message());
@@ -78,11 +83,19 @@ std::string why_not_ones_own(const fs::path& folder) {
   return {};
 }
 
-[[noreturn]] void refuse(const std::string& why) {
-  throw UserError(
-      fmt::format("{}: compiled code is loaded only from where nobody else can put any: set XDG_CACHE_HOME to a folder "
-                  "of yours",
-                  why));
+/// Makes the folder for stages in that of the cache, which holds what is kept of builds and of last runs as well.
+/// Returns why it cannot be used, in one line; empty if it can.
+std::string why_not_usable(const fs::path& stages) {
+  if (std::string why = why_not_made(stages); !why.empty()) return why;
+  for (const fs::path& folder : {stages.parent_path(), stages}) {
+    if (const std::string why = why_not_ones_own(folder); !why.empty()) {
+      return fmt::format(
+          "{}: compiled code is loaded only from where nobody else can put any: set XDG_CACHE_HOME to a folder of "
+          "yours",
+          why);
+    }
+  }
+  return {};
 }
 
 }  // namespace
@@ -90,26 +103,22 @@ std::string why_not_ones_own(const fs::path& folder) {
 fs::path default_stage_cache() {
   if (const auto cache = folder_of("XDG_CACHE_HOME")) {
     fs::path stages = (*cache / "convladder/stages").lexically_normal();
-    // The folder between holds what is kept of builds and of last runs.
-    for (const fs::path& folder : {stages.parent_path(), stages}) {
-      if (const std::string why = why_not_ones_own(folder); !why.empty()) refuse(why);
-    }
+    if (const std::string why = why_not_usable(stages); !why.empty()) throw UserError(why);
     return stages;
   }
   if (const auto home = folder_of("HOME")) {
     fs::path stages = (*home / ".cache/convladder/stages").lexically_normal();
-    if (why_not_ones_own(stages.parent_path()).empty() && why_not_ones_own(stages).empty()) return stages;
+    if (why_not_usable(stages).empty()) return stages;
   }
   std::error_code error;
   fs::path temporary = fs::temp_directory_path(error);
   if (error) temporary = "/tmp";  // TMPDIR names no folder
   const fs::path own = temporary / fmt::format("convladder-{}", getuid());
-  std::string why = why_not_ones_own(own);
   // Anybody may have put a link there.
-  if (const auto link = state_of(own, true); why.empty() && (!link || !S_ISDIR(link->st_mode))) {
-    why = fmt::format("{} is a link", printable(own.string()));
+  if (const auto link = state_of(own, true); link && !S_ISDIR(link->st_mode)) {
+    throw UserError(fmt::format("{}: is no folder: set XDG_CACHE_HOME to a folder of yours", printable(own.string())));
   }
-  if (!why.empty()) refuse(why);
+  if (const std::string why = why_not_usable(own / "stages"); !why.empty()) throw UserError(why);
   return own / "stages";
 }
 

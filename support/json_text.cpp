@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -77,6 +78,19 @@ class Structure {
   std::vector<Level> levels_;
 };
 
+/// Where a text of several lines stops to be JSON: " in line 26, "rms": 2%". Empty for a single line, where the byte
+/// says enough.
+std::string line_text(std::string_view text, std::size_t byte) {
+  constexpr std::size_t kShownLine = 60;
+  const std::size_t at = std::min(byte == 0 ? 0 : byte - 1, text.size());
+  const auto line = std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n') + 1;
+  if (line == 1) return {};
+  const std::size_t begin = text.substr(0, at).rfind('\n') + 1;
+  std::string_view shown = text.substr(begin, text.find('\n', begin) - begin);
+  shown.remove_prefix(std::min(shown.find_first_not_of(" \t\r"), shown.size()));
+  return fmt::format(" in line {}{}{}", line, shown.empty() ? "" : ", ", printable(shown, kShownLine));
+}
+
 }  // namespace
 
 ordered_json parse_json(std::string_view text, const std::string& file, std::string_view expected) {
@@ -87,7 +101,8 @@ ordered_json parse_json(std::string_view text, const std::string& file, std::str
       return true;
     });
   } catch (const ordered_json::parse_error& error) {
-    throw UserError(fmt::format("{}: byte {}: not valid JSON, expected {}", file, error.byte, expected));
+    throw UserError(fmt::format("{}: byte {}: not valid JSON{}, expected {}", file, error.byte,
+                                line_text(text, error.byte), expected));
   } catch (const ordered_json::out_of_range&) {
     structure.fail("a number beyond the range of a double");
   }

@@ -67,6 +67,17 @@ std::vector<std::string> lines_of_not_run(const std::vector<RecordedCase>& cases
   return lines;
 }
 
+/// Stages without code: a line for each, with its compiler's message.
+std::vector<std::string> lines_of_not_compiled(const std::vector<RecordedCase>& cases) {
+  std::vector<std::string> lines;
+  for (const RecordedCase& one : cases) {
+    if (one.status != Status::does_not_compile) continue;
+    std::string line = fmt::format("{} {}: {}", one.variant, one.status, one.reason);
+    if (std::ranges::find(lines, line) == lines.end()) lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
 }  // namespace
 
 void print_summary(std::FILE* stream, const RunFigures& run, const std::vector<std::string>& notes,
@@ -74,6 +85,7 @@ void print_summary(std::FILE* stream, const RunFigures& run, const std::vector<s
   const std::size_t columns =
       std::min(terminal_columns(stream == stderr ? STDERR_FILENO : STDOUT_FILENO, kTextColumns), kTextColumns);
   const std::vector<Ladder> ladders = ladders_of(run.cases, run.variants, run.ceilings);
+  for (const std::string& line : lines_of_not_compiled(run.cases)) fmt::print(stream, "{}\n", line);
   std::vector<std::string> all = summary_notes(ladders, counted_ladders_of(run.cases, run.variants));
   for (const std::string& line : lines_of_not_run(run.cases, options.verbose)) all.push_back(line);
   std::vector<CheckerLook> looks;

@@ -126,6 +126,9 @@ void read_context(const JsonPlace& context, ImportedRun& run) {
   run.version = text("library_version");
   if (run.version.starts_with('v')) run.version.erase(0, 1);
   run.date = utc_date(text("date"));
+  if (run.date.empty() && !text("date").empty()) {
+    context.at("date").expected("a time such as 2026-01-31T12:00:00+01:00 or 2026-01-31 12:00:00");
+  }
   if (text("date").size() == 19) run.notes.emplace_back("its date says no time zone, and is taken for UTC");
   run.host = text("host_name");
   run.executable = text("executable");

@@ -252,7 +252,8 @@ ImportedFile import_file(const std::string& file, const std::string& date, const
 
 std::string utc_date(std::string_view text) {
   const bool old = text.size() == 19 && text[4] == '/' && text[7] == '/' && text[10] == '-';
-  const bool iso = text.size() >= 20 && text[4] == '-' && text[7] == '-' && text[10] == 'T';
+  // Without a time zone where it is not asked for, as Google Benchmark wrote it until 2020.
+  const bool iso = text.size() >= 19 && text[4] == '-' && text[7] == '-' && (text[10] == 'T' || text[10] == ' ');
   if ((!old && !iso) || text[13] != ':' || text[16] != ':') return {};
   const int year = digits(text, 0, 4, 1970, 9999);
   const int month = digits(text, 5, 2, 1, 12);
@@ -262,7 +263,7 @@ std::string utc_date(std::string_view text) {
   const int second = digits(text, 17, 2, 0, 60);
   if (year < 0 || month < 0 || day < 0 || hour < 0 || minute < 0 || second < 0) return {};
   long offset = 0;
-  if (iso && text.substr(19) != "Z") {
+  if (iso && text.size() > 19 && text.substr(19) != "Z") {
     const std::string_view zone = text.substr(19);
     const int hours = digits(zone, 1, 2, 0, 23);
     const int minutes = digits(zone, 4, 2, 0, 59);

@@ -55,7 +55,8 @@ void check_case(const JsonPlace& place, const RecordedCase& one) {
 }  // namespace
 
 ordered_json parse_record_json(std::string_view text, const std::string& file) {
-  return parse_json(text, file, "a record of convladder");
+  // Other programs' files are read in place of a record (foreign_record.hpp).
+  return parse_json(text, file, "a record of convladder, or Google Benchmark's or nvbench's JSON");
 }
 
 void refuse_folder_as_record(const std::string& file) {

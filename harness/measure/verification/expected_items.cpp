@@ -262,7 +262,7 @@ class ExpectedItems::Comparison {
       const bool is_exact = expected.magnitude[at] == 0;
       result.fail(
           fmt::format("item {}, element {}{} {}, expected {:.{}g}{}", item, i, of_tensor(tensor),
-                      left ? "was never written" : "is " + number_text(found[i]), expected.value[at],
+                      left ? "is as it was before the call" : "is " + number_text(found[i]), expected.value[at],
                       std::is_same_v<T, double> ? 17 : 9,
                       is_exact ? ", and nothing else is right"
                                : fmt::format(" (error {:.2g} of its magnitude; allowed: {:.2g})", scaled, tolerance_)));
@@ -318,8 +318,8 @@ class ExpectedItems::Comparison {
       if (OutputFill::is_too_many(tensor.type, left_by_chance_[i], others)) check_.unwritten += left_by_chance_[i];
     }
     if (check_.unwritten > 0) {
-      const std::string unwritten = fmt::format("{} of {} output elements were never written", check_.unwritten,
-                                                expected_.data_.shape.output_elements());
+      const std::string unwritten = fmt::format("{} of {} output elements are as they were before the call",
+                                                check_.unwritten, expected_.data_.shape.output_elements());
       check_.first_failure = check_.first_failure.empty() ? unwritten : unwritten + "; first: " + check_.first_failure;
     }
     check_.passed = check_.first_failure.empty();

@@ -198,7 +198,8 @@ class Comparison {
       if (!result.first_failure.empty()) continue;
       result.first_failure = fmt::format(
           "image {}, map {}, row {}, column {} {}, expected {:.9g} (error {:.2g} of sum|x*w|; allowed: {:.2g})", image,
-          map, i / output_.width, i % output_.width, left ? "was never written" : fmt::format("is {:.9g}", found[i]),
+          map, i / output_.width, i % output_.width,
+          left ? "is as it was before the call" : fmt::format("is {:.9g}", found[i]),
           elements.value_factor * elements.value[i], scaled, tolerance_);
     }
   }
@@ -239,8 +240,8 @@ class Comparison {
 
   Check conclude() {
     if (check_.unwritten > 0) {
-      const std::string unwritten =
-          fmt::format("{} of {} output elements were never written", check_.unwritten, size_.output_elements());
+      const std::string unwritten = fmt::format("{} of {} output elements are as they were before the call",
+                                                check_.unwritten, size_.output_elements());
       check_.first_failure = check_.first_failure.empty() ? unwritten : unwritten + "; first: " + check_.first_failure;
     }
     check_.passed = check_.first_failure.empty();

@@ -30,7 +30,8 @@ void StepCheck::add(int image, const ImageCheck& found) {
 
 void StepCheck::conclude(std::int64_t elements) {
   if (unwritten == 0) return;
-  const std::string never = fmt::format("{} of {} output elements were never written", unwritten, elements);
+  const std::string never =
+      fmt::format("{} of {} output elements are as they were before the call", unwritten, elements);
   failure = failure.empty() ? never : never + "; first: " + failure;
 }
 

@@ -152,6 +152,8 @@ def test_broken_stages_leave_the_others_standing(softmax: tuple[Path, Path, str]
     (folder / "04_aborts.cpp").write_text(head + "  std::abort();\n}\n")
     (folder / "05_typo.cpp").write_text(head + "  y[0] = x[0]\n}\n")
     (folder / "06_other.cpp").write_text(head.replace("int R, int C", "long R, long C") + "}\n")
+    (folder / "08_nowhere.cpp").write_text('extern "C" double elsewhere(double);\n' + head + "  y[0] = elsewhere(x[0]);\n}\n")
+    (folder / "09_no_library.cpp").write_text("// @title x\n// @libraries notthere\n" + head + "}\n")
     (folder / "07_copies.cpp").write_text(head + "  for (int i = 0; i < R * C; ++i) y[i] = x[i];\n}\n")
     done = run("run", folder, *QUICK, "--device", "cpu", "--no-report", "--timeout", "2", "--output", tmp_path / "out",
                program=installed)
@@ -159,7 +161,12 @@ def test_broken_stages_leave_the_others_standing(softmax: tuple[Path, Path, str]
     found = stages(record(tmp_path / "out"), "cpu")
     assert {name: one["status"] for name, one in found.items()} == {
         "naive": "ok", "threads": "ok", "hangs": "timeout", "aborts": "crashed", "typo": "does not compile",
-        "other": "does not compile", "copies": "incorrect"}
+        "other": "does not compile", "copies": "incorrect", "nowhere": "does not compile",
+        "no-library": "does not compile"}
+    assert "08_nowhere.cpp:4: undefined reference to `elsewhere'" in found["nowhere"]["reason"], found["nowhere"]["reason"]
+    assert "cannot find -lnotthere" in found["no-library"]["reason"], found["no-library"]["reason"]
+    for name in ("typo", "nowhere", "no-library"):
+        assert f"{name} does not compile: {found[name]['reason']}\n" in done.stdout
     assert "05_typo.cpp:3" in found["typo"]["reason"] and "expected ';'" in found["typo"]["reason"]
     assert found["naive"]["time"]["median"] > 0 and found["hangs"]["time"] is None
 

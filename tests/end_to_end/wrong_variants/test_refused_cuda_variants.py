@@ -41,7 +41,7 @@ class Wrong:
 
 # A network prepares every pass anew: what is honest in its first call is honest there.
 WRONG = {
-    "idle-launch": Wrong(rf"{PLACE}|never written", network=BATCHES),
+    "idle-launch": Wrong(rf"{PLACE}|before the call", network=BATCHES),
     "idle-after-first": Wrong(COUNTED),
     "image-five": Wrong(r"image 5\b", MANY, MANY),
     "first-answer": Wrong(COUNTED, network=BATCHES),

@@ -205,6 +205,8 @@ TEST(ForeignRecord, DatesBecomeUtc) {
   EXPECT_EQ(utc_date("2026-01-01T00:30:00+01:00"), "2025-12-31T23:30:00Z");
   EXPECT_EQ(utc_date("2026-01-01T00:30:00-05:30"), "2026-01-01T06:00:00Z");
   EXPECT_EQ(utc_date("2026-01-01T00:30:00Z"), "2026-01-01T00:30:00Z");
+  EXPECT_EQ(utc_date("2017-04-28 11:02:33"), "2017-04-28T11:02:33Z");
+  EXPECT_EQ(utc_date("2019/02/01-12:00:00"), "2019-02-01T12:00:00Z");
   for (const char* const text :
        {"", "2026-01-01", "2026-13-01T00:00:00Z", "2026-01-01T00:00:00+1:00", "yesterday at noon, UTC"}) {
     EXPECT_EQ(utc_date(text), "") << text;

@@ -70,7 +70,7 @@ TEST_F(ExpectedItemsTest, SeesWhatWasNeverWritten) {
   output_[7 * 19 + 6] = setting_.fill.at(7 * 19 + 6);
   const Check check = compare();
   EXPECT_EQ(check.unwritten, 1);
-  EXPECT_THAT(check.first_failure, HasSubstr("1 of 140 output elements were never written"));
+  EXPECT_THAT(check.first_failure, HasSubstr("1 of 140 output elements are as they were before the call"));
 }
 
 TEST_F(ExpectedItemsTest, SeesAnInputThatWasOverwritten) {
