@@ -62,7 +62,7 @@ TEST_F(StageCache, IsNotOneThatOthersWriteIn) {
   fs::create_directory(temporary());
   fs::permissions(temporary(), fs::perms::all);
   EXPECT_THROW(default_stage_cache(), UserError);
-  fs::remove(temporary());
+  fs::remove_all(temporary());
   fs::create_directory_symlink(folder_.path(), temporary());
   EXPECT_THROW(default_stage_cache(), UserError);
 }
