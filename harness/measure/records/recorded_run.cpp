@@ -13,7 +13,6 @@
 #include "harness/measure/records/foreign_record.hpp"
 #include "harness/measure/records/record_context_json.hpp"
 #include "harness/measure/records/record_file.hpp"
-#include "harness/measure/records/record_reader.hpp"
 #include "ladders/ladder_folder.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
