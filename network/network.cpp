@@ -129,6 +129,8 @@ void refuse_without_fields(const JsonPlace& file) {
 
 /// Refuses a record of this program by its first bytes: it may be much larger than a network.
 void refuse_record(const std::filesystem::path& file) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(file, ignored)) return;
   std::string begin(64, '\0');
   std::ifstream stream(file, std::ios::binary);
   stream.read(begin.data(), static_cast<std::streamsize>(begin.size()));
