@@ -69,11 +69,6 @@ std::string stage_text(const NetworkSummary& summary, const NetworkRow& row) {
 
 std::string factor_text(const std::optional<double>& x) { return x ? short_number(*x) : "-"; }
 
-std::string shown_accuracy(const NetworkOutcome& outcome) {
-  if (outcome.labelled == 0) return "-";
-  return fmt::format("{:.4f}", static_cast<double>(outcome.correct) / outcome.labelled);
-}
-
 struct SummaryColumn {
   TextColumn column;
   std::function<std::string(const Told&)> cell;
@@ -109,7 +104,7 @@ std::vector<SummaryColumn> columns_for(const std::vector<Told>& rows) {
     columns.push_back({right("all layers"), [figure](const Told& t) { return figure(t.second->layers); }});
   }
   if (any([](const Told& t) { return t.second->of->outcome.labelled > 0; }))
-    columns.push_back({right("accuracy"), [](const Told& t) { return shown_accuracy(t.second->of->outcome); }});
+    columns.push_back({right("accuracy"), [](const Told& t) { return accuracy_text(t.second->of->outcome); }});
   if (any([](const Told& t) { return t.second->x_baseline.has_value(); }))
     columns.push_back({right("x 1"), [](const Told& t) { return factor_text(t.second->x_baseline); }});
   if (any([](const Told& t) { return t.second->percent_of_library.has_value(); })) {
@@ -209,7 +204,7 @@ std::vector<std::string> class_notes(const std::vector<NetworkSummary>& summarie
     const ProportionInterval interval = proportion_interval(outcome->correct, outcome->labelled);
     notes.push_back(fmt::format("{}: {} of {} are right, accuracy {} (95%: {:.4f} to {:.4f})", network,
                                 outcome->correct, plural(static_cast<std::size_t>(outcome->labelled), "image"),
-                                shown_accuracy(*outcome), interval.low, interval.high));
+                                accuracy_text(*outcome), interval.low, interval.high));
   }
   return notes;
 }
@@ -243,6 +238,11 @@ void add_not_run(const std::vector<NetworkResult>& results, bool all, std::vecto
 }
 
 }  // namespace
+
+std::string accuracy_text(const NetworkOutcome& outcome) {
+  if (outcome.labelled == 0) return "-";
+  return fmt::format("{:.4f}", static_cast<double>(outcome.correct) / outcome.labelled);
+}
 
 std::string network_summary_text(const std::vector<NetworkSummary>& summaries, const std::string& device_title,
                                  const std::string& images, std::size_t most_columns) {

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "harness/measure/networks/network_summary_text.hpp"
 #include "harness/measure/plan/arguments.hpp"
 #include "harness/measure/records/published.hpp"
 #include "harness/measure/statistics/statistics.hpp"
@@ -47,11 +48,6 @@ std::vector<std::string> convolution_names(const Network& network) {
   std::vector<std::string> names;
   for (const std::size_t index : convolution_layers(network)) names.push_back(network.layers[index].name);
   return names;
-}
-
-std::string accuracy_text(const NetworkOutcome& outcome) {
-  if (outcome.labelled == 0) return "-";
-  return fmt::format("{:.4f}", static_cast<double>(outcome.correct) / outcome.labelled);
 }
 
 /// The warp instructions of a step on a device that counts.
