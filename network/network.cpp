@@ -1,13 +1,16 @@
 #include "network/network.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <utility>
 
+#include "support/errors.hpp"
 #include "support/file_bytes.hpp"
 #include "support/json_place.hpp"
 #include "support/json_text.hpp"
@@ -116,11 +119,37 @@ Layer read_layer(const nlohmann::ordered_json& object, const std::string& place,
   return layer;
 }
 
+void refuse_without_fields(const JsonPlace& file) {
+  std::vector<std::string_view> missing;
+  for (const char* const name : {"name", "title", "input", "layers"}) {
+    if (!file.at(name).is_there()) missing.emplace_back(name);
+  }
+  if (!missing.empty()) file.fail(fmt::format("not a network file: it has no {}", fmt::join(missing, ", ")));
+}
+
+/// Refuses a record of this program by its first bytes: it may be much larger than a network.
+void refuse_record(const std::filesystem::path& file) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(file, ignored)) return;
+  std::string begin(64, '\0');
+  std::ifstream stream(file, std::ios::binary);
+  stream.read(begin.data(), static_cast<std::streamsize>(begin.size()));
+  begin.resize(static_cast<std::size_t>(stream.gcount()));
+  constexpr std::string_view key = "\"kind\": \"";
+  const std::size_t at = begin.find(key);
+  if (!begin.starts_with("{\n \"schema_version\": ") || at == std::string::npos) return;
+  const std::string kind = begin.substr(at + key.size(), begin.find('"', at + key.size()) - at - key.size());
+  throw UserError(
+      fmt::format("{}: a record ({}), not a network or a problem; {} it", file.string(), printable(kind),
+                  kind == "run" ? "'convladder report', 'compare' and 'explain' take" : "'convladder report' takes"));
+}
+
 }  // namespace
 
 Network parse_network(std::string_view text, const std::string& file) {
   const nlohmann::ordered_json json = parse_json(text, file, "a network");
   const JsonPlace fields(json, file);
+  refuse_without_fields(fields);
   Network network;
   network.name = fields.at("name").some_text();
   network.title = fields.at("title").some_text();
@@ -151,6 +180,7 @@ Network parse_network(std::string_view text, const std::string& file) {
 }
 
 Network load_network_file(const std::filesystem::path& path) {
+  refuse_record(path);
   return parse_network(read_file_text(path.string(), kLargestFile), path.string());
 }
 

@@ -97,6 +97,23 @@ def test_unknown_names_with_the_nearest_first(tmp_path: Path, arguments: list[ob
     refused(tmp_path, arguments, word)
 
 
+@pytest.mark.parametrize("kind, commands", [
+    ("run", "'convladder report', 'compare' and 'explain' take it"), ("rank", "'convladder report' takes it"),
+])
+def test_a_record_in_the_place_of_a_network(tmp_path: Path, kind: str, commands: str) -> None:
+    # Larger than a network can be.
+    file = tmp_path / "tonight.json"
+    file.write_text(f'{{\n "schema_version": "1.0",\n "kind": "{kind}",\n "text": "{"x" * (2 << 20)}"\n}}\n')
+    said = f"tonight.json: a record ({kind}), not a network or a problem; {commands}"
+    for arguments in (["run", file], ["run", "--network", file], ["network", "--network", file], ["sweep", file]):
+        assert_refused(run(*arguments, cwd=tmp_path), said)
+
+
+def test_a_file_in_the_place_of_a_network(tmp_path: Path) -> None:
+    (tmp_path / "mine.json").write_text('{"name": "mine", "layers": []}')
+    assert_refused(run("run", "mine.json", cwd=tmp_path), "mine.json: not a network file: it has no title, input")
+
+
 @pytest.mark.parametrize("arguments, word", NUMBERS.values(), ids=NUMBERS)
 def test_numbers(tmp_path: Path, arguments: list[object], word: str) -> None:
     refused(tmp_path, arguments, word)

@@ -148,15 +148,15 @@ TEST(NetworkFile, SaysWhereItIsNoJson) {
 
 TEST(NetworkFile, NamesWhatIsMissingAtTheTop) {
   expect_network_refused("[]", {"expected an object"});
-  expect_network_refused("{}", {"name: expected"});
-  expect_network_refused(R"({"name": "n"})", {"title: expected"});
-  expect_network_refused(R"({"name": "n", "title": "t"})", {"input: expected"});
-  expect_network_refused(R"({"name": "n", "title": "t", "input": 3})", {"input", "expected an object"});
-  expect_network_refused(R"({"name": "n", "title": "t", "input": {"channels": 1, "height": 8}})", {"input", "width"});
-  expect_network_refused(R"({"name": "n", "title": "t", "input": {"channels": 1, "height": 8, "width": 8}})",
-                         {"layers: expected"});
-  expect_network_refused(R"({"name": "", "title": "t"})", {"name: expected a"});
-  expect_network_refused(R"({"name": 3, "title": "t"})", {"name: expected a"});
+  expect_network_refused("{}", {"own.json: not a network file: it has no name, title, input, layers"});
+  expect_network_refused(R"({"name": "n"})", {"it has no title, input, layers"});
+  expect_network_refused(R"({"name": "n", "title": "t", "layers": []})", {"it has no input"});
+  expect_network_refused(R"({"name": "n", "title": "t", "input": {}})", {"it has no layers"});
+  expect_network_refused(R"({"name": "n", "title": "t", "layers": [], "input": 3})", {"input", "expected an object"});
+  expect_network_refused(R"({"name": "n", "title": "t", "layers": [], "input": {"channels": 1, "height": 8}})",
+                         {"input", "width"});
+  expect_network_refused(R"({"name": "", "title": "t", "input": {}, "layers": []})", {"name: expected a"});
+  expect_network_refused(R"({"name": 3, "title": "t", "input": {}, "layers": []})", {"name: expected a"});
 }
 
 TEST(NetworkFile, RefusesAnInputOfNoSize) {

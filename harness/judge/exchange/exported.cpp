@@ -127,9 +127,9 @@ ExportedCase begun(const JsonPlace& place) {
   return one;
 }
 
-std::vector<ExportedCase> of_cases(const JsonPlace& place) {
+std::vector<ExportedCase> of_cases(const std::vector<RecordedCase>& recorded) {
   std::vector<ExportedCase> cases;
-  for (const RecordedCase& one : read_whole_cases(place.at("cases"))) cases.push_back(of_case(one));
+  for (const RecordedCase& one : recorded) cases.push_back(of_case(one));
   return cases;
 }
 
@@ -301,10 +301,10 @@ ExportedRecord exported_record(const ordered_json& json, const std::string& file
   const std::string kind = place.at("kind").text();
   ExportedRecord record{context_of(json, kind), {}, {}};
   if (kind == "run") {
-    record.run = recorded_run_of(json, file);  // it checks the parts that figures do not use, too
-    record.cases = of_cases(place);
+    record.run = recorded_run_of(json, file, CaseFigures::all);
+    record.cases = of_cases(record.run->cases);
   } else if (kind == "sweep") {
-    record.cases = of_cases(place);
+    record.cases = of_cases(read_whole_cases(place.at("cases")));
   } else if (kind == "network") {
     record.cases = of_networks(place);
   } else if (kind == "rank") {

@@ -8,7 +8,7 @@
 #include "harness/measure/records/case_json.hpp"
 #include "harness/measure/records/record_context_json.hpp"
 #include "harness/measure/records/recorded_run.hpp"
-#include "harness/measure/runs/derived_ladders.hpp"
+#include "harness/measure/runs/run_record.hpp"
 #include "support/errors.hpp"
 #include "support/json_place.hpp"
 #include "support/json_text.hpp"

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "harness/measure/cases/counters.hpp"
+#include "simulator/counters/metrics.hpp"
 #include "support/printable.hpp"
 
 namespace convladder {
@@ -101,6 +102,11 @@ void compare_with(ComparedCounters& compared, const BaselineCase& recorded, cons
 double CounterMove::change() const {
   if (!recorded || !now || *recorded == 0) return std::numeric_limits<double>::infinity();
   return *now / *recorded - 1;
+}
+
+std::string CounterMove::title() const {
+  std::string title = simulated::metric_title(counter);
+  return title.empty() ? printable(counter, 28) : title;
 }
 
 std::string_view verdict_name(BaselineVerdict verdict) {

@@ -21,6 +21,8 @@ struct CounterMove {
 
   /// now / recorded - 1; infinite where the recorded value was 0, or only one of them exists.
   double change() const;
+  /// Our title for the profiler's name: "global load sectors". An unknown counter can have any name: it is cut short.
+  std::string title() const;
 };
 
 enum class BaselineVerdict {

@@ -9,6 +9,7 @@
 #include <set>
 #include <tuple>
 
+#include "harness/judge/gate/baseline_report.hpp"
 #include "harness/measure/cases/figures_json.hpp"
 #include "harness/measure/plan/options_json.hpp"
 #include "support/errors.hpp"
@@ -24,6 +25,7 @@ namespace {
 using nlohmann::ordered_json;
 
 constexpr int kBaselineSchemaVersion = 1;
+
 ProblemSize read_possible_shape(const JsonPlace& place) {
   ProblemSize shape = read_size(convolution_problem(), place);
   if (const std::string error = size_error(shape); !error.empty()) place.fail(error);
@@ -94,6 +96,30 @@ std::string case_text(const BaselineCase& one) {
                      shape, what);
 }
 
+ordered_json finite(const std::optional<double>& value) {
+  return value && std::isfinite(*value) ? ordered_json(*value) : ordered_json();
+}
+
+ordered_json case_json(const ComparedCounters& one) {
+  ordered_json moves = ordered_json::array();
+  for (const CounterMove& move : one.moves) {
+    moves.push_back({{"kernel", move.kernel},
+                     {"counter", move.counter},
+                     {"title", move.title()},
+                     {"kind", move.modelled ? "modelled" : "counted"},
+                     {"recorded", finite(move.recorded)},
+                     {"now", finite(move.now)},
+                     {"change", finite(move.change())}});
+  }
+  return {{"id", one.id},
+          {"ptx_compiler", one.compiler},
+          {"compiler_version", one.version},
+          {"verdict", verdict_name(one.verdict)},
+          {"ptx_changed", one.ptx_changed},
+          {"reason", text_or_null(one.reason)},
+          {"moves", std::move(moves)}};
+}
+
 }  // namespace
 
 std::filesystem::path baseline_path(const std::filesystem::path& folder, std::string_view network) {
@@ -142,6 +168,22 @@ std::optional<Baseline> load_baseline(const std::filesystem::path& folder, std::
         fmt::format("{}: belongs to the network '{}'", path.string(), printable(baseline.network, kShortText)));
   }
   return baseline;
+}
+
+std::string baseline_report_json(const BaselineReport& report) {
+  ordered_json summary = ordered_json::object();
+  for (int index = 0; index <= static_cast<int>(BaselineVerdict::same); ++index) {
+    const auto verdict = static_cast<BaselineVerdict>(index);
+    summary[std::string(verdict_name(verdict))] = report.count(verdict);
+  }
+  ordered_json cases = ordered_json::array();
+  for (const ComparedCounters& one : report.cases) cases.push_back(case_json(one));
+  const ordered_json json = {{"kind", "counter baseline comparison"},
+                             {"exit_code", report.exit_code()},
+                             {"summary", std::move(summary)},
+                             {"notes", report.notes},
+                             {"cases", std::move(cases)}};
+  return json_text(json);
 }
 
 }  // namespace convladder

@@ -1,4 +1,5 @@
-// results/baseline/<network>.json: the simulated device's counters of every CUDA variant on every convolution layer.
+// results/baseline/<network>.json: the simulated device's counters of every CUDA variant on every convolution layer;
+// and the JSON of a comparison with them.
 #pragma once
 
 #include <filesystem>
@@ -44,5 +45,9 @@ Baseline parse_baseline(std::string_view text, const std::string& file);
 /// The network's baseline in a folder, or none if there is no such file. Throws UserError if it cannot be read, is not
 /// one, or is another network's.
 std::optional<Baseline> load_baseline(const std::filesystem::path& folder, std::string_view network);
+
+struct BaselineReport;
+/// The comparison with baselines as JSON: every case and every counter that moved. Infinite changes are null.
+std::string baseline_report_json(const BaselineReport& report);
 
 }  // namespace convladder

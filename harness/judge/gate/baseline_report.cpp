@@ -5,26 +5,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
-#include "simulator/counters/metrics.hpp"
 #include "support/errors.hpp"
-#include "support/json_text.hpp"
-#include "support/printable.hpp"
 
 namespace convladder {
 namespace {
 
-using nlohmann::ordered_json;
-
 constexpr std::size_t kMostCounters = 8;  // per case in the text, counted and modelled each; JSON and Markdown have all
-
-/// Our title for the profiler's name: "global load sectors". An unknown counter can have any name: it is cut short.
-std::string title_of(const std::string& counter) {
-  std::string title = simulated::metric_title(counter);
-  if (!title.empty()) return title;
-  return printable(counter, 28);
-}
 
 /// A kernel's name without the namespace of all our kernels, which says nothing in a table: "conv_shared_memory".
 std::string without_our_namespace(const std::string& kernel) {
@@ -64,7 +51,7 @@ void add_moves(ReportSection& section, const ComparedCounters& one, bool modelle
       ++left_out;
       continue;
     }
-    rows.push_back({title_of(move.counter), number_text(move.recorded), number_text(move.now), change_text(move),
+    rows.push_back({move.title(), number_text(move.recorded), number_text(move.now), change_text(move),
                     without_our_namespace(move.kernel)});
   }
   if (rows.empty()) return;
@@ -89,38 +76,14 @@ void add_cases(Report& report, const BaselineReport& compared) {
   }
 }
 
-ordered_json finite(const std::optional<double>& value) {
-  return value && std::isfinite(*value) ? ordered_json(*value) : ordered_json();
-}
-
-ordered_json case_json(const ComparedCounters& one) {
-  ordered_json moves = ordered_json::array();
-  for (const CounterMove& move : one.moves) {
-    moves.push_back({{"kernel", move.kernel},
-                     {"counter", move.counter},
-                     {"title", title_of(move.counter)},
-                     {"kind", move.modelled ? "modelled" : "counted"},
-                     {"recorded", finite(move.recorded)},
-                     {"now", finite(move.now)},
-                     {"change", finite(move.change())}});
-  }
-  return {{"id", one.id},
-          {"ptx_compiler", one.compiler},
-          {"compiler_version", one.version},
-          {"verdict", verdict_name(one.verdict)},
-          {"ptx_changed", one.ptx_changed},
-          {"reason", text_or_null(one.reason)},
-          {"moves", std::move(moves)}};
-}
-
 /// Adds one table of all counted or of all modelled moves.
 void add_all_moves(Report& report, const BaselineReport& compared, bool modelled) {
   std::vector<std::vector<std::string>> rows;
   for (const ComparedCounters& one : compared.cases) {
     for (const CounterMove& move : one.moves) {
       if (move.modelled != modelled) continue;
-      rows.push_back({one.id, fmt::format("{} {}", one.compiler, one.version), ptx_text(one), move.kernel,
-                      title_of(move.counter), number_text(move.recorded), number_text(move.now), change_text(move)});
+      rows.push_back({one.id, fmt::format("{} {}", one.compiler, one.version), ptx_text(one), move.kernel, move.title(),
+                      number_text(move.recorded), number_text(move.now), change_text(move)});
     }
   }
   if (rows.empty()) return;
@@ -191,22 +154,6 @@ Report baseline_report(const BaselineReport& compared) {
   ReportSection& notes = report.section("", Shown::in_markdown);
   for (const std::string& note : compared.notes) notes.paragraph(note);
   return report;
-}
-
-std::string baseline_report_json(const BaselineReport& report) {
-  ordered_json summary = ordered_json::object();
-  for (int index = 0; index <= static_cast<int>(BaselineVerdict::same); ++index) {
-    const auto verdict = static_cast<BaselineVerdict>(index);
-    summary[std::string(verdict_name(verdict))] = report.count(verdict);
-  }
-  ordered_json cases = ordered_json::array();
-  for (const ComparedCounters& one : report.cases) cases.push_back(case_json(one));
-  const ordered_json json = {{"kind", "counter baseline comparison"},
-                             {"exit_code", report.exit_code()},
-                             {"summary", std::move(summary)},
-                             {"notes", report.notes},
-                             {"cases", std::move(cases)}};
-  return json_text(json);
 }
 
 }  // namespace convladder

@@ -1,4 +1,4 @@
-// The outcome of `convladder baseline`, as a report and as JSON.
+// The outcome of `convladder baseline`, as a report. Its JSON is in baseline_file.hpp.
 #pragma once
 
 #include <string>
@@ -24,7 +24,5 @@ struct BaselineReport {
 /// The counters with the greatest changes of every case that moved, as Markdown all of them; cases that are the same
 /// are only counted, all others listed.
 Report baseline_report(const BaselineReport& compared);
-/// The report as JSON: every case and every counter that moved. Infinite changes are null.
-std::string baseline_report_json(const BaselineReport& report);
 
 }  // namespace convladder

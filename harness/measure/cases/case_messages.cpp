@@ -2,7 +2,8 @@
 
 #include "harness/measure/cases/case_protocol.hpp"
 #include "harness/measure/cases/check_messages.hpp"
-#include "harness/measure/cases/session_codec.hpp"
+#include "harness/measure/cases/figures_json.hpp"
+#include "harness/measure/isolation/message_codec.hpp"
 #include "harness/measure/machine/environment.hpp"
 #include "simulator/stand_in/report/report_json.hpp"
 

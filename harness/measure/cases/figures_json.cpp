@@ -50,6 +50,13 @@ CaseCounters read_counters(const JsonPlace& place) {
           .kernels = place.has("kernels") ? read_kernels(place.at("kernels")) : std::vector<KernelCounters>()};
 }
 
+void to_json(ordered_json& json, const CaseCounters& counters) { json = counters_json(counters); }
+
+void from_json(const ordered_json& json, CaseCounters& counters) {
+  for (const char* const name : {"images_executed", "batch", "exact", "kernels"}) static_cast<void>(json.at(name));
+  counters = read_counters(JsonPlace(json, "its counters"));
+}
+
 std::vector<KernelCounters> read_kernels(const JsonPlace& place) {
   std::vector<KernelCounters> kernels;
   for (const JsonPlace& kernel : place.list()) {

@@ -18,6 +18,9 @@ namespace convladder {
 nlohmann::ordered_json counters_json(const CaseCounters& counters);
 /// Reads what `counters_json` wrote. Missing counters are left out. Throws UserError.
 CaseCounters read_counters(const JsonPlace& place);
+/// The counters in a message, where no field may be missing.
+void to_json(nlohmann::ordered_json& json, const CaseCounters& counters);
+void from_json(const nlohmann::ordered_json& json, CaseCounters& counters);
 /// Reads `counters.kernels`: [{"kernel", "grid", "block", "values", "modelled"}, …]. Throws UserError.
 std::vector<KernelCounters> read_kernels(const JsonPlace& place);
 

@@ -6,12 +6,7 @@
 //   Request   a std::variant of all that can be asked. Each has its name as `kName`, the type of its answer as `Reply`,
 //             and `kAtOnce` where it disturbs nobody to ask for it (RequestText);
 //   Answer    a std::variant of Ending, which is the last answer, and all of these types.
-// All but Ending name their fields, if they have any:
-//   static void each_field(auto&& field, auto& its) { field("calls", its.calls); }
-// with field(name, value, …) for fields that are always there, except for a std::optional; field.lately(…) for those
-// that other builds of the same protocol may leave out: then they keep their defaults; field.by_name for a list of
-// pairs that is an object; field.beside(first, part) for an optional part whose fields, beginning with `first`, lie
-// beside the others.
+// All but Ending name their fields, if they have any, as support/json_fields.hpp says.
 #pragma once
 
 #include <concepts>

@@ -1,6 +1,7 @@
 #include "harness/measure/networks/network_messages.hpp"
 
-#include "harness/measure/cases/session_codec.hpp"
+#include "harness/measure/cases/figures_json.hpp"
+#include "harness/measure/isolation/message_codec.hpp"
 #include "harness/measure/profile/profile_json.hpp"
 
 namespace convladder {

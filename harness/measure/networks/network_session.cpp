@@ -14,7 +14,6 @@
 #include "harness/measure/isolation/served_process.hpp"
 #include "harness/measure/ladders/outside_stage.hpp"
 #include "harness/measure/plan/arguments.hpp"
-#include "harness/measure/profile/profile_json.hpp"
 #include "harness/measure/verification/changed_input.hpp"
 #include "network/layer_operators.hpp"
 #include "network/network_variant.hpp"

@@ -11,7 +11,7 @@
 #include "harness/measure/plan/arguments.hpp"
 #include "harness/measure/statistics/statistics.hpp"
 #include "support/reasons.hpp"
-#include "support/text_table.hpp"
+#include "support/report.hpp"
 #include "support/units.hpp"
 
 namespace convladder {
@@ -69,11 +69,6 @@ std::string stage_text(const NetworkSummary& summary, const NetworkRow& row) {
 
 std::string factor_text(const std::optional<double>& x) { return x ? short_number(*x) : "-"; }
 
-std::string shown_accuracy(const NetworkOutcome& outcome) {
-  if (outcome.labelled == 0) return "-";
-  return fmt::format("{:.4f}", static_cast<double>(outcome.correct) / outcome.labelled);
-}
-
 struct SummaryColumn {
   TextColumn column;
   std::function<std::string(const Told&)> cell;
@@ -87,40 +82,39 @@ std::vector<SummaryColumn> columns_for(const std::vector<Told>& rows) {
   const auto figure = [has_clock](double value) { return has_clock ? time_text(value) : fmt::format("{:.4g}", value); };
 
   std::vector<SummaryColumn> columns;
-  if (several)
-    columns.push_back({{"network", "", false}, [](const Told& t) { return place_of(*t.first).network->name; }});
-  columns.push_back({{"batch", "", true}, [](const Told& t) { return std::to_string(place_of(*t.first).batch); }});
-  columns.push_back({{"stage", "", false}, [](const Told& t) { return stage_text(*t.first, *t.second); }});
+  if (several) columns.push_back({left("network"), [](const Told& t) { return place_of(*t.first).network->name; }});
+  columns.push_back({right("batch"), [](const Told& t) { return std::to_string(place_of(*t.first).batch); }});
+  columns.push_back({left("stage"), [](const Told& t) { return stage_text(*t.first, *t.second); }});
   columns.push_back(
-      {{has_clock ? "op time" : "convolutions", "", true}, [figure](const Told& t) { return figure(t.second->op); }});
+      {right(has_clock ? "op time" : "convolutions"), [figure](const Told& t) { return figure(t.second->op); }});
   if (has_clock) {
     columns.push_back(
-        {{"pass", "", true}, [figure](const Told& t) { return t.second->pass ? figure(*t.second->pass) : "-"; }});
-    columns.push_back({{"images/s", "", true}, [](const Told& t) {
+        {right("pass"), [figure](const Told& t) { return t.second->pass ? figure(*t.second->pass) : "-"; }});
+    columns.push_back({right("images/s"), [](const Told& t) {
                          return t.second->images_second ? fmt::format("{:.0f}", *t.second->images_second) : "-";
                        }});
     if (any([](const Told& t) { return t.second->loaded_images_second.has_value(); })) {
-      columns.push_back({{"loaded/s", "", true}, [](const Told& t) {
+      columns.push_back({right("loaded/s"), [](const Told& t) {
                            return t.second->loaded_images_second
                                       ? fmt::format("{:.0f}", *t.second->loaded_images_second)
                                       : "-";
                          }});
     }
   } else {
-    columns.push_back({{"all layers", "", true}, [figure](const Told& t) { return figure(t.second->layers); }});
+    columns.push_back({right("all layers"), [figure](const Told& t) { return figure(t.second->layers); }});
   }
   if (any([](const Told& t) { return t.second->of->outcome.labelled > 0; }))
-    columns.push_back({{"accuracy", "", true}, [](const Told& t) { return shown_accuracy(t.second->of->outcome); }});
+    columns.push_back({right("accuracy"), [](const Told& t) { return accuracy_text(t.second->of->outcome); }});
   if (any([](const Told& t) { return t.second->x_baseline.has_value(); }))
-    columns.push_back({{"x 1", "", true}, [](const Told& t) { return factor_text(t.second->x_baseline); }});
+    columns.push_back({right("x 1"), [](const Told& t) { return factor_text(t.second->x_baseline); }});
   if (any([](const Told& t) { return t.second->percent_of_library.has_value(); })) {
-    columns.push_back({{"%lib", "", true}, [](const Told& t) {
+    columns.push_back({right("%lib"), [](const Told& t) {
                          return t.second->percent_of_library ? fmt::format("{:.0f}%", *t.second->percent_of_library)
                                                              : "-";
                        }});
   }
   if (any([](const Told& t) { return t.second->x_library.has_value(); }))
-    columns.push_back({{"x lib", "", true}, [](const Told& t) { return factor_text(t.second->x_library); }});
+    columns.push_back({right("x lib"), [](const Told& t) { return factor_text(t.second->x_library); }});
   return columns;
 }
 
@@ -210,7 +204,7 @@ std::vector<std::string> class_notes(const std::vector<NetworkSummary>& summarie
     const ProportionInterval interval = proportion_interval(outcome->correct, outcome->labelled);
     notes.push_back(fmt::format("{}: {} of {} are right, accuracy {} (95%: {:.4f} to {:.4f})", network,
                                 outcome->correct, plural(static_cast<std::size_t>(outcome->labelled), "image"),
-                                shown_accuracy(*outcome), interval.low, interval.high));
+                                accuracy_text(*outcome), interval.low, interval.high));
   }
   return notes;
 }
@@ -245,6 +239,11 @@ void add_not_run(const std::vector<NetworkResult>& results, bool all, std::vecto
 
 }  // namespace
 
+std::string accuracy_text(const NetworkOutcome& outcome) {
+  if (outcome.labelled == 0) return "-";
+  return fmt::format("{:.4f}", static_cast<double>(outcome.correct) / outcome.labelled);
+}
+
 std::string network_summary_text(const std::vector<NetworkSummary>& summaries, const std::string& device_title,
                                  const std::string& images, std::size_t most_columns) {
   const std::vector<Told> rows = shown_rows(summaries);
@@ -256,16 +255,16 @@ std::string network_summary_text(const std::vector<NetworkSummary>& summaries, c
     titles.push_back(one.column);
     for (std::size_t i = 0; i < rows.size(); ++i) cells[i].push_back(one.cell(rows[i]));
   }
-  std::string text = "\n" +
-                     hanging("", heading(place_of(summaries.front()), rows, device_title, images), most_columns) +
-                     text_table(titles, cells, most_columns);
+  Report report;
+  ReportSection& section = report.section(heading(place_of(summaries.front()), rows, device_title, images));
+  section.table(std::move(titles), std::move(cells));
   std::size_t all = 0;
   for (const NetworkSummary& summary : summaries) all += summary.rows.size();
   if (rows.size() < all) {
-    text +=
-        fmt::format("stage 1, stage 6, best and library; {} more with --verbose\n", plural(all - rows.size(), "row"));
+    section.paragraph(
+        fmt::format("stage 1, stage 6, best and library; {} more with --verbose", plural(all - rows.size(), "row")));
   }
-  return text;
+  return '\n' + as_text(report, most_columns);
 }
 
 std::vector<std::string> network_notes(const std::vector<NetworkResult>& results,

@@ -9,6 +9,9 @@
 
 namespace convladder {
 
+/// The share of right classes: "0.9330"; "-" without labels.
+std::string accuracy_text(const NetworkOutcome& outcome);
+
 /// The results of one device, headed by its title. Of many networks or batches only the main rows of each summary.
 std::string network_summary_text(const std::vector<NetworkSummary>& summaries, const std::string& device_title,
                                  const std::string& images, std::size_t most_columns);

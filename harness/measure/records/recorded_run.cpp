@@ -13,7 +13,6 @@
 #include "harness/measure/records/foreign_record.hpp"
 #include "harness/measure/records/record_context_json.hpp"
 #include "harness/measure/records/record_file.hpp"
-#include "harness/measure/records/record_reader.hpp"
 #include "ladders/ladder_folder.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
@@ -117,8 +116,8 @@ RecordedRun run_without_cases(const JsonPlace& place, const std::string& file) {
   return run;
 }
 
-void add_case(RecordedRun& run, const JsonPlace& one, std::set<std::string>& ids) {
-  run.cases.push_back(read_case(one));
+void add_case(RecordedRun& run, const JsonPlace& one, CaseFigures figures, std::set<std::string>& ids) {
+  run.cases.push_back(figures == CaseFigures::all ? read_whole_case(one) : read_case(one));
   check_case(one, run.cases.back());
   if (!ids.insert(run.cases.back().id).second) one.at("id").fail("occurs twice");
 }
@@ -130,18 +129,18 @@ RecordedRun read_large_run(const std::string& file) {
   std::set<std::string> ids;
   for (std::size_t i = 0; i < reader.cases(); ++i) {
     const ordered_json one = reader.case_at(i);
-    add_case(run, JsonPlace(one, fmt::format("{}: cases[{}]", file, i)), ids);
+    add_case(run, JsonPlace(one, fmt::format("{}: cases[{}]", file, i)), CaseFigures::compared, ids);
   }
   return run;
 }
 
 }  // namespace
 
-RecordedRun recorded_run_of(const ordered_json& json, const std::string& file) {
+RecordedRun recorded_run_of(const ordered_json& json, const std::string& file, CaseFigures figures) {
   const JsonPlace place(json, file);
   RecordedRun run = run_without_cases(place, file);
   std::set<std::string> ids;
-  for (const JsonPlace& one : place.at("cases").list()) add_case(run, one, ids);
+  for (const JsonPlace& one : place.at("cases").list()) add_case(run, one, figures, ids);
   return run;
 }
 

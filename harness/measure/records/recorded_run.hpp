@@ -37,8 +37,11 @@ nlohmann::ordered_json read_record_json(const std::string& file);
 /// and for another kind of record, another schema version, a case that occurs twice, a name with control characters, a
 /// field that is missing or of the wrong kind, a sample that is no positive number below 10^18.
 RecordedRun parse_recorded_run(std::string_view text, const std::string& file);
-/// As `parse_recorded_run`, for JSON already parsed by parse_record_json.
-RecordedRun recorded_run_of(const nlohmann::ordered_json& json, const std::string& file);
+/// As `parse_recorded_run`, for JSON already parsed by parse_record_json; of the cases those figures that a comparison
+/// needs, or all that the program writes.
+enum class CaseFigures { compared, all };
+RecordedRun recorded_run_of(const nlohmann::ordered_json& json, const std::string& file,
+                            CaseFigures figures = CaseFigures::compared);
 
 /// As `parse_recorded_run`, for a file.
 RecordedRun read_recorded_run(const std::string& file);

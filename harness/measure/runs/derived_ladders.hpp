@@ -2,7 +2,6 @@
 // each step in words. Derived once, when the last case is there.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <vector>
 
@@ -10,7 +9,6 @@
 #include "harness/measure/runs/ladder_summary.hpp"
 #include "harness/measure/runs/leave_one_out.hpp"
 #include "harness/measure/runs/steps.hpp"
-#include "support/json_place.hpp"
 
 namespace convladder {
 
@@ -28,13 +26,5 @@ struct DerivedLadder {
 /// The ladders that follow from the cases, which must outlive them.
 std::vector<DerivedLadder> derived_ladders(const std::vector<RecordedCase>& cases,
                                            const std::vector<RecordedVariant>& variants, const Ceilings& ceilings);
-
-/// `ladders` of the record, and what is read back of it. Reading throws UserError.
-nlohmann::ordered_json ladders_json(const std::vector<DerivedLadder>& ladders);
-std::vector<RecordedLadder> read_ladders(const JsonPlace& ladders);
-nlohmann::ordered_json step_json(const Step& step);
-
-/// `leave_one_out` of the record.
-nlohmann::ordered_json leave_one_out_json(const std::vector<LeaveOneOut>& views);
 
 }  // namespace convladder

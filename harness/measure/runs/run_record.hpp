@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <filesystem>
 #include <map>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -13,6 +15,7 @@
 #include "harness/measure/records/record.hpp"
 #include "harness/measure/records/record_context.hpp"
 #include "harness/measure/records/recorded_case.hpp"
+#include "harness/measure/runs/derived_ladders.hpp"
 
 namespace convladder {
 
@@ -31,6 +34,14 @@ RunFigures read_run_figures(const std::string& file);
 
 /// The options of the run in that file, with which its cases can be measured again. Throws UserError.
 RunOptions recorded_options(const std::string& file);
+
+/// `ladders` of the record, and what is read back of it. Reading throws UserError.
+nlohmann::ordered_json ladders_json(const std::vector<DerivedLadder>& ladders);
+std::vector<RecordedLadder> read_ladders(const JsonPlace& ladders);
+nlohmann::ordered_json step_json(const Step& step);
+
+/// `leave_one_out` of the record.
+nlohmann::ordered_json leave_one_out_json(const std::vector<LeaveOneOut>& views);
 
 class RunRecord {
  public:
@@ -59,7 +70,7 @@ class RunRecord {
   /// writes all of it.
   void complete();
   /// Derives the ladders and views of an interrupted run from its recorded cases; it can still be gone on with.
-  void derive() { record_.derive(derived()); }
+  void derive();
 
   /// The figures of the record so far, with the cases in the order of the plan.
   const RunFigures& figures() const { return figures_; }
@@ -79,7 +90,7 @@ class RunRecord {
   Record record_;
   std::map<std::string, std::size_t> places_;  ///< in the plan, by the case's id
   RunFigures figures_;
-  nlohmann::ordered_json sentinels_;  ///< null except for a shard
+  std::shared_ptr<nlohmann::ordered_json> sentinels_;  ///< null except for a shard
 };
 
 /// Adds to a new record the cases of the ladder's last run that were right and have not changed since: made of the

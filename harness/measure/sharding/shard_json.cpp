@@ -12,6 +12,7 @@
 #include "harness/measure/plan/options_json.hpp"
 #include "harness/measure/records/case_json.hpp"
 #include "harness/measure/records/record_file.hpp"
+#include "harness/measure/runs/run_record.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
 #include "support/json_place.hpp"

@@ -10,7 +10,7 @@
 
 #include "datasets/image_set.hpp"
 #include "harness/measure/records/record.hpp"
-#include "harness/measure/records/record_reader.hpp"
+#include "harness/measure/records/record_file.hpp"
 #include "harness/measure/records/recorded_case.hpp"
 #include "harness/measure/runs/derived_ladders.hpp"
 #include "harness/measure/runs/leave_one_out.hpp"

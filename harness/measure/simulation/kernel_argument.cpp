@@ -9,7 +9,6 @@
 
 #include "datasets/npy_file.hpp"
 #include "devices/cpu/cpu_facts.hpp"
-#include "harness/measure/simulation/argument_text.hpp"
 #include "harness/measure/simulation/tensor_argument.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"

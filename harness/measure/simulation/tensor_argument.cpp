@@ -5,7 +5,6 @@
 #include <cstring>
 #include <map>
 
-#include "harness/measure/simulation/argument_text.hpp"
 #include "simulator/memory/tensor_map.hpp"
 #include "support/errors.hpp"
 

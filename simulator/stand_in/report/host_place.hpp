@@ -14,6 +14,7 @@ struct CallPlace {
   std::string file;  ///< of the program or library
   std::uint64_t offset = 0;
   auto operator<=>(const CallPlace&) const = default;  // NOLINT(modernize-use-nullptr): a false alarm
+  static void each_field(auto&& field, auto& its) { field("file", its.file, "offset", its.offset); }
 };
 
 /// Places of a call, innermost first. Programs call from few places many times, so each is kept once.

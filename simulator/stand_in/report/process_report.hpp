@@ -28,6 +28,10 @@ struct Times {
     least = std::min(least, other.least);
     most = std::max(most, other.most);
   }
+
+  static void each_field(auto&& field, auto& its) {
+    field("count", its.count, "total_ns", its.total, "least_ns", its.least, "most_ns", its.most);
+  }
 };
 
 /// The sum over all launches of a kernel.
@@ -35,6 +39,10 @@ struct KernelSum {
   std::string name;
   Times predicted;
   std::map<std::string, double> counters;  ///< sums of those counted and modelled metrics that are sums, by their names
+
+  static void each_field(auto&& field, auto& its) {
+    field("name", its.name, "predicted", its.predicted, "counters", its.counters);
+  }
 };
 
 /// The sum over all copies of a kind.
@@ -42,6 +50,10 @@ struct CopySum {
   std::string what;  ///< "[CUDA memcpy HtoD]"
   Times predicted;
   std::uint64_t bytes = 0;
+
+  static void each_field(auto&& field, auto& its) {
+    field("what", its.what, "predicted", its.predicted, "bytes", its.bytes);
+  }
 };
 
 /// Calls of one function that failed with the same status.
@@ -52,6 +64,11 @@ struct CallFailure {
   std::string text;
   std::uint64_t count = 0;
   CallPlaces places;  ///< of the first one
+
+  static void each_field(auto&& field, auto& its) {
+    field("call", its.call, "status", its.status, "name", its.name, "text", its.text, "count", its.count, "places",
+          its.places);
+  }
 };
 
 struct AllocationNote {
@@ -59,6 +76,10 @@ struct AllocationNote {
   std::string call;   ///< "cudaMalloc"
   std::uint64_t bytes = 0;
   CallPlaces places;  ///< the places where memory was asked for
+
+  static void each_field(auto&& field, auto& its) {
+    field("label", its.label, "call", its.call, "bytes", its.bytes, "places", its.places);
+  }
 };
 
 struct ReportedFinding {
@@ -73,6 +94,11 @@ struct VirtualTimes {
   Nanoseconds kernels = 0;
   Nanoseconds to_device = 0;
   Nanoseconds from_device = 0;
+
+  static void each_field(auto&& field, auto& its) {
+    field("host", its.host, "device_end", its.device_end, "kernels", its.kernels, "to_device", its.to_device,
+          "from_device", its.from_device);
+  }
 };
 
 struct ProcessName {
@@ -80,6 +106,10 @@ struct ProcessName {
   std::string program;
   std::vector<std::string> arguments;
   std::string gpu;
+
+  static void each_field(auto&& field, auto& its) {
+    field("process", its.number, "program", its.program, "arguments", its.arguments, "gpu", its.gpu);
+  }
 };
 
 struct ProcessReport : ProcessName {
@@ -107,6 +137,15 @@ struct ProcessReport : ProcessName {
   const AllocationNote* allocation(const std::string& label) const {
     const auto found = std::ranges::find(allocations, label, &AllocationNote::label);
     return label.empty() || found == allocations.end() ? nullptr : &*found;
+  }
+
+  /// Without the name, and what there is at the beginning.
+  static void each_field(auto&& field, auto& its) {
+    field("calls", its.calls, "call_times", its.call_times, "kernels", its.kernels, "copies", its.copies, "failures",
+          its.failures, "not_supported", its.not_supported, "notes", its.notes, "allocations", its.allocations,
+          "findings", its.findings, "never_freed", its.never_freed, "most_device_bytes", its.most_device_bytes,
+          "kernel_seconds", its.kernel_seconds, "virtual_ns", its.predicted, "seconds", its.seconds,
+          "most_resident_bytes", its.most_resident_bytes);
   }
 };
 

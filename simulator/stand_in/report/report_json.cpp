@@ -4,13 +4,12 @@
 
 #include <algorithm>
 #include <array>
-#include <concepts>
+#include <exception>
 #include <memory>
-#include <nlohmann/json.hpp>
-#include <type_traits>
 
 #include "devices/kernel_resources.hpp"
 #include "support/errors.hpp"
+#include "support/json_fields.hpp"
 #include "support/json_text.hpp"
 #include "support/text.hpp"
 
@@ -20,68 +19,11 @@ using nlohmann::ordered_json;
 
 namespace {
 
-// One list of fields for writing and for reading each type, in the order of the JSON.
-
-template <typename T, typename Type>
-concept Is = std::same_as<std::remove_const_t<T>, Type>;
-
-void fields(const auto& field, Is<simulated::Finding> auto& x) {
-  field("checker", x.checker, "problem", x.problem, "kernel", x.kernel, "opcode", x.opcode, "ptx_line", x.ptx_line,
-        "source_file", x.source_file, "source_line", x.source_line, "block", x.block, "thread", x.thread, "space",
-        x.space, "address", x.address, "allocation", x.allocation, "count", x.count);
+void finding_fields(const auto& field, auto& its) {
+  field("checker", its.checker, "problem", its.problem, "kernel", its.kernel, "opcode", its.opcode, "ptx_line",
+        its.ptx_line, "source_file", its.source_file, "source_line", its.source_line, "block", its.block, "thread",
+        its.thread, "space", its.space, "address", its.address, "allocation", its.allocation, "count", its.count);
 }
-void fields(const auto& field, Is<Times> auto& x) {
-  field("count", x.count, "total_ns", x.total, "least_ns", x.least, "most_ns", x.most);
-}
-void fields(const auto& field, Is<KernelSum> auto& x) {
-  field("name", x.name, "predicted", x.predicted, "counters", x.counters);
-}
-void fields(const auto& field, Is<CopySum> auto& x) {
-  field("what", x.what, "predicted", x.predicted, "bytes", x.bytes);
-}
-void fields(const auto& field, Is<CallPlace> auto& x) { field("file", x.file, "offset", x.offset); }
-void fields(const auto& field, Is<CallFailure> auto& x) {
-  field("call", x.call, "status", x.status, "name", x.name, "text", x.text, "count", x.count, "places", x.places);
-}
-void fields(const auto& field, Is<AllocationNote> auto& x) {
-  field("label", x.label, "call", x.call, "bytes", x.bytes, "places", x.places);
-}
-void fields(const auto& field, Is<VirtualTimes> auto& x) {
-  field("host", x.host, "device_end", x.device_end, "kernels", x.kernels, "to_device", x.to_device, "from_device",
-        x.from_device);
-}
-void fields(const auto& field, Is<ProcessName> auto& x) {
-  field("process", x.number, "program", x.program, "arguments", x.arguments, "gpu", x.gpu);
-}
-void fields(const auto& field, Is<ProcessReport> auto& x) {
-  field("calls", x.calls, "call_times", x.call_times, "kernels", x.kernels, "copies", x.copies, "failures", x.failures,
-        "not_supported", x.not_supported, "notes", x.notes, "allocations", x.allocations, "findings", x.findings,
-        "never_freed", x.never_freed, "most_device_bytes", x.most_device_bytes, "kernel_seconds", x.kernel_seconds,
-        "virtual_ns", x.predicted, "seconds", x.seconds, "most_resident_bytes", x.most_resident_bytes);
-}
-
-struct FieldWriter {
-  ordered_json& json;
-  void operator()() const {}
-  void operator()(const char* name, const auto& value, const auto&... rest) const {
-    json[name] = value;
-    (*this)(rest...);
-  }
-};
-
-struct FieldReader {
-  const ordered_json& json;
-  void operator()() const {}
-  void operator()(const char* name, auto& value, auto&&... rest) const {
-    json.at(name).get_to(value);
-    (*this)(rest...);
-  }
-};
-
-template <typename T>
-concept HasFields = requires(T& value, FieldReader read) {
-  fields(read, value);
-};
 
 }  // namespace
 }  // namespace convladder::stand_in
@@ -91,12 +33,6 @@ namespace nlohmann {
 namespace simulated = convladder::simulated;
 namespace stand_in = convladder::stand_in;
 
-template <stand_in::HasFields T>
-struct adl_serializer<T, void> {
-  static void to_json(ordered_json& json, const T& value) { fields(stand_in::FieldWriter{json}, value); }
-  static void from_json(const ordered_json& json, T& value) { fields(stand_in::FieldReader{json}, value); }
-};
-
 template <>
 struct adl_serializer<simulated::Checker> {
   static void to_json(ordered_json& json, simulated::Checker checker) { json = checker_name(checker); }
@@ -104,6 +40,16 @@ struct adl_serializer<simulated::Checker> {
     const auto name = [](simulated::Checker one) { return std::string(checker_name(one)); };
     const auto found = std::ranges::find(simulated::kCheckers, json.get<std::string>(), name);
     if (found != simulated::kCheckers.end()) checker = *found;
+  }
+};
+
+template <>
+struct adl_serializer<simulated::Finding> {
+  static void to_json(ordered_json& json, const simulated::Finding& finding) {
+    stand_in::finding_fields(convladder::FieldWriter(json), finding);
+  }
+  static void from_json(const ordered_json& json, simulated::Finding& finding) {
+    stand_in::finding_fields(convladder::FieldReader(json), finding);
   }
 };
 
@@ -153,12 +99,12 @@ simulated::Finding read_finding(const ordered_json& json) { return json; }
 
 std::string report_line(const ProcessReport& process) {
   ordered_json json;
-  fields(FieldWriter{json}, static_cast<const ProcessName&>(process));
+  add_fields<ProcessName>(json, process);
   if (process.begins) {
     json["begins"] = true;
   } else {
     if (!process.signal.empty()) json["signal"] = process.signal;
-    fields(FieldWriter{json}, process);
+    add_fields(json, process);
   }
   return json_line(json) + '\n';
 }
@@ -170,11 +116,11 @@ std::vector<ProcessReport> read_report_lines(const std::string& lines) {
     const ordered_json json = parse_json(line, "the stand-in's report", "a report");
     ProcessReport& process = processes.emplace_back();
     try {
-      fields(FieldReader{json}, static_cast<ProcessName&>(process));
+      read_fields<ProcessName>(json, process);
       process.begins = json.contains("begins");
       process.signal = json.value("signal", "");
-      if (!process.begins) fields(FieldReader{json}, process);
-    } catch (const ordered_json::exception& error) {
+      if (!process.begins) read_fields(json, process);
+    } catch (const std::exception& error) {
       throw UserError(fmt::format("the stand-in's report cannot be read: {}", error.what()));
     }
   }

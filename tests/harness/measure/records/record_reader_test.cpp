@@ -1,5 +1,3 @@
-#include "harness/measure/records/record_reader.hpp"
-
 #include <gtest/gtest.h>
 
 #include <string>

@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "harness/measure/records/case_json.hpp"
-#include "harness/measure/runs/derived_ladders.hpp"
+#include "harness/measure/runs/run_record.hpp"
 #include "harness/measure/runs/summary_text.hpp"
 
 namespace convladder {

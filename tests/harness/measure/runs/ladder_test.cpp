@@ -8,8 +8,8 @@
 #include <optional>
 
 #include "harness/measure/records/case_json.hpp"
-#include "harness/measure/runs/derived_ladders.hpp"
 #include "harness/measure/runs/ladder_text.hpp"
+#include "harness/measure/runs/run_record.hpp"
 
 namespace convladder {
 namespace {

@@ -10,7 +10,7 @@
 #include "harness/measure/cases/figures_json.hpp"
 #include "harness/measure/records/case_json.hpp"
 #include "harness/measure/records/prediction.hpp"
-#include "harness/measure/runs/derived_ladders.hpp"
+#include "harness/measure/runs/run_record.hpp"
 #include "harness/measure/runs/step_words.hpp"
 #include "simulator/gpus/gpu_facts.hpp"
 
