@@ -274,7 +274,7 @@ def test_weights_of_a_file_give_an_accuracy_with_its_interval(tmp_path: Path) ->
                         "--variant", "compile-time,flat-vector", "--verbose")
     first, second = (one["accuracy"] for one in document["cases"])
     assert first == second and first["of"] == 40 and 0 <= first["low"] <= first["value"] <= first["high"] <= 1
-    assert re.search(rf"{first['correct']} of 40 are correct: {first['value']:.4f} \(95%: {first['low']:.4f} to",
+    assert re.search(rf"{first['correct']} of 40 are correct:\s+{first['value']:.4f}\s+\(95%:\s+{first['low']:.4f}\s+to",
                      document["stdout"])
     assert re.fullmatch("[0-9a-f]{64}", document["networks"][0]["weights"]["sha256"])
     half = tmp_path / "half.safetensors"
