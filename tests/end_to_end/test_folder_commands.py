@@ -261,6 +261,6 @@ def test_records_of_folders_are_compared_and_drawn(run: Any, cpu_folder: Path, t
     assert "cpu/lanes/row-sum.R40C16/1" in compared.stdout, compared  # as text, only what did not pass is named
     shown = run("history", tmp_path)
     assert shown.returncode == 0 and "row-sum" in shown.stdout, shown
-    drawn = subprocess.run([sys.executable, "-B", SCRIPTS / "charts.py", tmp_path / "one/run.json"], capture_output=True,
-                           encoding="utf-8", timeout=300, check=False)
+    drawn = subprocess.run([sys.executable, "-B", SCRIPTS / "charts.py", tmp_path / "one/run.json", "--format", "svg"],
+                           capture_output=True, encoding="utf-8", timeout=300, check=False)
     assert drawn.returncode == 0, drawn

@@ -135,8 +135,8 @@ def test_a_busy_machine_is_named(tmp_path: Path) -> None:
     that waits for another cannot be relied on here."""
     loops = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(2 * (os.cpu_count() or 1))]
     try:
-        done = run("run", *CPU, *TWO, "--layer", "lenet28.conv1", "--batch", "10", "--isolate", "none", "--output",
-                   tmp_path, "--verbose", env=os.environ | {"OMP_NUM_THREADS": str(os.cpu_count())})
+        done = run("run", *CPU, *TWO, "--layer", "lenet28.conv1", "--batch", "10", "--isolate", "none", "--budget", "0.3",
+                   "--output", tmp_path, "--verbose", env=os.environ | {"OMP_NUM_THREADS": str(os.cpu_count())})
     finally:
         for loop in loops:
             loop.kill()
@@ -181,7 +181,7 @@ def test_a_later_layer_gets_the_activations_before_it(tmp_path: Path) -> None:
 
 
 def test_the_plan_is_the_same_each_time_and_the_dry_run_shows_it(tmp_path: Path) -> None:
-    arguments = [*CPU, *SMALL, "--batch", "3,1,2,3"]
+    arguments = [*CPU, *SMALL, "--variant", "memory-accumulation,flat-vector,compile-time,winograd", "--batch", "3,1,2,3"]
     first = measured(tmp_path / "1", *arguments)["planned"]
     assert measured(tmp_path / "2", *arguments)["planned"] == first == planned(*arguments)
     batches = [int(id_.rsplit("/", 1)[1]) for id_ in first]
@@ -215,7 +215,9 @@ def test_a_dry_run_lists_everything_and_writes_nothing(tmp_path: Path) -> None:
 def test_filters(arguments: list[str], part: int, values: set[str]) -> None:
     batch = [] if "--batch" in arguments else ["--batch", "1"]
     family = [] if "--family" in arguments or "--device" in arguments else CPU
-    shown = planned(*arguments, *batch, *family)
+    # A dry run tries what it predicts: two variants are enough where it is not these that are chosen.
+    few = TWO if part > 1 else []
+    shown = planned(*arguments, *batch, *family, *few)
     assert {id_.split("/")[part] for id_ in shown} == values
 
 

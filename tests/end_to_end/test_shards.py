@@ -15,7 +15,7 @@ from typing import Any, Optional
 
 import pytest
 
-from conftest import SMALL, assert_refused, cases, record, run, start
+from conftest import ALL, SMALL, assert_refused, cases, record, run, start
 
 CHOICE = ["--variant", "memory-accumulation,local-accumulation", "--shape", "1,8,8,2,3", "--shape", "1,10,10,2,3",
           "--device", "cpu,simulated", "--batch", "1,2", "--repetitions", "3"]
@@ -340,13 +340,14 @@ def test_killed_again_and_again(plan: Path, tmp_path: Path, command: str) -> Non
         ["plan.json", "run.json", "shards"] if command == "merge" else ["plan.json"])
 
 
-def test_forty_started_in_one_second(tmp_path: Path) -> None:
-    """In one folder, as a script does; every record is there and whole."""
+def test_many_started_in_one_second(tmp_path: Path) -> None:
+    """In one folder, as a script does; every record is there and whole. Every night there are forty."""
     choice = ["run", "--variant", "local-accumulation", "--device", "cpu", "--shape", "1,8,8,2,3", "--batch", "1", "--repetitions", "1", "--quiet"]
-    with ThreadPoolExecutor(40) as pool:
-        ended = list(pool.map(lambda _: run(*choice, cwd=tmp_path), range(40)))
-    assert [one.returncode for one in ended] == [0] * 40, [one for one in ended if one.returncode]
+    many = 40 if ALL else 12
+    with ThreadPoolExecutor(many) as pool:
+        ended = list(pool.map(lambda _: run(*choice, cwd=tmp_path), range(many)))
+    assert [one.returncode for one in ended] == [0] * many, [one for one in ended if one.returncode]
     files = sorted(tmp_path.glob("results/*/run.json"))
-    assert len(files) == 40
+    assert len(files) == many
     assert {Path(one.stdout.strip()).parent.name for one in ended} == {file.parent.name for file in files}
     assert all(json.loads(file.read_text())["complete"] for file in files)

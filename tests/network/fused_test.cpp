@@ -84,37 +84,52 @@ std::vector<float> fused_output(Device& device, const Variant& variant, const Fu
   return result;
 }
 
-void expect_as_reference(const FusedShape& shape, const FusedTestData& data, const std::vector<float>& output,
-                         double tolerance) {
+std::vector<ReferenceOutput> references(const FusedShape& shape, const FusedTestData& data) {
+  std::vector<ReferenceOutput> all;
   for (int image = 0; image < shape.convolution.batch; ++image) {
-    const ReferenceOutput expected =
-        reference_fused(shape, data.convolution.input.data() + image * shape.convolution.input_elements_per_image(),
-                        data.convolution.weights.data(), data.bias.empty() ? nullptr : data.bias.data());
+    all.push_back(reference_fused(shape,
+                                  data.convolution.input.data() + image * shape.convolution.input_elements_per_image(),
+                                  data.convolution.weights.data(), data.bias.empty() ? nullptr : data.bias.data()));
+  }
+  return all;
+}
+
+void expect_as_reference(const FusedShape& shape, const std::vector<ReferenceOutput>& expected,
+                         const std::vector<float>& output, double tolerance) {
+  for (int image = 0; image < shape.convolution.batch; ++image) {
     const float* const of_image = output.data() + image * shape.output().elements();
-    EXPECT_EQ(output_mismatch(expected, of_image, tolerance), "") << "image " << image;
+    EXPECT_EQ(output_mismatch(expected[static_cast<std::size_t>(image)], of_image, tolerance), "") << "image " << image;
   }
 }
 
-void expect_right_on_cpu(const FusedShape& shape, const FusedTestData& data, bool exact) {
-  SCOPED_TRACE(trace_of(shape));
-  for (const ProblemVariant& registered : fusing_variants()) {
-    if (registered.info.family != "cpu") continue;
-    // What the stage that it builds on refuses, it refuses.
-    const Variant& stage = *convolution_of(registered).variant;
-    ASSERT_EQ(registered.variant->unsupported_reason(shape), stage.unsupported_reason(shape.convolution));
-    if (!registered.variant->unsupported_reason(shape).empty()) continue;
-    SCOPED_TRACE(registered.info.name);
-    CpuDevice device;
-    const std::vector<float> output = fused_output(device, *registered.variant, shape, data, true);
-    expect_as_reference(shape, data, output, exact ? 0 : registered.variant->tolerance());
-    EXPECT_EQ(device.memory_violation(), "");
+/// With each of these numbers of threads; 0: as many as there are.
+void expect_right_on_cpu(const FusedShape& shape, const FusedTestData& data, bool exact,
+                         const std::vector<int>& threads = {0}) {
+  const std::vector<ReferenceOutput> expected = references(shape, data);
+  const int before = omp_get_max_threads();
+  for (const int count : threads) {
+    SCOPED_TRACE(fmt::format("{}, {} threads", trace_of(shape), count));
+    if (count > 0) omp_set_num_threads(count);
+    for (const ProblemVariant& registered : fusing_variants()) {
+      if (registered.info.family != "cpu") continue;
+      // What the stage that it builds on refuses, it refuses.
+      const Variant& stage = *convolution_of(registered).variant;
+      ASSERT_EQ(registered.variant->unsupported_reason(shape), stage.unsupported_reason(shape.convolution));
+      if (!registered.variant->unsupported_reason(shape).empty()) continue;
+      SCOPED_TRACE(registered.info.name);
+      CpuDevice device;
+      const std::vector<float> output = fused_output(device, *registered.variant, shape, data, true);
+      expect_as_reference(shape, expected, output, exact ? 0 : registered.variant->tolerance());
+      EXPECT_EQ(device.memory_violation(), "");
+    }
   }
+  omp_set_num_threads(before);
 }
 
-void expect_right_on_cpu(FusedShape shape) {
-  expect_right_on_cpu(shape, test_data(shape, false), false);
+void expect_right_on_cpu(FusedShape shape, const std::vector<int>& threads = {0}) {
+  expect_right_on_cpu(shape, test_data(shape, false), false, threads);
   shape.activation = Activation::relu;
-  expect_right_on_cpu(shape, test_data(shape, true), true);
+  expect_right_on_cpu(shape, test_data(shape, true), true, threads);
 }
 
 /// Batches 1, 3 and 8; several bands and strips of rows; stride, padding, groups; windows that overlap, that leave
@@ -138,16 +153,11 @@ TEST(FusedVariants, AreRightOnTheCpu) {
 
 /// Threads that share an image by its rows or by its maps, of windows that overlap and that begin with odd rows.
 TEST(FusedVariants, AreRightOverAnyThreads) {
-  const int before = omp_get_max_threads();
-  for (const int threads : {1, 3, 16}) {
-    SCOPED_TRACE(fmt::format("{} threads", threads));
-    omp_set_num_threads(threads);
-    expect_right_on_cpu(pooled_convolution({1, 12, 24, 19, 24, 7}, Activation::tanh, 3, 2, true));
-    expect_right_on_cpu(pooled_convolution({2, 12, 24, 19, 24, 7}, Activation::relu, 3, 1, true));
-    expect_right_on_cpu(pooled_convolution({1, 36, 21, 9, 150, 3, 1, 1, 2}, Activation::tanh, 3, 3, true));
-    expect_right_on_cpu(pooled_convolution({4, 8, 11, 12, 70, 5, 1, 2}, Activation::relu, 1, 1, false));
-  }
-  omp_set_num_threads(before);
+  const std::vector<int> threads{1, 3, 16};
+  expect_right_on_cpu(pooled_convolution({1, 12, 24, 19, 24, 7}, Activation::tanh, 3, 2, true), threads);
+  expect_right_on_cpu(pooled_convolution({2, 12, 24, 19, 24, 7}, Activation::relu, 3, 1, true), threads);
+  expect_right_on_cpu(pooled_convolution({1, 36, 21, 9, 150, 3, 1, 1, 2}, Activation::tanh, 3, 3, true), threads);
+  expect_right_on_cpu(pooled_convolution({4, 8, 11, 12, 70, 5, 1, 2}, Activation::relu, 1, 1, false), threads);
 }
 
 TEST(FusedVariants, AreExactInEveryInstructionSet) {
@@ -209,6 +219,7 @@ class FusedOnTheSimulatedDevice : public testing::Test {
 
 void expect_right_when_simulated(const FusedShape& shape, const FusedTestData& data, bool exact) {
   SCOPED_TRACE(trace_of(shape));
+  const std::vector<ReferenceOutput> expected = references(shape, data);
   for (const ProblemVariant& registered : fusing_variants()) {
     if (registered.info.family != "cuda") continue;
     ASSERT_EQ(registered.variant->unsupported_reason(shape), "");
@@ -223,7 +234,7 @@ void expect_right_when_simulated(const FusedShape& shape, const FusedTestData& d
       const std::vector<float> output = fused_output(device, *registered.variant, shape, data, false);
       for (const simulated::Finding& finding : device.take_findings()) ADD_FAILURE() << simulated::to_text(finding);
       EXPECT_TRUE(device.leaks().empty());
-      expect_as_reference(shape, data, output, exact ? 0 : registered.variant->tolerance());
+      expect_as_reference(shape, expected, output, exact ? 0 : registered.variant->tolerance());
     }
   }
 }

@@ -221,12 +221,12 @@ void expect_accurate_in_the_dark(const ConvShape& shape, int kept, bool uneven_w
   if (uneven_weights) cube(data.weights);
   SCOPED_TRACE(fmt::format("{} batch {}, {} of 1000 inputs, {} weights", shape_name(shape), shape.batch, kept,
                            uneven_weights ? "uneven" : "even"));
+  const ReferenceOutput expected = reference_of_all_images(shape, data);
   for (const char* const name : kWinogradStages) {
     SCOPED_TRACE(name);
     const Variant& winograd = *find_variant(convolution_problem(), "cpu", name)->variant;
     ASSERT_EQ(winograd.unsupported_reason(shape), "");
-    expect_within(convolved(winograd, shape, data), reference_of_all_images(shape, data),
-                  granted_tolerance(kFloat32Tolerance, shape));
+    expect_within(convolved(winograd, shape, data), expected, granted_tolerance(kFloat32Tolerance, shape));
   }
 }
 
@@ -244,13 +244,22 @@ TEST(CpuVariants, WinogradIsAccurateWhereNearlyAllIsDark) {
   }
 }
 
-void expect_right(const char* name, const ConvShape& shape) {
-  SCOPED_TRACE(fmt::format("{} {} batch {}", name, shape_name(shape), shape.batch));
-  const Variant& variant = *find_variant(convolution_problem(), "cpu", name)->variant;
-  ASSERT_EQ(variant.unsupported_reason(shape), "");
+/// Both Winograd stages, with each of these numbers of threads; 0: as many as there are.
+void expect_winograd_is_right(const ConvShape& shape, const std::vector<int>& threads = {0}) {
+  const int before = omp_get_max_threads();
   for (const ConvTestData& data : {integer_data(shape, 21), random_data(shape, 22)}) {
     const bool exact = data.input.front() == std::round(data.input.front());
-    expect_within(convolved(variant, shape, data), reference_of_all_images(shape, data), exact ? 0 : kTolerance);
+    const ReferenceOutput expected = reference_of_all_images(shape, data);
+    for (const int count : threads) {
+      if (count > 0) omp_set_num_threads(count);
+      for (const char* const name : kWinogradStages) {
+        SCOPED_TRACE(fmt::format("{} {} batch {}, {} threads", name, shape_name(shape), shape.batch, count));
+        const Variant& variant = *find_variant(convolution_problem(), "cpu", name)->variant;
+        ASSERT_EQ(variant.unsupported_reason(shape), "");
+        expect_within(convolved(variant, shape, data), expected, exact ? 0 : kTolerance);
+      }
+    }
+    omp_set_num_threads(before);
   }
 }
 
@@ -258,30 +267,22 @@ TEST(CpuVariants, WinogradTakesStrides) {
   for (const int kernel : {2, 3, 4, 5, 7, 11}) {
     for (const int stride : {2, 3, 4, 5}) {
       const int channels = 64 / (kernel * kernel) + 1;
-      for (const char* const name : kWinogradStages) {
-        expect_right(name, {3, channels, 17, 14, 9, kernel, stride, kernel / 2});
-        expect_right(name, {18, 2 * channels, 12, 23, 10, kernel, stride, 0, 2});
-      }
+      expect_winograd_is_right({3, channels, 17, 14, 9, kernel, stride, kernel / 2});
+      expect_winograd_is_right({18, 2 * channels, 12, 23, 10, kernel, stride, 0, 2});
     }
   }
 }
 
 // Threads with images of their own, that share one by its rows or by its maps, and that are left without work.
 TEST(CpuVariants, WinogradIsSharedOutOverAnyThreads) {
-  const int before = omp_get_max_threads();
-  for (const int threads : {1, 3, 16}) {
-    SCOPED_TRACE(fmt::format("{} threads", threads));
-    omp_set_num_threads(threads);
-    for (const char* const name : kWinogradStages) {
-      for (const int batch : {1, 5}) {
-        expect_right(name, {batch, 12, 21, 19, 24, 7});
-        expect_right(name, {batch, 40, 9, 7, 200, 3, 1, 1});
-        expect_right(name, {batch, 32, 10, 11, 140, 3, 1, 1, 2});
-        expect_right(name, {batch, 9, 3, 40, 25, 3});
-      }
+  for (const int batch : {1, 5}) {
+    for (const ConvShape& shape : {ConvShape{batch, 12, 21, 19, 24, 7},
+                                   {batch, 40, 9, 7, 200, 3, 1, 1},
+                                   {batch, 32, 10, 11, 140, 3, 1, 1, 2},
+                                   {batch, 9, 3, 40, 25, 3}}) {
+      expect_winograd_is_right(shape, {1, 3, 16});
     }
   }
-  omp_set_num_threads(before);
 }
 
 TEST(CpuVariants, WithCompileTimeSizesRefusesTheOthersAndListsItsOwn) {

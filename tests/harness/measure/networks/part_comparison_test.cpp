@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -34,12 +35,22 @@ class PartComparisonTest : public testing::TestWithParam<std::string> {
     planned_ = make_network_plan(options).front();
     steps_ = network_steps(*planned_.network, planned_.choice);
     step_ = &*std::ranges::find(steps_, GetParam(), &NetworkStep::name);
-    weights_ = initial_weights(*planned_.network, 1).layers.at(GetParam());
+    weights_ = initial().layers.at(GetParam());
     for (std::size_t i = 0; i < weights_.bias.size(); ++i) weights_.bias[i] = static_cast<float>(i % 7) - 3;
     input_.resize(step_->input().elements() * kImages);
     SeededRandom random(7, 0);
     for (float& x : input_) x = static_cast<float>(random.between(-100, 100)) / 128;
-    for (int image = 0; image < kImages; ++image) add_right_output(image);
+    static std::map<std::string, std::vector<float>> right;  // by the layer, once for all tests
+    if (!right.contains(GetParam())) {
+      for (int image = 0; image < kImages; ++image) add_right_output(image);
+      right[GetParam()] = output_;
+    }
+    output_ = right.at(GetParam());
+  }
+
+  const NetworkWeights& initial() const {
+    static const NetworkWeights drawn = initial_weights(*planned_.network, 1);
+    return drawn;
   }
 
   void add_right_output(int image) {
@@ -58,7 +69,7 @@ class PartComparisonTest : public testing::TestWithParam<std::string> {
   StepCheck compare(int by_element) {
     const NetworkProblem problem(*planned_.network);
     const std::vector<VariantPart> parts = network_parts(problem, {*step_});
-    NetworkWeights weights = initial_weights(*planned_.network, 1);
+    NetworkWeights weights = initial();
     weights.layers.at(GetParam()) = weights_;
     const std::vector<PlacedTensor> constants = problem.placed(weights);
     PartComparison comparison(parts.front(), constants, 11);
