@@ -14,6 +14,7 @@
 
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <initializer_list>
 
@@ -112,6 +113,24 @@ void SystemCallFilter::unless_one_of(long number, int argument, std::initializer
 void SystemCallFilter::only_of_this_process(long number) {
   own_process_.push_back(steps_.size() + 4);
   only_if_one_of(number, 0, {0, 0});
+}
+
+/// Allows a signal only to this process, and none that ends or stops it as others do, by hand, by a limit or where
+/// memory runs out: a process that ends by one was ended from outside.
+void SystemCallFilter::only_signals_of_ones_own(long number, int signal) {
+  constexpr std::array<int, 7> kFromOutside{SIGKILL, SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGXCPU, SIGSTOP};
+  own_process_.push_back(steps_.size() + 2);
+  add(BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(number), 0,
+      static_cast<std::uint8_t>(2 * kFromOutside.size() + 5));
+  add(BPF_LD | BPF_W | BPF_ABS, offset_of_argument(0));
+  add(BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0);
+  add(BPF_RET | BPF_K, kRefused);
+  add(BPF_LD | BPF_W | BPF_ABS, offset_of_argument(signal));
+  for (const int one : kFromOutside) {
+    add(BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(one), 0, 1);
+    add(BPF_RET | BPF_K, kRefused);
+  }
+  add(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
 }
 
 /// Refuses calls that affect the whole machine.
@@ -238,9 +257,8 @@ void SystemCallFilter::limit_processes(const SystemCallWish& wish) {
   add(BPF_JMP | BPF_JSET | BPF_K, CLONE_THREAD, 0, 1);
   add(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
   add(BPF_RET | BPF_K, kRefused);
-  for (const long number : {SYS_kill, SYS_tgkill, SYS_rt_sigqueueinfo, SYS_rt_tgsigqueueinfo}) {
-    only_of_this_process(number);
-  }
+  for (const long number : {SYS_kill, SYS_rt_sigqueueinfo}) only_signals_of_ones_own(number, 1);
+  for (const long number : {SYS_tgkill, SYS_rt_tgsigqueueinfo}) only_signals_of_ones_own(number, 2);
   refuse(SYS_tkill);
 }
 

@@ -41,6 +41,7 @@ class SystemCallFilter {
   void only_if_one_of(long number, int argument, std::initializer_list<std::uint32_t> values);
   void unless_one_of(long number, int argument, std::initializer_list<std::uint32_t> values);
   void only_of_this_process(long number);
+  void only_signals_of_ones_own(long number, int signal);
   void refuse_system_wide();
   void refuse_between_processes();
   void limit_processes(const SystemCallWish& wish);

@@ -32,11 +32,14 @@ struct Contest {
   std::unique_ptr<DuelSide> base;  // open during the screen
   std::unique_ptr<DuelSide> now;
 
-  bool measured() const { return result->verdict != CaseVerdict::failed; }
+  bool has_ended = false;  ///< with a failure, or because the machine was too busy
+
+  bool measured() const { return !has_ended; }
   void fail(const SideFailure& failure) {
     base.reset();
     now.reset();
-    result->verdict = CaseVerdict::failed;
+    has_ended = true;
+    result->verdict = failure.is_the_machines ? CaseVerdict::inconclusive : CaseVerdict::failed;
     result->reason = failure.what();
     result->screened.reset();  // the screen's result proves nothing about it
   }
@@ -137,6 +140,7 @@ class Duel {
 
   /// Starts the `number`th pair of processes of a screen. The first pair determines the length of a slot.
   void open(Contest& contest, const Workload& workload, std::size_t number) {
+    machine_.look();
     const DuelPair& pair = *contest.pair;
     show("verifying", pair.id);
     const OneCpu both(settings_.seed + text_hash(pair.id) + number);
@@ -243,7 +247,7 @@ class Duel {
     std::vector<Contest*> flagged;
     for (ContestGroup& group : groups_) {
       for (Contest& contest : group.contests) {
-        if (contest.result->verdict == CaseVerdict::inconclusive) flagged.push_back(&contest);
+        if (contest.measured() && contest.result->verdict == CaseVerdict::inconclusive) flagged.push_back(&contest);
       }
     }
     if (flagged.empty()) return;
@@ -254,7 +258,9 @@ class Duel {
       confirmation.look();
       if (confirmation.over()) break;
     }
-    for (std::size_t i = 0; i < flagged.size(); ++i) conclude(*flagged[i]->result, confirmation.cases()[i]);
+    for (std::size_t i = 0; i < flagged.size(); ++i) {
+      if (flagged[i]->measured()) conclude(*flagged[i]->result, confirmation.cases()[i]);
+    }
   }
 
   void confirm_group(ContestGroup& group, const std::vector<Contest*>& flagged, Confirmation& confirmation, int look) {
@@ -280,6 +286,7 @@ class Duel {
   void confirm_round(Contest& contest, const Workload& workload, Confirmation& confirmation, std::size_t index) {
     const DuelPair& pair = *contest.pair;
     show("confirming", pair.id);
+    machine_.look();
     std::vector<DuelRound>& rounds = contest.result->confirm;
     const OneCpu both(rounds.size());
     try {
@@ -294,7 +301,6 @@ class Duel {
   }
 
   void conclude(DuelCase& one, const Confirmation::Case& confirmed) const {
-    if (one.verdict == CaseVerdict::failed) return;
     one.verdict = case_verdict(confirmed.verdict);
     one.confirmed = confirmed.bounds;
     one.p_slower = confirmed.p_slower;
@@ -327,7 +333,8 @@ class Duel {
   const DuelSettings& settings_;
   const DuelPhase& phase_;
   CeilingSampler ceilings_;
-  TimeJudge judge_{ceilings_};
+  MachineWatch machine_;
+  TimeJudge judge_{ceilings_, machine_};
   DuelResult result_;
   std::deque<ContestGroup> groups_;
   long rounds_planned_ = 0;

@@ -38,8 +38,18 @@ auto DuelSide::attempt(const Step& step) const {
   try {
     return step();
   } catch (const CaseFailure& failure) {
-    throw SideFailure(fmt::format("{}: {}: {}", role_, failure.status, printable(failure.what())));
+    if (failure.is_by_time) throw failure_by_time(failure.status, failure.what());
+    throw DuelSide::failure({failure.status, failure.what()});
   }
+}
+
+SideFailure DuelSide::failure(const Refusal& refusal) const {
+  return SideFailure(fmt::format("{}: {}: {}", role_, refusal.status, printable(refusal.reason)),
+                     refusal.status == Status::not_judged);
+}
+
+SideFailure DuelSide::failure_by_time(Status status, const std::string& reason) const {
+  return failure(judge_ == nullptr ? Refusal{status, reason} : judge_->blamed(planned_.device, status, reason, begin_));
 }
 
 DuelSide::DuelSide(const SideSetting& setting)
@@ -144,13 +154,13 @@ void DuelSide::verify_after() {
     require("after timing", verifier_.check(last_call_));
   });
   if (const std::string mismatch = claimed_.mismatch(); !mismatch.empty()) {
-    throw SideFailure(fmt::format("{}: refused: {}", role_, mismatch));
+    throw failure_by_time(Status::refused, mismatch);
   }
   if (judge_ == nullptr || slots_ns_.empty()) return;
   const ProblemSize& shape = planned_.work.shape;
-  const std::string why =
-      judge_->refusal(planned_.device, shape, most_saved(planned_.variant, shape), {{"layer time", median(slots_ns_)}});
-  if (!why.empty()) throw SideFailure(fmt::format("{}: refused: {}", role_, why));
+  const std::optional<Refusal> refusal = judge_->refusal(planned_.device, shape, most_saved(planned_.variant, shape),
+                                                         {{"layer time", median(slots_ns_)}}, begin_);
+  if (refusal) throw failure(*refusal);
 }
 
 DuelRound measure_round(DuelSide& base, DuelSide& now, bool base_outside, const SlotLength& length) {

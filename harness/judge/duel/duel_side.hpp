@@ -17,7 +17,9 @@ namespace convladder {
 
 /// The failure of a side: it is wrong, crashed, … The message names the side and the failure.
 struct SideFailure : std::runtime_error {
-  using std::runtime_error::runtime_error;
+  explicit SideFailure(const std::string& reason, bool machine = false)
+      : std::runtime_error(reason), is_the_machines(machine) {}
+  bool is_the_machines = false;  ///< it was too busy to tell
 };
 
 /// The length of a slot, the same for both sides.
@@ -69,6 +71,8 @@ class DuelSide {
   std::int64_t calls_of_slot(const SlotLength& length) const;
   to_case::SlotTaken ask_for_slot(const SlotLength& length);
   void require(const char* when, const Check& check) const;
+  SideFailure failure(const Refusal& refusal) const;
+  SideFailure failure_by_time(Status status, const std::string& reason) const;
 
   std::string role_;
   bool on_processor_;
@@ -81,6 +85,7 @@ class DuelSide {
   SlotLength length_;  ///< of the last slot
   CaseVerifier verifier_;
   ClaimedTimes claimed_;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
 /// Measures four slots in the order of the coin.

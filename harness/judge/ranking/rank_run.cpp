@@ -27,6 +27,7 @@ using Clock = std::chrono::steady_clock;
 namespace {
 
 constexpr int kRoundsToChoose = 10;  // for stages that might be the baseline
+constexpr int kMostAttempts = 3;     // where the machine, or the baseline, spoils a measurement
 constexpr double kHostStepSeconds = 10;
 constexpr double kHostSecondsPerFlop = 5e-9;
 
@@ -331,13 +332,18 @@ class RankRun {
     const Clock::time_point begin = Clock::now();
     Outcomes outcomes;
     bool keep = true;
-    for (int attempt = 0; attempt < 2; ++attempt) {
+    for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
       outcomes = run_submission(cases, planned, ranking, size, run, keep);
+      // The machine's fault: it is measured again, and never kept.
+      if (outcomes[planned.id].status == Status::not_judged) {
+        keep = false;
+        continue;
+      }
       // A submission that fails beside a good baseline has failed; where the baseline itself fails, it gets a second
       // chance.
       const CaseOutcome& beside = outcomes[cases.front().id];
       if (cases.size() == 1 || beside.status == Status::ok || outcomes[planned.id].status != Status::ok) break;
-      if (attempt == 0) continue;
+      if (attempt + 1 < kMostAttempts) continue;
       outcomes[planned.id] = outcome_without_run(
           planned, Status::skipped,
           fmt::format("the baseline {} beside it: {}: {}", baseline->name, beside.status, beside.reason));
@@ -366,9 +372,8 @@ class RankRun {
     return run;
   }
 
-  /// Runs a submission, beside its baseline if there is one. An apparent fault of the machine that names it counts as
-  /// its own, and all may take the options' limit; `keep` then tells whether its outcome would be the same another
-  /// time. Throws MachineFault, UserError.
+  /// Runs a submission, beside its baseline if there is one; both may take the options' limit. `keep` tells whether its
+  /// outcome would be the same another time: not where the machine is to blame. Throws MachineFault, UserError.
   Outcomes run_submission(const std::vector<PlannedCase>& cases, const PlannedCase& submission,
                           const RankingPlan& ranking, std::size_t size, const RunOptions& run, bool& keep) {
     const auto all_end = [&](Status status, const std::string& reason) {
@@ -383,8 +388,8 @@ class RankRun {
       return all_end(Status::timeout, fmt::format("it had not ended after {:g} s (--limit)", options_.limit_seconds));
     } catch (const MachineFault& fault) {
       if (std::string_view(fault.what()).find(submission.id) == std::string_view::npos) throw;
-      keep = false;  // another time the machine may be to blame after all
-      return all_end(Status::crashed, fault.what());
+      keep = false;
+      return all_end(Status::not_judged, fault.what());
     }
   }
 

@@ -48,6 +48,7 @@ const Workload& CaseLoop::workload(const LayerWork& work, bool has_clock, int im
 
 void CaseLoop::before_group(const std::string& device) {
   machine_.look();
+  group_begin_ = std::chrono::steady_clock::now();
   group_anchors_ = anchor_samples(ceilings_.measured(), device);
   ceilings_.before_group(device);
 }
@@ -89,16 +90,23 @@ void CaseLoop::run(const std::vector<PlannedCase>& cases, const Workload& worklo
       [this](const PlannedCase& planned, const CaseOutcome& outcome) { return refused_times(planned, outcome); });
 }
 
-/// Why the judge refuses the times of a case; empty if it does not.
-std::string CaseLoop::refused_times(const PlannedCase& planned, const CaseOutcome& outcome) {
-  if (find_device_kind(planned.device).clock_is_virtual()) return {};  // no device's limits hold for a virtual clock
+/// When the first sample of a case was due; for one that did not get so far, the begin of its group.
+std::chrono::steady_clock::time_point CaseLoop::begin_of(const std::string& id) const {
+  const auto begun = begun_.find(id);
+  return begun == begun_.end() ? group_begin_ : begun->second;
+}
+
+/// Why the judge refuses the times of a case; none if it does not.
+std::optional<Refusal> CaseLoop::refused_times(const PlannedCase& planned, const CaseOutcome& outcome) {
+  if (find_device_kind(planned.device).clock_is_virtual()) return std::nullopt;  // no device's limits hold for it
   std::vector<ClaimedTime> times;
   for (const TimeSeries& series : outcome.times) {
     if (series.of == time_of::kOp || series.of == time_of::kLayer) {
       times.push_back({series.of + " time", median(series.samples)});
     }
   }
-  return judge_.refusal(planned.device, planned.work.shape, most_saved(planned.variant, planned.work.shape), times);
+  return judge_.refusal(planned.device, planned.work.shape, most_saved(planned.variant, planned.work.shape), times,
+                        begin_of(planned.id));
 }
 
 /// Has the checkers look at the code of a case that is right: with a finding it is right by luck, and has no figure. Of
@@ -125,6 +133,11 @@ CaseOutcome CaseLoop::checked(const PlannedCase& planned, CaseOutcome outcome, c
 }
 
 CaseOutcome CaseLoop::judged(const PlannedCase& planned, CaseOutcome outcome) {
+  if (outcome.failed_by_time && is_failure(outcome.status)) {
+    const Refusal told = judge_.blamed(planned.device, outcome.status, outcome.reason, begin_of(planned.id));
+    outcome.status = told.status;
+    outcome.reason = told.reason;
+  }
   if (outcome.times.empty()) return outcome;
   const TimeSeries& time = outcome.times.front();
   const double enqueue_ns = time.enqueue_ns.empty() ? 0 : median(time.enqueue_ns);

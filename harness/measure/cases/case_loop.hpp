@@ -84,7 +84,8 @@ class CaseLoop {
   bool is_blind() const { return machine_.is_blind(); }
 
  private:
-  std::string refused_times(const PlannedCase& planned, const CaseOutcome& outcome);
+  std::optional<Refusal> refused_times(const PlannedCase& planned, const CaseOutcome& outcome);
+  std::chrono::steady_clock::time_point begin_of(const std::string& id) const;
   CaseOutcome judged(const PlannedCase& planned, CaseOutcome outcome);
   CaseOutcome checked(const PlannedCase& planned, CaseOutcome outcome, const Workload& workload,
                       const RunOptions& options);
@@ -98,7 +99,8 @@ class CaseLoop {
   std::string made_for_;  ///< the work that it is of
   MachineWatch machine_;
   CeilingSampler ceilings_;
-  TimeJudge judge_{ceilings_};
+  TimeJudge judge_{ceilings_, machine_};
+  std::chrono::steady_clock::time_point group_begin_ = std::chrono::steady_clock::now();
   std::size_t group_anchors_ = 0;                                       ///< samples of the ceilings before the group
   std::map<std::string, double> highest_mhz_;                           ///< by device, of all samples so far
   std::map<std::string, std::chrono::steady_clock::time_point> begun_;  ///< by case, when its first sample was due

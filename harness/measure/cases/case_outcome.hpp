@@ -63,6 +63,12 @@ struct StageFindings {
   std::string in_one_line() const;
 };
 
+/// A case that is not published, and why, in one line.
+struct Refusal {
+  Status status = Status::refused;
+  std::string reason;
+};
+
 /// Everything that is known about a case at its end.
 struct CaseOutcome {
   Status status = Status::ok;
@@ -79,6 +85,7 @@ struct CaseOutcome {
   bool clock_is_held = false;         ///< all samples were taken while something held the device's clock down
   std::optional<Quality> quality;     ///< none without times, and where nobody looked
   bool out_of_device_memory = false;  ///< whether it failed for lack of the device's memory
+  bool failed_by_time = false;        ///< whether it took too long, or claims what the clock contradicts
 };
 
 }  // namespace convladder

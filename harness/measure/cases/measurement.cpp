@@ -103,6 +103,7 @@ void Measurement::attempt(const std::function<void()>& step) {
   } catch (const CaseFailure& failure) {
     end(failure.status, failure.what());
     outcome_.out_of_device_memory = failure.out_of_device_memory;
+    outcome_.failed_by_time = failure.is_by_time;
   }
 }
 
@@ -114,7 +115,7 @@ void Measurement::end(Status status, const std::string& reason) {
   outcome_.counters.reset();
 }
 
-void Measurement::refuse(const std::string& why) { end(Status::refused, why); }
+void Measurement::refuse(const Refusal& refusal) { end(refusal.status, refusal.reason); }
 
 void Measurement::leave(const std::string& why) { end(Status::skipped, why); }
 
@@ -449,7 +450,8 @@ void Measurement::reconsider_claims() {
   for (int more = kMostReconsidered; more > 0 && !claimed_.mismatch().empty(); --more) {
     static_cast<void>(sample_once(0, outcome_.times.front().iterations));
   }
-  if (const std::string mismatch = claimed_.mismatch(); !mismatch.empty()) throw CaseFailure(Status::refused, mismatch);
+  if (const std::string mismatch = claimed_.mismatch(); !mismatch.empty())
+    throw failure_by_time(Status::refused, mismatch);
 }
 
 /// Refuses a stage of untrusted code whose calls take less time than an empty kernel, timed in the same way beside
@@ -463,7 +465,7 @@ void Measurement::hold_against_nothing() const {
     if (series.samples.empty() || !(series.of == time_of::kLayer || series.of == time_of::kOp)) continue;
     const double ns = median(series.samples);
     if (ns >= kLeastOfNothing * nothing_ns) continue;
-    throw CaseFailure(
+    throw failure_by_time(
         Status::refused,
         fmt::format("its {} took {:.2f} us ({}), less than an empty kernel ({:.2f} us): its work is not on "
                     "the stream that is timed",

@@ -35,7 +35,7 @@ class Measurement {
   /// Compares the times with the harness's own clock and lets the case go. A case that is wrong now loses its times.
   void finish();
   /// Why the times are impossible, with both figures: the case is refused and loses its times.
-  void refuse(const std::string& why);
+  void refuse(const Refusal& refusal);
 
   /// Stops a case that is of no interest any more: it is skipped, for that reason, without times.
   void leave(const std::string& why);

@@ -20,10 +20,21 @@ namespace convladder {
 struct CaseFailure : std::runtime_error {
   CaseFailure(Status its_status, const std::string& reason) : std::runtime_error(reason), status(its_status) {}
   explicit CaseFailure(const Ending& ending)
-      : std::runtime_error(ending.reason), status(ending.status), out_of_device_memory(ending.out_of_device_memory) {}
+      : std::runtime_error(ending.reason),
+        status(ending.status),
+        out_of_device_memory(ending.out_of_device_memory),
+        is_by_time(ending.status == Status::timeout) {}
   Status status;
   bool out_of_device_memory = false;  ///< others may have had it: alone the case may do better
+  bool is_by_time = false;            ///< it took too long or too short, which a busy machine may have caused
 };
+
+/// A failure by the case's times.
+inline CaseFailure failure_by_time(Status status, const std::string& reason) {
+  CaseFailure failure(status, reason);
+  failure.is_by_time = true;
+  return failure;
+}
 
 /// Hands out so many elements of a tensor, into the window.
 struct ReadElements {

@@ -42,7 +42,7 @@ void probe_variants(const std::vector<CaseGroup>& plan, const RunOptions& option
           if (!outcome.times.empty()) estimator.learn(planned, outcome.times.front().samples.front() * 1e-9);
         },
         [](const PlannedCase&, const char*) {}, [] {},
-        [](const PlannedCase&, const CaseOutcome&) { return std::string(); });
+        [](const PlannedCase&, const CaseOutcome&) { return std::nullopt; });
   }
 }
 

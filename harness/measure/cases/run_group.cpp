@@ -30,8 +30,8 @@ void run_wave(const std::vector<PlannedCase>& cases, std::size_t first, std::siz
   const auto end = [&](Measurement& measurement) {
     measurement.finish();
     if (measurement.outcome().status == Status::ok) {
-      const std::string why = refuse_times(measurement.planned(), measurement.outcome());
-      if (!why.empty()) measurement.refuse(why);
+      const std::optional<Refusal> refusal = refuse_times(measurement.planned(), measurement.outcome());
+      if (refusal) measurement.refuse(*refusal);
     }
     finished(measurement.planned(), measurement.outcome());
   };

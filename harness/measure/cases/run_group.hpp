@@ -2,7 +2,7 @@
 #pragma once
 
 #include <functional>
-#include <string>
+#include <optional>
 
 #include "harness/measure/cases/measurement.hpp"
 #include "harness/measure/plan/plan.hpp"
@@ -14,8 +14,8 @@ using CaseFinished = std::function<void(const PlannedCase&, const CaseOutcome&)>
 /// Called when a phase of a case begins: "verifying" or "measuring".
 using PhaseStarted = std::function<void(const PlannedCase&, const char* phase)>;
 
-/// Says why the times of a verified case are impossible; empty if they are possible.
-using RefuseTimes = std::function<std::string(const PlannedCase&, const CaseOutcome&)>;
+/// Says why the times of a verified case are not published; none if they are.
+using RefuseTimes = std::function<std::optional<Refusal>(const PlannedCase&, const CaseOutcome&)>;
 
 /// Called after each round of samples, while no case works.
 using RoundEnded = std::function<void()>;

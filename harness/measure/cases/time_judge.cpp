@@ -6,6 +6,9 @@
 #include <chrono>
 #include <optional>
 
+#include "devices/cpu/cpu_facts.hpp"
+#include "harness/measure/machine/kept_ceilings.hpp"
+#include "harness/measure/machine/quality.hpp"
 #include "harness/measure/statistics/statistics.hpp"
 #include "support/units.hpp"
 #include "variants/accuracy.hpp"
@@ -26,12 +29,15 @@ constexpr bool kLimitsAreTheMachines = true;
 constexpr bool kLimitsAreTheMachines = false;
 #endif
 
-/// The highest rate that a limit may really have.
+/// The highest rate that a limit may really have: by the samples of this run, and by what the machine has reached
+/// before.
 std::optional<double> highest_rate(const DeviceCeilings& of_device, const CeilingLimit& limit) {
   const std::vector<double>* const samples = of_device.samples(limit);
   if (samples == nullptr || samples->empty()) return std::nullopt;
   const double highest = std::ranges::max(*samples);
-  return highest * std::clamp(highest / median(*samples), kLeastUncertainty, kMostUncertainty);
+  keep_ceiling(of_device.device, limit.name, highest);
+  const double by_samples = highest * std::clamp(highest / median(*samples), kLeastUncertainty, kMostUncertainty);
+  return std::max(by_samples, kLeastUncertainty * kept_ceiling(of_device.device, limit.name).value_or(0));
 }
 
 struct Least {
@@ -70,21 +76,31 @@ double most_saved(const ProblemVariant& variant, const ProblemSize& shape) {
          (variant.variant->tolerance() > kFloat32Tolerance ? std::max(rate, kTensorCores) : rate);
 }
 
-std::string TimeJudge::refusal(const std::string& device, const ProblemSize& shape, double saved_operations,
-                               const std::vector<ClaimedTime>& times) {
-  if (times.empty() || !kLimitsAreTheMachines) return {};
+std::optional<Refusal> TimeJudge::refusal(const std::string& device, const ProblemSize& shape, double saved_operations,
+                                          const std::vector<ClaimedTime>& times,
+                                          std::chrono::steady_clock::time_point since) {
+  if (times.empty() || !kLimitsAreTheMachines) return std::nullopt;
   const ClaimedTime shortest = *std::ranges::min_element(times, {}, &ClaimedTime::ns);
   using Clock = std::chrono::steady_clock;
   const Clock::time_point end =
       Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(kPatienceSeconds));
   while (true) {
     const std::optional<Least> least = least_time(ceilings_.measured(), device, shape, saved_operations);
-    if (!least || shortest.ns >= least->ns) return {};
+    if (!least || shortest.ns >= least->ns) return std::nullopt;
     if (Clock::now() >= end || !ceilings_.again(device)) {
-      return fmt::format("its {} of {} is impossible: {} take {}", shortest.of, time_text(shortest.ns), least->because,
-                         time_text(least->ns));
+      return blamed(device, Status::refused,
+                    fmt::format("its {} of {} is impossible: {} take {}", shortest.of, time_text(shortest.ns),
+                                least->because, time_text(least->ns)),
+                    since);
     }
   }
+}
+
+Refusal TimeJudge::blamed(const std::string& device, Status status, const std::string& reason,
+                          std::chrono::steady_clock::time_point since) {
+  const std::string busy = busy_text(machine_.load_since(since), device == "cpu" ? cpu_threads() : 1);
+  if (busy.empty()) return {status, reason};
+  return {Status::not_judged, fmt::format("the machine was busy, {}: {}", busy, reason)};
 }
 
 }  // namespace convladder

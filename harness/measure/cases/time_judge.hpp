@@ -1,12 +1,17 @@
 // Impossible times: shorter than the device's limits, as measured in the same run, allow.
 #pragma once
 
+#include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "harness/measure/cases/case_outcome.hpp"
 #include "harness/measure/cases/ceilings.hpp"
+#include "harness/measure/isolation/status.hpp"
+#include "harness/measure/machine/machine_load.hpp"
 #include "variants/variant.hpp"
 
 namespace convladder {
@@ -26,16 +31,22 @@ struct ClaimedTime {
 class TimeJudge {
  public:
   /// If a run samples the ceilings anyway, its samples are used and added to; they must outlive the judge.
-  explicit TimeJudge(CeilingSampler& ceilings) : ceilings_(ceilings) {}
+  TimeJudge(CeilingSampler& ceilings, MachineWatch& machine) : ceilings_(ceilings), machine_(machine) {}
 
-  /// Empty if all of the times are possible, otherwise why one is not, with both figures, in one line. Before it
-  /// refuses a time it samples the limits again, some seconds long: they might have been taken in a busy moment. In a
-  /// build with sanitizers or without optimisation the limits are not the machine's, and nothing is refused.
-  std::string refusal(const std::string& device, const ProblemSize& shape, double saved_operations,
-                      const std::vector<ClaimedTime>& times);
+  /// None if all of the times are possible, otherwise why one is not, with both figures. Before it refuses a time it
+  /// samples the limits again, some seconds long: they might have been taken in a busy moment. They are held against
+  /// the highest that this machine has reached before, too. In a build with sanitizers or without optimisation the
+  /// limits are not the machine's, and nothing is refused. `since`: when the case began.
+  std::optional<Refusal> refusal(const std::string& device, const ProblemSize& shape, double saved_operations,
+                                 const std::vector<ClaimedTime>& times, std::chrono::steady_clock::time_point since);
+  /// What may be the machine's fault, such as an answer that came too late, as it is told: a case is refused for it
+  /// only if the machine was not busy since then. Otherwise it is not judged.
+  Refusal blamed(const std::string& device, Status status, const std::string& reason,
+                 std::chrono::steady_clock::time_point since);
 
  private:
   CeilingSampler& ceilings_;
+  MachineWatch& machine_;
 };
 
 /// How many times faster than the device's FMA peak the variant's multiplications may get: by the multiplications that

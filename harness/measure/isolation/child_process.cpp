@@ -22,6 +22,7 @@
 
 #include "harness/measure/isolation/message_text.hpp"
 #include "support/confinement/left_processes.hpp"
+#include "support/confinement/system_call_filter.hpp"
 #include "support/errors.hpp"
 #include "support/text.hpp"
 
@@ -280,6 +281,13 @@ Ending ChildProcess::death() {
     const int signal = WTERMSIG(status);
     throw MachineFault(fmt::format("the process of {} was killed from outside by signal {} ({}){}", what_, signal,
                                    strsignal(signal), signal == SIGKILL ? "; was there enough memory?" : ""));
+  }
+  // Confined code cannot send itself such a signal.
+  if (!may_blame && WIFSIGNALED(status) && comes_from_outside(WTERMSIG(status)) &&
+      SystemCallFilter::missing().empty()) {
+    const int signal = WTERMSIG(status);
+    return {Status::not_judged, fmt::format("its process was killed from outside by signal {} ({}){}", signal,
+                                            strsignal(signal), signal == SIGKILL ? "; was there enough memory?" : "")};
   }
   if (may_blame && blames_the_machine(last)) throw MachineFault(fmt::format("{} cannot run here: {}", what_, last));
   std::string how = WIFSIGNALED(status)

@@ -21,10 +21,11 @@ enum class Status {
   does_not_compile,  ///< its source was refused by the compiler
   refused,           ///< its times or launches cannot be what they claim
   unsafe,            ///< its results are right, and a checker has a finding all the same
+  not_judged,        ///< the machine was too busy to tell whether its times can be true, or ended it
 };
 
 /// The names in records and tables. The order is that of the enumeration.
-inline constexpr std::array<std::pair<Status, std::string_view>, 10> kStatusNames{
+inline constexpr std::array<std::pair<Status, std::string_view>, 11> kStatusNames{
     {{Status::ok, "ok"},
      {Status::incorrect, "incorrect"},
      {Status::unsupported, "unsupported"},
@@ -34,7 +35,8 @@ inline constexpr std::array<std::pair<Status, std::string_view>, 10> kStatusName
      {Status::timeout, "timeout"},
      {Status::does_not_compile, "does not compile"},
      {Status::refused, "refused"},
-     {Status::unsafe, "unsafe"}}};
+     {Status::unsafe, "unsafe"},
+     {Status::not_judged, "not judged"}}};
 
 constexpr std::string_view status_name(Status status) { return kStatusNames[static_cast<std::size_t>(status)].second; }
 
@@ -48,7 +50,8 @@ constexpr std::optional<Status> status_from_name(std::string_view name) {
 
 /// Whether a case of this status makes a command exit with 1.
 constexpr bool is_failure(Status status) {
-  return status != Status::ok && status != Status::skipped && status != Status::unsupported;
+  return status != Status::ok && status != Status::skipped && status != Status::unsupported &&
+         status != Status::not_judged;
 }
 
 /// Whether a case of this status was started at all.

@@ -120,6 +120,13 @@ std::optional<double> drift_of(const std::vector<double>& samples) {
   return median(all.last(half)) / median(all.first(half)) - 1;
 }
 
+std::string busy_text(const std::optional<MachineLoad>& load, int threads) {
+  if (!load) return {};
+  const double idle = std::max(0, load->cores - threads);
+  if (load->used - idle >= kCoresMissing.noisy) return others_text(load->used, load->cores);
+  return load->steal >= kSteal.noisy ? fmt::format("steal {:.0f}%", load->steal * 100) : "";
+}
+
 Quality judge_quality(const SeenOfCase& seen) {
   std::vector<std::pair<QualityMark, std::string>> found;
   if (seen.load) {

@@ -69,6 +69,10 @@ struct Quality {
 
 Quality judge_quality(const SeenOfCase& seen);
 
+/// Says how busy others kept the machine, if a case that keeps so many threads busy was disturbed by it: "others
+/// used 1.6 of 2 cores". Empty if it was not, and where nothing is known of others.
+std::string busy_text(const std::optional<MachineLoad>& load, int threads);
+
 /// The mark of that name; none for any other.
 std::optional<QualityMark> quality_from_name(std::string_view name);
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <limits>
 #include <utility>
 
@@ -69,7 +70,9 @@ class NetworkRun {
       look_at_classes();
       if (!planned_.has_clock) count();
     } catch (const CaseFailure& failure) {
-      end_network_case(outcome_, failure.status, failure.what());
+      Refusal told{failure.status, failure.what()};
+      if (failure.is_by_time) told = judge_.blamed(planned_.device, told.status, told.reason, begin_);
+      end_network_case(outcome_, told.status, told.reason);
     }
     return std::move(outcome_);
   }
@@ -167,7 +170,7 @@ class NetworkRun {
 
   static void refuse_impossible(const ClaimedTimes& times, const char* of) {
     if (const std::string mismatch = times.mismatch(); !mismatch.empty())
-      throw CaseFailure(Status::refused, of + mismatch);
+      throw failure_by_time(Status::refused, of + mismatch);
   }
 
   /// Repeats short passes. One alone is lost in the time that a message takes, but many in a row are not. Both their
@@ -191,8 +194,8 @@ class NetworkRun {
       if (turn + 1 >= kFewestTurns && as_claimed_before && claimed.mismatch().empty()) return;
     }
     refuse_impossible(claimed, fmt::format("{} passes in a row: ", passes).c_str());
-    throw CaseFailure(Status::refused, fmt::format("it claims {} for a pass, but {} passes in a row took {}",
-                                                   time_text(pass_ns), passes, time_text(least_ns)));
+    throw failure_by_time(Status::refused, fmt::format("it claims {} for a pass, but {} passes in a row took {}",
+                                                       time_text(pass_ns), passes, time_text(least_ns)));
   }
 
   /// Checks that no convolution is faster than the limits of its device allow.
@@ -205,10 +208,10 @@ class NetworkRun {
           variant == planned_.choice.convolutions.end())
         continue;
       const ProblemSize shape = step.source->size.with_batch(planned_.batch);
-      const std::string why =
+      const std::optional<Refusal> refusal =
           judge_.refusal(planned_.device, shape, most_saved(variant->second, shape),
-                         {{fmt::format("{}'s time", step.name), median(outcome_.steps[i].samples)}});
-      if (!why.empty()) throw CaseFailure(Status::refused, why);
+                         {{fmt::format("{}'s time", step.name), median(outcome_.steps[i].samples)}}, begin_);
+      if (refusal) throw CaseFailure(refusal->status, refusal->reason);
     }
   }
 
@@ -310,6 +313,7 @@ class NetworkRun {
   double pass_seconds_ = 0;
   bool passes_are_all_timed_ = false;
   TimeJudge& judge_;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   std::unique_ptr<StopRule> stop_rule_;
   NetworkOutcome outcome_;
 };

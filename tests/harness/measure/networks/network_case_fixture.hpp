@@ -127,7 +127,8 @@ class NetworkCaseTest : public testing::Test {
 
   NetworkOutcome run(const OpenNetwork& open) {
     CeilingSampler no_limits({}, {});
-    TimeJudge judge(no_limits);
+    MachineWatch machine;
+    TimeJudge judge(no_limits, machine);
     return run_network_case(planned_, options_, {predictions_, labels_, &weights_}, *workload_, open, judge,
                             [](const char*) {});
   }
