@@ -1,7 +1,5 @@
 #include "simulator/checkers/race_checker.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <bit>
 #include <optional>
@@ -61,6 +59,7 @@ RaceChecker::RaceChecker(const Program& program, const std::set<std::uint64_t>& 
   for (const std::uint64_t begin : written_allocations) pieces_[begin] = {begin, begin, {}};
   for (const ptx::Instruction& instruction : program.kernel->instructions) {
     orders_.push_back(memory_order(instruction.opcode));
+    is_product_.push_back(instruction.opcode.starts_with("wgmma.mma"));
   }
 }
 
@@ -72,11 +71,24 @@ void RaceChecker::enter(const BlockContext& block) {
 
 void RaceChecker::block_begins(const BlockContext& block) {
   enter(block);
+  forget_shared(now_->shared);
   *now_ = {};
   now_->number = static_cast<std::uint32_t>(block.block_number);
   now_->cluster = block.cluster;
   now_->shared.resize((block.shared.size() >> shared_shift_) + 1);
   now_->clock.fill(1);
+}
+
+void RaceChecker::products_committed(const WarpState& warp) {
+  enter(*warp.block);
+  ++now_->committed[warp.index];
+}
+
+void RaceChecker::products_waited_for(const WarpState& warp, std::uint32_t left) {
+  enter(*warp.block);
+  const std::uint32_t committed = now_->committed[warp.index];
+  std::uint32_t& seen = now_->seen[warp.index][kFirstGroup + warp.index / kWarpsOfGroup];
+  if (committed > left) seen = std::max(seen, committed - left);
 }
 
 void RaceChecker::cluster_met(const Cluster& cluster) {
@@ -198,6 +210,7 @@ void RaceChecker::access(const WarpAccess& access) {
   const Addresses& addresses = *access.addresses;
   if (access.space == ptx::Space::local) return;  // local memory is each thread's own
   enter(*access.warp->block);
+  if (!now_->late_loads.empty() && access.kind == AccessKind::store) store_late_values(access);
   if (is_strong(access)) {
     for (LaneMask left = access.mask; left != 0; left &= left - 1) order(access, addresses[std::countr_zero(left)]);
   }
@@ -246,90 +259,47 @@ bool RaceChecker::ordered(const Access& earlier, const Access& now) const {
 
 void RaceChecker::touch(const WarpAccess& access, int lane, std::uint64_t offset, std::vector<Unit>& units) {
   const auto thread = static_cast<unsigned>(access.warp->index * kLanes + lane);
+  const auto instruction = static_cast<std::size_t>(access.operation->instruction);
   Access now;
   now.block = now_->number;
-  now.instruction = static_cast<std::uint32_t>(access.operation->instruction) & ((1U << 20) - 1);
-  now.is_strong = is_strong(access) || guesses_[static_cast<std::size_t>(access.operation->instruction)];
-  now.is_asynchronous = is_asynchronous_;
+  now.instruction = static_cast<std::uint32_t>(instruction) & ((1U << 18) - 1);
+  now.is_strong = is_strong(access) || guesses_[instruction];
+  now.is_asynchronous = is_asynchronous_ || is_product_[instruction];
   now.thread = thread & 1023U;
-  now.clock = now_->clock[clock_index(now)];
+  now.clock = is_product_[instruction] ? now_->committed[access.warp->index] + 1 : now_->clock[clock_index(now)];
   const unsigned shift = access.space == ptx::Space::shared ? shared_shift_ : global_shift_;
   const std::uint64_t count = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(access.bytes) >> shift);
-  for (std::uint64_t i = offset; i < offset + count; ++i) {
-    Unit& unit = units[i];
-    if (!ordered(unit.writer, now)) check(access, lane, unit.writer, now, true);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const Touch touch{access, lane, i << shift, std::uint64_t{1} << shift, now};
     if (access.kind == AccessKind::load) {
-      if (ordered(unit.first_reader, now)) {
-        unit.first_reader = now;
-      } else {
-        unit.last_reader = now;
-      }
-      continue;
+      read(touch, units[offset + i]);
+    } else {
+      write(touch, units[offset + i]);
     }
+  }
+}
+
+void RaceChecker::read(const Touch& touch, Unit& unit) {
+  if (!ordered(unit.writer, touch.now)) judge_read_after_write(touch, unit);
+  if (unit.writer.is_disputed != 0) settle(unit, true);
+  (ordered(unit.first_reader, touch.now) ? unit.first_reader : unit.last_reader) = touch.now;
+}
+
+void RaceChecker::write(const Touch& touch, Unit& unit) {
+  Access now = touch.now;
+  const bool is_read_as_well = touch.access.kind == AccessKind::atomic;
+  WriteRace race = WriteRace::none;
+  if (!ordered(unit.writer, now)) race = judge_write_after_write(touch, unit, now);
+  if (race == WriteRace::none && unit.writer.is_disputed != 0) settle(unit, is_read_as_well);
+  if (race == WriteRace::none && unit.writer.is_repeated != 0) repeated_.erase(&unit);
+  if (race != WriteRace::equal) {  // readers of an equal value are those of this one
     if (!ordered(unit.first_reader, now)) {
-      check(access, lane, unit.first_reader, now, false);
+      judge_write_after_read(touch, unit.first_reader);
     } else if (!ordered(unit.last_reader, now)) {
-      check(access, lane, unit.last_reader, now, false);
+      judge_write_after_read(touch, unit.last_reader);
     }
-    unit.writer = now;
   }
-}
-
-bool RaceChecker::stores_same_value(const WarpAccess& access, int lane, int other_lane) const {
-  const Operation& operation = *access.operation;
-  const std::string_view opcode = program_.kernel->instructions[static_cast<std::size_t>(operation.instruction)].opcode;
-  const auto store = parse_memory_access(opcode);
-  if (!store || !store->is_store) return opcode.starts_with("cp.async.c");  // its data is no longer known
-  const Slot* const elements =
-      store->vector_elements == 8 ? program_.operand_lists.data() + operation.list : operation.operands;
-  for (int element = 0; element < store->vector_elements; ++element) {
-    const Slot slot = elements[element];
-    const bool same =
-        store->type.bits == 64
-            ? access.warp->read<std::uint64_t>(slot)[lane] == access.warp->read<std::uint64_t>(slot)[other_lane]
-            : access.warp->read<std::uint32_t>(slot)[lane] == access.warp->read<std::uint32_t>(slot)[other_lane];
-    if (!same) return false;
-  }
-  return true;
-}
-
-void RaceChecker::check(const WarpAccess& access, int lane, const Access& earlier, const Access& now,
-                        bool earlier_wrote) {
-  if (earlier.is_strong != 0 && now.is_strong != 0) return;
-  const bool same_instruction = earlier.block == now.block && earlier.instruction == now.instruction &&
-                                earlier.thread / kLanes == now.thread / kLanes && earlier.clock == now.clock;
-  if (same_instruction && access.kind == AccessKind::store &&
-      stores_same_value(access, lane, static_cast<int>(earlier.thread % kLanes))) {
-    return;
-  }
-  const BlockContext& block = *access.warp->block;
-  const char* const hazard = !earlier_wrote                    ? "write after read"
-                             : access.kind == AccessKind::load ? "read after write"
-                                                               : "write after write";
-  const int kind = static_cast<int>(earlier.instruction) * 2 + (earlier.block != now.block ? 1 : 0);
-  findings_.add({Checker::race, access.operation->instruction, kind}, block.block_number, 1, [&] {
-    const ptx::Instruction& other = program_.kernel->instructions[earlier.instruction];
-    const Dim3& size = block.block_size;
-    const std::string other_line = other.source.line > 0 ? fmt::format("line {}", other.source.line)
-                                                         : fmt::format("PTX line {}", other.position.line);
-    const std::string other_thread = fmt::format("thread ({}, {}, {})", earlier.thread % size.x,
-                                                 earlier.thread / size.x % size.y, earlier.thread / (size.x * size.y));
-    const std::string who =
-        earlier.block != now.block ? fmt::format("{} of block number {}", other_thread, earlier.block) : other_thread;
-    const bool is_global = access.space != ptx::Space::shared;
-    const std::uint64_t address = (*access.addresses)[lane];
-    const Allocation* const allocation = is_global ? block.memory->find(address) : nullptr;
-    const std::string where = allocation != nullptr
-                                  ? fmt::format("byte {} of '{}'", address - allocation->begin, allocation->label)
-                                  : fmt::format("offset {} of shared memory", address);
-    Finding finding = block.finding_at(
-        *access.warp, *access.operation, lane, Checker::race,
-        fmt::format("{} at {}: not ordered with '{}' at {} by {}", hazard, where, other.opcode, other_line, who));
-    finding.space = is_global ? "global" : "shared";
-    finding.address = address;
-    if (allocation != nullptr) finding.allocation = allocation->label;
-    return finding;
-  });
+  unit.writer = now;
 }
 
 }  // namespace convladder::simulated
