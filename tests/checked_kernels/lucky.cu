@@ -17,21 +17,14 @@ __device__ void barrier_arrive(unsigned long long* barrier) {
 }
 __device__ void barrier_wait(unsigned long long* barrier, int parity) {
   asm volatile(
-      "{\n.reg .pred done;\nAGAIN:\nmbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n@!done bra AGAIN;\n}"
+      "{\n.reg .pred done;\nAGAIN%=:\nmbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n@!done bra AGAIN%=;\n}"
       ::"r"(shared_address(barrier)), "r"(parity)
       : "memory");
 }
 
-/// Multiplies the 64 x 16 halves of `left` with the 16 x 8 of `right`; all begin at multiples of 16 bytes, unswizzled.
-__device__ void begin_product(float (&sums)[4], const void* left, const void* right) {
-  const auto descriptor = [](const void* at) {
-    return static_cast<unsigned long long>((shared_address(at) & 0x3ffffU) >> 4) | 8ULL << 16 | 16ULL << 32;
-  };
-  asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
-  asm volatile("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%0, %1, %2, %3}, %4, %5, 1, 1, 1, 0, 0;"
-               : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
-               : "l"(descriptor(left)), "l"(descriptor(right)));
-  asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+/// Of a factor of 8 columns or more that begins at a multiple of 16 bytes, unswizzled.
+__device__ unsigned long long descriptor(const void* at) {
+  return static_cast<unsigned long long>((shared_address(at) & 0x3ffffU) >> 4) | 8ULL << 16 | 16ULL << 32;
 }
 
 __device__ float message;
@@ -229,7 +222,11 @@ __global__ void factors_change_before_the_wait(const float* in, float* out, int 
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
   __syncthreads();
   float sums[4] = {0.0F, 0.0F, 0.0F, 0.0F};
-  begin_product(sums, left, right);  // <- racecheck
+  asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+  asm volatile("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%0, %1, %2, %3}, %4, %5, 1, 1, 1, 0, 0;"
+               : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
+               : "l"(descriptor(left)), "l"(descriptor(right)));  // <- racecheck
+  asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
   __syncthreads();
   if (t < 64) right[t] = 0x40004000U;  // <- racecheck
   asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
@@ -273,7 +270,7 @@ __global__ void a_copied_member_was_never_written(const float* in, float* out, i
   records[t].value = in[t];
   records[t].weight = 2.0F;
   __syncthreads();
-  const Padded other = records[127 - t];  // <- note
+  const Padded other = records[127 - t];  // <- note initcheck
   __syncthreads();
   records[t] = other;
   __syncthreads();

@@ -35,7 +35,7 @@ __device__ void barrier_expect(unsigned long long* barrier, int bytes) {
 }
 __device__ void barrier_wait(unsigned long long* barrier, int parity) {
   asm volatile(
-      "{\n.reg .pred done;\nAGAIN:\nmbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n@!done bra AGAIN;\n}"
+      "{\n.reg .pred done;\nAGAIN%=:\nmbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n@!done bra AGAIN%=;\n}"
       ::"r"(shared_address(barrier)), "r"(parity)
       : "memory");
 }

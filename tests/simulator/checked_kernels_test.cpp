@@ -19,7 +19,7 @@
 namespace convladder::simulated {
 namespace {
 
-constexpr int kElements = 512;
+constexpr int kValues = 512;
 
 /// What a mark says: "racecheck" or "note", and its line.
 using Marks = std::set<std::pair<std::string, int>>;
@@ -32,7 +32,7 @@ struct MarkedKernel {
 
 std::ostream& operator<<(std::ostream& stream, const MarkedKernel& kernel) { return stream << kernel.name; }
 
-std::string read_file(const std::filesystem::path& path) {
+std::string text_of_file(const std::filesystem::path& path) {
   std::ifstream stream(path);
   return {std::istreambuf_iterator<char>(stream), {}};
 }
@@ -40,7 +40,7 @@ std::string read_file(const std::filesystem::path& path) {
 std::vector<MarkedKernel> marked_kernels(const std::string& file) {
   std::vector<MarkedKernel> kernels;
   std::istringstream source(
-      read_file(std::filesystem::path(CONVLADDER_SOURCE_DIR) / "tests/checked_kernels" / (file + ".cu")));
+      text_of_file(std::filesystem::path(CONVLADDER_SOURCE_DIR) / "tests/checked_kernels" / (file + ".cu")));
   const std::regex kernel(R"(__global__ void (?:__cluster_dims__\(\d\) )?(\w+)\()");
   std::string line;
   for (int number = 1; std::getline(source, line); ++number) {
@@ -60,40 +60,41 @@ std::optional<std::vector<Finding>> findings_of(const MarkedKernel& marked) {
   if (!std::filesystem::exists(file)) return std::nullopt;
   static std::map<std::string, ptx::Module> modules;
   const auto [known, is_new] = modules.try_emplace(marked.file);
-  if (is_new) known->second = ptx::parse_module(read_file(file), file.filename());
+  if (is_new) known->second = ptx::parse_module(text_of_file(file), file.filename());
   const ptx::Module& module = known->second;
   const auto is_it = [&](const ptx::Kernel& kernel) { return display_name(kernel.name) == marked.name; };
   const auto kernel = std::ranges::find_if(module.kernels, is_it);
   if (kernel == module.kernels.end()) throw std::out_of_range("no kernel " + marked.name);
 
-  SimulatedDevice device({.checkers = CheckerSet::all(), .host_threads = 1});
+  SimulatedDeviceOptions options;
+  options.checkers = CheckerSet::all();
+  options.host_threads = 1;
+  SimulatedDevice device(options);
   device.set_counting(false);
-  std::vector<float> values(kElements);
-  for (int i = 0; i < kElements; ++i) values[static_cast<std::size_t>(i)] = static_cast<float>(i % 5);
-  const std::size_t bytes = kElements * sizeof(float);
+  std::vector<float> values(kValues);
+  for (int i = 0; i < kValues; ++i) values[static_cast<std::size_t>(i)] = static_cast<float>(i % 5);
+  const std::size_t bytes = kValues * sizeof(float);
   DeviceBuffer in = device.allocate(bytes, "in");
   DeviceBuffer out = device.allocate(bytes, "out");
   device.copy_to_device(in.address(), values.data(), bytes);
-  if (marked.file == "lucky") device.copy_to_device(out.address(), std::vector<float>(kElements).data(), bytes);
-  KernelLaunch launch{.kernel = device.load(module, *kernel),
-                      .grid = {4},
-                      .block = {128},
-                      .arguments = {},
-                      .variables = {},
-                      .items = {},
-                      .cooperative = marked.name.starts_with("grid_")};
+  if (marked.file == "lucky") device.copy_to_device(out.address(), std::vector<float>(kValues).data(), bytes);
+  KernelLaunch launch;
+  launch.kernel = device.load(module, *kernel);
+  launch.grid = {4};
+  launch.block = {128};
+  launch.cooperative = marked.name.starts_with("grid_");
   const auto pass = [&launch](auto value) {
     const auto* const first = reinterpret_cast<const std::byte*>(&value);
     launch.arguments.emplace_back(first, first + sizeof value);
   };
   pass(in.address());
   pass(out.address());
-  pass(kElements);
+  pass(kValues);
   device.launch(launch);
   return device.take_findings();
 }
 
-std::string name_of(const testing::TestParamInfo<MarkedKernel>& info) { return info.param.name; }
+std::string name_of_kernel(const testing::TestParamInfo<MarkedKernel>& info) { return info.param.name; }
 
 class RightKernel : public testing::TestWithParam<MarkedKernel> {};
 
@@ -110,7 +111,7 @@ TEST_P(RightKernel, HasNoFindings) {
   EXPECT_EQ(is_marked, !noted.empty()) << "the marked note";
 }
 
-INSTANTIATE_TEST_SUITE_P(Kernels, RightKernel, testing::ValuesIn(marked_kernels("right")), name_of);
+INSTANTIATE_TEST_SUITE_P(Kernels, RightKernel, testing::ValuesIn(marked_kernels("right")), name_of_kernel);
 
 class LuckyKernel : public testing::TestWithParam<MarkedKernel> {};
 
@@ -133,7 +134,7 @@ TEST_P(LuckyKernel, IsFoundWithBothItsLines) {
   EXPECT_FALSE(found.empty() || found == std::set<std::string>{"note"}) << "the fault itself";
 }
 
-INSTANTIATE_TEST_SUITE_P(Kernels, LuckyKernel, testing::ValuesIn(marked_kernels("lucky")), name_of);
+INSTANTIATE_TEST_SUITE_P(Kernels, LuckyKernel, testing::ValuesIn(marked_kernels("lucky")), name_of_kernel);
 
 TEST(CheckedKernels, AreManyAndFaultyOnesAreMarked) {
   EXPECT_GE(marked_kernels("right").size(), 20U);

@@ -1,6 +1,7 @@
 // Products of matrices by four warps together: wgmma (PTX ISA 9.0, 9.7.15).
 //
-// Each warp of the group multiplies 16 of the 64 rows independently of the others. The product is complete and
+// Each warp of the group multiplies 16 of the 64 rows independently of the others, and then waits for them: the product
+// is one, and none of the four goes on to change a factor that another has not read. The product is complete and
 // shared memory is read at once, so a missing wgmma.fence is not found; racecheck takes shared memory to be read until
 // one of the four warps has waited. Products and sums are as in matrix.cpp. Factors in shared memory are read and
 // counted in 16 bytes per lane.
@@ -19,6 +20,7 @@
 #include "simulator/instructions/instruction_decoder.hpp"
 #include "simulator/instructions/matrix/matrix_fragment.hpp"
 #include "simulator/instructions/matrix/tensor_sum.hpp"
+#include "simulator/state/block_barriers.hpp"
 #include "simulator/state/lane_access.hpp"
 
 namespace convladder::simulated {
@@ -346,6 +348,11 @@ void decode_group_product(InstructionDecoder& decoder, GroupForm form) {
   operation.detail = std::bit_cast<int>(form);
   operation.handler = is_integer(form.left_type()) ? &multiply_in_group<std::int64_t> : &multiply_in_group<float>;
   decoder.emit(operation);
+  Operation meeting;
+  meeting.kind = OperationKind::barrier;
+  meeting.detail = static_cast<int>(BarrierAction::wait);
+  meeting.offset = BlockBarriers::kOfGroups;
+  decoder.emit(meeting);
 }
 
 }  // namespace
