@@ -3,17 +3,19 @@
 // Inside a block the order is kept as vector clocks of its warps. A barrier orders what its warps did before it and do
 // after it; so do a release and the acquire of the same place that follows it (PTX ISA 9.0, 8.9), where a strong access
 // after a fence releases, and one before a fence acquires. The lanes of a warp are ordered only by bar.warp.sync and
-// these: that they run in lockstep here says nothing about a GPU since Volta. Blocks of a cluster are ordered by its
-// barrier; and whatever a block releases anywhere is taken to be ordered before all that its cluster does afterwards.
-// Accesses of other blocks are never ordered, with one exception: a block that has released anything in global memory
-// has released its writes to the blocks that do a strong access there themselves (the "last block" idiom). Strong
-// accesses, such as atomics, do not race with one another; neither does a load race with changes of the same place if
-// the kernel then compares and swaps exactly there.
+// these: that they run in lockstep here says nothing about a GPU since Volta. A lane releases what it did itself, and
+// what the lanes did that have met it before, if only to exchange something (match.sync, elect.sync). Blocks of a
+// cluster are ordered by its barrier; and whatever a block releases anywhere is taken to be ordered before all that its
+// cluster does afterwards. Accesses of other blocks are never ordered, with one exception: a block that has released
+// anything in global memory has released its writes to the blocks that do a strong access there themselves (the "last
+// block" idiom). Strong accesses, such as atomics, do not race with one another; neither does a load race with changes
+// of the same place if the kernel then compares and swaps exactly there.
 //
 // For every word the last write and two reads since then are kept; a race with an older access that these hide is found
 // at another word or not at all.
 //
-// Products of matrices by four warps (wgmma) read shared memory until a warp of the four has waited for them.
+// Products of matrices by four warps (wgmma) read shared memory until a warp of the four has waited for them. By then
+// all that the four did before the product is done as well.
 //
 // Two lanes that store the same value to the same place in one instruction are in order. Four kinds of races have no
 // effect, and are notes: equal values written twice, numbers that are equal but for their last bits, values in shared
@@ -26,6 +28,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "simulator/checkers/value_uses.hpp"
@@ -47,12 +50,14 @@ class RaceChecker final : public AccessObserver {
   void cluster_met(const Cluster& cluster) override;
   void barrier_passed(const BlockContext& block, std::uint32_t warps) override;
   void warp_synchronized(const WarpState& warp, LaneMask lanes) override;
+  void lanes_met(const WarpState& warp, LaneMask lanes) override;
   void fenced(const WarpState& warp, bool for_other_blocks) override;
   void copy_begins(std::span<const WarpAccess> sources, std::span<const WarpAccess> destinations,
                    std::uint64_t copy) override;
   void copy_arrives(const BlockContext& block, std::uint64_t copy, const BlockContext& owner,
                     std::uint64_t mbarrier) override;
   void copy_seen(const WarpState& warp, std::uint64_t copy) override;
+  void products_met(const BlockContext& block, std::uint32_t warps) override;
   void products_committed(const WarpState& warp) override;
   void products_waited_for(const WarpState& warp, std::uint32_t left) override;
   void arrives(const WarpState& warp, std::uint64_t mbarrier) override;
@@ -66,8 +71,21 @@ class RaceChecker final : public AccessObserver {
   /// For each warp, then for each warp's copies, then for the products of each four warps: the clock up to which its
   /// accesses are ordered before. A warp's barriers say nothing about its copies and products. The clock of products is
   /// their group's number, the same for the four warps, whichever of them comes first.
-  using Clocks = std::array<std::uint32_t, kFirstGroup + kMostWarps / kWarpsOfGroup>;
-  static void join(Clocks& clocks, const Clocks& other);
+  static constexpr int kClocks = kFirstGroup + kMostWarps / kWarpsOfGroup;
+  struct Clocks {
+    std::array<std::uint32_t, kClocks> to{};
+    /// What only some lanes of a warp have released: the clock up to which it is, by warp.
+    std::array<std::uint32_t, kMostWarps> some_to{};
+    std::array<LaneMask, kMostWarps> some{};
+    bool has_some = false;
+
+    void join(const Clocks& other);
+    void add_lanes(int warp, LaneMask lanes, std::uint32_t clock);
+    bool has(std::size_t index, const unsigned lane, std::uint32_t clock) const {
+      if (clock <= to[index]) return true;
+      return has_some && index < kMostWarps && clock <= some_to[index] && (some[index] >> lane & 1U) != 0;
+    }
+  };
 
   /// One access of a thread. `clock` is its warp's clock; 0 means no access.
   struct Access {
@@ -113,18 +131,20 @@ class RaceChecker final : public AccessObserver {
     return orders_[static_cast<std::size_t>(access.operation->instruction)] != MemoryOrder::weak;
   }
   void order(const WarpAccess& access, std::uint64_t address);
-  Clocks released_by(int warp);
+  Clocks released_by(const WarpState& warp, LaneMask lanes);
   Piece* find_piece(std::uint64_t address);
   std::size_t clock_index(const Access& access) const {
     const unsigned warp = access.thread / kLanes;
     if (access.is_asynchronous == 0) return warp;
     return is_product_[access.instruction] ? kFirstGroup + warp / kWarpsOfGroup : kMostWarps + warp;
   }
-  bool ordered(const Access& earlier, const Access& now) const;
+  inline bool ordered(const Access& earlier, const Access& now) const;
+  bool ordered_otherwise(const Access& earlier, const Access& now) const;
   bool ordered_in_cluster(const Access& earlier) const;
-  void touch(const WarpAccess& access, int lane, std::uint64_t offset, std::vector<Unit>& units);
-  void read(const Touch& touch, Unit& unit);
-  void write(const Touch& touch, Unit& unit);
+  Access access_of(const WarpAccess& access) const;
+  void touch(const WarpAccess& access, int lane, const Access& now, std::uint64_t offset, unsigned shift,
+             std::vector<Unit>& units);
+  WriteRace write_again(const Touch& touch, const Unit& unit, Access& now);
 
   // The other half, in race_effects.cpp: whether a race has an effect.
   void judge_read_after_write(const Touch& touch, const Unit& unit);
@@ -164,13 +184,21 @@ class RaceChecker final : public AccessObserver {
     Pending race;
   };
 
+  /// The lanes of a warp that met last, and the clock up to which they had done their work.
+  struct Met {
+    LaneMask lanes = 0;
+    std::uint32_t clock = 0;
+  };
+  /// For each lane of a warp: the clock up to which each lane's accesses are ordered before.
+  using OfLanes = std::array<std::array<std::uint32_t, kLanes>, kLanes>;
+
   /// The state that belongs to one block.
   struct OfBlock {
     std::uint32_t number = 0;
     const Cluster* cluster = nullptr;
     std::vector<Unit> shared;
     std::array<Clocks, kMostWarps> seen{};  ///< the clocks that each warp has seen
-    Clocks clock{};
+    std::array<std::uint32_t, kClocks> clock{};
     std::map<std::uint64_t, Clocks> copies;        ///< by number: the clocks that come with having seen the copy
     std::map<std::uint64_t, Clocks> released_at;   ///< by place; shared places are those in their window
     std::map<std::uint64_t, Clocks> ended_phases;  ///< by mbarrier: released by its arrivals up to its last phase's end
@@ -178,6 +206,10 @@ class RaceChecker final : public AccessObserver {
     std::array<Clocks, kMostWarps> read{};         ///< the clocks that each warp's next fence acquires
     Clocks for_cluster{};                          ///< the clocks ordered before all that its cluster does from now on
     std::array<std::uint32_t, kMostWarps> committed{};  ///< groups of products, by warp
+    /// By group of warps and number of a group of products: what the four have done before the last of them.
+    std::map<std::pair<std::uint32_t, std::uint32_t>, Clocks> before_products;
+    std::array<Met, kMostWarps> met{};
+    std::map<int, OfLanes> of_lanes;  ///< by warp: of warps of which some lanes have met since all have
     bool has_fenced = false;
     bool has_acquired = false;  ///< has done a strong access in global memory
     std::vector<LateLoad> late_loads;
@@ -197,5 +229,14 @@ class RaceChecker final : public AccessObserver {
   std::map<int, bool> are_floats_;                     ///< by store: what it stores
   std::set<std::uint32_t> released_;  ///< blocks whose writes are ordered before those of blocks that acquire
 };
+
+inline bool RaceChecker::ordered(const Access& earlier, const Access& now) const {
+  if (earlier.clock == 0) return true;
+  if (earlier.block == now.block) {
+    if (earlier.thread == now.thread && earlier.is_asynchronous == 0) return true;
+    if (earlier.clock <= now_->seen[now.thread / kLanes].to[clock_index(earlier)]) return true;
+  }
+  return ordered_otherwise(earlier, now);
+}
 
 }  // namespace convladder::simulated

@@ -279,8 +279,13 @@ void BlockRunner::pass_barrier(std::uint32_t barrier) {
   // Warps that only arrived are among those that met: their work before that is ordered, and their work since is
   // assumed to be.
   const std::uint32_t met = barriers_.release(barrier);
-  if (barrier >= BlockBarriers::kOfGroups) return;  // no order but that of the products
-  for (AccessObserver* const observer : context_.observers) observer->barrier_passed(context_, met);
+  for (AccessObserver* const observer : context_.observers) {
+    if (barrier >= BlockBarriers::kOfGroups) {
+      observer->products_met(context_, met);
+    } else {
+      observer->barrier_passed(context_, met);
+    }
+  }
 }
 
 /// Reports that no warp can run and some wait at barriers.

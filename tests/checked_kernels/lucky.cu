@@ -213,6 +213,46 @@ __global__ void one_warp_releases_for_all(const float* in, float* out, int n) {
   out[index_of_thread()] = sum;
 }
 
+__global__ void a_lane_releases_for_lanes_that_still_read(const float* in, float* out, int n) {
+  // The warp's barrier before the arrival is missing.
+  __shared__ float stage[96];
+  __shared__ unsigned long long full;
+  __shared__ unsigned long long empty;
+  const int t = static_cast<int>(threadIdx.x);
+  if (t == 0) {
+    barrier_init(&full, 32);
+    barrier_init(&empty, 3);
+  }
+  __syncthreads();
+  float sum = 0.0F;
+#pragma unroll 1
+  for (int tile = 0; tile < 4; ++tile) {
+    if (t < 32) {
+      barrier_wait(&empty, (tile & 1) ^ 1);
+#pragma unroll 1
+      for (int i = t; i < 96; i += 32) {
+        stage[i] = in[tile * 96 + i];  // <- racecheck
+      }
+      barrier_arrive(&full);
+    } else {
+      barrier_wait(&full, tile & 1);
+      sum += stage[127 - t];  // <- racecheck
+      if (t % 32 == 0) barrier_arrive(&empty);
+    }
+  }
+  out[index_of_thread()] = sum;
+}
+
+__global__ void only_half_a_warp_meets(const float* in, float* out, int n) {
+  __shared__ float values[kThreads];
+  const int t = static_cast<int>(threadIdx.x);
+  values[t] = in[index_of_thread()];  // <- racecheck
+  if (t % 32 < 16) {
+    __syncwarp(0xffffU);
+    out[index_of_thread()] = values[t + 16];  // <- racecheck
+  }
+}
+
 __global__ void factors_change_before_the_wait(const float* in, float* out, int n) {
   __shared__ alignas(128) unsigned left[64 * 16 / 2];
   __shared__ alignas(128) unsigned right[16 * 8 / 2];

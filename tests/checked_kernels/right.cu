@@ -401,6 +401,51 @@ __global__ void sum_within_warps(const float* in, float* out, int n) {
   out[index_of_thread()] = values[t / 32 * 32];
 }
 
+__global__ void halves_of_a_warp_by_themselves(const float* in, float* out, int n) {
+  __shared__ float values[kThreads];
+  const int t = static_cast<int>(threadIdx.x);
+  const auto half = cg::tiled_partition<16>(cg::this_thread_block());
+  values[t] = in[index_of_thread()];
+  for (unsigned step = 8; step > 0; step /= 2) {
+    half.sync();
+    const float other = values[t ^ step];
+    half.sync();
+    values[t] += other;
+  }
+  half.sync();
+  out[index_of_thread()] = values[t ^ 15];
+}
+
+__global__ void elected_lane_waits_and_releases(const float* in, float* out, int n) {
+  // One lane of each warp waits for the data and gives them back; its warp meets before and behind.
+  __shared__ float stage[96];
+  __shared__ unsigned long long full;
+  __shared__ unsigned long long empty;
+  const int t = static_cast<int>(threadIdx.x);
+  if (t == 0) {
+    barrier_init(&full, 1);
+    barrier_init(&empty, 3);
+  }
+  __syncthreads();
+  float sum = 0.0F;
+  for (int tile = 0; tile < kTiles; ++tile) {
+    if (t < 32) {
+      if (t == 0) barrier_wait(&empty, (tile & 1) ^ 1);
+      __syncwarp();
+      for (int i = t; i < 96; i += 32) stage[i] = in[tile * 96 + i];
+      __syncwarp();
+      if (t == 0) barrier_arrive(&full);
+    } else {
+      if (t % 32 == 0) barrier_wait(&full, tile & 1);
+      __syncwarp();
+      sum += stage[127 - t];
+      __syncwarp();
+      if (t % 32 == 0) barrier_arrive(&empty);
+    }
+  }
+  out[index_of_thread()] = sum;
+}
+
 __global__ void two_buffers_one_barrier(const float* in, float* out, int n) {
   __shared__ float buffers[2][kThreads];
   const int t = static_cast<int>(threadIdx.x);
