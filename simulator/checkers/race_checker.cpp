@@ -332,7 +332,7 @@ bool RaceChecker::ordered_in_cluster(const Access& earlier) const {
   return false;
 }
 
-/// What `ordered` has not found ordered by looking at clocks that are for all lanes.
+/// The rest of `ordered`, behind the clocks that are for all lanes.
 bool RaceChecker::ordered_otherwise(const Access& earlier, const Access& now) const {
   if (earlier.block != now.block) {
     return (now_->has_acquired && released_.contains(earlier.block)) || ordered_in_cluster(earlier);

@@ -74,7 +74,7 @@ class RaceChecker final : public AccessObserver {
   static constexpr int kClocks = kFirstGroup + kMostWarps / kWarpsOfGroup;
   struct Clocks {
     std::array<std::uint32_t, kClocks> to{};
-    /// What only some lanes of a warp have released: the clock up to which it is, by warp.
+    /// Some lanes of a warp may have released more: the clock up to which they have, by warp.
     std::array<std::uint32_t, kMostWarps> some_to{};
     std::array<LaneMask, kMostWarps> some{};
     bool has_some = false;

@@ -128,7 +128,7 @@ const std::optional<MemoryAccess>& RaceChecker::parsed(int instruction) {
   return known->second;
 }
 
-/// What the lane stores in `bytes` bytes from `byte` of its access on; none if that is not known.
+/// The value that the lane stores in `bytes` bytes from `byte` of its access on; none if that is not known.
 std::optional<std::uint64_t> RaceChecker::written(const Touch& touch, int lane, std::uint64_t byte,
                                                   std::uint64_t bytes) {
   const WarpAccess& access = touch.access;
@@ -147,7 +147,7 @@ std::optional<std::uint64_t> RaceChecker::written(const Touch& touch, int lane, 
   return bits_at(reinterpret_cast<const std::byte*>(&element) + byte % element_bytes, bytes);
 }
 
-/// What is in memory there, before the access.
+/// The value in memory there, before the access.
 std::optional<std::uint64_t> RaceChecker::present(const Touch& touch, std::uint64_t byte, std::uint64_t bytes) const {
   const WarpAccess& access = touch.access;
   const BlockContext& block = *access.warp->block;

@@ -8,7 +8,7 @@
 
 namespace convladder::simulated {
 
-/// What may be done with a loaded value.
+/// Everything that may be done with a loaded value.
 struct ValueUses {
   bool is_only_stored = true;  ///< by its own thread: no address, condition or other lane depends on it
   std::vector<int> stores;     ///< the instructions that store what was computed from it, in ascending order

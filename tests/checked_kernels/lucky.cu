@@ -17,8 +17,9 @@ __device__ void barrier_arrive(unsigned long long* barrier) {
 }
 __device__ void barrier_wait(unsigned long long* barrier, int parity) {
   asm volatile(
-      "{\n.reg .pred done;\nAGAIN%=:\nmbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n@!done bra AGAIN%=;\n}"
-      ::"r"(shared_address(barrier)), "r"(parity)
+      "{\n.reg .pred done;\nAGAIN%=:\nmbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n@!done bra "
+      "AGAIN%=;\n}" ::"r"(shared_address(barrier)),
+      "r"(parity)
       : "memory");
 }
 
@@ -277,7 +278,7 @@ __global__ void one_store_too_far(const float* in, float* out, int n) {
   // Each warp clears one element behind its row: the next row's first, or, for the last row, slack of the array.
   __shared__ float rows[4 * 32 + 1];
   const int t = static_cast<int>(threadIdx.x);
-  rows[t] = in[t];                      // <- racecheck
+  rows[t] = in[t];                       // <- racecheck
   if (t % 32 == 31) rows[t + 1] = 0.5F;  // <- racecheck
   __syncthreads();
   out[index_of_thread()] = rows[127 - t];

@@ -1,6 +1,6 @@
-// Kernels that are right, each in a way that a checker could take for a fault. Launched as in seeded_kernels/memcheck.cu
-// with 4 blocks of 128 threads; nothing but the marked notes may be found. Kernels called grid_… are launched
-// cooperatively. `out` is not written before; variables of the file begin as zero.
+// Kernels that are right, each in a way that a checker could take for a fault. Launched as in
+// seeded_kernels/memcheck.cu with 4 blocks of 128 threads; nothing but the marked notes may be found. Kernels called
+// grid_… are launched cooperatively. `out` is not written before; variables of the file begin as zero.
 #include <cooperative_groups.h>
 #include <cooperative_groups/memcpy_async.h>
 #include <cooperative_groups/reduce.h>
@@ -35,8 +35,9 @@ __device__ void barrier_expect(unsigned long long* barrier, int bytes) {
 }
 __device__ void barrier_wait(unsigned long long* barrier, int parity) {
   asm volatile(
-      "{\n.reg .pred done;\nAGAIN%=:\nmbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n@!done bra AGAIN%=;\n}"
-      ::"r"(shared_address(barrier)), "r"(parity)
+      "{\n.reg .pred done;\nAGAIN%=:\nmbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n@!done bra "
+      "AGAIN%=;\n}" ::"r"(shared_address(barrier)),
+      "r"(parity)
       : "memory");
 }
 template <int kName, int kCount>

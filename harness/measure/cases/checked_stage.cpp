@@ -168,9 +168,10 @@ void StageFindings::add(StageFindings other) {
 }
 
 std::string StageFindings::in_one_line() const {
-  if (findings.empty()) return {};
-  std::string line = simulated::to_text(findings.front());
-  if (findings.size() > 1) line += fmt::format(" (and {} more)", findings.size() - 1);
+  const auto first = std::ranges::find(findings, simulated::Severity::finding, &simulated::Finding::severity);
+  if (first == findings.end()) return {};
+  std::string line = simulated::to_text(*first);
+  if (count() > 1) line += fmt::format(" (and {} more)", count() - 1);
   return line;
 }
 
@@ -234,7 +235,7 @@ StageFindings look_at_stage(const PlannedCase& planned, const ImageSet& images, 
       failure = error.what();
     }
     found.findings = stage.findings();
-    if (found.findings.empty()) found.not_checked = failure;
+    if (found.count() == 0) found.not_checked = failure;
   } catch (const CaseFailure& failure) {
     found.not_checked = failure.what();
   }
