@@ -17,6 +17,19 @@ void for_each_lane(LaneMask mask, const Function& function) {
   for (LaneMask left = mask; left != 0; left &= left - 1) function(std::countr_zero(left));
 }
 
+/// "", or ", of which nothing has written byte 1", "bytes 4 to 7", "bytes 1, 2, 5".
+std::string missing_text(std::uint32_t missing, int bytes) {
+  if (missing == 0 || missing + 1ULL == std::uint64_t{1} << bytes) return ", which nothing has written";
+  const int first = std::countr_zero(missing);
+  const int last = 31 - std::countl_zero(missing);
+  const std::string start = ", of which nothing has written byte";
+  if (first == last) return fmt::format("{} {}", start, first);
+  if (std::popcount(missing) == last - first + 1) return fmt::format("{}s {} to {}", start, first, last);
+  std::vector<int> all;
+  for (std::uint32_t left = missing; left != 0; left &= left - 1) all.push_back(std::countr_zero(left));
+  return fmt::format("{}s {}", start, fmt::join(all, ", "));
+}
+
 }  // namespace
 
 void WrittenBytes::write(std::uint64_t offset, std::uint64_t bytes) {
@@ -219,23 +232,6 @@ void InitializationChecker::check(const WarpAccess& access, const WrittenBytes& 
   report_lanes(wrong & ~copied, Severity::finding);
   report_lanes(copied, Severity::note);
 }
-
-namespace {
-
-/// "", or ", of which nothing has written byte 1", "bytes 4 to 7", "bytes 1, 2, 5".
-std::string missing_text(std::uint32_t missing, int bytes) {
-  if (missing == 0 || missing + 1ULL == std::uint64_t{1} << bytes) return ", which nothing has written";
-  const int first = std::countr_zero(missing);
-  const int last = 31 - std::countl_zero(missing);
-  const std::string start = ", of which nothing has written byte";
-  if (first == last) return fmt::format("{} {}", start, first);
-  if (std::popcount(missing) == last - first + 1) return fmt::format("{}s {} to {}", start, first, last);
-  std::vector<int> all;
-  for (std::uint32_t left = missing; left != 0; left &= left - 1) all.push_back(std::countr_zero(left));
-  return fmt::format("{}s {}", start, fmt::join(all, ", "));
-}
-
-}  // namespace
 
 /// `missing`: the bytes of the first lane's access that nothing has written; 0: not known.
 void InitializationChecker::report(const WarpAccess& access, LaneMask lanes, std::uint32_t missing, Severity severity) {

@@ -131,6 +131,8 @@ __device__ int message_is_there;
 __device__ int any_is_large;
 __device__ unsigned next_item;
 __device__ float exchanged[512];
+__device__ float grids[2][512];
+__device__ int published;
 
 }  // namespace
 
@@ -606,6 +608,82 @@ __global__ void items_from_a_queue(const float* in, float* out, int n) {
     if (own >= 4) break;
     out[own * kThreads + t] = in[own * kThreads + t];
   }
+}
+
+__global__ void grid_of_averages(const float* in, float* out, int n) {
+  const auto grid = cg::this_grid();
+  const int i = index_of_thread();
+  grids[0][i] = in[i];
+  grid.sync();
+  for (int step = 0; step < 4; ++step) {
+    const float* const from = grids[step % 2];
+    grids[(step + 1) % 2][i] = (from[i > 0 ? i - 1 : 0] + from[i < 511 ? i + 1 : 511]) / 2;
+    grid.sync();
+  }
+  out[i] = grids[0][i];
+}
+
+__global__ void a_block_publishes_through_one_thread(const float* in, float* out, int n) {
+  const int t = static_cast<int>(threadIdx.x);
+  const cuda::atomic_ref<int, cuda::thread_scope_device> flag(published);
+  out[index_of_thread()] = 0.0F;
+  if (blockIdx.x == 0) {
+    exchanged[t] = in[t];
+    __syncthreads();
+    if (t == 0) flag.store(1, cuda::memory_order_release);
+  } else if (blockIdx.x == 1) {
+    if (t == 0) {
+      while (flag.load(cuda::memory_order_acquire) == 0) {
+      }
+    }
+    __syncthreads();
+    out[index_of_thread()] = exchanged[127 - t];
+  }
+}
+
+__global__ void a_barrier_of_their_own(const float* in, float* out, int n) {
+  // Warps meet at a counter, of which the last one tells the others.
+  __shared__ int count;
+  __shared__ volatile int all_are_here;
+  __shared__ float values[kThreads];
+  const int t = static_cast<int>(threadIdx.x);
+  if (t == 0) count = all_are_here = 0;
+  __syncthreads();
+  values[t] = in[index_of_thread()];
+  __syncwarp();
+  if (t % 32 == 0) {
+    __threadfence_block();
+    if (atomicAdd(&count, 1) == 3) {
+      __threadfence_block();
+      all_are_here = 1;
+    } else {
+      while (all_are_here == 0) {
+      }
+    }
+    __threadfence_block();
+  }
+  __syncwarp();
+  out[index_of_thread()] = values[127 - t];
+}
+
+__global__ void threads_that_leave_a_barrier(const float* in, float* out, int n) {
+  __shared__ cuda::barrier<cuda::thread_scope_block> barrier;
+  __shared__ float tile[kThreads];
+  const int t = static_cast<int>(threadIdx.x);
+  if (t == 0) init(&barrier, kThreads);
+  __syncthreads();
+  out[index_of_thread()] = 0.0F;
+  tile[t] = in[t];
+  if (t >= 96) {
+    barrier.arrive_and_drop();
+    return;
+  }
+  barrier.arrive_and_wait();
+  const float value = tile[127 - t];
+  barrier.arrive_and_wait();
+  tile[t] = value;
+  barrier.arrive_and_wait();
+  out[index_of_thread()] = tile[95 - t];
 }
 
 struct Padded {
