@@ -216,12 +216,16 @@ void InitializationChecker::check(const WarpAccess& access, const WrittenBytes& 
   if (wrong == 0) return;
   constexpr std::uint64_t kMostNamed = 32;
   LaneMask copied = 0;
-  if (is_load && count < kMostNamed) {
+  // Padding is the same in all lanes; where only some miss something, they differ by what was written.
+  const std::uint32_t first = bytes.missing(addresses[std::countr_zero(wrong)] - begin, count);
+  bool is_alike = is_load && count < kMostNamed && wrong == access.mask;
+  for_each_lane(wrong,
+                [&](int lane) { is_alike = is_alike && bytes.missing(addresses[lane] - begin, count) == first; });
+  if (is_alike) {
     for_each_lane(wrong, [&](int lane) {
-      const std::uint32_t missing = bytes.missing(addresses[lane] - begin, count);
-      if (!is_padding(access, lane, bytes, begin, missing)) return;
+      if (!is_padding(access, lane, bytes, begin, first)) return;
       copied |= LaneMask{1} << lane;
-      now.carried[key].at(lane) = missing;
+      now.carried[key].at(lane) = first;
     });
   }
   const auto report_lanes = [&](LaneMask lanes, Severity severity) {

@@ -4,8 +4,8 @@
 // and local memory by the block alone.
 //
 // A structure may have bytes of padding, which nobody writes and which a copy of it reads. So a load that brings some
-// unwritten bytes beside written ones and is only stored again is a note. The bytes that it is stored to are unwritten
-// as well from then on: a use of them is found where it happens.
+// unwritten bytes beside written ones, the same in all lanes, and is only stored again is a note. The bytes that it is
+// stored to are unwritten as well from then on: a use of them is found where it happens.
 #pragma once
 
 #include <array>

@@ -299,6 +299,15 @@ __global__ void a_late_value_matters(const float* in, float* out, int n) {
   if (t > 0) out[t] = old;
 }
 
+__global__ void every_second_pair_is_complete(const float* in, float* out, int n) {
+  __shared__ float2 pairs[kThreads];
+  const int t = static_cast<int>(threadIdx.x);
+  pairs[t].x = in[t];
+  if (t % 2 == 0) pairs[t].y = in[t];
+  __syncthreads();
+  if (blockIdx.x == 0) reinterpret_cast<float2*>(out)[t] = pairs[127 - t];  // <- initcheck
+}
+
 struct Padded {
   char kind;
   double value;
