@@ -217,10 +217,10 @@ void InitializationChecker::check(const WarpAccess& access, const WrittenBytes& 
   constexpr std::uint64_t kMostNamed = 32;
   LaneMask copied = 0;
   // Padding is the same in all lanes; where only some miss something, they differ by what was written.
-  const std::uint32_t first = bytes.missing(addresses[std::countr_zero(wrong)] - begin, count);
-  bool is_alike = is_load && count < kMostNamed && wrong == access.mask;
-  for_each_lane(wrong,
-                [&](int lane) { is_alike = is_alike && bytes.missing(addresses[lane] - begin, count) == first; });
+  const auto missing_of = [&](int lane) { return bytes.missing(addresses[lane] - begin, count); };
+  const std::uint32_t first = count < kMostNamed ? missing_of(std::countr_zero(wrong)) : 0;
+  bool is_alike = is_load && first != 0 && wrong == access.mask;
+  for_each_lane(wrong, [&](int lane) { is_alike = is_alike && missing_of(lane) == first; });
   if (is_alike) {
     for_each_lane(wrong, [&](int lane) {
       if (!is_padding(access, lane, bytes, begin, first)) return;
@@ -230,8 +230,7 @@ void InitializationChecker::check(const WarpAccess& access, const WrittenBytes& 
   }
   const auto report_lanes = [&](LaneMask lanes, Severity severity) {
     if (lanes == 0) return;
-    const std::uint64_t offset = addresses[std::countr_zero(lanes)] - begin;
-    report(access, lanes, count < kMostNamed ? bytes.missing(offset, count) : 0, severity);
+    report(access, lanes, count < kMostNamed ? missing_of(std::countr_zero(lanes)) : 0, severity);
   };
   report_lanes(wrong & ~copied, Severity::finding);
   report_lanes(copied, Severity::note);
