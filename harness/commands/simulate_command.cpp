@@ -197,7 +197,7 @@ const BufferContent& content_in(const SimulationReport& report, const ReadConten
 }
 
 int exit_code_of(const SimulationReport& report) {
-  if (!report.findings.empty() || !report.fault.empty()) return kExitCasesFailed;
+  if (simulated::count_findings(report.findings) > 0 || !report.fault.empty()) return kExitCasesFailed;
   if (!std::ranges::all_of(report.expectations, &ExpectationOutcome::met)) return kExitUnexpected;
   return report.stopped.empty() ? kExitOk : kExitInconclusive;
 }

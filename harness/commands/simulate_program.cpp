@@ -151,7 +151,7 @@ std::vector<std::string> why_nothing_was_seen(const ProgramFile& program) {
 
 int exit_code_of(const ProgramReport& report, int error_exitcode) {
   if (report.end.exit_code != 0) return report.end.exit_code;
-  if (report.findings() > 0) return error_exitcode;
+  if (report.listed(simulated::Severity::finding) > 0) return error_exitcode;
   return report.processes.empty() || report.is_incomplete() ? kExitInconclusive : kExitOk;
 }
 

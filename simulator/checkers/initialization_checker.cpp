@@ -17,6 +17,19 @@ void for_each_lane(LaneMask mask, const Function& function) {
   for (LaneMask left = mask; left != 0; left &= left - 1) function(std::countr_zero(left));
 }
 
+/// "", or ", of which nothing has written byte 1", "bytes 4 to 7", "bytes 1, 2, 5".
+std::string missing_text(std::uint32_t missing, int bytes) {
+  if (missing == 0 || missing + 1ULL == std::uint64_t{1} << bytes) return ", which nothing has written";
+  const int first = std::countr_zero(missing);
+  const int last = 31 - std::countl_zero(missing);
+  const std::string start = ", of which nothing has written byte";
+  if (first == last) return fmt::format("{} {}", start, first);
+  if (std::popcount(missing) == last - first + 1) return fmt::format("{}s {} to {}", start, first, last);
+  std::vector<int> all;
+  for (std::uint32_t left = missing; left != 0; left &= left - 1) all.push_back(std::countr_zero(left));
+  return fmt::format("{}s {}", start, fmt::join(all, ", "));
+}
+
 }  // namespace
 
 void WrittenBytes::write(std::uint64_t offset, std::uint64_t bytes) {
@@ -41,6 +54,19 @@ bool WrittenBytes::has(std::uint64_t offset, std::uint64_t bytes) const {
     return word == 0x01010101;
   }
   return std::find(first, first + bytes, std::uint8_t{0}) == first + bytes;
+}
+
+std::uint32_t WrittenBytes::missing(std::uint64_t offset, std::uint64_t bytes) const {
+  std::uint32_t result = 0;
+  for (std::uint64_t i = 0; i < bytes && offset + i < written_.size(); ++i) {
+    if (written_[offset + i] == 0) result |= std::uint32_t{1} << i;
+  }
+  return result;
+}
+
+void WrittenBytes::forget(std::uint64_t offset) {
+  left_ += written_[offset];
+  written_[offset] = 0;
 }
 
 void WrittenMemory::written(std::uint64_t address, std::uint64_t bytes) {
@@ -74,12 +100,16 @@ InitializationChecker::OfBlock& InitializationChecker::of(const BlockContext& bl
 void InitializationChecker::access(const WarpAccess& access) {
   const auto bytes = static_cast<std::uint64_t>(access.bytes);
   const Addresses& addresses = *access.addresses;
+  OfBlock& now = of(*access.warp->block);
   if (access.space == ptx::Space::local) {
     for_each_lane(access.mask, [&](int lane) {
       WrittenBytes& of_thread =
-          of(*access.warp->block)
-              .local[static_cast<std::size_t>(access.warp->index) * kLanes + static_cast<std::size_t>(lane)];
-      if (access.kind == AccessKind::store) return of_thread.write(addresses[lane], bytes);
+          now.local[static_cast<std::size_t>(access.warp->index) * kLanes + static_cast<std::size_t>(lane)];
+      if (access.kind == AccessKind::store) {
+        of_thread.write(addresses[lane], bytes);
+        if (!now.carried.empty()) carry_on(access, lane, of_thread, addresses[lane]);
+        return;
+      }
       WarpAccess of_lane = access;
       of_lane.mask = LaneMask{1} << lane;
       check(of_lane, of_thread, 0);
@@ -89,7 +119,7 @@ void InitializationChecker::access(const WarpAccess& access) {
   WrittenBytes* written = nullptr;
   std::uint64_t begin = 0;
   if (access.space == ptx::Space::shared) {
-    written = &of(access.owner != nullptr ? *access.owner : *access.warp->block).shared;
+    written = access.owner != nullptr ? &of(*access.owner).shared : &now.shared;
   } else {
     const AddressSpan span = address_span(addresses);
     WrittenMemory::Piece* const piece = memory_.find(span.low);
@@ -109,24 +139,111 @@ void InitializationChecker::access(const WarpAccess& access) {
     written = &piece->bytes;
     begin = piece->begin;
   }
-  if (written->all()) return;
+  if (written->all() && now.carried.empty()) return;
   if (access.kind != AccessKind::store) check(access, *written, begin);
   if (access.kind == AccessKind::load) return;
-  for_each_lane(access.mask, [&](int lane) { written->write(addresses[lane] - begin, bytes); });
+  for_each_lane(access.mask, [&](int lane) {
+    written->write(addresses[lane] - begin, bytes);
+    if (!now.carried.empty()) carry_on(access, lane, *written, addresses[lane] - begin);
+  });
+}
+
+const std::vector<CarriedElement>& InitializationChecker::copies_of(const ptx::Kernel& kernel, int load) {
+  const auto [known, is_new] = copies_.try_emplace(load);
+  if (!is_new) return known->second;
+  known->second = copies_of_load(kernel, load);
+  for (const CarriedElement& element : known->second) sources_[element.store].push_back({load, element});
+  return known->second;
+}
+
+/// Takes back that the lane's store has written bytes that are copies of unwritten ones.
+void InitializationChecker::carry_on(const WarpAccess& access, int lane, WrittenBytes& bytes, std::uint64_t offset) {
+  const auto sources = sources_.find(access.operation->instruction);
+  if (sources == sources_.end()) return;
+  const OfBlock& now = of(*access.warp->block);
+  const int element_bytes = access.bytes / std::max<int>(1, access.operation->vector_elements);
+  for (const auto& [load, element] : sources->second) {
+    const auto carried = now.carried.find({load, access.warp->index});
+    if (carried == now.carried.end()) continue;
+    const std::uint32_t missing = carried->second.at(lane) >> (element.load_element * element_bytes);
+    for (int i = 0; i < element_bytes; ++i) {
+      if ((missing >> i & 1U) == 0) continue;
+      bytes.forget(offset + static_cast<std::uint64_t>(element.store_element * element_bytes + i));
+    }
+  }
+}
+
+/// Whether the bytes that are missing in a load may be a structure's padding, that is copied: others beside them, in
+/// the same 16 bytes, were written, and are copied by the same or by another instruction.
+bool InitializationChecker::is_padding(const WarpAccess& access, int lane, const WrittenBytes& bytes,
+                                       std::uint64_t begin, std::uint32_t missing) {
+  constexpr std::int64_t kMostAlignment = 16;
+  const ptx::Kernel& kernel = *access.warp->block->program->kernel;
+  const int number = access.operation->instruction;
+  if (copies_of(kernel, number).empty()) return false;
+  if (missing + 1ULL != std::uint64_t{1} << access.bytes) return true;
+  const ptx::Operand& address = kernel.instructions[static_cast<std::size_t>(number)].operands[1];
+  const auto offset = static_cast<std::int64_t>((*access.addresses)[lane] - begin);
+  constexpr int kNear = 16;  // instructions
+  const int end = std::min(number + kNear, static_cast<int>(kernel.instructions.size()));
+  for (int i = std::max(0, number - kNear); i < end; ++i) {
+    const ptx::Instruction& other = kernel.instructions[static_cast<std::size_t>(i)];
+    if (i == number || !other.opcode.starts_with("ld.") || other.operands.size() < 2) continue;
+    const ptx::Operand& place = other.operands[1];
+    if (place.kind != address.kind || place.index != address.index || place.name != address.name) continue;
+    const std::int64_t at = offset + place.offset - address.offset;
+    if (at < 0 || at / kMostAlignment != offset / kMostAlignment || copies_of(kernel, i).empty()) continue;
+    if (bytes.has(static_cast<std::uint64_t>(at), 1)) return true;
+  }
+  return false;
 }
 
 void InitializationChecker::check(const WarpAccess& access, const WrittenBytes& bytes, std::uint64_t begin) {
   const Addresses& addresses = *access.addresses;
+  const auto count = static_cast<std::uint64_t>(access.bytes);
+  const bool is_load = access.kind == AccessKind::load;
   LaneMask wrong = 0;
   for_each_lane(access.mask, [&](int lane) {
-    if (!bytes.has(addresses[lane] - begin, static_cast<std::uint64_t>(access.bytes))) wrong |= LaneMask{1} << lane;
+    if (!bytes.has(addresses[lane] - begin, count)) wrong |= LaneMask{1} << lane;
   });
+  OfBlock& now = of(*access.warp->block);
+  const std::pair key(access.operation->instruction, access.warp->index);
+  if (is_load && !now.carried.empty()) {
+    if (const auto carried = now.carried.find(key); carried != now.carried.end()) {
+      for_each_lane(access.mask, [&](int lane) { carried->second.at(lane) = 0; });
+    }
+  }
   if (wrong == 0) return;
+  constexpr std::uint64_t kMostNamed = 32;
+  LaneMask copied = 0;
+  // Padding is the same in all lanes; where only some miss something, they differ by what was written.
+  const auto missing_of = [&](int lane) { return bytes.missing(addresses[lane] - begin, count); };
+  const std::uint32_t first = count < kMostNamed ? missing_of(std::countr_zero(wrong)) : 0;
+  bool is_alike = is_load && first != 0 && wrong == access.mask;
+  for_each_lane(wrong, [&](int lane) { is_alike = is_alike && missing_of(lane) == first; });
+  if (is_alike) {
+    for_each_lane(wrong, [&](int lane) {
+      if (!is_padding(access, lane, bytes, begin, first)) return;
+      copied |= LaneMask{1} << lane;
+      now.carried[key].at(lane) = first;
+    });
+  }
+  const auto report_lanes = [&](LaneMask lanes, Severity severity) {
+    if (lanes == 0) return;
+    report(access, lanes, count < kMostNamed ? missing_of(std::countr_zero(lanes)) : 0, severity);
+  };
+  report_lanes(wrong & ~copied, Severity::finding);
+  report_lanes(copied, Severity::note);
+}
+
+/// `missing`: the bytes of the first lane's access that nothing has written; 0: not known.
+void InitializationChecker::report(const WarpAccess& access, LaneMask lanes, std::uint32_t missing, Severity severity) {
+  const Addresses& addresses = *access.addresses;
   const BlockContext& block = *access.warp->block;
   findings_.add(
-      {Checker::initialization, access.operation->instruction, 0}, block.block_number,
-      static_cast<std::uint64_t>(std::popcount(wrong)), [&] {
-        const int lane = std::countr_zero(wrong);
+      {Checker::initialization, access.operation->instruction, 0, severity}, block.block_number,
+      static_cast<std::uint64_t>(std::popcount(lanes)), [&] {
+        const int lane = std::countr_zero(lanes);
         const bool is_global = access.space != ptx::Space::shared && access.space != ptx::Space::local;
         const char* const space = is_global ? "global" : access.space == ptx::Space::shared ? "shared" : "local";
         const Allocation* const allocation = is_global ? block.memory->find(addresses[lane]) : nullptr;
@@ -134,9 +251,10 @@ void InitializationChecker::check(const WarpAccess& access, const WrittenBytes& 
             allocation != nullptr
                 ? fmt::format("byte {} of '{}'", addresses[lane] - allocation->begin, allocation->label)
                 : fmt::format("offset {} of {} memory", addresses[lane], space);
-        Finding finding =
-            block.finding_at(*access.warp, *access.operation, lane, Checker::initialization,
-                             fmt::format("read of {} bytes at {}, which nothing has written", access.bytes, where));
+        Finding finding = block.finding_at(
+            *access.warp, *access.operation, lane, Checker::initialization,
+            fmt::format("read of {} bytes at {}{}{}", access.bytes, where, missing_text(missing, access.bytes),
+                        severity == Severity::note ? "; they are only copied, as padding is" : ""));
         finding.space = space;
         finding.address = addresses[lane];
         if (allocation != nullptr) finding.allocation = allocation->label;

@@ -2,12 +2,19 @@
 //
 // Global memory is initialized by host copies, by a module's initial values and by earlier kernels; a block's shared
 // and local memory by the block alone.
+//
+// A structure may have bytes of padding, which nobody writes and which a copy of it reads. So a load that brings some
+// unwritten bytes beside written ones, the same in all lanes, and is only stored again is a note. The bytes that it is
+// stored to are unwritten as well from then on: a use of them is found where it happens.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
+#include <utility>
 #include <vector>
 
+#include "simulator/checkers/value_uses.hpp"
 #include "simulator/memory/device_memory.hpp"
 #include "simulator/state/access_observer.hpp"
 #include "simulator/state/finding_log.hpp"
@@ -22,6 +29,10 @@ class WrittenBytes {
   bool all() const { return left_ == 0; }
   void write(std::uint64_t offset, std::uint64_t bytes);
   bool has(std::uint64_t offset, std::uint64_t bytes) const;
+  /// A bit for each of at most 32 bytes from `offset` on that is not written. Bytes behind the end are left out.
+  std::uint32_t missing(std::uint64_t offset, std::uint64_t bytes) const;
+  /// The byte holds again what nothing has written.
+  void forget(std::uint64_t offset);
 
  private:
   std::vector<std::uint8_t> written_;
@@ -65,19 +76,35 @@ class InitializationChecker final : public AccessObserver {
   void copy_lands(const WarpAccess& destination) override { access(destination); }
 
  private:
+  /// For each lane, the bytes of its last load that nothing has written and that were copied on.
+  using Carried = std::array<std::uint32_t, kLanes>;
+  /// A store of an element of such a load.
+  struct Source {
+    int load = 0;
+    CarriedElement element;
+  };
+
   void check(const WarpAccess& access, const WrittenBytes& bytes, std::uint64_t begin);
+  void report(const WarpAccess& access, LaneMask lanes, std::uint32_t missing, Severity severity);
+  bool is_padding(const WarpAccess& access, int lane, const WrittenBytes& bytes, std::uint64_t begin,
+                  std::uint32_t missing);
+  const std::vector<CarriedElement>& copies_of(const ptx::Kernel& kernel, int load);
+  void carry_on(const WarpAccess& access, int lane, WrittenBytes& bytes, std::uint64_t offset);
 
   WrittenMemory& memory_;
   FindingLog& findings_;
   /// The memory that belongs to one block.
   struct OfBlock {
     WrittenBytes shared;
-    std::vector<WrittenBytes> local;  ///< for each thread; made where a kernel has any
+    std::vector<WrittenBytes> local;                 ///< for each thread; made where a kernel has any
+    std::map<std::pair<int, int>, Carried> carried;  ///< by load and warp
   };
   OfBlock& of(const BlockContext& block);
   std::map<const BlockContext*, OfBlock> blocks_;  // blocks that run, some in turns
   const BlockContext* last_ = nullptr;
   OfBlock* of_last_ = nullptr;
+  std::map<int, std::vector<CarriedElement>> copies_;  ///< by load
+  std::map<int, std::vector<Source>> sources_;         ///< by store
 };
 
 }  // namespace convladder::simulated

@@ -1,7 +1,5 @@
 #include "simulator/checkers/race_checker.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <bit>
 #include <optional>
@@ -49,6 +47,13 @@ std::vector<bool> guesses_of_swaps(const ptx::Kernel& kernel) {
   return guesses;
 }
 
+/// The lanes that the warp began with.
+LaneMask lanes_of(const WarpState& warp) {
+  const std::uint64_t first = static_cast<std::uint64_t>(warp.index) * kLanes;
+  const std::uint64_t threads = warp.block->block_size.count();
+  return threads - first >= kLanes ? kAllLanes : (LaneMask{1} << (threads - first)) - 1;
+}
+
 }  // namespace
 
 RaceChecker::RaceChecker(const Program& program, const std::set<std::uint64_t>& written_allocations,
@@ -61,6 +66,7 @@ RaceChecker::RaceChecker(const Program& program, const std::set<std::uint64_t>& 
   for (const std::uint64_t begin : written_allocations) pieces_[begin] = {begin, begin, {}};
   for (const ptx::Instruction& instruction : program.kernel->instructions) {
     orders_.push_back(memory_order(instruction.opcode));
+    is_product_.push_back(instruction.opcode.starts_with("wgmma.mma"));
   }
 }
 
@@ -72,6 +78,7 @@ void RaceChecker::enter(const BlockContext& block) {
 
 void RaceChecker::block_begins(const BlockContext& block) {
   enter(block);
+  forget_shared(now_->shared);
   *now_ = {};
   now_->number = static_cast<std::uint32_t>(block.block_number);
   now_->cluster = block.cluster;
@@ -79,12 +86,62 @@ void RaceChecker::block_begins(const BlockContext& block) {
   now_->clock.fill(1);
 }
 
+void RaceChecker::Clocks::join(const Clocks& other) {
+  for (std::size_t i = 0; i < to.size(); ++i) to[i] = std::max(to[i], other.to[i]);
+  if (!other.has_some) return;
+  for (int w = 0; w < kMostWarps; ++w) {
+    if (other.some[w] != 0) add_lanes(w, other.some[w], other.some_to[w]);
+  }
+}
+
+/// Two releases of different lanes count as one of both, up to the later clock.
+void RaceChecker::Clocks::add_lanes(int warp, LaneMask lanes, std::uint32_t clock) {
+  if (clock <= to[warp]) return;
+  const bool adds = some_to[warp] > to[warp];
+  some[warp] = lanes | (adds ? some[warp] : 0);
+  some_to[warp] = adds ? std::max(clock, some_to[warp]) : clock;
+  has_some = true;
+}
+
+void RaceChecker::products_met(const BlockContext& block, std::uint32_t warps) {
+  enter(block);
+  Clocks before{};
+  for (int w = 0; w < kMostWarps; ++w) {
+    if (((warps >> w) & 1U) == 0) continue;
+    before.join(now_->seen[w]);
+    before.to[w] = now_->clock[w]++;
+  }
+  const int first = std::countr_zero(warps);
+  now_->before_products[{first / kWarpsOfGroup, now_->committed[first] + 1}] = before;
+}
+
+void RaceChecker::products_committed(const WarpState& warp) {
+  enter(*warp.block);
+  ++now_->committed[warp.index];
+}
+
+void RaceChecker::products_waited_for(const WarpState& warp, std::uint32_t left) {
+  enter(*warp.block);
+  const std::uint32_t committed = now_->committed[warp.index];
+  if (committed <= left) return;
+  const std::uint32_t done = committed - left;
+  const auto group = static_cast<std::uint32_t>(warp.index / kWarpsOfGroup);
+  Clocks& seen = now_->seen[warp.index];
+  seen.to[kFirstGroup + group] = std::max(seen.to[kFirstGroup + group], done);
+  auto& before = now_->before_products;
+  const auto behind = before.upper_bound({group, done});
+  if (behind == before.begin() || std::prev(behind)->first.first != group) return;
+  const auto last = std::prev(behind);
+  seen.join(last->second);
+  before.erase(before.lower_bound({group, 0}), last);  // later ones include them
+}
+
 void RaceChecker::cluster_met(const Cluster& cluster) {
   for (const BlockContext* const block : cluster.blocks) {
     OfBlock& of_block = blocks_[block];
     for (int w = 0; w < kMostWarps; ++w) {
-      join(of_block.for_cluster, of_block.seen[w]);
-      of_block.for_cluster[w] = of_block.clock[w]++;
+      of_block.for_cluster.join(of_block.seen[w]);
+      of_block.for_cluster.to[w] = of_block.clock[w]++;
     }
   }
 }
@@ -94,8 +151,8 @@ void RaceChecker::barrier_passed(const BlockContext& block, std::uint32_t warps)
   Clocks seen{};
   for (int w = 0; w < kMostWarps; ++w) {
     if (((warps >> w) & 1U) == 0) continue;
-    join(seen, now_->seen[w]);
-    seen[w] = std::max(seen[w], now_->clock[w]);
+    seen.join(now_->seen[w]);
+    seen.to[w] = std::max(seen.to[w], now_->clock[w]);
   }
   for (int w = 0; w < kMostWarps; ++w) {
     if (((warps >> w) & 1U) == 0) continue;
@@ -104,27 +161,60 @@ void RaceChecker::barrier_passed(const BlockContext& block, std::uint32_t warps)
   }
 }
 
-void RaceChecker::warp_synchronized(const WarpState& warp, LaneMask /*lanes*/) {
+void RaceChecker::warp_synchronized(const WarpState& warp, LaneMask lanes) {
   enter(*warp.block);
-  now_->seen[warp.index][warp.index] = now_->clock[warp.index]++;
+  const int w = warp.index;
+  const std::uint32_t now = now_->clock[w]++;
+  if ((lanes_of(warp) & ~lanes) == 0) {
+    now_->seen[w].to[w] = now;
+    now_->of_lanes.erase(w);
+    return;
+  }
+  const auto [known, is_new] = now_->of_lanes.try_emplace(w);
+  OfLanes& of_lanes = known->second;
+  if (is_new) {
+    for (auto& row : of_lanes) row.fill(now_->seen[w].to[w]);
+  }
+  std::array<std::uint32_t, kLanes> all{};  // what any of them has seen
+  for (LaneMask left = lanes; left != 0; left &= left - 1) {
+    const int lane = std::countr_zero(left);
+    for (int other = 0; other < kLanes; ++other) all[other] = std::max(all[other], of_lanes[lane][other]);
+    all[lane] = now;
+  }
+  for (LaneMask left = lanes; left != 0; left &= left - 1) of_lanes[std::countr_zero(left)] = all;
 }
 
-void RaceChecker::join(Clocks& clocks, const Clocks& other) {
-  for (std::size_t i = 0; i < clocks.size(); ++i) clocks[i] = std::max(clocks[i], other[i]);
+void RaceChecker::lanes_met(const WarpState& warp, LaneMask lanes) {
+  enter(*warp.block);
+  now_->met[warp.index] = {lanes, now_->clock[warp.index]++};
 }
 
-/// The clocks of everything that the warp has done and seen so far; its later accesses get a new clock.
-RaceChecker::Clocks RaceChecker::released_by(int warp) {
-  Clocks clocks = now_->seen[warp];
-  clocks[warp] = now_->clock[warp]++;
+/// The clocks of everything that these lanes have done, with all that the warp has seen so far; its later accesses get
+/// a new clock.
+RaceChecker::Clocks RaceChecker::released_by(const WarpState& warp, LaneMask lanes) {
+  const int w = warp.index;
+  Clocks clocks = now_->seen[w];
+  const std::uint32_t now = now_->clock[w]++;
+  if ((lanes_of(warp) & ~lanes) == 0) {
+    clocks.to[w] = now;
+    return clocks;
+  }
+  if (const Met& met = now_->met[w]; (met.lanes & lanes) != 0) {
+    if ((lanes_of(warp) & ~met.lanes) == 0) {
+      clocks.to[w] = std::max(clocks.to[w], met.clock);
+    } else {
+      lanes |= met.lanes;
+    }
+  }
+  clocks.add_lanes(w, lanes, now);
   return clocks;
 }
 
 void RaceChecker::fenced(const WarpState& warp, bool for_other_blocks) {
   enter(*warp.block);
   now_->has_fenced = now_->has_fenced || for_other_blocks;
-  join(now_->seen[warp.index], now_->read[warp.index]);
-  now_->fenced[warp.index] = released_by(warp.index);
+  now_->seen[warp.index].join(now_->read[warp.index]);
+  now_->fenced[warp.index] = released_by(warp, warp.mask);
 }
 
 void RaceChecker::copy_begins(std::span<const WarpAccess> sources, std::span<const WarpAccess> destinations,
@@ -135,24 +225,25 @@ void RaceChecker::copy_begins(std::span<const WarpAccess> sources, std::span<con
   for (const WarpAccess& destination : destinations) access(destination);
   is_asynchronous_ = false;
   const auto own = kMostWarps + static_cast<std::size_t>(destinations.front().warp->index);
-  now_->copies[copy][own] = now_->clock[own]++;
+  now_->copies[copy].to[own] = now_->clock[own]++;
 }
 
 void RaceChecker::copy_arrives(const BlockContext& block, std::uint64_t copy, const BlockContext& owner,
                                std::uint64_t mbarrier) {
   enter(block);
-  join(&owner == &block ? now_->released_at[kSharedWindow + mbarrier] : now_->for_cluster, now_->copies[copy]);
+  Clocks& released = &owner == &block ? now_->released_at[kSharedWindow + mbarrier] : now_->for_cluster;
+  released.join(now_->copies[copy]);
   now_->copies.erase(copy);
 }
 
 void RaceChecker::copy_seen(const WarpState& warp, std::uint64_t copy) {
   enter(*warp.block);
-  join(now_->seen[warp.index], now_->copies[copy]);
+  now_->seen[warp.index].join(now_->copies[copy]);
 }
 
 void RaceChecker::arrives(const WarpState& warp, std::uint64_t mbarrier) {
   enter(*warp.block);
-  join(now_->released_at[kSharedWindow + mbarrier], released_by(warp.index));
+  now_->released_at[kSharedWindow + mbarrier].join(released_by(warp, warp.mask));
 }
 
 void RaceChecker::phase_ended(const BlockContext& block, std::uint64_t mbarrier) {
@@ -162,7 +253,7 @@ void RaceChecker::phase_ended(const BlockContext& block, std::uint64_t mbarrier)
 
 void RaceChecker::phase_seen(const WarpState& warp, std::uint64_t mbarrier) {
   enter(*warp.block);
-  join(now_->seen[warp.index], now_->ended_phases[mbarrier]);
+  now_->seen[warp.index].join(now_->ended_phases[mbarrier]);
 }
 
 /// Records the order that a strong access at a place establishes.
@@ -172,13 +263,12 @@ void RaceChecker::order(const WarpAccess& access, std::uint64_t address) {
   const int warp = access.warp->index;
   const bool releases = order == MemoryOrder::release || order == MemoryOrder::acquire_release;
   const bool acquires = order == MemoryOrder::acquire || order == MemoryOrder::acquire_release;
-  if (access.kind != AccessKind::load && now_->cluster != nullptr) {
-    join(now_->for_cluster, releases ? released_by(warp) : now_->fenced[warp]);
-  }
+  const auto released_now = [&] { return releases ? released_by(*access.warp, access.mask) : now_->fenced[warp]; };
+  if (access.kind != AccessKind::load && now_->cluster != nullptr) now_->for_cluster.join(released_now());
   if (access.owner != nullptr && access.owner != access.warp->block) return;
   Clocks& released = now_->released_at[is_shared ? kSharedWindow + address : address];
-  if (access.kind != AccessKind::store) join(acquires ? now_->seen[warp] : now_->read[warp], released);
-  if (access.kind != AccessKind::load) join(released, releases ? released_by(warp) : now_->fenced[warp]);
+  if (access.kind != AccessKind::store) (acquires ? now_->seen[warp] : now_->read[warp]).join(released);
+  if (access.kind != AccessKind::load) released.join(released_now());
   if (is_shared) return;
   now_->has_acquired = true;
   if (releases || now_->has_fenced) released_.insert(now_->number);
@@ -198,20 +288,26 @@ void RaceChecker::access(const WarpAccess& access) {
   const Addresses& addresses = *access.addresses;
   if (access.space == ptx::Space::local) return;  // local memory is each thread's own
   enter(*access.warp->block);
+  if (!now_->late_loads.empty() && access.kind == AccessKind::store) store_late_values(access);
   if (is_strong(access)) {
     for (LaneMask left = access.mask; left != 0; left &= left - 1) order(access, addresses[std::countr_zero(left)]);
   }
   if (access.space == ptx::Space::shared) {
     const bool is_own = access.owner == nullptr || access.owner == access.warp->block;
     std::vector<Unit>& units = is_own ? now_->shared : blocks_[access.owner].shared;
+    Access now = access_of(access);
+    const unsigned first = now.thread;
     for (LaneMask left = access.mask; left != 0; left &= left - 1) {
       const int lane = std::countr_zero(left);
       if (addresses[lane] < program_.reserved_shared_bytes) continue;  // the system's software has its own ordering
-      touch(access, lane, addresses[lane] >> shared_shift_, units);
+      now.thread = (first + static_cast<unsigned>(lane)) & 1023U;
+      touch(access, lane, now, addresses[lane] >> shared_shift_, shared_shift_, units);
     }
     return;
   }
   const BlockContext& block = *access.warp->block;
+  Access now = access_of(access);
+  const unsigned first = now.thread;
   for (LaneMask left = access.mask; left != 0; left &= left - 1) {
     const int lane = std::countr_zero(left);
     Piece* const piece = find_piece(addresses[lane]);
@@ -222,7 +318,8 @@ void RaceChecker::access(const WarpAccess& access) {
       piece->end = allocation->end;
       piece->units.resize(((piece->end - piece->begin) >> global_shift_) + 1);
     }
-    touch(access, lane, (addresses[lane] - piece->begin) >> global_shift_, piece->units);
+    now.thread = (first + static_cast<unsigned>(lane)) & 1023U;
+    touch(access, lane, now, (addresses[lane] - piece->begin) >> global_shift_, global_shift_, piece->units);
   }
 }
 
@@ -230,106 +327,83 @@ bool RaceChecker::ordered_in_cluster(const Access& earlier) const {
   if (now_->cluster == nullptr) return false;
   for (const BlockContext* const block : now_->cluster->blocks) {
     if (block->block_number != earlier.block) continue;
-    return earlier.clock <= blocks_.at(block).for_cluster[clock_index(earlier)];
+    return blocks_.at(block).for_cluster.has(clock_index(earlier), earlier.thread % kLanes, earlier.clock);
   }
   return false;
 }
 
-bool RaceChecker::ordered(const Access& earlier, const Access& now) const {
-  if (earlier.clock == 0) return true;
+/// The rest of `ordered`, behind the clocks that are for all lanes.
+bool RaceChecker::ordered_otherwise(const Access& earlier, const Access& now) const {
   if (earlier.block != now.block) {
     return (now_->has_acquired && released_.contains(earlier.block)) || ordered_in_cluster(earlier);
   }
-  if (earlier.thread == now.thread && earlier.is_asynchronous == 0) return true;
-  return earlier.clock <= now_->seen[now.thread / kLanes][clock_index(earlier)];
+  const int warp = static_cast<int>(now.thread / kLanes);
+  const std::size_t index = clock_index(earlier);
+  if (now_->seen[static_cast<std::size_t>(warp)].has(index, earlier.thread % kLanes, earlier.clock)) return true;
+  if (now_->of_lanes.empty() || index != static_cast<std::size_t>(warp)) return false;
+  const auto of_lanes = now_->of_lanes.find(warp);
+  if (of_lanes == now_->of_lanes.end()) return false;
+  return earlier.clock <= of_lanes->second[now.thread % kLanes][earlier.thread % kLanes];
 }
 
-void RaceChecker::touch(const WarpAccess& access, int lane, std::uint64_t offset, std::vector<Unit>& units) {
-  const auto thread = static_cast<unsigned>(access.warp->index * kLanes + lane);
+/// The access of lane 0; other lanes' differ in the thread.
+RaceChecker::Access RaceChecker::access_of(const WarpAccess& access) const {
+  const auto instruction = static_cast<std::size_t>(access.operation->instruction);
+  const bool is_product = is_product_[instruction];
   Access now;
   now.block = now_->number;
-  now.instruction = static_cast<std::uint32_t>(access.operation->instruction) & ((1U << 20) - 1);
-  now.is_strong = is_strong(access) || guesses_[static_cast<std::size_t>(access.operation->instruction)];
-  now.is_asynchronous = is_asynchronous_;
-  now.thread = thread & 1023U;
-  now.clock = now_->clock[clock_index(now)];
-  const unsigned shift = access.space == ptx::Space::shared ? shared_shift_ : global_shift_;
+  now.instruction = static_cast<std::uint32_t>(instruction) & ((1U << 18) - 1);
+  now.is_strong = is_strong(access) || guesses_[instruction];
+  now.is_asynchronous = is_asynchronous_ || is_product;
+  now.thread = static_cast<unsigned>(access.warp->index * kLanes) & 1023U;
+  now.clock = is_product ? now_->committed[access.warp->index] + 1 : now_->clock[clock_index(now)];
+  return now;
+}
+
+void RaceChecker::touch(const WarpAccess& access, int lane, const Access& now, std::uint64_t offset, unsigned shift,
+                        std::vector<Unit>& units) {
   const std::uint64_t count = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(access.bytes) >> shift);
-  for (std::uint64_t i = offset; i < offset + count; ++i) {
-    Unit& unit = units[i];
-    if (!ordered(unit.writer, now)) check(access, lane, unit.writer, now, true);
-    if (access.kind == AccessKind::load) {
+  const auto touch_of = [&](std::uint64_t i) {
+    return Touch{access, lane, i << shift, std::uint64_t{1} << shift, now};
+  };
+  if (access.kind == AccessKind::load) {
+    for (std::uint64_t i = 0; i < count; ++i) {
+      Unit& unit = units[offset + i];
+      if (!ordered(unit.writer, now)) [[unlikely]]
+        judge_read_after_write(touch_of(i), unit);
+      if (unit.writer.is_disputed != 0) [[unlikely]]
+        settle(unit, true);
       if (ordered(unit.first_reader, now)) {
         unit.first_reader = now;
       } else {
         unit.last_reader = now;
       }
-      continue;
     }
-    if (!ordered(unit.first_reader, now)) {
-      check(access, lane, unit.first_reader, now, false);
-    } else if (!ordered(unit.last_reader, now)) {
-      check(access, lane, unit.last_reader, now, false);
-    }
-    unit.writer = now;
-  }
-}
-
-bool RaceChecker::stores_same_value(const WarpAccess& access, int lane, int other_lane) const {
-  const Operation& operation = *access.operation;
-  const std::string_view opcode = program_.kernel->instructions[static_cast<std::size_t>(operation.instruction)].opcode;
-  const auto store = parse_memory_access(opcode);
-  if (!store || !store->is_store) return opcode.starts_with("cp.async.c");  // its data is no longer known
-  const Slot* const elements =
-      store->vector_elements == 8 ? program_.operand_lists.data() + operation.list : operation.operands;
-  for (int element = 0; element < store->vector_elements; ++element) {
-    const Slot slot = elements[element];
-    const bool same =
-        store->type.bits == 64
-            ? access.warp->read<std::uint64_t>(slot)[lane] == access.warp->read<std::uint64_t>(slot)[other_lane]
-            : access.warp->read<std::uint32_t>(slot)[lane] == access.warp->read<std::uint32_t>(slot)[other_lane];
-    if (!same) return false;
-  }
-  return true;
-}
-
-void RaceChecker::check(const WarpAccess& access, int lane, const Access& earlier, const Access& now,
-                        bool earlier_wrote) {
-  if (earlier.is_strong != 0 && now.is_strong != 0) return;
-  const bool same_instruction = earlier.block == now.block && earlier.instruction == now.instruction &&
-                                earlier.thread / kLanes == now.thread / kLanes && earlier.clock == now.clock;
-  if (same_instruction && access.kind == AccessKind::store &&
-      stores_same_value(access, lane, static_cast<int>(earlier.thread % kLanes))) {
     return;
   }
-  const BlockContext& block = *access.warp->block;
-  const char* const hazard = !earlier_wrote                    ? "write after read"
-                             : access.kind == AccessKind::load ? "read after write"
-                                                               : "write after write";
-  const int kind = static_cast<int>(earlier.instruction) * 2 + (earlier.block != now.block ? 1 : 0);
-  findings_.add({Checker::race, access.operation->instruction, kind}, block.block_number, 1, [&] {
-    const ptx::Instruction& other = program_.kernel->instructions[earlier.instruction];
-    const Dim3& size = block.block_size;
-    const std::string other_line = other.source.line > 0 ? fmt::format("line {}", other.source.line)
-                                                         : fmt::format("PTX line {}", other.position.line);
-    const std::string other_thread = fmt::format("thread ({}, {}, {})", earlier.thread % size.x,
-                                                 earlier.thread / size.x % size.y, earlier.thread / (size.x * size.y));
-    const std::string who =
-        earlier.block != now.block ? fmt::format("{} of block number {}", other_thread, earlier.block) : other_thread;
-    const bool is_global = access.space != ptx::Space::shared;
-    const std::uint64_t address = (*access.addresses)[lane];
-    const Allocation* const allocation = is_global ? block.memory->find(address) : nullptr;
-    const std::string where = allocation != nullptr
-                                  ? fmt::format("byte {} of '{}'", address - allocation->begin, allocation->label)
-                                  : fmt::format("offset {} of shared memory", address);
-    Finding finding = block.finding_at(
-        *access.warp, *access.operation, lane, Checker::race,
-        fmt::format("{} at {}: not ordered with '{}' at {} by {}", hazard, where, other.opcode, other_line, who));
-    finding.space = is_global ? "global" : "shared";
-    finding.address = address;
-    if (allocation != nullptr) finding.allocation = allocation->label;
-    return finding;
-  });
+  for (std::uint64_t i = 0; i < count; ++i) {
+    Unit& unit = units[offset + i];
+    Access writer = now;
+    const bool is_plain = ordered(unit.writer, now) && (unit.writer.is_disputed | unit.writer.is_repeated) == 0;
+    const bool is_equal = !is_plain && write_again(touch_of(i), unit, writer) == WriteRace::equal;
+    if (!is_equal) [[likely]] {  // readers of an equal value are those of this one
+      if (!ordered(unit.first_reader, now)) {
+        judge_write_after_read(touch_of(i), unit.first_reader);
+      } else if (!ordered(unit.last_reader, now)) {
+        judge_write_after_read(touch_of(i), unit.last_reader);
+      }
+    }
+    unit.writer = writer;
+  }
+}
+
+/// A write to a unit whose last write is in no order, or in doubt.
+RaceChecker::WriteRace RaceChecker::write_again(const Touch& touch, const Unit& unit, Access& now) {
+  const WriteRace race = ordered(unit.writer, now) ? WriteRace::none : judge_write_after_write(touch, unit, now);
+  if (race != WriteRace::none) return race;
+  if (unit.writer.is_disputed != 0) settle(unit, touch.access.kind == AccessKind::atomic);
+  if (unit.writer.is_repeated != 0) repeated_.erase(&unit);
+  return race;
 }
 
 }  // namespace convladder::simulated

@@ -3,24 +3,35 @@
 // Inside a block the order is kept as vector clocks of its warps. A barrier orders what its warps did before it and do
 // after it; so do a release and the acquire of the same place that follows it (PTX ISA 9.0, 8.9), where a strong access
 // after a fence releases, and one before a fence acquires. The lanes of a warp are ordered only by bar.warp.sync and
-// these: that they run in lockstep here says nothing about a GPU since Volta. Blocks of a cluster are ordered by its
-// barrier; and whatever a block releases anywhere is taken to be ordered before all that its cluster does afterwards.
-// Accesses of other blocks are never ordered, with one exception: a block that has released anything in global memory
-// has released its writes to the blocks that do a strong access there themselves (the "last block" idiom). Strong
-// accesses, such as atomics, do not race with one another; neither does a load race with changes of the same place if
-// the kernel then compares and swaps exactly there.
+// these: that they run in lockstep here says nothing about a GPU since Volta. A lane releases what it did itself, and
+// what the lanes did that have met it before, if only to exchange something (match.sync, elect.sync). Blocks of a
+// cluster are ordered by its barrier; and whatever a block releases anywhere is taken to be ordered before all that its
+// cluster does afterwards. Accesses of other blocks are never ordered, with one exception: a block that has released
+// anything in global memory has released its writes to the blocks that do a strong access there themselves (the "last
+// block" idiom). Strong accesses, such as atomics, do not race with one another; neither does a load race with changes
+// of the same place if the kernel then compares and swaps exactly there.
 //
 // For every word the last write and two reads since then are kept; a race with an older access that these hide is found
-// at another word or not at all. Two lanes that store the same value to the same place in one instruction are no
-// finding.
+// at another word or not at all.
+//
+// Products of matrices by four warps (wgmma) read shared memory until a warp of the four has waited for them. By then
+// all that the four did before the product is done as well.
+//
+// Two lanes that store the same value to the same place in one instruction are in order. Four kinds of races have no
+// effect, and are notes: equal values written twice, numbers that are equal but for their last bits, values in shared
+// memory that nobody reads, and loads whose value nobody uses.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
+#include <string>
+#include <utility>
 #include <vector>
 
+#include "simulator/checkers/value_uses.hpp"
 #include "simulator/instructions/memory/memory_access.hpp"
 #include "simulator/state/access_observer.hpp"
 #include "simulator/state/block_context.hpp"
@@ -39,28 +50,50 @@ class RaceChecker final : public AccessObserver {
   void cluster_met(const Cluster& cluster) override;
   void barrier_passed(const BlockContext& block, std::uint32_t warps) override;
   void warp_synchronized(const WarpState& warp, LaneMask lanes) override;
+  void lanes_met(const WarpState& warp, LaneMask lanes) override;
   void fenced(const WarpState& warp, bool for_other_blocks) override;
   void copy_begins(std::span<const WarpAccess> sources, std::span<const WarpAccess> destinations,
                    std::uint64_t copy) override;
   void copy_arrives(const BlockContext& block, std::uint64_t copy, const BlockContext& owner,
                     std::uint64_t mbarrier) override;
   void copy_seen(const WarpState& warp, std::uint64_t copy) override;
+  void products_met(const BlockContext& block, std::uint32_t warps) override;
+  void products_committed(const WarpState& warp) override;
+  void products_waited_for(const WarpState& warp, std::uint32_t left) override;
   void arrives(const WarpState& warp, std::uint64_t mbarrier) override;
   void phase_ended(const BlockContext& block, std::uint64_t mbarrier) override;
   void phase_seen(const WarpState& warp, std::uint64_t mbarrier) override;
 
  private:
   static constexpr int kMostWarps = 32;
-  /// For each warp, and then for each warp's copies: the clock up to which its accesses are ordered before. A warp's
-  /// barriers say nothing about its copies.
-  using Clocks = std::array<std::uint32_t, 2 * kMostWarps>;
-  static void join(Clocks& clocks, const Clocks& other);
+  static constexpr int kWarpsOfGroup = 4;
+  static constexpr int kFirstGroup = 2 * kMostWarps;
+  /// For each warp, then for each warp's copies, then for the products of each four warps: the clock up to which its
+  /// accesses are ordered before. A warp's barriers say nothing about its copies and products. The clock of products is
+  /// their group's number, the same for the four warps, whichever of them comes first.
+  static constexpr int kClocks = kFirstGroup + kMostWarps / kWarpsOfGroup;
+  struct Clocks {
+    std::array<std::uint32_t, kClocks> to{};
+    /// Some lanes of a warp may have released more: the clock up to which they have, by warp.
+    std::array<std::uint32_t, kMostWarps> some_to{};
+    std::array<LaneMask, kMostWarps> some{};
+    bool has_some = false;
+
+    void join(const Clocks& other);
+    void add_lanes(int warp, LaneMask lanes, std::uint32_t clock);
+    bool has(std::size_t index, const unsigned lane, std::uint32_t clock) const {
+      if (clock <= to[index]) return true;
+      return has_some && index < kMostWarps && clock <= some_to[index] && (some[index] >> lane & 1U) != 0;
+    }
+  };
 
   /// One access of a thread. `clock` is its warp's clock; 0 means no access.
   struct Access {
     std::uint32_t block = 0;
     std::uint32_t clock = 0;
-    std::uint32_t instruction : 20 = 0;
+    std::uint32_t instruction : 18 = 0;
+    std::uint32_t is_disputed : 1 = 0;      ///< a write that raced with a write of another value: see disputes_
+    std::uint32_t is_repeated : 1 = 0;      ///< a write that raced with one of the same value: see repeated_
     std::uint32_t is_asynchronous : 1 = 0;  ///< made by a copy: the thread that began it must wait as well
     std::uint32_t is_strong : 1 = 0;
     std::uint32_t thread : 10 = 0;
@@ -77,29 +110,87 @@ class RaceChecker final : public AccessObserver {
     std::vector<Unit> units;
   };
 
+  /// An access of a lane to a unit.
+  struct Touch {
+    const WarpAccess& access;
+    int lane = 0;
+    std::uint64_t byte = 0;  ///< of the lane's access, where the unit begins
+    std::uint64_t bytes = 0;
+    Access now;
+  };
+  /// A race that shows no effect so far.
+  struct Pending {
+    FindingSite site;
+    std::uint64_t block = 0;
+    const Finding* finding = nullptr;  ///< in pending_findings_
+  };
+  /// A race of two writes.
+  enum class WriteRace { none, equal, other };
+
   bool is_strong(const WarpAccess& access) const {
     return orders_[static_cast<std::size_t>(access.operation->instruction)] != MemoryOrder::weak;
   }
   void order(const WarpAccess& access, std::uint64_t address);
-  Clocks released_by(int warp);
+  Clocks released_by(const WarpState& warp, LaneMask lanes);
   Piece* find_piece(std::uint64_t address);
-  static std::size_t clock_index(const Access& access) {
-    return access.thread / kLanes + (access.is_asynchronous != 0 ? kMostWarps : 0);
+  std::size_t clock_index(const Access& access) const {
+    const unsigned warp = access.thread / kLanes;
+    if (access.is_asynchronous == 0) return warp;
+    return is_product_[access.instruction] ? kFirstGroup + warp / kWarpsOfGroup : kMostWarps + warp;
   }
-  bool ordered(const Access& earlier, const Access& now) const;
+  inline bool ordered(const Access& earlier, const Access& now) const;
+  bool ordered_otherwise(const Access& earlier, const Access& now) const;
   bool ordered_in_cluster(const Access& earlier) const;
-  void check(const WarpAccess& access, int lane, const Access& earlier, const Access& now, bool earlier_wrote);
-  void touch(const WarpAccess& access, int lane, std::uint64_t offset, std::vector<Unit>& units);
-  bool stores_same_value(const WarpAccess& access, int lane, int other_lane) const;
+  Access access_of(const WarpAccess& access) const;
+  void touch(const WarpAccess& access, int lane, const Access& now, std::uint64_t offset, unsigned shift,
+             std::vector<Unit>& units);
+  WriteRace write_again(const Touch& touch, const Unit& unit, Access& now);
+
+  // The other half, in race_effects.cpp: whether a race has an effect.
+  void judge_read_after_write(const Touch& touch, const Unit& unit);
+  WriteRace judge_write_after_write(const Touch& touch, const Unit& unit, Access& now);
+  void judge_write_after_read(const Touch& touch, const Access& reader);
+  void report(const Touch& touch, const Access& earlier, const char* hazard, const std::string& why_note);
+  Pending pending(const Touch& touch, const Access& earlier, const char* hazard, const std::string& why_note);
+  void confirm(const Pending& race);
+  Finding describe(const Touch& touch, const Access& earlier, const char* hazard) const;
+  FindingSite site_of(const Touch& touch, const Access& earlier) const;
+  void settle(const Unit& unit, bool is_read);
+  void store_late_values(const WarpAccess& access);
+  void forget_shared(const std::vector<Unit>& units);
+  bool ordered_with_equal(const Unit& unit, const Access& now) const;
+  bool is_one_instruction(const Touch& touch, const Access& earlier) const;
+  std::optional<std::uint64_t> written(const Touch& touch, int lane, std::uint64_t byte, std::uint64_t bytes);
+  const std::optional<MemoryAccess>& parsed(int instruction);
+  std::optional<std::uint64_t> present(const Touch& touch, std::uint64_t byte, std::uint64_t bytes) const;
+  std::string nearly_equal(const Touch& touch, const Access& earlier);
+  const ValueUses& uses_of(int load);
 
   const Program& program_;
   FindingLog& findings_;
   std::vector<MemoryOrder> orders_;  ///< by instruction
   std::vector<bool> guesses_;        ///< by instruction: loads that a compare-and-swap checks
+  std::vector<bool> is_product_;     ///< by instruction: wgmma
   unsigned shared_shift_;  ///< a unit of shared memory has 1 << shift bytes: 4, or 1 where a kernel uses narrower types
   unsigned global_shift_;
   std::map<std::uint64_t, Piece> pieces_;  // by beginning
   Piece* last_piece_ = nullptr;
+
+  /// A load that raced with a write, whose value the lanes have not used.
+  struct LateLoad {
+    int load = 0;  ///< instruction
+    int warp = 0;
+    LaneMask lanes = 0;
+    Pending race;
+  };
+
+  /// The lanes of a warp that met last, and the clock up to which they had done their work.
+  struct Met {
+    LaneMask lanes = 0;
+    std::uint32_t clock = 0;
+  };
+  /// For each lane of a warp: the clock up to which each lane's accesses are ordered before.
+  using OfLanes = std::array<std::array<std::uint32_t, kLanes>, kLanes>;
 
   /// The state that belongs to one block.
   struct OfBlock {
@@ -107,15 +198,21 @@ class RaceChecker final : public AccessObserver {
     const Cluster* cluster = nullptr;
     std::vector<Unit> shared;
     std::array<Clocks, kMostWarps> seen{};  ///< the clocks that each warp has seen
-    Clocks clock{};
+    std::array<std::uint32_t, kClocks> clock{};
     std::map<std::uint64_t, Clocks> copies;        ///< by number: the clocks that come with having seen the copy
     std::map<std::uint64_t, Clocks> released_at;   ///< by place; shared places are those in their window
     std::map<std::uint64_t, Clocks> ended_phases;  ///< by mbarrier: released by its arrivals up to its last phase's end
     std::array<Clocks, kMostWarps> fenced{};       ///< the clocks that each warp's strong writes release
     std::array<Clocks, kMostWarps> read{};         ///< the clocks that each warp's next fence acquires
     Clocks for_cluster{};                          ///< the clocks ordered before all that its cluster does from now on
+    std::array<std::uint32_t, kMostWarps> committed{};  ///< groups of products, by warp
+    /// By group of warps and number of a group of products: what the four have done before the last of them.
+    std::map<std::pair<std::uint32_t, std::uint32_t>, Clocks> before_products;
+    std::array<Met, kMostWarps> met{};
+    std::map<int, OfLanes> of_lanes;  ///< by warp: of warps of which some lanes have met since all have
     bool has_fenced = false;
     bool has_acquired = false;  ///< has done a strong access in global memory
+    std::vector<LateLoad> late_loads;
   };
   /// Makes this block the one that the next accesses belong to.
   void enter(const BlockContext& block);
@@ -123,8 +220,23 @@ class RaceChecker final : public AccessObserver {
   std::map<const BlockContext*, OfBlock> blocks_;  // blocks that run, some in turns
   const BlockContext* last_ = nullptr;
   OfBlock* now_ = nullptr;
-  bool is_asynchronous_ = false;      ///< whether the current accesses are a copy's
+  bool is_asynchronous_ = false;                          ///< whether the current accesses are a copy's
+  std::map<const Unit*, std::vector<Pending>> disputes_;  ///< of shared memory: writes of values that nobody has read
+  std::map<const Unit*, std::vector<Access>> repeated_;   ///< the other writes of the value that a unit has
+  std::map<FindingSite, Finding> pending_findings_;
+  std::map<int, ValueUses> uses_;                      ///< by load
+  std::map<int, std::optional<MemoryAccess>> parsed_;  ///< by instruction
+  std::map<int, bool> are_floats_;                     ///< by store: what it stores
   std::set<std::uint32_t> released_;  ///< blocks whose writes are ordered before those of blocks that acquire
 };
+
+inline bool RaceChecker::ordered(const Access& earlier, const Access& now) const {
+  if (earlier.clock == 0) return true;
+  if (earlier.block == now.block) {
+    if (earlier.thread == now.thread && earlier.is_asynchronous == 0) return true;
+    if (earlier.clock <= now_->seen[now.thread / kLanes].to[clock_index(earlier)]) return true;
+  }
+  return ordered_otherwise(earlier, now);
+}
 
 }  // namespace convladder::simulated

@@ -340,6 +340,9 @@ bool BlockRunner::execute_special(Warp& warp, const Operation& operation, int at
     case OperationKind::meeting:
       warp.state.elsewhere = std::exchange(path.elsewhere, 0);
       operation.handler(warp.state, operation);
+      for (AccessObserver* const observer : context_.observers) {
+        observer->lanes_met(warp.state, lanes | warp.state.elsewhere);
+      }
       if (!warp.paths.any_waits()) warp.state.passed_by = 0;
       return true;
     case OperationKind::call:

@@ -167,6 +167,12 @@ bool BlockRunner::release_met() {
 /// Checks the operands of a barrier; false if the warp cannot arrive with them.
 bool BlockRunner::barrier_operands(const Warp& warp, const Operation& operation, LaneMask lanes,
                                    BlockBarriers::Arrival& arrival) const {
+  if (operation.offset == BlockBarriers::kOfGroups) {
+    const auto group = static_cast<std::uint32_t>(warp.state.index) / BlockBarriers::kWarpsOfGroup;
+    arrival.barrier = BlockBarriers::kOfGroups + group;
+    arrival.threads = barriers_.threads_of_group(warp.state.index);
+    return true;
+  }
   const auto* const numbers = warp.state.read<std::uint32_t>(operation.operands[0]);
   const auto* const threads = warp.state.read<std::uint32_t>(operation.operands[1]);
   if (!is_uniform(numbers, lanes) || !is_uniform(threads, lanes)) {
@@ -273,7 +279,13 @@ void BlockRunner::pass_barrier(std::uint32_t barrier) {
   // Warps that only arrived are among those that met: their work before that is ordered, and their work since is
   // assumed to be.
   const std::uint32_t met = barriers_.release(barrier);
-  for (AccessObserver* const observer : context_.observers) observer->barrier_passed(context_, met);
+  for (AccessObserver* const observer : context_.observers) {
+    if (barrier >= BlockBarriers::kOfGroups) {
+      observer->products_met(context_, met);
+    } else {
+      observer->barrier_passed(context_, met);
+    }
+  }
 }
 
 /// Reports that no warp can run and some wait at barriers.

@@ -80,7 +80,8 @@ void decode_block_barrier(InstructionDecoder& decoder, const BarrierForm& form) 
 void synchronize_warp(WarpState& warp, const Operation& operation) {
   const auto* const masks = warp.read<LaneMask>(operation.operands[0]);
   for_each_group(warp, operation, operation.operands[0], [&](LaneMask members) {
-    const LaneMask met = members | (masks[std::countr_zero(members)] & warp.elsewhere);
+    const LaneMask absent = warp.elsewhere | ~warp.live;  // named lanes that have exited have done their work
+    const LaneMask met = members | (masks[std::countr_zero(members)] & absent);
     for (AccessObserver* const observer : warp.block->observers) observer->warp_synchronized(warp, met);
   });
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -17,6 +18,12 @@ namespace convladder::simulated {
 class BlockContext;
 struct Cluster;
 
+/// The data of a store for each lane, from lane 0 on.
+struct StoredData {
+  const std::byte* first = nullptr;
+  std::size_t stride = 0;  ///< bytes from a lane's to the next one's
+};
+
 /// One memory access of a warp.
 struct WarpAccess {
   const Operation* operation = nullptr;
@@ -27,6 +34,7 @@ struct WarpAccess {
   int bytes = 0;                                                 ///< per lane
   AccessKind kind = AccessKind::load;
   const BlockContext* owner = nullptr;  ///< the owner of shared memory, if it is another block than the warp's
+  StoredData data{};                    ///< none: the data of a store is in its registers, or not known
 };
 
 /// Observes a launch. Called on the host thread that runs the blocks, of which an observed launch has only one.
@@ -46,6 +54,9 @@ class AccessObserver {
   virtual void cluster_met(const Cluster& /*cluster*/) {}
   /// Lanes of a warp have met (bar.warp.sync), which orders their work in the same way.
   virtual void warp_synchronized(const WarpState& /*warp*/, LaneMask /*lanes*/) {}
+  /// Lanes of a warp have met to exchange something (shuffles, votes) or at bar.warp.sync. An exchange orders no memory
+  /// accesses, but one of the lanes may speak for them from then on.
+  virtual void lanes_met(const WarpState& /*warp*/, LaneMask /*lanes*/) {}
   /// A kernel has allocated memory of the device, or freed it.
   virtual void allocated(std::uint64_t /*address*/, std::uint64_t /*bytes*/) {}
   virtual void freed(std::uint64_t /*address*/) {}
@@ -63,6 +74,12 @@ class AccessObserver {
                             std::uint64_t /*mbarrier*/) {}
   /// The warp has waited for the copy, at least for its source to be read.
   virtual void copy_seen(const WarpState& /*warp*/, std::uint64_t /*copy*/) {}
+  /// The warp commits a group of products of matrices (wgmma), which read shared memory until somebody has waited.
+  virtual void products_committed(const WarpState& /*warp*/) {}
+  /// The warps of a group (a bit for each) make a product together: what they did before is done when it is.
+  virtual void products_met(const BlockContext& /*block*/, std::uint32_t /*warps*/) {}
+  /// The warp has waited for all but its latest `left` groups of products. Four warps make each product together.
+  virtual void products_waited_for(const WarpState& /*warp*/, std::uint32_t /*left*/) {}
   /// The warp arrives at an mbarrier when its own copies have landed.
   virtual void arrives(const WarpState& /*warp*/, std::uint64_t /*mbarrier*/) {}
   /// A phase of the mbarrier at this offset in shared memory has ended.

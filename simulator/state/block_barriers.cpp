@@ -45,7 +45,9 @@ std::string BlockBarriers::describe(std::uint32_t barrier) const {
   const Barrier& state = barriers_[barrier];
   const std::uint32_t awaited =
       state.threads != 0 ? state.threads : static_cast<std::uint32_t>(kLanes * std::popcount(warps_ & ~exited_));
-  const std::string name = barrier == kOfCluster ? "the cluster's barrier" : fmt::format("barrier {}", barrier);
+  const std::string name = barrier == kOfCluster  ? "the cluster's barrier"
+                           : barrier >= kOfGroups ? "a product of four warps"
+                                                  : fmt::format("barrier {}", barrier);
   return fmt::format("{}, where {} of {} threads have arrived", name, state.arrived, awaited);
 }
 

@@ -1,8 +1,10 @@
-// The sixteen barriers of a block, and that of its cluster: which warps have arrived, and the results of reductions
-// (PTX ISA 9.0, 9.7.13.1: barrier; 9.7.13.3: barrier.cluster).
+// The sixteen barriers of a block, that of its cluster, and the places where four warps make a product of matrices:
+// which warps have arrived, and the results of reductions (PTX ISA 9.0, 9.7.13.1: barrier; 9.7.13.3: barrier.cluster;
+// 9.7.15: wgmma).
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <string>
 
@@ -18,7 +20,9 @@ class BlockBarriers {
  public:
   static constexpr std::uint32_t kCount = 16;  ///< barriers that a kernel names by their numbers
   static constexpr std::uint32_t kOfCluster = kCount;
-  static constexpr std::uint32_t kMostWarps = 32;  // of a block: 1024 threads
+  static constexpr std::uint32_t kOfGroups = kOfCluster + 1;  ///< that of the first four warps; others follow
+  static constexpr std::uint32_t kMostWarps = 32;             // of a block: 1024 threads
+  static constexpr std::uint32_t kWarpsOfGroup = 4;
 
   struct Arrival {
     std::uint32_t barrier = 0;
@@ -39,6 +43,11 @@ class BlockBarriers {
   Mismatch arrive(const Arrival& arrival);
   /// Whether the warp has arrived and others are still awaited.
   bool is_awaited_by(std::uint32_t barrier, int warp) const { return ((barriers_[barrier].warps >> warp) & 1U) != 0; }
+  /// The threads of the block that belong to the four warps of this one.
+  std::uint32_t threads_of_group(int warp) const {
+    const std::uint32_t group = static_cast<std::uint32_t>(warp) / kWarpsOfGroup * kWarpsOfGroup;
+    return kLanes * static_cast<std::uint32_t>(std::popcount(warps_ >> group & ((1U << kWarpsOfGroup) - 1)));
+  }
   /// Notes that all threads of a warp have exited: nobody waits for them any more.
   void exit_warp(int warp) { exited_ |= std::uint32_t{1} << warp; }
 
@@ -61,7 +70,7 @@ class BlockBarriers {
     bool all = true;
     bool any = false;
   };
-  std::array<Barrier, kCount + 1> barriers_;
+  std::array<Barrier, kOfGroups + kMostWarps / kWarpsOfGroup> barriers_;
   std::uint32_t warps_ = 0;   // of the block, a bit for each
   std::uint32_t exited_ = 0;  // the warps that have exited
 };

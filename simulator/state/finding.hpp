@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -48,8 +49,18 @@ inline bool CheckerSet::has(Checker checker) const {
   return this->*kCheckerWords[static_cast<std::size_t>(checker)].second;
 }
 
+/// Whether something is wrong. Notes are shown, but do not count as findings and change no exit code.
+enum class Severity {
+  finding,
+  note  ///< not in order, but without any effect on what is computed: equal values, or values that nobody uses
+};
+
+/// "finding", "note".
+std::string_view severity_name(Severity severity);
+
 struct Finding {
   Checker checker = Checker::memory;
+  Severity severity = Severity::finding;
   std::string problem;  ///< "read of 4 bytes 0 bytes past the end of 'in' (256 bytes)"
   std::string kernel;   ///< name in the PTX
   std::string opcode;
@@ -64,8 +75,13 @@ struct Finding {
   std::uint64_t count = 0;    ///< threads with the finding, over the whole launch
 };
 
+/// The number of entries that are no notes.
+std::size_t count_findings(std::span<const Finding> findings);
+
 /// The place in words: "'st.global.f32' in scale, PTX line 24, scale.cu line 7, block (0, 0, 0), thread (5, 0, 0)"
 std::string place_text(const Finding& finding);
+/// "racecheck", "racecheck, a note": the begin of its lines.
+std::string heading_text(const Finding& finding);
 /// The whole finding in one line.
 std::string to_text(const Finding& finding);
 

@@ -13,8 +13,9 @@ namespace convladder::simulated {
 /// The identity of a finding: two findings with the same site are one.
 struct FindingSite {
   Checker checker = Checker::memory;
-  int instruction = 0;                                   ///< index in the kernel
-  int kind = 0;                                          ///< the checker's own number for what is wrong
+  int instruction = 0;  ///< index in the kernel
+  int kind = 0;         ///< the checker's own number for what is wrong
+  Severity severity = Severity::finding;
   auto operator<=>(const FindingSite&) const = default;  // NOLINT(modernize-use-nullptr): a false alarm
 };
 
@@ -38,11 +39,15 @@ class FindingLog {
 
   bool empty() const { return entries_.empty(); }
 
-  /// The findings in the order of instructions within each checker.
+  /// The findings in the order of instructions within each checker. A site that has a finding has no note.
   std::vector<Finding> findings() const {
     std::vector<Finding> list;
     for (const auto& [site, entry] : entries_) {
+      FindingSite as_finding = site;
+      as_finding.severity = Severity::finding;
+      if (site.severity == Severity::note && entries_.contains(as_finding)) continue;
       list.push_back(entry.finding);
+      list.back().severity = site.severity;
       list.back().count = entry.count;
     }
     return list;

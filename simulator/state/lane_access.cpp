@@ -184,7 +184,8 @@ bool check_bounds(const WarpState& warp, const Operation& operation, Checked& ac
 }  // namespace
 
 template <ptx::Space kSpace>
-LanePlaces reach(const WarpState& warp, const Operation& operation, Addresses addresses, int bytes, AccessKind kind) {
+LanePlaces reach(const WarpState& warp, const Operation& operation, Addresses addresses, int bytes, AccessKind kind,
+                 StoredData data) {
   BlockContext& block = *warp.block;
   LanePlaces places;
   Checked access{addresses, warp.mask, address_span(addresses)};
@@ -244,7 +245,7 @@ LanePlaces reach(const WarpState& warp, const Operation& operation, Addresses ad
   counters.bytes += static_cast<std::uint64_t>(bytes) * static_cast<std::uint64_t>(std::popcount(places.mask));
   if (beyond_block) return places;  // observers have been told
   for (AccessObserver* const observer : block.observers) {
-    observer->access({&operation, &warp, kSpace, &addresses, places.mask, bytes, kind});
+    observer->access({&operation, &warp, kSpace, &addresses, places.mask, bytes, kind, nullptr, data});
   }
   return places;
 }
@@ -337,10 +338,15 @@ void count_texels(const WarpState& warp, const Operation& operation, TouchedSect
   }
 }
 
-template LanePlaces reach<ptx::Space::global>(const WarpState&, const Operation&, Addresses, int, AccessKind);
-template LanePlaces reach<ptx::Space::shared>(const WarpState&, const Operation&, Addresses, int, AccessKind);
-template LanePlaces reach<ptx::Space::local>(const WarpState&, const Operation&, Addresses, int, AccessKind);
-template LanePlaces reach<ptx::Space::constant>(const WarpState&, const Operation&, Addresses, int, AccessKind);
-template LanePlaces reach<ptx::Space::param>(const WarpState&, const Operation&, Addresses, int, AccessKind);
+template LanePlaces reach<ptx::Space::global>(const WarpState&, const Operation&, Addresses, int, AccessKind,
+                                              StoredData);
+template LanePlaces reach<ptx::Space::shared>(const WarpState&, const Operation&, Addresses, int, AccessKind,
+                                              StoredData);
+template LanePlaces reach<ptx::Space::local>(const WarpState&, const Operation&, Addresses, int, AccessKind,
+                                             StoredData);
+template LanePlaces reach<ptx::Space::constant>(const WarpState&, const Operation&, Addresses, int, AccessKind,
+                                                StoredData);
+template LanePlaces reach<ptx::Space::param>(const WarpState&, const Operation&, Addresses, int, AccessKind,
+                                             StoredData);
 
 }  // namespace convladder::simulated

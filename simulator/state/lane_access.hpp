@@ -36,15 +36,21 @@ inline Addresses lane_addresses(const WarpState& warp, const Operation& operatio
 
 /// Reaches memory for one access of `bytes` per lane in a state space: shared, local, param, constant or global.
 /// Addresses are offsets, except in global memory and for constants, which are in global memory here. Faulty lanes are
-/// reported and removed from the result's mask, which may become empty.
+/// reported and removed from the result's mask, which may become empty. `data` is for observers.
 template <ptx::Space kSpace>
-LanePlaces reach(const WarpState& warp, const Operation& operation, Addresses addresses, int bytes, AccessKind kind);
+LanePlaces reach(const WarpState& warp, const Operation& operation, Addresses addresses, int bytes, AccessKind kind,
+                 StoredData data = {});
 
-extern template LanePlaces reach<ptx::Space::global>(const WarpState&, const Operation&, Addresses, int, AccessKind);
-extern template LanePlaces reach<ptx::Space::shared>(const WarpState&, const Operation&, Addresses, int, AccessKind);
-extern template LanePlaces reach<ptx::Space::local>(const WarpState&, const Operation&, Addresses, int, AccessKind);
-extern template LanePlaces reach<ptx::Space::constant>(const WarpState&, const Operation&, Addresses, int, AccessKind);
-extern template LanePlaces reach<ptx::Space::param>(const WarpState&, const Operation&, Addresses, int, AccessKind);
+extern template LanePlaces reach<ptx::Space::global>(const WarpState&, const Operation&, Addresses, int, AccessKind,
+                                                     StoredData);
+extern template LanePlaces reach<ptx::Space::shared>(const WarpState&, const Operation&, Addresses, int, AccessKind,
+                                                     StoredData);
+extern template LanePlaces reach<ptx::Space::local>(const WarpState&, const Operation&, Addresses, int, AccessKind,
+                                                    StoredData);
+extern template LanePlaces reach<ptx::Space::constant>(const WarpState&, const Operation&, Addresses, int, AccessKind,
+                                                       StoredData);
+extern template LanePlaces reach<ptx::Space::param>(const WarpState&, const Operation&, Addresses, int, AccessKind,
+                                                    StoredData);
 
 /// Memory that a single lane reads or writes as a whole: `bytes` from `address` on in shared or global memory, both
 /// multiples of `unit`.

@@ -122,7 +122,7 @@ def baseline_check() -> dict[str, Any]:
                 case("shared-memory", "moved", [move(0.0, 8.0)]), case("global-memory", "same", [])]}
 
 
-FINDING = {"checker": "memcheck", "problem": "read of 4 bytes past the end", "kernel": "average", "opcode": "ld.global.f32",
+FINDING = {"checker": "memcheck", "severity": "finding", "problem": "read of 4 bytes past the end", "kernel": "average", "opcode": "ld.global.f32",
            "ptx_line": 46, "source_file": "averages.cu", "source_line": 7, "block": [3, 0, 0], "thread": [231, 0, 0],
            "space": "global", "address": 17, "allocation": "", "count": 2, "memory": None, "host": None}
 

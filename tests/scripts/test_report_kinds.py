@@ -55,6 +55,17 @@ def test_it_answers_in_a_sentence_and_draws(kind: str, tmp_path: Path) -> None:
     assert list((tmp_path / "charts").glob("*.svg")) and "| " in (tmp_path / "charts/table.md").read_text(encoding="utf-8")
 
 
+def test_notes_are_listed_and_not_counted(tmp_path: Path) -> None:
+    note = kind_records.FINDING | {"checker": "racecheck", "severity": "note", "problem": "both write the same value"}
+    document = kind_records.checked()
+    for case in document:
+        case["findings"] = [note]
+    assert report(written(tmp_path, document)).returncode == 0
+    page = parsed((tmp_path / "report.html").read_text(encoding="utf-8"))
+    assert "Nothing was found in 2 cases" in page.text
+    assert "racecheck, a note" in page.text and "both write the same value" in page.text
+
+
 def _bad(kind: str, *path: Any, value: Any = "nonsense") -> tuple[str, Any, str]:
     document = holder = kind_records.ALL[kind]()
     for step in path[:-1]:

@@ -119,11 +119,11 @@ CaseOutcome CaseLoop::checked(const PlannedCase& planned, CaseOutcome outcome, c
   show(fmt::format("checking {}", planned.id));
   const StageFindings found = look_at_stage(planned, images_, options, &workload);
   if (outcome.status == Status::incorrect) {
-    if (!found.findings.empty()) outcome.reason += fmt::format("; {}", found.in_one_line());
+    if (found.count() > 0) outcome.reason += fmt::format("; {}", found.in_one_line());
     return outcome;
   }
   outcome.checkers = found;
-  if (found.findings.empty()) return outcome;
+  if (found.count() == 0) return outcome;
   outcome.status = Status::unsafe;
   outcome.reason = found.in_one_line();
   outcome.times.clear();

@@ -52,14 +52,16 @@ struct ObservedState {
 
 /// The findings of the checkers in one call of a stage.
 struct StageFindings {
-  std::vector<simulated::Finding> findings;  ///< each once, with the number of threads
+  std::vector<simulated::Finding> findings;  ///< each once, with the number of threads; notes among them
   std::string not_checked;                   ///< the reason why nobody could look, in one line; empty if somebody did
   std::string work;  ///< with which it was called: "row-softmax.R256C1024/1"; of several, the first
   double seconds = 0;
 
   /// Adds those of another call.
   void add(StageFindings other);
-  /// The first finding, and how many more there are, in one line; empty without one.
+  /// The number of findings that are no notes.
+  std::size_t count() const { return simulated::count_findings(findings); }
+  /// The first finding that is no note, and how many more there are, in one line; empty without one.
   std::string in_one_line() const;
 };
 

@@ -130,9 +130,10 @@ OpenSession<CheckMessages> start_check(const PlannedCase& planned, const Workloa
 /// Adds a finding once for each line: a loop that the compiler unrolled has many instructions of one line.
 void add_by_line(std::vector<simulated::Finding>& findings, simulated::Finding finding) {
   const auto same = [&](const simulated::Finding& other) {
-    return finding.source_line > 0 && other.checker == finding.checker && other.kernel == finding.kernel &&
-           other.opcode == finding.opcode && other.source_file == finding.source_file &&
-           other.source_line == finding.source_line && other.allocation == finding.allocation;
+    return finding.source_line > 0 && other.checker == finding.checker && other.severity == finding.severity &&
+           other.kernel == finding.kernel && other.opcode == finding.opcode &&
+           other.source_file == finding.source_file && other.source_line == finding.source_line &&
+           other.allocation == finding.allocation;
   };
   const auto known = std::ranges::find_if(findings, same);
   if (known == findings.end()) {
@@ -167,9 +168,10 @@ void StageFindings::add(StageFindings other) {
 }
 
 std::string StageFindings::in_one_line() const {
-  if (findings.empty()) return {};
-  std::string line = simulated::to_text(findings.front());
-  if (findings.size() > 1) line += fmt::format(" (and {} more)", findings.size() - 1);
+  const auto first = std::ranges::find(findings, simulated::Severity::finding, &simulated::Finding::severity);
+  if (first == findings.end()) return {};
+  std::string line = simulated::to_text(*first);
+  if (count() > 1) line += fmt::format(" (and {} more)", count() - 1);
   return line;
 }
 
@@ -233,7 +235,7 @@ StageFindings look_at_stage(const PlannedCase& planned, const ImageSet& images, 
       failure = error.what();
     }
     found.findings = stage.findings();
-    if (found.findings.empty()) found.not_checked = failure;
+    if (found.count() == 0) found.not_checked = failure;
   } catch (const CaseFailure& failure) {
     found.not_checked = failure.what();
   }

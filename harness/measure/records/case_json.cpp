@@ -352,7 +352,11 @@ Quality read_quality(const JsonPlace& place) {
 }
 
 CheckerLook read_checker_look(const JsonPlace& place) {
-  return {.findings = place.at("findings").list().size(),
+  const std::vector<JsonPlace> found = place.at("findings").list();
+  const auto is_note = [](const JsonPlace& one) {
+    return one.at("severity").text_or_empty() == simulated::severity_name(simulated::Severity::note);
+  };
+  return {.findings = found.size() - static_cast<std::size_t>(std::ranges::count_if(found, is_note)),
           .not_checked = printable(place.at("not_checked").text_or_empty()),
           .seconds = place.at("seconds").number()};
 }

@@ -104,7 +104,7 @@ std::string made_of(const PlannedCase& planned) {
 }
 
 CheckerLook checker_look(const StageFindings& found) {
-  return {.findings = found.findings.size(), .not_checked = printable(found.not_checked), .seconds = found.seconds};
+  return {.findings = found.count(), .not_checked = printable(found.not_checked), .seconds = found.seconds};
 }
 
 std::vector<std::string> checker_lines(const std::vector<CheckerLook>& looks) {

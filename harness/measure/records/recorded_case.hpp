@@ -63,8 +63,8 @@ using RecordedShape = std::vector<std::pair<std::string, std::int64_t>>;
 
 /// The checkers' look at a stage, as a record has it.
 struct CheckerLook {
-  std::size_t findings = 0;
-  std::string not_checked;  ///< the reason why nobody could look, without control characters; empty if somebody did
+  std::size_t findings = 0;  ///< without notes
+  std::string not_checked;   ///< the reason why nobody could look, without control characters; empty if somebody did
   double seconds = 0;
   bool operator==(const CheckerLook&) const = default;
 };

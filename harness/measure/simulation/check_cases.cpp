@@ -70,7 +70,7 @@ Check solve(const Variant& variant, const ProblemData& data, const Expectation& 
 void add_once(std::vector<simulated::Finding>& findings, simulated::Finding finding) {
   const auto same = [&](const simulated::Finding& other) {
     return other.checker == finding.checker && other.problem == finding.problem && other.kernel == finding.kernel &&
-           other.ptx_line == finding.ptx_line;
+           other.ptx_line == finding.ptx_line && other.severity == finding.severity;
   };
   if (std::ranges::none_of(findings, same)) findings.push_back(std::move(finding));
 }
@@ -179,7 +179,8 @@ std::vector<CheckedCase> check_group(const CaseGroup& group, const CheckSettings
 }
 
 std::string case_lines(const CheckedCase& checked) {
-  const std::size_t found = checked.findings.size();
+  const std::size_t found = simulated::count_findings(checked.findings);
+  const std::size_t noted = checked.findings.size() - found;
   std::string line = fmt::format("  {:<58} {:<6} ", checked.id, checked.compiler);
   if (checked.status == Status::ok) {
     line += found == 0 ? "ok, nothing found" : "failed, " + plural(found, "finding");
@@ -187,6 +188,7 @@ std::string case_lines(const CheckedCase& checked) {
     line += fmt::format("{}", checked.status.value());
     if (found > 0) line += ", " + plural(found, "finding");
   }
+  if (noted > 0) line += ", " + plural(noted, "note");
   if (!checked.reason.empty() && checked.was_run()) line += fmt::format("\n      {}", checked.reason);
   for (const simulated::Finding& finding : checked.findings) line += fmt::format("\n      {}", to_text(finding));
   return line;

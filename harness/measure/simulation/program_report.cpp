@@ -51,9 +51,12 @@ const stand_in::HostPlace* HostPlaces::find(const stand_in::CallPlaces& places) 
   return found == known_.end() ? nullptr : &found->second;
 }
 
-std::size_t ProgramReport::findings() const {
+std::size_t ProgramReport::listed(simulated::Severity severity) const {
+  const auto is_meant = [severity](const stand_in::ReportedFinding& one) { return one.finding.severity == severity; };
   std::size_t count = 0;
-  for (const stand_in::ProcessReport& process : processes) count += process.findings.size();
+  for (const stand_in::ProcessReport& process : processes) {
+    count += static_cast<std::size_t>(std::ranges::count_if(process.findings, is_meant));
+  }
   return count;
 }
 

@@ -35,7 +35,8 @@ struct ProgramReport {
   std::vector<stand_in::ProcessName> without_report;  ///< processes that began and ended without a report
   HostPlaces hosts;
 
-  std::size_t findings() const;
+  /// The number of findings, or of notes, of all processes.
+  std::size_t listed(simulated::Severity severity) const;
   /// Whether something went unseen in which findings may hide: a kernel that could not run, a process that ended
   /// without a report.
   bool is_incomplete() const;

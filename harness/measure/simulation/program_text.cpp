@@ -59,7 +59,7 @@ std::string title_of(const stand_in::ProcessName& process) {
 void add_finding(ReportSection& section, const ProgramReport& report, const ProcessReport& process,
                  const stand_in::ReportedFinding& reported) {
   const simulated::Finding& finding = reported.finding;
-  section.paragraph(printable(finding.problem), fmt::format("  {}: ", checker_name(finding.checker)));
+  section.paragraph(printable(finding.problem), fmt::format("  {}: ", heading_text(finding)));
   const auto line = [&section](const std::string& detail) { section.paragraph(detail, "    "); };
   if (!finding.kernel.empty()) {
     const std::string source = finding.source_line > 0
@@ -79,16 +79,26 @@ void add_finding(ReportSection& section, const ProgramReport& report, const Proc
   }
 }
 
+void list_findings(ReportSection& section, const ProgramReport& program, simulated::Severity severity) {
+  for (const ProcessReport& process : program.processes) {
+    const auto is_meant = [severity](const stand_in::ReportedFinding& one) { return one.finding.severity == severity; };
+    if (std::ranges::none_of(process.findings, is_meant)) continue;
+    if (program.processes.size() > 1) section.paragraph(title_of(process), "  ");
+    for (const stand_in::ReportedFinding& one : process.findings) {
+      if (is_meant(one)) add_finding(section, program, process, one);
+    }
+  }
+}
+
 void add_findings(Report& report, const ProgramReport& program) {
-  const std::size_t count = program.findings();
+  const std::size_t count = program.listed(simulated::Severity::finding);
   ReportSection& section = report.section(count > 0                          ? fmt::format("findings: {}", count)
                                           : !program.settings.checkers.any() ? "findings: none; no checker looked on"
                                           : program.is_incomplete() ? "findings: none in what was seen, see the remarks"
                                                                     : "findings: none");
-  for (const ProcessReport& process : program.processes) {
-    if (process.findings.empty()) continue;
-    if (program.processes.size() > 1) section.paragraph(title_of(process), "  ");
-    for (const stand_in::ReportedFinding& finding : process.findings) add_finding(section, program, process, finding);
+  list_findings(section, program, simulated::Severity::finding);
+  if (program.listed(simulated::Severity::note) > 0) {
+    list_findings(report.section("notes, which are no findings"), program, simulated::Severity::note);
   }
 }
 

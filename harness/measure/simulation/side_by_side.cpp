@@ -91,7 +91,8 @@ class SideBySide {
         return i == 0 ? std::string() : unlike_text(*first[n], *results_of(launches_[i].report)[n]);
       });
     }
-    add("findings", [&](std::size_t i) { return fmt::format("{}", launches_[i].report.findings.size()); });
+    add("findings",
+        [&](std::size_t i) { return fmt::format("{}", simulated::count_findings(launches_[i].report.findings)); });
     if (!launches_[0].report.expectations.empty()) {
       add("values not as expected", [&](std::size_t i) {
         std::size_t wrong = 0;

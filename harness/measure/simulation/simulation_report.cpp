@@ -57,11 +57,16 @@ bool all_met(const SimulationReport& report) {
   return std::ranges::all_of(report.expectations, &ExpectationOutcome::met);
 }
 
-std::string finding_lines(const SimulationReport& report) {
+std::string lines_of(const SimulationReport& report, simulated::Severity severity) {
   std::string lines;
   for (const simulated::Finding& finding : report.findings) {
-    lines += fmt::format("  {}\n", printable(simulated::to_text(finding)));
+    if (finding.severity == severity) lines += fmt::format("  {}\n", printable(simulated::to_text(finding)));
   }
+  return lines;
+}
+
+std::string finding_lines(const SimulationReport& report) {
+  std::string lines = lines_of(report, simulated::Severity::finding);
   if (!report.fault.empty()) lines += fmt::format("  the kernel was stopped: {}\n", printable(report.fault));
   return lines;
 }
@@ -112,7 +117,7 @@ void add_printed(Report& report, const SimulationReport& simulated) {
 void add_remarks(ReportSection& section, const SimulationReport& report) {
   if (!all_met(report)) add_expectations(section, report);
   std::string lines = report.stopped.empty() ? "" : fmt::format("  stopped {}\n", printable(report.stopped));
-  lines += finding_lines(report);
+  lines += finding_lines(report) + lines_of(report, simulated::Severity::note);
   if (!lines.empty()) section.literal(lines);
 }
 
@@ -136,6 +141,8 @@ Report simulation_report(const SimulationReport& simulated) {
   if (!simulated.stopped.empty()) report.section().literal(fmt::format("stopped {}\n", printable(simulated.stopped)));
   const std::string found = finding_lines(simulated);
   report.section(found.empty() ? "findings: none" : "findings").literal(found);
+  const std::string notes = lines_of(simulated, simulated::Severity::note);
+  if (!notes.empty()) report.section("notes, which are no findings").literal(notes);
   return report;
 }
 

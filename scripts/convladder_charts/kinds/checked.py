@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Optional
 
 from convladder_charts.json_text import Node
-from convladder_charts.kinds.findings import Finding, finding
+from convladder_charts.kinds.findings import Finding, finding, without_notes
 from convladder_charts.kinds.members import LONGEST_TEXT, case_name, number_of, several, text_of
 from convladder_charts.kinds.row_chart import Mark, Panel, RowChart, ordered
 from convladder_charts.stage import printable
@@ -32,7 +32,7 @@ class Case:
     @property
     def bad(self) -> bool:
         """Something was found, or it is wrong."""
-        return bool(self.findings) or self.status not in ("ok", "unsupported", "skipped")
+        return bool(without_notes(self.findings)) or self.status not in ("ok", "unsupported", "skipped")
 
 
 @dataclass(frozen=True)
@@ -91,6 +91,6 @@ def chart(one: Check) -> Optional[RowChart]:
 def table(one: Check) -> Table:
     """Every case."""
     return Table("Cases", ("case", "compiler", "status", "why", "findings", "largest error"), tuple(
-        (case.id, case.compiler or NONE, case.status, case.reason or NONE, str(len(case.findings)),
+        (case.id, case.compiler or NONE, case.status, case.reason or NONE, str(len(without_notes(case.findings))),
          NONE if case.error is None else f"{case.error:.3g}") for case in one.cases), 4, place="$[…]",
         row_places=tuple(case.place for case in one.cases))

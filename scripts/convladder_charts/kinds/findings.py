@@ -22,6 +22,8 @@ class Finding:
     where: str
     times: int
     launched: str
+    is_note: bool
+    """Not in order, but without effect: it is shown and not counted."""
     place: str
 
 
@@ -34,11 +36,16 @@ def finding(node: Node) -> Finding:
     host = member(node, "host")
     return Finding(printable(node.field("checker").text()), printable(node.field("problem").text(), LONGEST_TEXT),
                    text_of(node, "kernel"), ", ".join(where), node.field("count").integer(),
-                   text_of(host, "text") if host else "", node.place)
+                   text_of(host, "text") if host else "", text_of(node, "severity") == "note", node.place)
+
+
+def without_notes(findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    """Those that count."""
+    return tuple(one for one in findings if not one.is_note)
 
 
 def findings_table(findings: Sequence[Finding], place: str) -> Table:
     """All of them, in the order of the record."""
     return Table("Findings", ("checker", "problem", "kernel", "where", "launched in", "times"), tuple(
-        (one.checker, one.problem, one.kernel or NONE, one.where or NONE, one.launched or NONE, f"{one.times:,}")
+        (f"{one.checker}, a note" if one.is_note else one.checker, one.problem, one.kernel or NONE, one.where or NONE, one.launched or NONE, f"{one.times:,}")
         for one in findings), 5, place=place, row_places=tuple(one.place for one in findings))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Mapping, Optional
 
 from convladder_charts.json_text import Node
-from convladder_charts.kinds.findings import Finding, finding
+from convladder_charts.kinds.findings import Finding, finding, without_notes
 from convladder_charts.kinds.members import LONGEST_TEXT, member, several, text_of, thousands
 from convladder_charts.kinds.row_chart import Mark, Panel, RowChart
 from convladder_charts.stage import printable
@@ -98,7 +98,7 @@ def sentences(one: Kernels) -> list[tuple[str, str]]:
     for kernel in one.kernels:
         work = kernel.counters.get("smsp__inst_executed.sum")
         did = f"executed {thousands(work)} instructions of warps, counted" if work is not None else "was launched"
-        found = kernel.findings
+        found = without_notes(kernel.findings)
         said = (f"{several(len(found), 'finding')}, the first by {found[0].checker}: {found[0].problem}" if found
                 else "no finding")
         stopped = f"; it did not come to its end: {kernel.stopped}" if kernel.stopped else ""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Optional
 
 from convladder_charts.json_text import Node
-from convladder_charts.kinds.findings import Finding, finding
+from convladder_charts.kinds.findings import Finding, finding, without_notes
 from convladder_charts.kinds.members import LONGEST_TEXT, amount, is_kind, member, several, text_of, thousands
 from convladder_charts.kinds.row_chart import Mark, Panel, RowChart, ordered
 from convladder_charts.stage import printable
@@ -121,7 +121,7 @@ def _activity(node: Node) -> Activity:
 
 def sentences(one: Program) -> list[tuple[str, str]]:
     """What was found, what ended it, and what took most of the device, each with its place."""
-    found = one.findings
+    found = without_notes(one.findings)
     checked = " and ".join(one.checkers)
     texts = [(f"{several(len(found), 'finding')}: {found[0].checker}: {found[0].problem}"
               + (f", in {found[0].kernel}" if found[0].kernel else "") + "." if found else

@@ -41,13 +41,14 @@ std::uint16_t& element_of(Rows& rows, int matrix, int lane, int half, bool trans
 
 /// Visits the rows in shared memory, for the lanes that have the address of one.
 template <typename Visit>
-void visit_rows(WarpState& warp, const Operation& operation, int matrices, AccessKind kind, const Visit& visit) {
+void visit_rows(WarpState& warp, const Operation& operation, int matrices, AccessKind kind, const Visit& visit,
+                StoredData data = {}) {
   const LaneMask all = warp.mask;
   warp.mask &= matrices == 4 ? kAllLanes : (LaneMask{1} << (8 * matrices)) - 1;
   if (warp.mask != 0) {
     const Addresses addresses =
         lane_addresses(warp, operation, operation.operands[matrices], (operation.detail & kWideAddress) != 0);
-    const LanePlaces places = reach<Space::shared>(warp, operation, addresses, kRowBytes, kind);
+    const LanePlaces places = reach<Space::shared>(warp, operation, addresses, kRowBytes, kind, data);
     for (LaneMask left = places.mask; left != 0; left &= left - 1) {
       const int lane = std::countr_zero(left);
       visit(lane, places.at[lane]);
@@ -120,7 +121,8 @@ void store_matrices(WarpState& warp, const Operation& operation) {
     }
   }
   visit_rows(warp, operation, matrices, AccessKind::store,
-             [&](int lane, std::byte* at) { std::memcpy(at, rows[lane].data(), kRowBytes); });
+             [&](int lane, std::byte* at) { std::memcpy(at, rows[lane].data(), kRowBytes); },
+             {reinterpret_cast<const std::byte*>(rows.data()), kRowBytes});
 }
 
 void transpose_matrix(WarpState& warp, const Operation& operation) {

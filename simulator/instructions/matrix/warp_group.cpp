@@ -1,8 +1,10 @@
 // Products of matrices by four warps together: wgmma (PTX ISA 9.0, 9.7.15).
 //
-// Each warp of the group multiplies 16 of the 64 rows independently of the others. The product is complete and
-// shared memory is read at once, so a missing wgmma.wait_group or wgmma.fence is not found. Products and sums are as in
-// matrix.cpp. Factors in shared memory are read and counted in 16 bytes per lane.
+// Each warp of the group multiplies 16 of the 64 rows independently of the others, and then waits for them: the product
+// is one, and none of the four goes on to change a factor that another has not read. The product is complete and
+// shared memory is read at once, so a missing wgmma.fence is not found; racecheck takes shared memory to be read until
+// one of the four warps has waited. Products and sums are as in matrix.cpp. Factors in shared memory are read and
+// counted in 16 bytes per lane.
 //
 // A factor is made of units of 16 bytes that hold neighbours in k ("K-major"), or, for transposed factors of 16
 // bits, neighbours in m or n ("MN-major"). The descriptor says where the units are: see Descriptor.
@@ -18,6 +20,7 @@
 #include "simulator/instructions/instruction_decoder.hpp"
 #include "simulator/instructions/matrix/matrix_fragment.hpp"
 #include "simulator/instructions/matrix/tensor_sum.hpp"
+#include "simulator/state/block_barriers.hpp"
 #include "simulator/state/lane_access.hpp"
 
 namespace convladder::simulated {
@@ -254,6 +257,17 @@ void multiply_in_group(WarpState& warp, const Operation& operation) {
 
 void do_nothing(WarpState& /*warp*/, const Operation& /*operation*/) {}
 
+void commit_group(WarpState& warp, const Operation& /*operation*/) {
+  for (AccessObserver* const observer : warp.block->observers) observer->products_committed(warp);
+}
+
+/// `detail`: the number of groups that need not have ended.
+void wait_group(WarpState& warp, const Operation& operation) {
+  for (AccessObserver* const observer : warp.block->observers) {
+    observer->products_waited_for(warp, static_cast<std::uint32_t>(operation.detail));
+  }
+}
+
 // --- decoding -------------------------------------------------------------------------------------------------------
 
 using Words = std::vector<std::string_view>;
@@ -334,6 +348,11 @@ void decode_group_product(InstructionDecoder& decoder, GroupForm form) {
   operation.detail = std::bit_cast<int>(form);
   operation.handler = is_integer(form.left_type()) ? &multiply_in_group<std::int64_t> : &multiply_in_group<float>;
   decoder.emit(operation);
+  Operation meeting;
+  meeting.kind = OperationKind::barrier;
+  meeting.detail = static_cast<int>(BarrierAction::wait);
+  meeting.offset = BlockBarriers::kOfGroups;
+  decoder.emit(meeting);
 }
 
 }  // namespace
@@ -351,12 +370,15 @@ bool decode_warp_group(InstructionDecoder& decoder) {
     decode_group_product(decoder, *form);
   } else if (opcode == "wgmma.fence.sync.aligned" || opcode == "wgmma.commit_group.sync.aligned") {
     decoder.expect_operands(0);
-    decoder.emit(do_nothing, {});
+    decoder.emit(opcode == "wgmma.fence.sync.aligned" ? do_nothing : commit_group, {});
   } else if (opcode == "wgmma.wait_group.sync.aligned") {
     decoder.expect_operands(1);
     if (decoder.instruction().operands[0].kind != ptx::OperandKind::immediate)
       decoder.fail("expected a number of groups");
-    decoder.emit(do_nothing, {});
+    Operation operation;
+    operation.handler = wait_group;
+    operation.detail = static_cast<int>(decoder.instruction().operands[0].bits);
+    decoder.emit(operation);
   } else {
     return false;
   }

@@ -141,7 +141,8 @@ void land(WarpState& warp, const PendingCopies::Copy& copy, LaneMask lanes) {
   warp.mask = lanes;
   Addresses addresses = copy.destinations;
   fill_inactive(addresses, lanes);
-  const LanePlaces places = reach<ptx::Space::shared>(warp, *copy.operation, addresses, copy.bytes, AccessKind::store);
+  const LanePlaces places = reach<ptx::Space::shared>(warp, *copy.operation, addresses, copy.bytes, AccessKind::store,
+                                                      {copy.data[0].data(), PendingCopies::kMostBytes});
   for (LaneMask left = places.mask; left != 0; left &= left - 1) {
     const int lane = std::countr_zero(left);
     std::memcpy(places.at[lane], copy.data[lane].data(), static_cast<std::size_t>(copy.bytes));

@@ -59,7 +59,8 @@ void Report::found(std::vector<simulated::Finding> findings, const CallPlaces& p
       const simulated::Finding& other = reported.finding;
       if (finding.kernel.empty()) return other.problem == finding.problem && reported.places == places;
       return other.checker == finding.checker && other.kernel == finding.kernel && other.ptx_line == finding.ptx_line &&
-             other.opcode == finding.opcode && other.allocation == finding.allocation;
+             other.opcode == finding.opcode && other.allocation == finding.allocation &&
+             other.severity == finding.severity;
     };
     const auto known = std::ranges::find_if(sums_.findings, same);
     if (known != sums_.findings.end()) {

@@ -39,7 +39,11 @@ class Report {
   /// Notes the memory that still exists at the end, by its label.
   void never_freed(std::vector<std::string> labels) { sums_.never_freed = std::move(labels); }
 
-  bool has_findings() const { return !sums_.findings.empty(); }
+  bool has_findings() const {
+    return std::ranges::any_of(sums_.findings, [](const ReportedFinding& one) {
+      return one.finding.severity == simulated::Severity::finding;
+    });
+  }
   /// Returns the findings, without the places on the host; the report forgets them.
   std::vector<simulated::Finding> take_findings();
 

@@ -20,9 +20,10 @@ using nlohmann::ordered_json;
 namespace {
 
 void finding_fields(const auto& field, auto& its) {
-  field("checker", its.checker, "problem", its.problem, "kernel", its.kernel, "opcode", its.opcode, "ptx_line",
-        its.ptx_line, "source_file", its.source_file, "source_line", its.source_line, "block", its.block, "thread",
-        its.thread, "space", its.space, "address", its.address, "allocation", its.allocation, "count", its.count);
+  field("checker", its.checker, "severity", its.severity, "problem", its.problem, "kernel", its.kernel, "opcode",
+        its.opcode, "ptx_line", its.ptx_line, "source_file", its.source_file, "source_line", its.source_line, "block",
+        its.block, "thread", its.thread, "space", its.space, "address", its.address, "allocation", its.allocation,
+        "count", its.count);
 }
 
 }  // namespace
@@ -40,6 +41,15 @@ struct adl_serializer<simulated::Checker> {
     const auto name = [](simulated::Checker one) { return std::string(checker_name(one)); };
     const auto found = std::ranges::find(simulated::kCheckers, json.get<std::string>(), name);
     if (found != simulated::kCheckers.end()) checker = *found;
+  }
+};
+
+template <>
+struct adl_serializer<simulated::Severity> {
+  static void to_json(ordered_json& json, simulated::Severity severity) { json = severity_name(severity); }
+  static void from_json(const ordered_json& json, simulated::Severity& severity) {
+    const bool is_note = json.get<std::string>() == severity_name(simulated::Severity::note);
+    severity = is_note ? simulated::Severity::note : simulated::Severity::finding;
   }
 };
 

@@ -1,0 +1,328 @@
+// Kernels with a fault that does not show: what they compute is right on a good day. Marked as in
+// seeded_kernels/memcheck.cu and launched as right.cu is. Of a race both lines are marked: either may be named as the
+// later one, and the other one has to be in the message.
+#include <cuda_pipeline.h>
+
+namespace {
+
+constexpr int kThreads = 128;
+
+__device__ int index_of_thread() { return static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x); }
+__device__ unsigned shared_address(const void* at) { return static_cast<unsigned>(__cvta_generic_to_shared(at)); }
+__device__ void barrier_init(unsigned long long* barrier, int arrivals) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(arrivals) : "memory");
+}
+__device__ void barrier_arrive(unsigned long long* barrier) {
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier)) : "memory");
+}
+__device__ void barrier_wait(unsigned long long* barrier, int parity) {
+  asm volatile(
+      "{\n.reg .pred done;\nAGAIN%=:\nmbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n@!done bra "
+      "AGAIN%=;\n}" ::"r"(shared_address(barrier)),
+      "r"(parity)
+      : "memory");
+}
+
+/// Of a factor of 8 columns or more that begins at a multiple of 16 bytes, unswizzled.
+__device__ unsigned long long descriptor(const void* at) {
+  return static_cast<unsigned long long>((shared_address(at) & 0x3ffffU) >> 4) | 8ULL << 16 | 16ULL << 32;
+}
+
+__device__ float message;
+__device__ int message_is_there;
+__device__ float partial_sums[4];
+__device__ unsigned finished;
+__device__ float scalar;
+
+}  // namespace
+
+__global__ void a_tile_is_filled_too_early(const float* in, float* out, int n) {
+  __shared__ float tile[kThreads];
+  const int t = static_cast<int>(threadIdx.x);
+  float sum = 0.0F;
+#pragma unroll 1
+  for (int first = 0; first < n; first += kThreads) {
+    tile[t] = in[first + t];  // <- racecheck
+    __syncthreads();
+    sum += tile[t ^ 32];  // <- racecheck
+  }
+  out[index_of_thread()] = sum;
+}
+
+__global__ void a_tile_is_read_too_early(const float* in, float* out, int n) {
+  __shared__ float tile[kThreads];
+  const int t = static_cast<int>(threadIdx.x);
+  tile[t] = in[t];                                     // <- racecheck
+  out[index_of_thread()] = tile[t < 32 ? t : t - 32];  // <- racecheck
+}
+
+__global__ void warps_meet_nowhere(const float* in, float* out, int n) {
+  __shared__ float values[kThreads];
+  const int t = static_cast<int>(threadIdx.x);
+  values[t] = in[index_of_thread()];
+  __syncwarp();
+#pragma unroll 1
+  for (int half = 16; half > 0; half /= 2) {
+    if (t % 32 < half) values[t] += values[t + half];  // <- racecheck
+  }
+  __syncwarp();
+  out[index_of_thread()] = values[t / 32 * 32];
+}
+
+__global__ void copies_that_nobody_waits_for(const float* in, float* out, int n) {
+  __shared__ alignas(16) float tile[kThreads];
+  const int t = static_cast<int>(threadIdx.x);
+  tile[t] = 0.0F;
+  __syncthreads();
+  __pipeline_memcpy_async(&tile[t], &in[t], 4);  // <- racecheck
+  __pipeline_commit();
+  __syncthreads();
+  out[index_of_thread()] = tile[127 - t];  // <- racecheck
+  __pipeline_wait_prior(0);
+}
+
+__global__ void waits_for_one_copy_too_few(const float* in, float* out, int n) {
+  __shared__ alignas(16) float tiles[2][kThreads];
+  const int t = static_cast<int>(threadIdx.x);
+  tiles[0][t] = tiles[1][t] = 0.0F;
+  __syncthreads();
+  __pipeline_memcpy_async(&tiles[0][t], &in[t], 4);
+  __pipeline_commit();
+  __pipeline_memcpy_async(&tiles[1][t], &in[t], 4);  // <- racecheck
+  __pipeline_commit();
+  __pipeline_wait_prior(1);
+  __syncthreads();
+  float sum = tiles[0][127 - t];
+  sum += tiles[1][127 - t];  // <- racecheck
+  out[index_of_thread()] = sum;
+  __pipeline_wait_prior(0);
+}
+
+__global__ void a_row_beyond_the_tile(const float* in, float* out, int n) {
+  // The array has room for a fifth row, which nobody loads.
+  __shared__ float tile[5][32];
+  const int row = static_cast<int>(threadIdx.x / 32);
+  const int column = static_cast<int>(threadIdx.x % 32);
+  tile[row][column] = in[index_of_thread()];
+  __syncthreads();
+  out[index_of_thread()] = tile[row][column] + 0.0F * tile[row + 1][column];  // <- initcheck
+}
+
+__global__ void padding_times_zero(const float* in, float* out, int n) {
+  __shared__ float rows[4][33];
+  const int row = static_cast<int>(threadIdx.x / 32);
+  const int column = static_cast<int>(threadIdx.x % 32);
+  rows[row][column] = in[index_of_thread()];
+  __syncthreads();
+  const float weight = column == 31 ? 0.0F : 1.0F;
+  out[index_of_thread()] = rows[row][column] + weight * rows[row][column + 1];  // <- initcheck
+}
+
+__global__ void half_a_barrier(const float* in, float* out, int n) {
+  __shared__ float tile[kThreads];
+  const int t = static_cast<int>(threadIdx.x);
+  tile[t] = in[t];  // <- racecheck
+  if (t % 32 < 31) {
+    __syncthreads();  // <- synccheck
+  }
+  out[index_of_thread()] = tile[127 - t];  // <- racecheck initcheck
+}
+
+__global__ void a_flag_without_a_fence(const float* in, float* out, int n) {
+  const int i = index_of_thread();
+  out[i] = in[i];
+  if (i == 0) {
+    message = in[5];  // <- racecheck
+    *static_cast<volatile int*>(&message_is_there) = 1;
+  }
+  if (i != 256) return;
+  while (*static_cast<volatile int*>(&message_is_there) == 0) {
+  }
+  out[i] = message;  // <- racecheck
+}
+
+__global__ void the_last_block_without_a_fence(const float* in, float* out, int n) {
+  out[index_of_thread()] = 0.0F;
+  if (threadIdx.x != 0) return;
+  partial_sums[blockIdx.x] = in[index_of_thread()];  // <- racecheck
+  if (atomicAdd(&finished, 1U) != gridDim.x - 1) return;
+  float sum = 0.0F;
+#pragma unroll 1
+  for (unsigned i = 0; i < gridDim.x; ++i) {
+    sum += partial_sums[i];  // <- racecheck
+  }
+  out[index_of_thread()] = sum;
+}
+
+__global__ void a_stage_is_released_before_the_last_read(const float* in, float* out, int n) {
+  __shared__ float stage[96];
+  __shared__ unsigned long long full;
+  __shared__ unsigned long long empty;
+  const int t = static_cast<int>(threadIdx.x);
+  if (t == 0) {
+    barrier_init(&full, 32);
+    barrier_init(&empty, 96);
+  }
+  __syncthreads();
+  float sum = 0.0F;
+#pragma unroll 1
+  for (int tile = 0; tile < 4; ++tile) {
+    if (t < 32) {
+      barrier_wait(&empty, (tile & 1) ^ 1);
+#pragma unroll 1
+      for (int i = t; i < 96; i += 32) {
+        stage[i] = in[tile * 96 + i];  // <- racecheck
+      }
+      barrier_arrive(&full);
+    } else {
+      barrier_wait(&full, tile & 1);
+      barrier_arrive(&empty);
+      sum += stage[127 - t];  // <- racecheck
+    }
+  }
+  out[index_of_thread()] = sum;
+}
+
+__global__ void one_warp_releases_for_all(const float* in, float* out, int n) {
+  // The barrier of the consumers is missing: the thread speaks for warps that have not read yet.
+  __shared__ float stage[96];
+  __shared__ unsigned long long full;
+  __shared__ unsigned long long empty;
+  const int t = static_cast<int>(threadIdx.x);
+  if (t == 0) {
+    barrier_init(&full, 32);
+    barrier_init(&empty, 1);
+  }
+  __syncthreads();
+  float sum = 0.0F;
+#pragma unroll 1
+  for (int tile = 0; tile < 4; ++tile) {
+    if (t < 32) {
+      barrier_wait(&empty, (tile & 1) ^ 1);
+#pragma unroll 1
+      for (int i = t; i < 96; i += 32) {
+        stage[i] = in[tile * 96 + i];  // <- racecheck
+      }
+      barrier_arrive(&full);
+    } else {
+      barrier_wait(&full, tile & 1);
+      sum += stage[127 - t];  // <- racecheck
+      __syncwarp();
+      if (t == 127) barrier_arrive(&empty);
+    }
+  }
+  out[index_of_thread()] = sum;
+}
+
+__global__ void a_lane_releases_for_lanes_that_still_read(const float* in, float* out, int n) {
+  // The warp's barrier before the arrival is missing.
+  __shared__ float stage[96];
+  __shared__ unsigned long long full;
+  __shared__ unsigned long long empty;
+  const int t = static_cast<int>(threadIdx.x);
+  if (t == 0) {
+    barrier_init(&full, 32);
+    barrier_init(&empty, 3);
+  }
+  __syncthreads();
+  float sum = 0.0F;
+#pragma unroll 1
+  for (int tile = 0; tile < 4; ++tile) {
+    if (t < 32) {
+      barrier_wait(&empty, (tile & 1) ^ 1);
+#pragma unroll 1
+      for (int i = t; i < 96; i += 32) {
+        stage[i] = in[tile * 96 + i];  // <- racecheck
+      }
+      barrier_arrive(&full);
+    } else {
+      barrier_wait(&full, tile & 1);
+      sum += stage[127 - t];  // <- racecheck
+      if (t % 32 == 0) barrier_arrive(&empty);
+    }
+  }
+  out[index_of_thread()] = sum;
+}
+
+__global__ void only_half_a_warp_meets(const float* in, float* out, int n) {
+  __shared__ float values[kThreads];
+  const int t = static_cast<int>(threadIdx.x);
+  values[t] = in[index_of_thread()];  // <- racecheck
+  if (t % 32 < 16) {
+    __syncwarp(0xffffU);
+    out[index_of_thread()] = values[t + 16];  // <- racecheck
+  }
+}
+
+__global__ void factors_change_before_the_wait(const float* in, float* out, int n) {
+  __shared__ alignas(128) unsigned left[64 * 16 / 2];
+  __shared__ alignas(128) unsigned right[16 * 8 / 2];
+  const int t = static_cast<int>(threadIdx.x);
+  for (int i = t; i < 64 * 16 / 2; i += kThreads) left[i] = 0x3c003c00U;
+  if (t < 64) right[t] = 0x3c003c00U;
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+  __syncthreads();
+  float sums[4] = {0.0F, 0.0F, 0.0F, 0.0F};
+  asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+  asm volatile("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%0, %1, %2, %3}, %4, %5, 1, 1, 1, 0, 0;"
+               : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
+               : "l"(descriptor(left)), "l"(descriptor(right)));  // <- racecheck
+  asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+  __syncthreads();
+  if (t < 64) right[t] = 0x40004000U;  // <- racecheck
+  asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+  out[index_of_thread()] = sums[0] + sums[1] + sums[2] + sums[3];
+}
+
+__global__ void one_store_too_far(const float* in, float* out, int n) {
+  // Each warp clears one element behind its row: the next row's first, or, for the last row, slack of the array.
+  __shared__ float rows[4 * 32 + 1];
+  const int t = static_cast<int>(threadIdx.x);
+  rows[t] = in[t];                       // <- racecheck
+  if (t % 32 == 31) rows[t + 1] = 0.5F;  // <- racecheck
+  __syncthreads();
+  out[index_of_thread()] = rows[127 - t];
+}
+
+__global__ void blocks_change_a_number(const float* in, float* out, int n) {
+  // Each block stores another value, and the host gets one of them.
+  out[index_of_thread()] = in[index_of_thread()];
+  if (threadIdx.x == 0) scalar = static_cast<float>(blockIdx.x);  // <- racecheck
+}
+
+__global__ void a_late_value_matters(const float* in, float* out, int n) {
+  // Warps that come late read the sum instead of the number.
+  const int t = static_cast<int>(threadIdx.x);
+  if (blockIdx.x != 0) return;
+  const float old = *static_cast<volatile float*>(&out[0]);  // <- racecheck
+  if (t == 0) out[0] = old + 1.0F;                           // <- racecheck
+  if (t > 0) out[t] = old;
+}
+
+__global__ void every_second_pair_is_complete(const float* in, float* out, int n) {
+  __shared__ float2 pairs[kThreads];
+  const int t = static_cast<int>(threadIdx.x);
+  pairs[t].x = in[t];
+  if (t % 2 == 0) pairs[t].y = in[t];
+  __syncthreads();
+  if (blockIdx.x == 0) reinterpret_cast<float2*>(out)[t] = pairs[127 - t];  // <- initcheck
+}
+
+struct Padded {
+  char kind;
+  double value;
+  float weight;
+};
+
+__global__ void a_copied_member_was_never_written(const float* in, float* out, int n) {
+  __shared__ Padded records[kThreads];
+  const int t = static_cast<int>(threadIdx.x);
+  records[t].value = in[t];
+  records[t].weight = 2.0F;
+  __syncthreads();
+  const Padded other = records[127 - t];  // <- note initcheck
+  __syncthreads();
+  records[t] = other;
+  __syncthreads();
+  out[index_of_thread()] = records[t].kind == 'a' ? static_cast<float>(records[t].value) : 0.0F;  // <- initcheck
+}

@@ -1,0 +1,153 @@
+// Races without effect are notes: equal values, values that nobody reads, loads that nobody uses. Those with an effect
+// are findings.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "simulator/checkers/race_checker.hpp"
+#include "simulator/checkers/written_allocations.hpp"
+#include "simulator/ptx_kernels.hpp"
+
+namespace convladder::simulated {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::Field;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+const auto is_note = Field(&Finding::severity, Severity::note);
+const auto is_finding = Field(&Finding::severity, Severity::finding);
+
+testing::Matcher<Finding> says(const std::string& text) { return Field(&Finding::problem, HasSubstr(text)); }
+
+/// What racecheck finds in a block of `threads` threads. %r1 = %tid.x, %rd1 = 1024 words of memory that are zero, %rd2
+/// = the thread's own word there, `s` = 256 bytes of shared memory, at %r2.
+std::vector<Finding> races(const std::string& body, unsigned threads = 128) {
+  KernelRun kernel(kernel_text(".param .u64 out",
+                               ".reg .pred %p<9>; .reg .b32 %r<40>; .reg .b64 %rd<20>; .reg .f32 %f<20>;\n"
+                               ".shared .align 16 .b8 s[256];\n"
+                               "mov.u32 %r1, %tid.x; ld.param.u64 %rd1, [out]; mul.wide.u32 %rd3, %r1, 4;\n"
+                               "add.s64 %rd2, %rd1, %rd3; mov.u32 %r2, s;\n" +
+                                   body + "\nret;"));
+  kernel.set(0, kernel.array(std::vector<std::uint32_t>(1024), "out"));
+  LaunchConfiguration configuration;
+  configuration.block = {threads};
+  configuration.collect_findings = true;
+  std::optional<RaceChecker> checker;
+  return kernel
+      .launch(configuration,
+              [&](FindingLog& findings) {
+                const auto written = written_allocations(kernel.program(), kernel.parameters(), kernel.memory());
+                return std::vector<AccessObserver*>{&checker.emplace(kernel.program(), written, findings)};
+              })
+      .findings.findings();
+}
+
+/// Lanes with the same lower three bits hold the same values, and rows of one parity have one address.
+std::string store_rows(const std::string& value) {
+  return "and.b32 %r3, %r1, 7; and.b32 %r4, %r1, 1; shl.b32 %r4, %r4, 5; add.u32 %r5, %r2, %r4;\n" + value +
+         "stmatrix.sync.aligned.m8n8.x1.shared.b16 [%r5], {%r3};\n";
+}
+const std::string kReadRow = "bar.sync 0; ld.shared.b32 %r8, [%r2]; st.global.b32 [%rd2], %r8;";
+
+TEST(RaceEffects, RowsOfOneMatrixWithEqualValuesMayHaveOneAddress) {
+  EXPECT_THAT(races(store_rows("") + kReadRow, 32), IsEmpty());
+}
+
+TEST(RaceEffects, RowsWithOtherValuesMayNot) {
+  EXPECT_THAT(races(store_rows("mov.b32 %r3, %r1;\n") + kReadRow, 32), ElementsAre(is_finding));
+}
+
+TEST(RaceEffects, WarpsThatStoreTheSameMatrixAreANote) {
+  EXPECT_THAT(races(store_rows("") + kReadRow), ElementsAre(AllOf(is_note, says("both write the same value"))));
+}
+
+TEST(RaceEffects, EqualValuesOfWarpsAreANoteAndAreReadWithoutOne) {
+  EXPECT_THAT(races("mov.b32 %r3, 7; st.shared.b32 [%r2], %r3; bar.sync 0;\n"
+                    "ld.shared.b32 %r8, [%r2]; st.global.b32 [%rd2], %r8;"),
+              ElementsAre(AllOf(is_note, says("write after write"), says("both write the same value"))));
+}
+
+TEST(RaceEffects, ReadingBeforeAnyOfTheEqualWritesIsAFinding) {
+  // Warp 3 reads without having met anybody.
+  EXPECT_THAT(races("setp.ge.u32 %p1, %r1, 96; mov.b32 %r3, 7; @!%p1 st.shared.b32 [%r2], %r3;\n"
+                    "@%p1 ld.shared.b32 %r8, [%r2]; @%p1 st.global.b32 [%rd2], %r8;"),
+              ElementsAre(AllOf(is_note, says("write after write")), AllOf(is_finding, says("read after write"))));
+}
+
+TEST(RaceEffects, OtherValuesThatAreReadAreAFinding) {
+  EXPECT_THAT(races("shr.u32 %r3, %r1, 5; st.shared.b32 [%r2], %r3;" + kReadRow),
+              ElementsAre(AllOf(is_finding, says("write after write"))));
+}
+
+TEST(RaceEffects, OtherValuesThatNobodyReadsAreANote) {
+  const std::string store = "shr.u32 %r3, %r1, 5; st.shared.b32 [%r2], %r3;";
+  EXPECT_THAT(races(store), ElementsAre(AllOf(is_note, says("nobody reads the value"))));
+  EXPECT_THAT(races(store + "bar.sync 0; setp.eq.u32 %p1, %r1, 0; @%p1 st.shared.b32 [%r2], %r1; " + kReadRow),
+              ElementsAre(AllOf(is_note, says("nobody reads the value"))));
+}
+
+TEST(RaceEffects, OtherValuesInGlobalMemoryAreForTheHost) {
+  EXPECT_THAT(races("shr.u32 %r3, %r1, 5; st.global.b32 [%rd1], %r3;"), ElementsAre(is_finding));
+}
+
+/// 1 in even lanes, the next number of single precision in odd ones.
+const std::string kLastBit =
+    "and.b32 %r3, %r1, 1; cvt.rn.f32.u32 %f1, %r3; fma.rn.f32 %f2, %f1, 0f34000000, 0f3F800000;\n";
+
+TEST(RaceEffects, NumbersThatDifferInTheirLastBitsAreANoteThatNamesThem) {
+  const auto is_it = AllOf(is_note, says("they write 1 and 1.0000001, and either may stay"));
+  EXPECT_THAT(races(kLastBit + "st.shared.f32 [%r2], %f2;" + kReadRow, 32), ElementsAre(is_it));
+  EXPECT_THAT(races(kLastBit + "mov.b32 %r9, %f2; st.shared.b32 [%r2], %r9;" + kReadRow, 32), ElementsAre(is_it));
+  EXPECT_THAT(races(kLastBit + "st.global.f32 [%rd1], %f2;", 32), ElementsAre(is_it));
+}
+
+TEST(RaceEffects, NeighbouringIntegersAreNoSuchNumbers) {
+  EXPECT_THAT(races("and.b32 %r3, %r1, 1; add.u32 %r3, %r3, 0x3f800000; st.shared.b32 [%r2], %r3;" + kReadRow, 32),
+              ElementsAre(is_finding));
+}
+
+TEST(RaceEffects, ALateValueThatOnlyOneThreadStoresIsANote) {
+  EXPECT_THAT(races("ld.global.b32 %r3, [%rd1]; add.u32 %r3, %r3, 1; setp.eq.u32 %p1, %r1, 0;\n"
+                    "@%p1 st.global.b32 [%rd1], %r3;"),
+              testing::Each(AllOf(is_note, says("does not use the value"))));
+}
+
+TEST(RaceEffects, ALateValueThatIsStoredElsewhereIsAFinding) {
+  EXPECT_THAT(races("ld.global.b32 %r3, [%rd1]; add.u32 %r4, %r3, 1; setp.eq.u32 %p1, %r1, 0;\n"
+                    "@%p1 st.global.b32 [%rd1], %r4; @!%p1 st.global.b32 [%rd2], %r3;"),
+              testing::Contains(AllOf(is_finding, says("read after write"))));
+}
+
+TEST(RaceEffects, ALateValueThatLeadsToAnAddressIsAFinding) {
+  EXPECT_THAT(races("ld.global.b32 %r3, [%rd1]; mul.wide.u32 %rd4, %r3, 4; add.s64 %rd5, %rd1, %rd4;\n"
+                    "ld.global.b32 %r4, [%rd5]; add.u32 %r4, %r4, 1; setp.eq.u32 %p1, %r1, 0;\n"
+                    "@%p1 st.global.b32 [%rd1], %r4;"),
+              testing::Contains(AllOf(is_finding, says("read after write"))));
+}
+
+TEST(RaceEffects, ALateValueThatDecidesIsAFinding) {
+  EXPECT_THAT(races("ld.global.b32 %r3, [%rd1]; setp.eq.u32 %p1, %r1, 0; mov.b32 %r4, 5;\n"
+                    "@%p1 st.global.b32 [%rd1], %r4; setp.eq.u32 %p2, %r3, 0; @%p2 st.global.b32 [%rd2+512], %r4;"),
+              testing::Contains(AllOf(is_finding, says("read after write"))));
+}
+
+TEST(FindingLog, AFindingTakesThePlaceOfANoteAtItsSite) {
+  FindingLog log;
+  const auto add = [&log](int instruction, Severity severity) {
+    log.add({Checker::race, instruction, 0, severity}, 0, 1, [] { return Finding{}; });
+  };
+  add(1, Severity::note);
+  add(1, Severity::finding);
+  add(2, Severity::note);
+  const std::vector<Finding> findings = log.findings();
+  EXPECT_THAT(findings, ElementsAre(is_finding, is_note));
+  EXPECT_EQ(count_findings(findings), 1U);
+}
+
+}  // namespace
+}  // namespace convladder::simulated
