@@ -214,7 +214,7 @@ constexpr Sum kSums[] = {
      "Different addresses that warps requested from the constant cache: 1 for each load whose threads all use the same "
      "address.",
      "Only for kernels with constants, and for loads in the PTX: where ptxas knows the address it makes the constant "
-     "an operand of the arithmetic. What the constant cache does not hold is not modelled.",
+     "an operand of the arithmetic. Misses of the constant cache are not modelled.",
      is_access<kConstant, false>, wavefronts},
     {"texture requests", "l1tex__t_requests_pipe_tex_mem_texture.sum", "requests", "Fetches from textures by warps.",
      kOfTexels, is_texture, requests},

@@ -393,10 +393,22 @@ class RankRun {
     }
   }
 
-  /// Runs cases of one size. All processes that run a submission's code are started below this function and nowhere
-  /// else, confined as every stage of a folder is (start_case_process).
+  /// Runs cases of one size; once more where the machine failed, at most twice.
   Outcomes run_cases(const std::vector<PlannedCase>& cases, const RankingPlan& ranking, std::size_t size,
                      const RunOptions& run, const std::optional<double>& limit_seconds) {
+    for (int attempt = 1;; ++attempt) {
+      try {
+        return run_cases_once(cases, ranking, size, run, limit_seconds);
+      } catch (const MachineFault&) {
+        if (attempt == kMostAttempts) throw;
+      }
+    }
+  }
+
+  /// Runs cases of one size. All processes that run a submission's code are started below this function and nowhere
+  /// else, confined as every stage of a folder is (start_case_process).
+  Outcomes run_cases_once(const std::vector<PlannedCase>& cases, const RankingPlan& ranking, std::size_t size,
+                          const RunOptions& run, const std::optional<double>& limit_seconds) {
     Outcomes outcomes;
     std::map<std::string, int> verified;  // how often verifying began
     const Workload& workload = loop_.workload(ranking.sizes[size], ranking.has_clock);
