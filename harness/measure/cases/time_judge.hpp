@@ -39,8 +39,8 @@ class TimeJudge {
   /// limits are not the machine's, and nothing is refused. `since`: when the case began.
   std::optional<Refusal> refusal(const std::string& device, const ProblemSize& shape, double saved_operations,
                                  const std::vector<ClaimedTime>& times, std::chrono::steady_clock::time_point since);
-  /// What may be the machine's fault, such as an answer that came too late, as it is told: a case is refused for it
-  /// only if the machine was not busy since then. Otherwise it is not judged.
+  /// The status of a case for which the machine may be to blame, as for an answer that came too late: `status` only if
+  /// nobody kept the machine busy since then, otherwise not judged.
   Refusal blamed(const std::string& device, Status status, const std::string& reason,
                  std::chrono::steady_clock::time_point since);
 
