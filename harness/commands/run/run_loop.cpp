@@ -147,7 +147,8 @@ class LadderRun {
     std::erase_if(remaining_, [&](const PlannedCase* left) { return left->id == planned.id; });
     if (!outcome.times.empty()) estimator_.learn(planned, median(outcome.times.front().samples) * 1e-9);
     if (!planned.runs()) return;
-    if (verbose_ || is_failure(outcome.status) || outcome.out_of_device_memory) {
+    const bool is_told = is_failure(outcome.status) || outcome.status == Status::not_judged;
+    if (verbose_ || is_told || outcome.out_of_device_memory) {
       loop_.progress().finished(result_line(planned, outcome));
     } else {
       loop_.progress().finished();

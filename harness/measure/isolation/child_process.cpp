@@ -50,6 +50,8 @@ std::vector<std::string> child_environment(const std::map<std::string, std::stri
 }
 constexpr auto kSettlingTime = std::chrono::milliseconds(1);  // longer than idle OpenMP threads spin
 
+constexpr double kWaitingShare = 0.2;  // of its time: a process that sleeps waits for nobody
+
 constexpr off_t kMostOutput = 1 << 20;
 
 std::uint64_t fresh_nonce() {
@@ -175,7 +177,9 @@ std::variant<Ending, std::string> ChildProcess::ask(const RequestText& request) 
     case MessageSocket::Received::message:
       return checked(std::move(answer), nonce);
     case MessageSocket::Received::timed_out:
-      return Ending{Status::timeout, fmt::format("no answer to '{}' within {:g} s", request.name, timeout_seconds_)};
+      return Ending{.status = Status::timeout,
+                    .reason = fmt::format("no answer to '{}' within {:g} s", request.name, timeout_seconds_),
+                    .was_kept_waiting = last_answer_.waited_ns > kWaitingShare * timeout_seconds_ * 1e9};
     case MessageSocket::Received::closed:
       break;
   }

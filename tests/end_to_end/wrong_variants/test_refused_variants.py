@@ -23,7 +23,7 @@ import pytest
 
 from conftest import ALL, SEEDED, complaints, is_sanitized, run
 
-FAILED = {"incorrect", "crashed", "timeout", "launch failed", "refused"}
+FAILED = {"incorrect", "crashed", "timeout", "launch failed", "refused", "not judged"}
 CONTROLS = ["memory-accumulation", "compile-time", "register-tile", "seeded-correct", "seeded-tunable"]
 BATCHES = (8,) if is_sanitized() else (1, 8, 1000) if ALL else (8, 1000)
 """Sanitizers see in one batch what they see in all."""
@@ -231,11 +231,14 @@ def assert_refused_case(of_run: dict[str, Any], variant: str, reason: str, *time
     """It failed for a reason that is in the record, and none of its times is."""
     case = of_run[variant]
     assert case["status"] in FAILED, f"published as {case['status']}: {[case.get(name) for name in times]}"
+    if case["status"] == "not judged":  # other tests run beside it
+        assert "the machine was busy" in case["reason"], case["reason"]
     assert re.search(reason, case["reason"], re.IGNORECASE), case["reason"]
     assert case["reason"].isprintable(), "a reason is one line"
     for name in times:
         assert numbers_in(case.get(name)) == [], name
-    assert of_run["exit code"] == 1
+    judged = [one for one in of_run.values() if isinstance(one, dict) and one.get("status") in FAILED - {"not judged"}]
+    assert of_run["exit code"] == (1 if judged else 0)
 
 
 def assert_stands(of_run: dict[str, Any], variant: str) -> None:
@@ -292,7 +295,8 @@ def duel(tmp_path: Path, variant: str, batch: int) -> dict[str, Any]:
 @pytest.mark.parametrize("name, batch", DUELS)
 def test_duel(tmp_path: Path, name: str, batch: int) -> None:
     one = duel(tmp_path, f"seeded-{name}", batch)
-    assert (one["verdict"], one["exit code"]) == ("failed", 1), f"{one['verdict']}, change {one['change']}"
+    busy = "the machine was busy" in (one["reason"] or "")  # other tests run beside it
+    assert (one["verdict"], one["exit code"] == 1) == (("inconclusive", False) if busy else ("failed", True)), one
     assert re.search(WRONG[name].reason, one["reason"], re.IGNORECASE), one["reason"]
     assert one["change"] is None
 

@@ -205,5 +205,13 @@ TEST(MachineLoad, IsUnknownWhereTheSystemDoesNotSay) {
   EXPECT_DOUBLE_EQ(load_between(start, reading(20, 101, 0, 1020, 52)).value_or(MachineLoad{2, 9, 9}).used, 0);
 }
 
+TEST(BusyText, IsOfCoresThatTheCaseMissedAndOfSteal) {
+  EXPECT_EQ(busy_text(MachineLoad{.cores = 2, .used = 1.6, .steal = 0}, 2), "others used 1.6 of 2 cores");
+  EXPECT_EQ(busy_text(MachineLoad{.cores = 2, .used = 0.1, .steal = 0.05}, 2), "steal 5%");
+  EXPECT_EQ(busy_text(MachineLoad{.cores = 2, .used = 0.2, .steal = 0.01}, 2), "");
+  EXPECT_EQ(busy_text(MachineLoad{.cores = 8, .used = 6.5, .steal = 0}, 1), "") << "there was a core for it";
+  EXPECT_EQ(busy_text(std::nullopt, 2), "") << "nothing is known";
+}
+
 }  // namespace
 }  // namespace convladder
