@@ -15,7 +15,8 @@ inline constexpr std::uint64_t kSyntheticTrainingSeed = 0x747261696e;  // "train
 /// random.
 ///
 /// The same seed gives the same bytes on every machine: integer arithmetic only, and a generator of our own. Image i
-/// depends on the seed and on i alone, so a smaller set is the beginning of a larger one.
+/// depends on the seed and on i alone, so a smaller set is the beginning of a larger one, and all sets of a seed have
+/// one hash: that of the first ten images.
 ImageSet synthetic_images(int count, std::uint64_t seed);
 
 }  // namespace convladder

@@ -93,8 +93,9 @@ Measurement::Measurement(const PlannedCase& planned, const Workload& workload, c
   const double tolerance = std::min(planned.variant.variant->tolerance(), kLargestTolerance);
   verifier_.emplace(std::move(open), workload, tolerance, random_.next(), planned.device == "cpu");
   outcome_.input_kind = workload.input_kind();
-  outcome_.verification =
-      Verification{.reference = std::string(planned.variant.problem->reference_name()), .tolerance = tolerance};
+  const ProblemSize& size = workload.real().shape;
+  outcome_.verification = Verification{.reference = std::string(planned.variant.problem->reference_name()),
+                                       .tolerance = size.problem->granted_tolerance(tolerance, size)};
 }
 
 void Measurement::attempt(const std::function<void()>& step) {

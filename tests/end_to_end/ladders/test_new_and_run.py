@@ -159,8 +159,10 @@ def test_broken_stages_leave_the_others_standing(softmax: tuple[Path, Path, str]
                program=installed)
     assert done.returncode == 1, done
     found = stages(record(tmp_path / "out"), "cpu")
+    hangs = found["hangs"]["status"]  # beside other tests it may have waited for a processor
+    assert hangs == "timeout" or (hangs == "not judged" and "the machine was busy" in found["hangs"]["reason"])
     assert {name: one["status"] for name, one in found.items()} == {
-        "naive": "ok", "threads": "ok", "hangs": "timeout", "aborts": "crashed", "typo": "does not compile",
+        "naive": "ok", "threads": "ok", "hangs": hangs, "aborts": "crashed", "typo": "does not compile",
         "other": "does not compile", "copies": "incorrect", "nowhere": "does not compile",
         "no-library": "does not compile"}
     assert "08_nowhere.cpp:4: undefined reference to `elsewhere'" in found["nowhere"]["reason"], found["nowhere"]["reason"]
