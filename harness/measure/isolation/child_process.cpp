@@ -50,7 +50,7 @@ std::vector<std::string> child_environment(const std::map<std::string, std::stri
 }
 constexpr auto kSettlingTime = std::chrono::milliseconds(1);  // longer than idle OpenMP threads spin
 
-constexpr double kWaitingShare = 0.2;  // of its time: a process that sleeps waits for nobody
+constexpr double kWaitingShare = 0.5;  // of its time: a process that sleeps waits for nobody
 
 constexpr off_t kMostOutput = 1 << 20;
 
