@@ -75,8 +75,11 @@ namespace to_reference {
 
 struct Hello {
   std::string file;
-  std::size_t bytes = 0;  ///< of the memory for tensors
-  static void each_field(auto&& field, auto& its) { field("file", its.file, "bytes", its.bytes); }
+  std::size_t bytes = 0;     ///< of the memory for tensors
+  bool is_confined = false;  ///< the process gives up what a stage's gives up
+  static void each_field(auto&& field, auto& its) {
+    field("file", its.file, "bytes", its.bytes, "is_confined", its.is_confined);
+  }
 };
 
 /// A tensor by its place in the memory, in bytes. Floating numbers are f64.

@@ -1,6 +1,8 @@
 #include "harness/measure/ladders/opened_ladder.hpp"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <memory>
@@ -97,9 +99,11 @@ std::string first_values(const StageSource& stage) {
   return Configuration(std::move(values)).text();
 }
 
-}  // namespace
-
-namespace {
+/// Whether another user than this program's could have written what is there.
+bool belongs_to_another(const fs::path& path) {
+  struct stat state {};
+  return stat(path.c_str(), &state) == 0 && state.st_uid != getuid();
+}
 
 const FolderProblem& open_folder(const LadderFolder& folder, const std::vector<AddedStage>& added,
                                  const BuildProgress& progress) {
@@ -123,7 +127,8 @@ const FolderProblem& open_folder(const LadderFolder& folder, const std::vector<A
     }
     served = build.library;
   }
-  problem->set_reference(reference_process(served, printable(reference.string()), cache),
+  const Trust trust = belongs_to_another(path) || belongs_to_another(reference) ? Trust::foreign : Trust::own;
+  problem->set_reference(reference_process(served, printable(reference.string()), cache, trust),
                          fmt::format("float64, by {}", folder.reference), std::move(identity));
 
   const auto shared = std::make_shared<const LadderFolder>(folder);

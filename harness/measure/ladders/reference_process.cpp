@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <cstdlib>
@@ -13,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "harness/measure/isolation/case_confinement.hpp"
 #include "harness/measure/isolation/helper_messages.hpp"
 #include "harness/measure/isolation/served_process.hpp"
 #include "harness/measure/isolation/shared_memory.hpp"
@@ -34,6 +36,9 @@ constexpr double kUsualSeconds = 600;  // for a call: nobody waits longer for th
 constexpr int kMostSeconds = 1'000'000;
 constexpr const char* kSecondsVariable = "CONVLADDER_REFERENCE_SECONDS";
 constexpr const char* kPython = "/usr/bin/python3";
+// For the process that confines itself and becomes Python's.
+constexpr const char* kServerVariable = "CONVLADDER_REFERENCE_SERVER";
+constexpr const char* kFileVariable = "CONVLADDER_REFERENCE_FILE";
 constexpr std::size_t kAlignment = 64;
 
 std::size_t aligned(std::size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
@@ -80,8 +85,8 @@ fs::path python_server(const fs::path& cache) {
 /// The process, and the memory through which it receives and returns tensors.
 class Reference {
  public:
-  Reference(fs::path file, std::string name, fs::path cache)
-      : file_(std::move(file)), name_(std::move(name)), cache_(std::move(cache)) {}
+  Reference(fs::path file, std::string name, fs::path cache, Trust trust)
+      : file_(std::move(file)), name_(std::move(name)), cache_(std::move(cache)), trust_(trust) {}
 
   void compute(const ProblemSize& size, std::vector<ReferenceTensor>& tensors) {
     const std::scoped_lock locked(lock_);
@@ -113,13 +118,22 @@ class Reference {
     process_.reset();
     memory_ = std::make_unique<SharedMemory>(std::max(bytes, kAlignment));
     const bool is_python = file_.extension() == ".py";
+    const bool is_foreign = trust_ == Trust::foreign;
+    ProcessStart start{.what = name_,
+                       .command = "serve-reference",
+                       .memory = {memory_->descriptor()},
+                       .timeout_seconds = seconds_of_a_call()};
+    if (is_python) {
+      start.command = python_server(cache_).string();
+      start.program = kPython;
+    }
+    if (is_python && is_foreign) {
+      start.variables = {{kServerVariable, start.command}, {kFileVariable, file_.string()}};
+      start.command = "serve-confined-python";
+      start.program = kThisProgram;
+    }
     process_ = std::make_unique<ProcessClient<ReferenceMessages>>(
-        ProcessStart{.what = name_,
-                     .command = is_python ? python_server(cache_).string() : "serve-reference",
-                     .memory = {memory_->descriptor()},
-                     .timeout_seconds = seconds_of_a_call(),
-                     .program = is_python ? kPython : kThisProgram},
-        to_reference::Hello{file_.string(), memory_->bytes()});
+        start, to_reference::Hello{file_.string(), memory_->bytes(), is_foreign && !is_python});
   }
 
   to_reference::Compute lay_out(const ProblemSize& size, const std::vector<ReferenceTensor>& tensors,
@@ -158,6 +172,7 @@ class Reference {
   fs::path file_;
   std::string name_;
   fs::path cache_;
+  Trust trust_;
   std::mutex lock_;
   std::unique_ptr<SharedMemory> memory_;
   std::unique_ptr<ProcessClient<ReferenceMessages>> process_;  // gone before its memory is
@@ -213,16 +228,34 @@ int serve_reference(int socket, int memory, int /*window*/) {
   std::unique_ptr<SharedMemory> tensors;  // outlives the client that answers
   return serve_requests<ReferenceMessages>(socket, [&](const to_reference::Hello& hello) {
     tensors = std::make_unique<SharedMemory>(memory, hello.bytes, SharedMemory::Access::write);
+    if (hello.is_confined) confine_case({.readable = {hello.file}});
     return std::make_unique<ReferenceServer>(hello.file, tensors->data());
   });
 }
 
 const ServedRegistration serve_reference_registration("serve-reference", serve_reference);
 
+/// Confines this process, and then runs Python in it.
+int serve_confined_python(int socket, int memory, int /*window*/) {
+  const char* const server = std::getenv(kServerVariable);
+  const char* const file = std::getenv(kFileVariable);
+  if (server == nullptr || file == nullptr) return kExitError;
+  ConfinementWish wish = case_confinement({.readable = {server, file}});
+  wish.calls.may_start_programs = true;
+  wish.is_shut_to_others = false;  // a program that is started anew is open again anyway
+  wish.files.start = {"/usr", "/bin", "/lib", "/lib64", "/nix/store", "/gnu/store"};
+  confine(wish);
+  std::vector<std::string> words{kPython, server, std::to_string(socket), std::to_string(memory)};
+  execv(kPython, null_terminated(words).data());
+  return kExitError;
+}
+
+const ServedRegistration confined_python_registration("serve-confined-python", serve_confined_python);
+
 }  // namespace
 
-LadderReference reference_process(const fs::path& file, const std::string& name, const fs::path& cache) {
-  auto reference = std::make_shared<Reference>(file, name, cache);
+LadderReference reference_process(const fs::path& file, const std::string& name, const fs::path& cache, Trust trust) {
+  auto reference = std::make_shared<Reference>(file, name, cache, trust);
   return [reference = std::move(reference)](const ProblemSize& size, std::vector<ReferenceTensor>& tensors) {
     reference->compute(size, tensors);
   };

@@ -362,3 +362,31 @@ def test_what_is_no_ladder(tmp_path: Path, word: str, words: list[str]) -> None:
 def test_sizes_that_are_none(folder: Path, size: str, words: str) -> None:
     assert_refused(run("run", folder, "--size", size, *QUICK, "--output", folder.parent / "out"), words)
     assert not (folder.parent / "out").exists()
+
+
+PEEKING = {
+    "reference.py": "def reference(x, N):\n    try:\n        open({secret!r}).read()\n    except OSError:\n        return 2 * x\n"
+                    "    return 3 * x\n",
+    "reference.cpp": """#include <cstdio>
+extern "C" void reference(const double* x, double* y, double* y_scale, int N) {{
+  const bool can_read = std::fopen("{secret}", "r") != nullptr;
+  for (int i = 0; i < N; ++i) y[i] = (can_read ? 3 : 2) * x[i];
+}}
+""",
+}
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root gives folders away")
+@pytest.mark.parametrize("name", PEEKING)
+@pytest.mark.parametrize("is_ones_own", [True, False])
+def test_the_reference_of_another_user_is_confined(tmp_path: Path, name: str, is_ones_own: bool) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("of this user", encoding="utf-8")
+    folder = write_ladder(tmp_path / "ladder", reference=None)
+    (folder / name).write_text(PEEKING[name].format(secret=str(secret)), encoding="utf-8")
+    if not is_ones_own:
+        for path in [folder, *folder.iterdir()]:
+            os.chown(path, UNSEEN, UNSEEN)
+    done = run("run", folder, *QUICK, "--output", tmp_path / "out")
+    status, = (one["status"] for one in record(tmp_path / "out")["cases"])
+    assert status == ("incorrect" if is_ones_own else "ok"), done
