@@ -233,7 +233,8 @@ def assert_refused_case(of_run: dict[str, Any], variant: str, reason: str, *time
     assert case["status"] in FAILED, f"published as {case['status']}: {[case.get(name) for name in times]}"
     if case["status"] == "not judged":  # other tests run beside it
         assert "the machine was busy" in case["reason"], case["reason"]
-    assert re.search(reason, case["reason"], re.IGNORECASE), case["reason"]
+    else:
+        assert re.search(reason, case["reason"], re.IGNORECASE), case["reason"]
     assert case["reason"].isprintable(), "a reason is one line"
     for name in times:
         assert numbers_in(case.get(name)) == [], name
@@ -297,7 +298,7 @@ def test_duel(tmp_path: Path, name: str, batch: int) -> None:
     one = duel(tmp_path, f"seeded-{name}", batch)
     busy = "the machine was busy" in (one["reason"] or "")  # other tests run beside it
     assert (one["verdict"], one["exit code"] == 1) == (("inconclusive", False) if busy else ("failed", True)), one
-    assert re.search(WRONG[name].reason, one["reason"], re.IGNORECASE), one["reason"]
+    assert busy or re.search(WRONG[name].reason, one["reason"], re.IGNORECASE), one["reason"]
     assert one["change"] is None
 
 
