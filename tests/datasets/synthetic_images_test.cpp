@@ -34,7 +34,8 @@ TEST(SyntheticImages, FillTheSet) {
 
 // Records name data by checksum: whoever changes the drawings changes what old records were measured on.
 TEST(SyntheticImages, AreTheSameBytesOnEveryMachine) {
-  EXPECT_EQ(sha256_hex(synthetic_images(12000, 42).pixels), "61004fb5b2edfceb4f1eb56467dbc0cb8058f5eb6248952f4b74029abf959ad5");
+  EXPECT_EQ(sha256_hex(synthetic_images(12000, 42).pixels),
+            "61004fb5b2edfceb4f1eb56467dbc0cb8058f5eb6248952f4b74029abf959ad5");
 }
 
 TEST(SyntheticImages, ASmallerSetIsTheBeginningOfALarger) {
