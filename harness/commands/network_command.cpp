@@ -17,7 +17,6 @@
 #include "harness/commands/option_checks.hpp"
 #include "harness/commands/recorded_command.hpp"
 #include "harness/measure/cases/case_loop.hpp"
-#include "harness/measure/cases/checked_stage.hpp"
 #include "harness/measure/machine/quality.hpp"
 #include "harness/measure/networks/network_record.hpp"
 #include "harness/measure/networks/network_session.hpp"
@@ -136,7 +135,7 @@ class NetworkRuns {
       const NetworkResult result{planned, run_case(planned, workload, {predictions, labels, &weights_->weights})};
       add_network_case(record_, planned, result.outcome);
       if (planned.runs()) done_work_ += case_work(planned);
-      if (verbose_ || is_failure(result.outcome.status)) {
+      if (verbose_ || is_to_be_told(result.outcome.status)) {
         loop_.progress().finished(network_result_line(result));
       } else if (planned.runs()) {
         loop_.progress().finished();
@@ -203,15 +202,15 @@ class NetworkRuns {
                                  .device = planned.device,
                                  .work = {network.name, layer.name, &network, index, layer.size.with_batch(1)},
                                  .skipped = {},
-                                 .unsupported = {}};
-      if (!is_to_be_checked(of_layer)) continue;
-      loop_.show(fmt::format("checking {}", of_layer.id));
-      StageFindings found = look_at_stage(of_layer, images_, limits_, nullptr);
-      if (found.count() > 0 && outcome.status == Status::ok) {
-        end_network_case(outcome, Status::unsafe, fmt::format("{}: {}", layer.name, found.in_one_line()));
+                                 .unsupported = {},
+                                 .has_clock = planned.has_clock};
+      std::optional<StageFindings> found = loop_.look_at(of_layer);
+      if (!found) continue;
+      if (found->count() > 0 && outcome.status == Status::ok) {
+        end_network_case(outcome, Status::unsafe, fmt::format("{}: {}", layer.name, found->in_one_line()));
       }
       if (!outcome.checkers) outcome.checkers.emplace();
-      outcome.checkers->add(std::move(found));
+      outcome.checkers->add(*std::move(found));
     }
   }
 

@@ -147,8 +147,7 @@ class LadderRun {
     std::erase_if(remaining_, [&](const PlannedCase* left) { return left->id == planned.id; });
     if (!outcome.times.empty()) estimator_.learn(planned, median(outcome.times.front().samples) * 1e-9);
     if (!planned.runs()) return;
-    const bool is_told = is_failure(outcome.status) || outcome.status == Status::not_judged;
-    if (verbose_ || is_told || outcome.out_of_device_memory) {
+    if (verbose_ || is_to_be_told(outcome.status) || outcome.out_of_device_memory) {
       loop_.progress().finished(result_line(planned, outcome));
     } else {
       loop_.progress().finished();

@@ -105,7 +105,9 @@ class RankRun {
   void add(const RankEntry& entry, std::size_t size, const RankedOutcome& ranked, const std::string& baseline) {
     const PlannedCase& planned = entry.cases[size];
     if (ranked.outcome->checkers) looks_.push_back(checker_look(*ranked.outcome->checkers));
-    const RankCase& one = record_.add(entry, planned, ranked, baseline);
+    RankedOutcome told = ranked;
+    told.keep = ranked.keep && ranked.outcome->status != Status::not_judged;
+    const RankCase& one = record_.add(entry, planned, told, baseline);
     // The reason for not running an entry is shown once, in the table.
     if (entry.cases[size].runs() && ranked.outcome->status != Status::skipped) {
       loop_.progress().finished(line_of(one));
@@ -332,18 +334,13 @@ class RankRun {
     const Clock::time_point begin = Clock::now();
     Outcomes outcomes;
     bool keep = true;
-    for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
-      outcomes = run_submission(cases, planned, ranking, size, run, keep);
-      // The machine's fault: it is measured again, and never kept.
-      if (outcomes[planned.id].status == Status::not_judged) {
-        keep = false;
-        continue;
-      }
+    for (int attempt = 0; attempt < 2; ++attempt) {
+      outcomes = run_submission(cases, planned, ranking, size, run);
       // A submission that fails beside a good baseline has failed; where the baseline itself fails, it gets a second
       // chance.
       const CaseOutcome& beside = outcomes[cases.front().id];
       if (cases.size() == 1 || beside.status == Status::ok || outcomes[planned.id].status != Status::ok) break;
-      if (attempt + 1 < kMostAttempts) continue;
+      if (attempt == 0) continue;
       outcomes[planned.id] = outcome_without_run(
           planned, Status::skipped,
           fmt::format("the baseline {} beside it: {}: {}", baseline->name, beside.status, beside.reason));
@@ -372,33 +369,34 @@ class RankRun {
     return run;
   }
 
-  /// Runs a submission, beside its baseline if there is one; both may take the options' limit. `keep` tells whether its
-  /// outcome would be the same another time: not where the machine is to blame. Throws MachineFault, UserError.
+  /// Runs a submission, beside its baseline if there is one; both may take the options' limit. A fault of the machine
+  /// that names it is no fault of the ranking: it is not judged. Throws MachineFault, UserError.
   Outcomes run_submission(const std::vector<PlannedCase>& cases, const PlannedCase& submission,
-                          const RankingPlan& ranking, std::size_t size, const RunOptions& run, bool& keep) {
+                          const RankingPlan& ranking, std::size_t size, const RunOptions& run) {
     const auto all_end = [&](Status status, const std::string& reason) {
       Outcomes outcomes;
       for (const PlannedCase& one : cases) outcomes[one.id] = outcome_without_run(one, status, reason);
       return outcomes;
     };
-    keep = true;
     try {
       return run_cases(cases, ranking, size, run, options_.limit_seconds);
     } catch (const OverTheLimit&) {
       return all_end(Status::timeout, fmt::format("it had not ended after {:g} s (--limit)", options_.limit_seconds));
     } catch (const MachineFault& fault) {
       if (std::string_view(fault.what()).find(submission.id) == std::string_view::npos) throw;
-      keep = false;
       return all_end(Status::not_judged, fault.what());
     }
   }
 
-  /// Runs cases of one size; once more where the machine failed, at most twice.
+  /// Runs cases of one size: again, at most twice, where the machine failed or was too busy to judge one of them.
   Outcomes run_cases(const std::vector<PlannedCase>& cases, const RankingPlan& ranking, std::size_t size,
                      const RunOptions& run, const std::optional<double>& limit_seconds) {
     for (int attempt = 1;; ++attempt) {
       try {
-        return run_cases_once(cases, ranking, size, run, limit_seconds);
+        Outcomes outcomes = run_cases_once(cases, ranking, size, run, limit_seconds);
+        const bool all_judged =
+            std::ranges::none_of(outcomes, [](const auto& one) { return one.second.status == Status::not_judged; });
+        if (all_judged || attempt == kMostAttempts) return outcomes;
       } catch (const MachineFault&) {
         if (attempt == kMostAttempts) throw;
       }
@@ -413,6 +411,7 @@ class RankRun {
     std::map<std::string, int> verified;  // how often verifying began
     const Workload& workload = loop_.workload(ranking.sizes[size], ranking.has_clock);
     loop_.before_group(ranking.device);
+    for (const PlannedCase& one : cases) loop_.forget(one.id);  // it may have been in a group of another size
     const Clock::time_point begin = Clock::now();
     loop_.run(cases, workload, run,
               {.finished =
@@ -428,7 +427,6 @@ class RankRun {
                      if (std::string_view(phase) == "verifying") ++verified[planned.id];
                      if (limit_seconds && seconds_from(begin) > *limit_seconds) throw OverTheLimit();
                    }});
-    for (const PlannedCase& one : cases) loop_.forget(one.id);  // it may be in a group of another size
     return outcomes;
   }
 

@@ -6,7 +6,6 @@
 #include <string_view>
 #include <utility>
 
-#include "devices/cpu/cpu_facts.hpp"
 #include "harness/measure/cases/checked_stage.hpp"
 #include "harness/measure/cases/time_of.hpp"
 #include "harness/measure/plan/arguments.hpp"
@@ -65,7 +64,7 @@ std::optional<Quality> CaseLoop::quality(const std::string& id, const std::strin
   const auto begun = begun_.find(id);
   if (samples.empty() || begun == begun_.end() || find_device_kind(device).clock_is_virtual()) return std::nullopt;
   return judge_quality({.samples = samples,
-                        .threads = device == "cpu" ? cpu_threads() : 1,
+                        .threads = host_threads_of(device),
                         .load = machine_.load_since(begun->second),
                         .anchors = anchor_spread(ceilings_.measured(), device, group_anchors_),
                         .clock = clock,
@@ -77,7 +76,7 @@ void CaseLoop::run(const std::vector<PlannedCase>& cases, const Workload& worklo
   run_group(
       cases, workload, options,
       [&](const PlannedCase& planned, const CaseOutcome& outcome) {
-        hooks.finished(planned, checked(planned, judged(planned, outcome), workload, options));
+        hooks.finished(planned, checked(planned, judged(planned, outcome), workload));
       },
       [&](const PlannedCase& planned, const char* phase) {
         if (std::string_view(phase) == "measuring") begin_measuring(planned.id);
@@ -109,23 +108,34 @@ std::optional<Refusal> CaseLoop::refused_times(const PlannedCase& planned, const
                         begin_of(planned.id));
 }
 
-/// Has the checkers look at the code of a case that is right: with a finding it is right by luck, and has no figure. Of
-/// one that is wrong, a finding may be the cause.
-CaseOutcome CaseLoop::checked(const PlannedCase& planned, CaseOutcome outcome, const Workload& workload,
-                              const RunOptions& options) {
-  if ((outcome.status != Status::ok && outcome.status != Status::incorrect) || !is_to_be_checked(planned)) {
-    return outcome;
+std::optional<StageFindings> CaseLoop::look_at(const PlannedCase& planned, const Workload* at_hand) {
+  if (!is_to_be_checked(planned)) return std::nullopt;
+  const std::optional<LayerWork> work = checked_work(planned);
+  const std::string key = fmt::format("{} {}", planned.variant.variant->compiled_stage()->build.library.string(),
+                                      work ? work->name() : std::string());
+  if (const auto known = looked_at_.find(key); known != looked_at_.end()) {
+    StageFindings found = known->second;
+    found.seconds = 0;
+    return found;
   }
   show(fmt::format("checking {}", planned.id));
-  const StageFindings found = look_at_stage(planned, images_, options, &workload);
+  return looked_at_[key] = look_at_stage(planned, work, images_, options_, at_hand);
+}
+
+/// Has the checkers look at the code of a case that is right: with a finding it is right by luck, and has no figure. If
+/// a case is wrong, a finding may be the cause.
+CaseOutcome CaseLoop::checked(const PlannedCase& planned, CaseOutcome outcome, const Workload& workload) {
+  if (outcome.status != Status::ok && outcome.status != Status::incorrect) return outcome;
+  const std::optional<StageFindings> found = look_at(planned, &workload);
+  if (!found) return outcome;
   if (outcome.status == Status::incorrect) {
-    if (found.count() > 0) outcome.reason += fmt::format("; {}", found.in_one_line());
+    if (found->count() > 0) outcome.reason += fmt::format("; {}", found->in_one_line());
     return outcome;
   }
   outcome.checkers = found;
-  if (found.count() == 0) return outcome;
+  if (found->count() == 0) return outcome;
   outcome.status = Status::unsafe;
-  outcome.reason = found.in_one_line();
+  outcome.reason = found->in_one_line();
   outcome.times.clear();
   outcome.counters.reset();
   outcome.quality.reset();

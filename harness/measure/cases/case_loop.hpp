@@ -77,6 +77,11 @@ class CaseLoop {
   /// The case may be run once more, as another one.
   void forget(const std::string& id) { begun_.erase(id); }
 
+  /// Has the checkers look at the case's stage (look_at_stage), once for each stage and work: cases of several batches
+  /// share the look and its time. None if its code is part of this program. `at_hand` is the case's own data, if they
+  /// are there.
+  std::optional<StageFindings> look_at(const PlannedCase& planned, const Workload* at_hand = nullptr);
+
   TimeJudge& judge() { return judge_; }
   CeilingSampler& ceilings() { return ceilings_; }
   const CeilingSampler& ceilings() const { return ceilings_; }
@@ -87,8 +92,7 @@ class CaseLoop {
   std::optional<Refusal> refused_times(const PlannedCase& planned, const CaseOutcome& outcome);
   std::chrono::steady_clock::time_point begin_of(const std::string& id) const;
   CaseOutcome judged(const PlannedCase& planned, CaseOutcome outcome);
-  CaseOutcome checked(const PlannedCase& planned, CaseOutcome outcome, const Workload& workload,
-                      const RunOptions& options);
+  CaseOutcome checked(const PlannedCase& planned, CaseOutcome outcome, const Workload& workload);
   std::optional<ClockSeen> clock_seen(const PlannedCase& planned, const CaseOutcome& outcome);
 
   const RunOptions& options_;
@@ -96,7 +100,8 @@ class CaseLoop {
   Progress progress_;
   std::function<double()> seconds_left_;
   std::optional<Workload> workload_;
-  std::string made_for_;  ///< the work that it is of
+  std::string made_for_;                            ///< the work that it is of
+  std::map<std::string, StageFindings> looked_at_;  ///< by the stage's library and the work
   MachineWatch machine_;
   CeilingSampler ceilings_;
   TimeJudge judge_{ceilings_, machine_};

@@ -190,9 +190,8 @@ bool is_small(const ProblemSize& size) {
   return size.flop() <= kMostCheckedFlop && size.minimum_bytes() <= kMostCheckedBytes;
 }
 
-/// The work with which the checkers look at a case: its own, or one item of it where items are alike. Where that is too
-/// much for the simulated device, the smallest of the problem's sizes for it that the stage can run; none if there is
-/// none. What is counted is executed anyway, and so it is looked at, however large it is.
+}  // namespace
+
 std::optional<LayerWork> checked_work(const PlannedCase& planned) {
   LayerWork work = planned.work;
   const Problem& problem = *work.shape.problem;
@@ -209,14 +208,11 @@ std::optional<LayerWork> checked_work(const PlannedCase& planned) {
   return work;
 }
 
-}  // namespace
-
-StageFindings look_at_stage(const PlannedCase& planned, const ImageSet& images, const RunOptions& options,
-                            const Workload* at_hand) {
+StageFindings look_at_stage(const PlannedCase& planned, const std::optional<LayerWork>& work, const ImageSet& images,
+                            const RunOptions& options, const Workload* at_hand) {
   StageFindings found;
   found.not_checked = options.checkers ? why_not_executed(*planned.variant.variant->compiled_stage()) : "--no-checkers";
   if (!found.not_checked.empty()) return found;
-  const std::optional<LayerWork> work = checked_work(planned);
   if (!work) {
     found.not_checked = "the size is too large for the simulated device, and the problem names no smaller one for it";
     return found;

@@ -41,9 +41,14 @@ class CheckedStage {
 /// program.
 bool is_to_be_checked(const PlannedCase& planned);
 
-/// Has all checkers look at one call of the case's stage: on one image or item of its work, or on all of it where items
-/// are not alike, or on a smaller size where that is too much. `at_hand` is the case's own data, if they are there.
-StageFindings look_at_stage(const PlannedCase& planned, const ImageSet& images, const RunOptions& options,
-                            const Workload* at_hand);
+/// The work with which the checkers look at a case: its own, or one item of it where items are alike. Where that is too
+/// much for the simulated device, the smallest of the problem's sizes for it that the stage can run; none if there is
+/// none. The work of a case that is counted is executed anyway, and so it is looked at, however large it is.
+std::optional<LayerWork> checked_work(const PlannedCase& planned);
+
+/// Has all checkers look at one call of the case's stage on that work (checked_work). `at_hand` is the case's own data,
+/// if they are there.
+StageFindings look_at_stage(const PlannedCase& planned, const std::optional<LayerWork>& work, const ImageSet& images,
+                            const RunOptions& options, const Workload* at_hand);
 
 }  // namespace convladder

@@ -6,7 +6,6 @@
 #include <chrono>
 #include <optional>
 
-#include "devices/cpu/cpu_facts.hpp"
 #include "harness/measure/machine/kept_ceilings.hpp"
 #include "harness/measure/machine/quality.hpp"
 #include "harness/measure/statistics/statistics.hpp"
@@ -98,7 +97,7 @@ std::optional<Refusal> TimeJudge::refusal(const std::string& device, const Probl
 
 Refusal TimeJudge::blamed(const std::string& device, Status status, const std::string& reason,
                           std::chrono::steady_clock::time_point since) {
-  const std::string busy = busy_text(machine_.load_since(since), device == "cpu" ? cpu_threads() : 1);
+  const std::string busy = busy_text(machine_.load_since(since), host_threads_of(device));
   if (busy.empty()) return {status, reason};
   return {Status::not_judged, fmt::format("the machine was busy, {}: {}", busy, reason)};
 }

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "devices/cpu/cpu_facts.hpp"
 #include "harness/measure/cases/case_outcome.hpp"
 #include "harness/measure/cases/ceilings.hpp"
 #include "harness/measure/isolation/status.hpp"
@@ -48,6 +49,9 @@ class TimeJudge {
   CeilingSampler& ceilings_;
   MachineWatch& machine_;
 };
+
+/// Host threads that a case on the device keeps busy.
+inline int host_threads_of(const std::string& device) { return device == "cpu" ? cpu_threads() : 1; }
 
 /// How many times faster than the device's FMA peak the variant's multiplications may get: by the multiplications that
 /// its algorithm saves, in a library perhaps most of a filter's taps, and by tensor cores where the arithmetic is

@@ -281,17 +281,13 @@ Ending ChildProcess::death() {
   const std::string last = last_words();
   const bool may_blame = trust_ == Trust::own;
   if (!may_blame && is_ended) return {Status::crashed, "it shut its socket, or sent what is no message"};
-  if (may_blame && WIFSIGNALED(status) && comes_from_outside(WTERMSIG(status))) {
+  if (WIFSIGNALED(status) && comes_from_outside(WTERMSIG(status))) {
     const int signal = WTERMSIG(status);
-    throw MachineFault(fmt::format("the process of {} was killed from outside by signal {} ({}){}", what_, signal,
-                                   strsignal(signal), signal == SIGKILL ? "; was there enough memory?" : ""));
-  }
-  // Confined code cannot send itself such a signal.
-  if (!may_blame && WIFSIGNALED(status) && comes_from_outside(WTERMSIG(status)) &&
-      SystemCallFilter::missing().empty()) {
-    const int signal = WTERMSIG(status);
-    return {Status::not_judged, fmt::format("its process was killed from outside by signal {} ({}){}", signal,
-                                            strsignal(signal), signal == SIGKILL ? "; was there enough memory?" : "")};
+    const std::string killed = fmt::format("was killed from outside by signal {} ({}){}", signal, strsignal(signal),
+                                           signal == SIGKILL ? "; was there enough memory?" : "");
+    if (may_blame) throw MachineFault(fmt::format("the process of {} {}", what_, killed));
+    // Confined code cannot send itself such a signal.
+    if (SystemCallFilter::missing().empty()) return {Status::not_judged, "its process " + killed};
   }
   if (may_blame && blames_the_machine(last)) throw MachineFault(fmt::format("{} cannot run here: {}", what_, last));
   std::string how = WIFSIGNALED(status)

@@ -54,6 +54,9 @@ constexpr bool is_failure(Status status) {
          status != Status::not_judged;
 }
 
+/// Whether a case of this status gets a line of its own: it was run, and has no figure.
+constexpr bool is_to_be_told(Status status) { return is_failure(status) || status == Status::not_judged; }
+
 /// Whether a case of this status was started at all.
 constexpr bool was_run(Status status) {
   return status != Status::skipped && status != Status::unsupported && status != Status::does_not_compile;

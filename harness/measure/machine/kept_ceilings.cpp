@@ -80,7 +80,17 @@ Kept& kept() {
   return all;
 }
 
-std::string name_of(std::string_view device, std::string_view limit) { return fmt::format("{} {}", device, limit); }
+/// With the name of the device: a machine may have another GPU tomorrow.
+std::string name_of(std::string_view device, std::string_view limit) {
+  std::string name(device);
+  for (const DeviceKind& kind : device_kinds()) {
+    if (kind.name != device || kind.facts == nullptr) continue;
+    for (const DeviceFact& fact : kind.facts()) {
+      if (fact.name == "name") name += " " + fact.value;
+    }
+  }
+  return fmt::format("{} {}", name, limit);
+}
 
 }  // namespace
 
