@@ -18,6 +18,15 @@ void check_number(const char* what, int number, int count) {
 
 }  // namespace
 
+void Device::copy_elements_to_host(void* destination, const void* source, std::size_t bytes,
+                                   std::span<const std::int64_t> places) {
+  auto* to = static_cast<std::byte*>(destination);
+  for (const std::int64_t place : places) {
+    copy_to_host(to, static_cast<const std::byte*>(source) + static_cast<std::size_t>(place) * bytes, bytes);
+    to += bytes;
+  }
+}
+
 std::vector<double> Device::times_ns(std::size_t calls, const std::function<void(std::size_t)>& before,
                                      const std::function<void(std::size_t)>& work) {
   std::vector<double> times;

@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -143,6 +144,9 @@ class Device {
   virtual DeviceBuffer allocate(std::size_t bytes, std::string_view label) = 0;
   virtual void copy_to_device(void* destination, const void* source, std::size_t bytes) = 0;
   virtual void copy_to_host(void* destination, const void* source, std::size_t bytes) = 0;
+  /// Copies single elements of `bytes` each, one behind the other, from these places of an array.
+  virtual void copy_elements_to_host(void* destination, const void* source, std::size_t bytes,
+                                     std::span<const std::int64_t> places);
   /// Whether addresses are host memory, which the host may read and write directly, from any thread.
   virtual bool is_host_memory() const { return false; }
   /// The kernels that fill and change tensors where they lie (device_filling.hpp); null on devices that have none.

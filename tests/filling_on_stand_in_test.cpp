@@ -130,14 +130,13 @@ std::vector<ChangeCase> changes() {
   std::vector<ChangeCase> all = {
       {images, {}},
       {images, {.rotation = 2, .factor = -4, .pokes = 77, .poke_size = 3}},
-      {images, {.rotation = 1, .pokes = 78, .everywhere = true, .looked_at = {3, 3}, .poke_size = 3, .whole = true}},
+      {images, {.rotation = 1, .pokes = 78, .everywhere = true, .poke_size = 3, .whole = true}},
       {one_row, {.factor = 2, .pokes = 5, .everywhere = true}},
   };
   for (const ElementType type : element_types()) {
     all.push_back(
-        {row_layout(type, 13, true, 2),
-         {.rotation = 3, .pokes = 9, .everywhere = true, .shift = 5, .thorough = true, .one_is_unseen = true}});
-    all.push_back({row_layout(type, 6, false), {.rotation = 4, .pokes = 10, .looked_at = {2, 2}}});
+        {row_layout(type, 13, true, 2), {.rotation = 3, .pokes = 9, .everywhere = true, .shift = 5, .thorough = true}});
+    all.push_back({row_layout(type, 6, false), {.rotation = 4, .pokes = 10}});
   }
   InputLayout of_one_value = row_layout(ElementType::i16, 7, false);
   of_one_value.range = {0, 1};
@@ -250,7 +249,7 @@ TEST_F(FillingOnStandIn, AProbeKeepsWhatStandsBehindACallAndPoisonsItBefore) {
   const DeviceBuffer output = device.allocate(numbers.size() * sizeof(std::int32_t), "output");
   OutputProbe probe(device, ElementType::i32, kItems, kElements, output.address());
   const OutputFill fill{.seed = 3};
-  probe.set(17, fill);
+  probe.set(17, 1, fill);
   const cudaGraphExec_t graph = captured(device, [&] {
     for (const std::int64_t call : {1, 2}) {
       probe.before_call(call);
@@ -263,7 +262,7 @@ TEST_F(FillingOnStandIn, AProbeKeepsWhatStandsBehindACallAndPoisonsItBefore) {
     }
   });
   require_cuda(cudaGraphLaunch(graph, device.stream()), "cudaGraphLaunch");
-  const ProbedElements probed{17, kItems, kElements};
+  const ProbedElements probed{.seed = 17, .items = kItems, .of_item = kElements};
   for (const std::int64_t call : {1, 2}) {
     std::vector<std::int32_t> found(ProbedElements::kElements);
     ASSERT_EQ(probe.bytes_of_call(), found.size() * sizeof(std::int32_t));

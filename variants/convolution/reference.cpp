@@ -159,6 +159,27 @@ class ConvReference final : public LinearReference {
     }
     sums_of_batch<Sum::products>(shape_, 1, input, weights_, value);
   }
+  ElementSum sum_of_element(const float* input, std::int64_t element) const override {
+    const ConvShape& s = shape_;
+    const std::int64_t pixels = s.output_elements_per_image() / s.out_channels;
+    const auto map = static_cast<int>(element / pixels);
+    const int top = static_cast<int>(element % pixels) / s.out_width() * s.stride - s.padding;
+    const int left = static_cast<int>(element % pixels) % s.out_width() * s.stride - s.padding;
+    const int first_channel = map / s.maps_per_group() * s.channels_per_group();
+    const float* w = weights_ + map * (s.weight_elements() / s.out_channels);
+    ElementSum sum;
+    for (int c = first_channel; c < first_channel + s.channels_per_group(); ++c) {
+      for (int h = top; h < top + s.kernel; ++h) {
+        for (int column = left; column < left + s.kernel; ++column, ++w) {
+          if (h < 0 || h >= s.height || column < 0 || column >= s.width) continue;
+          const double x = input[(std::int64_t{c} * s.height + h) * s.width + column];
+          sum.value = add_product(sum.value, *w, x);
+          sum.magnitude += std::abs(*w * x);
+        }
+      }
+    }
+    return sum;
+  }
   /// Adds to all outputs in whose windows the element lies.
   void add_change(const ElementChange& change, int channel, double* value, float* magnitude) const override {
     const ConvShape& s = shape_;

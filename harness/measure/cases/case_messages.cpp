@@ -19,26 +19,23 @@ static void from_json(const ordered_json& json, ProblemKind& kind) {
 }
 
 static void to_json(ordered_json& json, const InputChange& change) {
-  json = {{"rotation", change.rotation},   {"factor", change.factor},
-          {"pokes", change.pokes},         {"everywhere", change.everywhere},
-          {"looked_at", change.looked_at}, {"poke_size", change.poke_size},
+  json = {{"rotation", change.rotation}, {"factor", change.factor},
+          {"pokes", change.pokes},       {"everywhere", change.everywhere},
+          {"fresh", change.fresh},       {"poke_size", change.poke_size},
           {"whole", change.whole}};
   // Other builds that speak the same protocol have no such problems.
-  if (!change.thorough) return;
-  json["shift"] = change.shift;
-  json["one_is_unseen"] = change.one_is_unseen;
+  if (change.thorough) json["shift"] = change.shift;
 }
 static void from_json(const ordered_json& json, InputChange& change) {
   change = {.rotation = json.at("rotation"),
             .factor = json.at("factor"),
             .pokes = json.at("pokes"),
             .everywhere = json.at("everywhere"),
-            .looked_at = json.at("looked_at"),
+            .fresh = json.at("fresh"),
             .poke_size = json.at("poke_size"),
             .whole = json.at("whole"),
             .shift = json.value("shift", std::uint64_t{0}),
-            .thorough = json.contains("shift"),
-            .one_is_unseen = json.value("one_is_unseen", false)};
+            .thorough = json.contains("shift")};
 }
 
 static void to_json(ordered_json& json, const OutputFill& fill) {

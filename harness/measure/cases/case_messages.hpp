@@ -95,8 +95,9 @@ struct Set {
   InputChange change;
   std::vector<OutputFill> fills;  ///< of the outputs
   std::uint64_t probe = 0;        ///< the seed of the elements that are looked at right after calls (OutputProbe)
+  std::int64_t probe_every = 0;   ///< one call in so many is one of these; 0: none
   static void each_field(auto&& field, auto& its) {
-    field("change", its.change, "fills", its.fills, "probe", its.probe);
+    field("change", its.change, "fills", its.fills, "probe", its.probe, "probe_every", its.probe_every);
   }
 };
 
@@ -170,8 +171,8 @@ struct Sampled {
   double ns = 0;               ///< of a call, the mean
   int untimed_calls = 0;       ///< besides the timed ones
   std::int64_t last_call = 0;  ///< the number of the call, from 1, whose change the input has now
-  std::int64_t probed = 0;     ///< calls 1 to this were looked at right after they ended: 0 on devices without fill
-                               ///< kernels, and where something other than the layer is timed
+  std::int64_t probed = 0;     ///< the last of the calls whose elements were copied right after they ended; 0 where
+                               ///< something other than the layer is timed
   std::optional<double> enqueue_ns = std::nullopt;  ///< host time for enqueuing a call, where that is known
   static void each_field(auto&& field, auto& its) {
     field("ns", its.ns);
@@ -230,13 +231,14 @@ struct State {
   using Reply = StateOfDevice;
 };
 
-/// An output's probed elements as that call had left them, into the window.
+/// A result's probed elements as each of these calls had left them, one call behind the other, into the window.
 struct Probed {
   static constexpr std::string_view kName = "probed";
+  static constexpr bool kAtOnce = true;  // no time is taken
   using Reply = Done;
-  std::size_t output = 0;
-  std::int64_t call = 0;
-  static void each_field(auto&& field, auto& its) { field("output", its.output, "call", its.call); }
+  std::size_t result = 0;
+  std::vector<std::int64_t> calls;
+  static void each_field(auto&& field, auto& its) { field("result", its.result, "calls", its.calls); }
 };
 
 }  // namespace to_case

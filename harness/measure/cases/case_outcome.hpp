@@ -38,6 +38,7 @@ struct Verification {
   std::optional<Check> before = {};    ///< on the real input; none where that was not reached, as below
   std::optional<Check> integers = {};  ///< on small integers, to the bit
   int timed_calls_compared = 0;
+  int timed_calls_probed = 0;         ///< other timed calls of which a few elements, drawn by chance, were compared
   std::optional<Check> after = {};    ///< the last look at an output after timing
   std::vector<StepCheck> parts = {};  ///< of parts that are problems of their own, each by itself
 };

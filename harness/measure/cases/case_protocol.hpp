@@ -15,7 +15,7 @@ namespace convladder {
 
 /// Raised whenever a message between a command and the process of a case changes (case_messages.hpp), or the layout of
 /// Workload: builds with different numbers cannot be used together.
-inline constexpr int kCaseProtocol = 4;
+inline constexpr int kCaseProtocol = 5;
 
 /// The process of a program that says which build it is; it may be any program.
 namespace to_build {

@@ -91,11 +91,14 @@ to_case::Prepared CaseSession::answer(const to_case::Prepare& wanted) {
     changed_.emplace_back(device(), layouts[i], problem_->given[i].bytes.data(), held.buffer.address(), !is_input);
     changed_.back().write_decoy();
   }
-  if (device().filling() != nullptr) {
-    for (const HeldTensor& output : outputs_) {
-      probes_.emplace_back(device(), output.tensor.type, batch, output.tensor.elements, output.buffer.address());
+  const bool is_on_host = device().has_clock() && !device().is_asynchronous();
+  const auto probe = [&](const std::vector<HeldTensor>& results) {
+    for (const HeldTensor& one : results) {
+      probes_.emplace_back(device(), one.tensor.type, batch, one.tensor.elements, one.buffer.address());
     }
-  }
+  };
+  if (is_on_host || device().filling() != nullptr) probe(outputs_);
+  if (is_on_host) probe(in_outs_);
   const auto prepare_now = [&] {
     const ProblemTensors tensors{placed(inputs_), problem_->placed_constants(), placed(outputs_), placed(in_outs_)};
     prepared_ = variant_.variant->prepare(for_variant(), shape, tensors);
@@ -148,7 +151,9 @@ Done CaseSession::answer(const to_case::Set& wanted) {
     const HeldTensor& output = outputs_[i];
     const OutputFill& fill = wanted.fills.at(i);
     fill_output(device(), output.buffer.address(), output.tensor.type, output.elements(), fill);
-    if (!probes_.empty()) probes_[i].set(wanted.probe, fill);
+  }
+  for (std::size_t i = 0; i < probes_.size(); ++i) {
+    probes_[i].set(wanted.probe, wanted.probe_every, i < outputs_.size() ? wanted.fills.at(i) : OutputFill());
   }
   return {};
 }
@@ -177,10 +182,18 @@ Done CaseSession::answer(const ReadElements& wanted) {
 }
 
 Done CaseSession::answer(const to_case::Probed& wanted) {
-  if (wanted.output >= probes_.size() || wanted.call < 1 || wanted.call > probed_calls_) {
-    throw std::logic_error(fmt::format("call {} was not looked at in output {}", wanted.call, wanted.output));
+  std::byte* to = window_.data();
+  for (const std::int64_t call : wanted.calls) {
+    if (wanted.result >= probes_.size() || call < 1 || call > probed_calls_ || !probes_[wanted.result].has(call)) {
+      throw std::logic_error(fmt::format("call {} was not looked at in result {}", call, wanted.result));
+    }
+    const std::size_t bytes = probes_[wanted.result].bytes_of_call();
+    if (static_cast<std::size_t>(to - window_.data()) + bytes > window_.bytes()) {
+      throw std::logic_error("the window does not hold so many calls");
+    }
+    probes_[wanted.result].read(call, to);
+    to += bytes;
   }
-  probes_[wanted.output].read(wanted.call, window_.data());
   return {};
 }
 
@@ -304,7 +317,7 @@ void CaseSession::before_call(const std::string& of, std::int64_t call) {
 void CaseSession::behind_call(const std::string& of, std::int64_t call) {
   if (of != time_of::kLayer || probes_.empty()) return;
   for (OutputProbe& one : probes_) one.behind_call(call);
-  probed_calls_ = std::max(probed_calls_, call);
+  if (probes_.front().has(call)) probed_calls_ = std::max(probed_calls_, call);
 }
 
 /// Does the untimed work that a call needs before the timed part.

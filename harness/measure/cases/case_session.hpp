@@ -92,7 +92,8 @@ class CaseSession final : public Session<CaseMessages> {
   std::vector<HeldTensor> outputs_;
   std::vector<HeldTensor> in_outs_;
   std::vector<ChangedInput> changed_;       ///< the inputs, then the in-outs
-  std::vector<OutputProbe> probes_;         ///< of the outputs, where the device has fill kernels
+  std::vector<OutputProbe> probes_;         ///< of the outputs, on the host of the in-outs as well; of none on a
+                                            ///< device that only counts
   std::int64_t last_call_ = 0;              ///< the call whose input they hold
   std::int64_t probed_calls_ = 0;           ///< since `set`
   double enqueue_ns_ = 0;                   ///< host time of a call, for the calls enqueued last; 0: not known

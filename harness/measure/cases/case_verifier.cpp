@@ -19,20 +19,20 @@ constexpr double kThreadsNs = 20000;  // for waking threads for the input of man
 constexpr int kManyImages = 64;
 constexpr double kImageNs = 100;     // for changing one image's input
 constexpr double kPokeNs = 2 * 5;    // for an element that is replaced and put back
+constexpr double kFreshNs = 3;       // for each element that is new, without vectors of integers
 constexpr double kRenewNs = 0.5;     // for each byte that is written anew
 constexpr double kLaunchNs = 6e3;    // for a kernel that a slow host launches
 constexpr double kGpuByteNs = 0.02;  // for each byte that a slow GPU changes
 constexpr int kLaunchesOfCall = 4;   // besides those for tensors: events, and a part of keeping the device busy
 constexpr int kLargestExponent = 2;  // of the factor of an input: 1, 2 or 4
 
-constexpr int kMostBehind = 16;  // calls of a sample that are looked at behind, as long as that takes no longer than
-constexpr std::chrono::milliseconds kBehind{20};
-constexpr double kShareForParts = 0.125;  // of the memory, for the input and the output of a part
+constexpr std::size_t kMostBehind = 16;       // calls of a sample of which a few elements are compared
+constexpr std::int64_t kProbedOfSample = 32;  // calls of a sample, about, whose elements are copied on the host
+constexpr double kShareForParts = 0.125;      // of the memory, for the input and the output of a part
 
 }  // namespace
 
-CallSetting draw_setting(const Expectation& expected, SeededRandom& random, bool whole, bool linear, Pokes pokes,
-                         const std::array<std::int64_t, 2>& looked_at) {
+CallSetting draw_setting(const Expectation& expected, SeededRandom& random, bool whole, bool linear, Pokes pokes) {
   CallSetting setting;
   setting.scales = expected.fill_scales();
   setting.fill.seed = static_cast<std::uint32_t>(random.next());
@@ -44,31 +44,27 @@ CallSetting draw_setting(const Expectation& expected, SeededRandom& random, bool
   change.poke_size = change.factor * expected.largest_input();
   if (linear && random.chance(50)) change.factor = -change.factor;
   change.pokes = random.next() | 1U;
-  change.looked_at = looked_at;
   change.everywhere = pokes == Pokes::everywhere;
+  change.fresh = pokes == Pokes::fresh;
   change.whole = whole;
   if (expected.moves_elements()) {
     change.shift = random.next() >> 1U;
     change.thorough = true;
-    change.one_is_unseen = !expected.shows_one_element();
-    change.everywhere = change.everywhere || change.one_is_unseen;
+    change.everywhere = change.everywhere || !expected.shows_one_element();
   }
   return setting;
 }
 
-double untimed_ns(const InputLayout& shape, std::int64_t calls, bool on_host, bool renewed) {
-  const int step = std::max(shape.window, 2);
-  const int rows = (shape.height - 1) / step + 1;
-  const int columns = (shape.width - 1) / step + 1;
-  const double grid = double{1} * rows * columns;
-  double of_image = kImageNs + kPokeNs * (on_host ? (grid + 1) / 2 : 1);
+double untimed_ns(const InputLayout& shape, std::int64_t calls, bool fresh, bool renewed) {
+  double of_image = kImageNs + kPokeNs;
   if (renewed) of_image += kRenewNs * static_cast<double>(shape.bytes_per_image());
-  return static_cast<double>(calls) *
-         (kCallNs + (shape.batch >= kManyImages || renewed ? kThreadsNs : 0) + of_image * shape.batch);
+  if (fresh) of_image = kImageNs + kFreshNs * static_cast<double>(shape.elements_per_image());
+  const bool is_shared = shape.batch >= kManyImages || renewed || fresh;
+  return static_cast<double>(calls) * (kCallNs + (is_shared ? kThreadsNs : 0) + of_image * shape.batch);
 }
 
-to_case::Set set_request(const CallSetting& setting, std::uint64_t probe) {
-  to_case::Set request{.change = setting.change, .fills = {}, .probe = probe};
+to_case::Set set_request(const CallSetting& setting, const ProbeSetting& probe) {
+  to_case::Set request{.change = setting.change, .fills = {}, .probe = probe.seed, .probe_every = probe.every};
   for (std::size_t output = 0; output < setting.scales.size(); ++output) {
     request.fills.push_back(setting.fill_of(output));
   }
@@ -149,7 +145,10 @@ std::vector<float> CaseVerifier::read_part(const VariantPart& part, int items) c
 }
 
 void CaseVerifier::set_for_timing(std::int64_t calls, bool varied) {
-  set(on_host_ || varied ? Pokes::everywhere : Pokes::one, calls, calls > 1 ? FillPart::pieces : FillPart::all);
+  set(on_host_ ? Pokes::fresh
+      : varied ? Pokes::everywhere
+               : Pokes::one,
+      calls > 1 ? FillPart::pieces : FillPart::all, on_host_ ? std::max<std::int64_t>(calls / kProbedOfSample, 1) : 1);
   const ProblemData& problem = workload_.problem(kind_);
   const std::size_t inputs = problem.shape.problem->inputs(problem.shape).size();
   untimed_ns_ = 0;
@@ -168,13 +167,13 @@ void CaseVerifier::set_for_timing(std::int64_t calls, bool varied) {
   }
 }
 
-void CaseVerifier::set_for_following_call() { set(on_host_ ? Pokes::everywhere : Pokes::one, 1, FillPart::nothing); }
+void CaseVerifier::set_for_following_call() { set(on_host_ ? Pokes::fresh : Pokes::one, FillPart::nothing); }
 
-void CaseVerifier::set(Pokes pokes, std::int64_t looked_at, FillPart part) {
+void CaseVerifier::set(Pokes pokes, FillPart part, std::int64_t probe_every) {
   setting_ = draw_setting(workload_.expected(kind_), random_, kind_ == ProblemKind::integers,
-                          workload_.expected(kind_).is_linear(), pokes, {looked_at, looked_at});
+                          workload_.expected(kind_).is_linear(), pokes);
   setting_.fill.part = part;
-  probe_ = secret_number();
+  probe_ = {secret_number(), probe_every};
   ask(set_request(setting_, probe_));
 }
 
@@ -216,35 +215,69 @@ Check CaseVerifier::check(std::int64_t call) {
   return workload_.expected(kind_).compare(open_.tensors(), open_.window_bytes(), setting_, tolerance());
 }
 
-Check CaseVerifier::check_behind(std::int64_t calls) {
-  const std::int64_t first = std::max<std::int64_t>(calls - ProbedElements::kCalls, 0) + 1;
-  SeededRandom random(secret_number(), 0);
-  const auto end = std::chrono::steady_clock::now() + kBehind;
-  Check check;
-  check.passed = true;
-  for (int left = kMostBehind; left > 0 && check.passed; --left) {
-    check = check_behind_call(random.between(static_cast<int>(first), static_cast<int>(calls)));
-    if (std::chrono::steady_clock::now() >= end) break;
+std::vector<std::int64_t> CaseVerifier::some_probed_calls(std::int64_t last) const {
+  const ProbedElements probed{.seed = probe_.seed, .every = probe_.every};
+  std::vector<std::int64_t> calls;
+  for (std::int64_t call = std::max<std::int64_t>(last - ProbedElements::kCalls, 0) + 1; call <= last; ++call) {
+    if (probed.has(call)) calls.push_back(call);
   }
-  return check;
+  SeededRandom random(secret_number(), 0);
+  shuffle(calls, random);
+  calls.resize(std::min<std::size_t>(calls.size(), kMostBehind));
+  return calls;
 }
 
-Check CaseVerifier::check_behind_call(std::int64_t call) {
+CaseVerifier::Probes CaseVerifier::check_behind(std::int64_t last, double most_ns) {
+  Probes probes;
+  probes.check.passed = true;
+  const std::vector<std::int64_t> calls = some_probed_calls(last);
+  if (calls.empty()) return probes;
+  const auto begin = std::chrono::steady_clock::now();
+  const ProblemSize& size = workload_.problem(kind_).shape;
+  const std::vector<ProblemTensor> results =
+      on_host_ ? size.problem->results(size) : size.problem->outputs(size);  // of a GPU's in-outs none are copied
+  std::vector<std::vector<std::byte>> found;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    ask(to_case::Probed{i, calls});
+    const std::size_t bytes = calls.size() * ProbedElements::kElements * element_bytes(results[i].type);
+    found.emplace_back(open_.window->data(), open_.window->data() + bytes);
+  }
+  for (std::size_t place = 0; place < calls.size() && probes.check.passed; ++place) {
+    probes.check = compare_probed(calls[place], found, place);
+    ++probes.calls;
+    if (std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin).count() >= most_ns) break;
+  }
+  return probes;
+}
+
+Check CaseVerifier::compare_probed(std::int64_t call, const std::vector<std::vector<std::byte>>& found,
+                                   std::size_t place) const {
   const Expectation& expected = workload_.expected(kind_);
   CallSetting setting = setting_;
   setting.call = call;
   const ProblemSize& size = workload_.problem(kind_).shape;
-  const std::vector<ProblemTensor> outputs = size.problem->outputs(size);
-  const std::int64_t item = ProbedElements{.seed = probe_, .items = expected.batch()}.item(setting.call);
-  const std::vector<ReferenceOutput> of_item = expected.of_item(setting, static_cast<int>(item));
+  const std::size_t outputs = size.problem->outputs(size).size();
+  const std::vector<ProblemTensor> results = size.problem->results(size);
+  ProbedElements probed{.seed = probe_.seed, .items = expected.batch(), .every = probe_.every};
+  const std::int64_t item = probed.item(call);
+  std::vector<ChosenElements> chosen;
+  std::vector<std::vector<std::int64_t>> elements(results.size());
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    probed.of_item = results[i].elements;
+    chosen.push_back(probed.of_call(call));
+    if (results[i].any_order) continue;  // its elements may lie anywhere
+    for (std::int32_t k = 0; k < ProbedElements::kElements; ++k) {
+      elements[i].push_back(chosen[i].element(k) - item * results[i].elements);
+    }
+  }
+  const std::vector<ReferenceOutput> references = expected.of_elements(setting, static_cast<int>(item), elements);
   Check check;
   check.passed = true;
-  for (std::size_t i = 0; i < outputs.size() && check.passed; ++i) {
-    if (outputs[i].any_order) continue;
-    ask(to_case::Probed{i, setting.call});
-    const ProbedElements probed{.seed = probe_, .items = expected.batch(), .of_item = outputs[i].elements};
-    check = check_probed(outputs[i], probed.of_call(setting.call), setting.fill_of(i), of_item[i], item,
-                         open_.window->data(), tolerance());
+  for (std::size_t i = 0; i < found.size() && check.passed; ++i) {
+    if (results[i].any_order) continue;
+    const auto fill = i < outputs ? std::optional(setting.fill_of(i)) : std::nullopt;
+    const std::size_t first = place * ProbedElements::kElements * element_bytes(results[i].type);
+    check = check_probed(results[i], chosen[i], fill, references[i], item, found[i].data() + first, tolerance());
   }
   return check;
 }

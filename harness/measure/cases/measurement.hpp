@@ -69,6 +69,7 @@ class Measurement {
   /// How many calls the sample has to have instead; none if it is long enough.
   std::optional<int> more_calls(const TimeSeries& series, double claimed_ns) const;
   void look_at_calls(std::int64_t probed);
+  void look_behind_calls(std::int64_t probed, double most_ns);
   void take_look(const Check& check);
   void look_at_following_call();
   void reconsider_claims();
@@ -88,7 +89,8 @@ class Measurement {
   CaseOutcome outcome_;
   std::string stopped_because_;
   double measured_seconds_ = 0;
-  std::int64_t last_call_ = 0;  ///< of the sample taken last
+  std::int64_t last_call_ = 0;    ///< of the sample taken last
+  double look_allowance_ns_ = 0;  ///< for looking at calls of samples that are not looked at anyway
   ClaimedTimes claimed_;
 };
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "harness/measure/cases/case_verifier.hpp"
+#include "harness/measure/verification/fresh_input.hpp"
 #include "support/errors.hpp"
 
 namespace convladder {
@@ -23,8 +24,7 @@ class Answer {
     for (const InputLayout& layout : input_layouts_with_ranges(data)) {
       Bytes& values = given_.emplace_back(layout.bytes_per_image());
       const std::byte* const own = data.given[layout.tensor].bytes.data();
-      write_changed_image(values.data(), setting.change, layout, own, 0);
-      if (setting.change.pokes != 0) poke_image(values.data(), setting.change, layout, own, 0, setting.call);
+      write_image_of_call(values.data(), setting.change, layout, own, 0, setting.call);
     }
     for (const ProblemTensor& one : data.shape.problem->results(data.shape)) results_.emplace_back(one.bytes());
   }
@@ -79,7 +79,7 @@ void require_telling_problem(const Workload& workload) {
   const Expectation& expected = workload.expected(ProblemKind::real);
   const double tolerance = problem.granted_tolerance(0, data.shape);
   SeededRandom random(secret_number(), 0);
-  CallSetting setting = draw_setting(expected, random, false, false, Pokes::one, {1, 1});
+  CallSetting setting = draw_setting(expected, random, false, false, Pokes::one);
   setting.call = 1;
   const auto refuse = [&](const std::string& what) {
     throw UserError(
@@ -100,7 +100,7 @@ void require_telling_problem(const Workload& workload) {
     if (answer.passes(expected, setting, tolerance)) refuse(fmt::format("a copy of '{}'", from.name));
   }
 
-  CallSetting before = draw_setting(expected, random, false, false, Pokes::one, {1, 1});
+  CallSetting before = draw_setting(expected, random, false, false, Pokes::one);
   before.call = 1;
   Answer last(data, before);
   write_reference(data, last);

@@ -10,6 +10,7 @@
 #include <new>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "devices/cpu/cpu_facts.hpp"
 #include "devices/device_error.hpp"
@@ -171,6 +172,22 @@ void StageDevice::copy_to_host(void* destination, const void* source, std::size_
   copy_all([its_process](const iovec& here,
                          const iovec& there) { return process_vm_readv(its_process, &here, 1, &there, 1, 0); },
            destination, const_cast<void*>(source), bytes);
+}
+
+void StageDevice::copy_elements_to_host(void* destination, const void* source, std::size_t bytes,
+                                        std::span<const std::int64_t> places) {
+  if (is_loaded_) stop();
+  // One call for all of them: a call each would take longer than a short call of the stage.
+  std::vector<iovec> there;
+  for (const std::int64_t place : places) {
+    auto* const from = static_cast<std::byte*>(const_cast<void*>(source)) + static_cast<std::size_t>(place) * bytes;
+    there.push_back({from, bytes});
+  }
+  const iovec here{destination, places.size() * bytes};
+  const ssize_t count = process_vm_readv(process().process(), &here, 1, there.data(), there.size(), 0);
+  if (count != static_cast<ssize_t>(here.iov_len)) {
+    throw DeviceError(fmt::format("its memory cannot be reached: {}", system_error_text(errno)));
+  }
 }
 
 void StageDevice::launch(const KernelLaunch& /*launch*/) {

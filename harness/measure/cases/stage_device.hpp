@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,6 +32,8 @@ class StageDevice final : public Device, public StageHost {
   DeviceBuffer allocate(std::size_t bytes, std::string_view label) override;
   void copy_to_device(void* destination, const void* source, std::size_t bytes) override;
   void copy_to_host(void* destination, const void* source, std::size_t bytes) override;
+  void copy_elements_to_host(void* destination, const void* source, std::size_t bytes,
+                             std::span<const std::int64_t> places) override;
   void launch(const KernelLaunch& launch) override;
   void wait() override {}
   /// The time of the calls in `work`, each from its handshake until its end is seen; of all of `work` if there is no

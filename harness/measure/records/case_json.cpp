@@ -182,6 +182,7 @@ ordered_json verification_json(const std::optional<Verification>& verification) 
                        {"before", check_json(verification->before)},
                        {"integers", check_json(verification->integers)},
                        {"timed_calls_compared", verification->timed_calls_compared},
+                       {"timed_calls_probed", verification->timed_calls_probed},
                        {"after", check_json(verification->after)}};
   for (const StepCheck& part : verification->parts) {
     json["parts"].push_back({{"name", part.step}});

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "devices/cpu/other_threads.hpp"
+#include "harness/measure/verification/fresh_input.hpp"
 #include "support/seeded_random.hpp"
 
 namespace convladder {
@@ -15,12 +16,12 @@ namespace {
 constexpr std::uint32_t kDecoySeed = 0x0dec0;
 constexpr int kFewestToShare = 64;                        // images from which on several threads poke them
 constexpr std::size_t kFewestBytesToShare = 1024 * 1024;  // bytes from which on several threads write them
+constexpr std::int64_t kFreshPiece = 1 << 16;             // elements of an image that a thread writes at a time
 
 /// The elements replaced in a tensor until call number `call` has its own: they lie all over the tensor.
 ReplacedElements planted(InputChange change, const InputLayout& layout, std::int64_t call) {
   change.everywhere = true;
   change.thorough = true;
-  change.one_is_unseen = true;
   return change.replaced(-call, layout);
 }
 
@@ -96,7 +97,7 @@ void ChangedInput::set(const InputChange& change) {
     const StandingChange none{};
     device_->copy_to_device(standing_.address(), &none, sizeof none);
   }
-  write_changed();
+  if (!change_.fresh || layout_.stays_as_filled) write_changed();  // otherwise each call has an input of its own
   plant(1);
   if (device_->filling() != nullptr) device_->wait();
 }
@@ -133,6 +134,11 @@ void ChangedInput::before_call(std::int64_t call) {
     last_call_ = call;
     return;
   }
+  if (change_.fresh && !layout_.stays_as_filled) {
+    write_fresh(call);
+    last_call_ = call;
+    return;
+  }
   if (renewed_ && last_call_ > 0) write_changed();
   if (change_.pokes != 0) {
     if (device_->is_host_memory()) {
@@ -149,6 +155,28 @@ void ChangedInput::before_call(std::int64_t call) {
     poked_ = true;
   }
   last_call_ = call;
+}
+
+void ChangedInput::write_fresh(std::int64_t call) {
+  poked_ = false;
+  const std::int64_t elements = layout_.elements_per_image();
+  const auto write = [&](void* to, int image, std::int64_t first, std::int64_t count) {
+    write_fresh_elements(to, change_, layout_, from_, image, call, first, count);
+  };
+  if (!device_->is_host_memory()) {
+    return write_images([&](void* to, int image) { write(to, image, 0, elements); });
+  }
+  // A timed call follows, as below: OpenMP's threads are not to be where a library's own want to be.
+  const bool is_shared = layout_.bytes_per_image() * static_cast<std::size_t>(layout_.batch) >= kFewestBytesToShare &&
+                         !OtherThreads::any();
+  const std::int64_t pieces = (elements - 1) / kFreshPiece + 1;
+#pragma omp parallel for collapse(2) schedule(static) if (is_shared)
+  for (int image = 0; image < layout_.batch; ++image) {
+    for (std::int64_t piece = 0; piece < pieces; ++piece) {
+      const std::int64_t first = piece * kFreshPiece;
+      write(place(image, 0), image, first, std::min(kFreshPiece, elements - first));
+    }
+  }
 }
 
 void ChangedInput::poke(std::int64_t call) {

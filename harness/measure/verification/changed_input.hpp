@@ -27,9 +27,9 @@ class ValuesOnDevice {
   PinnedBuffer pinned_;
 };
 
-/// Writes the changed values of a given tensor into a buffer on the device, and changes some elements of every image
-/// for each call. The device, the problem's own values (`from`) and the buffer outlive it. Everything throws
-/// DeviceError.
+/// Writes the changed values of a given tensor into a buffer on the device, and changes some elements of every image,
+/// or all of them, for each call. The device, the problem's own values (`from`) and the buffer outlive it. Everything
+/// throws DeviceError.
 ///
 /// On a device with fill kernels (Device::filling) the problem's values lie there from the first `set` on,
 /// and `before_call` and `plant` are a kernel each in the current stream, two for a renewed tensor: they wait for
@@ -59,6 +59,7 @@ class ChangedInput {
  private:
   void write_changed();
   void poke(std::int64_t call);
+  void write_fresh(std::int64_t call);
   void poke_by_copies(std::int64_t call);
   void write_column(const void* column, std::int64_t element);
   void write_images(const std::function<void(void* to, int image)>& write);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "harness/measure/verification/input_change.hpp"
@@ -69,14 +70,17 @@ class Expectation {
   /// not passed then, and says nothing.
   virtual Check compare(const ReadTensor& read, std::int64_t most_bytes, const CallSetting& setting,
                         double tolerance) const = 0;
-  /// The expected results of one item in that call, in their order (Problem::results).
-  virtual std::vector<ReferenceOutput> of_item(const CallSetting& setting, int item) const = 0;
+  /// The expected values of some elements of one item in that call: `elements` has, for each of the problem's results
+  /// (Problem::results), their places in the item.
+  virtual std::vector<ReferenceOutput> of_elements(const CallSetting& setting, int item,
+                                                   const std::vector<std::vector<std::int64_t>>& elements) const = 0;
 };
 
-/// Compares the probed elements of an output (output_probe.hpp) that a call left, one after the other in `found`, with
-/// the reference. `output` is its place among the outputs, `of_item` its result from Expectation::of_item.
-Check check_probed(const ProblemTensor& tensor, const ChosenElements& elements, const OutputFill& fill,
-                   const ReferenceOutput& of_item, std::int64_t item, const void* found, double tolerance);
+/// Compares the probed elements of a result (output_probe.hpp) that a call left, one after the other in `found`, with
+/// the reference. `expected` is its result from Expectation::of_elements. `fill`: what was there before the call; none
+/// for a tensor that is also an input.
+Check check_probed(const ProblemTensor& tensor, const ChosenElements& elements, const std::optional<OutputFill>& fill,
+                   const ReferenceOutput& expected, std::int64_t item, const void* found, double tolerance);
 
 /// The expectation of a linear problem, such as the convolution (expected_output.hpp), or of any problem
 /// (expected_items.hpp). The tensors must outlive it.

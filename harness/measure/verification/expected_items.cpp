@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "devices/cpu/all_cores.hpp"
+#include "harness/measure/verification/fresh_input.hpp"
 #include "harness/measure/verification/scaled_error.hpp"
 #include "support/seeded_random.hpp"
 #include "variants/accuracy.hpp"
@@ -132,8 +133,7 @@ ExpectedItems::GivenItem ExpectedItems::given(const CallSetting& setting, int it
     const InputLayout& layout = layouts_[i];
     const std::byte* const own = data_.given[i].bytes.data();
     Bytes& values = given.values.emplace_back(layout.bytes_per_image());
-    write_changed_image(values.data(), setting.change, layout, own, item);
-    if (setting.change.pokes != 0) poke_image(values.data(), setting.change, layout, own, item, setting.call);
+    write_image_of_call(values.data(), setting.change, layout, own, item, setting.call);
     (i < inputs_.size() ? given.tensors.inputs : given.tensors.in_outs)
         .push_back({data_.given[i].tensor, values.data()});
   }
@@ -334,8 +334,17 @@ class ExpectedItems::Comparison {
   Check check_;
 };
 
-std::vector<ReferenceOutput> ExpectedItems::of_item(const CallSetting& setting, int item) const {
-  return reference(given(setting, item));
+std::vector<ReferenceOutput> ExpectedItems::of_elements(const CallSetting& setting, int item,
+                                                        const std::vector<std::vector<std::int64_t>>& elements) const {
+  const std::vector<ReferenceOutput> whole = reference(given(setting, item));
+  std::vector<ReferenceOutput> chosen(elements.size());
+  for (std::size_t result = 0; result < elements.size(); ++result) {
+    for (const std::int64_t element : elements[result]) {
+      chosen[result].value.push_back(whole[result].value.at(static_cast<std::size_t>(element)));
+      chosen[result].magnitude.push_back(whole[result].magnitude.at(static_cast<std::size_t>(element)));
+    }
+  }
+  return chosen;
 }
 
 Check ExpectedItems::compare(const ReadTensor& read, std::int64_t most_bytes, const CallSetting& setting,

@@ -27,7 +27,8 @@ class ExpectedItems final : public Expectation {
   bool shows_one_element() const override { return shows_one_element_; }
   Check compare(const ReadTensor& read, std::int64_t most_bytes, const CallSetting& setting,
                 double tolerance) const override;
-  std::vector<ReferenceOutput> of_item(const CallSetting& setting, int item) const override;
+  std::vector<ReferenceOutput> of_elements(const CallSetting& setting, int item,
+                                           const std::vector<std::vector<std::int64_t>>& elements) const override;
 
  private:
   struct GivenItem;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "devices/cpu/cpu_facts.hpp"
 #include "harness/measure/verification/combined_images.hpp"
 #include "harness/measure/verification/element_comparison.hpp"
+#include "harness/measure/verification/fresh_input.hpp"
 #include "variants/convolution/reference.hpp"
 
 namespace convladder {
@@ -20,6 +22,10 @@ namespace {
 constexpr std::size_t kBytesOfAnElement = sizeof(double) + sizeof(float);
 constexpr double kMemoryShare = 0.25;
 constexpr int kChosenImages = 8;  // images that are not held but compared in full, other ones each time
+// Where each call has an input of its own, no reference is held: one image is compared in full, and one combination of
+// others. Of two images, both in full cost no more.
+constexpr int kMostFresh = 1 + CombinedImages::kMost;
+int chosen_of_fresh(int batch) { return batch <= 2 ? batch : 1; }
 
 /// A call of a problem: its images, and the changes of their sums.
 class Call {
@@ -34,10 +40,7 @@ class Call {
   /// An image as the call found it.
   std::vector<float> input(int image) const {
     std::vector<float> input(static_cast<std::size_t>(layout_.elements_per_image()));
-    write_changed_image(input.data(), setting_.change, layout_, problem_.input().data(), image);
-    if (setting_.change.pokes != 0) {
-      poke_image(input.data(), setting_.change, layout_, problem_.input().data(), image, setting_.call);
-    }
+    write_image_of_call(input.data(), setting_.change, layout_, problem_.input().data(), image, setting_.call);
     return input;
   }
 
@@ -96,17 +99,15 @@ class Comparison {
         tolerance_(tolerance),
         pixels_(std::int64_t{output_.height} * output_.width),
         call_(expected, setting) {
-    if (expected_.held_images() < size_.batch) choose_images();
+    choose_images();
   }
 
   Check run(const ReadTensor& read, std::int64_t most_elements) {
-    const std::int64_t maps = std::int64_t{size_.batch} * output_.channels;
-    const std::int64_t at_once = std::clamp<std::int64_t>(most_elements / pixels_, 1, maps);
-    for (std::int64_t first = 0; first < maps; first += at_once) {
-      const std::int64_t count = std::min(at_once, maps - first);
-      const float* const found = static_cast<const float*>(read("output", first * pixels_, count * pixels_));
-      if (found == nullptr) return {};
-      compare_maps(first, count, found);
+    for (std::size_t i = 0; i < looked_at_.size();) {
+      const std::size_t begin = i;
+      while (++i < looked_at_.size() && looked_at_[i] == looked_at_[i - 1] + 1) {
+      }
+      if (!compare_images(read, most_elements, looked_at_[begin], static_cast<int>(i - begin))) return {};
     }
     finish_combination();
     return conclude();
@@ -114,20 +115,42 @@ class Comparison {
 
  private:
   int source(int image) const { return setting_.change.source(image, size_.batch); }
-  bool held(int image) const { return source(image) < expected_.held_images(); }
+  bool held(int image) const { return !setting_.change.fresh && source(image) < expected_.held_images(); }
 
+  /// Draws the images that are looked at, and those that are compared in full though no reference is held of them.
   void choose_images() {
+    SeededRandom random(secret_number(), 0);
+    looked_at_.resize(static_cast<std::size_t>(size_.batch));
+    std::iota(looked_at_.begin(), looked_at_.end(), 0);
+    const bool is_fresh = setting_.change.fresh;
+    if (is_fresh && size_.batch > kMostFresh) {
+      shuffle(looked_at_, random);
+      looked_at_.resize(kMostFresh);
+      std::ranges::sort(looked_at_);
+    }
     std::vector<int> others;
-    for (int image = 0; image < size_.batch; ++image) {
+    for (const int image : looked_at_) {
       if (!held(image)) others.push_back(image);
     }
-    SeededRandom random(secret_number(), 0);
-    for (int i = 0; i < kChosenImages && !others.empty(); ++i) {
+    for (int i = 0; i < (is_fresh ? chosen_of_fresh(size_.batch) : kChosenImages) && !others.empty(); ++i) {
       const auto at = static_cast<std::size_t>(random.between(0, static_cast<int>(others.size()) - 1));
       const ReferenceOutput reference = call_.output(others[at]);
       chosen_[others[at]] = {reference.value, {reference.magnitude.begin(), reference.magnitude.end()}};
       others.erase(others.begin() + static_cast<std::ptrdiff_t>(at));
     }
+  }
+
+  /// Returns false if the output cannot be read.
+  bool compare_images(const ReadTensor& read, std::int64_t most_elements, int first_image, int images) {
+    const std::int64_t end = (std::int64_t{first_image} + images) * output_.channels;
+    const std::int64_t at_once = std::max<std::int64_t>(most_elements / pixels_, 1);
+    for (std::int64_t first = std::int64_t{first_image} * output_.channels; first < end; first += at_once) {
+      const std::int64_t count = std::min(at_once, end - first);
+      const float* const found = static_cast<const float*>(read("output", first * pixels_, count * pixels_));
+      if (found == nullptr) return false;
+      compare_maps(first, count, found);
+    }
+    return true;
   }
 
   void compare_maps(std::int64_t first, std::int64_t count, const float* found) {
@@ -222,7 +245,7 @@ class Comparison {
     const int image = static_cast<int>(of_batch / output_.channels);
     const int map = static_cast<int>(of_batch % output_.channels);
     if (map == 0 && (held(image) || chosen_.contains(image))) ++check_.images;
-    if (held(image)) return;
+    if (held(image) || (setting_.change.fresh && chosen_.contains(image))) return;
     if (!combined_) combined_.emplace(size_, expected_.problem().weights().data(), secret_number());
     if (map == 0) {
       if (combined_->images() == CombinedImages::kMost) finish_combination();
@@ -260,6 +283,7 @@ class Comparison {
   double tolerance_;
   std::int64_t pixels_;  ///< of a map
   Call call_;
+  std::vector<int> looked_at_;  ///< images, in order
   std::map<int, ChosenImage> chosen_;
   std::optional<CombinedImages> combined_;
   Check check_;
@@ -300,7 +324,7 @@ std::span<const float> ExpectedOutput::magnitude() const {
 ReferenceOutput ExpectedOutput::sums(const CallSetting& setting, int image) const {
   const Call call(*this, setting);
   const int source = setting.change.source(image, batch());
-  if (source >= held_) return call.output(image);
+  if (setting.change.fresh || source >= held_) return call.output(image);
   const std::size_t first = static_cast<std::size_t>(source) * elements_;
   const std::span<const double> value_of = value().subspan(first, elements_);
   const std::span<const float> magnitude_of = magnitude().subspan(first, elements_);
@@ -316,6 +340,18 @@ ReferenceOutput ExpectedOutput::sums(const CallSetting& setting, int image) cons
   }
   sums.magnitude.assign(magnitudes.begin(), magnitudes.end());
   return sums;
+}
+
+std::vector<ReferenceOutput> ExpectedOutput::of_elements(const CallSetting& setting, int item,
+                                                         const std::vector<std::vector<std::int64_t>>& elements) const {
+  const std::vector<float> input = Call(*this, setting).input(item);
+  ReferenceOutput output;
+  for (const std::int64_t element : elements.front()) {
+    const ElementSum sum = reference_->sum_of_element(input.data(), element);
+    output.value.push_back(sum.value);
+    output.magnitude.push_back(sum.magnitude);
+  }
+  return {output};
 }
 
 Check ExpectedOutput::compare(const ReadTensor& read, std::int64_t most_bytes, const CallSetting& setting,

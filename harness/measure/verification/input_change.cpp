@@ -59,10 +59,8 @@ PokedElements InputChange::poked(std::int64_t call, const InputLayout& shape) co
   if (shape.stays_as_filled) return {.first_row = shape.height};  // none
   SeededRandom random(pokes, static_cast<std::uint64_t>(call));
   const int whole_image = std::max(shape.height, shape.width);
-  const bool is_looked_at = std::ranges::find(looked_at, call) != looked_at.end();
   const int channel = random.between(0, shape.channels - 1);
-  bool is_everywhere = everywhere && !is_looked_at && random.chance(50);
-  if (everywhere && thorough) is_everywhere = one_is_unseen || !is_looked_at;
+  const bool is_everywhere = everywhere && (thorough || random.chance(50));
   PokedElements poked{.channel = channel, .step = is_everywhere ? std::max(shape.window, 2) : whole_image};
   poked.first_row = random.between(0, std::min(poked.step, shape.height) - 1);
   poked.first_column = random.between(0, std::min(poked.step, shape.width) - 1);

@@ -2,7 +2,6 @@
 // the float64 reference holds exactly.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -69,7 +68,7 @@ struct PokedElements {
 };
 
 /// Image b of the input is image (b + rotation) % batch of the problem, times `factor`; before each call elements are
-/// replaced in every image, other ones each time.
+/// replaced in every image, other ones each time, or all of them (fresh_input.hpp).
 struct InputChange {
   int rotation = 0;
   float factor = 1;         ///< plus or minus a power of two: sums become exactly so much larger
@@ -78,15 +77,15 @@ struct InputChange {
   /// borders; the other calls get one. Code that looks at only a part of the input misses the one; code that computes
   /// only changed outputs has to compute all.
   bool everywhere = false;
-  std::array<std::int64_t, 2> looked_at{};  ///< calls whose output may be looked at: these get one replaced element
-  float poke_size = 1;                      ///< values are between half of it and it, of either sign
-  bool whole = false;                       ///< values are whole numbers
+  /// Whether each call finds another value in every element, on devices whose tensors the host writes. Nothing in an
+  /// input then tells whether anybody looks at its call, and nothing that was computed before is of use.
+  bool fresh = false;
+  float poke_size = 1;  ///< values are between half of it and it, of either sign
+  bool whole = false;   ///< values are whole numbers
 
   // For untrusted code, which may look at all of its input and remember all of it.
-  std::uint64_t shift = 0;     ///< tensors whose elements may move begin with this one, in a circle: all of it is new
-  bool thorough = false;       ///< `everywhere` not in half of the calls but in all that are not looked at
-  bool one_is_unseen = false;  ///< `everywhere` also in the calls that are looked at, since no result would show one
-                               ///< element
+  std::uint64_t shift = 0;  ///< tensors whose elements may move begin with this one, in a circle: all of it is new
+  bool thorough = false;    ///< `everywhere` not in half of the calls but in all
 
   /// The elements that call number `call` finds replaced, and below it by which value: the same in all of an image's
   /// elements. A tensor with a range gets values between half of its largest and its largest, of a sign that it has.

@@ -29,11 +29,11 @@ std::string request_text(const typename Kind::Request& request) {
   return MessageTexts<Kind>::of_request(request);
 }
 
-/// Requests as other builds of protocol 4 write them: whatever changes here needs another number.
+/// Requests as other builds of protocol 5 write them: whatever changes here needs another number.
 constexpr std::string_view kRequests[] = {
     R"({"do":"prepare","problem":"integers"})",
-    R"({"do":"set","change":{"rotation":3,"factor":-2.0,"pokes":18446744073709551615,"everywhere":true,"looked_at":[1,2],"poke_size":0.5,"whole":false},"fills":[{"seed":7,"scale":1.5,"opposite":false,"sparse":true,"nothing":true}],"probe":9})",
-    R"({"do":"set","change":{"rotation":0,"factor":1.0,"pokes":1,"everywhere":false,"looked_at":[0,0],"poke_size":1.0,"whole":true,"shift":5,"one_is_unseen":true},"fills":[],"probe":0})",
+    R"({"do":"set","change":{"rotation":3,"factor":-2.0,"pokes":18446744073709551615,"everywhere":true,"fresh":true,"poke_size":0.5,"whole":false},"fills":[{"seed":7,"scale":1.5,"opposite":false,"sparse":true,"nothing":true}],"probe":9,"probe_every":3})",
+    R"({"do":"set","change":{"rotation":0,"factor":1.0,"pokes":1,"everywhere":false,"fresh":false,"poke_size":1.0,"whole":true,"shift":5},"fills":[],"probe":0,"probe_every":0})",
     R"({"do":"call"})",
     R"({"do":"run part","part":2,"fill":{"seed":7,"scale":1.0,"opposite":false,"sparse":false,"nothing":false}})",
     R"({"do":"warm up","of":"layer","least_ns":20000000.0})",
@@ -43,12 +43,12 @@ constexpr std::string_view kRequests[] = {
     R"({"do":"sample","of":"part tanh","cold":false,"replayed":true,"varied":false,"iterations":12})",
     R"({"do":"slot","of":"layer","iterations":20,"sub_runs":5,"extra_percent":5,"replayed":true})",
     R"({"do":"state"})",
-    R"({"do":"probed","output":1,"call":17})",
+    R"({"do":"probed","result":1,"calls":[17,18]})",
     R"({"do":"read","tensor":"output","first":96,"count":12})",
 };
 
 TEST(CaseMessages, RequestsAreReadAndWrittenAsInOtherBuilds) {
-  EXPECT_EQ(kCaseProtocol, 4);
+  EXPECT_EQ(kCaseProtocol, 5);
   for (const std::string_view text : kRequests) {
     EXPECT_EQ(request_text<CaseMessages>(MessageTexts<CaseMessages>::read_request(std::string(text))), text);
   }
@@ -82,7 +82,7 @@ TEST(CaseMessages, AFillIsSentAndReceivedAndAnOlderProgramsIsWhole) {
     EXPECT_EQ(fill.at(5), sent.at(5));
   }
   const OutputFill older = received(
-      R"({"do":"set","change":{"rotation":0,"factor":1,"pokes":1,"everywhere":false,"looked_at":[0,0],"poke_size":1,"whole":false},"fills":[{"seed":77,"scale":3.0}],"probe":0})");
+      R"({"do":"set","change":{"rotation":0,"factor":1,"pokes":1,"everywhere":false,"fresh":false,"poke_size":1,"whole":false},"fills":[{"seed":77,"scale":3.0}],"probe":0,"probe_every":0})");
   EXPECT_EQ(older.part, FillPart::all);
   EXPECT_EQ(older.at(5), sent.at(5));
 }
@@ -194,11 +194,11 @@ TEST(MalformedMessages, OfABuildOfAnotherProtocolNothingElseIsRead) {
     return std::get<to_build::Told>(MessageTexts<BuildMessages>::read_answer(to_build::About(), text));
   };
   EXPECT_EQ(read(R"({"protocol":99,"program":3})").protocol, 99);
-  EXPECT_EQ(read(R"({"protocol":4,"program":{"commit":"c"},"variants":["a/b"]})").program.commit, "c");
+  EXPECT_EQ(read(R"({"protocol":5,"program":{"commit":"c"},"variants":["a/b"]})").program.commit, "c");
   for (const char* text :
-       {"{}", "[]", "5", R"({"protocol":"4"})", R"({"protocol":4,"variants":[]})",
-        R"({"protocol":4,"program":[],"variants":[]})", R"({"protocol":4,"program":{"commit":1},"variants":[]})",
-        R"({"protocol":4,"program":{},"variants":[3]})"}) {
+       {"{}", "[]", "5", R"({"protocol":"4"})", R"({"protocol":5,"variants":[]})",
+        R"({"protocol":5,"program":[],"variants":[]})", R"({"protocol":5,"program":{"commit":1},"variants":[]})",
+        R"({"protocol":5,"program":{},"variants":[3]})"}) {
     EXPECT_THROW(read(text), InvalidMessage) << text;
   }
 }

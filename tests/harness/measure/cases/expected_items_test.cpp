@@ -8,6 +8,7 @@
 
 #include "datasets/synthetic_images.hpp"
 #include "harness/measure/cases/workload.hpp"
+#include "harness/measure/verification/fresh_input.hpp"
 
 namespace convladder {
 namespace {
@@ -29,8 +30,7 @@ class ExpectedItemsTest : public testing::Test {
     input_.resize(data.input().size());
     for (int item = 0; item < batch; ++item) {
       float* const of_item = input_.data() + item * layout.elements_per_image();
-      write_changed_image(of_item, setting_.change, layout, data.input().data(), item);
-      poke_image(of_item, setting_.change, layout, data.input().data(), item, setting_.call);
+      write_image_of_call(of_item, setting_.change, layout, data.input().data(), item, setting_.call);
       ProblemTensors tensors;
       tensors.inputs = {{data.given[0].tensor, of_item}};
       tensors.constants = data.placed_constants();

@@ -6,12 +6,14 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <set>
 
 #include "expect_error.hpp"
 #include "harness/measure/cases/small_problem.hpp"
 #include "harness/measure/verification/changed_input.hpp"
 #include "harness/measure/verification/combined_images.hpp"
+#include "harness/measure/verification/fresh_input.hpp"
 #include "sanitized.hpp"
 
 namespace convladder {
@@ -27,9 +29,8 @@ std::vector<float> changed_input(const ConvProblem& problem, const CallSetting& 
   const std::int64_t elements = problem.shape.input_elements_per_image();
   std::vector<float> input(problem.input.size());
   for (int image = 0; image < problem.shape.batch; ++image) {
-    write_changed_image(input.data() + image * elements, setting.change, layout, problem.input.data(), image);
-    if (setting.change.pokes == 0) continue;
-    poke_image(input.data() + image * elements, setting.change, layout, problem.input.data(), image, setting.call);
+    write_image_of_call(input.data() + image * elements, setting.change, layout, problem.input.data(), image,
+                        setting.call);
   }
   return input;
 }
@@ -248,6 +249,7 @@ TEST_P(ChangedInputs, AreExpectedExactly) {
                          whole ? -1.0F : std::vector{1.0F, -2.0F, 4.0F, -1.0F}[static_cast<std::size_t>(call % 4)],
                      .pokes = static_cast<std::uint64_t>(call) * 99 + 1,
                      .everywhere = call % 3 == 0 && !whole,
+                     .fresh = call % 4 == 1 && !whole,
                      .poke_size = expected.largest_input(),
                      .whole = whole},
           .fill = kFill,
@@ -273,6 +275,43 @@ INSTANTIATE_TEST_SUITE_P(OfShapes, ChangedInputs,
                          testing::Values(ConvShape{5, 1, 8, 9, 3, 3}, ConvShape{4, 3, 11, 7, 5, 4, 3, 2},
                                          ConvShape{3, 4, 9, 9, 6, 3, 2, 1, 2}, ConvShape{2, 2, 6, 5, 3, 5, 1, 4},
                                          ConvShape{1, 1, 13, 13, 2, 1, 1, 0}));
+
+TEST_P(ChangedInputs, SingleElementsAreThoseOfTheWhole) {
+  const Workload workload(own_shape(GetParam()), synthetic_images(5, 3), 5);
+  const ExpectedOutput expected(workload.real());
+  for (const bool fresh : {false, true}) {
+    const CallSetting setting{
+        .change = {.factor = -2, .pokes = 5, .fresh = fresh, .poke_size = expected.largest_input()}, .call = 3};
+    const int image = GetParam().batch - 1;
+    const ReferenceOutput whole = expected.sums(setting, image);
+    std::vector<std::int64_t> all(whole.value.size());
+    std::iota(all.begin(), all.end(), 0);
+    const ReferenceOutput single = expected.of_elements(setting, image, {all}).at(0);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      EXPECT_NEAR(single.value[i], whole.value[i], 1e-12 * whole.magnitude[i]);
+      EXPECT_NEAR(single.magnitude[i], whole.magnitude[i], 1e-6 * whole.magnitude[i]);
+    }
+  }
+}
+
+TEST_F(ExpectedOutputTest, OfALargeBatchWithFreshInputsSomeImagesAreLookedAtAndNobodyKnowsWhich) {
+  const ConvShape shape = kShape.with_batch(300);
+  const Workload workload(own_shape(shape), synthetic_images(300, 1), 1);
+  const ExpectedOutput expected(workload.real());
+  setting_.change = {.pokes = 7, .fresh = true};
+  setting_.call = 4;
+  output_ = right_output(conv_problem(workload.real()), setting_);
+  const Check right = compare(expected);
+  EXPECT_TRUE(right.passed) << right.first_failure;
+  EXPECT_EQ(right.images, 1);
+  EXPECT_EQ(right.combined_images, CombinedImages::kMost);
+  // One of 300 images is looked at with a probability of 65 in 300, so that it is found in 40 comparisons.
+  output_[at(17, 1, 1, 1)] += 50.0F;
+  int found = 0;
+  for (int i = 0; i < 120; ++i) found += compare(expected).passed ? 0 : 1;
+  EXPECT_GE(found, 8);
+  EXPECT_LE(found, 52);
+}
 
 TEST_F(ExpectedOutputTest, ImagesThatAreNotHeldAreCombined) {
   const ConvShape shape = kShape.with_batch(150);

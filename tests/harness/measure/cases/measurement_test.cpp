@@ -15,6 +15,7 @@
 #include "harness/measure/cases/case_session.hpp"
 #include "harness/measure/cases/contenders.hpp"
 #include "harness/measure/cases/small_problem.hpp"
+#include "harness/measure/verification/fresh_input.hpp"
 #include "harness/measure/verification/output_probe.hpp"
 
 namespace convladder {
@@ -86,7 +87,9 @@ class ScriptedCase final : public CaseClient {
     return {};
   }
   Done answer(const to_case::Probed& wanted, int /*nth*/) {
-    probed(wanted.call);
+    for (std::size_t i = 0; i < wanted.calls.size(); ++i) {
+      probed(wanted.calls[i], reinterpret_cast<float*>(window_.data()) + i * ProbedElements::kElements);
+    }
     return {};
   }
   to_case::Called answer(const to_case::Call& /*wanted*/, int /*nth*/) {
@@ -127,15 +130,14 @@ class ScriptedCase final : public CaseClient {
     std::vector<float> input(problem_->input().size());
     const InputLayout layout(problem_->shape);
     for (int image = 0; image < shape.batch; ++image) {
-      write_changed_image(input.data() + image * elements, set_.change, layout, problem_->input().data(), image);
-      poke_image(input.data() + image * elements, set_.change, layout, problem_->input().data(), image, call);
+      write_image_of_call(input.data() + image * elements, set_.change, layout, problem_->input().data(), image, call);
     }
     std::vector<float> output(static_cast<std::size_t>(shape.output_elements()));
     reference_forward(shape, shape.batch, input.data(), problem_->constants[0].values().data(), output.data());
     return output;
   }
 
-  void probed(std::int64_t call) const {
+  void probed(std::int64_t call, float* to) const {
     const ConvShape shape = conv_shape(problem_->shape);
     const std::vector<float> output = output_of(call);
     const ChosenElements elements =
@@ -143,8 +145,7 @@ class ScriptedCase final : public CaseClient {
             call);
     for (std::int32_t i = 0; i < elements.count; ++i) {
       const std::int64_t element = elements.element(i);
-      reinterpret_cast<float*>(window_.data())[i] =
-          script_.late(call) ? set_.fills.at(0).at(element) : output.at(static_cast<std::size_t>(element));
+      to[i] = script_.late(call) ? set_.fills.at(0).at(element) : output.at(static_cast<std::size_t>(element));
     }
   }
 
@@ -570,7 +571,9 @@ TEST_F(MeasurementTest, WhatACallHadLeftRightBehindItIsComparedWhereverADeviceLo
   EXPECT_EQ(run().status, Status::ok);
   EXPECT_GE(script_.count("probed"), 2);
   std::set<std::int64_t> calls;
-  for (const to_case::Probed& request : script_.asked_for<to_case::Probed>()) calls.insert(request.call);
+  for (const to_case::Probed& request : script_.asked_for<to_case::Probed>()) {
+    calls.insert(request.calls.begin(), request.calls.end());
+  }
   EXPECT_GE(calls.size(), 2U) << "nobody knows which";
 
   script_ = {};

@@ -12,6 +12,7 @@
 #include "datasets/synthetic_images.hpp"
 #include "harness/measure/cases/case_verifier.hpp"
 #include "harness/measure/verification/expected_items.hpp"
+#include "harness/measure/verification/fresh_input.hpp"
 
 namespace convladder {
 namespace {
@@ -76,8 +77,7 @@ class TypedTensors : public testing::Test {
       values.resize(given.bytes.size());
       for (int item = 0; item < kBatch; ++item) {
         std::byte* const to = values.data() + static_cast<std::size_t>(item) * layout.bytes_per_image();
-        write_changed_image(to, change, layout, given.bytes.data(), item);
-        poke_image(to, change, layout, given.bytes.data(), item, call);
+        write_image_of_call(to, change, layout, given.bytes.data(), item, call);
       }
     }
     tensors_["whole"].resize(kBatch * kElements * 4);
