@@ -144,6 +144,13 @@ class Device {
   virtual DeviceBuffer allocate(std::size_t bytes, std::string_view label) = 0;
   virtual void copy_to_device(void* destination, const void* source, std::size_t bytes) = 0;
   virtual void copy_to_host(void* destination, const void* source, std::size_t bytes) = 0;
+  /// Copies values that the next call of a variant is to find, and no work before it. They stay where they are until
+  /// that call has ended: a device may copy them only when it begins.
+  virtual void copy_for_call(void* destination, const void* source, std::size_t bytes) {
+    copy_to_device(destination, source, bytes);
+  }
+  /// From now on a call is to have written this memory when it returns: a device may look whether it changes after.
+  virtual void expect_final(void* /*address*/, std::size_t /*bytes*/) {}
   /// Copies single elements of `bytes` each, one behind the other, from these places of an array.
   virtual void copy_elements_to_host(void* destination, const void* source, std::size_t bytes,
                                      std::span<const std::int64_t> places);

@@ -95,6 +95,7 @@ to_case::Prepared CaseSession::answer(const to_case::Prepare& wanted) {
   const auto probe = [&](const std::vector<HeldTensor>& results) {
     for (const HeldTensor& one : results) {
       probes_.emplace_back(device(), one.tensor.type, batch, one.tensor.elements, one.buffer.address());
+      device().expect_final(one.buffer.address(), one.buffer.bytes());
     }
   };
   if (is_on_host || device().filling() != nullptr) probe(outputs_);

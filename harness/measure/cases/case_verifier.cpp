@@ -173,7 +173,7 @@ void CaseVerifier::set(Pokes pokes, FillPart part, std::int64_t probe_every) {
   setting_ = draw_setting(workload_.expected(kind_), random_, kind_ == ProblemKind::integers,
                           workload_.expected(kind_).is_linear(), pokes);
   setting_.fill.part = part;
-  probe_ = {secret_number(), probe_every};
+  probe_ = {secret_number(), on_host_ ? probe_every : 1};  // a GPU enqueues the look behind every call
   ask(set_request(setting_, probe_));
 }
 

@@ -63,7 +63,8 @@ class CaseVerifier {
   /// part that is wrong.
   std::vector<StepCheck> verify_parts(const std::vector<VariantPart>& parts);
 
-  /// Has the input changed and the output filled, both anew.
+  /// Has the input changed and the output filled, both anew. `probe_every`: one call in so many is looked at right
+  /// after it, on the host; on a GPU every one is.
   void set(Pokes pokes, FillPart part = FillPart::all, std::int64_t probe_every = 0);
   /// As `set`, for this many timed calls. All of their inputs are drawn from one distribution: nothing in a call's
   /// input tells whether anybody looks at it. On the host each of them is all new. Where several follow each other only
@@ -71,7 +72,7 @@ class CaseVerifier {
   /// that skips work where its own output still lies does not get away with it now and then. `varied`: the device
   /// changes the calls' inputs itself, where that is cheap, too.
   void set_for_timing(std::int64_t calls, bool varied);
-  /// As `set_for_timing`, for one more call, which finds its output as the last call left it.
+  /// As `set_for_timing`, for more calls, of which the first finds its output as the last call left it.
   void set_for_following_call();
   /// Nanoseconds that changing the input between calls may have taken, beyond the time that the calls claim.
   double untimed_ns() const { return untimed_ns_; }

@@ -26,8 +26,10 @@ constexpr std::size_t kRoundsOfPart = 4;  // in one of which a part is sampled
 constexpr int kFewestToVary = 3;          // calls of a sample
 constexpr int kPercentLookedAt = 10;      // of the samples, besides the first ones and the last
 constexpr double kMostBehindNs = 20e6;    // for comparing elements of calls of a sample that is looked at
-constexpr double kShareForLooks = 0.1;    // of the other samples' time
-constexpr int kSurelyLookedAt = 2;        // samples: the last call of a cheat happens to be right in one case of ten
+constexpr double kFewestCalls = 100;      // of a folder's stage, as long as those that are missing take no more than
+constexpr double kMostForFewCallsNs = 300e6;
+constexpr double kShareForLooks = 0.1;  // of the other samples' time
+constexpr int kSurelyLookedAt = 2;      // samples: the last call of a cheat happens to be right in one case of ten
 
 constexpr double kShortCallNs = 1e6;     // below it, enqueuing a call may be a part of its time that is not small
 constexpr double kLeastOfNothing = 0.7;  // the share of an empty kernel's time that a call with work takes at least
@@ -460,12 +462,19 @@ void Measurement::take_look(const Check& check) {
 }
 
 /// Looks at a call that finds the output of the call before it. All calls of a sample but the first do. Where a sample
-/// is one call, none of them did, and this one does.
+/// is one call, none of them did, and this one does. A stage of a folder that was called only a few times is called
+/// more often first: one that works in its first calls only is found.
 void Measurement::look_at_following_call() {
   const TimeSeries& series = outcome_.times.front();
-  if (series.iterations > 1) return;
+  int calls = series.iterations > 1 ? 0 : 1;
+  const double made = static_cast<double>(series.iterations) * static_cast<double>(series.samples.size());
+  if (planned_->variant.variant->compiled_stage() != nullptr && made < kFewestCalls) {
+    const double affordable = kMostForFewCallsNs / std::max(median(series.samples), 1.0);
+    calls = std::max(calls, static_cast<int>(std::min(kFewestCalls - made, affordable)));
+  }
+  if (calls == 0) return;
   verifier_->set_for_following_call();
-  take_check(&Verification::after, verifier_->check(verifier_->ask(to_case::Sample{kind_of(series), 1}).last_call));
+  take_check(&Verification::after, verifier_->check(verifier_->ask(to_case::Sample{kind_of(series), calls}).last_call));
 }
 
 void Measurement::reconsider_claims() {

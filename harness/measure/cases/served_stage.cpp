@@ -24,11 +24,6 @@ namespace convladder {
 
 namespace {
 
-// A process that is about to begin a call keeps its processor.
-constexpr HandshakeNumber::Patience kForBegin{.spin_ns = 5e6, .alone_ns = 5e6};
-constexpr std::size_t kMostTouched = 32 << 20;  // bytes: the size of caches
-constexpr std::size_t kLine = 64;
-
 /// The stage's own side.
 class ServedStage {
  public:
@@ -53,7 +48,6 @@ class ServedStage {
       auto* const address =
           reinterpret_cast<std::byte*>(*one.tensor);  // NOLINT(performance-no-int-to-ptr): its own, sent back
       arguments_.push_back(address);
-      tensors_.emplace_back(address, one.bytes);
     }
     return Done();
   }
@@ -72,34 +66,20 @@ class ServedStage {
     const auto always = [] { return true; };
     for (std::uint32_t number = 1;; ++number) {
       page.wanted.wait(number, apart ? kForOther : HandshakeNumber::Patience{}, always);
-      touch();
       page.ready.set(number);
-      page.begun.wait(number, apart ? kForBegin : HandshakeNumber::Patience{}, always);
+      // Asleep: its processor is needed for writing the input (CallStarter).
+      page.begun.wait(number, HandshakeNumber::Patience{}, always);
       reinterpret_cast<void (*)(void* const*)>(call)(arguments_.data());
       page.done.set(number);
     }
   }
 
  private:
-  /// Reads the tensors into this processor's caches. Data written by another process is in another processor's caches,
-  /// but a call that follows another call finds its data in its own.
-  void touch() const {
-    std::size_t sum = 0;
-    for (const auto& [address, bytes] : tensors_) sum += bytes;
-    if (sum > kMostTouched) return;
-    for (const auto& [address, bytes] : tensors_) {
-      for (std::size_t at = 0; at < bytes; at += kLine) {
-        static_cast<void>(*static_cast<const volatile std::byte*>(address + at));
-      }
-    }
-  }
-
   SharedMemory memory_;
   CpuDevice device_;
   std::vector<DeviceBuffer> buffers_;
   to_stage::Load load_;
   std::vector<void*> arguments_;
-  std::vector<std::pair<const std::byte*, std::size_t>> tensors_;
 };
 
 int serve_stage(int socket, int memory, int /*window*/) {

@@ -25,6 +25,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr double kSecondsToStart = 60;
+// Words of each result that are read when a call says that it has ended, and once more when it is stopped.
+constexpr int kWords = 8;
 // Calls up to this long are waited for without sleeping: waking, some 20 us, would be in their time.
 constexpr double kShortNs = 20e6;
 // Another thread that got the processor meanwhile would keep it for some milliseconds, and the end would be seen late.
@@ -48,7 +50,11 @@ void copy_all(const Copy& copy, void* here, void* there, std::size_t bytes) {
 
 }  // namespace
 
-StageDevice::StageDevice(std::string what, std::string library) : what_(std::move(what)), library_(std::move(library)) {
+StageDevice::StageDevice(std::string what, std::string library)
+    : what_(std::move(what)),
+      library_(std::move(library)),
+      starter_(processor_split().apart),
+      random_(secret_number(), 0) {
   start();
 }
 
@@ -129,6 +135,8 @@ void StageDevice::start() {
   calls_ = 0;
   usual_ns_ = 0;
   places_.clear();
+  for_call_.clear();
+  final_.clear();
   freed_last_.reset();
 }
 
@@ -155,6 +163,7 @@ DeviceBuffer StageDevice::allocate(std::size_t bytes, std::string_view label) {
 void StageDevice::free(void* address, std::size_t /*bytes*/) noexcept {
   const auto found = places_.find(address);
   if (found == places_.end()) return;  // of an earlier process
+  std::erase_if(final_, [address](const auto& one) { return one.first == address; });
   freed_last_ = std::move(*found);
   places_.erase(found);
 }
@@ -164,6 +173,14 @@ void StageDevice::copy_to_device(void* destination, const void* source, std::siz
   copy_all([its_process](const iovec& here,
                          const iovec& there) { return process_vm_writev(its_process, &here, 1, &there, 1, 0); },
            const_cast<void*>(source), destination, bytes);
+}
+
+void StageDevice::copy_for_call(void* destination, const void* source, std::size_t bytes) {
+  for_call_.push_back({destination, source, bytes});
+}
+
+void StageDevice::expect_final(void* address, std::size_t bytes) {
+  if (bytes >= sizeof(std::uint32_t)) final_.emplace_back(static_cast<const std::byte*>(address), bytes);
 }
 
 void StageDevice::copy_to_host(void* destination, const void* source, std::size_t bytes) {
@@ -222,9 +239,7 @@ void StageDevice::load(const std::string& library, const char* function, const s
   for (const StageArgument& one : arguments) {
     to_stage::Argument& argument = request.arguments.emplace_back();
     if (one.tensor != nullptr) {
-      const auto place = places_.find(one.tensor);
       argument.tensor = reinterpret_cast<std::uintptr_t>(one.tensor);
-      argument.bytes = place == places_.end() ? 0 : place->second.memory.bytes;
     } else {
       for (const std::byte byte : one.number) argument.number.push_back(std::to_integer<std::uint8_t>(byte));
     }
@@ -245,15 +260,43 @@ void StageDevice::call() {
   go_on();
   ++calls_;
   page().wanted.set(calls_);
+  choose_words();
   if (!page().ready.wait(calls_, patience(kForOther), goes_on)) ended();
-  const auto begin = Clock::now();
-  page().begun.set(calls_);
+  const auto begin = starter_.start(process().process(), page().begun, calls_, for_call_);
   const bool is_short = usual_ns_ < kShortNs;
   if (!page().done.wait(calls_, is_short ? patience(kForEnd) : HandshakeNumber::Patience{}, goes_on)) ended();
   usual_ns_ = std::chrono::duration<double, std::nano>(Clock::now() - begin).count();
+  const std::vector<std::uint32_t> then = read_words();
   timed_ns_ += usual_ns_;
+  for_call_.clear();
   // Work that is not done by now stays undone.
   stop();
+  if (read_words() != then) {
+    throw EndedProcess({Status::refused, "it went on writing its results after it had returned"});
+  }
+}
+
+/// Draws words of the results, which the stage cannot know.
+void StageDevice::choose_words() {
+  words_.clear();
+  for (const auto& [address, bytes] : final_) {
+    const auto words = static_cast<std::int64_t>(bytes / sizeof(std::uint32_t));
+    for (int i = 0; i < kWords; ++i) {
+      const ChosenElements one{.seed = random_.next(), .span = words, .count = 1};
+      words_.push_back(address + static_cast<std::size_t>(one.element(0)) * sizeof(std::uint32_t));
+    }
+  }
+}
+
+/// The chosen words as they are now.
+std::vector<std::uint32_t> StageDevice::read_words() const {
+  std::vector<std::uint32_t> values(words_.size());
+  std::vector<iovec> there;
+  there.reserve(words_.size());
+  for (const std::byte* const word : words_) there.push_back({const_cast<std::byte*>(word), sizeof(std::uint32_t)});
+  const iovec here{values.data(), values.size() * sizeof(std::uint32_t)};
+  if (!words_.empty()) process_vm_readv(process().process(), &here, 1, there.data(), there.size(), 0);
+  return values;
 }
 
 void StageDevice::go_on() {

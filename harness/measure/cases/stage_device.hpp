@@ -12,10 +12,12 @@
 
 #include "devices/cpu/guards.hpp"
 #include "devices/device.hpp"
+#include "harness/measure/cases/call_starter.hpp"
 #include "harness/measure/isolation/handshake.hpp"
 #include "harness/measure/isolation/helper_messages.hpp"
 #include "harness/measure/isolation/shared_memory.hpp"
 #include "ladders/compiled_stage.hpp"
+#include "support/seeded_random.hpp"
 
 namespace convladder {
 
@@ -32,12 +34,14 @@ class StageDevice final : public Device, public StageHost {
   DeviceBuffer allocate(std::size_t bytes, std::string_view label) override;
   void copy_to_device(void* destination, const void* source, std::size_t bytes) override;
   void copy_to_host(void* destination, const void* source, std::size_t bytes) override;
+  void copy_for_call(void* destination, const void* source, std::size_t bytes) override;
+  void expect_final(void* address, std::size_t bytes) override;
   void copy_elements_to_host(void* destination, const void* source, std::size_t bytes,
                              std::span<const std::int64_t> places) override;
   void launch(const KernelLaunch& launch) override;
   void wait() override {}
-  /// The time of the calls in `work`, each from its handshake until its end is seen; of all of `work` if there is no
-  /// call in it.
+  /// The time of the calls in `work`, each from when its input is there until its end is seen; of all of `work` if
+  /// there is no call in it.
   double time_ns(const std::function<void()>& work) override;
   std::string memory_violation() override;
 
@@ -63,6 +67,8 @@ class StageDevice final : public Device, public StageHost {
   void free(void* address, std::size_t bytes) noexcept override;
   void start();
   void go_on();
+  void choose_words();
+  std::vector<std::uint32_t> read_words() const;
   [[noreturn]] void ended();
   bool lives();
   ChildProcess& process() const { return client_->process(); }
@@ -75,6 +81,11 @@ class StageDevice final : public Device, public StageHost {
   bool is_loaded_ = false;
   bool is_stopped_ = false;
   std::uint32_t calls_ = 0;
+  CallStarter starter_;
+  std::vector<InputForCall> for_call_;
+  std::vector<std::pair<const std::byte*, std::size_t>> final_;  ///< what a call has written when it returns
+  std::vector<const std::byte*> words_;                          ///< of it, chosen for one call
+  SeededRandom random_;
   double usual_ns_ = 0;  ///< duration of the last call
   double timed_ns_ = 0;
   std::map<void*, Place> places_;

@@ -42,11 +42,8 @@ struct Allocate {
 /// One argument of the stage's function.
 struct Argument {
   std::optional<std::uintptr_t> tensor;  ///< the address of a tensor; none for a number
-  std::size_t bytes = 0;                 ///< of the tensor
   std::vector<std::uint8_t> number;      ///< as its type lies in memory
-  static void each_field(auto&& field, auto& its) {
-    field("tensor", its.tensor, "bytes", its.bytes, "number", its.number);
-  }
+  static void each_field(auto&& field, auto& its) { field("tensor", its.tensor, "number", its.number); }
 };
 
 /// Loads the library once its answer is on its way.

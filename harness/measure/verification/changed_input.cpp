@@ -164,7 +164,12 @@ void ChangedInput::write_fresh(std::int64_t call) {
     write_fresh_elements(to, change_, layout_, from_, image, call, first, count);
   };
   if (!device_->is_host_memory()) {
-    return write_images([&](void* to, int image) { write(to, image, 0, elements); });
+    const std::size_t bytes = layout_.bytes_per_image();
+    for_call_.resize(bytes * static_cast<std::size_t>(layout_.batch));
+    for (int image = 0; image < layout_.batch; ++image) {
+      write(for_call_.data() + static_cast<std::size_t>(image) * bytes, image, 0, elements);
+    }
+    return device_->copy_for_call(input_, for_call_.data(), for_call_.size());
   }
   // A timed call follows, as below: OpenMP's threads are not to be where a library's own want to be.
   const bool is_shared = layout_.bytes_per_image() * static_cast<std::size_t>(layout_.batch) >= kFewestBytesToShare &&

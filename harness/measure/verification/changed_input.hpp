@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <vector>
 
 #include "devices/device.hpp"
 #include "devices/device_filling.hpp"
@@ -74,9 +75,10 @@ class ChangedInput {
   bool renewed_;
   InputChange change_;
   std::int64_t last_call_ = 0;
-  bool poked_ = false;             ///< the pokes of call `last_call_` are in the tensor
-  ValuesOnDevice from_on_device_;  ///< where the device has fill kernels
-  DeviceBuffer standing_;          ///< a StandingChange on the device
+  bool poked_ = false;               ///< the pokes of call `last_call_` are in the tensor
+  ValuesOnDevice from_on_device_;    ///< where the device has fill kernels
+  DeviceBuffer standing_;            ///< a StandingChange on the device
+  std::vector<std::byte> for_call_;  ///< the input of the next call, where the device copies it
 };
 
 /// Fills an output of `elements`; the fill is there when this returns. Throws DeviceError.
