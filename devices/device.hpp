@@ -104,6 +104,17 @@ struct KernelCounters {
   bool operator==(const KernelCounters&) const = default;
 };
 
+/// What a program does between the kernels that it launches: it takes time on a GPU as well.
+struct WorkBeside {
+  double bus_ns = 0;       ///< copies between host and device, by the times of the model of the bus
+  double moved_bytes = 0;  ///< read and written in the device's memory by copies and fills that stay on it
+  int operations = 0;      ///< these copies and fills
+  double calls_ns = 0;     ///< allocating and freeing memory, by the same model
+  double host_ns = 0;      ///< processor time of the process outside of its calls of the API: measured on this machine
+
+  bool operator==(const WorkBeside&) const = default;
+};
+
 /// The items first … first + count - 1 of a batch of `of` items. If a launch says which blocks work at which items, and
 /// its grid is as large as that asks for, blocks of other items need not run.
 struct GridWindow {
@@ -205,6 +216,8 @@ class Device {
   virtual bool has_clock() const { return true; }
   /// The counters of the launches since the last call, in order. Empty for devices that count nothing.
   virtual std::vector<KernelCounters> take_counters() { return {}; }
+  /// The work beside the kernels since the last call. Zeros for devices that do not look for it.
+  virtual WorkBeside take_work_beside() { return {}; }
   /// Switches the counting of launches, which is on at first. Launches that are not counted run faster and are missing
   /// in `take_counters`. For devices that can do without counting.
   virtual void set_counting(bool /*counts*/) {}

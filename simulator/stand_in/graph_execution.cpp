@@ -83,7 +83,7 @@ struct CarryOut {
   }
   void operator()(const HostWork& work) const {
     machine.settle();
-    work.function(work.data);
+    machine.beside.host_works([&work] { work.function(work.data); });
   }
   void operator()(const EventRecordWork& work) const {
     work.event->at = machine.timeline.mark(stream);

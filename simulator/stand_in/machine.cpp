@@ -265,6 +265,7 @@ void Machine::remove_event(Event* event) {
 void Machine::note_copy(const char* what, Engine engine, std::uint64_t bytes, bool pinned, int stream,
                         bool host_waits) {
   const Nanoseconds ns = timeline.copy_ns(bytes, pinned);
+  beside.copied(static_cast<double>(ns + (host_waits ? timeline.costs().wake : 0)));
   const Timeline::Span span = timeline.enqueue(stream, engine, ns);
   report.copy(what, ns, bytes);
   trace.add(what, stream, span);
@@ -273,6 +274,7 @@ void Machine::note_copy(const char* what, Engine engine, std::uint64_t bytes, bo
 }
 
 void Machine::note_copy_on_device(const char* what, std::uint64_t moved, std::uint64_t bytes, int stream) {
+  beside.moved(static_cast<double>(moved));
   const double gb_per_s = gpu_->dram_gb_per_s.low;
   const Nanoseconds ns = timeline.costs().copy + static_cast<Nanoseconds>(static_cast<double>(moved) / gb_per_s);
   const auto ns_from = [&](Nanoseconds begin) {

@@ -21,6 +21,7 @@
 #include "simulator/device/simulated_device.hpp"
 #include "simulator/gpus/gpu_facts.hpp"
 #include "simulator/gpus/time_model.hpp"
+#include "simulator/stand_in/beside_kernels.hpp"
 #include "simulator/stand_in/contexts.hpp"
 #include "simulator/stand_in/deferred_work.hpp"
 #include "simulator/stand_in/gpu_clock.hpp"
@@ -229,6 +230,7 @@ class Machine {
   // Members for the device that served_device.cpp makes of this machine.
   bool collects_counters = false;
   std::vector<KernelCounters> collected_counters;  ///< for every launch, in order, if `collects_counters`
+  BesideKernels beside;                            ///< if `collects_counters`
   std::string failed_launch;  ///< the first launch that was refused, and why; empty if there was none
   /// Notes the failure, if the call is one that launches and its failure says why.
   void note_failed_launch(std::string_view call, const Failure& failure);

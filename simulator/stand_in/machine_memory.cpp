@@ -102,6 +102,7 @@ void* Machine::allocate(MemoryKind kind, std::uint64_t bytes, unsigned flags, co
   report.allocated({label, call, bytes, calling_places()});
   memory_.emplace(reinterpret_cast<std::uint64_t>(address), std::move(memory));
   timeline.host_works(timeline.costs().allocate);
+  beside.called(static_cast<double>(timeline.costs().allocate));
   return address;
 }
 
@@ -118,6 +119,7 @@ void Machine::register_host(void* address, std::uint64_t bytes, unsigned flags) 
   memory_.emplace(reinterpret_cast<std::uint64_t>(address),
                   Memory{MemoryKind::registered, bytes, number, {}, flags, contexts.current()});
   timeline.host_works(timeline.costs().allocate);
+  beside.called(static_cast<double>(timeline.costs().allocate));
 }
 
 /// Lets memcheck report a call that is answered with an error.
@@ -173,6 +175,7 @@ void Machine::free(void* address, bool host, const char* call) {
   if (is_put_off() && found->second.kind == MemoryKind::device) ending_.push_back(std::move(found->second));
   memory_.erase(found);
   timeline.host_works(timeline.costs().allocate);
+  beside.called(static_cast<double>(timeline.costs().allocate));
 }
 
 const Memory* Machine::memory_at(const void* address, std::uint64_t* begin) const {

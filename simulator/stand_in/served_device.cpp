@@ -15,7 +15,10 @@ namespace {
 
 class ServedDevice final : public LoadedCodesDevice {
  public:
-  explicit ServedDevice(Machine& machine) : machine_(machine) { machine_.collects_counters = true; }
+  explicit ServedDevice(Machine& machine) : machine_(machine) {
+    machine_.collects_counters = true;
+    machine_.beside.start();
+  }
 
   std::size_t free_bytes() const override {
     return locked([&] { return machine_.free_bytes(); });
@@ -66,6 +69,10 @@ class ServedDevice final : public LoadedCodesDevice {
   bool has_clock() const override { return false; }
   std::vector<KernelCounters> take_counters() override {
     return locked([&] { return std::exchange(machine_.collected_counters, {}); });
+  }
+
+  WorkBeside take_work_beside() override {
+    return locked([&] { return machine_.beside.take(); });
   }
 
   void only_read(const void* address) override {

@@ -93,6 +93,10 @@ void print_summary(std::FILE* stream, const RunFigures& run, const std::vector<s
     if (one.look) looks.push_back(*one.look);
   }
   for (std::string& line : checker_lines(looks)) all.push_back(std::move(line));
+  for (const RecordedCase& one : run.cases) {
+    if (!one.counters) continue;
+    if (std::string line = beside_line(printable(one.id), *one.counters); !line.empty()) all.push_back(std::move(line));
+  }
   all.insert(all.end(), notes.begin(), notes.end());
   for (const std::string& note : all) {
     fmt::print(stream, "{}\n", options.verbose ? note : in_one_line(note, columns));

@@ -105,6 +105,9 @@ class RankRun {
   void add(const RankEntry& entry, std::size_t size, const RankedOutcome& ranked, const std::string& baseline) {
     const PlannedCase& planned = entry.cases[size];
     if (ranked.outcome->checkers) looks_.push_back(checker_look(*ranked.outcome->checkers));
+    if (ranked.outcome->counters) {
+      if (std::string line = beside_line(planned.id, *ranked.outcome->counters); !line.empty()) notes_.push_back(line);
+    }
     RankedOutcome told = ranked;
     told.keep = ranked.keep && ranked.outcome->status != Status::not_judged;
     const RankCase& one = record_.add(entry, planned, told, baseline);

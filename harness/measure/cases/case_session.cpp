@@ -251,6 +251,7 @@ std::vector<KernelCounters> CaseSession::count_images(int images, int batch) {
     device().set_counted_items(GridWindow{0, static_cast<unsigned>(images), static_cast<unsigned>(batch)});
   }
   device().take_counters();  // some devices always count
+  device().take_work_beside();
   device().set_counting(true);
   prepared_->run();
   device().wait();
@@ -282,7 +283,10 @@ to_case::Counted CaseSession::answer(const to_case::Count& /*wanted*/) {
     repeat_images(images, batch);
     kernels = count_images(images, batch);
   }
-  return {case_counters(std::move(kernels), batch, exact)};
+  to_case::Counted counted{case_counters(std::move(kernels), batch, exact)};
+  counted.counters.beside = device().take_work_beside();
+  if (counted.counters.beside.host_ns <= kUntoldHostNs) counted.counters.beside.host_ns = 0;
+  return counted;
 }
 
 Done CaseSession::answer(const to_case::Profile& wanted) {

@@ -1,6 +1,12 @@
 #include "harness/measure/cases/counters.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
+
+#include "support/text_table.hpp"
+#include "support/units.hpp"
 
 namespace convladder {
 namespace {
@@ -50,7 +56,8 @@ CaseCounters case_counters(std::vector<KernelCounters> kernels, int batch, bool 
                         .exact = exact,
                         .totals = {},
                         .modelled = {},
-                        .kernels = std::move(kernels)};
+                        .kernels = std::move(kernels),
+                        .beside = {}};
   if (counters.kernels.size() == 1) {  // a single kernel's ratios are the case's
     counters.totals = counters.kernels.front().values;
     counters.modelled = counters.kernels.front().modelled;
@@ -61,6 +68,20 @@ CaseCounters case_counters(std::vector<KernelCounters> kernels, int batch, bool 
     add_sums(kernel.modelled, counters.modelled);
   }
   return counters;
+}
+
+std::string beside_line(std::string_view id, const CaseCounters& counters) {
+  const WorkBeside& work = counters.beside;
+  std::vector<std::string> parts;
+  if (work.host_ns > 0) parts.push_back(fmt::format("work of the host ({}, measured)", time_text(work.host_ns)));
+  if (work.bus_ns > 0) parts.push_back(fmt::format("copies between host and device ({})", time_text(work.bus_ns)));
+  if (work.operations > 0) {
+    parts.push_back(fmt::format("{} on the device ({})", plural(work.operations, "copy or fill", "copies and fills"),
+                                memory_text(work.moved_bytes)));
+  }
+  if (work.calls_ns > 0) parts.push_back(fmt::format("allocating and freeing ({})", time_text(work.calls_ns)));
+  if (parts.empty()) return {};
+  return fmt::format("{}: its predicted times include, besides kernels: {}", id, fmt::join(parts, ", "));
 }
 
 std::optional<double> warp_instructions(const CaseCounters& counters) {

@@ -31,14 +31,31 @@ ordered_json counters_json(const CaseCounters& counters) {
                        {"values", values_json(kernel.values)},
                        {"modelled", values_json(kernel.modelled)}});
   }
-  return {{"kind", "counted"},
-          {"of", "PTX instructions executed by the simulated device; 'modelled': traffic from its model of the caches"},
-          {"images_executed", counters.images_executed},
-          {"batch", counters.batch},
-          {"exact", counters.exact},
-          {"totals", values_json(counters.totals)},
-          {"modelled", values_json(counters.modelled)},
-          {"kernels", std::move(kernels)}};
+  ordered_json json = {
+      {"kind", "counted"},
+      {"of", "PTX instructions executed by the simulated device; 'modelled': traffic from its model of the caches"},
+      {"images_executed", counters.images_executed},
+      {"batch", counters.batch},
+      {"exact", counters.exact},
+      {"totals", values_json(counters.totals)},
+      {"modelled", values_json(counters.modelled)},
+      {"kernels", std::move(kernels)}};
+  if (counters.beside != WorkBeside()) {
+    json["beside"] = {{"bus_ns", counters.beside.bus_ns},
+                      {"moved_bytes", counters.beside.moved_bytes},
+                      {"operations", counters.beside.operations},
+                      {"calls_ns", counters.beside.calls_ns},
+                      {"host_ns", counters.beside.host_ns}};
+  }
+  return json;
+}
+
+static WorkBeside read_beside(const JsonPlace& place) {
+  return {.bus_ns = place.at("bus_ns").number(),
+          .moved_bytes = place.at("moved_bytes").number(),
+          .operations = place.at("operations").count(),
+          .calls_ns = place.at("calls_ns").number(),
+          .host_ns = place.at("host_ns").number()};
 }
 
 CaseCounters read_counters(const JsonPlace& place) {
@@ -47,7 +64,8 @@ CaseCounters read_counters(const JsonPlace& place) {
           .exact = !place.has("exact") || place.at("exact").truth(),
           .totals = values_of(place, "totals"),
           .modelled = values_of(place, "modelled"),
-          .kernels = place.has("kernels") ? read_kernels(place.at("kernels")) : std::vector<KernelCounters>()};
+          .kernels = place.has("kernels") ? read_kernels(place.at("kernels")) : std::vector<KernelCounters>(),
+          .beside = place.has("beside") ? read_beside(place.at("beside")) : WorkBeside()};
 }
 
 void to_json(ordered_json& json, const CaseCounters& counters) { json = counters_json(counters); }

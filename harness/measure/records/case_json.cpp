@@ -243,15 +243,17 @@ ordered_json prediction_json(const GpuPrediction& one) {
   for (const PredictedKernel& kernel : one.kernels) kernels.push_back(kernel_json(kernel));
   const bool runs = one.ns.has_value();
   const Range ns = one.ns.value_or(Range{});
-  return {{"gpu", one.gpu->name},
-          {"title", one.gpu->title},
-          {"resources_of", one.gpu->resources_of},
-          {"low", known(runs, ns.low)},
-          {"high", known(runs, ns.high)},
-          {"binding_low", known(runs, name_of(one.binding_low))},
-          {"binding_high", known(runs, name_of(one.binding_high))},
-          {"ceilings", gpu_limits_json(*one.gpu)},
-          {"kernels", std::move(kernels)}};
+  ordered_json json = {{"gpu", one.gpu->name},
+                       {"title", one.gpu->title},
+                       {"resources_of", one.gpu->resources_of},
+                       {"low", known(runs, ns.low)},
+                       {"high", known(runs, ns.high)},
+                       {"binding_low", known(runs, name_of(one.binding_low))},
+                       {"binding_high", known(runs, name_of(one.binding_high))},
+                       {"ceilings", gpu_limits_json(*one.gpu)},
+                       {"kernels", std::move(kernels)}};
+  if (one.beside_ns > 0) json["beside"] = one.beside_ns;
+  return json;
 }
 
 ordered_json prediction_json(const std::optional<Prediction>& prediction) {
@@ -390,7 +392,8 @@ RecordedCase read_case(const JsonPlace& place) {
     one.counters = CaseCounters{.images_executed = counters.at("images_executed").count(),
                                 .totals = counters.at("totals").numbers_by_name(),
                                 .modelled = counters.at("modelled").numbers_by_name(),
-                                .kernels = {}};
+                                .kernels = {},
+                                .beside = {}};
   }
   return one;
 }

@@ -62,11 +62,12 @@ PredictedLaunch not_launched(const char* limited_by) {
   return launch;
 }
 
-GpuPrediction predict_on(const GpuFacts& gpu, const std::vector<KernelCounters>& kernels,
+GpuPrediction predict_on(const GpuFacts& gpu, const CaseCounters& counted,
                          const std::vector<LaunchResources>& resources) {
-  GpuPrediction prediction{.gpu = &gpu, .kernels = {}, .ns = Range{}};
+  GpuPrediction prediction{.gpu = &gpu, .kernels = {}, .beside_ns = beside_ns(gpu, counted.beside), .ns = {}};
+  prediction.ns = Range{prediction.beside_ns, prediction.beside_ns};
   Range longest;
-  for (const KernelCounters& kernel : kernels) {
+  for (const KernelCounters& kernel : counted.kernels) {
     const LaunchCounts counts = launch_counts(kernel, resources_for(kernel, resources, gpu.resources_of));
     const PredictedLaunch launch =
         needs_newer_architecture(kernel, resources, gpu) ? not_launched("architecture") : predict_launch(gpu, counts);
@@ -103,10 +104,16 @@ Roofline roofline_of(const CaseCounters& all) {
 
 }  // namespace
 
+double beside_ns(const GpuFacts& gpu, const WorkBeside& work) {
+  constexpr double kBeginNs = 1e3;  // of a copy or a fill, as in the stand-in's timeline
+  const double on_device = work.moved_bytes / gpu.dram_gb_per_s.low + kBeginNs * work.operations;
+  return work.bus_ns + work.calls_ns + on_device + work.host_ns;
+}
+
 std::optional<Prediction> predict(const CaseCounters& counted, const std::vector<LaunchResources>& resources) {
   if (counted.kernels.empty()) return std::nullopt;
   Prediction prediction{roofline_of(counted), {}};
-  for (const GpuFacts& gpu : gpu_facts()) prediction.gpus.push_back(predict_on(gpu, counted.kernels, resources));
+  for (const GpuFacts& gpu : gpu_facts()) prediction.gpus.push_back(predict_on(gpu, counted, resources));
   return prediction;
 }
 

@@ -20,11 +20,16 @@ struct PredictedKernel {
   PredictedLaunch launch;
 };
 
+/// The time of the work between kernels on that GPU: copies and allocations by the model of the bus, copies and fills
+/// on the device by the lower of its memory's rates, and the host's own work as measured.
+double beside_ns(const GpuFacts& gpu, const WorkBeside& work);
+
 /// The prediction for one GPU. The kernels of a case run one after another: their times add up, and the longest decides
 /// which term binds.
 struct GpuPrediction {
   const GpuFacts* gpu = nullptr;
   std::vector<PredictedKernel> kernels;
+  double beside_ns = 0;     ///< in `ns`: the work between the kernels, which takes as long whatever the range
   std::optional<Range> ns;  ///< none if one of them cannot be launched; then no term binds either
   TimeTerm binding_low = TimeTerm::issue;
   TimeTerm binding_high = TimeTerm::issue;

@@ -14,12 +14,14 @@ namespace {
 struct FreshBits {
   std::uint32_t low;
   std::uint32_t high;
+  float of_all;  ///< a factor of the whole image: without it, the sum of very many elements would stay almost the same
 
   FreshBits(std::uint64_t seed, std::int64_t call, int image) {
     const std::uint64_t state = random_state(seed, static_cast<std::uint64_t>(call));
     const std::uint64_t key = random_bits(state, static_cast<std::uint64_t>(image));
     low = static_cast<std::uint32_t>(key);
     high = static_cast<std::uint32_t>(key >> 32U);
+    of_all = 1.0F - static_cast<float>(random_bits(state, ~static_cast<std::uint64_t>(image)) >> 52U) * 0x1p-13F;
   }
   std::uint32_t at(std::uint32_t place) const {  // the finalizer of MurmurHash3, with a key between its steps
     std::uint32_t bits = place * 0x9e3779b1U ^ low;
@@ -27,9 +29,9 @@ struct FreshBits {
     bits = (bits ^ (bits >> 13U)) * 0xc2b2ae35U;
     return bits ^ (bits >> 16U);
   }
-  /// Between 1/2 and 1, exact in float32.
+  /// Between 1/4 and 1.
   float part(std::uint32_t place) const {
-    return 1.0F - static_cast<float>(static_cast<std::int32_t>(at(place) >> 9U)) * 0x1p-24F;
+    return of_all * (1.0F - static_cast<float>(static_cast<std::int32_t>(at(place) >> 9U)) * 0x1p-24F);
   }
 };
 

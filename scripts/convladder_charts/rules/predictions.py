@@ -33,11 +33,11 @@ def _gpu(gpu: Any, place: str, kernels: int) -> Iterator[Problem]:
         yield from _kernel(kernel, f"{place}.kernels[{index}]")
     for end in ("low", "high"):
         times = [kernel[end] for kernel in gpu["kernels"]]
-        total = None if None in times else math.fsum(times)
+        total = None if None in times else math.fsum([*times, gpu.get("beside", 0)])
         found = gpu[end]
         if (total is None) != (found is None) or (total is not None and not math.isclose(
                 found, total, rel_tol=RELATIVE)):
-            yield f"{place}.{end}", f"expected {total}, the sum over its kernels, found {found}"
+            yield f"{place}.{end}", f"expected {total}, the sum over its kernels and the work between them, found {found}"
     yield from _ends(gpu, place)
 
 

@@ -36,10 +36,15 @@ class Answering {
   static inline thread_local int depth = 0;
   /// At the end of the outermost call, `returns_at` becomes the time when it may return.
   Answering(Machine& machine, Nanoseconds& returns_at) : machine_(machine), returns_at_(returns_at) {
-    if (depth++ == 0) machine.timeline.call_begins();
+    if (depth++ == 0) {
+      machine.timeline.call_begins();
+      machine.beside.call_begins();
+    }
   }
   ~Answering() {
-    if (--depth == 0) returns_at_ = machine_.timeline.now();
+    if (--depth > 0) return;
+    machine_.beside.call_ends();
+    returns_at_ = machine_.timeline.now();
   }
   Answering(const Answering&) = delete;
   Answering& operator=(const Answering&) = delete;

@@ -110,6 +110,52 @@ def test_honest_stages_that_look_strange_pass(place_of_honest: Path, where: list
     assert wrong == []
 
 
+BETWEEN_KERNELS = {
+    "01_honest.cu": "twice<<<(N + 255) / 256, 256>>>(x, y, N);",
+    "02_on_the_host.cu": "std::vector<float> values(N); cudaMemcpy(values.data(), x, 4ul * N, cudaMemcpyDeviceToHost);\n"
+                         "  for (float& one : values) for (int k = 0; k < 400; ++k) one = one * 0.5F + one * (k == 0 ? 1.5F : 0.5F);\n"
+                         "  cudaMemcpy(y, values.data(), 4ul * N, cudaMemcpyHostToDevice); empty<<<1, 1>>>();",
+    "03_third_call.cu": "static int calls = 0; if (++calls == 3) { cudaMemset(y, 1, 4ul * N); empty<<<1, 1>>>(); return; }\n"
+                        "  twice<<<(N + 255) / 256, 256>>>(x, y, N);",
+    "04_fills_first.cu": "cudaMemset(y, 0, 4ul * N); twice<<<(N + 255) / 256, 256>>>(x, y, N);",
+    "05_counted_on_the_device.cu": "count<<<1, 1>>>(); twice_but_third<<<(N + 255) / 256, 256>>>(x, y, N);"}
+
+
+def test_the_counted_call_is_compared_and_its_work_between_kernels_is_predicted(tmp_path: Path) -> None:
+    folder = ladder(tmp_path / "twice", [])
+    for name, body in BETWEEN_KERNELS.items():
+        (folder / name).write_text(
+            "#include <vector>\n__device__ int calls_made;\n__global__ void empty() {}\n"
+            "__global__ void count() { ++calls_made; }\n"
+            "__global__ void twice(const float* x, float* y, int N) {\n"
+            "  const int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < N) y[i] = 2 * x[i];\n}\n"
+            "__global__ void twice_but_third(const float* x, float* y, int N) {\n"
+            "  if (calls_made == 3) return;\n"
+            "  const int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < N) y[i] = 2 * x[i];\n}\n"
+            f'extern "C" void solve(const float* x, float* y, int N) {{\n  {body}\n}}\n', encoding="utf-8")
+    done = run("run", folder, "--device", "simulated", "--output", tmp_path / "out", "--quiet", "--no-report",
+               env=os.environ | {"XDG_CACHE_HOME": str(tmp_path / "cache")})
+    assert complaints(tmp_path / "out/run.json") == []
+    cases = {one["variant"]: one for one in json.loads((tmp_path / "out/run.json").read_text(encoding="utf-8"))["cases"]}
+    if {one["status"] for one in cases.values()} == {"skipped"}:
+        pytest.skip(cases["honest"]["reason"])
+    assert done.returncode == 1, done.stderr
+    assert cases["third-call"]["status"] == "incorrect"
+    assert cases["counted-on-the-device"]["status"] == "incorrect"
+
+    def predicted(name: str) -> float:
+        return next(one["low"] for one in cases[name]["prediction"]["gpus"] if one["gpu"] == "h100")
+
+    assert "beside" not in cases["honest"]["counters"]
+    beside = cases["on-the-host"]["counters"]["beside"]
+    assert beside["host_ns"] > 50e3
+    assert beside["bus_ns"] > 2 * 40000 / 25
+    assert predicted("on-the-host") > beside["host_ns"] + beside["bus_ns"]
+    assert cases["fills-first"]["counters"]["beside"] == {"bus_ns": 0, "moved_bytes": 40000, "operations": 1,
+                                                          "calls_ns": 0, "host_ns": 0}
+    assert predicted("fills-first") > predicted("honest")
+
+
 SUM = {
     "name": "total", "dimensions": {"N": {"name": "elements"}},
     "tensors": [{"name": "x", "role": "in", "type": "f32", "shape": ["N"]},
