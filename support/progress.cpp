@@ -77,6 +77,14 @@ void Progress::draw(const std::string& where, double share, const std::string& w
   shown_ = true;
 }
 
+void Progress::note(const std::string& line) {
+  clear();
+  std::FILE* const to = lines_ != nullptr ? lines_ : stderr;
+  std::string rest;
+  fmt::print(to, "{}\n", printable_lines(line, rest));
+  std::fflush(to);
+}
+
 void Progress::finished(const std::string& line) {
   clear();
   ++done_;

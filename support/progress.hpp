@@ -25,6 +25,8 @@ class Progress {
   void show(const std::string& what);
   /// Shows work that is not a list of cases: `done` is the finished share, 0 … 1.
   void show_part(const std::string& what, double done, std::optional<double> seconds_left);
+  /// A line that stays and is about no case; on stderr where no lines are listed.
+  void note(const std::string& line);
   /// Notes the end of a case, whose line stays. Without a line it is only counted.
   void finished(const std::string& line);
   void finished() { ++done_; }

@@ -10,6 +10,16 @@
 
 namespace convladder {
 
+/// --wait-until-quiet
+inline void add_quiet_option(CLI::App& command, double& seconds) {
+  command
+      .add_option("--wait-until-quiet", seconds,
+                  "before each group of cases, wait so many seconds at most until other programs leave the machine "
+                  "alone")
+      ->check(number_between(0.0, kMostOptionSeconds))
+      ->group("How");
+}
+
 /// The texts of a command's help for --budget, --repetitions and --timeout.
 struct MeasuringHelp {
   const char* budget;
@@ -17,7 +27,7 @@ struct MeasuringHelp {
   const char* timeout;
 };
 
-/// Adds --budget, --repetitions and --timeout.
+/// Adds --budget, --repetitions, --timeout and --wait-until-quiet.
 inline void add_measuring_options(CLI::App& command, MeasuringOptions& options, const MeasuringHelp& help) {
   command.add_option("--budget", options.budget_seconds, help.budget)
       ->check(number_between(0.0, kMostOptionSeconds))
@@ -28,6 +38,7 @@ inline void add_measuring_options(CLI::App& command, MeasuringOptions& options, 
   command.add_option("--timeout", options.timeout_seconds, help.timeout)
       ->check(number_between(kShortestTimeout, kMostOptionSeconds))
       ->group("How");
+  add_quiet_option(command, options.wait_until_quiet_seconds);
 }
 
 /// --isolate

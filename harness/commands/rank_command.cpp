@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "harness/commands/command.hpp"
+#include "harness/commands/measuring_options.hpp"
 #include "harness/commands/option_checks.hpp"
 #include "harness/commands/printed.hpp"
 #include "harness/commands/report_script.hpp"
@@ -101,6 +102,7 @@ void add_rank_options(CLI::App& rank, RankArguments& a) {
   rank.add_option("--limit", o.limit_seconds, "seconds for all steps of a submission on a size (default 120)")
       ->check(number_between(kShortestTimeout, kMostOptionSeconds))
       ->group("How");
+  add_quiet_option(rank, o.run.wait_until_quiet_seconds);
   rank.add_option("--seed", a.seed,
                   "seed of the inputs and of the order of measuring (default: nobody knows it before)")
       ->check(seed_error)

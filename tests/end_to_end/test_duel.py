@@ -103,7 +103,7 @@ def test_variants_of_one_side_only(tmp_path: Path) -> None:
 def test_what_only_the_base_knows_is_missing(tmp_path: Path) -> None:
     """Variants that this program has never heard of are not dropped."""
     program = json.loads(run("list", "--machine", "--format", "json").stdout)["program"]
-    base = speaking(tmp_path, {"protocol": 4, "program": program, "variants": ["cpu/lost", "cuda/lost-too"]})
+    base = speaking(tmp_path, {"protocol": 5, "program": program, "variants": ["cpu/lost", "cuda/lost-too"]})
     done = run("duel", "--base", base, "--family", "cpu", *TINY, "--output", tmp_path / "duel.json")
     assert done.returncode == 4
     verdicts = {one["id"]: one["verdict"] for one in read(tmp_path / "duel.json")["cases"]}
@@ -138,7 +138,7 @@ os.read(3, 1)
 def test_another_protocol_is_refused(tmp_path: Path) -> None:
     assert_refused(run("duel", "--base", speaking(tmp_path, {"protocol": 99, "program": {}, "variants": []}), *TINY_CASE),
                    "speaks protocol 99", "too far apart")
-    for answer in ({"protocol": 4, "variants": []}, {"protocol": 4, "program": {}, "variants": [3]}, 5, []):
+    for answer in ({"protocol": 5, "variants": []}, {"protocol": 4, "program": {}, "variants": [3]}, 5, []):
         assert_refused(run("duel", "--base", speaking(tmp_path, answer), *TINY_CASE), "does not answer like convladder")
 
 
@@ -153,7 +153,7 @@ def test_a_build_before_duels_is_refused(tmp_path: Path) -> None:
 
 def test_builds_of_another_kind_are_refused(tmp_path: Path) -> None:
     program = json.loads(run("list", "--machine", "--format", "json").stdout)["program"]
-    other = speaking(tmp_path, {"protocol": 4, "program": program | {"build_type": "Other"}, "variants": []})
+    other = speaking(tmp_path, {"protocol": 5, "program": program | {"build_type": "Other"}, "variants": []})
     assert_refused(run("duel", "--base", other, *TINY_CASE), "cannot be compared", "build_type")
 
 

@@ -8,6 +8,7 @@
 #include "harness/commands/case_filter.hpp"
 #include "harness/commands/command.hpp"
 #include "harness/commands/judge/duel_setup.hpp"
+#include "harness/commands/measuring_options.hpp"
 #include "harness/commands/option_checks.hpp"
 #include "harness/commands/printed.hpp"
 #include "harness/judge/builds/commit_build.hpp"
@@ -145,6 +146,7 @@ void add_duel_options(CLI::App& duel, DuelArguments& a) {
                   "seconds for each step of a case (default 60, and 5 for each GFLOP; on a GPU 30 and more)")
       ->check(number_between(0.1, 1e6))
       ->group("How");
+  add_quiet_option(duel, a.settings.wait_until_quiet_seconds);
   duel.add_option("--extra-work", a.settings.extra_percent,
                   "percent of work added to the new side, to see whether the duel finds it")
       ->check(CLI::Range(0, 1000))

@@ -13,6 +13,7 @@
 #include "harness/measure/cases/measurement.hpp"
 #include "harness/measure/cases/workload.hpp"
 #include "harness/measure/isolation/one_cpu.hpp"
+#include "harness/measure/machine/quiet.hpp"
 #include "harness/measure/plan/arguments.hpp"
 #include "harness/measure/plan/estimate.hpp"
 #include "harness/measure/statistics/signed_rank.hpp"
@@ -126,6 +127,11 @@ class Duel {
       }
       group.contests.clear();
       return;
+    }
+    if (settings_.wait_until_quiet_seconds > 0) {
+      wait_until_quiet(
+          host_threads_of(group.group->device), settings_.wait_until_quiet_seconds,
+          [&](const std::string& others, double /*left*/) { show("waiting until the machine is quiet:", others); });
     }
     ceilings_.before_group(group.group->device);
     const Workload workload(group.group->work, images_, settings_.seed);

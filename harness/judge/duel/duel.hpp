@@ -43,6 +43,7 @@ struct DuelSettings {
   std::uint64_t seed = 1;
   std::optional<double> timeout_seconds;  ///< the limit for every step of a case
   int extra_percent = 0;                  ///< work added to the new side
+  double wait_until_quiet_seconds = 0;    ///< at most, before each group of cases
 };
 
 /// The result of a pair.

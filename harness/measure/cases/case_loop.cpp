@@ -8,6 +8,7 @@
 
 #include "harness/measure/cases/checked_stage.hpp"
 #include "harness/measure/cases/time_of.hpp"
+#include "harness/measure/machine/quiet.hpp"
 #include "harness/measure/plan/arguments.hpp"
 #include "harness/measure/statistics/statistics.hpp"
 
@@ -46,6 +47,13 @@ const Workload& CaseLoop::workload(const LayerWork& work, bool has_clock, int im
 }
 
 void CaseLoop::before_group(const std::string& device) {
+  if (options_.wait_until_quiet_seconds > 0) {
+    const std::string busy = wait_until_quiet(
+        host_threads_of(device), options_.wait_until_quiet_seconds, [this](const std::string& others, double left) {
+          progress_.show(fmt::format("waiting until the machine is quiet: {}", others), left);
+        });
+    if (!busy.empty()) progress_.note(fmt::format("the machine did not become quiet: {}", busy));
+  }
   machine_.look();
   group_begin_ = std::chrono::steady_clock::now();
   group_anchors_ = anchor_samples(ceilings_.measured(), device);

@@ -26,6 +26,9 @@ constexpr std::size_t kRoundsOfPart = 4;  // in one of which a part is sampled
 constexpr int kFewestToVary = 3;          // calls of a sample
 constexpr int kPercentLookedAt = 10;      // of the samples, besides the first ones and the last
 constexpr double kMostBehindNs = 20e6;    // for comparing elements of calls of a sample that is looked at
+constexpr double kMostWaiting = 0.03;     // of a sample's time: threads that waited longer for a processor spoil it
+constexpr int kMostAgainInARow = 4;       // samples that are taken again
+constexpr double kShareForAgain = 0.5;    // of the budget, besides it
 constexpr double kFewestCalls = 100;      // of a folder's stage, as long as those that are missing take no more than
 constexpr double kMostForFewCallsNs = 300e6;
 constexpr double kShareForLooks = 0.1;  // of the other samples' time
@@ -333,7 +336,8 @@ Measurement::Sampled Measurement::sample_once(std::size_t index, int iterations)
   const auto asked = Clock::now();
   Sampled sampled;
   static_cast<to_case::Sampled&>(sampled) = verifier_->ask(to_case::Sample{kind_of(series), iterations});
-  measured_seconds_ += std::chrono::duration<double>(Clock::now() - (has_real_clock_ ? start : asked)).count();
+  sampled_seconds_ = std::chrono::duration<double>(Clock::now() - (has_real_clock_ ? start : asked)).count();
+  measured_seconds_ += sampled_seconds_;
   last_call_ = sampled.last_call;
   // A case that chose the call itself could compute that one only.
   const bool is_enqueued = planned_->device != "cpu" && sampled.untimed_calls > 0;
@@ -388,6 +392,24 @@ void Measurement::forget_samples_below(double clock_mhz) {
   }
 }
 
+/// Whether the sample is thrown away and taken again, because threads of the case, ready to run, waited while others
+/// had the processors. Some samples of a busy machine are like those of a quiet one; where none are, they stand after a
+/// few tries, and the case's mark tells of the load.
+bool Measurement::is_taken_again() {
+  const ObservedAnswer answer = verifier_->last_answer();
+  const bool was_kept_waiting = planned_->device == "cpu" && answer.waited_by_all_ns > kMostWaiting * answer.ns;
+  const bool has_time = again_seconds_ + sampled_seconds_ <= kShareForAgain * options_->budget_seconds;
+  if (!was_kept_waiting || !has_time || again_in_a_row_ >= kMostAgainInARow) {
+    again_in_a_row_ = 0;
+    return false;
+  }
+  ++again_in_a_row_;
+  ++taken_again_;
+  again_seconds_ += sampled_seconds_;
+  measured_seconds_ -= sampled_seconds_;
+  return true;
+}
+
 /// Whether a sample may stand beside the others, or instead of them.
 bool Measurement::stands(const ClockOfSample& sample) {
   const bool was_held = clock_watch_.is_held();
@@ -430,6 +452,7 @@ void Measurement::take_sample(std::size_t index, bool look) {
       throw CaseFailure(Status::refused,
                         fmt::format("its {} took no time by the device's clock", outcome_.times[index].of));
     }
+    if (is_taken_again()) continue;
     if (has_real_clock_ && !stands(sampled.clock)) {
       std::this_thread::sleep_for(kRecovery);
       continue;
@@ -524,7 +547,7 @@ void Measurement::finish() {
     if (!outcome_.times.empty() && !outcome_.times.front().clock_mhz.empty()) {
       outcome_.device_state.clock_mhz = outcome_.times.front().clock_mhz;
     }
-    outcome_.device_state.samples_taken_again = clock_watch_.taken_again();
+    outcome_.device_state.samples_taken_again = clock_watch_.taken_again() + taken_again_;
     if (!clock_watch_.reasons().empty()) outcome_.device_state.throttle_reasons = clock_watch_.reasons();
   }
   verifier_.reset();

@@ -63,6 +63,7 @@ class Measurement {
   Sampled sample_once(std::size_t series, int iterations);
   to_case::StateOfDevice device_state();
   bool stands(const ClockOfSample& sample);
+  bool is_taken_again();
   void forget_samples_below(double clock_mhz);
   void forget_samples();
   void warm_up(const TimeSeries& series, double least_ns);
@@ -91,6 +92,10 @@ class Measurement {
   double measured_seconds_ = 0;
   std::int64_t last_call_ = 0;    ///< of the sample taken last
   double look_allowance_ns_ = 0;  ///< for looking at calls of samples that are not looked at anyway
+  int again_in_a_row_ = 0;
+  int taken_again_ = 0;         ///< samples during which others had the processor
+  double again_seconds_ = 0;    ///< that they took
+  double sampled_seconds_ = 0;  ///< that the last sample took
   ClaimedTimes claimed_;
 };
 

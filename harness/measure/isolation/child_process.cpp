@@ -162,6 +162,7 @@ std::variant<Ending, std::string> ChildProcess::ask(const RequestText& request) 
   }
   const ProcessorTurns before = processor_turns(process_);
   const ProcessorTurns ours_before = processor_turns(getpid());
+  const double waited_before = waited_by_all_ns(process_);
   const auto asked = std::chrono::steady_clock::now();
   if (!socket_->send(text)) return death();
   std::string answer;
@@ -170,6 +171,7 @@ std::variant<Ending, std::string> ChildProcess::ask(const RequestText& request) 
   if (trust_ == Trust::foreign) stop();
   const ProcessorTurns after = processor_turns(process_);
   const ProcessorTurns ours_after = processor_turns(getpid());
+  last_answer_.waited_by_all_ns = std::max(waited_by_all_ns(process_) - waited_before, 0.0);
   last_answer_.used_ns = after.used_ns - before.used_ns;
   last_answer_.worked_ns = after.worked_ns - before.worked_ns;
   last_answer_.waited_ns = after.waited_ns - before.waited_ns + ours_after.waited_ns - ours_before.waited_ns;

@@ -8,6 +8,9 @@
 #include <array>
 #include <cstdlib>
 #include <ctime>
+#include <filesystem>
+#include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -22,8 +25,8 @@ double used_ns(pid_t process) {
 }
 
 /// The first two numbers of schedstat, read without a buffer in between: every answer waits for this.
-std::pair<double, double> worked_and_waited_ns(pid_t process) {
-  const int file = open(fmt::format("/proc/{}/schedstat", process).c_str(), O_RDONLY | O_CLOEXEC);
+std::pair<double, double> worked_and_waited_ns(const std::string& folder) {
+  const int file = open((folder + "/schedstat").c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return {};
   std::array<char, 96> text{};
   const ssize_t length = read(file, text.data(), text.size() - 1);
@@ -36,8 +39,17 @@ std::pair<double, double> worked_and_waited_ns(pid_t process) {
 
 }  // namespace
 
+double waited_by_all_ns(pid_t process) {
+  double sum = 0;
+  std::error_code gone;
+  for (const auto& thread : std::filesystem::directory_iterator(fmt::format("/proc/{}/task", process), gone)) {
+    sum += worked_and_waited_ns(thread.path().string()).second;
+  }
+  return sum;
+}
+
 ProcessorTurns processor_turns(pid_t process) {
-  const auto [worked, waited] = worked_and_waited_ns(process);
+  const auto [worked, waited] = worked_and_waited_ns(fmt::format("/proc/{}", process));
   return {.used_ns = used_ns(process), .worked_ns = worked, .waited_ns = waited};
 }
 

@@ -43,6 +43,7 @@ struct MeasuringOptions {
   std::optional<int> repetitions;         ///< exactly this many samples, whatever interval and budget say
   std::optional<double> timeout_seconds;  ///< for every step of a case; none: 60 s and 5 s per GFLOP
   bool isolate = true;                    ///< every case in a process of its own
+  double wait_until_quiet_seconds = 0;    ///< at most, before each group of cases; not in records
   bool checkers = true;                   ///< CUDA stages of anybody are looked at by the simulated device's checkers
 
   bool operator==(const MeasuringOptions&) const = default;

@@ -39,6 +39,7 @@ struct Script {
   bool looks_behind_calls = false;                             ///< as a device does that fills by itself
   std::function<bool(std::int64_t)> late = [](std::int64_t) { return false; };  ///< written when others had looked
   double observed_ns = 0;                                                       ///< how long each answer takes
+  std::function<double(int)> waited_ns = [](int) { return 0.0; };  ///< by all threads in the n-th sample, from 0
   std::vector<CaseMessages::Request> asked;
   bool alive = false;
 
@@ -75,7 +76,10 @@ class ScriptedCase final : public CaseClient {
     }
     return std::visit([&](const auto& wanted) -> CaseMessages::Answer { return answer(wanted, nth); }, request);
   }
-  ObservedAnswer last_answer() const override { return {.ns = script_.observed_ns}; }
+  ObservedAnswer last_answer() const override {
+    const int samples = script_.count("sample");
+    return {.ns = script_.observed_ns, .waited_by_all_ns = samples > 0 ? script_.waited_ns(samples - 1) : 0};
+  }
 
  private:
   to_case::Prepared answer(const to_case::Prepare& wanted, int /*nth*/) {
@@ -226,6 +230,31 @@ TEST_F(MeasurementTest, VerifiesBeforeAndAfterSampling) {
   EXPECT_EQ(outcome.prepare_ns, 1234.0);
   EXPECT_EQ(outcome.choice, "algorithm 7");
   EXPECT_EQ(outcome.input_kind, "images");
+}
+
+TEST_F(MeasurementTest, SamplesThatWaitedForAProcessorAreTakenAgain) {
+  options_.repetitions = 4;
+  script_.observed_ns = 1000;
+  script_.sample_ns = [](int nth) { return nth % 3 == 1 ? 500.0 : 100.0 + nth; };
+  script_.waited_ns = [](int nth) { return nth % 3 == 1 ? 400.0 : 20.0; };
+  const CaseOutcome outcome = run();
+  EXPECT_EQ(outcome.status, Status::ok) << outcome.reason;
+  EXPECT_EQ(outcome.times[0].samples, (std::vector{100.0, 102.0, 103.0, 105.0}));
+  EXPECT_EQ(outcome.device_state.samples_taken_again, 2);
+}
+
+TEST_F(MeasurementTest, WhereEverySampleWaitsTheyStandAfterAFewTries) {
+  options_.repetitions = 3;
+  script_.observed_ns = 1000;
+  script_.waited_ns = [](int) { return 400.0; };
+  const CaseOutcome outcome = run();
+  EXPECT_EQ(outcome.times[0].samples.size(), 3U);
+  EXPECT_EQ(outcome.device_state.samples_taken_again, 12) << "four for each";
+  script_ = {};
+  script_.observed_ns = 1000;
+  script_.waited_ns = [](int) { return 400.0; };
+  options_.budget_seconds = 0;
+  EXPECT_EQ(run().device_state.samples_taken_again, 0) << "there is no time for it";
 }
 
 TEST_F(MeasurementTest, KeepsTheSamplesInTheirOrder) {
