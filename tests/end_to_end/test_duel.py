@@ -138,7 +138,7 @@ os.read(3, 1)
 def test_another_protocol_is_refused(tmp_path: Path) -> None:
     assert_refused(run("duel", "--base", speaking(tmp_path, {"protocol": 99, "program": {}, "variants": []}), *TINY_CASE),
                    "speaks protocol 99", "too far apart")
-    for answer in ({"protocol": 5, "variants": []}, {"protocol": 4, "program": {}, "variants": [3]}, 5, []):
+    for answer in ({"protocol": 5, "variants": []}, {"protocol": 5, "program": {}, "variants": [3]}, 5, []):
         assert_refused(run("duel", "--base", speaking(tmp_path, answer), *TINY_CASE), "does not answer like convladder")
 
 

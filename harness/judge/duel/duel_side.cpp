@@ -77,6 +77,7 @@ void DuelSide::require(const char* when, const Check& check) const {
 SlotLength DuelSide::calibrate(int extra_percent, int replayed_calls) {
   const int multiple = 100 / std::gcd(100, extra_percent);  // 5 % of 20 calls is one call
   int iterations = 1;
+  if (on_processor_) attempt([&] { verifier_.set_for_following_call(); });
   for (int i = 0; i < kCalibrations; ++i) {
     iterations = std::max(iterations, attempt([&] {
                             return verifier_.ask(to_case::Calibrate{{time_of::kLayer}, kSubRunNs}).iterations;

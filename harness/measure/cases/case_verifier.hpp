@@ -50,7 +50,8 @@ class CaseVerifier {
   /// How long the last answer took by the harness's clock; 0 where it was not looked at.
   ObservedAnswer last_answer() const { return open_.client->last_answer(); }
 
-  /// Has the case prepare for a problem, and verifies one call.
+  /// Has the case prepare for a problem, and verifies a call, on the host some more on inputs that differ from each
+  /// other in single elements.
   to_case::Prepared prepare(ProblemKind kind);
   struct Verified {
     Check check;

@@ -54,7 +54,7 @@ class Measurement {
   void add_enqueued_series(const to_case::Prepared& prepared, double call_ns);
   bool add_replayed_series(const std::string& of);
   bool is_due(const TimeSeries& series) const;
-  std::optional<int> calls_of_sample(const TimeSeries& series) const;
+  std::optional<int> calls_of_sample(const TimeSeries& series);
   void take_sample(std::size_t series, bool look);
   /// The case's answer to one sample of so many calls, judged and checked.
   struct Sampled : to_case::Sampled {

@@ -7,6 +7,7 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "devices/cpu/all_cores.hpp"
@@ -22,10 +23,15 @@ namespace {
 constexpr std::size_t kBytesOfAnElement = sizeof(double) + sizeof(float);
 constexpr double kMemoryShare = 0.25;
 constexpr int kChosenImages = 8;  // images that are not held but compared in full, other ones each time
-// Where each call has an input of its own, no reference is held: one image is compared in full, and one combination of
-// others. Of two images, both in full cost no more.
-constexpr int kMostFresh = 1 + CombinedImages::kMost;
-int chosen_of_fresh(int batch) { return batch <= 2 ? batch : 1; }
+// Where each call has an input of its own, no reference is held: as many images are compared in full as cost so many
+// operations, and one combination of others. Of two images, both in full cost no more.
+constexpr double kFreshFlop = 50e6;
+
+int chosen_of_fresh(const ProblemSize& size) {
+  const double affordable = kFreshFlop / std::max(size.with_batch(1).flop(), 1.0);
+  const int fewest = size.batch <= 2 ? size.batch : 1;
+  return static_cast<int>(std::clamp(affordable, double{1} * fewest, double{1} * size.batch));
+}
 
 /// A call of a problem: its images, and the changes of their sums.
 class Call {
@@ -110,10 +116,25 @@ class Comparison {
       if (!compare_images(read, most_elements, looked_at_[begin], static_cast<int>(i - begin))) return {};
     }
     finish_combination();
+    if (setting_.change.fresh && !check_.first_failure.empty() && check_.max_scaled_error <= tolerance_) {
+      name_image(read, most_elements);
+    }
     return conclude();
   }
 
  private:
+  /// Says which image of a combination that is wrong is wrong itself, and where.
+  void name_image(const ReadTensor& read, std::int64_t most_elements) {
+    const std::string of_combination = std::exchange(check_.first_failure, {});
+    for (const int image : looked_at_) {
+      const ReferenceOutput reference = call_.output(image);
+      chosen_ = {};
+      chosen_[image] = {reference.value, {reference.magnitude.begin(), reference.magnitude.end()}};
+      if (!compare_images(read, most_elements, image, 1) || !check_.first_failure.empty()) break;
+    }
+    if (check_.first_failure.empty()) check_.first_failure = of_combination;
+  }
+
   int source(int image) const { return setting_.change.source(image, size_.batch); }
   bool held(int image) const { return !setting_.change.fresh && source(image) < expected_.held_images(); }
 
@@ -123,16 +144,18 @@ class Comparison {
     looked_at_.resize(static_cast<std::size_t>(size_.batch));
     std::iota(looked_at_.begin(), looked_at_.end(), 0);
     const bool is_fresh = setting_.change.fresh;
-    if (is_fresh && size_.batch > kMostFresh) {
+    const int chosen = is_fresh ? chosen_of_fresh(size_) : kChosenImages;
+    const int most_fresh = chosen + CombinedImages::kMost;
+    if (is_fresh && size_.batch > most_fresh) {
       shuffle(looked_at_, random);
-      looked_at_.resize(kMostFresh);
+      looked_at_.resize(static_cast<std::size_t>(most_fresh));
       std::ranges::sort(looked_at_);
     }
     std::vector<int> others;
     for (const int image : looked_at_) {
       if (!held(image)) others.push_back(image);
     }
-    for (int i = 0; i < (is_fresh ? chosen_of_fresh(size_.batch) : kChosenImages) && !others.empty(); ++i) {
+    for (int i = 0; i < chosen && !others.empty(); ++i) {
       const auto at = static_cast<std::size_t>(random.between(0, static_cast<int>(others.size()) - 1));
       const ReferenceOutput reference = call_.output(others[at]);
       chosen_[others[at]] = {reference.value, {reference.magnitude.begin(), reference.magnitude.end()}};

@@ -48,7 +48,7 @@ WRONG_WHEN_LARGE = ["own-output", "half-own-output", "off-when-timed", "null-aft
                     "previous-answer", "every-1000th"]
 """What goes by what its output held before, or answers for another input."""
 
-PLACE = r"image \d+"
+PLACE = r"image \d+|right behind a call, item \d+"
 ITEM = r"(image|item) \d+"  # as problems other than the convolution say it
 """An output was compared, and the reason names where it was wrong."""
 TIME = r"time|clock|floor|fast|ns\b|it claims"
@@ -69,7 +69,7 @@ class Wrong:
 
 # A network prepares every pass anew: what is honest in its first call is honest there. Its chunks are of one call each.
 WRONG = {
-    "image-five": Wrong(r"image 5\b", MANY, MANY),
+    "image-five": Wrong(r"(image|item) 5\b", MANY, MANY),
     "compared-images": Wrong(PLACE, MORE_THAN_EIGHT, MORE_THAN_EIGHT),
     "in-prepare": Wrong(PLACE, network=BATCHES),
     "first-answer": Wrong(PLACE, network=BATCHES),
@@ -116,7 +116,7 @@ ALONE = {name: wrong for name, wrong in WRONG.items() if wrong.alone}
 TOGETHER = [name for name in WRONG if name not in ALONE]
 
 FUSED = {
-    "fused-idle": Wrong(ANY),
+    "fused-idle": Wrong(rf"{ANY}|{ITEM}"),
     "fused-image-five": Wrong(r"(image|item) 5\b", MANY, MANY),
     "fused-first-answer": Wrong(ITEM, network=BATCHES),
     "fused-half": Wrong(ANY, network=BATCHES),

@@ -1,4 +1,4 @@
-// Right when it is first looked at, wrong from its 4th call on: a buffer that fills up, a flag that is never reset.
+// Right when it is first looked at, wrong from its 10th call on: a buffer that fills up, a flag that is never reset.
 // Only a second look after the timing sees it.
 
 #include "tests/seeded_variants/plain_convolution.hpp"
@@ -8,7 +8,7 @@
 namespace convladder {
 namespace {
 
-constexpr int kRightCalls = 3;
+constexpr int kRightCalls = 9;
 
 class WrongLater final : public PreparedVariant {
  public:
@@ -39,7 +39,7 @@ const VariantRegistration wrong_later_registration{"convolution",
                                                    {.family = "cpu",
                                                     .rung = 113,
                                                     .name = "seeded-wrong-later",
-                                                    .title = "Seeded: wrong from its 4th call on",
+                                                    .title = "Seeded: wrong from its 10th call on",
                                                     .builds_on = "",
                                                     .hypothesis = "It is looked at again after the timing."},
                                                    keep_variant(std::make_unique<WrongLaterVariant>())};

@@ -197,6 +197,15 @@ class MeasurementTest : public testing::Test {
   Script script_;
 };
 
+/// Readings before the first sample: of integers, of the real input, and of six that almost agree with it.
+constexpr int kVerifyingReads = 8;
+
+/// How much of an output is filled before the call of that number, up to calibrating: of those that almost agree, every
+/// second one finds what the one before has left.
+FillPart part_before_sampling(std::size_t number) {
+  return number >= 2 && number % 2 == 0 ? FillPart::nothing : FillPart::all;
+}
+
 double rising(int nth) { return 100.0 + nth; }
 
 TEST_F(MeasurementTest, VerifiesBeforeAndAfterSampling) {
@@ -206,14 +215,15 @@ TEST_F(MeasurementTest, VerifiesBeforeAndAfterSampling) {
   EXPECT_EQ(outcome.reason, "");
   std::vector<std::string> asked;
   for (const CaseMessages::Request& request : script_.asked) asked.emplace_back(request_name(request));
-  const std::vector<std::string> before{"prepare", "set",  "call", "read",     "prepare",
-                                        "set",     "call", "read", "calibrate"};
+  std::vector<std::string> before{"prepare", "set", "call", "read", "prepare"};
+  for (int i = 1; i < kVerifyingReads; ++i) before.insert(before.end(), {"set", "call", "read"});
+  before.insert(before.end(), {"set", "calibrate"});
   ASSERT_GT(asked.size(), before.size());
-  EXPECT_EQ(std::vector(asked.begin(), asked.begin() + 9), before);
+  EXPECT_EQ(std::vector(asked.begin(), asked.begin() + static_cast<std::ptrdiff_t>(before.size())), before);
   EXPECT_EQ(std::get<to_case::Prepare>(script_.asked[0]).problem, ProblemKind::integers);
   EXPECT_EQ(std::get<to_case::Prepare>(script_.asked[4]).problem, ProblemKind::real);
   EXPECT_EQ(asked.back(), "read") << "what the last timed call left";
-  for (std::size_t i = 9; i < asked.size(); ++i) {
+  for (std::size_t i = before.size(); i < asked.size(); ++i) {
     if (asked[i] == "sample") {
       EXPECT_EQ(asked[i - 1], "set") << "another input for every sample";
     }
@@ -226,7 +236,7 @@ TEST_F(MeasurementTest, VerifiesBeforeAndAfterSampling) {
   EXPECT_EQ(verification.tolerance, 1e-6);
   EXPECT_EQ(verification.images_compared, 2);
   EXPECT_EQ(verification.images_combined, 0);
-  EXPECT_EQ(verification.timed_calls_compared, script_.count("read") - 2);
+  EXPECT_EQ(verification.timed_calls_compared, script_.count("read") - kVerifyingReads);
   EXPECT_EQ(outcome.prepare_ns, 1234.0);
   EXPECT_EQ(outcome.choice, "algorithm 7");
   EXPECT_EQ(outcome.input_kind, "images");
@@ -563,7 +573,8 @@ TEST_F(MeasurementTest, ACheckThatFailsMakesTheCaseIncorrectAndSaysWhich) {
   };
   const Wrong cases[] = {{0, &Verification::integers, "on small integers: image 0, map 0, row 0, column 0 is "},
                          {1, &Verification::before, "image 0, map 0, row 0, column 0 is "},
-                         {2, &Verification::after, "after timing: image 0, map 0, row 0, column 0 is "}};
+                         {2, &Verification::before, "image 0, map 0, row 0, column 0 is "},
+                         {kVerifyingReads, &Verification::after, "after timing: image 0, map 0, row 0, column 0 is "}};
   for (const Wrong& wrong : cases) {
     SCOPED_TRACE(wrong.reason);
     script_ = {};
@@ -581,11 +592,13 @@ TEST_F(MeasurementTest, ACheckThatFailsMakesTheCaseIncorrectAndSaysWhich) {
 TEST_F(MeasurementTest, TheLastTimedCallIsAlwaysLookedAtAndSomeOthersAre) {
   options_.repetitions = 40;
   const CaseOutcome right = run();
-  const int looks = script_.count("read") - 2;
+  const int looks = script_.count("read") - kVerifyingReads;
   EXPECT_GT(looks, 2);
   EXPECT_LT(looks, 30);
   script_ = {};
-  script_.wrong = [&](int nth) { return nth == looks + 1; };  // the last of the same looks: the seed is the same
+  script_.wrong = [&](int nth) {
+    return nth == looks + kVerifyingReads - 1;
+  };  // the last of the same looks: the seed is the same
   const CaseOutcome outcome = run();
   EXPECT_EQ(outcome.status, Status::incorrect);
   EXPECT_EQ(script_.count("sample"), 40);
@@ -624,9 +637,10 @@ TEST_F(MeasurementTest, SamplesOfOneCallAreFollowedByOneThatFindsWhatItLeft) {
   EXPECT_EQ(request_name(script_.asked.back()), "read");
   std::vector<OutputFill> fills;
   for (const to_case::Set& request : script_.asked_for<to_case::Set>()) fills.push_back(request.fills.at(0));
-  ASSERT_EQ(fills.size(), 7U);
+  ASSERT_EQ(fills.size(), kVerifyingReads + 6U);
   for (std::size_t i = 0; i < fills.size(); ++i) {
-    EXPECT_EQ(fills[i].part, i + 1 < fills.size() ? FillPart::all : FillPart::nothing) << i;
+    const FillPart expected = i <= kVerifyingReads ? part_before_sampling(i) : FillPart::all;
+    EXPECT_EQ(fills[i].part, i + 1 == fills.size() ? FillPart::nothing : expected) << i;
   }
   const int reads = script_.count("read");
   script_ = {};
@@ -643,9 +657,11 @@ TEST_F(MeasurementTest, OfSeveralCallsAllButTheFirstFindWhatACallLeft) {
   script_.iterations = 2;
   run();
   EXPECT_EQ(script_.count("sample"), 4) << "none has to follow";
-  int sets = 0;
+  std::size_t sets = 0;
   for (const to_case::Set& request : script_.asked_for<to_case::Set>()) {
-    EXPECT_EQ(request.fills.at(0).part, sets++ < 2 ? FillPart::all : FillPart::pieces) << "of a verification all";
+    const FillPart expected = sets <= kVerifyingReads ? part_before_sampling(sets) : FillPart::pieces;
+    EXPECT_EQ(request.fills.at(0).part, expected) << sets;
+    ++sets;
   }
 }
 
@@ -659,8 +675,8 @@ TEST_F(MeasurementTest, EverySampleHasAnotherInputAndAnotherFill) {
     changes.insert(text_of({.change = request.change, .fills = {}}));
     fills.insert(text_of({.change = {}, .fills = request.fills}));
   }
-  EXPECT_EQ(changes.size(), 22U);
-  EXPECT_EQ(fills.size(), 22U);
+  EXPECT_EQ(changes.size(), 20U + kVerifyingReads + 1);
+  EXPECT_EQ(fills.size(), 20U + 4) << "inputs that almost agree find one fill, or none";
 }
 
 TEST_F(MeasurementTest, ClaimsThatOurClockContradictsAreRefused) {
