@@ -104,7 +104,7 @@ struct KernelCounters {
   bool operator==(const KernelCounters&) const = default;
 };
 
-/// What a program does between the kernels that it launches: it takes time on a GPU as well.
+/// The work of a program between the kernels that it launches: it takes time on a GPU as well.
 struct WorkBeside {
   double bus_ns = 0;       ///< copies between host and device, by the times of the model of the bus
   double moved_bytes = 0;  ///< read and written in the device's memory by copies and fills that stay on it

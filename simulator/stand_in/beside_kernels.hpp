@@ -1,4 +1,4 @@
-// What loaded code does between its kernels, added up: copies, fills, allocations, and its own work on the host.
+// The work of loaded code between its kernels, added up: copies, fills, allocations, and its own on the host.
 #pragma once
 
 #include <ctime>

@@ -39,7 +39,7 @@ struct CaseCounters {
 /// The counters of a case that launched these kernels.
 CaseCounters case_counters(std::vector<KernelCounters> kernels, int batch, bool exact = true);
 
-/// What a counted call did besides launching kernels, in one line that begins with the case's id, and what its
+/// The work of a counted call besides launching kernels, in one line that begins with the case's id, and what its
 /// predicted times include therefore. Empty for a call that did nothing else.
 std::string beside_line(std::string_view id, const CaseCounters& counters);
 

