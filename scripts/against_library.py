@@ -22,8 +22,8 @@ BAD_INPUT = 3
 _TF32_TOLERANCE = 1e-3
 _FP32_MOST = 5e-6  # 3xTF32 is as good as fp32 to most, and has a class of its own; it is compared with fp32
 _HALF = "half"  # in a stage's name: as accurate as tf32, but not tf32
-_COLUMNS = ("layer (batch)", "best stage", "GFLOP/s", "% lib", "% op", "% floor", "% peak")
-_WIDTHS = (23, 33, 9, 8, 8, 9, 8)
+_COLUMNS = ("layer (batch)", "best stage", "GFLOP/s", "% lib", "% floor", "% peak")
+_WIDTHS = (23, 33, 9, 8, 9, 8)
 
 EXAMPLES = """\
 examples:
@@ -33,10 +33,10 @@ examples:
 
 The layers of the goals, each at the batch that most runs have (the largest of these); on a GPU at one of 1000 or more
 where there is one, since the goals ask for that. Layer times, NCHW in to NCHW out.
-% lib: of the layer time of the fastest library that is at least as accurate, in each run; % op: of the fastest bare op of
-such a library, in its own layout, against our whole layer; % floor and % peak: of the layer's floor and of the FMA peak,
-as measured in the same run; % sheet: of the floor by the rates in the GPU's data sheet, which is predicted. The best
-stage is the one with the least median over the runs; each figure is the median over the runs of what it reached in it.
+% lib: of the layer time of the fastest library that is at least as accurate, in each run; % floor and % peak: of the
+layer's floor and of the FMA peak, as measured in the same run; % sheet: of the floor by the rates in the GPU's data sheet,
+which is predicted. The best stage is the one with the least median over the runs; each figure is the median over the runs
+of what it reached in it.
 
 exit status: 0 printed, 2 usage, 3 a file is no readable run, holds nothing of the device, or is of another machine."""
 
@@ -172,23 +172,16 @@ def _best(timed: Sequence[tuple[Record, Ladder]], arithmetic: str, belongs: Call
         return None
     stage = min(stages, key=lambda one: statistics.median(of[one].layer_median or 0.0 for of in rows))
     own = [of[stage] for of in rows]
-    rates = [_rate(row) for row in own]
+    rates = [row.gflop_per_s or 0.0 for row in own]
     peaks = [_peak(run, stage.family) for run, _ in timed]  # the device of a family that has a clock is called like it
     shares = [100 * rate / peak for rate, peak in zip(rates, peaks) if peak]
     standing = Standing(ladders[0].layer_name, arithmetic, _middle([row.percent_of_library for row in own]),
-                        _middle([row.percent_of_library_op for row in own]),
                         _middle([row.percent_of_floor for row in own]),
                         statistics.median(shares) if len(shares) == len(own) else None, ladders[0].batch,
                         _middle([_of_data_sheet(run, ladder, row) for (run, ladder), row in zip(timed, own)]))
     floor = ladders[0].floor
     return Best(ladders[0], stage, arithmetic, statistics.median(rates), standing, floor.bound if floor else "",
                 _fastest_library(ladders, own[0].tolerance), len(timed))
-
-
-def _rate(row: Row) -> float:
-    """GFLOP/s of the layer time; the row's own rate is of its op time where it has one."""
-    rate, median, layer = row.gflop_per_s or 0.0, row.median or 0.0, row.layer_median or 1.0
-    return rate * median / layer
 
 
 def _peak(run: Record, device: str) -> Optional[float]:
@@ -227,12 +220,12 @@ def _cells(one: Best, of_data_sheet: bool) -> list[str]:
     sheet = [percent(standing.of_data_sheet)] if of_data_sheet else []
     return [f"{one.ladder.layer_name} ({one.ladder.batch})" + (" tf32" if one.arithmetic == "tf32" else ""),
             one.stage.label, significant(one.gflop_per_s), percent(standing.of_library),
-            percent(standing.of_library_op), floor, *sheet, percent(standing.of_peak)]
+            floor, *sheet, percent(standing.of_peak)]
 
 
 def _markdown(best: Sequence[Best]) -> list[str]:
     sheet = _has_data_sheet(best)
-    heading = ("layer (batch)", "best stage", "GFLOP/s", "% of library", "% of best bare op", "% of floor (bound)",
+    heading = ("layer (batch)", "best stage", "GFLOP/s", "% of library", "% of floor (bound)",
                *(("% of the data sheet's floor (predicted)",) if sheet else ()), "% of FMA peak")
     several = len({one.library for one in best}) > 1
     lines = []
@@ -255,7 +248,7 @@ def _plain(best: Sequence[Best]) -> list[str]:
         widths.insert(at, 8)
         widths[1] -= 8
     for cells in [columns, *(_cells(one, sheet) for one in best)]:
-        cells[5] = cells[5].replace(" (operations)", " o").replace(" (bytes)", " b")
+        cells[4] = cells[4].replace(" (operations)", " o").replace(" (bytes)", " b")
         texts = [pad(cut(cell, width - 1), width) for cell, width in zip(cells[:2], widths)]
         texts += [pad(cut(cell, width - 1), width, right=True) for cell, width in zip(cells[2:], widths[2:])]
         lines.append("".join(texts).rstrip())

@@ -14,7 +14,7 @@ from convladder_charts.json_text import RecordError, is_of_networks
 from convladder_charts.record_file import read_json
 from convladder_charts.rules import ceilings, networks, predictions, rankings, schema
 from convladder_charts.rules.of_ladder import Rows, least_of_libraries, outlines
-from convladder_charts.rules.problem import Problem, agrees
+from convladder_charts.rules.problem import Problem, agrees, ratio_agrees
 
 _MUST_HAVE_TIME = ("cpu", "cuda")
 _LADDER_TIMES = {"median_ns": "median", "low_ns": "low", "high_ns": "high"}
@@ -191,12 +191,12 @@ class _Ladder:
         self.ladder = ladder
         self.place = place
         self.cases = cases
-        self.fastest = least_of_libraries(ladder, cases, lambda row: row["layer_median_ns"])
+        self.fastest = least_of_libraries(ladder, cases, lambda row: row["median_ns"])
         self.builds_on = {one["name"]: one["builds_on"] for one in variants if one["family"] == ladder["family"]}
         rows = ladder["rows"]
-        self.layer = {row["variant"]: row["layer_median_ns"] for row in rows}
+        self.layer = {row["variant"]: row["median_ns"] for row in rows}
         rungs = [row for row in rows if row["rung"] is not None]
-        self.baseline = min(rungs, key=lambda row: row["rung"])["layer_median_ns"] if rungs else None
+        self.baseline = min(rungs, key=lambda row: row["rung"])["median_ns"] if rungs else None
 
     def problems(self) -> Iterator[Problem]:
         """Everything wrong with this ladder."""
@@ -231,24 +231,23 @@ class _Ladder:
                 yield f"{place}.{name}", f"expected {case[name]} as in its case, found {row[name]}"
 
     def _figures(self, row: Any, case: Any, place: str) -> Iterator[Problem]:
-        """The row's times are its case's own."""
-        time = case["time"] if case["time"] and case["time"]["kind"] == self.ladder["kind"] else None
+        """The row's times are its case's layer time, and the op time beside it is its own."""
+        times = [one for one in (case["time"], *case["other_times"]) if one and one["kind"] == self.ladder["kind"]]
+        time = next((one for one in times if one["of"] == "layer" and one.get("cache", "hot") == "hot"), None)
         own = {"median": None, "low": None, "high": None} | ((time["interval"] or {}) if time else {})
         if time:
             own["median"] = time["median"]
-        if row["of"] != (time["of"] if time else None):
-            yield f"{place}.of", f"expected {time['of'] if time else None} as in its case, found {row['of']}"
         for name, source in _LADDER_TIMES.items():
-            yield from agrees(row[name], own[source], f"{place}.{name}", "its case's time")
-        layers = [one["median"] for one in (time, *case["other_times"])
-                  if one and one["of"] == "layer" and one["kind"] == self.ladder["kind"]]
-        yield from agrees(row["layer_median_ns"], layers[0] if layers else None, f"{place}.layer_median_ns",
-                           "its case's layer time")
+            yield from agrees(row[name], own[source], f"{place}.{name}", "its case's layer time")
+        op = times[0] if times and times[0]["of"] == "op" else None
+        found = row["op_in_own_layout"]
+        yield from agrees(found and found["median_ns"], op and op["median"], f"{place}.op_in_own_layout",
+                          "its case's op time")
         rate = _over(case["work"]["flop"], own["median"])
         yield from agrees(row["gflop_per_s"], rate, f"{place}.gflop_per_s", "its case's flop over its time")
 
     def _ratios(self, row: Any, place: str) -> Iterator[Problem]:
-        own, library = row["layer_median_ns"], row["rung"] is None
+        own, library = row["median_ns"], row["rung"] is None
         fastest = self.fastest(row)
         previous = self.layer.get(self.builds_on.get(row["variant"]))
         expected = {
@@ -258,7 +257,7 @@ class _Ladder:
         }
         for name, (value, what) in expected.items():
             if not (library and row[name] is None):  # a library need not be compared with the ladder
-                yield from agrees(row[name], value, f"{place}.{name}", what)
+                yield from ratio_agrees(row[name], value, f"{place}.{name}", what)
 
 
 def _left_out(view: Any, place: str, cases: Rows) -> Iterator[Problem]:
@@ -271,8 +270,8 @@ def _left_out(view: Any, place: str, cases: Rows) -> Iterator[Problem]:
         if not cases.has(row["case"]):
             yield f"{at}.case", f"there is no case \"{row['case']}\""
         for name, figure in (("x_instructions", "instructions_per_multiply_add"), ("x_time", "median_ns")):
-            yield from agrees(row[name], _over(row[figure], whole[figure]), f"{at}.{name}",
-                              f"its {figure} divided by that of the stage")
+            yield from ratio_agrees(row[name], _over(row[figure], whole[figure]), f"{at}.{name}",
+                                    f"its {figure} divided by that of the stage")
 
 
 def _over(dividend: Optional[float], divisor: Optional[float], factor: float = 1) -> Optional[float]:

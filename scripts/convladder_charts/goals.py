@@ -1,4 +1,4 @@
-"""What the best stages are to reach, layer by layer: in percent of the best library, of its bare op, of the floor."""
+"""What the best stages are to reach, layer by layer: in percent of the best library and of the floor. By layer times, NCHW in to NCHW out."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ class Standing:
     arithmetic: str
     """fp32 or tf32: the class of accuracy that stage and library belong to."""
     of_library: Optional[float]
-    of_library_op: Optional[float]
     of_floor: Optional[float]
     of_peak: Optional[float]
     batch: int = 1
@@ -44,8 +43,7 @@ class Goal:
 
     def words(self) -> str:
         """What is wanted."""
-        quantity = {"of_library": "the library's speed", "of_library_op": "the speed of the library's bare op",
-                    "of_floor": "the floor", "of_peak": "the FMA peak"}[self.what]
+        quantity = {"of_library": "the library's speed", "of_floor": "the floor", "of_peak": "the FMA peak"}[self.what]
         instead = f", or {FLOOR_INSTEAD:.0f}% of the floor" if self.or_floor else ""
         arithmetic = "" if self.arithmetic == "fp32" else f" in {self.arithmetic}"
         return f"{self.layer}{arithmetic}: at least {self.percent:.0f}% of {quantity}{instead}"
@@ -71,13 +69,10 @@ _SECOND = "lenet72.conv2 lenet86.conv2"
 _ALEXNET = "alexnet.conv1 alexnet.conv2 alexnet.conv3 alexnet.conv4 alexnet.conv5"
 GOALS: tuple[Goal, ...] = (
     *_against("cpu", _ONE_CHANNEL, "of_library", 200, or_floor=True),
-    *_against("cpu", _ONE_CHANNEL, "of_library_op", 130, or_floor=True),
     *_against("cpu", _ONE_CHANNEL, "of_floor", 75),
     *_against("cpu", _SECOND, "of_library", 150, or_floor=True),
-    *_against("cpu", _SECOND, "of_library_op", 110, or_floor=True),
     *_against("cpu", _SECOND, "of_floor", 80),
     *_against("cpu", _ALEXNET, "of_library", 115),
-    *_against("cpu", _ALEXNET, "of_library_op", 110),
     *_against("cuda", "lenet28.conv1 lenet72.conv1", "of_library", 150),
     *_against("cuda", "lenet72.conv2", "of_library", 100),
     *_against("cuda", "lenet72.conv2", "of_library", 100, "tf32"),
@@ -109,8 +104,7 @@ def verdicts(family: str, standing_of: Callable[[str, str], Optional[Standing]])
         if goal.or_floor and standing and standing.of_floor is not None:
             measured += f" ({standing.of_floor:.0f}% of the floor)"
         if measured and goal.family == "cuda" and standing:
-            beside = {"of_library": ("its bare op", standing.of_library_op),
-                      "of_floor": ("the data sheet's floor, predicted", standing.of_data_sheet)}.get(goal.what)
+            beside = {"of_floor": ("the data sheet's floor, predicted", standing.of_data_sheet)}.get(goal.what)
             if beside and beside[1] is not None:
                 measured += f" ({beside[1]:.0f}% of {beside[0]})"
         lines.append(f"{word}: {goal.words()}{measured}")

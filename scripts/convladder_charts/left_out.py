@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Callable, Optional
 
 from convladder_charts.json_text import Node
+from convladder_charts.known import ratio_of
 from convladder_charts.stage import optional, printable
 from convladder_charts.units import NONE, duration, ratio, significant
 
@@ -141,7 +142,8 @@ def _view(node: Node) -> LeftOutView:
 
 
 _NUMBERS = ("instructions_per_multiply_add", "shared_wavefronts_per_32_multiply_adds",
-            "load_sectors_per_32_multiply_adds", "dram_over_minimum", "median_ns", "x_predicted", "x_time")
+            "load_sectors_per_32_multiply_adds", "dram_over_minimum", "median_ns")
+_RATIOS = ("x_predicted", "x_time")
 
 
 def _row(node: Node) -> LeftOutRow:
@@ -149,7 +151,8 @@ def _row(node: Node) -> LeftOutRow:
     return LeftOutRow(
         printable(optional(node.field("leaves_out"), Node.text) or ""), printable(node.field("status").text()),
         printable(optional(node.field("reason"), Node.text) or "", 120),
-        {name: optional(node.field(name), Node.number) for name in _NUMBERS},
+        {name: optional(node.field(name), Node.number) for name in _NUMBERS}
+        | {name: optional(node.field(name), ratio_of) for name in _RATIOS},
         None if predicted.is_null() else (printable(predicted.field("gpu").text()), predicted.field("low_ns").number(),
                                           predicted.field("high_ns").number()),
         node.place)

@@ -17,13 +17,14 @@ from convladder_charts.counted import CountedGroup
 from convladder_charts.limits import CaseRoofline, Ceilings, DataSheet, Floor, ceilings_of, floor_of, roofline_of
 from convladder_charts.machines import kind_of_machine, machine_of_kind
 from convladder_charts.json_text import Node, RecordError
+from convladder_charts.known import Ratio, ratio_of
 from convladder_charts.left_out import LeftOutGroup
 from convladder_charts.predicted import PredictedGroup
 from convladder_charts.record_file import read_json
 from convladder_charts.stage import Stage, is_size, optional, printable, shape_text, stages_of
 from convladder_charts.summary import Summary
 
-SCHEMA_VERSION = "1.0"
+SCHEMA_VERSION = "1.1"
 FP32_TOLERANCE = 1e-6
 QUALITY_SIGNS = {"noisy": "~", "disturbed": "!"}
 _REAL_DEVICES = {"cuda": 0, "cpu": 1}
@@ -31,7 +32,7 @@ _REAL_DEVICES = {"cuda": 0, "cpu": 1}
 
 @dataclass(frozen=True)
 class Row:
-    """One case in its ladder. Times in nanoseconds, None where there is none."""
+    """One case in its ladder. Times are layer times in nanoseconds, None where there is none."""
 
     stage: Stage
     status: str
@@ -41,10 +42,9 @@ class Row:
     low: Optional[float]
     high: Optional[float]
     gflop_per_s: Optional[float]
-    layer_median: Optional[float]
-    x_previous: Optional[float]
-    x_baseline: Optional[float]
-    percent_of_library: Optional[float]
+    x_previous: Optional[Ratio]
+    x_baseline: Optional[Ratio]
+    percent_of_library: Optional[Ratio]
     samples: int
     level: Optional[float]
     cache: Optional[str]
@@ -52,8 +52,9 @@ class Row:
     """The samples in the order in which they were taken."""
     case_place: str = ""
     """Where its case stands in the document."""
-    percent_of_library_op: Optional[float] = None
-    percent_of_floor: Optional[float] = None
+    percent_of_floor: Optional[Ratio] = None
+    op_median: Optional[float] = None
+    """Of the convolution alone in a layout of its own, which is compared with nothing."""
     tolerance: float = FP32_TOLERANCE
     """Of its verification: the error that its kind of arithmetic is allowed."""
     roofline: Optional[CaseRoofline] = None
@@ -64,6 +65,11 @@ class Row:
     def sign(self) -> str:
         """What marks its time in a table; empty for a good one."""
         return QUALITY_SIGNS.get(self.quality, "")
+
+    @property
+    def layer_median(self) -> Optional[float]:
+        """NCHW in to NCHW out, as all times of a row are."""
+        return self.median
 
     @property
     def has_time(self) -> bool:
@@ -311,13 +317,13 @@ def _row(row: Node, family: str, kind: str, stages: dict[tuple[str, str], Stage]
     time = _time_of(case, kind)
     interval = time.field("interval") if time else None
     reason = optional(case.field("reason"), Node.text) if case else None
-    numbers = ("median_ns", "low_ns", "high_ns", "gflop_per_s", "layer_median_ns", "x_previous", "x_baseline",
-               "percent_of_library")
-    median, low, high, rate, layer, previous, baseline, percent = (
-        optional(row.field(number), Node.number) for number in numbers)
+    median, low, high, rate = (optional(row.field(number), Node.number)
+                               for number in ("median_ns", "low_ns", "high_ns", "gflop_per_s"))
+    op = row.field("op_in_own_layout")
     return Row(
         stage, printable(row.field("status").text()), printable(reason or "", 120),
-        _time_name(row, case), median, low, high, rate, layer, previous, baseline, percent,
+        _time_name(row, case), median, low, high, rate,
+        *(optional(row.field(name), ratio_of) for name in ("x_previous", "x_baseline", "percent_of_library")),
         samples=len(time.field("samples").items()) if time else 0,
         level=interval.field("level").number() if interval and not interval.is_null() else None,
         cache=time.value.get("cache") if time else None,
@@ -326,13 +332,15 @@ def _row(row: Node, family: str, kind: str, stages: dict[tuple[str, str], Stage]
         tolerance=_tolerance(case) if case else FP32_TOLERANCE,
         quality=_quality(case) if case else "",
         roofline=roofline_of(row),
-        **{name: optional(row.field(name), Node.number) for name in ("percent_of_library_op", "percent_of_floor")})
+        percent_of_floor=optional(row.field("percent_of_floor"), ratio_of),
+        op_median=None if op.is_null() else op.field("median_ns").number())
 
 
 def _time_name(row: Node, case: Optional[Node]) -> Optional[str]:
     """What was timed: of a size of a problem, which is no layer, the call."""
-    name = optional(row.field("of"), Node.text)
-    return "call" if name == "layer" and case is not None and is_size(case) else name
+    if row.field("median_ns").is_null():
+        return None
+    return "call" if case is not None and is_size(case) else "layer"
 
 
 def _tolerance(case: Node) -> float:
@@ -350,8 +358,12 @@ def _quality(case: Node) -> str:
 
 
 def _time_of(case: Optional[Node], kind: str) -> Optional[Node]:
-    """The case's own time, if it is of the ladder's kind: it knows the samples and the level."""
+    """The case's layer time, if it is of the ladder's kind: it knows the samples and the level."""
     time = case.field("time") if case else None
-    if time is None or time.is_null() or time.field("kind").text() != kind:
+    if case is None or time is None or time.is_null():
         return None
-    return time
+    for one in (time, *case.field("other_times").items()):
+        if (one.field("of").text() == "layer" and one.field("kind").text() == kind
+                and one.value.get("cache", "hot") == "hot"):
+            return one
+    return None

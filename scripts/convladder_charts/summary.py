@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Iterable, Mapping, Optional, Sequence
 
 from convladder_charts.json_text import Node
+from convladder_charts.known import Ratio, ratio_of
 from convladder_charts.stage import Stage, optional, printable
 
 MOST = 12
@@ -19,7 +20,7 @@ class Loss:
 
     variant: str
     builds_on: str
-    x: float
+    x: Ratio
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class Step:
 
     variant: str
     builds_on: Optional[str]
-    x: Optional[float]
+    x: Optional[Ratio]
     kind: str
     relieved: str
     binds: str
@@ -48,10 +49,10 @@ class Summary:
     sixth: Optional[str] = None
     best: Optional[str] = None
     library: Optional[str] = None
-    best_x_baseline: Optional[float] = None
-    best_x_sixth: Optional[float] = None
-    best_percent_of_library: Optional[float] = None
-    best_percent_of_floor: Optional[float] = None
+    best_x_baseline: Optional[Ratio] = None
+    best_x_sixth: Optional[Ratio] = None
+    best_percent_of_library: Optional[Ratio] = None
+    best_percent_of_floor: Optional[Ratio] = None
     best_by: str = "measured"
     gpu: str = ""
     """That the times are predicted for; empty where they are measured."""
@@ -59,6 +60,8 @@ class Summary:
     less_accurate: tuple[str, ...] = ()
     """Stages that are faster than the best, by giving up accuracy."""
     loses: tuple[Loss, ...] = ()
+    no_headline: str = ""
+    """Why none is made of its factors: the machine was disturbed, or they are hardly known; else empty."""
     place: str = ""
 
     def role(self, stage: Stage) -> str:
@@ -78,13 +81,14 @@ def of_ladder(ladder: Node) -> Summary:
 
     return Summary(
         *(optional(summary.field(name), Node.text) for name in ("baseline", "sixth", "best", "library")),
-        *(optional(summary.field(name), Node.number) for name in ("best_x_baseline", "best_x_sixth",
-                                                                  "best_percent_of_library", "best_percent_of_floor")),
+        *(optional(summary.field(name), ratio_of) for name in ("best_x_baseline", "best_x_sixth",
+                                                               "best_percent_of_library", "best_percent_of_floor")),
         best_by=printable(optional(summary.field("best_by"), Node.text) or "measured"),
         gpu=printable(optional(summary.field("gpu"), Node.text) or ""),
-        overlaps=several("overlaps_best"), less_accurate=several("faster_less_accurate"),
-        loses=tuple(Loss(one.field("variant").text(), one.field("builds_on").text(), one.field("x").number())
-                    for one in summary.field("loses").items()), place=summary.place)
+        overlaps=several("not_told_from_best"), less_accurate=several("faster_less_accurate"),
+        loses=tuple(Loss(one.field("variant").text(), one.field("builds_on").text(), ratio_of(one.field("x")))
+                    for one in summary.field("loses").items()),
+        no_headline=printable(optional(summary.field("no_headline"), Node.text) or ""), place=summary.place)
 
 
 Place = tuple[str, str, str, str, int]
@@ -106,7 +110,7 @@ def steps_of(ladder: Node) -> tuple[Step, ...]:
         return printable(optional(step.field(name), Node.text) or "", _LONGEST_SENTENCE)
 
     return tuple(Step(step.field("variant").text(), optional(step.field("builds_on"), Node.text),
-                      optional(step.field("x"), Node.number), printable(step.field("kind").text()),
+                      optional(step.field("x"), ratio_of), printable(step.field("kind").text()),
                       sentence(step, "relieved"), sentence(step, "binds"), step.place)
                  for step in ladder.field("steps").items())
 

@@ -13,7 +13,7 @@ from convladder_charts.record import Group, Ladder, Record, Row
 from convladder_charts.table_text import WIDTH, Table, cut, escaped, markdown_row, markdown_table, pad, wrapped
 from convladder_charts.units import NONE, Unit, duration, percent, ratio, significant, unit_for
 
-_COLUMNS = ("median", "interval", "of", "GFLOP/s", "× prev", "× base", "% lib", "% op", "% floor")
+_COLUMNS = ("median", "interval", "of", "GFLOP/s", "× prev", "× base", "% lib", "% floor")
 _WIDTHS = (7, 17, 7, 8, 7, 7, 6, 6, 8)
 _STAGE_WIDTH = WIDTH - sum(_WIDTHS) - 2
 _COUNTED_WIDTH = 14
@@ -103,11 +103,11 @@ def legend(record: Record) -> str:
         return ("The ratios compare times of a call: × prev to the stage it builds on, × base to the first rung, % lib to "
                 "the fastest library, % floor to the floor: operations at the FMA peak, or bytes at the memory's rate, as "
                 "measured in this run. Intervals are confidence intervals of the median." + _quality_legend(record))
-    return ("of: layer is NCHW in to NCHW out, op the convolution alone in the variant's own layout. "
+    return ("Times are layer times, NCHW in to NCHW out; op is the time of the convolution alone in the variant's own "
+            "layout, which is compared with nothing. "
             "The ratios compare layer times: × prev to the stage it builds on, × base to the first rung, "
-            "% lib to the fastest library, % op to the library's convolution alone in its own layout, % floor to the "
-            "layer's floor: operations at the FMA peak, or bytes at the memory's rate, as measured in this run. "
-            "Intervals are confidence intervals of the median." + _quality_legend(record))
+            "% lib to the fastest library, % floor to the layer's floor: operations at the FMA peak, or bytes "
+            "at the memory's rate, as measured in this run. Intervals are confidence intervals of the median." + _quality_legend(record))
 
 
 def _quality_legend(record: Record) -> str:
@@ -135,16 +135,16 @@ def _name(row: Row) -> str:
 
 
 def _figures(row: Row, unit: Unit) -> list[list[str]]:
-    """The cells after the stage. A variant with its own layout has two lines: ratios belong to its layer time."""
+    """The cells after the stage. A variant with its own layout has two lines, one of them its op time for information."""
     interval = NONE
     if row.low is not None and row.high is not None:
         interval = f"[{unit.text(row.low)}, {unit.text(row.high)}]"
     rate = NONE if row.gflop_per_s is None else significant(row.gflop_per_s)
     ratios = [ratio(row.x_previous), ratio(row.x_baseline), percent(row.percent_of_library),
-              percent(row.percent_of_library_op), percent(row.percent_of_floor)]
+              percent(row.percent_of_floor)]
     own = [unit.text(row.median or 0), interval, row.of or NONE, rate]
-    if row.of == "op" and row.layer_median is not None:
-        return [[*own, *[NONE] * len(ratios)], [unit.text(row.layer_median), NONE, "layer", NONE, *ratios]]
+    if row.op_median is not None:
+        return [[*own, *ratios], [unit.text(row.op_median), NONE, "op", NONE, *[NONE] * len(ratios)]]
     return [[*own, *ratios]]
 
 

@@ -37,22 +37,23 @@ LAYOUT_CHANGE = 1.35
 def summary(**told: Any) -> dict[str, Any]:
     """The summary of a ladder as the program writes it, with nothing in it but what is told."""
     return {"baseline": None, "sixth": None, "best": None, "best_by": "measured", "gpu": None, "library": None,
-            "overlaps_best": [], "faster_less_accurate": [], "sixth_x_baseline": None, "best_x_baseline": None,
-            "best_x_sixth": None, "best_percent_of_library": None, "best_percent_of_floor": None, "loses": []} | told
+            "not_told_from_best": [], "faster_less_accurate": [], "sixth_x_baseline": None, "best_x_baseline": None,
+            "best_x_sixth": None, "best_percent_of_library": None, "best_percent_of_floor": None, "no_headline": None,
+            "loses": []} | told
 
 
 def summary_of(rows: list[dict[str, Any]]) -> dict[str, Any]:
     """Of a ladder with times; none of its stages is stage 6."""
-    timed = [row for row in rows if row["layer_median_ns"]]
+    timed = [row for row in rows if row["median_ns"]]
     stages = [row for row in timed if row["rung"] is not None]
     libraries = [row for row in timed if row["rung"] is None]
     if not stages:
         return summary()
-    best = min(stages, key=lambda row: row["layer_median_ns"])
+    best = min(stages, key=lambda row: row["median_ns"])
     near = [row["variant"] for row in stages if row is not best and row["low_ns"] <= best["high_ns"]]
-    return summary(baseline=next((row["variant"] for row in stages if row["x_baseline"] == 1.0), None), best=best["variant"],
-                   library=min(libraries, key=lambda row: row["layer_median_ns"])["variant"] if libraries else None,
-                   overlaps_best=near, best_x_baseline=best["x_baseline"],
+    return summary(baseline=next((row["variant"] for row in stages if row["x_baseline"] and row["x_baseline"]["value"] == 1.0), None), best=best["variant"],
+                   library=min(libraries, key=lambda row: row["median_ns"])["variant"] if libraries else None,
+                   not_told_from_best=near, best_x_baseline=best["x_baseline"],
                    best_percent_of_library=best["percent_of_library"], best_percent_of_floor=best["percent_of_floor"])
 
 
@@ -118,7 +119,7 @@ class RecordMaker:
 
     def record(self) -> dict[str, Any]:
         """The document."""
-        return {"schema_version": "1.0", "kind": "run", "complete": True, "context": context(), "variants": self.variants,
+        return {"schema_version": "1.1", "kind": "run", "complete": True, "context": context(), "variants": self.variants,
                 "planned": [case["id"] for case in self.cases], "ceilings": self.ceilings, "cases": self.cases,
                 "ladders": self.ladders}
 
@@ -159,22 +160,22 @@ class RecordMaker:
         first = next((layer_times[case["variant"]] for case in cases if case["rung"] == 1), None)
         library = min((layer_times[case["variant"]] for case in cases if case["rung"] is None and case["time"]),
                       default=None)
-        op = min((case["time"]["median"] for case in cases
-                  if case["rung"] is None and case["time"] and case["time"]["of"] == "op"), default=None)
         floor = floor_of(cases[0]) if device in [one["device"] for one in self.ceilings] else None
         rows = []
         for case in cases:
-            time, own = case["time"], layer_times[case["variant"]]
+            own, time = layer_times[case["variant"]], layer_figure(case)
             stage = case["rung"] is not None
+            op = case["time"] if case["time"] and case["time"]["of"] == "op" else None
             rows.append({
                 "case": case["id"], "variant": case["variant"], "rung": case["rung"], "status": case["status"],
-                "of": time and time["of"], "median_ns": time and time["median"],
+                "median_ns": own,
                 "low_ns": time and time["interval"]["low"], "high_ns": time and time["interval"]["high"],
-                "gflop_per_s": time and case["work"]["flop"] / time["median"], "layer_median_ns": own,
+                "gflop_per_s": time and case["work"]["flop"] / own,
                 "x_previous": over(layer_times.get(builds_on[case["variant"]]), own) if stage else None,
                 "x_baseline": over(first, own), "percent_of_library": over(library, own, 100.0),
-                "percent_of_library_op": over(op, own, 100.0),
                 "percent_of_floor": over(floor and floor["value"], own, 100.0),
+                "op_in_own_layout": op and {"median_ns": op["median"], "low_ns": op["interval"]["low"],
+                                            "high_ns": op["interval"]["high"]},
                 "roofline": roofline_of(floor, own, self.ceilings) if floor and own else None,
                 "quality": None})
         self.ladders.append({"device": device, "family": family, "network": network, "layer": layer, "batch": batch,
@@ -234,15 +235,26 @@ def floor_of(case: dict[str, Any]) -> dict[str, Any]:
             "bytes_written": written}
 
 
-def over(dividend: Optional[float], divisor: Optional[float], factor: float = 1.0) -> Optional[float]:
+def known(value: float, half_width: float = 0.02) -> dict[str, Any]:
+    """A ratio as the program writes it; one of a figure and itself is exactly 1."""
+    half = 0.0 if value == 1 else half_width
+    return {"value": value, "low": value * (1 - half), "high": value * (1 + half), "level": 0.95, "by": "rounds"}
+
+
+def over(dividend: Optional[float], divisor: Optional[float], factor: float = 1.0) -> Optional[dict[str, Any]]:
     """A ratio, or None where a side is missing."""
-    return None if dividend is None or divisor is None else factor * dividend / divisor
+    return None if dividend is None or divisor is None else known(factor * dividend / divisor)
+
+
+def layer_figure(case: dict[str, Any]) -> Optional[dict[str, Any]]:
+    """The time from NCHW in to NCHW out."""
+    return next((time for time in (case["time"], *case["other_times"]) if time and time["of"] == "layer"), None)
 
 
 def layer_time(case: dict[str, Any]) -> Optional[float]:
-    """NCHW in to NCHW out."""
-    times = [case["time"], *case["other_times"]]
-    return next((time["median"] for time in times if time and time["of"] == "layer"), None)
+    """Its median."""
+    found = layer_figure(case)
+    return found and found["median"]
 
 
 def name_of(title: str) -> str:

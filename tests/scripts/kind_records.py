@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from conftest import context
+from conftest import context, known
 
 LIMITS = {"tau": 0.02, "delta": 0.05, "alpha": 0.01}
 VERDICTS = ("regressed", "failed", "missing", "incomparable", "inconclusive", "improved", "new", "pass", "skipped")
@@ -24,11 +24,11 @@ def sweep(kind: str = "measured") -> dict[str, Any]:
               "score": {"value": score, "low": score * 0.9, "high": score * 1.1}} for text, score in scores.items()]
     cases.append({"id": f"{name}/maps=1,channels=1", "sweep": name, "text": "maps=1,channels=1", "status": "incorrect",
                   "reason": "off by 3", "configuration": {"maps": 1, "channels": 1}, "score": None})
-    return {"schema_version": "1.0", "kind": "sweep", "complete": True, "context": context(),
+    return {"schema_version": "1.1", "kind": "sweep", "complete": True, "context": context(),
             "planned": [case["id"] for case in cases], "cases": cases, "sweeps": [
                 {"id": name, "device": "cpu", "scoring": {"kind": kind, "of": "time", "unit": "ns", "gpu": None},
                  "possible": 100, "tried": 4, "default": "maps=8,channels=2", "by_model": "maps=8,channels=2",
-                 "best": "maps=4,channels=2", "of_default": {text: score / 2.0e6 for text, score in scores.items()}}]}
+                 "best": "maps=4,channels=2", "of_default": {text: known(score / 2.0e6, 0.1) for text, score in scores.items()}}]}
 
 
 def _counts(**counts: int) -> dict[str, int]:

@@ -170,7 +170,7 @@ class Large:
                 _write(out, head, own, False, self.small.get("ceilings", []))
 
     def _head(self, kind: str) -> dict[str, Any]:
-        return {"schema_version": "1.0", "kind": kind, "complete": True, "context": self.small["context"],
+        return {"schema_version": "1.1", "kind": kind, "complete": True, "context": self.small["context"],
                 "variants": self.small["variants"]}
 
     def _plan(self, shards: int) -> dict[str, Any]:

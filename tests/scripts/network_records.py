@@ -74,7 +74,7 @@ class NetworkRecordMaker:
 
     def record(self) -> dict[str, Any]:
         """The document."""
-        return {"schema_version": "1.0", "kind": "network", "complete": True, "context": context(),
+        return {"schema_version": "1.1", "kind": "network", "complete": True, "context": context(),
                 "variants": [variant(family, rung, name, title, None) for family in ("cuda", "cpu")
                              for rung, name, title, _ in STAGES],
                 "networks": self.networks, "published": self.published,

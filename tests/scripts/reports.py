@@ -6,7 +6,7 @@ import subprocess
 from typing import Any
 
 from calls import Done, call, call_process
-from conftest import RecordMaker, summary
+from conftest import RecordMaker, known, summary
 from network_records import NetworkRecordMaker
 from predictions import with_predictions
 
@@ -39,9 +39,11 @@ def with_summary(document: dict[str, Any]) -> dict[str, Any]:
         first, third, fourth = ("memory-accumulation", "cached-tile", "flat-vector") if told else (None, None, None)
         one["summary"] = summary(
             baseline=first, sixth=third, best=fourth, library="onednn" if told else None,
-            overlaps_best=["unrolled-taps"] if told else [], sixth_x_baseline=3.0, best_x_baseline=77.0,
-            best_x_sixth=25.5, best_percent_of_library=42.0, best_percent_of_floor=12.5,
-            loses=[{"variant": third, "builds_on": "local-accumulation", "x": 0.8}] if told else [])
-        one["steps"] = [{"variant": "flat-vector", "builds_on": "cached-tile", "x": 3.58, "kind": "measured",
+            not_told_from_best=["unrolled-taps"] if told else [], sixth_x_baseline=known(3.0),
+            best_x_baseline=known(77.0), best_x_sixth=known(25.5), best_percent_of_library=known(42.0),
+            best_percent_of_floor=known(12.5),
+            loses=[{"variant": third, "builds_on": "local-accumulation", "x": known(0.8)}] if told else [])
+        one["steps"] = [{"variant": "flat-vector", "builds_on": "cached-tile", "x": known(3.58),
+                         "no_headline": None, "kind": "measured",
                          "relieved": "It relieved the store <unit>.", "binds": "The rate of additions binds now."}] if told else []
     return document

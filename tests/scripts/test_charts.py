@@ -18,8 +18,8 @@ from convladder_charts import labels, ladder, record, summary, style, table_text
 from network_records import NetworkRecordMaker
 
 CHARTS = ["ladder", "time_over_batch", "roofline-cpu"]
-NO_TIME = ("of", "median_ns", "low_ns", "high_ns", "gflop_per_s", "layer_median_ns", "x_previous", "x_baseline",
-           "percent_of_library", "percent_of_library_op", "percent_of_floor")
+NO_TIME = ("median_ns", "low_ns", "high_ns", "gflop_per_s", "x_previous", "x_baseline",
+           "percent_of_library", "percent_of_floor")
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -68,10 +68,10 @@ def test_the_ladder_shows_every_stage_and_ratio(drawn: Path) -> None:
         assert shown.count(title) >= len(LAYERS)
     for one in document["ladders"]:
         if one["device"] == "cpu" and one["batch"] == max(BATCHES):
-            unit = units.unit_for(row["layer_median_ns"] for row in one["rows"])
+            unit = units.unit_for(row["median_ns"] for row in one["rows"])
             lines = shown.splitlines()
             for row in one["rows"]:
-                assert unit.text(row["layer_median_ns"]) in lines
+                assert unit.text(row["median_ns"]) in lines
                 assert row["x_previous"] is None or units.ratio(row["x_previous"]) in lines
 
 
@@ -168,7 +168,7 @@ def test_the_measured_roofline_has_the_ceilings_of_the_run(drawn: Path) -> None:
         assert expected in shown
     document = json.loads((drawn / "run.json").read_text())
     one = next(one for one in document["ladders"] if one["device"] == "cpu" and one["batch"] == 1000)
-    rate = one["floor"]["flop"] / one["rows"][0]["layer_median_ns"]
+    rate = one["floor"]["flop"] / one["rows"][0]["median_ns"]
     description = ElementTree.parse(drawn / "roofline-cpu.svg").getroot().findtext(f"{SVG}desc") or ""
     assert f"{CPU_STAGES[0][1]} {units.significant(rate)} GFLOP/s" in description
 
@@ -211,7 +211,7 @@ def test_the_table_fits_the_terminal(run: dict[str, Any], written: Callable[[Any
     first = next(one for one in run["ladders"] if one["device"] == "cpu")["rows"][5]
     row = next(line for line in lines if "Compile-time constants" in line)
     assert units.ratio(first["x_previous"]) in row and units.ratio(first["x_baseline"]) in row
-    for share in ("percent_of_library", "percent_of_library_op", "percent_of_floor"):
+    for share in ("percent_of_library", "percent_of_floor"):
         assert units.percent(first[share]) in row
     assert "cpu: ceilings, measured, median of n = 3: FMA peak 400 GFLOP/s, streaming store 40.0 GB/s" in shown
     assert shown.count("(predicted from the ceilings)") == len(LAYERS) * len(BATCHES)
@@ -362,7 +362,7 @@ BAD_INPUTS = {
     "google": ('{"context": {}, "benchmarks": []}', ": $: not a convladder run; expected an object with"),
     "version": ('{"schema_version": "9.1", "cases": [], "ladders": []}',
                 ": $.schema_version: expected schema version \"1.0\", found \"9.1\""),
-    "missing": ('{"schema_version": "1.0", "cases": [], "ladders": []}', ': $: the member "context" is missing'),
+    "missing": ('{"schema_version": "1.1", "cases": [], "ladders": []}', ': $: the member "context" is missing'),
 }
 
 

@@ -33,11 +33,11 @@ def drawn(document: Any) -> Drawn:
 def told(document: dict[str, Any]) -> dict[str, Any]:
     """With summaries, the sixth stage as `sixth`; and every third case noisy or disturbed."""
     for ladder in document["ladders"]:
-        timed = [row for row in ladder["rows"] if row["layer_median_ns"]]
+        timed = [row for row in ladder["rows"] if row["median_ns"]]
         stages = [row for row in timed if row["rung"]]
         if stages:
-            best = min(stages, key=lambda row: row["layer_median_ns"])
-            library = min((row for row in timed if not row["rung"]), key=lambda row: row["layer_median_ns"], default=None)
+            best = min(stages, key=lambda row: row["median_ns"])
+            library = min((row for row in timed if not row["rung"]), key=lambda row: row["median_ns"], default=None)
             ladder["summary"] = summary(
                 baseline=stages[0]["variant"], sixth=stages[min(5, len(stages) - 1)]["variant"], best=best["variant"],
                 library=library and library["variant"], best_x_baseline=best["x_baseline"],

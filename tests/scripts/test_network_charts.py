@@ -265,7 +265,7 @@ Change = Callable[[dict[str, Any]], Any]
 
 
 @pytest.mark.parametrize("change, message", [
-    (lambda run: run.update(schema_version="9"), '$.schema_version: expected schema version "1.0", found "9"'),
+    (lambda run: run.update(schema_version="9"), '$.schema_version: expected schema version "1.1", found "9"'),
     (lambda run: run.pop("published"), '$: the member "published" is missing'),
     (lambda run: run["cases"][0].update(batch="ten"), '$.cases[0].batch: expected an integer, found "ten"'),
     (lambda run: run["cases"][0].update(network="x"), '$.cases[0].network: expected one of the record\'s networks'),

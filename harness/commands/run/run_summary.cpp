@@ -24,7 +24,7 @@ std::string tables_of(const RunFigures& run, const SummaryOptions& options, std:
   const std::vector<Ladder> ladders = ladders_of(run.cases, run.variants, run.ceilings);
   const std::vector<CountedLadder> counted = counted_ladders_of(run.cases, run.variants);
   Report report;
-  add_ladders(report, ladders);
+  add_ladders(report, ladders, options.verbose);
   add_counted(report, counted);
   const std::string whole = as_text(report);
   if (options.verbose || std::ranges::count(whole, '\n') < kMostLines) return whole;

@@ -63,13 +63,15 @@ std::string title(const Step& step) {
   if (below.empty() && step.registered.empty()) return fmt::format("{}: the first stage", variant);
   if (below.empty()) return fmt::format("{}: nothing below it has a result", variant);
   const std::string gap = step.registered == step.builds_on ? "" : " (the stages between have no result)";
-  if (step.x && step.is_clear) {
-    return fmt::format("{}: {}{}{}", variant, speed_text(*step.x, below), gap,
-                       step.kind == "measured" ? "" : " (predicted)");
+  if (!step.x) return fmt::format("{}: after {}{}", variant, below, gap);
+  if (!step.no_headline.empty() && !step.x->holds(1)) {
+    return fmt::format("{}: after {}{}, no factor: {}", variant, below, gap, step.no_headline);
   }
-  return step.kind == "predicted"
-             ? fmt::format("{}: faster or slower than {}{}, the prediction cannot tell", variant, below, gap)
-             : fmt::format("{}: after {}{}", variant, below, gap);
+  if (step.kind == "predicted" && step.x->holds(1)) {
+    return fmt::format("{}: faster or slower than {}{}, the prediction cannot tell", variant, below, gap);
+  }
+  return fmt::format("{}: {}{}{}", variant, speed_text(*step.x, below), gap,
+                     step.kind == "measured" ? "" : " (predicted)");
 }
 
 /// A step's sentences without `lead`, which the heading says already.

@@ -67,9 +67,14 @@ ordered_json counted_json(const std::optional<CaseCounters>& counters) {
   return {{"cycles", multiprocessor_cycles(counters->totals)}, {"totals", std::move(totals)}};
 }
 
-ordered_json speed_json(const std::optional<LogSpeed>& speed) {
+/// A speed as a ratio. `level` is of a measured one; 0 for one round.
+ordered_json speed_json(const std::optional<LogSpeed>& speed, double level, const std::string& figures) {
   if (!speed) return nullptr;
-  return {{"value", std::exp(speed->estimate)}, {"low", std::exp(speed->low)}, {"high", std::exp(speed->high)}};
+  Ratio ratio{.value = std::exp(speed->estimate), .low = std::exp(speed->low), .high = std::exp(speed->high)};
+  ratio.by = figures == "measured" ? RatioBy::rounds : figures == "counted" ? RatioBy::counts : RatioBy::ranges;
+  if (figures == "measured" && level > 0) ratio.level = level;
+  if (figures == "measured" && !(level > 0)) ratio.low = ratio.high = std::nullopt;
+  return ratio_json(ratio);
 }
 
 ordered_json row_json(const RankRow& row, const RankResult& result) {
@@ -79,8 +84,7 @@ ordered_json row_json(const RankRow& row, const RankResult& result) {
     sizes.push_back({{"size", result.plan->sizes[i].layer},
                      {"figure", or_null(one.figure)},
                      {"baseline_figure", or_null(one.baseline_figure)},
-                     {"speed", speed_json(one.speed)},
-                     {"level", one.rounds > 0 ? ordered_json(one.level) : ordered_json()},
+                     {"speed", speed_json(one.speed, one.level, result.figures)},
                      {"rounds", one.rounds > 0 ? ordered_json(one.rounds) : ordered_json()}});
   }
   return {{"rank", or_null(row.rank)},
@@ -93,7 +97,7 @@ ordered_json row_json(const RankRow& row, const RankResult& result) {
           {"same_as", text_or_null(row.same_as)},
           {"status", row.status},
           {"reason", text_or_null(row.reason)},
-          {"speed", speed_json(row.speed)},
+          {"speed", speed_json(row.speed, kRankLevel, result.figures)},
           {"sizes", std::move(sizes)}};
 }
 

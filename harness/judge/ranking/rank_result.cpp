@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "harness/measure/statistics/ratio.hpp"
 #include "harness/measure/statistics/statistics.hpp"
 
 namespace convladder {
@@ -28,11 +29,11 @@ RankedSize size_of(const RankCase& one, const RankCase* baseline, const std::str
   if (!size.figure) return size;
   if (has_samples) {
     const std::vector<double>& beside = one.beside.empty() ? one.samples : one.beside;  // the baseline is beside itself
-    const auto speed = measured_speed(beside, one.samples, level);
+    const std::optional<LogInterval> speed = paired_log_ratio(beside, one.samples, level);
     if (!speed) return size;
-    size.speed = speed->log;
+    size.speed = LogSpeed{speed->estimate, speed->low, speed->high};
     size.level = speed->level;
-    size.rounds = speed->rounds;
+    size.rounds = static_cast<int>(std::min(beside.size(), one.samples.size()));
     size.baseline_figure = median(beside);
     return size;
   }

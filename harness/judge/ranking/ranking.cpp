@@ -5,7 +5,7 @@
 #include <numeric>
 #include <tuple>
 
-#include "harness/measure/statistics/statistics.hpp"
+#include "harness/measure/statistics/ratio.hpp"
 
 namespace convladder {
 namespace {
@@ -33,24 +33,9 @@ double level_of_each(double level, std::size_t sizes) {
   return 1 - (1 - level) / static_cast<double>(std::max<std::size_t>(sizes, 1));
 }
 
-std::optional<MeasuredSpeed> measured_speed(std::span<const double> baseline, std::span<const double> contender,
-                                            double level) {
-  std::vector<double> logs;
-  for (std::size_t i = 0; i < std::min(baseline.size(), contender.size()); ++i) {
-    logs.push_back(std::log(baseline[i] / contender[i]));
-  }
-  if (logs.empty()) return std::nullopt;
-  const double middle = median(logs);
-  const auto interval = median_interval(logs, level);
-  return MeasuredSpeed{.log = {middle, interval ? interval->low : middle, interval ? interval->high : middle},
-                       .level = interval ? interval->level : 0,
-                       .rounds = static_cast<int>(logs.size())};
-}
-
 LogSpeed modelled_speed(const FigureRange& baseline, const FigureRange& contender) {
-  const double at_low = std::log(baseline.low / contender.low);
-  const double at_high = std::log(baseline.high / contender.high);
-  return {(at_low + at_high) / 2, std::min(at_low, at_high), std::max(at_low, at_high)};
+  const Ratio speed = ratio_by_ranges(baseline.low, baseline.high, contender.low, contender.high);
+  return {std::log(speed.value), std::log(*speed.low), std::log(*speed.high)};
 }
 
 LogSpeed mean_of(std::span<const LogSpeed> sizes) {

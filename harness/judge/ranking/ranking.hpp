@@ -17,21 +17,8 @@ struct LogSpeed {
   double high = 0;
 };
 
-/// A contender's speed on one size, from the rounds in which it and the baseline were measured side by side.
-struct MeasuredSpeed {
-  LogSpeed log;
-  double level = 0;  ///< the level at which the interval holds the median of the rounds' ratios; 0 for a single round
-  int rounds = 0;
-};
-
 /// The level of each of `sizes` intervals, so that all of them hold at once with `level` (Bonferroni).
 double level_of_each(double level, std::size_t sizes);
-
-/// The speed from samples of both, where sample i is of round i: the median of the rounds' logarithms, and its interval
-/// between two order statistics (median_interval) at `level`, or at the level that fewer rounds allow. Rounds that only
-/// one of them has are ignored. None without a round that both have. Samples are above 0.
-std::optional<MeasuredSpeed> measured_speed(std::span<const double> baseline, std::span<const double> contender,
-                                            double level);
 
 /// A range of a model. The speed from two ranges of the same model lies between the ratio of both lows and that of both
 /// highs, since the model errs alike for both; the estimate is the geometric middle. All four are above 0.

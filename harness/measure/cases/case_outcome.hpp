@@ -22,6 +22,7 @@ struct TimeSeries {
   std::vector<double> samples;       ///< nanoseconds per call
   std::vector<double> clock_mhz{};   ///< of the device during each sample; empty, or one for each sample
   std::vector<double> enqueue_ns{};  ///< host time for enqueuing a call; empty, or one for each sample
+  std::vector<int> rounds{};         ///< of its wave, in which each sample was taken, from 0
   bool replayed = false;             ///< its calls are recorded once and enqueued many at a time
   bool varied = false;               ///< each call has an input of its own
 
@@ -79,6 +80,7 @@ struct CaseOutcome {
   std::optional<Verification> verification;  ///< none if it was never run
   std::vector<TimeSeries> times;             ///< the case's time first; empty unless the status is ok
   std::string stopped_because;
+  std::string wave;  ///< names the cases whose samples were taken in the same rounds; empty where nobody says
   std::optional<CaseCounters> counters;   ///< none for devices that do not count, and unless the status is ok
   std::optional<StageFindings> checkers;  ///< none where the code is this program's, and unless it was right
   std::optional<double> prepare_ns;

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/measure/plan/options_json.hpp"
+#include "support/json_text.hpp"
 
 namespace convladder {
 
@@ -104,6 +105,15 @@ ordered_json change_json(const std::optional<ChangeBounds>& change) {
     return std::isfinite(logarithm) ? ordered_json(std::expm1(logarithm)) : ordered_json();
   };
   return {{"estimate", part(change->estimate)}, {"low", part(change->low)}, {"high", part(change->high)}};
+}
+
+ordered_json ratio_json(const std::optional<Ratio>& ratio) {
+  if (!ratio) return nullptr;
+  return {{"value", ratio->value},
+          {"low", or_null(ratio->low)},
+          {"high", or_null(ratio->high)},
+          {"level", or_null(ratio->level)},
+          {"by", ratio_by_name(ratio->by)}};
 }
 
 }  // namespace convladder

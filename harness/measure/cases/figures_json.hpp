@@ -1,5 +1,5 @@
 // The figures of a case as JSON: its counters, in a record and on their way from the case's process; the interval of a
-// median, the time to which it belongs, and the change of one.
+// median, the time to which it belongs, the change of one, and a ratio.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -9,6 +9,7 @@
 
 #include "harness/measure/cases/counters.hpp"
 #include "harness/measure/statistics/change_verdict.hpp"
+#include "harness/measure/statistics/ratio.hpp"
 #include "harness/measure/statistics/statistics.hpp"
 #include "support/json_place.hpp"
 
@@ -34,5 +35,8 @@ nlohmann::ordered_json measured_json(std::string_view of, const std::vector<doub
 /// A change as {"estimate", "low", "high"} in fractions of the base: 0.1 is 10 % more. Null for none, and for a bound
 /// that is not finite.
 nlohmann::ordered_json change_json(const std::optional<ChangeBounds>& change);
+
+/// A ratio as {"value", "low", "high", "level", "by"}; null for none.
+nlohmann::ordered_json ratio_json(const std::optional<Ratio>& ratio);
 
 }  // namespace convladder

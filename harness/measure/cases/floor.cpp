@@ -3,14 +3,43 @@
 #include <algorithm>
 #include <optional>
 
-#include "harness/measure/statistics/statistics.hpp"
-
 namespace convladder {
 namespace {
 
-std::optional<double> limit_of(const DeviceCeilings& ceilings, const CeilingLimit& limit) {
+std::optional<KnownFigure> limit_of(const DeviceCeilings& ceilings, const CeilingLimit& limit, double level) {
   const std::vector<double>* const samples = ceilings.samples(limit);
-  return samples == nullptr || samples->empty() ? std::nullopt : std::optional(median(*samples));
+  if (samples == nullptr || samples->empty()) return std::nullopt;
+  return median_in_time(*samples, level);
+}
+
+/// Bytes in a nanosecond.
+struct Rates {
+  double store = 0;
+  double copy = 0;
+};
+
+/// Nanoseconds for reading and writing so many bytes.
+double bytes_ns(double read, double written, const Rates& rates) {
+  return written / rates.store + read * std::max(2 / rates.copy - 1 / rates.store, 0.0);
+}
+
+/// The floor's interval: the least and the most of what its limits' intervals allow.
+KnownFigure known_floor(const Floor& floor, const KnownFigure& peak, const KnownFigure& store,
+                        const KnownFigure& copy) {
+  KnownFigure known{.value = floor.value()};
+  if (!peak.low || (floor.bytes_ns && (!store.low || !copy.low))) return known;
+  known.low = floor.flop / *peak.high;
+  known.high = floor.flop / *peak.low;
+  known.level = kLevelOfEach;
+  if (!floor.bytes_ns) return known;
+  const auto bytes_at = [&](double of_store, double of_copy) {
+    return bytes_ns(floor.bytes_read, floor.bytes_written, {of_store, of_copy});
+  };
+  const auto [least, most] = std::minmax({bytes_at(*store.low, *copy.low), bytes_at(*store.low, *copy.high),
+                                          bytes_at(*store.high, *copy.low), bytes_at(*store.high, *copy.high)});
+  known.low = std::min(known.value, std::max(*known.low, least));
+  known.high = std::max(known.value, std::max(*known.high, most));
+  return known;
 }
 
 }  // namespace
@@ -18,23 +47,24 @@ std::optional<double> limit_of(const DeviceCeilings& ceilings, const CeilingLimi
 std::optional<Floor> floor_of(const ProblemSize& shape, const std::string& device, const Ceilings& ceilings) {
   const DeviceCeilings* const of_device = find_ceilings_of(ceilings, device);
   if (of_device == nullptr) return std::nullopt;
-  const std::optional<double> peak = limit_of(*of_device, kMultiplyAddLimit);
-  const std::optional<double> store = limit_of(*of_device, kStoreLimit);
-  const std::optional<double> copy = limit_of(*of_device, kCopyLimit);
-  if (!peak || !store || !copy) return std::nullopt;
-
   const double written = shape.output_bytes();
   const double read = shape.minimum_bytes() - written;
-  Floor floor{.operations_ns = shape.least_flop() / *peak,
+  const bool fits = read + written <= static_cast<double>(of_device->last_level_cache_bytes);
+  const double level = fits ? kLevelOfEach : 1 - (1 - kLevelOfEach) / 3;  // one limit matters, or all three
+  const std::optional<KnownFigure> peak = limit_of(*of_device, kMultiplyAddLimit, level);
+  const std::optional<KnownFigure> store = limit_of(*of_device, kStoreLimit, level);
+  const std::optional<KnownFigure> copy = limit_of(*of_device, kCopyLimit, level);
+  if (!peak || !store || !copy) return std::nullopt;
+
+  Floor floor{.operations_ns = shape.least_flop() / peak->value,
               .bytes_ns = std::nullopt,
               .flop = shape.least_flop(),
               .bytes_read = read,
               .bytes_written = written,
-              .peak = *peak,
-              .copy = *copy};
-  if (read + written > static_cast<double>(of_device->last_level_cache_bytes)) {
-    floor.bytes_ns = written / *store + read * std::max(2 / *copy - 1 / *store, 0.0);
-  }
+              .peak = peak->value,
+              .copy = copy->value};
+  if (!fits) floor.bytes_ns = bytes_ns(read, written, {store->value, copy->value});
+  floor.known = known_floor(floor, *peak, *store, *copy);
   return floor;
 }
 

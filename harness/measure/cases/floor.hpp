@@ -5,6 +5,7 @@
 #include <string>
 
 #include "harness/measure/machine/device_ceilings.hpp"
+#include "harness/measure/statistics/ratio.hpp"
 #include "variants/problem_size.hpp"
 
 namespace convladder {
@@ -15,8 +16,9 @@ struct Floor {
   double flop = 0;
   double bytes_read = 0;
   double bytes_written = 0;
-  double peak = 0;  ///< the device's FMA peak, from which the floor follows: operations in a nanosecond
-  double copy = 0;  ///< the device's copy rate, from which the floor follows: bytes in a nanosecond
+  double peak = 0;         ///< the device's FMA peak, from which the floor follows: operations in a nanosecond
+  double copy = 0;         ///< the device's copy rate, from which the floor follows: bytes in a nanosecond
+  KnownFigure known = {};  ///< `value()`, with the interval that follows from those of the limits' medians
 
   bool bytes_bind() const { return bytes_ns && *bytes_ns > operations_ns; }
   double value() const { return bytes_bind() ? *bytes_ns : operations_ns; }

@@ -276,6 +276,7 @@ bool Measurement::is_due(const TimeSeries& series) const {
 
 void Measurement::take_samples() {
   if (done()) return;
+  ++round_;
   attempt([this] {
     // The case's own time comes last: `finish` finds the output of its last call.
     for (std::size_t i = outcome_.times.size(); i-- > 0;) {
@@ -375,6 +376,7 @@ Measurement::Sampled Measurement::sample_once(std::size_t index, int iterations)
 void Measurement::forget_samples() {
   for (TimeSeries& series : outcome_.times) {
     series.samples.clear();
+    series.rounds.clear();
     series.clock_mhz.clear();
     series.enqueue_ns.clear();
   }
@@ -388,6 +390,7 @@ void Measurement::forget_samples_below(double clock_mhz) {
       if (series.clock_mhz[i] >= clock_mhz) continue;
       const auto place = static_cast<std::ptrdiff_t>(i);
       series.samples.erase(series.samples.begin() + place);
+      series.rounds.erase(series.rounds.begin() + place);
       series.clock_mhz.erase(series.clock_mhz.begin() + place);
       if (i < series.enqueue_ns.size()) series.enqueue_ns.erase(series.enqueue_ns.begin() + place);
     }
@@ -461,6 +464,7 @@ void Measurement::take_sample(std::size_t index, bool look) {
     }
     TimeSeries& series = outcome_.times[index];
     series.samples.push_back(sampled.ns);
+    series.rounds.push_back(round_);
     if (sampled.clock.clock_mhz) series.clock_mhz.push_back(*sampled.clock.clock_mhz);
     if (has_real_clock_ && sampled.enqueue_ns) series.enqueue_ns.push_back(*sampled.enqueue_ns);
     return;

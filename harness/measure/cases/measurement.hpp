@@ -29,13 +29,16 @@ class Measurement {
   /// outcome has its status and `done` is true.
   void verify_and_calibrate();
   /// Takes one sample of every time, if the case is not done, and looks at the output that some of their last calls
-  /// left.
+  /// left. Each call is a round.
   void take_samples();
   /// Looks at the output of the last timed call, and at one more call that follows it where samples are of one call.
   /// Compares the times with the harness's own clock and lets the case go. A case that is wrong now loses its times.
   void finish();
   /// Why the times are impossible, with both figures: the case is refused and loses its times.
   void refuse(const Refusal& refusal);
+
+  /// Names the wave of cases whose rounds are the same.
+  void join(const std::string& wave) { outcome_.wave = wave; }
 
   /// Stops a case that is of no interest any more: it is skipped, for that reason, without times.
   void leave(const std::string& why);
@@ -90,6 +93,7 @@ class Measurement {
   CaseOutcome outcome_;
   std::string stopped_because_;
   double measured_seconds_ = 0;
+  int round_ = -1;
   std::int64_t last_call_ = 0;    ///< of the sample taken last
   double look_allowance_ns_ = 0;  ///< for looking at calls of samples that are not looked at anyway
   int again_in_a_row_ = 0;

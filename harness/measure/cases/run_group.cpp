@@ -2,8 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <chrono>
 #include <deque>
+#include <string>
 
 #include "harness/measure/cases/case_client.hpp"
 #include "harness/measure/cases/cases_at_a_time.hpp"
@@ -11,6 +15,7 @@
 #include "harness/measure/plan/arguments.hpp"
 #include "harness/measure/plan/estimate.hpp"
 #include "support/seeded_random.hpp"
+#include "support/sha256.hpp"
 
 namespace convladder {
 namespace {
@@ -20,11 +25,19 @@ double timeout_seconds(const PlannedCase& planned, const RunOptions& options) {
                               find_device_kind(planned.device));
 }
 
+/// A name that no other wave has, in whatever record its cases will be: 16 hexadecimal digits.
+std::string new_wave() {
+  static int waves = 0;
+  const auto now = std::chrono::system_clock::now().time_since_epoch().count();
+  return sha256_hex(fmt::format("{} {} {} {}", gethostid(), getpid(), ++waves, now)).substr(0, 16);
+}
+
 /// Interleaves the cases of one wave until each has come to its end.
 void run_wave(const std::vector<PlannedCase>& cases, std::size_t first, std::size_t count, const Workload& workload,
               const RunOptions& options, const CaseFinished& finished, const PhaseStarted& phase_started,
               const RoundEnded& round_ended, const RefuseTimes& refuse_times) {
   std::deque<Measurement> measurements;
+  const std::string wave = new_wave();
   std::vector<Measurement*> active;
   const bool is_beside_others = has_other_processes(cases[first].device);  // asked before the cases' own are there
   const auto end = [&](Measurement& measurement) {
@@ -43,6 +56,7 @@ void run_wave(const std::vector<PlannedCase>& cases, std::size_t first, std::siz
             ? start_case_process(cases[i], workload, options.google_benchmark_flags, timeout_seconds(cases[i], options))
             : start_case_here(cases[i], workload),
         is_beside_others);
+    measurement.join(wave);
     measurement.verify_and_calibrate();
     if (measurement.done()) {
       end(measurement);

@@ -208,12 +208,12 @@ ordered_json summaries_json(const std::vector<NetworkSummary>& summaries) {
                       {"op", row.op},
                       {"layers", row.layers},
                       {"pass", or_null(row.pass)},
-                      {"images_per_second", or_null(row.images_second)},
-                      {"x_baseline", or_null(row.x_baseline)},
-                      {"percent_of_library", or_null(row.percent_of_library)},
+                      {"images_per_second", ratio_json(row.images_second)},
+                      {"x_baseline", ratio_json(row.x_baseline)},
+                      {"percent_of_library", ratio_json(row.percent_of_library)},
                       {"loaded", or_null(row.loaded)},
-                      {"loaded_images_per_second", or_null(row.loaded_images_second)},
-                      {"x_library", or_null(row.x_library)}});
+                      {"loaded_images_per_second", ratio_json(row.loaded_images_second)},
+                      {"x_library", ratio_json(row.x_library)}});
     }
     list.push_back({{"network", first.network->name},
                     {"device", first.device},

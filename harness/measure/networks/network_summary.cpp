@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <vector>
 
 #include "harness/measure/ladders/opened_ladder.hpp"
 #include "harness/measure/plan/arguments.hpp"
@@ -31,6 +32,45 @@ bool in_float32(const NetworkCase& planned) {
                              [](const auto& one) { return one.second.variant->tolerance() <= kFloat32Tolerance; });
 }
 
+/// The convolutions' time: `sum` of their medians, with the interval of the sums of each pass. Counts are exact.
+KnownFigure known_op(const NetworkResult& result, double sum) {
+  if (!result.planned.has_clock) return {.value = sum, .low = sum, .high = sum, .level = 1};
+  std::vector<double> passes(result.outcome.totals.size(), 0.0);
+  for (const StepOutcome& step : result.outcome.steps) {
+    if (step.type != "convolution") continue;
+    if (step.samples.size() != passes.size()) return {.value = sum};
+    for (std::size_t i = 0; i < passes.size(); ++i) passes[i] += step.samples[i];
+  }
+  if (passes.empty() || !std::ranges::all_of(passes, [](double one) { return one > 0; })) return {.value = sum};
+  KnownFigure known = median_in_time(passes, kLevelOfEach);
+  known.value = sum;
+  if (known.low) known.low = std::min(*known.low, sum);
+  if (known.high) known.high = std::max(*known.high, sum);
+  return known;
+}
+
+bool has_real_clock(const NetworkResult& result) {
+  return result.planned.has_clock && !find_device_kind(result.planned.device).clock_is_virtual();
+}
+
+/// Images per second from the times of so many images, in nanoseconds. At least one time.
+std::optional<Ratio> images_per_second(int images, const std::vector<double>& times, bool measured) {
+  const double all = images;
+  const KnownFigure count{.value = all, .low = all, .high = all, .level = 1};
+  const std::optional<Ratio> rate = ratio_by_medians(count, median_in_time(times, kRatioLevel));
+  if (!rate) return std::nullopt;
+  return measured ? rate->times(1e9).from_run_to_run() : rate->times(1e9);
+}
+
+/// The ratio of two figures of different cases, which are run one after the other.
+std::optional<Ratio> compared(const KnownFigure& over, const KnownFigure& own, const NetworkResult& result,
+                              double scale = 1) {
+  if (!result.planned.has_clock) return ratio_by_counts(scale * over.value, own.value);
+  const std::optional<Ratio> x = ratio_by_medians(over, own);
+  if (!x) return std::nullopt;
+  return has_real_clock(result) ? x->times(scale).from_run_to_run() : x->times(scale);
+}
+
 NetworkRow row_of(const NetworkResult& result) {
   NetworkRow row;
   row.of = &result;
@@ -45,13 +85,15 @@ NetworkRow row_of(const NetworkResult& result) {
     row.layers += figure;
     if (step.type == "convolution") row.op += figure;
   }
+  row.known_op = known_op(result, row.op);
   if (!result.outcome.totals.empty()) {
     row.pass = median(result.outcome.totals);
-    if (*row.pass > 0) row.images_second = result.planned.batch / (*row.pass * 1e-9);
+    row.images_second = images_per_second(result.planned.batch, result.outcome.totals, has_real_clock(result));
   }
   if (!result.outcome.loaded.samples.empty()) {
     row.loaded = median(result.outcome.loaded.samples);
-    if (*row.loaded > 0) row.loaded_images_second = result.planned.batch / (*row.loaded * 1e-9);
+    row.loaded_images_second =
+        images_per_second(result.planned.batch, result.outcome.loaded.samples, has_real_clock(result));
   }
   return row;
 }
@@ -77,16 +119,31 @@ void compare(NetworkSummary& summary) {
   summary.library = fastest(summary.rows, [](const NetworkRow& row) {
     return row.is_library && !row.is_fused && in_float32(row.of->planned);
   });
-  std::optional<double> library_loaded;
+  const NetworkRow* loaded_library = nullptr;
   for (const NetworkRow& row : summary.rows) {
     if (!row.is_library || !row.loaded || !in_float32(row.of->planned)) continue;
-    library_loaded = std::min(row.loaded.value(), library_loaded.value_or(*row.loaded));
+    if (loaded_library == nullptr || *row.loaded < *loaded_library->loaded) loaded_library = &row;
   }
+  const auto loaded_times = [](const NetworkRow& row) {
+    return median_in_time(row.of->outcome.loaded.samples, kLevelOfEach);
+  };
   for (NetworkRow& row : summary.rows) {
-    if (library_loaded && row.loaded && *row.loaded > 0) row.x_library = *library_loaded / *row.loaded;
+    if (&row == loaded_library) {
+      row.x_library = kOverItself;
+    } else if (loaded_library != nullptr && row.loaded) {
+      row.x_library = compared(loaded_times(*loaded_library), loaded_times(row), *row.of);
+    }
     if (row.is_fused || !(row.op > 0)) continue;
-    if (summary.baseline != nullptr) row.x_baseline = summary.baseline->op / row.op;
-    if (summary.library != nullptr) row.percent_of_library = summary.library->op / row.op * 100;
+    if (&row == summary.baseline) {
+      row.x_baseline = kOverItself;
+    } else if (summary.baseline != nullptr) {
+      row.x_baseline = compared(summary.baseline->known_op, row.known_op, *row.of);
+    }
+    if (&row == summary.library) {
+      row.percent_of_library = kOverItself.times(100);
+    } else if (summary.library != nullptr) {
+      row.percent_of_library = compared(summary.library->known_op, row.known_op, *row.of, 100);
+    }
   }
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "harness/measure/networks/network_record.hpp"
+#include "harness/measure/statistics/ratio.hpp"
 
 namespace convladder {
 
@@ -14,17 +15,18 @@ namespace convladder {
 /// they are warp instructions.
 struct NetworkRow {
   const NetworkResult* of = nullptr;
-  double op = 0;                        ///< of all convolutions: the sum of their medians
-  double layers = 0;                    ///< of all layers
-  std::optional<double> pass;           ///< the median of the passes
-  std::optional<double> images_second;  ///< images per second in such a pass
-  std::optional<double> loaded;         ///< the median of the batches through a loaded network
-  std::optional<double> loaded_images_second;
-  bool is_library = false;           ///< no convolution is computed by one of our stages
-  bool is_fused = false;             ///< `op` holds other layers as well, so that it is compared with nothing
-  std::optional<double> x_baseline;  ///< times as fast by `op`
-  std::optional<double> percent_of_library;
-  std::optional<double> x_library;  ///< times as fast as the library's fastest network by `loaded`
+  double op = 0;                       ///< of all convolutions: the sum of their medians
+  KnownFigure known_op;                ///< the same with its interval, from the sums of each pass
+  double layers = 0;                   ///< of all layers
+  std::optional<double> pass;          ///< the median of the passes
+  std::optional<Ratio> images_second;  ///< images per second in such a pass
+  std::optional<double> loaded;        ///< the median of the batches through a loaded network
+  std::optional<Ratio> loaded_images_second;
+  bool is_library = false;          ///< no convolution is computed by one of our stages
+  bool is_fused = false;            ///< `op` holds other layers as well, so that it is compared with nothing
+  std::optional<Ratio> x_baseline;  ///< speedup by `op`
+  std::optional<Ratio> percent_of_library;
+  std::optional<Ratio> x_library;  ///< speedup over the library's fastest network by `loaded`
 };
 
 struct NetworkSummary {

@@ -9,6 +9,7 @@
 
 #include "harness/measure/machine/quality.hpp"
 #include "harness/measure/plan/arguments.hpp"
+#include "harness/measure/statistics/ratio_text.hpp"
 #include "harness/measure/statistics/statistics.hpp"
 #include "support/reasons.hpp"
 #include "support/report.hpp"
@@ -67,7 +68,8 @@ std::string stage_text(const NetworkSummary& summary, const NetworkRow& row) {
   return text;
 }
 
-std::string factor_text(const std::optional<double>& x) { return x ? short_number(*x) : "-"; }
+/// Images a second, with as many digits as are known.
+std::string rate_text(const std::optional<Ratio>& rate) { return rate ? known_number(*rate) : "-"; }
 
 struct SummaryColumn {
   TextColumn column;
@@ -90,15 +92,9 @@ std::vector<SummaryColumn> columns_for(const std::vector<Told>& rows) {
   if (has_clock) {
     columns.push_back(
         {right("pass"), [figure](const Told& t) { return t.second->pass ? figure(*t.second->pass) : "-"; }});
-    columns.push_back({right("images/s"), [](const Told& t) {
-                         return t.second->images_second ? fmt::format("{:.0f}", *t.second->images_second) : "-";
-                       }});
+    columns.push_back({right("images/s"), [](const Told& t) { return rate_text(t.second->images_second); }});
     if (any([](const Told& t) { return t.second->loaded_images_second.has_value(); })) {
-      columns.push_back({right("loaded/s"), [](const Told& t) {
-                           return t.second->loaded_images_second
-                                      ? fmt::format("{:.0f}", *t.second->loaded_images_second)
-                                      : "-";
-                         }});
+      columns.push_back({right("loaded/s"), [](const Told& t) { return rate_text(t.second->loaded_images_second); }});
     }
   } else {
     columns.push_back({right("all layers"), [figure](const Told& t) { return figure(t.second->layers); }});
@@ -106,15 +102,12 @@ std::vector<SummaryColumn> columns_for(const std::vector<Told>& rows) {
   if (any([](const Told& t) { return t.second->of->outcome.labelled > 0; }))
     columns.push_back({right("accuracy"), [](const Told& t) { return accuracy_text(t.second->of->outcome); }});
   if (any([](const Told& t) { return t.second->x_baseline.has_value(); }))
-    columns.push_back({right("x 1"), [](const Told& t) { return factor_text(t.second->x_baseline); }});
+    columns.push_back({right("x 1"), [](const Told& t) { return ratio_text(t.second->x_baseline); }});
   if (any([](const Told& t) { return t.second->percent_of_library.has_value(); })) {
-    columns.push_back({right("%lib"), [](const Told& t) {
-                         return t.second->percent_of_library ? fmt::format("{:.0f}%", *t.second->percent_of_library)
-                                                             : "-";
-                       }});
+    columns.push_back({right("%lib"), [](const Told& t) { return share_text(t.second->percent_of_library); }});
   }
   if (any([](const Told& t) { return t.second->x_library.has_value(); }))
-    columns.push_back({right("x lib"), [](const Told& t) { return factor_text(t.second->x_library); }});
+    columns.push_back({right("x lib"), [](const Told& t) { return ratio_text(t.second->x_library); }});
   return columns;
 }
 
@@ -132,13 +125,13 @@ std::string heading(const NetworkCase& first, const std::vector<Told>& rows, con
   }
   text += find_device_kind(first.device).clock_is_virtual() ? "predicted: " : "measured: ";
   text += "op time of all convolutions";
-  if (has_x) text += "; x 1: times as fast as stage 1";
+  if (has_x) text += "; x 1: speedup over stage 1 (~1: cannot be told from 1)";
   if (any([](const Told& t) { return t.second->percent_of_library.has_value(); }))
     text += "; %lib: of the library's speed";
   if (any([](const Told& t) { return t.second->loaded.has_value(); }))
     text += "; loaded/s: images a second of a network that stays loaded";
   if (any([](const Told& t) { return t.second->x_library.has_value(); }))
-    text += "; x lib: times as many as with the library";
+    text += "; x lib: speedup over the library by that";
   return text;
 }
 
@@ -157,6 +150,7 @@ std::string where_the_time_goes(const NetworkSummary& summary) {
 std::string precision_note(const std::vector<NetworkSummary>& summaries) {
   std::vector<double> passes;
   std::vector<double> half_widths;
+  std::vector<double> half_widths_of_ratios;
   for (const NetworkSummary& summary : summaries) {
     if (find_device_kind(place_of(summary).device).clock_is_virtual()) continue;
     for (const NetworkRow& row : summary.rows) {
@@ -165,6 +159,10 @@ std::string precision_note(const std::vector<NetworkSummary>& summaries) {
       passes.push_back(static_cast<double>(samples.size()));
       const auto interval = median_interval(samples);
       if (interval) half_widths.push_back((interval->high - interval->low) / 2 / *row.pass * 100);
+      for (const auto* const x : {&row.x_baseline, &row.percent_of_library, &row.images_second}) {
+        const std::optional<double> half = *x ? (*x)->half_width() : std::nullopt;
+        if (half && *half > 0) half_widths_of_ratios.push_back(*half * 100);
+      }
     }
   }
   if (passes.empty()) return {};
@@ -177,7 +175,9 @@ std::string precision_note(const std::vector<NetworkSummary>& summaries) {
   const std::string text =
       fmt::format("medians of {} pass{}", range(passes, "{:.0f}"), std::ranges::max(passes) > 1 ? "es" : "");
   if (half_widths.empty()) return text + ", too few for an interval";
-  return fmt::format("{}, that of a pass known to {}", text, range(half_widths, "±{:.1f}%"));
+  const std::string ratios =
+      half_widths_of_ratios.empty() ? "" : fmt::format(", ratios to {}", range(half_widths_of_ratios, "±{:.1f}%"));
+  return fmt::format("{}, that of a pass known to {}{}", text, range(half_widths, "±{:.1f}%"), ratios);
 }
 
 /// Notes on each network's classes, from its largest batch: all its cases found the same ones.

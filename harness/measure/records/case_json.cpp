@@ -36,11 +36,20 @@ void add_leaves_out(ordered_json& json, const VariantInfo& info) {
   if (!info.leaves_out.empty()) json["leaves_out"] = info.leaves_out;
 }
 
+/// Whether these are the rounds 0, 1, 2, …, which need not be said; so for a time without rounds.
+bool follow_each_other(const std::vector<int>& rounds) {
+  for (std::size_t i = 0; i < rounds.size(); ++i) {
+    if (rounds[i] != static_cast<int>(i)) return false;
+  }
+  return true;
+}
+
 ordered_json time_json(const PlannedCase& planned, const TimeSeries& series, const std::string& stopped_because) {
   ordered_json json = measured_json(series.of, series.samples);
   if (find_device_kind(planned.device).clock_is_virtual()) json["kind"] = "predicted";
   if (!series.cache.empty()) json["cache"] = series.cache;
   json["iterations_per_sample"] = series.iterations;
+  if (!follow_each_other(series.rounds)) json["rounds"] = series.rounds;
   if (series.replayed) json["replayed"] = true;
   if (!series.clock_mhz.empty()) json["clock_mhz"] = median(series.clock_mhz);
   if (!series.enqueue_ns.empty()) json["enqueue_ns"] = median(series.enqueue_ns);
@@ -165,6 +174,7 @@ ordered_json case_json(const PlannedCase& planned, const CaseOutcome& outcome) {
       {"choice", text_or_null(outcome.choice)},
       {"device_state", state_json(outcome.device_state)},
       {"quality", quality_json(outcome.quality)}};
+  if (!outcome.times.empty() && !outcome.wave.empty()) json["wave"] = outcome.wave;
   add_leaves_out(json, info);
   if (!shape.problem->is_default()) json["problem"] = shape.problem->name();
   if (std::string hash = made_of(planned); !hash.empty()) json["made_of"] = std::move(hash);
@@ -322,6 +332,11 @@ std::optional<TimeFigure> read_time(const JsonPlace& place) {
     time.high = place.at("interval").at("high").number();
     time.level = place.at("interval").at("level").number_or_none();
   }
+  if (place.has("rounds")) {
+    constexpr NumberRange kRounds{.least = 0, .most = 1e9};
+    for (const double round : place.at("rounds").numbers(kRounds)) time.rounds.push_back(static_cast<int>(round));
+    if (time.rounds.size() != time.samples.size()) place.at("rounds").expected("one for each sample");
+  }
   time.is_predicted = place.at("kind").text_or_empty() == "predicted";
   if (place.has("iterations_per_sample")) time.iterations = place.at("iterations_per_sample").count();
   return time;
@@ -385,6 +400,7 @@ RecordedCase read_case(const JsonPlace& place) {
   }
   if (place.has("session")) one.session = place.at("session").count();
   one.time = read_time(place.at("time"));
+  if (one.time) one.time->wave = place.at("wave").text_or_empty();
   if (place.has("quality")) one.quality = read_quality(place.at("quality"));
   if (place.has("checkers")) one.look = read_checker_look(place.at("checkers"));
   if (place.has("counters")) {
@@ -490,7 +506,10 @@ RecordedCase read_whole_case(const JsonPlace& place) {
   }
   if (place.has("other_times")) {
     for (const JsonPlace& other : place.at("other_times").list()) {
-      if (std::optional<TimeFigure> time = read_time(other)) one.other_times.push_back(std::move(*time));
+      std::optional<TimeFigure> time = read_time(other);
+      if (!time) continue;
+      time->wave = place.at("wave").text_or_empty();
+      one.other_times.push_back(std::move(*time));
     }
   }
   if (place.has("counters")) one.blocks = recorded_blocks(place.at("counters"));

@@ -23,11 +23,11 @@ struct RecordKind {
   bool stays = true;           ///< stays on the machine that began it; otherwise each session says where it was
   std::string file() const { return std::string(kind) + ".json"; }
 };
-inline constexpr RecordKind kRunKind{"run", "1.0"};
-inline constexpr RecordKind kNetworkKind{"network", "1.0"};
-inline constexpr RecordKind kSweepKind{"sweep", "1.0"};
-inline constexpr RecordKind kRankKind{"rank", "1.0"};
-inline constexpr RecordKind kShardKind{"shard", "1.0", false};
+inline constexpr RecordKind kRunKind{"run", "1.1"};
+inline constexpr RecordKind kNetworkKind{"network", "1.1"};
+inline constexpr RecordKind kSweepKind{"sweep", "1.1"};
+inline constexpr RecordKind kRankKind{"rank", "1.1"};
+inline constexpr RecordKind kShardKind{"shard", "1.1", false};
 
 /// JSON that is part of a record, behind a pointer: only what reads or writes it needs its library.
 using RecordPart = std::shared_ptr<const nlohmann::ordered_json>;

@@ -27,6 +27,7 @@ TimeFigure time_figure(const TimeSeries& series, bool is_predicted) {
                     .low = std::nullopt,
                     .high = std::nullopt,
                     .samples = series.samples,
+                    .rounds = series.rounds,
                     .iterations = series.iterations,
                     .is_predicted = is_predicted};
   if (const std::optional<MedianInterval> interval = median_interval(series.samples)) {
@@ -74,6 +75,17 @@ std::string RecordedCase::disturbance() const {
   if (!quality || !quality->is_marked()) return {};
   return fmt::format("{}: {}", quality_name(quality->mark), fmt::join(quality->reasons, ", "));
 }
+
+const TimeFigure* RecordedCase::layer_time() const {
+  if (!time) return nullptr;
+  if (time->of == time_of::kLayer) return &*time;
+  for (const TimeFigure& other : other_times) {
+    if (other.of == time_of::kLayer && other.is_hot()) return &other;
+  }
+  return nullptr;
+}
+
+const TimeFigure* RecordedCase::op_time() const { return time && time->of == time_of::kOp ? &*time : nullptr; }
 
 std::optional<double> ratio(std::optional<double> numerator, std::optional<double> denominator, double scale) {
   if (!numerator || !denominator || !(*denominator > 0)) return std::nullopt;
@@ -165,6 +177,7 @@ RecordedCase recorded_case(const PlannedCase& planned, const CaseOutcome& outcom
   if (outcome.checkers) one.look = checker_look(*outcome.checkers);
   for (const TimeSeries& series : outcome.times) {
     TimeFigure figure = time_figure(series, is_predicted);
+    figure.wave = outcome.wave;
     if (one.time) {
       one.other_times.push_back(std::move(figure));
     } else {

@@ -29,7 +29,9 @@ struct TimeFigure {
   std::optional<double> low;  ///< of the median's interval; `high` is the other end
   std::optional<double> high;
   std::optional<double> level = {};  ///< of the interval from `low` to `high`
-  std::vector<double> samples;       ///< in the order they were taken: one in each round
+  std::vector<double> samples;       ///< in the order they were taken
+  std::string wave = {};             ///< times with the same one were sampled side by side; empty where nobody says
+  std::vector<int> rounds = {};      ///< of its wave, in which each sample was taken; empty: 0, 1, 2, …
   int iterations = 1;                ///< calls of each sample
   bool is_predicted = false;         ///< by a virtual clock
 
@@ -109,6 +111,10 @@ struct RecordedCase {
   bool failed() const { return is_failure(status); }
   /// Whether the case is a library's, which stands beside the ladder.
   bool library() const { return !rung && leaves_out.empty(); }
+  /// The time from NCHW in to NCHW out: the case's own, or the one beside its op time. Null where it has none.
+  const TimeFigure* layer_time() const;
+  /// The time of the convolution alone in a layout of the case's own. Null for a case that works in NCHW.
+  const TimeFigure* op_time() const;
   /// "disturbed: others used 1.6 of 2 cores"; empty if the case's quality is good or not recorded.
   std::string disturbance() const;
   /// The place on which the case can be compared: device, family, network, layer, batch.

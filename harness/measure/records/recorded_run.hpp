@@ -12,7 +12,7 @@
 namespace convladder {
 
 /// The `schema_version` of the run.json that this program writes, and the only one that it reads.
-constexpr const char* kRunSchemaVersion = "1.0";
+constexpr const char* kRunSchemaVersion = "1.1";
 
 struct RecordedRun {
   std::string file;

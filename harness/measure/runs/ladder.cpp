@@ -3,53 +3,50 @@
 #include <algorithm>
 #include <map>
 
-#include "harness/measure/cases/case_session.hpp"
-
 namespace convladder {
 namespace {
-
-/// Median time of the convolution alone in a layout of its own; none for a case that works in NCHW.
-std::optional<double> op_median(const RecordedCase& one_case) {
-  return one_case.time && one_case.time->of == time_of::kOp ? std::optional(one_case.time->median) : std::nullopt;
-}
 
 /// The cases of one ladder, in ladder order.
 using Rungs = std::vector<const RecordedCase*>;
 
-std::optional<double> layer_median_of(const Rungs& rungs, const std::string& variant) {
-  const auto found = std::ranges::find(rungs, variant, &RecordedCase::variant);
-  return found == rungs.end() ? std::nullopt : layer_median(**found);
+std::optional<Ratio> speedup(const RecordedCase* over, const RecordedCase& one_case) {
+  return over == nullptr ? std::nullopt : layer_ratio(*over, one_case);
 }
 
-/// The time of the fastest library, by its layer time or by its op time, among those that are at least as accurate as
-/// the case: a library in tf32 is no ceiling for a stage in fp32.
-std::optional<double> fastest_library(const Rungs& rungs, const RecordedCase& compared,
-                                      std::optional<double> (*time_of_case)(const RecordedCase&)) {
-  std::optional<double> fastest;
+const RecordedCase* of_variant(const Rungs& rungs, const std::string& variant) {
+  const auto found = std::ranges::find(rungs, variant, &RecordedCase::variant);
+  return found == rungs.end() ? nullptr : *found;
+}
+
+/// The fastest library among those that are at least as accurate as the case: a library in tf32 is no ceiling for a
+/// stage in fp32. Null without one.
+const RecordedCase* fastest_library(const Rungs& rungs, const RecordedCase& compared) {
+  const RecordedCase* fastest = nullptr;
   for (const RecordedCase* one_case : rungs) {
-    if (one_case->rung || one_case->tolerance > compared.tolerance) continue;
-    const std::optional<double> time = time_of_case(*one_case);
-    if (time && (!fastest || *time < *fastest)) fastest = time;
+    const TimeFigure* const time = one_case->layer_time();
+    if (one_case->rung || one_case->tolerance > compared.tolerance || time == nullptr) continue;
+    if (fastest == nullptr || time->median < fastest->layer_time()->median) fastest = one_case;
   }
   return fastest;
 }
 
 LadderRow row_of(const RecordedCase& one_case, const Rungs& rungs, const RecordedVariant& variant,
                  const std::optional<Floor>& floor) {
-  const std::optional<double> layer = layer_median(one_case);
+  const TimeFigure* const time = one_case.layer_time();
+  const std::optional<double> layer_ns = time == nullptr ? std::nullopt : std::optional(time->median);
   const RecordedCase& lowest = *rungs.front();
+  const std::optional<Ratio> of_library = speedup(fastest_library(rungs, one_case), one_case);
   return {
       .of = &one_case,
       .title = variant.title.empty() ? variant.name : variant.title,
       .builds_on = variant.builds_on,
-      .gflop_per_s = one_case.time ? ratio(one_case.flop, one_case.time->median) : std::nullopt,
-      .layer_median = layer,
-      .x_previous = variant.builds_on.empty() ? std::nullopt : ratio(layer_median_of(rungs, variant.builds_on), layer),
-      .x_baseline = lowest.rung ? ratio(layer_median(lowest), layer) : std::nullopt,
-      .percent_of_library = ratio(fastest_library(rungs, one_case, layer_median), layer, 100),
-      .percent_of_library_op = ratio(fastest_library(rungs, one_case, op_median), layer, 100),
-      .percent_of_floor = floor ? ratio(floor->value(), layer, 100) : std::nullopt,
-      .roofline = case_roofline_of(floor, layer)};
+      .time = time,
+      .gflop_per_s = ratio(one_case.flop, layer_ns),
+      .x_previous = variant.builds_on.empty() ? std::nullopt : speedup(of_variant(rungs, variant.builds_on), one_case),
+      .x_baseline = lowest.rung ? speedup(&lowest, one_case) : std::nullopt,
+      .percent_of_library = of_library ? std::optional(of_library->times(100)) : std::nullopt,
+      .percent_of_floor = floor ? percent_of_floor(*floor, one_case) : std::nullopt,
+      .roofline = case_roofline_of(floor, layer_ns)};
 }
 
 /// The place of the case's variant among these, which are in ladder order.
@@ -72,27 +69,6 @@ Ladder ladder_of(const Rungs& rungs, const std::vector<RecordedVariant>& variant
 
 }  // namespace
 
-const TimeFigure* layer_time(const RecordedCase& one_case) {
-  if (!one_case.time) return nullptr;
-  if (one_case.time->of == time_of::kLayer) return &*one_case.time;
-  for (const TimeFigure& other : one_case.other_times) {
-    if (other.of == time_of::kLayer && other.is_hot()) return &other;
-  }
-  return nullptr;
-}
-
-std::optional<double> layer_median(const RecordedCase& one_case) {
-  const TimeFigure* const time = layer_time(one_case);
-  return time == nullptr ? std::nullopt : std::optional(time->median);
-}
-
-std::optional<bool> intervals_overlap(const RecordedCase& one, const RecordedCase& other) {
-  const TimeFigure* const a = layer_time(one);
-  const TimeFigure* const b = layer_time(other);
-  if (a == nullptr || b == nullptr || !a->low || !a->high || !b->low || !b->high) return std::nullopt;
-  return *a->low <= *b->high && *b->low <= *a->high;
-}
-
 std::vector<Ladder> ladders_of(const std::vector<RecordedCase>& cases, const std::vector<RecordedVariant>& variants,
                                const Ceilings& ceilings) {
   std::vector<Rungs> by_number;
@@ -113,8 +89,8 @@ std::vector<Ladder> ladders_of(const std::vector<RecordedCase>& cases, const std
 }
 
 const char* kind_of(const Ladder& ladder) {
-  const bool predicted =
-      std::ranges::any_of(ladder.rows, [](const LadderRow& row) { return row.of->time && row.of->time->is_predicted; });
+  const bool predicted = std::ranges::any_of(
+      ladder.rows, [](const LadderRow& row) { return row.time != nullptr && row.time->is_predicted; });
   return predicted ? "predicted" : "measured";
 }
 

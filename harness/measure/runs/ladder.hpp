@@ -7,21 +7,21 @@
 
 #include "harness/measure/cases/floor.hpp"
 #include "harness/measure/records/recorded_case.hpp"
+#include "harness/measure/records/time_ratio.hpp"
 
 namespace convladder {
 
-/// A case on its ladder. Ratios are of layer times; none where the other time is missing.
+/// A case on its ladder. All times and ratios are of layer times, NCHW in to NCHW out; none where one is missing.
 struct LadderRow {
   const RecordedCase* of = nullptr;
-  std::string title;                            ///< of its variant
-  std::string builds_on;                        ///< a variant, or empty
-  std::optional<double> gflop_per_s;            ///< by its own time
-  std::optional<double> layer_median;           ///< NCHW in to NCHW out, in nanoseconds
-  std::optional<double> x_previous;             ///< times faster than the stage it builds on
-  std::optional<double> x_baseline;             ///< times faster than the lowest rung
-  std::optional<double> percent_of_library;     ///< by the fastest library's time
-  std::optional<double> percent_of_library_op;  ///< by the library's op time in its own layout
-  std::optional<double> percent_of_floor;
+  std::string title;                        ///< of its variant
+  std::string builds_on;                    ///< a variant, or empty
+  const TimeFigure* time = nullptr;         ///< its layer time
+  std::optional<double> gflop_per_s;        ///< by its layer time
+  std::optional<Ratio> x_previous;          ///< speedup over the stage it builds on
+  std::optional<Ratio> x_baseline;          ///< speedup over the lowest rung
+  std::optional<Ratio> percent_of_library;  ///< of the speed of the fastest library
+  std::optional<Ratio> percent_of_floor;
   std::optional<CaseRoofline> roofline;
 };
 
@@ -29,13 +29,6 @@ struct Ladder {
   std::optional<Floor> floor;
   std::vector<LadderRow> rows;  ///< at least one, in the order of the variants; all of the same place
 };
-
-/// The case's time from NCHW in to NCHW out: its own, or the one beside its op time. Null where it has none.
-const TimeFigure* layer_time(const RecordedCase& one_case);
-std::optional<double> layer_median(const RecordedCase& one_case);
-/// Whether the intervals of two layer times overlap, so that the measurement cannot tell which is faster; none where
-/// one has no interval.
-std::optional<bool> intervals_overlap(const RecordedCase& one, const RecordedCase& other);
 
 /// The ladders, from the cases, variants and `ceilings` of a record and nothing else. The cases must outlive the
 /// ladders.

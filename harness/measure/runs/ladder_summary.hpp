@@ -11,11 +11,12 @@
 
 namespace convladder {
 
-/// A stage that is surely slower than the one it builds on: their intervals do not overlap.
+/// A stage that is surely slower than the one it builds on.
 struct StageThatLoses {
   std::string variant;
   std::string builds_on;
-  double x = 1;  ///< times as fast, below 1
+  Ratio x;                  ///< times as fast; all of its interval is below 1
+  std::string no_headline;  ///< why nothing is made of it (why_no_headline); empty if it is
 };
 
 /// The summary of a ladder, from its measured layer times or its predicted times. Fields without a value are none.
@@ -27,13 +28,15 @@ struct LadderSummary {
   std::string best_by;                            ///< "measured" or "predicted"; empty without a best one
   std::string gpu;                                ///< the GPU for which the times are predicted; empty where they are
                                                   ///< measured
-  std::vector<std::string> overlaps_best;         ///< stages whose intervals overlap the best one's
+  std::vector<std::string> not_told_from_best;    ///< stages that may be as fast as the best one: the interval of their
+                                                  ///< ratio holds 1
   std::vector<std::string> faster_less_accurate;  ///< stages that are faster than the best one, and less accurate
-  std::optional<double> sixth_x_baseline;
-  std::optional<double> best_x_baseline;
-  std::optional<double> best_x_sixth;
-  std::optional<double> best_percent_of_library;
-  std::optional<double> best_percent_of_floor;
+  std::optional<Ratio> sixth_x_baseline;
+  std::optional<Ratio> best_x_baseline;
+  std::optional<Ratio> best_x_sixth;
+  std::optional<Ratio> best_percent_of_library;
+  std::optional<Ratio> best_percent_of_floor;
+  std::string no_headline;  ///< why none is made of the factors of measured times (why_no_headline); empty if one is
   std::vector<StageThatLoses> loses;
 };
 

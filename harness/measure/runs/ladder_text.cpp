@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "harness/measure/statistics/ratio_text.hpp"
 #include "simulator/gpus/gpu_facts.hpp"
 #include "support/units.hpp"
 #include "variants/problem.hpp"
@@ -17,29 +18,44 @@ std::string figure_or_dash(const std::optional<double>& value, int digits, std::
 
 std::string_view sign_of(const LadderRow& row) { return row.of->quality ? quality_sign(row.of->quality->mark) : ""; }
 
-/// The row's time or status. Times of a machine that was busy carry a sign, the others a blank in its place where the
-/// table has one.
+/// The row's layer time or status. Times of a machine that was busy carry a sign, the others a blank in its place where
+/// the table has one.
 std::string time_or_status(const LadderRow& row, bool any_signs) {
-  const std::string text = row.of->time ? time_text(row.of->time->median) : std::string(status_name(row.of->status));
+  const std::string text = row.time != nullptr ? time_text(row.time->median) : std::string(status_name(row.of->status));
   return any_signs ? fmt::format("{} {:1}", text, sign_of(row)) : text;
 }
 
-/// The name of the time. A size of a problem is no layer: its timed work is the call.
-std::string time_name(const RecordedCase& one) {
-  const bool is_layer = !one.size || one.size->problem->name() != one.network;
-  return is_layer || one.time->of != "layer" ? one.time->of : "call";
-}
+/// Whether the case is of a layer. A size of a problem is none: its timed work is the call.
+bool is_of_layer(const RecordedCase& one) { return !one.size || one.size->problem->name() != one.network; }
 
-std::vector<std::string> cells_of(const LadderRow& row, bool any_signs) {
+std::vector<std::string> cells_of(const LadderRow& row, bool any_signs, bool intervals) {
+  const auto factor = [intervals](const std::optional<Ratio>& x) {
+    return intervals ? ratio_interval_text(x) : ratio_text(x);
+  };
+  const auto share = [intervals](const std::optional<Ratio>& percent) {
+    return intervals ? ratio_interval_text(percent, "%") : share_text(percent);
+  };
   return {row.of->rung ? fmt::format("{:>2} {}", *row.of->rung, row.title) : row.title,
           time_or_status(row, any_signs),
-          row.of->time ? time_name(*row.of) : "",
           figure_or_dash(row.gflop_per_s, 1),
-          figure_or_dash(row.x_previous, 2),
-          figure_or_dash(row.x_baseline, 2),
-          figure_or_dash(row.percent_of_library, 0, "%"),
-          figure_or_dash(row.percent_of_library_op, 0, "%"),
-          figure_or_dash(row.percent_of_floor, 0, "%")};
+          factor(row.x_previous),
+          factor(row.x_baseline),
+          share(row.percent_of_library),
+          share(row.percent_of_floor)};
+}
+
+/// The time of the convolution alone of those that work in a layout of their own: a line each.
+std::vector<std::string> op_lines(const Ladder& ladder) {
+  std::vector<std::string> lines;
+  for (const LadderRow& row : ladder.rows) {
+    const TimeFigure* const op = row.of->op_time();
+    if (op == nullptr || !row.of->library()) continue;
+    const std::string interval =
+        op->low && op->high ? fmt::format(" ({} to {})", time_text(*op->low), time_text(*op->high)) : "";
+    lines.push_back(fmt::format("op time of {}, {}{}: without the changes of layout, compared with no layer time",
+                                row.title, time_text(op->median), interval));
+  }
+  return lines;
 }
 
 std::vector<std::string> counted_cells(const RecordedCase& one, const CountedLadder& ladder) {
@@ -56,20 +72,21 @@ std::vector<std::string> counted_cells(const RecordedCase& one, const CountedLad
 
 }  // namespace
 
-void add_ladders(Report& report, const std::vector<Ladder>& ladders) {
-  const std::vector<TextColumn> columns = {left("stage"),    right("median"), left("of"),
-                                           right("GFLOP/s"), right("x prev"), right("x base"),
-                                           right("% lib"),   right("% op"),   right("% floor")};
+void add_ladders(Report& report, const std::vector<Ladder>& ladders, bool intervals) {
+  const std::vector<TextColumn> columns = {left("stage"),   right("median"), right("GFLOP/s"), right("x prev"),
+                                           right("x base"), right("% lib"),  right("% floor")};
   for (const Ladder& ladder : ladders) {
-    const auto is_timed = [](const LadderRow& row) { return row.of->time.has_value(); };
+    const auto is_timed = [](const LadderRow& row) { return row.time != nullptr; };
     if (std::ranges::none_of(ladder.rows, is_timed)) continue;
     const bool any_signs = std::ranges::any_of(ladder.rows, [](const LadderRow& row) { return !sign_of(row).empty(); });
     std::vector<std::vector<std::string>> rows;
-    for (const LadderRow& row : ladder.rows) rows.push_back(cells_of(row, any_signs));
+    for (const LadderRow& row : ladder.rows) rows.push_back(cells_of(row, any_signs, intervals));
     const RecordedCase& first = *ladder.rows.front().of;
-    ReportSection& section = report.section(
-        fmt::format("{} {}.{}, batch {}, {}", first.device, first.network, first.layer, first.batch, kind_of(ladder)));
+    ReportSection& section = report.section(fmt::format(
+        "{} {}.{}, batch {}, {} {}{}", first.device, first.network, first.layer, first.batch, kind_of(ladder),
+        is_of_layer(first) ? "layer times" : "times of a call", intervals ? ", ratios as intervals" : ""));
     section.table(columns, std::move(rows));
+    for (std::string& line : op_lines(ladder)) section.paragraph(std::move(line));
     if (any_signs) {
       section.paragraph(
           "~ noisy, ! disturbed: the machine was not quiet during the measurement; see quality in run.json");

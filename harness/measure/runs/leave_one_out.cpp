@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "harness/measure/isolation/status.hpp"
+#include "harness/measure/records/time_ratio.hpp"
+#include "harness/measure/statistics/ratio_text.hpp"
 #include "support/reasons.hpp"
 #include "support/units.hpp"
 
@@ -23,13 +25,7 @@ std::optional<double> counters_over(const CounterValues& counters, std::initiali
   return ratio(sum_of(counters, {names.begin(), names.size()}), divisor);
 }
 
-std::optional<double> median_of(const LeftOutRow& row) {
-  return row.of->time ? std::optional(row.of->time->median) : std::nullopt;
-}
-
-std::optional<double> middle_of(const LeftOutRow& row) {
-  return row.predicted ? std::optional(row.predicted->middle_ns()) : std::nullopt;
-}
+const PredictedFigure* prediction_of(const LeftOutRow& row) { return row.predicted ? &*row.predicted : nullptr; }
 
 LeftOutRow left_out_row(const RecordedCase& one_case) {
   const double multiply_adds = one_case.flop / kFlopPerMultiplyAdd;
@@ -78,9 +74,9 @@ LeaveOneOut view_of(const std::vector<RecordedCase>& cases, const std::vector<Re
   }
   const LeftOutRow& with = view.rows.front();
   for (LeftOutRow& row : view.rows) {
-    row.x_instructions = ratio(row.instructions, with.instructions);
-    row.x_predicted = ratio(middle_of(row), middle_of(with));
-    row.x_time = ratio(median_of(row), median_of(with));
+    row.x_instructions = ratio_by_counts(row.instructions, with.instructions);
+    row.x_predicted = predicted_ratio(prediction_of(row), prediction_of(with));
+    row.x_time = layer_ratio(*row.of, *with.of);
   }
   return view;
 }
@@ -121,24 +117,25 @@ std::vector<std::string> reasons_of(const LeaveOneOut& view) {
 
 /// The price of leaving out an idea; the highest is shown first.
 double price_of(const LeftOutRow& row, bool counted) {
-  if (!counted) return row.x_time.value_or(0);
-  return (row.x_predicted ? row.x_predicted : row.x_instructions).value_or(0);
+  const std::optional<Ratio>& x = !counted ? row.x_time : row.x_predicted ? row.x_predicted : row.x_instructions;
+  return x ? x->value : 0;
 }
 
 std::vector<std::string> cells_of(const LeftOutRow& row, const LeaveOneOut& view) {
   if (!view.counted) {
-    const std::optional<TimeFigure>& time = row.of->time;
-    return {idea_title(row, view), time ? time_text(time->median) : "-", time ? span_text(time->low, time->high) : "-",
-            figure_text(row.x_time, 2)};
+    const TimeFigure* const time = row.of->layer_time();
+    return {idea_title(row, view), time != nullptr ? time_text(time->median) : "-",
+            time != nullptr ? span_text(time->low, time->high) : "-", ratio_text(row.x_time),
+            ratio_interval_text(row.x_time)};
   }
   return {idea_title(row, view),
           figure_text(row.instructions),
-          figure_text(row.x_instructions, 2),
+          ratio_text(row.x_instructions),
           figure_text(row.shared_wavefronts),
           figure_text(row.load_sectors),
           figure_text(row.dram_over_minimum, 2),
           row.predicted ? span_text(row.predicted->low_ns, row.predicted->high_ns) : "-",
-          figure_text(row.x_predicted, 2)};
+          ratio_text(row.x_predicted)};
 }
 
 void add_view(Report& report, const LeaveOneOut& view) {
@@ -153,7 +150,7 @@ void add_view(Report& report, const LeaveOneOut& view) {
                    {right("instructions", "per madd"), right("x"), right("shared", "wavefr/32"),
                     right("loads", "sectors/32"), right("DRAM", "x least"), right("predicted", kUsualGpu), right("x")});
   } else {
-    columns.insert(columns.end(), {right("time", "median"), right("interval"), right("x")});
+    columns.insert(columns.end(), {right("time", "median"), right("interval"), right("x"), right("x, interval")});
   }
   std::vector<LeftOutRow> order = view.rows;
   std::stable_sort(order.begin() + 1, order.end(), [&view](const LeftOutRow& a, const LeftOutRow& b) {
@@ -170,8 +167,9 @@ void add_view(Report& report, const LeaveOneOut& view) {
       view.counted
           ? "COUNTED in PTX per multiply-add of the layer, DRAM modelled, times PREDICTED from these counts: "
             "never measured. x: the figure without the idea divided by the "
-            "figure with all ideas; for predictions, by their geometric middles."
-          : "MEASURED side by side in one run. x: the time without the idea divided by the time with all ideas.");
+            "figure with all ideas; for predictions, by their geometric middles. ~1: it cannot be told from 1."
+          : "MEASURED side by side in one run. x: the layer time without the idea divided by that with all ideas; ~1: "
+            "it cannot be told from 1.");
 }
 
 }  // namespace

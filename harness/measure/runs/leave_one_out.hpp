@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "harness/measure/records/recorded_case.hpp"
+#include "harness/measure/statistics/ratio.hpp"
 #include "support/report.hpp"
 
 namespace convladder {
@@ -19,9 +20,9 @@ struct LeftOutRow {
   std::optional<double> load_sectors;       ///< per 32 multiply-adds
   std::optional<double> dram_over_minimum;
   std::optional<PredictedFigure> predicted;
-  std::optional<double> x_instructions;
-  std::optional<double> x_predicted;  ///< of the ranges' geometric middles
-  std::optional<double> x_time;
+  std::optional<Ratio> x_instructions;
+  std::optional<Ratio> x_predicted;
+  std::optional<Ratio> x_time;
 };
 
 /// The rows of a layer, batch and device on which a case with `leaves_out` was run.

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
+#include "harness/measure/cases/figures_json.hpp"
 #include "harness/measure/machine/environment.hpp"
 #include "harness/measure/plan/options_json.hpp"
 #include "harness/measure/records/case_json.hpp"
@@ -68,24 +69,28 @@ ordered_json roofline_json(const std::optional<CaseRoofline>& roofline) {
           {"bound", roofline->bytes_bind ? "bytes" : "operations"}};
 }
 
+/// The time of the convolution alone in a layout of its own, which is compared with nothing here; null without one.
+ordered_json op_json(const TimeFigure* op) {
+  if (op == nullptr) return nullptr;
+  return {{"median_ns", op->median}, {"low_ns", or_null(op->low)}, {"high_ns", or_null(op->high)}};
+}
+
 ordered_json row_json(const LadderRow& row) {
   const RecordedCase& one_case = *row.of;
-  const std::optional<TimeFigure>& time = one_case.time;
+  const TimeFigure* const time = row.time;
   return {{"case", one_case.id},
           {"variant", one_case.variant},
           {"rung", or_null(one_case.rung)},
-          {"of", time ? ordered_json(time->of) : ordered_json()},
           {"status", one_case.status},
-          {"median_ns", time ? ordered_json(time->median) : ordered_json()},
-          {"low_ns", time ? or_null(time->low) : ordered_json()},
-          {"high_ns", time ? or_null(time->high) : ordered_json()},
+          {"median_ns", time != nullptr ? ordered_json(time->median) : ordered_json()},
+          {"low_ns", time != nullptr ? or_null(time->low) : ordered_json()},
+          {"high_ns", time != nullptr ? or_null(time->high) : ordered_json()},
           {"gflop_per_s", or_null(row.gflop_per_s)},
-          {"layer_median_ns", or_null(row.layer_median)},
-          {"x_previous", or_null(row.x_previous)},
-          {"x_baseline", or_null(row.x_baseline)},
-          {"percent_of_library", or_null(row.percent_of_library)},
-          {"percent_of_library_op", or_null(row.percent_of_library_op)},
-          {"percent_of_floor", or_null(row.percent_of_floor)},
+          {"x_previous", ratio_json(row.x_previous)},
+          {"x_baseline", ratio_json(row.x_baseline)},
+          {"percent_of_library", ratio_json(row.percent_of_library)},
+          {"percent_of_floor", ratio_json(row.percent_of_floor)},
+          {"op_in_own_layout", op_json(one_case.op_time())},
           {"roofline", roofline_json(row.roofline)},
           {"quality", one_case.quality ? ordered_json(quality_name(one_case.quality->mark)) : ordered_json()}};
 }
@@ -97,7 +102,7 @@ ordered_json name_or_null(const RecordedCase* one) {
 ordered_json summary_json(const LadderSummary& summary) {
   ordered_json loses = ordered_json::array();
   for (const StageThatLoses& one : summary.loses) {
-    loses.push_back({{"variant", one.variant}, {"builds_on", one.builds_on}, {"x", one.x}});
+    loses.push_back({{"variant", one.variant}, {"builds_on", one.builds_on}, {"x", ratio_json(one.x)}});
   }
   return {{"baseline", name_or_null(summary.baseline)},
           {"sixth", name_or_null(summary.sixth)},
@@ -105,13 +110,14 @@ ordered_json summary_json(const LadderSummary& summary) {
           {"best_by", text_or_null(summary.best_by)},
           {"gpu", text_or_null(summary.gpu)},
           {"library", name_or_null(summary.library)},
-          {"overlaps_best", summary.overlaps_best},
+          {"not_told_from_best", summary.not_told_from_best},
           {"faster_less_accurate", summary.faster_less_accurate},
-          {"sixth_x_baseline", or_null(summary.sixth_x_baseline)},
-          {"best_x_baseline", or_null(summary.best_x_baseline)},
-          {"best_x_sixth", or_null(summary.best_x_sixth)},
-          {"best_percent_of_library", or_null(summary.best_percent_of_library)},
-          {"best_percent_of_floor", or_null(summary.best_percent_of_floor)},
+          {"sixth_x_baseline", ratio_json(summary.sixth_x_baseline)},
+          {"best_x_baseline", ratio_json(summary.best_x_baseline)},
+          {"best_x_sixth", ratio_json(summary.best_x_sixth)},
+          {"best_percent_of_library", ratio_json(summary.best_percent_of_library)},
+          {"best_percent_of_floor", ratio_json(summary.best_percent_of_floor)},
+          {"no_headline", text_or_null(summary.no_headline)},
           {"loses", std::move(loses)}};
 }
 
@@ -129,7 +135,7 @@ ordered_json ladder_json(const DerivedLadder& ladder) {
 }
 
 ordered_json left_out_json(const LeftOutRow& row) {
-  const std::optional<TimeFigure>& time = row.of->time;
+  const TimeFigure* const time = row.of->layer_time();
   return {{"case", row.of->id},
           {"variant", row.of->variant},
           {"leaves_out", text_or_null(row.of->leaves_out)},
@@ -143,12 +149,12 @@ ordered_json left_out_json(const LeftOutRow& row) {
                                                      {"low_ns", *row.predicted->low_ns},
                                                      {"high_ns", *row.predicted->high_ns}}
                                       : ordered_json()},
-          {"median_ns", time ? ordered_json(time->median) : ordered_json()},
-          {"low_ns", time ? or_null(time->low) : ordered_json()},
-          {"high_ns", time ? or_null(time->high) : ordered_json()},
-          {"x_instructions", or_null(row.x_instructions)},
-          {"x_predicted", or_null(row.x_predicted)},
-          {"x_time", or_null(row.x_time)}};
+          {"median_ns", time != nullptr ? ordered_json(time->median) : ordered_json()},
+          {"low_ns", time != nullptr ? or_null(time->low) : ordered_json()},
+          {"high_ns", time != nullptr ? or_null(time->high) : ordered_json()},
+          {"x_instructions", ratio_json(row.x_instructions)},
+          {"x_predicted", ratio_json(row.x_predicted)},
+          {"x_time", ratio_json(row.x_time)}};
 }
 
 /// The fields after the cases until the last one comes, with which those derived from all cases are added.
@@ -159,8 +165,13 @@ Record::Fields fields_behind(const Ceilings& ceilings) {
 }  // namespace
 
 ordered_json step_json(const Step& step) {
-  return {{"variant", step.variant}, {"builds_on", text_or_null(step.builds_on)}, {"x", or_null(step.x)},
-          {"kind", step.kind},       {"relieved", text_or_null(step.relieved)},   {"binds", text_or_null(step.binds)}};
+  return {{"variant", step.variant},
+          {"builds_on", text_or_null(step.builds_on)},
+          {"x", ratio_json(step.x)},
+          {"no_headline", text_or_null(step.no_headline)},
+          {"kind", step.kind},
+          {"relieved", text_or_null(step.relieved)},
+          {"binds", text_or_null(step.binds)}};
 }
 
 ordered_json ladders_json(const std::vector<DerivedLadder>& ladders) {

@@ -18,14 +18,13 @@ constexpr const char* kBytes = "the memory's rate";
 
 }  // namespace
 
-std::string measured_relief(double factor, bool is_clear, std::string_view hypothesis) {
+std::string measured_relief(const Ratio& x, std::string_view hypothesis) {
   const std::string idea = as_sentence(std::string(hypothesis));
-  const bool same = is_about_the_same(factor);
-  if (!is_clear || same) {
-    const char* const found = same ? "No gain measured." : "The measurement cannot tell them apart.";
+  if (x.holds(1)) {
+    const char* const found = "The measurement cannot tell them apart.";
     return idea.empty() ? found : fmt::format("{} The idea (not counted): {}", found, behind_colon(idea));
   }
-  if (factor > 1) {
+  if (x.is_above(1)) {
     return idea.empty() ? "" : fmt::format("The idea (not counted): {}", behind_colon(idea));
   }
   return idea.empty() ? "Slower, for reasons that were not counted."

@@ -5,12 +5,13 @@
 #include <string>
 #include <string_view>
 
+#include "harness/measure/statistics/ratio.hpp"
+
 namespace convladder {
 
-/// A sentence on what the stage's idea relieved. `factor` is times faster than the stage below, `is_clear` whether the
-/// measurement can tell them apart, `hypothesis` the idea in its author's words or empty. Empty where there is nothing
-/// to say.
-std::string measured_relief(double factor, bool is_clear, std::string_view hypothesis);
+/// A sentence on what the stage's idea relieved. `x` is the speedup over the stage below, `hypothesis` the idea in its
+/// author's words or empty. Empty where there is nothing to say.
+std::string measured_relief(const Ratio& x, std::string_view hypothesis);
 
 /// A sentence on what binds the stage. `operations_ns` and `bytes_ns` are the layer's times at the machine's FMA peak
 /// and at its memory's rate; the latter is none where all of it fits into the cache. Empty without either.

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <utility>
 
+#include "harness/measure/statistics/ratio_text.hpp"
 #include "support/text.hpp"
 
 namespace convladder {
@@ -55,10 +56,13 @@ std::string amount_text(double ratio, std::string_view of_many) {
   return fmt::format("{} as many {}", factor_text(ratio), of_many);
 }
 
-std::string speed_text(double factor, std::string_view than) {
-  if (is_about_the_same(factor)) return fmt::format("about as fast as {}", than);
-  if (factor > 1) return fmt::format("{} faster than {}", factor_text(factor), than);
-  return fmt::format("takes {} as long as {}", factor_text(1 / factor), than);
+std::string speed_text(const Ratio& x, std::string_view than) {
+  if (x.holds(1)) return fmt::format("cannot be told from {}", than);
+  const bool faster = x.is_above(1);
+  const std::string bound = bound_text(faster ? *x.low : 1 / *x.high);
+  if (bound.empty()) return fmt::format("slightly {} than {}", faster ? "faster" : "slower", than);
+  return faster ? fmt::format("at least {}x faster than {}", bound, than)
+                : fmt::format("takes at least {} times as long as {}", bound, than);
 }
 
 std::string listed(const std::vector<std::string>& phrases) {

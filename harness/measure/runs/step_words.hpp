@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "harness/measure/statistics/ratio.hpp"
+
 namespace convladder {
 
 /// Factors between 1 / kAboutTheSame and kAboutTheSame are about the same.
@@ -22,8 +24,9 @@ std::string percent_text(double share);
 /// sectors", "2.1x as many instructions", "twice as many barriers", "about as many barriers".
 std::string amount_text(double ratio, std::string_view of_many);
 
-/// "7.4x faster than WHAT", "about as fast as WHAT", "takes 1.7x as long as WHAT".
-std::string speed_text(double factor, std::string_view than);
+/// What a speedup surely is: "at least 7.4x faster than WHAT", "takes at least 1.7 times as long as WHAT", "slightly
+/// faster than WHAT" where the bound is almost 1, "cannot be told from WHAT".
+std::string speed_text(const Ratio& x, std::string_view than);
 
 /// "one", "one and two", "one, two and three".
 std::string listed(const std::vector<std::string>& phrases);

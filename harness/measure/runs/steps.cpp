@@ -5,7 +5,7 @@
 #include <set>
 #include <utility>
 
-#include "harness/measure/runs/ladder.hpp"
+#include "harness/measure/records/time_ratio.hpp"
 #include "harness/measure/runs/step_causes.hpp"
 #include "harness/measure/runs/step_measured.hpp"
 #include "harness/measure/runs/step_words.hpp"
@@ -78,22 +78,21 @@ class Steps {
 
   void measured(const RecordedCase& one, const RecordedCase* below, const RecordedLadder* ladder, Step& step) const {
     step.kind = one.time->is_predicted ? "predicted" : "measured";
-    const std::optional<double> time = layer_median(one);
+    const TimeFigure* const time = one.layer_time();
     if (below != nullptr) {
-      step.x = ratio(layer_median(*below), time);
-      step.is_clear = !intervals_overlap(one, *below).value_or(false);
+      step.x = layer_ratio(*below, one);
+      if (step.x) step.no_headline = why_no_headline(*step.x, one, *below);
       const RecordedCase* const counters = counted_beside(one);
       const RecordedCase* const counters_below = counted_beside(*below);
       if (counters != nullptr && counters_below != nullptr) {
-        const std::string relief = counted_relief(stage(*counters), stage(*counters_below), step.x, false);
+        const std::string relief = counted_relief(stage(*counters), stage(*counters_below), told(step.x), false);
         step.relieved = "Counted: " + behind_colon(relief);
       } else if (step.x) {
-        step.relieved = measured_relief(*step.x, step.is_clear,
-                                        step.registered == step.builds_on ? hypothesis(one) : std::string());
+        step.relieved = measured_relief(*step.x, step.registered == step.builds_on ? hypothesis(one) : std::string());
       }
     }
-    if (time && ladder != nullptr && ladder->floor_operations_ns) {
-      step.binds = measured_bound(*time, *ladder->floor_operations_ns, ladder->floor_bytes_ns);
+    if (time != nullptr && ladder != nullptr && ladder->floor_operations_ns) {
+      step.binds = measured_bound(time->median, *ladder->floor_operations_ns, ladder->floor_bytes_ns);
     }
   }
 
@@ -104,11 +103,11 @@ class Steps {
     if (below == nullptr || !below->counters) return;
     const CountedStage lower = stage(*below);
     if (own.predicted() && lower.predicted()) {
-      step.x = predicted_factor(*own.prediction, *lower.prediction);
+      step.x = predicted_ratio(lower.prediction, own.prediction);
     } else {
       step.kind = "counted";
     }
-    step.relieved = counted_relief(own, lower, step.x, true);
+    step.relieved = counted_relief(own, lower, told(step.x), true);
   }
 
   CountedStage stage(const RecordedCase& one) const {
@@ -123,13 +122,9 @@ class Steps {
     return stage;
   }
 
-  /// Times faster by prediction; none where the optimistic times say faster and the pessimistic ones slower, or the
-  /// other way round.
-  static std::optional<double> predicted_factor(const PredictedFigure& one, const PredictedFigure& below) {
-    const double low = *below.low_ns / *one.low_ns;
-    const double high = *below.high_ns / *one.high_ns;
-    const bool agree = is_about_the_same(low) || is_about_the_same(high) || (low > 1) == (high > 1);
-    return agree ? ratio(below.middle_ns(), one.middle_ns()) : std::nullopt;
+  /// The speedup, if it can be told from 1.
+  static std::optional<double> told(const std::optional<Ratio>& x) {
+    return x && !x->holds(1) ? std::optional(x->value) : std::nullopt;
   }
 
   /// The counted case of the stage on the same layer and batch; null if there is none.

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "harness/measure/records/recorded_case.hpp"
+#include "harness/measure/statistics/ratio.hpp"
 #include "simulator/gpus/gpu_facts.hpp"
 
 namespace convladder {
@@ -21,10 +22,9 @@ struct Step {
   std::string builds_on;    ///< the stage with which it is compared: the one it builds on, or where the run lacks that,
                             ///< the one that builds on, and so on; empty for the first of the ladder, and without any
                             ///< of them
-  std::optional<double> x;  ///< times faster: by layer times, or by the geometric middles of predicted ranges; none
-                            ///< where the ends of these ranges do not agree which is faster
+  std::optional<Ratio> x;   ///< speedup: by layer times, or by predicted ranges
+  std::string no_headline;  ///< why nothing is made of `x`: the machine was disturbed, or too little is known; or empty
   std::string kind;         ///< "measured", "predicted", "counted": what `x` is, or the sentences without it
-  bool is_clear = true;     ///< false where measured times overlap: then `x` says nothing
   std::string relieved;     ///< a sentence, or empty
   std::string binds;        ///< a sentence, or empty
   std::string registered;   ///< the variant on which it builds by its registration; empty for the first of a ladder

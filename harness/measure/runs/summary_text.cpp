@@ -8,6 +8,7 @@
 #include <set>
 #include <tuple>
 
+#include "harness/measure/statistics/ratio_text.hpp"
 #include "simulator/gpus/gpu_facts.hpp"
 #include "support/units.hpp"
 #include "variants/problem.hpp"
@@ -24,12 +25,9 @@ struct Told {
   bool counted = false;
 };
 
-std::string factor_text(const std::optional<double>& x) { return x ? short_number(*x) : "-"; }
-std::string percent_text(const std::optional<double>& share) { return share ? fmt::format("{:.0f}%", *share) : "-"; }
-
 /// Microseconds of an image, or of one item of the batch.
 std::string microseconds_of(const RecordedCase* one) {
-  const TimeFigure* const time = one == nullptr ? nullptr : layer_time(*one);
+  const TimeFigure* const time = one == nullptr ? nullptr : one->layer_time();
   return time == nullptr ? "-" : short_number(time->median / one->batch / 1e3);
 }
 
@@ -91,16 +89,16 @@ std::vector<LadderColumn> columns_for(const std::vector<Told>& rows) {
     columns.push_back(
         {right("µs", "", true), [](const Told& t) { return predicted_of(t.summary.best, t.summary.gpu); }});
   }
-  columns.push_back({right("x 1"), [](const Told& t) { return factor_text(t.summary.best_x_baseline); }});
+  columns.push_back({right("x 1"), [](const Told& t) { return ratio_text(t.summary.best_x_baseline); }});
   if (has_sixth) {
     columns.push_back(
-        {right(fmt::format("x {}", rungs)), [](const Told& t) { return factor_text(t.summary.best_x_sixth); }});
+        {right(fmt::format("x {}", rungs)), [](const Told& t) { return ratio_text(t.summary.best_x_sixth); }});
   }
   if (has_library) {
-    columns.push_back({right("%lib"), [](const Told& t) { return percent_text(t.summary.best_percent_of_library); }});
+    columns.push_back({right("%lib"), [](const Told& t) { return share_text(t.summary.best_percent_of_library); }});
   }
   if (has_floor) {
-    columns.push_back({right("floor"), [](const Told& t) { return percent_text(t.summary.best_percent_of_floor); }});
+    columns.push_back({right("floor"), [](const Told& t) { return share_text(t.summary.best_percent_of_floor); }});
   }
   return columns;
 }
@@ -127,9 +125,11 @@ std::string heading(const std::vector<Told>& rows, const DeviceTitle& title_of) 
   std::string text =
       fmt::format("{}: {}; ", first.place->family == "cpu" ? "CPU" : "CUDA", title_of(first.place->device));
   if (first.counted) {
-    text += fmt::format("1000 warp instructions per {} (counted); µs, x N (predicted, {})", item, first.summary.gpu);
+    text += fmt::format("1000 warp instructions per {} (counted); µs, x N (predicted, {}; ~1: cannot be told from 1)",
+                        item, first.summary.gpu);
   } else {
-    text += fmt::format("{}: µs per {}; x N: times as fast as stage N", first.summary.best_by, item);
+    text += fmt::format("{}: µs per {}; x N: speedup over stage N (~1: cannot be told from 1)", first.summary.best_by,
+                        item);
   }
   return text;
 }
@@ -151,12 +151,10 @@ void add_family(Report& report, std::vector<Told> rows, const DeviceTitle& title
   }
 }
 
-/// "0.91x", "0.91x to 0.98x".
-std::string range_text(const std::vector<double>& values) {
-  const auto [low, high] = std::ranges::minmax(values);
-  const std::string first = fmt::format("{:.2f}x", low);
-  const std::string last = fmt::format("{:.2f}x", high);
-  return first == last ? first : fmt::format("{} to {}", first, last);
+/// "at least 2.8 times as long", of the stage that surely loses least.
+std::string loss_text(const std::vector<double>& bounds) {
+  const std::string bound = bound_text(std::ranges::min(bounds));
+  return bound.empty() ? "slightly longer than" : fmt::format("at least {} times as long as", bound);
 }
 
 /// "a, b or c", "a, b, c or 2 others".
@@ -194,27 +192,38 @@ Report summary_report(const std::vector<Ladder>& ladders, const std::vector<Coun
 }
 
 std::vector<std::string> summary_notes(const std::vector<Ladder>& ladders, const std::vector<CountedLadder>& counted) {
-  std::map<std::pair<std::string, std::string>, std::vector<double>> losers;  // by the stage and the one it builds on
+  std::map<std::pair<std::string, std::string>, std::vector<double>>
+      losers;                                  // by the stage and the one it builds on:
+                                               // how many times as long it takes at least
+  std::map<std::string, std::string> unknown;  // by the reason why there is no headline, one of the layers
   std::set<std::string> level;
   std::set<std::string> less_accurate;
   std::size_t told = 0;
   std::size_t shared = 0;
   std::vector<double> half_widths;
+  std::vector<double> half_widths_of_ratios;
   std::vector<double> sample_counts;
   const auto take = [&](const LadderSummary& summary) {
-    for (const StageThatLoses& one : summary.loses) losers[{one.variant, one.builds_on}].push_back(one.x);
+    for (const StageThatLoses& one : summary.loses) {
+      if (one.no_headline.empty()) losers[{one.variant, one.builds_on}].push_back(1 / *one.x.high);
+    }
+    if (!summary.no_headline.empty()) unknown.emplace(summary.no_headline, summary.best->layer);
     less_accurate.insert(summary.faster_less_accurate.begin(), summary.faster_less_accurate.end());
-    told += summary.best != nullptr && summary.best_by == "measured" ? 1 : 0;
-    shared += summary.overlaps_best.empty() ? 0 : 1;
-    level.insert(summary.overlaps_best.begin(), summary.overlaps_best.end());
+    told += summary.best != nullptr ? 1 : 0;
+    shared += summary.not_told_from_best.empty() ? 0 : 1;
+    level.insert(summary.not_told_from_best.begin(), summary.not_told_from_best.end());
   };
   for (const Ladder& ladder : ladders) {
     take(summary_of(ladder));
     for (const LadderRow& row : ladder.rows) {
-      if (!row.of->time || row.of->time->is_predicted) continue;
-      sample_counts.push_back(static_cast<double>(row.of->time->samples.size()));
-      if (row.of->time->low && row.of->time->high) {
-        half_widths.push_back((*row.of->time->high - *row.of->time->low) / 2 / row.of->time->median * 100);
+      if (row.time == nullptr || row.time->is_predicted) continue;
+      sample_counts.push_back(static_cast<double>(row.time->samples.size()));
+      if (row.time->low && row.time->high) {
+        half_widths.push_back((*row.time->high - *row.time->low) / 2 / row.time->median * 100);
+      }
+      for (const auto* const x : {&row.x_previous, &row.x_baseline, &row.percent_of_library}) {
+        const std::optional<double> half = *x ? (*x)->half_width() : std::nullopt;
+        if (half && *half > 0) half_widths_of_ratios.push_back(*half * 100);
       }
     }
   }
@@ -223,12 +232,14 @@ std::vector<std::string> summary_notes(const std::vector<Ladder>& ladders, const
   std::vector<std::string> notes;
   for (const auto& [stages, factors] : losers) {
     const std::string where = told <= 1 ? "" : fmt::format(" on {} of {} sizes", factors.size(), told);
-    notes.push_back(
-        fmt::format("{} is slower than {}{} ({})", stages.first, stages.second, where, range_text(factors)));
+    notes.push_back(fmt::format("{} takes {} {}{}", stages.first, loss_text(factors), stages.second, where));
   }
   if (shared > 0) {
     notes.push_back(
         fmt::format("on {} of {} the best stage cannot be told from {}", shared, plural(told, "size"), some_of(level)));
+  }
+  for (const auto& [reason, layer] : unknown) {
+    notes.push_back(fmt::format("no factor of the best stage on {} is sure: {}", layer, reason));
   }
   if (!less_accurate.empty()) {
     notes.push_back(fmt::format("faster at the cost of accuracy: {}", some_of(less_accurate)));
@@ -236,8 +247,13 @@ std::vector<std::string> summary_notes(const std::vector<Ladder>& ladders, const
   if (!half_widths.empty()) {
     const auto [least, most] = std::ranges::minmax(sample_counts);
     const auto [sharpest, widest] = std::ranges::minmax(half_widths);
-    notes.push_back(fmt::format("medians of {:.0f} to {:.0f} samples, known to ±{:.1f}% to ±{:.1f}%", least, most,
-                                sharpest, widest));
+    std::string note = fmt::format("medians of {:.0f} to {:.0f} samples, known to ±{:.1f}% to ±{:.1f}%", least, most,
+                                   sharpest, widest);
+    if (!half_widths_of_ratios.empty()) {
+      const auto [surest, vaguest] = std::ranges::minmax(half_widths_of_ratios);
+      note += fmt::format(", ratios to ±{:.1f}% to ±{:.1f}%", surest, vaguest);
+    }
+    notes.push_back(std::move(note));
   }
   return notes;
 }

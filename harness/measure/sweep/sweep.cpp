@@ -8,6 +8,7 @@
 #include "devices/cpu/all_cores.hpp"
 #include "harness/measure/ladders/opened_ladder.hpp"
 #include "harness/measure/plan/arguments.hpp"
+#include "harness/measure/records/time_ratio.hpp"
 #include "harness/measure/statistics/signed_rank.hpp"
 #include "support/errors.hpp"
 
@@ -36,12 +37,29 @@ const SweptConfiguration* Sweep::default_result() const { return scored(results,
 
 const SweptConfiguration* Sweep::model_result() const { return scored(results, found.by_model); }
 
+Ratio Sweep::ratio(const SweptConfiguration& one, const SweptConfiguration& other) const {
+  const Score& own = *one.score;
+  const Score& of_other = *other.score;
+  if (&one == &other) return kOverItself;
+  if (kind == ScoreKind::counted) return *ratio_by_counts(own.value, of_other.value);
+  if (kind == ScoreKind::predicted) return ratio_by_ranges(own.low, own.high, of_other.low, of_other.high);
+  if (one.time && other.time) return *ratio_of_times(&*one.time, &*other.time);
+  return *ratio_by_medians({.value = own.value, .low = own.low, .high = own.high},
+                           {.value = of_other.value, .low = of_other.low, .high = of_other.high});
+}
+
+bool Sweep::surely_better(const SweptConfiguration& one, const SweptConfiguration& other) const {
+  constexpr double kRounding = 1e-9;
+  if (kind == ScoreKind::measured) return ratio(one, other).is_below(1);
+  return one.score->value < other.score->value * (1 - kRounding);
+}
+
 std::vector<const SweptConfiguration*> Sweep::finalists() const {
   std::vector<const SweptConfiguration*> better;
   const SweptConfiguration* const by_model = model_result();
   if (kind != ScoreKind::measured || by_virtual_clock || by_model == nullptr) return better;
   for (const SweptConfiguration* const one : ranked()) {
-    if (better.size() < Finalist::kMost && surely_better(kind, *one->score, *by_model->score)) better.push_back(one);
+    if (better.size() < Finalist::kMost && surely_better(*one, *by_model)) better.push_back(one);
   }
   return better;
 }
@@ -58,7 +76,7 @@ const SweptConfiguration* Sweep::winner() const {
     }
     return best == nullptr ? by_model : scored(results, best->configuration);
   }
-  if (by_model == nullptr || surely_better(kind, *verified.front()->score, *by_model->score)) return verified.front();
+  if (by_model == nullptr || surely_better(*verified.front(), *by_model)) return verified.front();
   return by_model;
 }
 

@@ -11,6 +11,7 @@
 #include "harness/measure/cases/counters.hpp"
 #include "harness/measure/plan/plan.hpp"
 #include "harness/measure/statistics/change_verdict.hpp"
+#include "harness/measure/statistics/ratio.hpp"
 #include "harness/measure/sweep/sweep_score.hpp"
 
 namespace convladder {
@@ -21,6 +22,7 @@ struct SweptConfiguration {
   std::optional<Status> status = {};  ///< as for a case; none before it is run
   std::string reason = {};
   std::optional<Score> score = {};       ///< none unless it is verified
+  std::optional<TimeFigure> time = {};   ///< with a measured score
   CounterValues counted = {};            ///< totals of the configuration's counters, where the device counts
   std::optional<double> occupancy = {};  ///< for a predicted score: the least of its kernels
 };
@@ -60,6 +62,10 @@ struct Sweep {
   const SweptConfiguration* default_result() const;
   /// The result of the configuration that the variant's own model chooses; null while it has no score.
   const SweptConfiguration* model_result() const;
+  /// The score of `one` over that of `other`, both of which have one.
+  Ratio ratio(const SweptConfiguration& one, const SweptConfiguration& other) const;
+  /// Whether `one` is better and not by chance.
+  bool surely_better(const SweptConfiguration& one, const SweptConfiguration& other) const;
   /// The configurations that are surely better than the model's choice, by their scores: the best first, at most as
   /// many as a final has. None where there is no noise.
   std::vector<const SweptConfiguration*> finalists() const;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "harness/measure/statistics/ratio_text.hpp"
 #include "simulator/gpus/gpu_facts.hpp"
 #include "support/units.hpp"
 
@@ -74,7 +75,7 @@ std::vector<std::string> row_of(const Sweep& sweep, const SweptConfiguration& on
   if (sweep.kind == ScoreKind::measured) {
     row.push_back(fmt::format("{:.1f}%", (score.high - score.low) / 2 / score.value * 100));
   }
-  row.push_back(standard == nullptr ? "-" : fmt::format("{:.3f}", score.value / standard->score->value));
+  row.push_back(standard == nullptr ? "-" : ratio_text(sweep.ratio(one, *standard)));
   if (sweep.kind == ScoreKind::measured) {
     row.push_back(fmt::format("{:.1f}", sweep.planned.work.shape.flop() / score.value));
     return row;
@@ -111,17 +112,19 @@ std::string conclusion(const Sweep& sweep) {
     const std::string why = !by_chance ? ""
                             : sweep.finals
                                 ? fmt::format(": in {} rounds side by side none was surely faster", Finalist::kRounds)
-                                : ": the intervals of those above overlap with its own";
+                                : ": those above cannot be told from it";
     return fmt::format("best: {}, {}{}", untold, best->configuration.text(), why);
   }
   if (by_model == nullptr) return fmt::format("best: {}", best->configuration.text());
   if (!sweep.finals) {
-    return fmt::format("best: {}, {} {:.3f} of {}", best->configuration.text(), sweep.kind_text(),
-                       best->score->value / by_model->score->value, untold);
+    return fmt::format("best: {}, {} {} of {} ({})", best->configuration.text(), sweep.kind_text(),
+                       ratio_text(sweep.ratio(*best, *by_model)), untold,
+                       ratio_interval_text(sweep.ratio(*best, *by_model)));
   }
   const auto one = std::ranges::find(*sweep.finals, best->configuration, &Finalist::configuration);
-  return fmt::format("best: {}, measured {:.3f} of {} in {} rounds side by side", best->configuration.text(),
-                     std::exp(one->change->estimate), untold, Finalist::kRounds);
+  // Rounded up: it surely takes no more.
+  return fmt::format("best: {}, measured at most {:.3f} of {} in {} rounds side by side", best->configuration.text(),
+                     std::ceil(std::exp(one->change->high) * 1000) / 1000, untold, Finalist::kRounds);
 }
 
 }  // namespace

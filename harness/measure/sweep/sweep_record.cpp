@@ -5,6 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "harness/measure/cases/figures_json.hpp"
 #include "harness/measure/plan/options_json.hpp"
 #include "harness/measure/records/case_json.hpp"
 #include "harness/measure/records/recorded_case.hpp"
@@ -55,9 +56,18 @@ ordered_json of_default_json(const Sweep& sweep) {
   const SweptConfiguration* const standard = sweep.default_result();
   if (standard == nullptr) return json;
   for (const SweptConfiguration& one : sweep.results) {
-    if (one.score) json[one.configuration.text()] = one.score->value / standard->score->value;
+    if (one.score) json[one.configuration.text()] = ratio_json(sweep.ratio(one, *standard));
   }
   return json;
+}
+
+/// A finalist's time over that of the model's choice.
+Ratio of_model_choice(const ChangeBounds& change) {
+  return {.value = std::exp(change.estimate),
+          .low = std::exp(change.low),
+          .high = std::exp(change.high),
+          .level = 1 - 2 * Finalist::kAlpha,
+          .by = RatioBy::rounds};
 }
 
 /// The finalists' times over that of the model's choice, round by round; null where there was no final.
@@ -67,9 +77,7 @@ ordered_json finals_json(const Sweep& sweep) {
   for (const Finalist& one : *sweep.finals) {
     ordered_json of_model;
     if (one.change) {
-      of_model = {{"estimate", std::exp(one.change->estimate)},
-                  {"low", std::exp(one.change->low)},
-                  {"high", std::exp(one.change->high)}};
+      of_model = ratio_json(of_model_choice(*one.change));
     }
     list.push_back({{"configuration", one.configuration.text()}, {"of_model", of_model}});
   }
@@ -132,6 +140,7 @@ ordered_json configuration_json(const Sweep& sweep, const PlannedCase& planned, 
     json[name] = recorded.at(name);
   }
   json["prediction"] = prediction_of(sweep, recorded);
+  if (recorded.contains("wave")) json["wave"] = recorded.at("wave");
   return json;
 }
 
@@ -141,6 +150,8 @@ void read_back(const JsonPlace& one_case, SweptConfiguration& one) {
   if (const JsonPlace score = one_case.at("score"); !score.is_null()) {
     one.score = Score{score.at("value").number(), score.at("low").number(), score.at("high").number()};
   }
+  one.time = read_time(one_case.at("time"));
+  if (one.time) one.time->wave = one_case.at("wave").text_or_empty();
   if (one_case.has("counters")) one.counted = one_case.at("counters").at("totals").numbers_by_name();
   if (one_case.has("prediction")) one.occupancy = read_prediction(one_case.at("prediction")).occupancy;
 }

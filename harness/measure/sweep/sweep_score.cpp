@@ -44,10 +44,4 @@ std::optional<Score> score_of(ScoreKind kind, const std::string& gpu, const Reco
   return Score{cycles, cycles, cycles};
 }
 
-bool surely_better(ScoreKind kind, const Score& one, const Score& other) {
-  constexpr double kRounding = 1e-9;
-  if (kind == ScoreKind::measured) return one.high < other.low;
-  return one.value < other.value * (1 - kRounding);
-}
-
 }  // namespace convladder

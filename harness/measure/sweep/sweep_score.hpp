@@ -31,7 +31,4 @@ double multiprocessor_cycles(const CounterValues& totals);
 /// launch it. A measured score is that of the case's time, a predicted one the geometric mean of the range's ends.
 std::optional<Score> score_of(ScoreKind kind, const std::string& gpu, const RecordedCase& one);
 
-/// Whether `one` is better and not by chance: the intervals of measured times do not overlap.
-bool surely_better(ScoreKind kind, const Score& one, const Score& other);
-
 }  // namespace convladder

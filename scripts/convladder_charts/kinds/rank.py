@@ -7,6 +7,7 @@ from typing import Any, Optional
 
 from convladder_charts.about import About, about
 from convladder_charts.json_text import Node
+from convladder_charts.known import ratio_of
 from convladder_charts.kinds.members import is_kind
 from convladder_charts.kinds.row_chart import Mark, Panel, RowChart
 from convladder_charts.stage import optional, printable
@@ -113,7 +114,8 @@ def _row(node: Node) -> Row:
 def _speed(node: Node) -> Optional[Speed]:
     if node.is_null():
         return None
-    return Speed(*(node.field(name).number() for name in ("value", "low", "high")))
+    speed = ratio_of(node)
+    return Speed(speed, speed if speed.low is None else speed.low, speed if speed.high is None else speed.high)
 
 
 def _size(node: Node) -> Size:

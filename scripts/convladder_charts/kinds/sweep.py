@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Optional
 
 from convladder_charts.json_text import Node
+from convladder_charts.known import Ratio, ratio_of
 from convladder_charts.kinds.members import (Origin, amount, case_name, is_kind, member, number_of, origin, several,
                                              text_of)
 from convladder_charts.kinds.row_chart import Mark, Panel, RowChart
@@ -14,7 +15,7 @@ from convladder_charts.table_text import Table
 from convladder_charts.units import NONE, count, duration, ratio, significant
 
 KIND = "sweep"
-SCHEMA_VERSION = "1.0"
+SCHEMA_VERSION = "1.1"
 _LONGEST_REASON = 200
 
 
@@ -125,7 +126,7 @@ def read(root: Node) -> SweepRecord:
 def _sweep(node: Node, members: dict[str, list[Node]]) -> Sweep:
     scoring = node.field("scoring")
     own = member(node, "of_default")
-    of_default = own.numbers() if own else {}
+    of_default = {name: ratio_of(own.field(name)) for name in own.value} if own else {}
     cases = members.get(node.field("id").text(), [])
     unit = scoring.field("unit").text()
     if unit not in ("ns", "cycles"):
@@ -138,7 +139,7 @@ def _sweep(node: Node, members: dict[str, list[Node]]) -> Sweep:
         tuple(_configuration(case, of_default) for case in cases), node.place)
 
 
-def _configuration(node: Node, of_default: dict[str, float]) -> Configuration:
+def _configuration(node: Node, of_default: dict[str, Ratio]) -> Configuration:
     text = node.field("text").text()
     score = member(node, "score") if node.field("status").text() == "ok" else None
     value, low, high = ((amount(score.field(name)) for name in ("value", "low", "high")) if score

@@ -323,5 +323,5 @@ def _summary(rows: Sequence[Row]) -> Summary:
 def _row(case: Case, time: Optional[Time]) -> Row:
     return Row(case.stage, case.status, case.reason, "layer" if time else None,
                time.median if time else None, time.low if time else None, time.high if time else None,
-               None, None, None, None, None, samples=time.samples if time else 0,
+               None, None, None, None, samples=time.samples if time else 0,
                level=time.level if time else None, cache=None)

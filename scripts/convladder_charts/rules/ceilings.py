@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Iterator, Mapping, Optional
+from typing import Any, Iterator, Optional
 
-from convladder_charts.rules.of_ladder import Rows, least_of_libraries
-from convladder_charts.rules.problem import Problem, agrees
+from convladder_charts.rules.problem import Problem, agrees, ratio_agrees
 
 
 def problems(document: Any) -> Iterator[Problem]:
@@ -21,11 +20,10 @@ def problems(document: Any) -> Iterator[Problem]:
             if not min(samples) <= limit["median"] <= max(samples):
                 yield (f"{place}.limits[{number}].median",
                        f"{limit['median']} lies outside its samples, {min(samples)} to {max(samples)}")
-    cases = Rows(document["cases"])
     for index, ladder in enumerate(document["ladders"]):
         if ladder["floor"] is not None:
             yield from _floor(ladder["floor"], f"$.ladders[{index}].floor", limits.get(of_machines(ladder), {}))
-        yield from _rows(ladder, f"$.ladders[{index}]", cases.of(ladder))
+        yield from _rows(ladder, f"$.ladders[{index}]")
         for number, row in enumerate(ladder["rows"]):
             yield from _roofline(row, ladder["floor"], f"$.ladders[{index}].rows[{number}].roofline",
                                  limits.get(of_machines(ladder), {}))
@@ -55,7 +53,7 @@ def _floor(floor: Any, place: str, limits: dict[str, float]) -> Iterator[Problem
 
 def _roofline(row: Any, floor: Any, place: str, limits: dict[str, float]) -> Iterator[Problem]:
     """It follows from the floor's work, the row's layer time and the limits."""
-    found, layer = row["roofline"], row["layer_median_ns"]
+    found, layer = row["roofline"], row["median_ns"]
     moved = floor["bytes_read"] + floor["bytes_written"] if floor else 0
     if not (layer and moved and floor["flop"] and {"FMA peak", "copy"} <= set(limits)):
         if found is not None:
@@ -77,13 +75,10 @@ def _roofline(row: Any, floor: Any, place: str, limits: dict[str, float]) -> Ite
         yield f"{place}.bound", f"expected {bound}, the lower limit, found {found['bound']}"
 
 
-def _rows(ladder: Any, place: str, cases: Mapping[str, Any]) -> Iterator[Problem]:
+def _rows(ladder: Any, place: str) -> Iterator[Problem]:
     floor = ladder["floor"]
-    op_of = least_of_libraries(ladder, cases, lambda one: one["median_ns"] if one["of"] == "op" else None)
     for index, row in enumerate(ladder["rows"]):
-        expected = {"percent_of_library_op": (op_of(row), "100 * the fastest library's op time over the layer time"),
-                    "percent_of_floor": (floor and floor["value"], "100 * the floor over the layer time")}
-        for name, (dividend, what) in expected.items():
-            own = row["layer_median_ns"]
-            value = None if dividend is None or not own else 100 * dividend / own
-            yield from agrees(row[name], value, f"{place}.rows[{index}].{name}", what)
+        own = row["median_ns"]
+        value = None if floor is None or not own else 100 * floor["value"] / own
+        yield from ratio_agrees(row["percent_of_floor"], value, f"{place}.rows[{index}].percent_of_floor",
+                                "100 * the floor over the layer time")

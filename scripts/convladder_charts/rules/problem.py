@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Iterator, Optional
+from typing import Any, Iterator, Optional
 
 Problem = tuple[str, str]
 """A JSON path and what is wrong there."""
@@ -17,3 +17,10 @@ def agrees(found: Optional[float], expected: Optional[float], place: str, what: 
         return
     if found is None or expected is None or not math.isclose(found, expected, rel_tol=RELATIVE):
         yield place, f"expected {expected} ({what}), found {found}"
+
+
+def ratio_agrees(found: Any, expected: Optional[float], place: str, what: str) -> Iterator[Problem]:
+    """The same of a ratio's value, which lies in its interval."""
+    yield from agrees(found and found["value"], expected, f"{place}.value" if found else place, what)
+    if found and found["low"] is not None and not found["low"] <= found["value"] <= found["high"]:
+        yield place, f"{found['low']} to {found['high']} does not hold the value {found['value']}"

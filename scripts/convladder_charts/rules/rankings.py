@@ -48,7 +48,8 @@ def _ranking(ranking: dict[str, Any], by_id: dict[str, Any], place: str) -> Iter
             yield f"{at}.shared", "does not follow from the ranks"
         if row["rank"] is not None and row["status"] != "ok":
             yield f"{at}.rank", f"the status is {row['status']}"
-        if row["speed"] and not row["speed"]["low"] <= row["speed"]["value"] <= row["speed"]["high"]:
+        speed = row["speed"]
+        if speed and speed["low"] is not None and not speed["low"] <= speed["value"] <= speed["high"]:
             yield f"{at}.speed", "lies outside of its interval"
         for number, size in enumerate(row["sizes"]):
             case = by_id.get(f"{ranking['device']}/{row['role']}/{row['name']}/{size['size']}")

@@ -1,0 +1,25 @@
+// Ratios for people: no digit more than is known, and a sign where a ratio cannot be told from 1.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "harness/measure/statistics/ratio.hpp"
+
+namespace convladder {
+
+/// The value with as many digits as its interval supports, from one to three: 3.841 between 3.80 and 3.88 is "3.84",
+/// between 3.5 and 4.1 it is "3.8". Without an interval it is "~3.8": roughly.
+std::string known_number(const Ratio& ratio);
+
+/// A factor: known_number, or "~1" where it cannot be told from 1; "-" for none.
+std::string ratio_text(const std::optional<Ratio>& ratio);
+/// A share in percent: "72%", "~100%" where it cannot be told from 100 %, "-" for none.
+std::string share_text(const std::optional<Ratio>& percent);
+/// Its interval: "3.80-3.88", or known_number without one; "-" for none. `unit` is behind it.
+std::string ratio_interval_text(const std::optional<Ratio>& ratio, const std::string& unit = {});
+
+/// A factor that is surely reached, rounded down: "1.07", "1.4", "12". Empty where nothing above 1 is left.
+std::string bound_text(double bound);
+
+}  // namespace convladder
