@@ -219,7 +219,7 @@ class _Ladder:
                 if step[name] is not None and step[name] not in self.builds_on:
                     yield f"{place}.{name}", f"there is no variant \"{step[name]}\" of family {self.ladder['family']}"
             if step["kind"] == "measured":
-                yield from agrees(step["x"], _over(self.layer.get(step["builds_on"]), self.layer.get(step["variant"])),
+                yield from ratio_agrees(step["x"], _over(self.layer.get(step["builds_on"]), self.layer.get(step["variant"])),
                                   f"{place}.x", "the layer time of the stage it is compared with over its own")
 
     def _belongs(self, row: Any, case: Any, place: str) -> Iterator[Problem]:

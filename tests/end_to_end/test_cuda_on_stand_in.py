@@ -211,7 +211,7 @@ def test_a_sweep_is_predicted(tmp_path: Path) -> None:
     document = json.loads((tmp_path / "out/sweep.json").read_text(encoding="utf-8"))
     (sweep,) = document["sweeps"]
     assert (sweep["scoring"]["kind"], sweep["tried"], len(document["cases"])) == ("predicted", 3, 3)
-    assert {one["status"] for one in document["cases"]} == {"ok"} and min(sweep["of_default"].values()) <= 1
+    assert {one["status"] for one in document["cases"]} == {"ok"} and min(one["value"] for one in sweep["of_default"].values()) <= 1
 
 
 TINY_DUEL = ["duel", "--base-variant", "global-memory", "--new-variant", "local-accumulation", "--device", "cuda", "--shape",

@@ -49,7 +49,7 @@ def test_it_is_run_and_drawn(tmp_path: Path) -> None:
     one = cases(document)[f"cpu/{NAME}/shape.C1H8W8M2K3/4"]
     assert (one["status"], one["rung"]) == ("ok", 120) and one["time"]["median"] > 0
     row = document["ladders"][0]["rows"][1]
-    assert row["variant"] == NAME and row["x_previous"] > 0 and row["x_baseline"] > 0
+    assert row["variant"] == NAME and row["x_previous"]["value"] > 0 and row["x_baseline"]["value"] > 0
 
     charts = subprocess.run([str(SCRIPTS / "charts.py"), str(tmp_path / "run.json"), "--format", "svg", "--table"],
                             capture_output=True, encoding="utf-8", check=False, timeout=120)

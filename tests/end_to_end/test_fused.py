@@ -57,7 +57,7 @@ def test_both_sides_are_verified_and_measured_in_turns(tmp_path: Path) -> None:
     for ladder in record["ladders"]:
         separate, fused = ladder["rows"]
         assert (separate["variant"], fused["variant"]) == (SEPARATE, FUSED)
-        assert fused["x_previous"] == pytest.approx(separate["median_ns"] / fused["median_ns"])
+        assert fused["x_previous"]["value"] == pytest.approx(separate["median_ns"] / fused["median_ns"])
 
 
 def test_the_simulated_device_counts_both_sides(tmp_path: Path) -> None:

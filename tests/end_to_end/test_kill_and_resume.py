@@ -149,7 +149,7 @@ def test_an_interrupted_run_has_its_ladders_and_can_be_resumed(tmp_path: Path, s
     if len(signals) == 1:
         assert second == [f"convladder: {tmp_path}/run.json has the ladders of {len(before['cases'])} of its 12 cases"]
         assert {row["case"] for ladder in before["ladders"] for row in ladder["rows"]} == set(cases(before))
-        assert before["ladders"][0]["rows"][1]["x_baseline"] > 0
+        assert before["ladders"][0]["rows"][1]["x_baseline"]["value"] > 0
     assert not before["complete"] and [path.name for path in tmp_path.iterdir()] == ["run.json"]
     assert run("run", "--resume", tmp_path).returncode == 0
     after = record(tmp_path)

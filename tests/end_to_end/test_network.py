@@ -184,10 +184,10 @@ def test_a_loaded_network_is_timed_beside_the_passes(tmp_path: Path) -> None:
     rows = {one["id"]: one for one in document["summaries"][0]["rows"]}
     for case in (fused, separate, *libraries):
         row = rows[case["id"]]
-        assert row["loaded_images_per_second"] == pytest.approx(3e9 / case["loaded"]["time"]["median"])
+        assert row["loaded_images_per_second"]["value"] == pytest.approx(3e9 / case["loaded"]["time"]["median"])
         if libraries:
             fastest = min(one["loaded"]["time"]["median"] for one in libraries)
-            assert row["x_library"] == pytest.approx(fastest / case["loaded"]["time"]["median"])
+            assert row["x_library"]["value"] == pytest.approx(fastest / case["loaded"]["time"]["median"])
     assert " loaded/s " in document["stdout"] and (not libraries or " x lib" in document["stdout"])
 
 
@@ -228,7 +228,7 @@ def test_a_run_ends_in_one_table_and_what_is_worth_knowing(tmp_path: Path) -> No
     case = by_id(document)[summary["baseline"]]
     convolutions = [step["time"]["median"] for step in case["steps"] if step["type"] == "convolution"]
     assert len(convolutions) == 2 and rows[summary["baseline"]]["op"] == pytest.approx(sum(convolutions))
-    assert rows[summary["best"]]["x_baseline"] == pytest.approx(
+    assert rows[summary["best"]]["x_baseline"]["value"] == pytest.approx(
         rows[summary["baseline"]]["op"] / rows[summary["best"]]["op"])
     assert sum(f" {case['accuracy']['value']:.4f} " in line for line in lines) >= len(rows)
     assert case["quality"]["mark"] in ("good", "noisy", "disturbed")

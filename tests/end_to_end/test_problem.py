@@ -63,7 +63,7 @@ def test_it_is_run_verified_and_recorded(tmp_path: Path) -> None:
     wrong = found[f"cpu/forgets-a-column/{NAME}.{SIZE}/1"]
     assert (wrong["status"], wrong["time"]) == ("incorrect", None) and "item 0, element 6" in wrong["reason"]
     row = next(ladder for ladder in document["ladders"] if ladder["batch"] == 4)["rows"][1]
-    assert row["variant"] == "four-rows" and row["x_previous"] > 0
+    assert row["variant"] == "four-rows" and row["x_previous"]["value"] > 0
 
 
 def test_it_is_drawn_and_compared(tmp_path: Path) -> None:

@@ -72,7 +72,7 @@ def test_the_planted_order_is_found(ranked: tuple[Path, dict[str, Any], str]) ->
     for name in PLANTED:
         assert rows[name]["speed"]["value"] > 0
         (size,) = rows[name]["sizes"]
-        assert size["rounds"] >= 10 and size["level"] >= 0.95
+        assert size["rounds"] >= 10 and size["speed"]["level"] >= 0.95 and size["speed"]["by"] == "rounds"
     assert rows["O'Brien; $(id)"]["rank"] is not None and rows["naive"]["is_baseline"]
 
 

@@ -72,7 +72,7 @@ inline nlohmann::ordered_json recorded_run_json(std::vector<nlohmann::ordered_js
     return nlohmann::ordered_json::array(
         {{{"compiler", "nvcc"}, {"version", version}, {"sha256", std::string(64, 'a')}}});
   };
-  return {{"schema_version", "1.0"},
+  return {{"schema_version", kRunSchemaVersion},
           {"kind", "run"},
           {"complete", true},
           {"context",

@@ -12,7 +12,7 @@ from typing import Any, Callable
 import pytest
 
 from calls import Done, call, call_process
-from conftest import BATCHES, CPU_STAGES, CUDA_STAGES, LAYERS, LIBRARIES, RecordMaker, name_of
+from conftest import BATCHES, CPU_STAGES, CUDA_STAGES, LAYERS, LIBRARIES, RecordMaker, known, name_of
 from conftest import summary as summary_of
 from convladder_charts import labels, ladder, record, summary, style, table_text, units
 from network_records import NetworkRecordMaker
@@ -72,7 +72,7 @@ def test_the_ladder_shows_every_stage_and_ratio(drawn: Path) -> None:
             lines = shown.splitlines()
             for row in one["rows"]:
                 assert unit.text(row["median_ns"]) in lines
-                assert row["x_previous"] is None or units.ratio(row["x_previous"]) in lines
+                assert row["x_previous"] is None or units.ratio(row["x_previous"]["value"]) in lines
 
 
 def test_the_title_is_what_came_out(run: dict[str, Any], written: Callable[[Any], Path]) -> None:
@@ -82,11 +82,12 @@ def test_the_title_is_what_came_out(run: dict[str, Any], written: Callable[[Any]
                      and one["layer"] == "conv2")
     best = ladder_of["rows"][5]
     title = ElementTree.parse(path.parent / "ladder.svg").getroot().findtext(f"{SVG}title")
-    assert title == (f"{best['x_baseline']:.0f}× over the baseline, {best['percent_of_library']:.0f}% of oneDNN's speed: "
+    assert title == (f"{best['x_baseline']['value']:.0f}× over the baseline, "
+                     f"{best['percent_of_library']['value']:.0f}% of oneDNN's speed: "
                      "lenet72.conv2, batch 1000, CPU")
     run["ladders"] = [ladder_of | {"summary": summary_of(
         baseline="memory-accumulation", sixth="unrolled-taps", best="compile-time", library="onednn",
-        best_x_baseline=12.34, best_percent_of_library=187.0, best_percent_of_floor=50.0)}]
+        best_x_baseline=known(12.34), best_percent_of_library=known(187.0), best_percent_of_floor=known(50.0))}]
     path = written(run)
     assert charts(path, "--format", "svg").returncode == 0
     title = ElementTree.parse(path.parent / "ladder.svg").getroot().findtext(f"{SVG}title")
@@ -104,7 +105,8 @@ def test_a_step_starts_at_the_stage_it_builds_on(run: dict[str, Any], written: C
 def test_a_row_says_to_a_pointer_what_the_record_says_of_its_step(run: dict[str, Any],
                                                                   written: Callable[[Any], Path]) -> None:
     for one in run["ladders"]:
-        one["steps"] = [{"variant": "flat-vector", "builds_on": "cached-tile", "x": 3.5, "kind": "measured",
+        one["steps"] = [{"variant": "flat-vector", "builds_on": "cached-tile", "x": known(3.5),
+                         "no_headline": None, "kind": "measured",
                          "relieved": "No addition waits <now> & then.", "binds": None}]
     path = written(run)
     assert charts(path, "--format", "svg").returncode == 0
@@ -210,9 +212,9 @@ def test_the_table_fits_the_terminal(run: dict[str, Any], written: Callable[[Any
     assert sum("Compile-time constants" in line for line in lines) == len(LAYERS) * len(BATCHES)
     first = next(one for one in run["ladders"] if one["device"] == "cpu")["rows"][5]
     row = next(line for line in lines if "Compile-time constants" in line)
-    assert units.ratio(first["x_previous"]) in row and units.ratio(first["x_baseline"]) in row
+    assert units.ratio(first["x_previous"]["value"]) in row and units.ratio(first["x_baseline"]["value"]) in row
     for share in ("percent_of_library", "percent_of_floor"):
-        assert units.percent(first[share]) in row
+        assert units.percent(first[share]["value"]) in row
     assert "cpu: ceilings, measured, median of n = 3: FMA peak 400 GFLOP/s, streaming store 40.0 GB/s" in shown
     assert shown.count("(predicted from the ceilings)") == len(LAYERS) * len(BATCHES)
 
@@ -242,7 +244,7 @@ def test_the_markdown_table_says_what_it_is(drawn: Path) -> None:
                      "no CUDA device"):
         assert expected in head
     rows = [line for line in text.splitlines() if line.startswith("|")]
-    assert {line.count("|") for line in rows} == {12}
+    assert {line.count("|") for line in rows} == {11}
     assert sum("Unrolled taps" in line for line in rows) == len(LAYERS) * len(BATCHES)
 
 
@@ -361,7 +363,7 @@ BAD_INPUTS = {
     "list": ("[1, 2]", ": $: not a convladder run; expected an object with"),
     "google": ('{"context": {}, "benchmarks": []}', ": $: not a convladder run; expected an object with"),
     "version": ('{"schema_version": "9.1", "cases": [], "ladders": []}',
-                ": $.schema_version: expected schema version \"1.0\", found \"9.1\""),
+                ": $.schema_version: expected schema version \"1.1\", found \"9.1\""),
     "missing": ('{"schema_version": "1.1", "cases": [], "ladders": []}', ': $: the member "context" is missing'),
 }
 

@@ -97,10 +97,14 @@ ExportedCase of_case(const RecordedCase& figures) {
                    .quality = figures.disturbance(),
                    .figures = {},
                    .verdict = std::nullopt};
-  if (figures.time) one.figures.push_back(time_figure(*figures.time, "latency"));
-  for (const TimeFigure& other : figures.other_times) {
-    one.figures.push_back(time_figure(other, measure_name("latency", other.of, other.cache)));
-  }
+  // Of all cases the same: NCHW in to NCHW out. The op time of a layout of its own is another series.
+  const TimeFigure* const own = figures.layer_time();
+  if (own != nullptr) one.figures.push_back(time_figure(*own, "latency"));
+  const auto add_other = [&](const TimeFigure& time) {
+    if (&time != own) one.figures.push_back(time_figure(time, measure_name("latency", time.of, time.cache)));
+  };
+  if (figures.time) add_other(*figures.time);
+  for (const TimeFigure& other : figures.other_times) add_other(other);
   if (figures.counters) {
     add_counters(one, figures.counters->totals, FigureKind::counted);
     add_counters(one, figures.counters->modelled, FigureKind::modelled);

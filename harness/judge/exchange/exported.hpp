@@ -56,7 +56,7 @@ struct ExportedCase {
   std::vector<ExportedFigure> figures;
   std::optional<ExportedVerdict> verdict;
 
-  /// The case's own time, measured; none if it has none or a predicted one.
+  /// The case's layer time, NCHW in to NCHW out, measured; null if it has none or a predicted one.
   const ExportedFigure* latency() const;
 };
 

@@ -117,11 +117,16 @@ void write_google_output(const GoogleOutput& output, const std::vector<RecordedC
   std::vector<GoogleCase> cases;
   for (const RecordedCase& one : figures) {
     GoogleCase& added = cases.emplace_back(GoogleCase{.name = one.id, .error = {}, .samples = {}, .label = {}});
-    if (one.time) {
-      added.samples = one.time->samples;
-      added.iterations = one.time->iterations;
+    if (const TimeFigure* const time = one.layer_time()) {
+      added.samples = time->samples;
+      added.iterations = time->iterations;
     } else {
-      added.error = fmt::format("{}: {}", one.status, one.reason);
+      added.error = one.time ? "it has no layer time" : fmt::format("{}: {}", one.status, one.reason);
+    }
+    // Another series, which no name makes comparable with layer times.
+    if (const TimeFigure* const op = one.op_time()) {
+      cases.push_back({.name = one.id + "/op", .error = {}, .samples = op->samples, .label = {}});
+      cases.back().iterations = op->iterations;
     }
   }
   if (output.console_format) {

@@ -10,6 +10,7 @@
 
 #include "harness/measure/cases/counters.hpp"
 #include "harness/measure/records/published_stage.hpp"
+#include "harness/measure/records/time_ratio.hpp"
 #include "simulator/counters/metrics.hpp"
 #include "support/errors.hpp"
 #include "support/printable.hpp"
@@ -111,7 +112,7 @@ class Explainer {
                          .builds_on = printable(variant.builds_on),
                          .predictions = {},
                          .changes = {},
-                         .measured_ns = {},
+                         .measured = {},
                          .measured_of = {},
                          .why_not = {}};
     const auto any = std::ranges::find(cases, variant.name, &RecordedCase::variant);
@@ -125,7 +126,7 @@ class Explainer {
       if (!(*any)->reason.empty()) stage.why_not += fmt::format(": {}", printable((*any)->reason));
     }
     if (const RecordedCase* const timed = case_of(cases, variant.name, &RecordedCase::time)) {
-      stage.measured_ns = timed->time->median;
+      stage.measured = known_time(*timed->time);
       stage.measured_of = printable(timed->time->of);
       group.real_gpu = text_of(run_.context.machine.facts_of(timed->device), "name", printable(timed->device));
     }

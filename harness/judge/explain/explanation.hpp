@@ -9,6 +9,7 @@
 
 #include "harness/judge/explain/explained_steps.hpp"
 #include "harness/measure/records/recorded_case.hpp"
+#include "harness/measure/statistics/ratio.hpp"
 
 namespace convladder {
 
@@ -24,7 +25,7 @@ struct ExplainedStage {
   std::string builds_on;                     ///< a variant, or empty
   std::vector<PredictedFigure> predictions;  ///< empty if it was not counted
   std::vector<ExplainedChange> changes;      ///< from the stage it builds on; the largest first
-  std::optional<double> measured_ns;         ///< on a real GPU, in the same record
+  std::optional<KnownFigure> measured;       ///< nanoseconds on a real GPU, in the same record
   std::string measured_of;                   ///< "op" or "layer"
   std::string why_not;                       ///< status and reason where there is no figure
 

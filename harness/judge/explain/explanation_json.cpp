@@ -47,11 +47,13 @@ ordered_json stage_json(const ExplainedStage& stage, const std::vector<std::stri
           {"builds_on", text_or_null(stage.builds_on)},
           {"predictions", std::move(predicted)},
           {"counters_against_builds_on", std::move(changes)},
-          {"measured", stage.measured_ns ? ordered_json{{"kind", "measured"},
-                                                        {"of", stage.measured_of},
-                                                        {"unit", "ns"},
-                                                        {"median", *stage.measured_ns}}
-                                         : none},
+          {"measured", stage.measured ? ordered_json{{"kind", "measured"},
+                                                     {"of", stage.measured_of},
+                                                     {"unit", "ns"},
+                                                     {"median", stage.measured->value},
+                                                     {"low", or_null(stage.measured->low)},
+                                                     {"high", or_null(stage.measured->high)}}
+                                      : none},
           {"why_not", text_or_null(stage.why_not)}};
 }
 

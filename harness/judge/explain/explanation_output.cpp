@@ -52,10 +52,13 @@ ReportTable stage_table(const ExplainedGroup& group, const std::string& gpu) {
         runs ? binding(*one) : "",
         one == nullptr ? "" : fmt::format("{:.0f}% {}", 100 * one->occupancy, one->limited_by)};
     if (has_real_gpu(group)) {
-      row.push_back(stage.measured_ns ? fmt::format("{} ({})", time_text(*stage.measured_ns), stage.measured_of) : "");
-      row.push_back(runs && stage.measured_ns ? fmt::format("{:.2f} – {:.2f}", *one->low_ns / *stage.measured_ns,
-                                                            *one->high_ns / *stage.measured_ns)
-                                              : "");
+      row.push_back(stage.measured ? fmt::format("{} ({})", time_text(stage.measured->value), stage.measured_of) : "");
+      // Both intervals at their worst.
+      row.push_back(runs && stage.measured
+                        ? fmt::format("{:.2f} – {:.2f}",
+                                      *one->low_ns / stage.measured->high.value_or(stage.measured->value),
+                                      *one->high_ns / stage.measured->low.value_or(stage.measured->value))
+                        : "");
     }
     table.rows.push_back(std::move(row));
   }

@@ -3,13 +3,22 @@
 #include <algorithm>
 #include <optional>
 
+#include "harness/measure/statistics/statistics.hpp"
+
 namespace convladder {
 namespace {
 
+/// The limit's median, with the interval between two of its samples: they are few, and lie far apart in time.
 std::optional<KnownFigure> limit_of(const DeviceCeilings& ceilings, const CeilingLimit& limit, double level) {
   const std::vector<double>* const samples = ceilings.samples(limit);
   if (samples == nullptr || samples->empty()) return std::nullopt;
-  return median_in_time(*samples, level);
+  KnownFigure known{.value = median(*samples)};
+  if (const std::optional<MedianInterval> interval = median_interval(*samples, level)) {
+    known.low = interval->low;
+    known.high = interval->high;
+    known.level = interval->level;
+  }
+  return known;
 }
 
 /// Bytes in a nanosecond.
@@ -30,8 +39,9 @@ KnownFigure known_floor(const Floor& floor, const KnownFigure& peak, const Known
   if (!peak.low || (floor.bytes_ns && (!store.low || !copy.low))) return known;
   known.low = floor.flop / *peak.high;
   known.high = floor.flop / *peak.low;
-  known.level = kLevelOfEach;
+  known.level = peak.level;
   if (!floor.bytes_ns) return known;
+  known.level = 1 - (1 - *peak.level) - (1 - *store.level) - (1 - *copy.level);
   const auto bytes_at = [&](double of_store, double of_copy) {
     return bytes_ns(floor.bytes_read, floor.bytes_written, {of_store, of_copy});
   };

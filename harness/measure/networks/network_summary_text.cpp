@@ -125,7 +125,7 @@ std::string heading(const NetworkCase& first, const std::vector<Told>& rows, con
   }
   text += find_device_kind(first.device).clock_is_virtual() ? "predicted: " : "measured: ";
   text += "op time of all convolutions";
-  if (has_x) text += "; x 1: speedup over stage 1 (~1: cannot be told from 1)";
+  if (has_x) text += "; x 1: speedup over stage 1";
   if (any([](const Told& t) { return t.second->percent_of_library.has_value(); }))
     text += "; %lib: of the library's speed";
   if (any([](const Told& t) { return t.second->loaded.has_value(); }))
@@ -141,7 +141,7 @@ std::string where_the_time_goes(const NetworkSummary& summary) {
   if (!best->pass || !(*best->pass > 0) || best->layers > *best->pass) return {};
   const double whole = *best->pass / 100;
   return fmt::format(
-      "a pass of {} at batch {}: {:.0f}% convolutions, {:.0f}% other layers, {:.0f}% copies and memory",
+      "a pass of {} at batch {}: roughly {:.0f}% convolutions, {:.0f}% other layers, {:.0f}% copies and memory",
       summary.best == nullptr || summary.rows.size() == 1 ? best->of->planned.variants : "the best stage",
       place_of(summary).batch, best->op / whole, (best->layers - best->op) / whole,
       (*best->pass - best->layers) / whole);
@@ -257,7 +257,9 @@ std::string network_summary_text(const std::vector<NetworkSummary>& summaries, c
   }
   Report report;
   ReportSection& section = report.section(heading(place_of(summaries.front()), rows, device_title, images));
+  const std::string legend = ratio_legend(cells);
   section.table(std::move(titles), std::move(cells));
+  if (!legend.empty()) section.paragraph(legend);
   std::size_t all = 0;
   for (const NetworkSummary& summary : summaries) all += summary.rows.size();
   if (rows.size() < all) {

@@ -33,7 +33,7 @@ std::pair<std::vector<double>, std::vector<double>> side_by_side(const TimeFigur
 }  // namespace
 
 KnownFigure known_time(const TimeFigure& time, double level) {
-  if (time.samples.empty()) return {.value = time.median, .low = time.low, .high = time.high, .level = time.level};
+  if (time.samples.size() < 2) return {.value = time.median, .low = time.low, .high = time.high, .level = time.level};
   return median_in_time(time.samples, level);
 }
 

@@ -85,8 +85,10 @@ void add_ladders(Report& report, const std::vector<Ladder>& ladders, bool interv
     ReportSection& section = report.section(fmt::format(
         "{} {}.{}, batch {}, {} {}{}", first.device, first.network, first.layer, first.batch, kind_of(ladder),
         is_of_layer(first) ? "layer times" : "times of a call", intervals ? ", ratios as intervals" : ""));
+    const std::string legend = ratio_legend(rows);
     section.table(columns, std::move(rows));
     for (std::string& line : op_lines(ladder)) section.paragraph(std::move(line));
+    if (!legend.empty()) section.paragraph(legend);
     if (any_signs) {
       section.paragraph(
           "~ noisy, ! disturbed: the machine was not quiet during the measurement; see quality in run.json");

@@ -125,11 +125,9 @@ std::string heading(const std::vector<Told>& rows, const DeviceTitle& title_of) 
   std::string text =
       fmt::format("{}: {}; ", first.place->family == "cpu" ? "CPU" : "CUDA", title_of(first.place->device));
   if (first.counted) {
-    text += fmt::format("1000 warp instructions per {} (counted); µs, x N (predicted, {}; ~1: cannot be told from 1)",
-                        item, first.summary.gpu);
+    text += fmt::format("1000 warp instructions per {} (counted); µs, x N (predicted, {})", item, first.summary.gpu);
   } else {
-    text += fmt::format("{}: µs per {}; x N: speedup over stage N (~1: cannot be told from 1)", first.summary.best_by,
-                        item);
+    text += fmt::format("{}: µs per {}; x N: speedup over stage N", first.summary.best_by, item);
   }
   return text;
 }
@@ -144,7 +142,9 @@ void add_family(Report& report, std::vector<Told> rows, const DeviceTitle& title
     for (std::size_t i = 0; i < rows.size(); ++i) table.rows[i].push_back(one.cell(rows[i]));
   }
   ReportSection& section = report.section(heading(rows, title_of));
+  const std::string legend = ratio_legend(table.rows);
   section.blocks.emplace_back(std::move(table));
+  if (!legend.empty()) section.paragraph(legend);
   if (rows.size() < all_rows) {
     section.paragraph(
         fmt::format("the largest batch of each layer; {} more with --verbose", plural(all_rows - rows.size(), "row")));
@@ -193,9 +193,9 @@ Report summary_report(const std::vector<Ladder>& ladders, const std::vector<Coun
 
 std::vector<std::string> summary_notes(const std::vector<Ladder>& ladders, const std::vector<CountedLadder>& counted) {
   std::map<std::pair<std::string, std::string>, std::vector<double>>
-      losers;                                  // by the stage and the one it builds on:
-                                               // how many times as long it takes at least
-  std::map<std::string, std::string> unknown;  // by the reason why there is no headline, one of the layers
+      losers;                        // by the stage and the one it builds on:
+                                     // how many times as long it takes at least
+  std::vector<std::string> unknown;  // why there is no headline
   std::set<std::string> level;
   std::set<std::string> less_accurate;
   std::size_t told = 0;
@@ -207,7 +207,7 @@ std::vector<std::string> summary_notes(const std::vector<Ladder>& ladders, const
     for (const StageThatLoses& one : summary.loses) {
       if (one.no_headline.empty()) losers[{one.variant, one.builds_on}].push_back(1 / *one.x.high);
     }
-    if (!summary.no_headline.empty()) unknown.emplace(summary.no_headline, summary.best->layer);
+    if (!summary.no_headline.empty()) unknown.push_back(summary.no_headline);
     less_accurate.insert(summary.faster_less_accurate.begin(), summary.faster_less_accurate.end());
     told += summary.best != nullptr ? 1 : 0;
     shared += summary.not_told_from_best.empty() ? 0 : 1;
@@ -238,8 +238,9 @@ std::vector<std::string> summary_notes(const std::vector<Ladder>& ladders, const
     notes.push_back(
         fmt::format("on {} of {} the best stage cannot be told from {}", shared, plural(told, "size"), some_of(level)));
   }
-  for (const auto& [reason, layer] : unknown) {
-    notes.push_back(fmt::format("no factor of the best stage on {} is sure: {}", layer, reason));
+  if (!unknown.empty()) {
+    notes.push_back(fmt::format("on {} of {} the best stage's factors are too uncertain to build on: {}",
+                                unknown.size(), plural(told, "size"), unknown.front()));
   }
   if (!less_accurate.empty()) {
     notes.push_back(fmt::format("faster at the cost of accuracy: {}", some_of(less_accurate)));

@@ -24,6 +24,29 @@ int lowest_place(double value, int digits) { return place_of(value) - digits + 1
 
 bool is_number(double value) { return value > 0 && std::isfinite(value); }
 
+/// Two digits of what the value surely exceeds, or surely does not reach.
+std::string bound(double value, bool is_below) {
+  if (!is_number(value)) return fmt::format("{}", value);
+  const int place = lowest_place(value, kDigitsUnknown);
+  const double unit = std::pow(10.0, place);
+  const double rest = is_below ? std::floor(value / unit + 1e-9) : std::ceil(value / unit - 1e-9);
+  return rounded(rest * unit, place);
+}
+
+/// Whether it is of a figure and itself, or counted.
+bool is_exact(const Ratio& ratio) { return ratio.low && ratio.low == ratio.high; }
+
+/// The value as far as it can be told from `whole`, which is a ratio of 1.
+std::string told_text(const Ratio& ratio, double whole, std::string_view unit = "") {
+  const bool is_sure = ratio.is_known() || is_exact(ratio) || !ratio.half_width();
+  if (ratio.half_width() && !is_exact(ratio) && ratio.holds(whole)) {
+    return is_sure ? fmt::format("~{:.0f}{}", whole, unit) : "?";
+  }
+  if (is_sure) return fmt::format("{}{}", known_number(ratio), unit);
+  return ratio.is_above(whole) ? fmt::format(">{}{}", bound(*ratio.low, true), unit)
+                               : fmt::format("<{}{}", bound(*ratio.high, false), unit);
+}
+
 }  // namespace
 
 std::string known_number(const Ratio& ratio) {
@@ -36,24 +59,33 @@ std::string known_number(const Ratio& ratio) {
   return rounded(ratio.value, std::clamp(known, lowest, std::max(lowest, place_of(ratio.value))));
 }
 
-std::string ratio_text(const std::optional<Ratio>& ratio) {
-  if (!ratio) return "-";
-  return ratio->half_width() && ratio->by != RatioBy::counts && ratio->holds(1) ? "~1" : known_number(*ratio);
-}
+std::string ratio_text(const std::optional<Ratio>& ratio) { return ratio ? told_text(*ratio, 1) : "-"; }
 
-std::string share_text(const std::optional<Ratio>& percent) {
-  if (!percent) return "-";
-  return percent->half_width() && percent->holds(100) ? "~100%" : known_number(*percent) + "%";
-}
+std::string share_text(const std::optional<Ratio>& percent) { return percent ? told_text(*percent, 100, "%") : "-"; }
 
 std::string ratio_interval_text(const std::optional<Ratio>& ratio, const std::string& unit) {
   if (!ratio) return "-";
-  if (!ratio->half_width() || !is_number(*ratio->low) || !is_number(*ratio->high)) return known_number(*ratio) + unit;
+  if (is_exact(*ratio) || !ratio->half_width() || !is_number(*ratio->low) || !is_number(*ratio->high))
+    return known_number(*ratio) + unit;
   // Both ends with the digits that tell them apart, and at least two.
   const int place = std::min(
       {lowest_place(*ratio->low, 2), 0, *ratio->high > *ratio->low ? place_of(*ratio->high - *ratio->low) : 0});
   const int shown = std::max(place, std::min(lowest_place(*ratio->low, kMostDigits), 0));
   return fmt::format("{}-{}{}", rounded(*ratio->low, shown), rounded(*ratio->high, shown), unit);
+}
+
+std::string ratio_legend(const std::vector<std::vector<std::string>>& rows) {
+  bool is_untold = false;
+  bool is_unknown = false;
+  for (const std::vector<std::string>& row : rows) {
+    for (const std::string& cell : row) {
+      is_untold = is_untold || cell == "~1" || cell == "~100%";
+      is_unknown = is_unknown || cell == "?" || cell.starts_with('<') || cell.starts_with('>');
+    }
+  }
+  const std::string untold = is_untold ? "~1: cannot be told from 1" : "";
+  const std::string unknown = is_unknown ? "?, < and >: known to less than a factor of two" : "";
+  return untold + (is_untold && is_unknown ? "; " : "") + unknown;
 }
 
 std::string bound_text(double bound) {

@@ -124,7 +124,7 @@ std::string conclusion(const Sweep& sweep) {
   const auto one = std::ranges::find(*sweep.finals, best->configuration, &Finalist::configuration);
   // Rounded up: it surely takes no more.
   return fmt::format("best: {}, measured at most {:.3f} of {} in {} rounds side by side", best->configuration.text(),
-                     std::ceil(std::exp(one->change->high) * 1000) / 1000, untold, Finalist::kRounds);
+                     std::ceil(std::exp(one->change->high) * 1000 - 1e-6) / 1000, untold, Finalist::kRounds);
 }
 
 }  // namespace

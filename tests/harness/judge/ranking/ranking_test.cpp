@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/measure/statistics/ratio.hpp"
 #include "support/seeded_random.hpp"
 
 namespace convladder {
@@ -95,38 +96,6 @@ TEST(RankingTest, SizesAreJoinedByTheGeometricMean) {
               ElementsAre("1= a", "1= b"));
 }
 
-TEST(RankingTest, RoundsAreCompared) {
-  // A machine that is twice as slow in every second round slows both.
-  std::vector<double> baseline;
-  std::vector<double> contender;
-  for (int round = 0; round < 20; ++round) {
-    const double slow = round % 2 == 0 ? 2 : 1;
-    baseline.push_back(300 * slow);
-    contender.push_back(100 * slow);
-  }
-  contender.push_back(1e9);  // a round of its own
-  const auto speed = measured_speed(baseline, contender, 0.95);
-  ASSERT_TRUE(speed);
-  EXPECT_EQ(speed->rounds, 20);
-  EXPECT_GE(speed->level, 0.95);
-  EXPECT_NEAR(std::exp(speed->log.estimate), 3, 1e-12);
-  EXPECT_NEAR(std::exp(speed->log.low), 3, 1e-12);
-  EXPECT_NEAR(std::exp(speed->log.high), 3, 1e-12);
-}
-
-TEST(RankingTest, FewRoundsGiveALowerLevelAndSaySo) {
-  EXPECT_FALSE(measured_speed({}, std::vector<double>{1.0}, 0.95));
-  const auto one = measured_speed(std::vector<double>{2.0}, std::vector<double>{1.0}, 0.95);
-  ASSERT_TRUE(one);
-  EXPECT_EQ(one->level, 0);
-  EXPECT_EQ(one->log.low, one->log.estimate);
-  const auto three = measured_speed(std::vector<double>{2, 4, 8}, std::vector<double>{1, 1, 1}, 0.95);
-  ASSERT_TRUE(three);
-  EXPECT_NEAR(three->level, 0.75, 1e-12);
-  EXPECT_NEAR(std::exp(three->log.low), 2, 1e-12);
-  EXPECT_NEAR(std::exp(three->log.high), 8, 1e-12);
-}
-
 TEST(RankingTest, AllIntervalsTogetherHaveTheLevel) {
   EXPECT_DOUBLE_EQ(level_of_each(0.95, 1), 0.95);
   EXPECT_DOUBLE_EQ(level_of_each(0.95, 5), 0.99);
@@ -151,7 +120,8 @@ TEST(RankingTest, NoiseAloneTellsNobodyApart) {
           baseline.push_back(100 * noise(0.02));
           its.push_back(time * noise(0.02));
         }
-        one.sizes.emplace_back(measured_speed(baseline, its, level_of_each(0.95, 2))->log);
+        const LogInterval logs = *paired_log_ratio(baseline, its, level_of_each(0.95, 2));
+        one.sizes.emplace_back(LogSpeed{logs.estimate, logs.low, logs.high});
       }
       return one;
     };

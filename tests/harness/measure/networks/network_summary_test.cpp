@@ -48,8 +48,8 @@ TEST(NetworkSummary, TheBestIsTheFastestStageAndNeverALibrary) {
   EXPECT_EQ(name_of(summaries[0].best), "register-tile");
   EXPECT_EQ(name_of(summaries[0].library), "onednn");
   EXPECT_EQ(summaries[0].best->op, 200.0) << "both convolutions, and nothing else";
-  EXPECT_EQ(summaries[0].best->x_baseline, 8.0);
-  EXPECT_EQ(summaries[0].best->percent_of_library, 50.0);
+  EXPECT_EQ(summaries[0].best->x_baseline->value, 8.0);
+  EXPECT_EQ(summaries[0].best->percent_of_library->value, 50.0);
 }
 
 TEST(NetworkSummary, WhatFailedTellsNothing) {

@@ -60,7 +60,7 @@ TEST(RecordedRun, RefusesWhatIsNoRunInOneLine) {
       {R"({"a": 1, "a": 2})", "a.json: a: occurs twice"},
       {R"({"a": 1e999})", "beyond the range of a double"},
       {with([](json& j) { j["schema_version"] = "2.0"; }),
-       R"(schema_version: expected "1.0", which this program reads, found "2.0")"},
+       R"(schema_version: expected "1.1", which this program reads, found "2.0")"},
       {with([](json& j) { j["kind"] = "network"; }),
        R"(kind: expected "run", a run of single layers, found "network")"},
       {with([](json& j) { j.erase("context"); }), "context: expected an object"},

@@ -97,27 +97,56 @@ TEST(LadderSummary, TheBestIsTheFastestStageAndNeverALibrary) {
   EXPECT_EQ(summary.at("best"), "seventh");
   EXPECT_EQ(summary.at("best_by"), "measured");
   EXPECT_EQ(summary.at("library"), "library");
-  EXPECT_EQ(summary.at("sixth_x_baseline"), 4.0);
-  EXPECT_EQ(summary.at("best_x_baseline"), 8.0);
-  EXPECT_EQ(summary.at("best_x_sixth"), 2.0);
-  EXPECT_EQ(summary.at("best_percent_of_library"), 50.0);
+  EXPECT_EQ(summary.at("sixth_x_baseline").at("value"), 4.0);
+  EXPECT_EQ(summary.at("best_x_baseline").at("value"), 8.0);
+  EXPECT_EQ(summary.at("best_x_sixth").at("value"), 2.0);
+  EXPECT_EQ(summary.at("best_percent_of_library").at("value"), 50.0);
   EXPECT_TRUE(summary.at("loses").empty());
-  EXPECT_TRUE(summary.at("overlaps_best").empty());
+  EXPECT_TRUE(summary.at("not_told_from_best").empty());
+  EXPECT_TRUE(summary.at("no_headline").is_null());
 }
 
 TEST(LadderSummary, ALastRungThatLosesIsNotTheBest) {
   const ToldLadder told({timed("first", 800), timed("sixth", 200), timed("seventh", 400)});
   EXPECT_EQ(told.summary().at("best"), "sixth");
-  EXPECT_EQ(told.summary().at("loses"),
-            ordered_json::array({{{"variant", "seventh"}, {"builds_on", "sixth"}, {"x", 0.5}}}));
-  EXPECT_THAT(told.notes(), Contains(HasSubstr("seventh is slower than sixth (0.50x)")));
+  const ordered_json loses = told.summary().at("loses");
+  ASSERT_EQ(loses.size(), 1U);
+  EXPECT_EQ(loses[0].at("variant"), "seventh");
+  EXPECT_EQ(loses[0].at("builds_on"), "sixth");
+  EXPECT_EQ(loses[0].at("x").at("value"), 0.5);
+  EXPECT_EQ(loses[0].at("x").at("by"), "medians");
+  // 0.5 with both intervals at their worst, 1.05 / 0.95, and what differs from run to run.
+  EXPECT_NEAR(loses[0].at("x").at("high").get<double>(), 0.5 * 1.05 / 0.95 * (1 + kFromRunToRun), 1e-12);
+  EXPECT_THAT(told.notes(), Contains("seventh takes at least 1.7 times as long as sixth"));
 }
 
 TEST(LadderSummary, WhatCannotBeToldFromTheBestIsNamedAndDoesNotLose) {
   const ToldLadder told({timed("first", 800), timed("sixth", 200), timed("seventh", 205)});
-  EXPECT_EQ(told.summary().at("overlaps_best"), ordered_json::array({"seventh"}));
+  EXPECT_EQ(told.summary().at("not_told_from_best"), ordered_json::array({"seventh"}));
   EXPECT_TRUE(told.summary().at("loses").empty());
   EXPECT_THAT(told.notes(), Contains("on 1 of 1 size the best stage cannot be told from seventh"));
+}
+
+TEST(LadderSummary, NothingIsMadeOfADisturbedCaseOrOfARatioThatIsHardlyKnown) {
+  ordered_json disturbed = timed("seventh", 400);
+  disturbed["quality"] = {{"mark", "disturbed"}, {"reasons", {"others used 1.6 of 2 cores"}}};
+  const ToldLadder told({timed("first", 800), timed("sixth", 200), disturbed});
+  EXPECT_THAT(told.summary().at("loses")[0].at("x").at("value"), 0.5) << "the record still has it";
+  EXPECT_THAT(told.notes(), Not(Contains(HasSubstr("seventh takes"))));
+
+  ordered_json slow = timed("first", 800);
+  slow["quality"] = disturbed.at("quality");
+  const ToldLadder of_baseline({slow, timed("sixth", 200), timed("seventh", 100)});
+  EXPECT_EQ(of_baseline.summary().at("no_headline"), "first was disturbed: others used 1.6 of 2 cores");
+  EXPECT_THAT(
+      of_baseline.notes(),
+      Contains("on 1 of 1 size the best stage's factors are too uncertain to build on: first was disturbed: others "
+               "used 1.6 of 2 cores"));
+
+  ordered_json vague = timed("first", 800);
+  vague["time"]["interval"] = {{"low", 500.0}, {"high", 1200.0}};
+  EXPECT_THAT(ToldLadder({vague, timed("sixth", 200)}).summary().at("no_headline").get<std::string>(),
+              testing::StartsWith("known only to a factor of 2.7"));
 }
 
 TEST(LadderSummary, WhatIsFasterAndLessAccurateIsNotTheBest) {

@@ -255,7 +255,7 @@ TEST_F(Record, OfANewRunIsOnTheDiskAtOnce) {
   EXPECT_EQ(files(), (std::vector<std::string>{"run.json"}));
   const ordered_json json = on_disk();
   EXPECT_EQ(json, record.json());
-  EXPECT_EQ(json.at("schema_version"), "1.0");
+  EXPECT_EQ(json.at("schema_version"), kRunSchemaVersion);
   EXPECT_EQ(json.at("complete"), false);
   EXPECT_EQ(json.at("planned").get<std::vector<std::string>>(), planned_ids());
   EXPECT_TRUE(json.at("cases").empty());
@@ -289,7 +289,7 @@ TEST_F(Record, AddsEveryCaseAtOnceAndSortsThemAtTheEnd) {
   EXPECT_EQ(ids(on_disk().at("cases")), planned_ids());
   EXPECT_EQ(on_disk().at("cases")[2].at("time").at("median"), 300.0);
   ASSERT_EQ(on_disk().at("ladders").size(), 2U);
-  EXPECT_EQ(on_disk().at("ladders")[0].at("rows")[1].at("x_previous"), 0.5);
+  EXPECT_EQ(on_disk().at("ladders")[0].at("rows")[1].at("x_previous").at("value"), 0.5);
 }
 
 /// As it is read from the record: a comparison needs no single kernels.
@@ -382,7 +382,7 @@ TEST_F(Record, OfAnInterruptedRunHasTheLaddersOfItsCasesUntilThereIsAnother) {
   EXPECT_EQ(on_disk().at("complete"), false);
   ASSERT_EQ(on_disk().at("ladders").size(), 1U);
   EXPECT_EQ(on_disk().at("ladders")[0].at("rows").size(), 2U);
-  EXPECT_EQ(on_disk().at("ladders")[0].at("rows")[1].at("x_previous"), 0.5);
+  EXPECT_EQ(on_disk().at("ladders")[0].at("rows")[1].at("x_previous").at("value"), 0.5);
   RunRecord record = resumed();
   EXPECT_EQ(on_disk().at("ladders").size(), 1U) << "they are still those of its cases";
   record.add(plan_[0].cases[2], timed(300));
@@ -445,7 +445,7 @@ TEST_F(Record, OfAnotherCommandNamesIt) {
 
 TEST_F(Record, OfAnotherSchemaIsRefused) {
   create_changed([](ordered_json& json) { json["schema_version"] = "2.0"; });
-  expect_error<UserError>([&] { opened(); }, {"run.json: schema_version: expected \"1.0\", found \"2.0\""});
+  expect_error<UserError>([&] { opened(); }, {"run.json: schema_version: expected \"1.1\", found \"2.0\""});
 }
 
 TEST_F(Record, CutOffGoesOnBehindItsLastWholeCaseAndIsRefusedWithoutABeginning) {
@@ -474,7 +474,7 @@ TEST_F(Record, ThatIsNoneIsRefused) {
     expect_error<UserError>([&] { opened(); }, {"run.json: ", "expected"});
   }
   write_file(folder_ / "run.json",
-             R"({"schema_version": "1.0", "kind": "run", "context": {}, "variants": [], "planned": [],
+             R"({"schema_version": "1.1", "kind": "run", "context": {}, "variants": [], "planned": [],
                                        "cases": [3], "complete": false})");
   expect_error<UserError>([&] { opened(); }, {"run.json: cases[0]: expected an object"});
   fs::remove(folder_ / "run.json");
@@ -497,7 +497,7 @@ TEST_F(Record, WithADamagedCaseIsRefused) {
 TEST_F(Record, IsReadableWhateverBytesANameHas) {
   images_.source = "name \xff\xfe of no encoding";
   create();
-  EXPECT_EQ(on_disk().at("schema_version"), "1.0");
+  EXPECT_EQ(on_disk().at("schema_version"), kRunSchemaVersion);
 }
 
 TEST_F(Record, OfACompleteRunIsLeftAloneWhenResumed) {

@@ -125,9 +125,17 @@ TEST(StepWords, SayHowMuchAsPeopleDo) {
   EXPECT_EQ(amount_text(2.1, "bytes"), "2.1x as many bytes");
   EXPECT_EQ(amount_text(2.0, "bytes"), "twice as many bytes");
   EXPECT_EQ(amount_text(1.03, "bytes"), "about as many bytes");
-  EXPECT_EQ(speed_text(7.4, "it"), "7.4x faster than it");
-  EXPECT_EQ(speed_text(0.5, "it"), "takes 2.0x as long as it");
-  EXPECT_EQ(speed_text(0.97, "it"), "about as fast as it");
+  const auto from_to = [](double low, double high) {
+    return Ratio{.value = (low + high) / 2, .low = low, .high = high};
+  };
+  EXPECT_EQ(speed_text(from_to(7.48, 8), "it"), "at least 7.4x faster than it");
+  EXPECT_EQ(speed_text(from_to(12.9, 15), "it"), "at least 12x faster than it");
+  EXPECT_EQ(speed_text(from_to(1.049, 1.2), "it"), "at least 1.04x faster than it");
+  EXPECT_EQ(speed_text(from_to(1.004, 1.2), "it"), "slightly faster than it");
+  EXPECT_EQ(speed_text(from_to(0.4, 0.5), "it"), "takes at least 2.0 times as long as it");
+  EXPECT_EQ(speed_text(from_to(0.4, 0.998), "it"), "slightly slower than it");
+  EXPECT_EQ(speed_text(from_to(0.9, 1.1), "it"), "cannot be told from it");
+  EXPECT_EQ(speed_text({.value = 7}, "it"), "cannot be told from it") << "nothing is known of its noise";
   EXPECT_EQ(as_sentence("executes less"), "Executes less.");
   EXPECT_EQ(behind_colon("With it. Then AVX."), "with it. Then AVX.");
   EXPECT_EQ(behind_colon("AVX helps."), "AVX helps.");
@@ -141,14 +149,15 @@ TEST(Steps, NameTheCounterThatWasRelievedAndWhatBindsNow) {
   EXPECT_THAT(steps[0].binds, AllOf(HasSubstr("Predicted for an H100"), HasSubstr("loads from global memory")));
   EXPECT_EQ(steps[1].builds_on, "first");
   EXPECT_EQ(steps[1].kind, "predicted");
-  EXPECT_GT(*steps[1].x, 1.05);
+  EXPECT_GT(*steps[1].x->low, 1.05);
+  EXPECT_EQ(steps[1].x->by, RatioBy::ranges);
   EXPECT_EQ(steps[1].relieved, "Loads 1/40 of the sectors from global memory.");
 }
 
 TEST(Steps, SayWhatASlowerStagePays) {
   const std::vector<Step> steps = steps_in(
       case_list({counted_stage("first", {.loads = 2e8}), counted_stage("second", {.shared = 4e8, .loads = 1e6})}));
-  EXPECT_LT(*steps[1].x, 0.95);
+  EXPECT_LT(*steps[1].x->high, 0.95);
   EXPECT_THAT(steps[1].relieved, AllOf(HasSubstr("Now also uses shared memory"), HasSubstr("although it loads")));
 }
 
@@ -162,7 +171,8 @@ TEST(Steps, NameBankConflictsWhereTheyAreTheChange) {
 TEST(Steps, SayNothingOfWhatDidNotChange) {
   const std::vector<Step> steps = steps_in(case_list({counted_stage("first", {}), counted_stage("second", {})}));
   EXPECT_EQ(steps[1].relieved, "No counter that matters for the time changes much.");
-  EXPECT_NEAR(*steps[1].x, 1, 1e-9);
+  EXPECT_NEAR(steps[1].x->value, 1, 1e-9);
+  EXPECT_TRUE(steps[1].x->holds(1));
 }
 
 TEST(Steps, CompareWithTheNextStageBelowThatHasAResult) {
@@ -196,7 +206,7 @@ TEST(Steps, OfTimesAloneClaimNoCause) {
   const std::vector<Step> steps =
       steps_in(case_list({timed_stage("first", 1000), timed_stage("second", 100), timed_stage("third", 130)}), ladders);
   EXPECT_EQ(steps[1].kind, "measured");
-  EXPECT_NEAR(*steps[1].x, 10, 1e-9);
+  EXPECT_NEAR(steps[1].x->value, 10, 1e-9);
   EXPECT_EQ(steps[1].relieved, "The idea (not counted): more of it fits.");
   EXPECT_EQ(steps[0].binds, "At 9.0% of the FMA peak and 3.0% of the memory's rate: neither binds.");
   EXPECT_EQ(steps[1].binds, "At 90% of the FMA peak: little is left.");
@@ -207,7 +217,7 @@ TEST(Steps, OfTimesAloneClaimNoCause) {
 TEST(Steps, SayWhatTheMeasurementCannotTell) {
   const std::vector<Step> steps =
       steps_in(case_list({timed_stage("first", 1000, 0.3), timed_stage("second", 800, 0.3)}));
-  EXPECT_FALSE(steps[1].is_clear);
+  EXPECT_TRUE(steps[1].x->holds(1));
   EXPECT_THAT(steps[1].relieved, HasSubstr("The measurement cannot tell them apart."));
 }
 
