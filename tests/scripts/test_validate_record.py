@@ -70,7 +70,7 @@ SKIPPED = ("cases", 72)
 RULES: dict[str, tuple[Change, str, str]] = {
     "schema": (set_at(*CASE, "batch", to="ten"), "$.cases[0].batch", "'ten' is not of type 'integer'"),
     "schema, unknown member": (set_at("extra", to=1), "$", "'extra' was unexpected"),
-    "schema version": (set_at("schema_version", to="2.0"), "$.schema_version", "'1.0' was expected"),
+    "schema version": (set_at("schema_version", to="2.0"), "$.schema_version", "'1.1' was expected"),
     "unique ids": (lambda run: run["cases"].append(run["cases"][0]), "$.cases[135].id", "already the id of $.cases[0]"),
     "id of its parts": (set_at(*CASE, "batch", to=11), "$.cases[0].id", "expected \"cpu/memory-accumulation/"),
     "planned and done": (lambda run: run["planned"].append("cpu/x/y.z/1"), "$.planned[135]", "there is no case"),

@@ -97,7 +97,7 @@ ExportedCase of_case(const RecordedCase& figures) {
                    .quality = figures.disturbance(),
                    .figures = {},
                    .verdict = std::nullopt};
-  // Of all cases the same: NCHW in to NCHW out. The op time of a layout of its own is another series.
+  // One time for all cases: NCHW in to NCHW out. The op time of a layout of its own is another series.
   const TimeFigure* const own = figures.layer_time();
   if (own != nullptr) one.figures.push_back(time_figure(*own, "latency"));
   const auto add_other = [&](const TimeFigure& time) {

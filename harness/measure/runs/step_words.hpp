@@ -24,7 +24,7 @@ std::string percent_text(double share);
 /// sectors", "2.1x as many instructions", "twice as many barriers", "about as many barriers".
 std::string amount_text(double ratio, std::string_view of_many);
 
-/// What a speedup surely is: "at least 7.4x faster than WHAT", "takes at least 1.7 times as long as WHAT", "slightly
+/// The sure part of a speedup: "at least 7.4x faster than WHAT", "takes at least 1.7 times as long as WHAT", "slightly
 /// faster than WHAT" where the bound is almost 1, "cannot be told from WHAT".
 std::string speed_text(const Ratio& x, std::string_view than);
 

@@ -9,7 +9,7 @@
 
 namespace convladder {
 
-/// What a ratio's interval was computed from.
+/// The source of a ratio's interval.
 enum class RatioBy {
   rounds,   ///< samples of both that were taken side by side, round by round
   medians,  ///< both medians' intervals: nothing pairs the samples

@@ -21,7 +21,7 @@ std::string share_text(const std::optional<Ratio>& percent);
 /// Its interval: "3.80-3.88", or known_number without one; "-" for none. `unit` is behind it.
 std::string ratio_interval_text(const std::optional<Ratio>& ratio, const std::string& unit = {});
 
-/// What the signs in these cells of a table mean, in one line; empty where there are none.
+/// The meaning of the signs in these cells of a table, in one line; empty where there are none.
 std::string ratio_legend(const std::vector<std::vector<std::string>>& rows);
 
 /// A factor that is surely reached, rounded down: "1.07", "1.4", "12". Empty where nothing above 1 is left.

@@ -82,13 +82,13 @@ TEST(TimeRatio, AVirtualClockHasNoOtherRuns) {
 }
 
 TEST(TimeRatio, WithoutSamplesTheRecordedIntervalIsTaken) {
-  const TimeFigure over{.of = "layer", .cache = "", .median = 10, .low = 9, .high = 11};
-  const TimeFigure under{.of = "layer", .cache = "", .median = 5, .low = 4, .high = 6};
+  const TimeFigure over{.of = "layer", .cache = "", .median = 10, .low = 9, .high = 11, .samples = {}};
+  const TimeFigure under{.of = "layer", .cache = "", .median = 5, .low = 4, .high = 6, .samples = {}};
   const Ratio ratio = *ratio_of_times(&over, &under);
   EXPECT_NEAR(*ratio.low, 9.0 / 6 * (1 - kFromRunToRun), 1e-12);
   EXPECT_NEAR(*ratio.high, 11.0 / 4 * (1 + kFromRunToRun), 1e-12);
   EXPECT_FALSE(ratio.level) << "nobody said at which level";
-  const TimeFigure bare{.of = "layer", .cache = "", .median = 5, .low = {}, .high = {}};
+  const TimeFigure bare{.of = "layer", .cache = "", .median = 5, .low = {}, .high = {}, .samples = {}};
   EXPECT_FALSE(ratio_of_times(&over, &bare)->low);
 }
 

@@ -184,7 +184,7 @@ TEST(LadderSummary, ATableFitsTheTerminalItIsFor) {
   EXPECT_THAT(shown_lines(told.text(100)).at(1),
               AllOf(HasSubstr("stage 1"), HasSubstr("stage 6"), HasSubstr("library")));
   EXPECT_THAT(shown_lines(told.text(100)).at(2),
-              AllOf(HasSubstr("80.0"), HasSubstr("10.0  seventh"), HasSubstr("8.00"), HasSubstr("50%")));
+              AllOf(HasSubstr("80.0"), HasSubstr("10.0  seventh"), HasSubstr("5.00  8.0  2.0   50%")));
   EXPECT_THAT(shown_lines(told.text(60)).at(1), Not(HasSubstr("stage 1"))) << "factors say the same";
   for (const std::size_t columns : {60U, 80U, 100U}) {
     EXPECT_THAT(shown_lines(told.text(columns)), Each(testing::SizeIs(testing::Le(columns + 4)))) << "µ has two bytes";

@@ -16,6 +16,7 @@
 #include "harness/measure/cases/small_problem.hpp"
 #include "harness/measure/plan/options_json.hpp"
 #include "harness/measure/records/case_json.hpp"
+#include "harness/measure/records/recorded_run.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
 #include "support/folder_lock.hpp"

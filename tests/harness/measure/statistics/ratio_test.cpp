@@ -10,16 +10,10 @@
 #include "harness/measure/statistics/ratio_text.hpp"
 #include "harness/measure/statistics/statistics.hpp"
 #include "support/seeded_random.hpp"
+#include "tests/harness/noisy_trace.hpp"
 
 namespace convladder {
 namespace {
-
-/// A number above 0 and up to 1.
-double uniform(SeededRandom& random) { return (static_cast<double>(random.next() >> 11) + 0.5) * 0x1p-53; }
-
-double normal(SeededRandom& random) {
-  return std::sqrt(-2 * std::log(uniform(random))) * std::cos(2 * std::numbers::pi * uniform(random));
-}
 
 /// Two times of so many rounds.
 struct TwoSeries {
@@ -78,7 +72,7 @@ TwoSeries correlated(std::size_t rounds, SeededRandom& random) {
 }
 
 /// How often the interval holds the true ratio, which is 3.
-double coverage(const Machine& machine, std::size_t rounds, std::uint64_t stream) {
+double ratio_coverage(const Machine& machine, std::size_t rounds, std::uint64_t stream) {
   constexpr int kTrials = 1000;
   SeededRandom random(11, stream);
   int held = 0;
@@ -96,14 +90,15 @@ double coverage(const Machine& machine, std::size_t rounds, std::uint64_t stream
 TEST(Ratio, ItsIntervalHoldsTheTruthAsOftenAsItSays) {
   constexpr double kByChance = 0.02;  // three standard deviations of 1000 trials
   for (const std::size_t rounds : {3U, 6U, 12U, 30U, 100U}) {
-    EXPECT_GE(coverage(independent, rounds, rounds), kRatioLevel - kByChance) << rounds << " rounds, independent noise";
-    EXPECT_GE(coverage(drifting, rounds, rounds), kRatioLevel - kByChance) << rounds << " rounds, drift";
-    EXPECT_GE(coverage(in_bursts, rounds, rounds), kRatioLevel - kByChance) << rounds << " rounds, bursts";
+    EXPECT_GE(ratio_coverage(independent, rounds, rounds), kRatioLevel - kByChance)
+        << rounds << " rounds, independent noise";
+    EXPECT_GE(ratio_coverage(drifting, rounds, rounds), kRatioLevel - kByChance) << rounds << " rounds, drift";
+    EXPECT_GE(ratio_coverage(in_bursts, rounds, rounds), kRatioLevel - kByChance) << rounds << " rounds, bursts";
   }
   // Neighbours that depend on each other need blocks that are longer than the dependence. docs/how/measuring.md
-  EXPECT_GE(coverage(correlated, 12, 1), 0.88);
-  EXPECT_GE(coverage(correlated, 40, 2), 0.93);
-  EXPECT_GE(coverage(correlated, 100, 3), 0.93);
+  EXPECT_GE(ratio_coverage(correlated, 12, 1), 0.88);
+  EXPECT_GE(ratio_coverage(correlated, 40, 2), 0.93);
+  EXPECT_GE(ratio_coverage(correlated, 100, 3), 0.93);
 }
 
 TEST(Ratio, OrderStatisticsAloneAreTooNarrowWhereNeighboursDependOnEachOther) {
