@@ -22,10 +22,12 @@ BATCHES = 4
 """Copies of a layer: with 1, 2, 4 and 8 times the images. Powers of two keep every quotient as it is."""
 _MARK = "\uffff"
 _FILLED_IN = re.compile(f'"{_MARK}([*/])([^"]*)"|{_MARK}')
-_TIMES = {"median", "low", "high", "samples", "median_ns", "low_ns", "high_ns", "layer_median_ns"}
-_RATES = {"gflop_per_s", "percent_of_floor", "best_percent_of_floor"}
+_TIMES = {"median", "low", "high", "samples", "median_ns", "low_ns", "high_ns"}
+_RATES = {"gflop_per_s"}
+_OF_FLOOR = {"percent_of_floor", "best_percent_of_floor"}
 _SIZED = {"work", "floor", "totals", "modelled", "values"}
-_FIXED = {"shape", "verification", "quality", "device_state", "waves", "occupancy", "ceilings"}
+_FIXED = {"shape", "verification", "quality", "device_state", "waves", "occupancy", "ceilings", "x_previous", "x_baseline",
+          "percent_of_library", "sixth_x_baseline", "best_x_baseline", "best_x_sixth", "best_percent_of_library", "x"}
 _RATIO_ENDINGS = (".ratio", ".pct")
 _MACHINE = ("program", "host", "cpu", "devices")
 
@@ -40,7 +42,7 @@ It ends behind the ladder in which the number of cases is reached, since a ladde
 def _scaled(value: Any, images: int, name: str = "", part: str = "") -> Any:
     """For so many times the images, with marks where a copy's own names and times are filled in."""
     if isinstance(value, dict):
-        inside = name if name in _SIZED | _FIXED | {"roofline"} or name == "prediction" and not part else part
+        inside = name if name in _SIZED | _FIXED | _OF_FLOOR | {"roofline"} or name == "prediction" and not part else part
         return {key: _scaled(item, images, key, inside) for key, item in value.items()}
     if isinstance(value, list):
         return [_scaled(item, images, name, part) for item in value]
@@ -54,6 +56,8 @@ def _scaled(value: Any, images: int, name: str = "", part: str = "") -> Any:
         if name in ("gflop_per_s", "gb_per_s"):
             return f"{_MARK}/{value!r}"
         return value * images if name in ("flop", "bytes") else value
+    if part in _OF_FLOOR:
+        return value if name == "level" else f"{_MARK}/{value!r}"
     if part == "prediction":
         return value * images if name in ("low", "high") else value
     if name in _TIMES:

@@ -130,7 +130,8 @@ def test_problems_of_a_case_are_found_and_named(small: dict[str, Any], one_by_on
     text = path.read_text(encoding="utf-8")
     for old, new, said in (('"status": "ok"', '"status": "fine"', "$.cases[0].status: 'fine' is not one of"),
                            ('"batch": 10,', '"batch": 11,', "$.cases[0].id: expected"),
-                           ('"x_baseline": 1.0', '"x_baseline": 2.0', "$.ladders[0].rows[0].x_baseline: expected 1.0")):
+                           ('"x_baseline": {\n      "value": 1.0', '"x_baseline": {\n      "value": 2.0',
+                            "$.ladders[0].rows[0].x_baseline.value: expected 1.0")):
         path.write_text(text.replace(old, new, 1), encoding="utf-8")
         assert said in call("validate_record.py", path).stdout
 
