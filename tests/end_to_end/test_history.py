@@ -103,7 +103,7 @@ def test_two_calls_at_once_share_the_index(tmp_path: Path, synthetic: list[dict[
     running = [start("history", folder, stdout=subprocess.PIPE) for _ in range(4)]
     assert [process.communicate(timeout=60)[0] for process in running] == [expected] * 4
     for line in (folder / "history-index.jsonl").read_text(encoding="utf-8").splitlines():
-        assert json.loads(line)["record"]["schema_version"] == "1.0"
+        assert json.loads(line)["record"]["schema_version"] == "1.1"
 
 
 def test_broken_records_are_listed_and_the_rest_stands(tmp_path: Path, synthetic: list[dict[str, Any]]) -> None:
