@@ -9,6 +9,7 @@ namespace convladder {
 namespace {
 
 constexpr int kMostDigits = 3;
+constexpr double kNearOne = 0.8;
 constexpr int kDigitsUnknown = 2;  // of a value without an interval
 
 int place_of(double value) { return static_cast<int>(std::floor(std::log10(value))); }
@@ -67,9 +68,10 @@ std::string ratio_interval_text(const std::optional<Ratio>& ratio, const std::st
   if (!ratio) return "-";
   if (is_exact(*ratio) || !ratio->half_width() || !is_number(*ratio->low) || !is_number(*ratio->high))
     return known_number(*ratio) + unit;
-  // Both ends with the digits that tell them apart, and at least two.
-  const int place = std::min(
-      {lowest_place(*ratio->low, 2), 0, *ratio->high > *ratio->low ? place_of(*ratio->high - *ratio->low) : 0});
+  // Both ends with the digits that tell them apart, at least two, and one more near 1.
+  const int apart = *ratio->high > *ratio->low ? place_of(*ratio->high - *ratio->low) : 0;
+  const bool is_near_one = *ratio->low > kNearOne && *ratio->high < 1 / kNearOne;
+  const int place = std::min({lowest_place(*ratio->low, 2), apart, is_near_one ? -2 : 0});
   const int shown = std::max(place, std::min(lowest_place(*ratio->low, kMostDigits), 0));
   return fmt::format("{}-{}{}", rounded(*ratio->low, shown), rounded(*ratio->high, shown), unit);
 }

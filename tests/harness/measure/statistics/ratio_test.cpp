@@ -231,6 +231,7 @@ TEST(RatioText, TheIntervalHasBothEnds) {
   EXPECT_EQ(ratio_interval_text(from_to(3.84, 3.801, 3.882)), "3.80-3.88");
   EXPECT_EQ(ratio_interval_text(from_to(72, 69.6, 75.2), "%"), "70-75%");
   EXPECT_EQ(ratio_interval_text(from_to(1.02, 0.993, 1.052)), "0.99-1.05");
+  EXPECT_EQ(ratio_interval_text(from_to(1.07, 1.021, 1.134)), "1.02-1.13");
   EXPECT_EQ(ratio_interval_text(from_to(4, 2, 9)), "2.0-9.0");
   EXPECT_EQ(ratio_interval_text(kOverItself), "1.00");
   EXPECT_EQ(ratio_interval_text(std::nullopt), "-");
