@@ -11,6 +11,7 @@
 #include "ladders/launch_plan.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
+#include "support/folder_links.hpp"
 #include "support/nearest_name.hpp"
 #include "support/printable.hpp"
 
@@ -34,15 +35,10 @@ bool is_there(const fs::path& path) {
   return fs::exists(fs::symlink_status(path, error));
 }
 
-/// Refuses a link that leads out of the folder: the folder is all there is of a ladder, wherever it is carried.
+/// Refuses a file that is a link out of the folder: the folder is all there is of a ladder, wherever it is carried.
 void require_inside(const fs::path& folder, const fs::path& file) {
-  std::error_code error;
-  const fs::path real = fs::canonical(file, error);
-  if (error) throw UserError(fmt::format("{}: cannot be read: {}", shown(file), error.message()));
-  const fs::path root = fs::canonical(folder);
-  if (std::mismatch(root.begin(), root.end(), real.begin(), real.end()).first != root.end()) {
-    throw UserError(fmt::format("{}: a link to a file outside of the folder", shown(file)));
-  }
+  const std::string why = why_not_followed(file, {fs::canonical(folder)});
+  if (!why.empty()) throw UserError(fmt::format("{}: {}", shown(file), why));
 }
 
 std::vector<fs::path> include_folders_of(const fs::path& folder, const LadderProblem& problem) {
@@ -59,6 +55,7 @@ std::vector<fs::path> include_folders_of(const fs::path& folder, const LadderPro
       refuse("is a link, which may lead anywhere: expected the folder itself");
     folders.push_back(real);
   }
+  for (const fs::path& one : folders) require_links_inside(one, folders);
   return folders;
 }
 
@@ -156,6 +153,7 @@ LadderProblem read_ladder_problem(const fs::path& path) {
 LadderFolder read_ladder_folder(const fs::path& path, OwnStages own) {
   LadderFolder folder{path, read_ladder_problem(path), reference_of(path), {}};
   folder.include_folders = include_folders_of(path, folder.problem);
+  require_links_inside(path, folder.include_folders);
   for (const std::string& name : stage_names(path)) {
     const fs::path file = path / name;
     require_inside(path, file);

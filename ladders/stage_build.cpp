@@ -18,6 +18,7 @@
 #include "ladders/stage_cache.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
+#include "support/folder_links.hpp"
 #include "support/printable.hpp"
 #include "support/sha256.hpp"
 #include "support/text.hpp"
@@ -72,6 +73,22 @@ std::vector<std::string> prerequisites(std::string_view rule) {
   }
   finish();
   return files;
+}
+
+/// Why a file that was included may not be, or empty: one whose path stays in the source's folder must not leave it by
+/// a link, also not by one in a hidden folder.
+std::string why_not_included(const std::vector<std::string>& files, const fs::path& source,
+                             const std::vector<fs::path>& includes) {
+  std::error_code error;
+  const fs::path folder = source.parent_path().lexically_normal();
+  std::vector<fs::path> allowed = includes;
+  allowed.push_back(fs::canonical(folder, error));
+  for (const std::string& file : files) {
+    if (!lies_in(fs::path(file).lexically_normal(), folder)) continue;
+    const std::string why = why_not_followed(file, allowed);
+    if (!why.empty()) return fmt::format("{}: {}", printable(file), why);
+  }
+  return {};
 }
 
 /// The path of a library and those of the files beside it: the stamps of its sources, and its header.
@@ -305,8 +322,14 @@ StageBuild StageBuilder::carry_out(const Order& order) const {
                                    : first_compiler_error(output.messages);
     if (is_other) build.error += fmt::format("; expected {}", order.signature);
   } else {
+    const std::vector<std::string> read = prerequisites(read_file_text(rule.string()));
+    build.error = why_not_included(read, order.source, order.includes);
+    if (!build.error.empty()) {
+      fs::remove_all(scratch, error);
+      return build;
+    }
     std::string stamps;
-    for (const std::string& file : prerequisites(read_file_text(rule.string()))) {
+    for (const std::string& file : read) {
       if (file != order.source.string() && file != compiled.string())
         stamps += stamp(file) + '\n';  // its text is in the key
     }

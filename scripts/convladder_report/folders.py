@@ -39,7 +39,13 @@ def found_in(folder: Path, depth: bool) -> tuple[list[Found], list[str]]:
     """The records in a folder, at any depth if asked, by their places; and a line for each file that is broken. Of
     JSON that is something else nothing is said. A baseline of counters counts only where nothing else is there."""
     found, baselines, broken = [], [], []
+    real = folder.resolve()
     for path in sorted(_files(folder, depth)):
+        if path.is_symlink() and (why := _why_not_followed(path, real)):
+            broken.append(f"{path}: {why}")
+            continue
+        if not path.is_file():
+            continue
         try:
             document = read_json(path)
         except RecordError as error:
@@ -51,18 +57,28 @@ def found_in(folder: Path, depth: bool) -> tuple[list[Found], list[str]]:
     return found or baselines, broken
 
 
+def _why_not_followed(link: Path, folder: Path) -> str:
+    """Why a link in a folder is no record of it; empty where it leads to a place in the folder."""
+    try:
+        target = link.resolve(strict=True)
+    except (OSError, RuntimeError) as error:
+        return "a link that leads " + ("nowhere" if isinstance(error, FileNotFoundError) else "in a circle")
+    if target.is_relative_to(folder):
+        return ""
+    return f"a link to a {'folder' if target.is_dir() else 'file'} outside of the folder"
+
+
 def _files(folder: Path, depth: bool) -> Iterator[Path]:
-    """Files called .json. Links to folders are not followed, and what begins with a dot is not looked at."""
+    """Files called .json, and links to folders, which are not followed. What begins with a dot is not looked at."""
     def raised(error: OSError) -> None:
         raise RecordError(f"{folder}: {error.strerror}; expected a folder of records")
 
     for place, folders, names in os.walk(folder, onerror=raised):
+        yield from (Path(place) / name for name in names if name.endswith(".json") and not name.startswith("."))
+        if depth:
+            links = (Path(place) / name for name in folders if not name.startswith("."))
+            yield from (link for link in links if link.is_symlink())
         folders[:] = sorted(name for name in folders if not name.startswith(".")) if depth else []
-        for name in names:
-            if name.endswith(".json") and not name.startswith("."):
-                path = Path(place) / name
-                if path.is_file():
-                    yield path
 
 
 def label_of(path: Path, folder: Path) -> str:

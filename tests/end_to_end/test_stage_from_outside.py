@@ -66,6 +66,27 @@ def test_a_stage_from_outside_runs_two_batches_in_one_process(run: Any, tmp_path
     assert [one["status"] for one in record(tmp_path / "out")["cases"]] == ["ok", "ok"]
 
 
+def test_links_of_a_stage_from_outside_stay_in_its_folder(run: Any, tmp_path: Path) -> None:
+    """Whether the file itself or what it includes leads out, also by a hidden folder."""
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere/loop.cpp").write_text(CONVOLUTION.replace("SIGN", ""))
+    (tmp_path / "own").mkdir()
+    shape = ["--shape", "4,9,8,6,3,2,1", "--batch", "2", "--variant", "loop", *QUICK]
+    (tmp_path / "own/loop.cpp").symlink_to("../elsewhere/loop.cpp")
+    assert_refused(run("run", "--with", "own/loop.cpp", *shape), "loop.cpp: a link to a file outside of the folder")
+    (tmp_path / "own/loop.cpp").unlink()
+    (tmp_path / "own/loop.cpp").write_text('#include ".lib/loop.cpp"\n')
+    (tmp_path / "own/.lib").symlink_to("../elsewhere")
+    done = run("run", "--with", "own/loop.cpp", *shape, "--output", tmp_path / "out")
+    assert done.returncode == 1, done
+    assert "a link to a file outside of the folder" in done.stdout or ".lib/loop.cpp: Permission denied" in done.stdout, done
+    (tmp_path / "own/.lib").unlink()
+    (tmp_path / "elsewhere").rename(tmp_path / "own/src")
+    (tmp_path / "own/.lib").symlink_to("src")
+    done = run("run", "--with", "own/loop.cpp", *shape, "--output", tmp_path / "out2")
+    assert done.returncode == 0, done
+
+
 def test_a_stage_from_outside_is_a_rung_of_the_convolution(run: Any, tmp_path: Path) -> None:
     shape = ["--shape", "4,9,8,6,3,2,1", "--batch", "2", "--variant", "memory-accumulation,my-conv"]
     (tmp_path / "my_conv.cpp").write_text(CONVOLUTION.replace("SIGN", ""))

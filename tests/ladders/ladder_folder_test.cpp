@@ -124,7 +124,46 @@ TEST_F(LadderFolderTest, LinksMayNotLeaveTheFolder) {
   EXPECT_THAT(error(), HasSubstr("03_outside.cu: a link to a file outside of the folder"));
   std::filesystem::remove(path_ / "03_outside.cu");
   std::filesystem::create_symlink("nowhere.cu", path_ / "03_nowhere.cu");
-  EXPECT_THAT(error(), HasSubstr("03_nowhere.cu: cannot be read"));
+  EXPECT_THAT(error(), HasSubstr("03_nowhere.cu: a link that leads nowhere"));
+}
+
+TEST_F(LadderFolderTest, NoLinkAtAnyDepthLeadsOut) {
+  namespace fs = std::filesystem;
+  fs::create_directories(path_ / "common/deep");
+  fs::create_directories(path_ / ".venv/bin");
+  fs::create_symlink("/usr/bin/env", path_ / ".venv/bin/python");
+  fs::create_symlink("somebody@somewhere.17", path_ / ".#01_naive.cu");  // an editor's
+  fs::create_symlink("common/deep", path_ / "inside");
+  fs::create_symlink("../..", path_ / "common/deep/top");
+  fs::create_symlink(fs::absolute(path_) / "inside", path_ / "common/again");
+  EXPECT_EQ(error(), "no error");
+  for (const char* const target : {"/etc", "..", "/proc/self", "/dev", "common/../..", "/"}) {
+    for (const char* const name : {"out", "common/deep/out", ".out"}) {
+      fs::create_symlink(fs::path(target).is_absolute() ? target : fs::absolute(path_) / target, path_ / name);
+      EXPECT_THAT(error(), HasSubstr(std::string(name) + ": a link to a folder outside of the folder")) << target;
+      EXPECT_THAT(error(), Not(HasSubstr("\n")));
+      fs::remove(path_ / name);
+    }
+  }
+  fs::create_symlink("/dev/zero", path_ / "notes.txt");
+  EXPECT_THAT(error(), HasSubstr("notes.txt: a link to a file outside of the folder"));
+  fs::remove(path_ / "notes.txt");
+  fs::create_symlink("second", path_ / "first");
+  EXPECT_THAT(error(), HasSubstr("first: a link that leads nowhere"));
+  fs::create_symlink("first", path_ / "second");
+  EXPECT_THAT(error(), HasSubstr("first: a link that leads in a circle"));
+  fs::remove(path_ / "second");
+  fs::create_symlink("/etc/hostname", path_ / "second");
+  EXPECT_THAT(error(), HasSubstr("first: a link to a file outside of the folder"));
+}
+
+TEST_F(LadderFolderTest, TheFolderItselfMayBeALink) {
+  const std::filesystem::path link = path_.string() + "-link";
+  std::filesystem::remove(link);
+  std::filesystem::create_symlink(path_, link);
+  std::filesystem::create_symlink("01_naive.cu", path_ / "notes.txt");
+  EXPECT_EQ(read_ladder_folder(link).stages.size(), 1);
+  std::filesystem::remove(link);
 }
 
 TEST_F(LadderFolderTest, IncludeFoldersLieBesideIt) {
@@ -142,6 +181,10 @@ TEST_F(LadderFolderTest, IncludeFoldersLieBesideIt) {
   std::filesystem::remove(beside);
   std::filesystem::create_directory(beside);
   EXPECT_THAT(read_ladder_folder(path_).include_folders, testing::ElementsAre(std::filesystem::canonical(beside)));
+  std::filesystem::create_symlink(beside, path_ / "tiles");
+  EXPECT_EQ(error(), "no error");
+  std::filesystem::create_symlink("/etc", beside / "out");
+  EXPECT_THAT(error(), HasSubstr("out: a link to a folder outside of the folder"));
   std::filesystem::remove_all(beside);
 }
 

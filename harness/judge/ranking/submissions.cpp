@@ -18,6 +18,7 @@
 #include "ladders/expression.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
+#include "support/folder_links.hpp"
 #include "support/printable.hpp"
 #include "support/sha256.hpp"
 #include "support/text_table.hpp"
@@ -58,14 +59,17 @@ std::string shown(const fs::path& path) { return printable(path.string(), 4 * kS
 /// The text of each source by its path in the copy.
 using Sources = std::map<std::string, std::string>;
 
+/// Throws BrokenSubmission for a path that leads, links followed, out of `root`.
+void require_inside(const fs::path& path, const fs::path& root) {
+  const std::string why = why_not_followed(path, {root});
+  if (!why.empty()) throw BrokenSubmission(fmt::format("{}: {}", shown(path.filename()), why));
+}
+
 /// The text of a regular file that lies, links followed, below `root`. Throws BrokenSubmission.
 std::string text_of(const fs::path& file, const fs::path& root) {
+  require_inside(file, root);
   std::error_code error;
   const fs::path real = fs::canonical(file, error);
-  if (error) throw BrokenSubmission(fmt::format("{}: cannot be read: {}", shown(file.filename()), error.message()));
-  if (std::mismatch(root.begin(), root.end(), real.begin(), real.end()).first != root.end()) {
-    throw BrokenSubmission(fmt::format("{}: a link to what lies elsewhere", shown(file.filename())));
-  }
   if (!fs::is_regular_file(real, error)) {
     throw BrokenSubmission(fmt::format("{}: not a regular file", shown(file.filename())));
   }
@@ -77,30 +81,63 @@ std::string text_of(const fs::path& file, const fs::path& root) {
   }
 }
 
+/// Collects the sources of a person's folder, also those behind links within it.
+class SourceCollector {
+ public:
+  explicit SourceCollector(fs::path root) : root_(std::move(root)) {}
+
+  /// Takes the sources below `folder`, which is canonical, and called `name` below the root. Throws BrokenSubmission.
+  void take_below(const fs::path& folder, const fs::path& name) {
+    inside_.push_back(folder);
+    std::error_code error;
+    fs::directory_iterator entry(folder, error);
+    for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+      if (++seen_ > kMostEntries) throw BrokenSubmission(fmt::format("more than {} files", kMostEntries));
+      const fs::path& path = entry->path();
+      if (path.filename().string().starts_with('.')) continue;
+      std::error_code ignored;
+      const bool is_link = entry->is_symlink(ignored);
+      if (is_link) require_inside(path, root_);
+      if (fs::is_directory(path, ignored)) {
+        const fs::path real = is_link ? fs::canonical(path, ignored) : path;
+        if (std::ranges::any_of(inside_, [&](const fs::path& one) { return lies_in(one, real); })) {
+          throw BrokenSubmission(fmt::format("{}: a link to a folder that holds it", shown(path.filename())));
+        }
+        take_below(real, name / path.filename());
+      } else if (is_source(path)) {
+        take(path, name / path.filename());
+      }
+    }
+    if (error) throw BrokenSubmission(fmt::format("cannot be read: {}", error.message()));
+    inside_.pop_back();
+  }
+
+  Sources sources() && { return std::move(sources_); }
+
+ private:
+  void take(const fs::path& file, const fs::path& name) {
+    std::string text = text_of(file, root_);
+    bytes_ += text.size();
+    if (sources_.size() == kMostSources) throw BrokenSubmission(fmt::format("more than {} sources", kMostSources));
+    if (bytes_ > kMostBytes) throw BrokenSubmission(fmt::format("more than {} MB of sources", kMostBytes >> 20U));
+    sources_.emplace(name.string(), std::move(text));
+  }
+
+  fs::path root_;
+  std::vector<fs::path> inside_;  ///< the folders that are being read, links followed
+  Sources sources_;
+  std::uint64_t bytes_ = 0;
+  std::size_t seen_ = 0;
+};
+
 /// All sources of a person's folder. Throws BrokenSubmission.
 Sources sources_below(const fs::path& folder) {
-  Sources sources;
   std::error_code error;
   const fs::path root = fs::canonical(folder, error);
-  std::uint64_t bytes = 0;
-  std::size_t seen = 0;
-  fs::recursive_directory_iterator entry(root, error);
-  for (; !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
-    if (++seen > kMostEntries) throw BrokenSubmission(fmt::format("more than {} files", kMostEntries));
-    std::error_code ignored;
-    if (entry->path().filename().string().starts_with('.')) {
-      if (entry->is_directory(ignored)) entry.disable_recursion_pending();
-      continue;
-    }
-    if (!is_source(entry->path()) || entry->is_directory(ignored)) continue;
-    std::string text = text_of(entry->path(), root);
-    bytes += text.size();
-    if (sources.size() == kMostSources) throw BrokenSubmission(fmt::format("more than {} sources", kMostSources));
-    if (bytes > kMostBytes) throw BrokenSubmission(fmt::format("more than {} MB of sources", kMostBytes >> 20U));
-    sources.emplace(entry->path().lexically_relative(root).string(), std::move(text));
-  }
   if (error) throw BrokenSubmission(fmt::format("cannot be read: {}", error.message()));
-  return sources;
+  SourceCollector collector(root);
+  collector.take_below(root, {});
+  return std::move(collector).sources();
 }
 
 /// The person's stage in that language: a key of the sources, empty if there is none. Throws BrokenSubmission where
@@ -207,6 +244,7 @@ class EntryReader {
     const std::string name = folder.filename().string();
     Sources sources;
     try {
+      require_inside(folder, fs::canonical(folder.parent_path()));
       sources = sources_below(folder);
     } catch (const BrokenSubmission& error) {
       return add_broken(name, "", error.what());
@@ -278,7 +316,7 @@ Submissions read_submissions(const fs::path& folder, const LadderProblem& proble
   EntryReader reader(problem, copies, found);
   for (const fs::path& path : entries) {
     std::error_code ignored;
-    if (!fs::is_symlink(path, ignored) && fs::is_directory(path, ignored)) {
+    if (fs::is_directory(path, ignored)) {
       reader.read_folder(path);
     } else {
       reader.read_file(path);

@@ -30,8 +30,9 @@ struct Submissions {
 /// Reads the submissions and copies each one's sources below `copies`, where they stand alone: a submission cannot
 /// include another. From a folder, the sources and headers below it are copied, except hidden folders. A stage is
 /// solve.cpp or solve.cu, otherwise a source with a stage's name (02_tiles.cpp), otherwise the only source. A person
-/// with a C++ and a CUDA stage has two submissions. Links that lead out of the entry make it broken. Throws UserError
-/// for a folder that cannot be read or holds none, and where nothing can be copied.
+/// with a C++ and a CUDA stage has two submissions. Links within the entry are
+/// followed; one that leads out of it, nowhere or in a circle makes it broken. Throws UserError for a folder that
+/// cannot be read or holds none, and where nothing can be copied.
 Submissions read_submissions(const std::filesystem::path& folder, const LadderProblem& problem,
                              const std::filesystem::path& copies);
 

@@ -12,6 +12,7 @@
 #include "ladders/stage_cache.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
+#include "support/folder_links.hpp"
 #include "support/nearest_name.hpp"
 #include "support/printable.hpp"
 #include "variants/convolution/fused/problem.hpp"
@@ -64,6 +65,12 @@ StageSource source_of(const fs::path& file) {
   if (!is_stage_name(as_stage)) {
     throw UserError(
         fmt::format("--with {}: expected a file .cu, .cpp or .ptx, named by letters, digits and '_'", shown));
+  }
+  std::error_code error;
+  const fs::path folder = fs::canonical(file.parent_path(), error);
+  if (fs::is_symlink(file, error)) {
+    const std::string why = why_not_followed(file, {folder});
+    if (!why.empty()) throw UserError(fmt::format("--with {}: {}", shown, why));
   }
   StageSource source = parse_stage(read_file_text(file.string()), as_stage, shown);
   source.file = name;

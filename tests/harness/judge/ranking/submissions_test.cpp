@@ -140,10 +140,51 @@ TEST_F(SubmissionsTest, WhatIsWrongWithOneIsItsOwn) {
   const auto found = by_name();
   EXPECT_THAT(found.at("cpu/head").broken, HasSubstr("@nonsense"));
   EXPECT_THAT(found.at("cpu/needs").broken, HasSubstr("@requires"));
-  EXPECT_THAT(found.at("cpu/link").broken, HasSubstr("link.cpp: a link to what lies elsewhere"));
-  EXPECT_THAT(found.at("/inside").broken, HasSubstr("a link to what lies elsewhere"));
+  EXPECT_THAT(found.at("cpu/link").broken, HasSubstr("link.cpp: a link to a file outside of the folder"));
+  EXPECT_THAT(found.at("/inside").broken, HasSubstr("solve.cpp: a link to a file outside of the folder"));
   EXPECT_THAT(found.at("cpu/large").broken, HasSubstr("large.cpp: "));
   EXPECT_EQ(found.at("cpu/good").broken, "");
+}
+
+TEST_F(SubmissionsTest, LinksWithinASubmissionAreFollowed) {
+  write("alice/solve.cpp", "hers");
+  write("alice/src/tiles.h", "8");
+  fs::create_symlink("src", in() / "alice/lib");
+  fs::create_symlink("src/tiles.h", in() / "alice/tiles.h");
+  fs::create_symlink("alice", in() / "bob");
+  const auto found = by_name();
+  EXPECT_EQ(found.at("cpu/alice").broken, "");
+  EXPECT_EQ(found.at("cpu/bob").content, found.at("cpu/alice").content);
+  for (const char* const name : {"solve.cpp", "src/tiles.h", "lib/tiles.h", "tiles.h"}) {
+    EXPECT_TRUE(fs::is_regular_file(fs::symlink_status(found.at("cpu/alice").folder / name))) << name;
+  }
+}
+
+TEST_F(SubmissionsTest, LinksOutOfASubmissionAreItsOwnMistake) {
+  write("good.cpp");
+  write("alice/solve.cpp");
+  const auto broken_by = [&](const fs::path& target, const fs::path& link) {
+    fs::create_directories((in() / link).parent_path());
+    fs::create_symlink(target, in() / link);
+    const auto found = by_name();
+    fs::remove(in() / link);
+    EXPECT_EQ(found.at("cpu/good").broken, "");
+    const auto at = found.find("/" + link.begin()->string());
+    return at == found.end() ? std::string("no such submission") : at->second.broken;
+  };
+  EXPECT_EQ(broken_by("/etc", "alice/lib"), "lib: a link to a folder outside of the folder");
+  EXPECT_EQ(broken_by("../../good.cpp", "alice/deep/other.h"), "other.h: a link to a file outside of the folder");
+  EXPECT_EQ(broken_by("../bob", "alice/lib"), "lib: a link that leads nowhere");
+  EXPECT_EQ(broken_by("/dev/zero", "alice/zero.dat"), "zero.dat: a link to a file outside of the folder");
+  EXPECT_EQ(broken_by("/proc/self/root", "alice/lib"), "lib: a link to a folder outside of the folder");
+  EXPECT_EQ(broken_by("lib", "alice/lib"), "lib: a link that leads in a circle");
+  EXPECT_EQ(broken_by(".", "alice/lib"), "lib: a link to a folder that holds it");
+  EXPECT_EQ(broken_by("/etc", "eve"), "eve: a link to a folder outside of the folder");
+  EXPECT_EQ(broken_by(".", "eve"), "eve: a link to a folder that holds it");
+  fs::create_directories(in() / "alice/p");
+  fs::create_directories(in() / "alice/q");
+  fs::create_symlink("../p", in() / "alice/q/back");
+  EXPECT_THAT(broken_by("../q", "alice/p/on"), HasSubstr(": a link to a folder that holds it"));
 }
 
 TEST_F(SubmissionsTest, AStageOfTheLadderIsWhatItMayInclude) {
