@@ -1,11 +1,11 @@
 #include "ladders/compiler_settings.hpp"
 
-#include <unistd.h>
-
+#include <array>
 #include <cstdlib>
 #include <string_view>
 #include <system_error>
 
+#include "support/kept_environment.hpp"
 #include "support/text.hpp"
 
 namespace convladder {
@@ -33,17 +33,31 @@ fs::path installation(const fs::path& program) {
   return bin.filename() == "bin" && !is_wide ? root : bin;
 }
 
-std::vector<std::string> environment_with(const std::vector<std::string>& own) {
-  std::vector<std::string> variables = own;
-  for (char** variable = environ; *variable != nullptr; ++variable) {
-    const std::string_view text(*variable);
-    const std::string_view name = text.substr(0, text.find('=') + 1);
-    bool is_own = false;
-    for (const std::string& one : own) is_own = is_own || one.starts_with(name);
-    if (!is_own) variables.emplace_back(text);
-  }
-  return variables;
-}
+/// The variables that compilers, their wrappers and their licences are set by, besides the lists above. The code that
+/// is compiled may read the environment (`.incbin "/proc/self/environ"`), so it holds nothing else.
+constexpr std::array<std::string_view, 23> kKept{"PATH",
+                                                 "HOME",
+                                                 "LANG",
+                                                 "CPATH",
+                                                 "C_INCLUDE_PATH",
+                                                 "CPLUS_INCLUDE_PATH",
+                                                 "LIBRARY_PATH",
+                                                 "LD_LIBRARY_PATH",
+                                                 "LD_RUN_PATH",
+                                                 "GCC_EXEC_PREFIX",
+                                                 "COMPILER_PATH",
+                                                 "SOURCE_DATE_EPOCH",
+                                                 "CUDA_HOME",
+                                                 "CUDA_PATH",
+                                                 "NVCC_*",
+                                                 "NIX_*",
+                                                 "SPACK_*",
+                                                 "CONDA_PREFIX",
+                                                 "CONDA_BUILD_SYSROOT",
+                                                 "SYSROOT",
+                                                 "LM_LICENSE_FILE",
+                                                 "INTEL_LICENSE_FILE",
+                                                 "ASAN_OPTIONS"};
 
 }  // namespace
 
@@ -78,10 +92,11 @@ ProgramSettings compiler_settings(const std::string& compiler, const std::vector
   wish.more_threads = kMostThreads;
   wish.is_shut_to_others = false;  // a program that is started anew is open again anyway
   // A compiler cache would keep its files elsewhere.
-  return {.folder = scratch,
-          .environment = environment_with({"TMPDIR=" + scratch.string(), "CCACHE_DISABLE=1", "LC_ALL=C"}),
-          .seconds = kMostCompilingSeconds,
-          .confinement = std::move(wish)};
+  return {
+      .folder = scratch,
+      .environment = kept_environment(kKept, {{"TMPDIR", scratch.string()}, {"CCACHE_DISABLE", "1"}, {"LC_ALL", "C"}}),
+      .seconds = kMostCompilingSeconds,
+      .confinement = std::move(wish)};
 }
 
 }  // namespace convladder

@@ -24,6 +24,7 @@
 #include "support/confinement/left_processes.hpp"
 #include "support/confinement/system_call_filter.hpp"
 #include "support/errors.hpp"
+#include "support/kept_environment.hpp"
 #include "support/text.hpp"
 
 namespace convladder {
@@ -34,20 +35,51 @@ namespace {
 constexpr int kSocketDescriptor = 3;
 constexpr int kFirstMemoryDescriptor = 4;
 
-/// The environment of this process with the given variables, and how long idle OpenMP threads spin: the default is many
-/// milliseconds, in which a case that has just answered would take a core from the next one.
-std::vector<std::string> child_environment(const std::map<std::string, std::string>& given) {
-  std::vector<std::string> variables;
-  for (char** variable = environ; *variable != nullptr; ++variable) {
-    const std::string text = *variable;
-    if (!given.contains(text.substr(0, text.find('=')))) variables.push_back(text);
-  }
-  for (const auto& [name, value] : given) variables.push_back(name + '=' + value);
+// docs/how/measuring.md has this list: what decides how code runs and is found, and how the harness itself is set.
+constexpr std::array<std::string_view, 29> kMeasuring{"OMP_*",
+                                                      "GOMP_*",
+                                                      "KMP_*",
+                                                      "OPENBLAS_NUM_THREADS",
+                                                      "MKL_*",
+                                                      "DNNL_*",
+                                                      "ONEDNN_*",
+                                                      "LANG",
+                                                      "LC_*",
+                                                      "TZ",
+                                                      "LD_LIBRARY_PATH",
+                                                      "CUDA_VISIBLE_DEVICES",
+                                                      "CUDA_DEVICE_ORDER",
+                                                      "CUDA_DEVICE_MAX_CONNECTIONS",
+                                                      "CUDA_MODULE_LOADING",
+                                                      "CUDA_CACHE_DISABLE",
+                                                      "CUDA_LAUNCH_BLOCKING",
+                                                      "CUDA_HOME",
+                                                      "CUDA_PATH",
+                                                      "CUDNN_*",
+                                                      "CUBLAS_*",
+                                                      "NVIDIA_TF32_OVERRIDE",
+                                                      "CONVLADDER_*",
+                                                      "MALLOC_*",
+                                                      "GLIBC_TUNABLES",
+                                                      "ASAN_OPTIONS",
+                                                      "LSAN_OPTIONS",
+                                                      "TSAN_OPTIONS",
+                                                      "UBSAN_OPTIONS"};
+
+/// This process's environment with the given variables, all of it or what measuring needs, and how long idle OpenMP
+/// threads spin: the default is many milliseconds, in which a case that has just answered would take a core from the
+/// next one.
+std::vector<std::string> child_environment(const ProcessStart& start) {
+  constexpr std::array<std::string_view, 1> everything{"*"};
+  const bool is_emptied = start.trust == Trust::foreign || start.is_environment_emptied;
+  std::vector<std::string> variables =
+      is_emptied ? kept_environment(kMeasuring, start.variables) : kept_environment(everything, start.variables);
   if (getenv("GOMP_SPINCOUNT") == nullptr && getenv("OMP_WAIT_POLICY") == nullptr) {
     variables.emplace_back("GOMP_SPINCOUNT=20000");
   }
   return variables;
 }
+
 constexpr auto kSettlingTime = std::chrono::milliseconds(1);  // longer than idle OpenMP threads spin
 
 constexpr double kWaitingShare = 0.5;  // of its time: a process that sleeps waits for nobody
@@ -231,7 +263,7 @@ void ChildProcess::start(const ProcessStart& its_start, int socket_end) {
   give(errors_, STDERR_FILENO);
   close(socket_end);
   if (input >= 0) close(input);
-  std::vector<std::string> environment = child_environment(its_start.variables);
+  std::vector<std::string> environment = child_environment(its_start);
   // Duplicated to high numbers first: a descriptor to be copied may itself be one of the child's.
   int failed = EMFILE;
   if (std::ranges::min(copies) >= 0) {

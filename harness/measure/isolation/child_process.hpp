@@ -35,6 +35,8 @@ struct ProcessStart {
   std::string program = kThisProgram;
   Trust trust = Trust::own;
   std::map<std::string, std::string> variables = {};  ///< of its environment, besides this program's
+  /// Whether it gets only those variables of this program's that decide how it is measured; so for foreign code.
+  bool is_environment_emptied = false;
 };
 
 /// A request on its way to a process.

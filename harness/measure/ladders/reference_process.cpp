@@ -122,7 +122,8 @@ class Reference {
     ProcessStart start{.what = name_,
                        .command = "serve-reference",
                        .memory = {memory_->descriptor()},
-                       .timeout_seconds = seconds_of_a_call()};
+                       .timeout_seconds = seconds_of_a_call(),
+                       .is_environment_emptied = is_foreign};
     if (is_python) {
       start.command = python_server(cache_).string();
       start.program = kPython;
