@@ -190,7 +190,11 @@ def test_contradictions_are_named(plan: Path, tmp_path: Path) -> None:
 def test_a_plan_that_was_changed_is_refused(plan: Path) -> None:
     file = plan / "plan.json"
     text = file.read_text()
-    for old, new, word in (('"seed": 1', '"seed": 2', "somebody changed it"), (f'"shards": {SHARDS}', '"shards": 4', "by the group"),
+    for old, new, word in (('"seed": 1', '"seed": 2', "somebody changed the plan"),
+                           (f'"shards": {SHARDS}', '"shards": 4', "somebody changed the plan"),
+                           ('"longest_shard": ', '"longest_shard": 1', "somebody changed the plan"),
+                           ('"groups": ', '"comment": "", "groups": ', "somebody changed the plan"),
+                           ('"groups": ', '"seed": 1, "seed": 1, "groups": ', "somebody changed the plan"),
                            ('"kind": "plan"', '"kind": "run"', "not a plan")):
         assert old in text
         file.write_text(text.replace(old, new))
@@ -205,7 +209,7 @@ def test_another_build_is_refused(plan: Path) -> None:
     content = json.loads(file.read_text())
     content["program"]["sha256"] = "0" * 64
     # Its id would follow from it, as of a plan that another build made.
-    body = {name: value for name, value in content.items() if name not in ("schema_version", "kind", "id")}
+    body = {name: value for name, value in content.items() if name != "id"}
     content["id"] = hashlib.sha256(json.dumps(body, separators=(",", ":")).encode()).hexdigest()
     file.write_text(json.dumps(content))
     assert_refused(run("run", "--plan", plan, "--shard", "0/3"), "another build", "sha256")

@@ -24,10 +24,12 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kVersion = "1.0";
+constexpr const char* kKind = "plan";
+constexpr const char* kChanged = "somebody changed the plan";
 constexpr std::uint64_t kLargestPlan = std::uint64_t{1} << 30;
 
-/// Everything except the id, which follows from it. `options` are the plan's, as a file has them.
-ordered_json content_json(const RunPlan& plan, const ordered_json& options) {
+/// The plan as its file has it, with that id.
+ordered_json plan_json(const RunPlan& plan) {
   ordered_json groups = ordered_json::array();
   for (const GroupOfPlan& group : plan.groups) {
     groups.push_back({{"id", group.id},
@@ -36,8 +38,11 @@ ordered_json content_json(const RunPlan& plan, const ordered_json& options) {
                       {"cases", group.cases}});
   }
   const SecondsOfPlan seconds = seconds_of(plan);
-  return {{"program", ordered_json::parse(plan.program)},
-          {"options", options},
+  return {{"schema_version", kVersion},
+          {"kind", kKind},
+          {"id", plan.id},
+          {"program", ordered_json::parse(plan.program)},
+          {"options", options_json(plan.options)},
           {"dataset", ordered_json::parse(plan.dataset)},
           {"variants", ordered_json::parse(plan.variants)},
           {"made_of", text_or_null(plan.made_of)},
@@ -71,7 +76,23 @@ void refuse_repeated(const RunPlan& plan) {
   }
 }
 
-std::string id_of(const ordered_json& content) { return sha256_hex(json_line(content)); }
+/// SHA-256 of a plan's file without white space and without the id: of every field, also of those that nobody reads.
+std::string id_of(ordered_json json) {
+  json.erase("id");
+  return sha256_hex(json_line(json));
+}
+
+/// The file's JSON. Throws UserError as parse_json does; what is there twice was not there when the plan was written.
+ordered_json parse_plan(std::string_view text, const std::string& name) {
+  constexpr std::string_view twice = "occurs twice";
+  try {
+    return parse_json(text, name, "a plan of convladder");
+  } catch (const UserError& error) {
+    const std::string what = error.what();
+    if (!what.ends_with(twice)) throw;
+    throw UserError(fmt::format("{}: {}", what, kChanged));
+  }
+}
 
 }  // namespace
 
@@ -87,13 +108,9 @@ int shard_of(std::string_view group, int shards) {
   return static_cast<int>(number % static_cast<std::uint64_t>(shards));
 }
 
-std::string id_of_plan(const RunPlan& plan) { return id_of(content_json(plan, options_json(plan.options))); }
+std::string id_of_plan(const RunPlan& plan) { return id_of(plan_json(plan)); }
 
-std::string run_plan_text(const RunPlan& plan) {
-  ordered_json json = {{"schema_version", kVersion}, {"kind", "plan"}, {"id", plan.id}};
-  json.update(content_json(plan, options_json(plan.options)));
-  return json_text(json);
-}
+std::string run_plan_text(const RunPlan& plan) { return json_text(plan_json(plan)); }
 
 RunPlan read_run_plan(const fs::path& file) {
   std::error_code ignored;
@@ -105,15 +122,15 @@ RunPlan parse_run_plan(std::string_view text, const fs::path& file) {
   RunPlan plan;
   plan.file = file;
   const std::string name = file.string();
-  const ordered_json json = parse_json(text, name, "a plan of convladder");
+  const ordered_json json = parse_plan(text, name);
   const JsonPlace place(json, name);
-  if (place.at("kind").text_or_empty() != "plan") place.fail("not a plan of convladder ('convladder plan' writes one)");
+  if (place.at("kind").text_or_empty() != kKind) place.fail("not a plan of convladder ('convladder plan' writes one)");
+  plan.id = place.at("id").text_or_empty();
+  if (id_of(json) != plan.id) place.at("id").fail(fmt::format("it does not follow from the rest: {}", kChanged));
   if (place.at("schema_version").text() != kVersion) {
     place.at("schema_version").expected(fmt::format("\"{}\"", kVersion));
   }
-  plan.id = place.at("id").name();
   plan.program = json_line(place.at("program").object());
-  const ordered_json& options = place.at("options").object();
   plan.dataset = json_line(place.at("dataset").json());
   for (const JsonPlace& one : place.at("variants").list()) {
     static_cast<void>(one.at("family").name());
@@ -125,9 +142,6 @@ RunPlan parse_run_plan(std::string_view text, const fs::path& file) {
   for (const JsonPlace& one : place.at("sentinels").list()) plan.sentinels.push_back(one.name());
   for (const JsonPlace& one : place.at("groups").list()) plan.groups.push_back(read_group(one, plan.shards));
   refuse_repeated(plan);
-  if (id_of(content_json(plan, options)) != plan.id) {
-    place.at("id").fail("does not follow from the plan: somebody changed it");
-  }
   plan.options = read_run_options(place.at("options"));
   return plan;
 }

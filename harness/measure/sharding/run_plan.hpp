@@ -26,7 +26,7 @@ struct GroupOfPlan {
 /// reads.
 struct RunPlan {
   std::filesystem::path file;
-  std::string id;       ///< SHA-256 of everything else in the plan
+  std::string id;       ///< SHA-256 of everything else in the plan's file, known or not
   std::string program;  ///< JSON: context.program, with the checksum of its file in "sha256"
   RunOptions options;
   std::string dataset;   ///< JSON: context.dataset
@@ -48,8 +48,8 @@ int shard_of(std::string_view group, int shards);
 /// The text of plan.json.
 std::string run_plan_text(const RunPlan& plan);
 
-/// Reads DIR/plan.json, or DIR. Throws UserError, one line: no such file, not a plan, a field of the wrong kind, an id
-/// that does not follow from the rest (somebody changed the file).
+/// Reads DIR/plan.json, or DIR. Throws UserError, one line: no such file, not a plan, an id that does not follow from
+/// the rest (somebody changed, added, dropped or repeated a field), a field of the wrong kind.
 RunPlan read_run_plan(const std::filesystem::path& file);
 /// As `read_run_plan`, for the text of a plan; `file` is its name in messages.
 RunPlan parse_run_plan(std::string_view text, const std::filesystem::path& file);

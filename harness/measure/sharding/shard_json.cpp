@@ -96,12 +96,17 @@ std::vector<RecordedVariant> variants_of(const RunPlan& plan) {
 void require_planned_program(const RunPlan& plan) {
   const ordered_json then = ordered_json::parse(plan.program);
   const ordered_json now = ordered_json::parse(planned_program());
-  for (const auto& [name, value] : then.items()) {
-    const ordered_json other = now.contains(name) ? now.at(name) : ordered_json();
-    if (other != value) {
+  const auto field = [](const ordered_json& program, const std::string& name) {
+    return program.contains(name) ? program.at(name) : ordered_json();
+  };
+  for (const ordered_json* const program : {&then, &now}) {
+    for (const auto& [name, value] : program->items()) {
+      const ordered_json before = field(then, name);
+      const ordered_json today = field(now, name);
+      if (before == today) continue;
       throw UserError(fmt::format("{} was made by another build of this program ({}: {} then, {} now)",
-                                  plan.file.string(), printable(name, kShortText), short_json(value),
-                                  short_json(other)));
+                                  plan.file.string(), printable(name, kShortText), short_json(before),
+                                  short_json(today)));
     }
   }
 }

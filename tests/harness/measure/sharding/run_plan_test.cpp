@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "expect_error.hpp"
 #include "support/errors.hpp"
@@ -79,11 +81,71 @@ TEST(RunPlan, RefusesWhatSomebodyChanged) {
     write_file_atomically(folder.path() / "plan.json", changed.replace(at, old.size(), now));
     expect_error<UserError>([&] { read_run_plan(folder.path()); }, {words});
   };
-  refused("\"seed\": 1", "\"seed\": 2", "somebody changed it");
-  refused("local-accumulation/shape", "memory-accumulation/shape", "planned twice");
-  refused("\"predicted_seconds\": 1.5", "\"predicted_seconds\": -1", "predicted_seconds");
-  refused("\"shards\": 2", "\"shards\": 0", "shards");
+  refused("\"seed\": 1", "\"seed\": 2", "somebody changed the plan");
+  refused("\"shards\": 2", "\"shards\": 2, \"shards\": 2", "shards: occurs twice: somebody changed the plan");
   refused("\"kind\": \"plan\"", "\"kind\": \"run\"", "not a plan");
+}
+
+/// Every place of a value in the document.
+void find_places(const nlohmann::ordered_json& json, const nlohmann::json_pointer<std::string>& at,
+                 std::vector<nlohmann::json_pointer<std::string>>& places) {
+  if (!at.empty()) places.push_back(at);
+  if (json.is_object()) {
+    for (const auto& [name, value] : json.items()) find_places(value, at / name, places);
+  } else if (json.is_array()) {
+    for (std::size_t i = 0; i < json.size(); ++i) find_places(json[i], at / i, places);
+  }
+}
+
+TEST(RunPlan, RefusesAChangeOfAnyField) {
+  using nlohmann::ordered_json;
+  const ordered_json plan = ordered_json::parse(run_plan_text(small_plan(2)));
+  const auto refused = [](const ordered_json& changed, const std::string& place) {
+    try {
+      static_cast<void>(parse_run_plan(changed.dump(), "plan.json"));
+      ADD_FAILURE() << place << " was accepted";
+    } catch (const UserError& error) {
+      const std::string what = error.what();
+      const bool is_said = what.find("somebody changed the plan") != std::string::npos;
+      EXPECT_TRUE(is_said || (place.starts_with("/kind") && what.find("not a plan") != std::string::npos))
+          << place << ": " << what;
+      EXPECT_EQ(what.find('\n'), std::string::npos);
+    }
+  };
+  EXPECT_NO_THROW(static_cast<void>(parse_run_plan(plan.dump(), "plan.json")));
+  std::vector<nlohmann::json_pointer<std::string>> places;
+  find_places(plan, nlohmann::json_pointer<std::string>(), places);
+  EXPECT_GT(places.size(), 50U);
+  for (const nlohmann::json_pointer<std::string>& place : places) {
+    const ordered_json& value = plan.at(place);
+    ordered_json other = plan;
+    other.at(place) = value.is_number()    ? ordered_json(value.get<double>() + 1)
+                      : value.is_string()  ? ordered_json(value.get<std::string>() + " ")
+                      : value.is_boolean() ? ordered_json(!value.get<bool>())
+                      : value.is_null()    ? ordered_json("a text")
+                                           : ordered_json();
+    refused(other, place.to_string() + " changed");
+    ordered_json dropped = plan;
+    ordered_json& parent = dropped.at(place.parent_pointer());
+    if (parent.is_array()) {
+      parent.erase(std::stoul(place.back()));
+    } else {
+      parent.erase(place.back());
+    }
+    refused(dropped, place.to_string() + " dropped");
+    ordered_json more = plan;
+    if (value.is_object()) {
+      more.at(place)["more"] = 1;
+    } else if (value.is_array()) {
+      more.at(place).push_back(value.empty() ? ordered_json(1) : value.back());
+    } else {
+      continue;
+    }
+    refused(more, place.to_string() + " extended");
+  }
+  ordered_json more = plan;
+  more["comment"] = "by hand";
+  refused(more, "a new field");
 }
 
 }  // namespace
