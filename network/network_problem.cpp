@@ -28,9 +28,11 @@ double network_flop(const Network& network) {
 NetworkProblem::NetworkProblem(const Network& network, std::string argument)
     : network_(network), argument_(std::move(argument)), places_(network.layers.size()) {
   std::vector<std::int64_t> elements;
+  std::vector<std::size_t> layers;
   const auto add = [&](const Layer& layer, const char* what, std::size_t count) {
     names_.push_back(fmt::format("{}.{}", layer.name, what));
     elements.push_back(static_cast<std::int64_t>(count));
+    layers.push_back(static_cast<std::size_t>(&layer - network.layers.data()));
     return names_.size() - 1;
   };
   for (std::size_t i = 0; i < network.layers.size(); ++i) {
@@ -41,7 +43,10 @@ NetworkProblem::NetworkProblem(const Network& network, std::string argument)
     places_[i].weights = add(layer, "weight", count);
     if (layer.bias) places_[i].bias = add(layer, "bias", static_cast<std::size_t>(layer.output.channels));
   }
-  for (std::size_t i = 0; i < names_.size(); ++i) constants_.push_back({names_[i], elements[i]});
+  for (std::size_t i = 0; i < names_.size(); ++i) {
+    constants_.push_back({names_[i], elements[i]});
+    layer_of_constant_.emplace(names_[i], layers[i]);
+  }
 }
 
 std::vector<PlacedTensor> NetworkProblem::placed(const NetworkWeights& weights) const {
@@ -93,17 +98,15 @@ void NetworkProblem::fill(const ProblemSize& /*size*/, const PlacedTensor& tenso
                           bool /*whole*/) const {
   float* const values = tensor.as<float>();
   const auto count = static_cast<std::size_t>(tensor.tensor.elements);
-  const auto constant = std::ranges::find(constants_, tensor.tensor.name, &ProblemTensor::name);
-  if (constant == constants_.end()) {
+  const auto constant = layer_of_constant_.find(tensor.tensor.name);
+  if (constant == layer_of_constant_.end()) {
     for (std::size_t i = 0; i < count; ++i) values[i] = static_cast<float>(random.between(0, kLargestPixel));
     return;
   }
-  const auto place = static_cast<std::size_t>(constant - constants_.begin());
-  const auto layer =
-      std::ranges::find_if(places_, [place](const Places& one) { return one.weights == place || one.bias == place; });
-  const LayerWeights initial =
-      initial_layer_weights(network_, static_cast<std::size_t>(layer - places_.begin()), random.next());
-  std::ranges::copy(layer->weights == place ? initial.weights : initial.bias, values);
+  const std::size_t layer = constant->second;
+  const LayerWeights initial = initial_layer_weights(network_, layer, random.next());
+  const bool is_weights = constants_[places_[layer].weights.value()].name == tensor.tensor.name;
+  std::ranges::copy(is_weights ? initial.weights : initial.bias, values);
 }
 
 std::vector<ReferenceOutput> NetworkProblem::reference(const ProblemSize& /*size*/, const ProblemTensors& item) const {

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "network/network.hpp"
@@ -72,7 +73,8 @@ class NetworkProblem final : public Problem {
   std::string argument_;
   std::vector<std::string> names_;  ///< of the constants
   std::vector<ProblemTensor> constants_;
-  std::vector<Places> places_;  ///< by layer
+  std::vector<Places> places_;                                           ///< by layer
+  std::unordered_map<std::string_view, std::size_t> layer_of_constant_;  ///< by its name
   mutable std::once_flag listing_;
   mutable std::vector<ProblemVariant> variants_;
 };

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "support/errors.hpp"
@@ -19,31 +21,53 @@ using nlohmann::ordered_json;
 constexpr std::size_t kDeepest = 64;  // nested lists and objects; a record has 7
 constexpr std::size_t kMostKeys = 10'000;
 
-/// Follows the parser and keeps track of the place.
-class Structure {
+/// Makes the document of what a parser finds, and keeps track of the place. A parser with a callback would look through
+/// a list from its beginning after each element that is an object.
+class Document final : public nlohmann::json_sax<ordered_json> {
  public:
-  explicit Structure(const std::string& file) : file_(file) {}
+  explicit Document(const std::string& file) : file_(file) {}
 
-  void see(ordered_json::parse_event_t event, const ordered_json& parsed) {
-    switch (event) {
-      case ordered_json::parse_event_t::key:
-        see_key(parsed.get_ref<const std::string&>());
-        break;
-      case ordered_json::parse_event_t::value:
-        count_element();
-        break;
-      case ordered_json::parse_event_t::object_start:
-      case ordered_json::parse_event_t::array_start:
-        count_element();
-        if (levels_.size() == kDeepest) fail(fmt::format("lists and objects are nested more than {} deep", kDeepest));
-        levels_.emplace_back();
-        break;
-      case ordered_json::parse_event_t::object_end:
-      case ordered_json::parse_event_t::array_end:
-        levels_.pop_back();
-        break;
-    }
+  ordered_json take() { return std::move(root_); }
+
+  bool null() override { return add(nullptr); }
+  bool boolean(bool value) override { return add(value); }
+  bool number_integer(number_integer_t value) override { return add(value); }
+  bool number_unsigned(number_unsigned_t value) override { return add(value); }
+  bool number_float(number_float_t value, const string_t& /*text*/) override { return add(value); }
+  bool string(string_t& value) override { return add(std::move(value)); }
+  bool binary(binary_t& value) override { return add(std::move(value)); }
+  bool start_object(std::size_t /*elements*/) override { return open(ordered_json::value_t::object); }
+  bool start_array(std::size_t /*elements*/) override { return open(ordered_json::value_t::array); }
+  bool end_object() override { return close(); }
+  bool end_array() override { return close(); }
+
+  bool key(string_t& name) override {
+    Level& object = levels_.back();
+    const bool is_new = object.keys.insert(name).second;
+    object.key = std::move(name);
+    if (!is_new) fail("occurs twice");
+    if (object.keys.size() > kMostKeys) fail(fmt::format("more than {} keys in an object", kMostKeys));
+    return true;
   }
+
+  bool parse_error(std::size_t byte, const std::string& /*token*/, const ordered_json::exception& error) override {
+    if (dynamic_cast<const ordered_json::out_of_range*>(&error) != nullptr)
+      fail("a number beyond the range of a double");
+    error_byte_ = byte;
+    return false;
+  }
+
+  /// The byte where the text stops to be JSON.
+  std::size_t error_byte() const { return error_byte_; }
+
+ private:
+  /// An open list or object.
+  struct Level {
+    ordered_json* value = nullptr;
+    std::size_t elements = 0;
+    std::set<std::string, std::less<>> keys;
+    std::string key;  ///< the last key
+  };
 
   [[noreturn]] void fail(const std::string& what) const {
     std::string place;
@@ -54,28 +78,38 @@ class Structure {
     throw UserError(fmt::format("{}: {}{}{}", file_, printable(place, kShortText), place.empty() ? "" : ": ", what));
   }
 
- private:
-  /// An open list or object.
-  struct Level {
-    std::size_t elements = 0;
-    std::set<std::string> keys;
-    std::string key;  ///< the last key
-  };
-
-  void count_element() {
-    if (!levels_.empty()) ++levels_.back().elements;
+  ordered_json& place(ordered_json value) {
+    if (levels_.empty()) return root_ = std::move(value);
+    Level& level = levels_.back();
+    ++level.elements;
+    if (level.value->is_array()) return level.value->emplace_back(std::move(value));
+    // At the end, since it is known to be new: a search would begin at the first key.
+    auto& members = level.value->get_ref<ordered_json::object_t&>();
+    static_cast<ordered_json::object_t::Container&>(members).emplace_back(level.key, std::move(value));
+    return members.back().second;
   }
 
-  void see_key(const std::string& key) {
-    Level& object = levels_.back();
-    const bool is_new = object.keys.insert(key).second;
-    object.key = key;
-    if (!is_new) fail("occurs twice");
-    if (object.keys.size() > kMostKeys) fail(fmt::format("more than {} keys in an object", kMostKeys));
+  bool add(ordered_json value) {
+    place(std::move(value));
+    return true;
+  }
+
+  bool open(ordered_json::value_t type) {
+    ordered_json& value = place(ordered_json(type));
+    if (levels_.size() == kDeepest) fail(fmt::format("lists and objects are nested more than {} deep", kDeepest));
+    levels_.push_back({.value = &value, .elements = 0, .keys = {}, .key = {}});
+    return true;
+  }
+
+  bool close() {
+    levels_.pop_back();
+    return true;
   }
 
   const std::string& file_;
+  ordered_json root_;
   std::vector<Level> levels_;
+  std::size_t error_byte_ = 0;
 };
 
 /// Where a text of several lines stops to be JSON: " in line 26, "rms": 2%". Empty for a single line, where the byte
@@ -94,18 +128,11 @@ std::string line_text(std::string_view text, std::size_t byte) {
 }  // namespace
 
 ordered_json parse_json(std::string_view text, const std::string& file, std::string_view expected) {
-  Structure structure(file);
-  try {
-    return ordered_json::parse(text, [&](int /*depth*/, ordered_json::parse_event_t event, ordered_json& parsed) {
-      structure.see(event, parsed);
-      return true;
-    });
-  } catch (const ordered_json::parse_error& error) {
-    throw UserError(fmt::format("{}: byte {}: not valid JSON{}, expected {}", file, error.byte,
-                                line_text(text, error.byte), expected));
-  } catch (const ordered_json::out_of_range&) {
-    structure.fail("a number beyond the range of a double");
-  }
+  Document document(file);
+  if (ordered_json::sax_parse(text, &document)) return document.take();
+  const std::size_t byte = document.error_byte();
+  throw UserError(
+      fmt::format("{}: byte {}: not valid JSON{}, expected {}", file, byte, line_text(text, byte), expected));
 }
 
 std::string json_text(const ordered_json& json) {

@@ -16,7 +16,7 @@ from convladder_charts import table_text
 from convladder_charts.json_text import Node
 from convladder_charts.network import parts as network_parts
 from convladder_charts.network import record as network_record
-from network_records import MIXED, STAGES, NetworkRecordMaker
+from network_records import MIXED, NETWORKS, STAGES, NetworkRecordMaker
 from validate_record import problems
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -113,6 +113,21 @@ def test_every_convolution_and_stage_has_its_times(drawn: Path) -> None:
         assert (f"{rung}  {title}" if rung else title) in shown
     assert "tile: crashed at batch 100" in shown.replace("\n", " ")
     assert len(document["cases"]) == 6 + 9 + 3 + 1
+
+
+def test_of_very_many_layers_those_that_take_longest_are_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A panel for each of thousands would take minutes, and nobody would look at them."""
+    layers = [(f"conv{index}", "convolution", 1e5 if index <= 60 else 1e6 if index <= 96 else 1e8) for index in range(1, 121)]
+    monkeypatch.setitem(NETWORKS, "deep", layers)
+    document = NetworkRecordMaker().add("deep", [1], ["memory-accumulation"]).add_counted("deep", 1).record()
+    (tmp_path / "network.json").write_text(json.dumps(document), encoding="utf-8")
+    assert charts(tmp_path / "network.json").returncode == 0
+    shown = texts(tmp_path / "op_times-deep.svg")
+    assert "deep.conv120" in shown and "deep.conv97" in shown and "deep.conv96" not in shown
+    assert "of 120 convolutions the 24 that take longest" in " ".join(shown.split())
+    counted = texts(tmp_path / "instructions-deep.svg")
+    assert "conv120" in counted.split() and "conv61" in counted.split() and "conv60" not in counted.split()
+    assert "of 120 steps the 60 that execute most" in " ".join(counted.split())
 
 
 def test_the_accuracy_has_its_binomial_interval_and_one_line_for_all_that_agree(drawn: Path) -> None:

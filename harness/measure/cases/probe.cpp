@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 
 #include "harness/measure/cases/cases_at_a_time.hpp"
@@ -18,16 +19,13 @@ constexpr int kProbeBatch = 4;
 void probe_variants(const std::vector<CaseGroup>& plan, const RunOptions& options, const ImageSet& images,
                     Estimator& estimator) {
   std::map<std::string, std::vector<PlannedCase>> probes;
+  std::set<std::string> asked;
   for (const CaseGroup& group : plan) {
     if (!Estimator::is_worth_a_call(find_device_kind(group.device))) continue;
     for (PlannedCase planned : group.cases) {
       if (!planned.runs()) continue;
       planned.work.shape.batch = std::min(planned.work.shape.batch, kProbeBatch);
-      std::vector<PlannedCase>& same = probes[group.device + group.work.name()];
-      if (std::ranges::none_of(
-              same, [&](const PlannedCase& p) { return p.variant.info.name == planned.variant.info.name; })) {
-        same.push_back(planned);
-      }
+      if (asked.insert(Estimator::key(planned)).second) probes[group.device + group.work.name()].push_back(planned);
     }
   }
   RunOptions quick = options;

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
+#include <string_view>
 
 #include "devices/cpu/cpu_facts.hpp"
 #include "harness/measure/ladders/opened_ladder.hpp"
@@ -187,15 +190,26 @@ bool choose_convolutions(const Network& network, const std::vector<std::pair<std
   NetworkChoice& choice = planned.choice;
   std::vector<std::string> layers;
   for (const std::size_t index : convolution_layers(network)) layers.push_back(network.layers[index].name);
-  for (const auto& [layer, variant] : wanted) {
-    if (!layer.empty()) require_known(fmt::format("convolution of {}", network.name), layer, layers, "--variant: ");
+  const std::set<std::string_view> known(layers.begin(), layers.end());
+  // In the order in which they were named; "" is for every layer.
+  std::map<std::string_view, std::vector<std::size_t>> by_layer;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const std::string& layer = wanted[i].first;
+    if (!layer.empty() && !known.contains(layer)) {
+      require_known(fmt::format("convolution of {}", network.name), layer, layers, "--variant: ");
+    }
+    by_layer[layer].push_back(i);
   }
   if (choose_whole(wanted, choice)) return true;
   for (const std::size_t index : convolution_layers(network)) {
     const ProblemSize size = network.layers[index].size.with_batch(planned.batch);
     const ProblemVariant* chosen = default_variant(choice.family, size);  // for layers that are not named
-    for (const auto& [layer, variant] : wanted) {
-      if (!layer.empty() && layer != network.layers[index].name) continue;
+    std::vector<std::size_t> of_layer = by_layer[""];
+    const std::vector<std::size_t>& named = by_layer[network.layers[index].name];
+    of_layer.insert(of_layer.end(), named.begin(), named.end());
+    std::ranges::sort(of_layer);
+    for (const std::size_t i : of_layer) {
+      const std::string& variant = wanted[i].second;
       const ProblemVariant* const fused = find_fused(choice.family, variant);
       if (fused != nullptr) choose_fused(planned, index, *fused);
       // Where a fused variant cannot take a convolution, the stage on which it builds does.

@@ -87,9 +87,11 @@ void add_op_times(Report& report, const std::vector<NetworkResult>& results) {
       reasons.add(fmt::format("{}: {}", outcome.status, outcome.reason), result.planned.id);
       continue;
     }
+    std::map<std::string_view, const StepOutcome*> steps;
+    for (const StepOutcome& step : outcome.steps) steps.try_emplace(step.name, &step);
     for (const std::string& name : convolutions) {
-      const auto step = std::ranges::find(outcome.steps, name, &StepOutcome::name);
-      row.push_back(step == outcome.steps.end() ? "-" : step_figure(result, *step));
+      const auto step = steps.find(name);
+      row.push_back(step == steps.end() ? "-" : step_figure(result, *step->second));
     }
     double all = 0;
     for (const StepOutcome& step : outcome.steps) all += has_clock ? median_or_zero(step.samples) : instructions(step);

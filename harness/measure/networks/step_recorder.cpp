@@ -22,6 +22,16 @@ OutputFill step_fill(std::uint32_t seed, std::size_t step) {
   return {.seed = seed + 0x9e3779b9U * static_cast<std::uint32_t>(step), .scale = 1};
 }
 
+StepRecorder::StepRecorder(Device& device, const std::vector<NetworkStep>& steps, const SharedMemory& memory,
+                           const PassImages& wanted, std::uint32_t seed)
+    : device_(device), steps_(steps), memory_(memory), wanted_(wanted), seed_(seed) {
+  std::size_t offset = 0;
+  for (std::size_t step = 0; step < steps.size(); ++step) {
+    offsets_.push_back(offset);
+    offset += elements(step, wanted.count);
+  }
+}
+
 std::size_t StepRecorder::elements(std::size_t part, int images) const {
   return steps_[part].output.elements() * static_cast<std::size_t>(images);
 }
@@ -44,8 +54,7 @@ void StepRecorder::after(std::size_t part, int images, PreparedVariant& network)
       output = on_host_.data();
     }
     keep(output + elements(part, begin - chunk_first_), is_own_layout || device_.is_host_memory(),
-         elements(part, end - begin),
-         record_offset(steps_, part, wanted_.count) + elements(part, begin - wanted_.first));
+         elements(part, end - begin), offsets_[part] + elements(part, begin - wanted_.first));
   }
   if (part + 1 == steps_.size()) chunk_first_ += images;
 }

@@ -32,8 +32,7 @@ class StepRecorder final : public PartObserver {
  public:
   /// `steps` are those of the pass. The record goes to the beginning of `memory`.
   StepRecorder(Device& device, const std::vector<NetworkStep>& steps, const SharedMemory& memory,
-               const PassImages& wanted, std::uint32_t seed)
-      : device_(device), steps_(steps), memory_(memory), wanted_(wanted), seed_(seed) {}
+               const PassImages& wanted, std::uint32_t seed);
 
   void before(std::size_t part, int images, PreparedVariant& network) override;
   void after(std::size_t part, int images, PreparedVariant& network) override;
@@ -47,8 +46,9 @@ class StepRecorder final : public PartObserver {
   const SharedMemory& memory_;
   PassImages wanted_;
   std::uint32_t seed_;
-  int chunk_first_ = 0;         ///< place of the chunk's first image
-  std::vector<float> on_host_;  ///< values on their way, and outputs in a layout of a library's own
+  std::vector<std::size_t> offsets_;  ///< by step, elements in the record
+  int chunk_first_ = 0;               ///< place of the chunk's first image
+  std::vector<float> on_host_;        ///< values on their way, and outputs in a layout of a library's own
 };
 
 }  // namespace convladder

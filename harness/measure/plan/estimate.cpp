@@ -1,9 +1,13 @@
 #include "harness/measure/plan/estimate.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "devices/cpu/cpu_facts.hpp"
 #include "harness/measure/plan/arguments.hpp"
+#include "variants/problem.hpp"
+#include "variants/problem_size.hpp"
 
 namespace convladder {
 namespace {
@@ -21,6 +25,11 @@ constexpr double kCheckedBytesPerSecond = 2e9;   // filled, read back and compar
 bool is_gpu(const DeviceKind& kind) { return kind.speed != nullptr && !kind.clock_is_virtual(); }
 
 }  // namespace
+
+std::string Estimator::key(const PlannedCase& planned) {
+  const ProblemSize& size = planned.work.shape;
+  return fmt::format("{}/{}/{}/{}", planned.device, planned.variant.info.name, size.problem->name(), size_name(size));
+}
 
 void Estimator::learn(const PlannedCase& planned, double call_seconds) {
   seconds_per_image_[key(planned)] = call_seconds / planned.work.shape.batch;

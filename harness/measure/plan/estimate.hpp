@@ -15,7 +15,10 @@ class Estimator {
  public:
   explicit Estimator(const RunOptions& options) : options_(&options) {}
 
-  /// Records the seconds of one call of that variant on that layer for that batch.
+  /// By what cases share their times: device, variant, and size without the batch. Layers of a network that are alike
+  /// are asked once.
+  static std::string key(const PlannedCase& planned);
+  /// Records the seconds of one call of that variant on that size for that batch.
   void learn(const PlannedCase& planned, double call_seconds);
   /// Predicted seconds from the start of the case to its end; 0 for one that does not run.
   double case_seconds(const PlannedCase& planned) const;
@@ -27,9 +30,6 @@ class Estimator {
   static bool is_worth_a_call(const DeviceKind& kind) { return kind.has_clock && kind.speed == nullptr; }
 
  private:
-  static std::string key(const PlannedCase& planned) {
-    return planned.device + "/" + std::string(planned.variant.info.name) + "/" + planned.work.name();
-  }
   double unseen_call_seconds(const DeviceKind& kind, const ProblemSize& shape) const;
   double start_seconds(const DeviceKind& kind) const;
 

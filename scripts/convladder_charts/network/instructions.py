@@ -16,6 +16,7 @@ _BOTTOM = 0.4
 _GAP = 0.22
 _SIZE = 8.2
 _MOST_COLUMNS = 3
+_MOST_STEPS = 60
 _LONGEST_NAME = 1.3
 
 
@@ -28,12 +29,27 @@ def draw(record: NetworkRecord, group: NetworkGroup, batch: Optional[int]) -> tu
     left_out = len(cases) - len(shown)
     heading = Heading(title, [f"COUNTED in PTX on the {group.device} device, not timed: warp instructions of each step"],
                       record.warnings, WIDTH)
-    foot = Foot([f"not drawn: {left_out} more stage{'s' * (left_out != 1)}, in table.md" if left_out else "", images(cases),
+    steps = _steps(group, cases)
+    fewer = (f"of {len(group.step_names):,} steps the {len(steps)} that execute most, the others in table.md"
+             if len(steps) < len(group.step_names) else "")
+    foot = Foot([fewer, f"not drawn: {left_out} more stage{'s' * (left_out != 1)}, in table.md" if left_out else "", images(cases),
                  *(f"{case.stage.title}: {case.why_no_time}" for case in others[:3]), provenance(record, group),
                  f"weights: {group.weights}"], WIDTH)
-    page, (top,) = page_below(heading, WIDTH, [_TOP + len(group.step_names) * _ROW + _BOTTOM], foot)
-    _Block(page, top, group, cases, shown).draw()
-    return page, title, _in_words(group, cases)
+    page, (top,) = page_below(heading, WIDTH, [_TOP + len(steps) * _ROW + _BOTTOM], foot)
+    _Block(page, top, group, cases, shown, steps).draw()
+    return page, title, _in_words(group, cases, steps)
+
+
+def _steps(group: NetworkGroup, cases: Sequence[Case]) -> Sequence[str]:
+    """The steps that have a row, in the network's order: of very many those that execute most."""
+    if len(group.step_names) <= _MOST_STEPS:
+        return group.step_names
+    most: dict[str, float] = {}
+    for case in cases:
+        for step in case.steps:
+            most[step.name] = max(most.get(step.name, 0.0), step.instructions or 0.0)
+    kept = set(sorted(most, key=lambda name: -most[name])[:_MOST_STEPS])
+    return [name for name in group.step_names if name in kept]
 
 
 def _total(case: Case) -> float:
@@ -75,12 +91,13 @@ class _Block:
     """Some of the stages beside each other, a row for each step; all blocks have the same scale."""
 
     def __init__(self, page: Page, top: float, group: NetworkGroup, all_cases: Sequence[Case],
-                 members: Sequence[Case]) -> None:
+                 members: Sequence[Case], steps: Sequence[str]) -> None:
         self.page = page
         self.group = group
+        self.steps = steps
         self.members = members
         self.top = top + _TOP
-        names = [text_inches(name, _SIZE) for name in group.step_names]
+        names = [text_inches(name, _SIZE) for name in steps]
         self.left = MARGIN + min(max(names), _LONGEST_NAME) + 0.2
         columns = min(len(all_cases), _MOST_COLUMNS)
         self.width = min((WIDTH - MARGIN - self.left + _GAP) / columns - _GAP, 3.4)
@@ -94,7 +111,7 @@ class _Block:
         panel_title(self.page, MARGIN, self.top - 0.64, f"{self.group.network}, batch {self.members[0].batch}",
                     f"warp instructions, counted; axes in {self.word}s" if self.word else "warp instructions, counted")
         rule(self.page, MARGIN, WIDTH - MARGIN, self.top - 0.05)
-        for index, name in enumerate(self.group.step_names):
+        for index, name in enumerate(self.steps):
             self.page.text(MARGIN, self.top + (index + 0.5) * _ROW, fitted(name, _SIZE, _LONGEST_NAME),
                            fontsize=_SIZE)
         for index, case in enumerate(self.members):
@@ -108,10 +125,10 @@ class _Block:
                        fontsize=8, weight="bold")
         self.page.text(left, self.top - 0.16, f"all steps {count(total)}", fontsize=8,
                        color=MUTED)
-        rows = len(self.group.step_names)
+        rows = len(self.steps)
         axes = bar_axes(self.page, (left, self.top, self.width, rows * _ROW), rows, self.end,
                         linear_ticks(self.end, 4))
-        for index, name in enumerate(self.group.step_names):
+        for index, name in enumerate(self.steps):
             step = case.step(name)
             if step is None or step.instructions is None:
                 continue
@@ -122,10 +139,11 @@ class _Block:
                            bbox={"facecolor": PAPER, "edgecolor": "none", "pad": 0.6})
 
 
-def _in_words(group: NetworkGroup, cases: Sequence[Case]) -> str:
+def _in_words(group: NetworkGroup, cases: Sequence[Case], shown: Sequence[str]) -> str:
+    named = frozenset(shown)
     sentences = [f"{images(cases)}."]
     for case in cases:
         steps = ", ".join(f"{step.name} {step.instructions:.0f}" for step in case.steps
-                          if step.instructions is not None)
+                          if step.instructions is not None and step.name in named)
         sentences.append(f"{group.network} at batch {case.batch}, {case.stage.label}, warp instructions: {steps}.")
     return " ".join(sentences)

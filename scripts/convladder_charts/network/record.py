@@ -6,6 +6,7 @@ A convolution of a network is a ladder over the stages that were plugged in, so 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Mapping, Optional, Sequence
 
 from convladder_charts.about import About, about, hardware
@@ -98,7 +99,11 @@ class Case:
 
     def step(self, name: str) -> Optional[Step]:
         """The step of that name."""
-        return next((step for step in self.steps if step.name == name), None)
+        return self._by_name.get(name)
+
+    @cached_property
+    def _by_name(self) -> Mapping[str, Step]:
+        return {step.name: step for step in reversed(self.steps)}
 
 
 @dataclass(frozen=True)
@@ -160,13 +165,13 @@ class NetworkGroup:
         times = [step.time for case in self.cases for step in case.steps if step.time]
         return times[0].kind if times else "measured"
 
-    @property
+    @cached_property
     def convolutions(self) -> tuple[str, ...]:
         """Names of the layers that variants are plugged into."""
         return tuple(dict.fromkeys(step.name for case in self.cases for step in case.steps
                                    if step.type == "convolution"))
 
-    @property
+    @cached_property
     def step_names(self) -> tuple[str, ...]:
         """All steps, in the network's order."""
         return tuple(dict.fromkeys(step.name for case in self.cases for step in case.steps))
