@@ -68,6 +68,10 @@ CaseSession::Answer CaseSession::carry_out(const Request& request) {
   const struct Afterwards {
     ~Afterwards() { OtherThreads::rest(); }  // it is another case's turn
   } afterwards;
+  const bool only_reads = std::holds_alternative<ReadElements>(request) ||
+                          std::holds_alternative<to_case::Probed>(request) ||
+                          std::holds_alternative<to_case::State>(request);
+  if (!only_reads) at_return_.forget();
   return std::visit([this](const auto& wanted) -> Answer { return answer(wanted); }, request);
 }
 
@@ -172,6 +176,7 @@ Done CaseSession::answer(const ReadElements& wanted) {
       const auto* const from = static_cast<const std::byte*>(held.buffer.address());
       device().copy_to_host(window_.data(), from + static_cast<std::size_t>(first) * bytes,
                             static_cast<std::size_t>(count) * bytes);
+      refuse_late_writes();
       return {};
     }
   }
@@ -202,7 +207,27 @@ to_case::StateOfDevice CaseSession::answer(const to_case::State& /*wanted*/) {
   return {device().state(), device().timed_clock_mhz()};
 }
 
-to_case::Called CaseSession::answer(const to_case::Call& /*wanted*/) { return {timed_call(time_of::kLayer, 1, false)}; }
+to_case::Called CaseSession::answer(const to_case::Call& /*wanted*/) {
+  const to_case::Called called{timed_call(time_of::kLayer, 1, false)};
+  keep_outputs();
+  return called;
+}
+
+/// Keeps what a stage of somebody's has written by the time that it returns.
+void CaseSession::keep_outputs() {
+  if (variant_.variant->compiled_stage() == nullptr || !device().is_host_memory()) return;
+  for (const std::vector<HeldTensor>* const role : {&outputs_, &in_outs_}) {
+    for (const HeldTensor& held : *role) {
+      const std::size_t bytes = element_bytes(held.tensor.type) * static_cast<std::size_t>(held.elements());
+      at_return_.keep({static_cast<const std::byte*>(held.buffer.address()), bytes});
+    }
+  }
+}
+
+void CaseSession::refuse_late_writes() const {
+  if (!at_return_.changed()) return;
+  throw EndedProcess({Status::refused, "it went on writing its results after it had returned"});
+}
 
 /// Elements of the part's output, of all items.
 std::size_t CaseSession::elements_of(std::size_t part) const {
@@ -568,6 +593,7 @@ to_case::Sampled CaseSession::answer(const to_case::Sample& wanted) {
       enqueued
           ? google_benchmark_sample(id_, 1, [&] { return enqueued_calls_ns(wanted, wanted.iterations); })
           : google_benchmark_sample(id_, wanted.iterations, [&] { return timed_call(wanted.of, ++call, wanted.cold); });
+  if (!enqueued && wanted.of == time_of::kLayer) keep_outputs();
   after_timed(wanted.of);
   device().wait();
   to_case::Sampled sampled{

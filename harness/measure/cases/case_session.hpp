@@ -12,6 +12,7 @@
 #include "devices/device.hpp"
 #include "devices/variant_device.hpp"
 #include "harness/measure/cases/case_messages.hpp"
+#include "harness/measure/cases/outputs_at_return.hpp"
 #include "harness/measure/cases/time_of.hpp"
 #include "harness/measure/cases/workload.hpp"
 #include "harness/measure/isolation/session.hpp"
@@ -74,6 +75,8 @@ class CaseSession final : public Session<CaseMessages> {
   void renew(const std::string& of);
   void before_call(const std::string& of, std::int64_t call);
   void behind_call(const std::string& of, std::int64_t call);
+  void keep_outputs();
+  void refuse_late_writes() const;
   void before_timed(const std::string& of, std::int64_t call);
   void timed(const std::string& of, std::optional<std::size_t> part);
   std::optional<std::size_t> part_of(const std::string& of) const;
@@ -91,6 +94,7 @@ class CaseSession final : public Session<CaseMessages> {
   std::vector<HeldTensor> inputs_;
   std::vector<HeldTensor> outputs_;
   std::vector<HeldTensor> in_outs_;
+  OutputsAtReturn at_return_;               ///< of the last call
   std::vector<ChangedInput> changed_;       ///< the inputs, then the in-outs
   std::vector<OutputProbe> probes_;         ///< of the outputs, on the host of the in-outs as well; of none on a
                                             ///< device that only counts

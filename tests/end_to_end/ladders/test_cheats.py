@@ -156,6 +156,53 @@ def test_the_counted_call_is_compared_and_its_work_between_kernels_is_predicted(
     assert predicted("fills-first") > predicted("honest")
 
 
+GOES_ON = """#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+static void work(const float* x, float* y, int from, int N) {
+  for (int i = from; i < N; ++i) y[i] = 2 * x[i];
+}
+extern "C" void solve(const float* x, float* y, int N) {
+  BODY
+}
+"""
+LATE = {
+    "01_all": "std::thread([=] { work(x, y, 0, N); }).detach();",
+    "02_half": "std::thread([=] { work(x, y, N / 2, N); }).detach(); work(x, y, 0, N / 2);",
+    "03_after_a_sleep": "std::thread([=] { std::this_thread::sleep_for(std::chrono::microseconds(50)); work(x, y, N / 8, N); })"
+                        ".detach(); work(x, y, 0, N / 8);",
+    "04_by_a_worker": """struct Job { const float* x; float* y; int N; };
+  static std::mutex lock;
+  static std::condition_variable wakes;
+  static Job job{};
+  static bool wanted = false;
+  static const bool started = (std::thread([] {
+    for (std::unique_lock<std::mutex> held(lock);;) {
+      wakes.wait(held, [] { return wanted; });
+      wanted = false;
+      work(job.x, job.y, 0, job.N);
+    }
+  }).detach(), true);
+  const std::lock_guard<std::mutex> held(lock);
+  job = {x, y, N};
+  wanted = started;
+  wakes.notify_one();""",
+    "05_the_end": "std::thread([=] { work(x, y, N - N / 16, N); }).detach(); work(x, y, 0, N - N / 16);"}
+
+
+@pytest.mark.parametrize("where", [[], ["--untrusted"]], ids=["in place", "apart"])
+def test_a_thread_that_goes_on_after_the_return_is_never_ok(tmp_path: Path, where: list[str]) -> None:
+    sources = tmp_path / "sources"
+    sources.mkdir()
+    for name, body in LATE.items():
+        (sources / f"{name}.cpp").write_text(GOES_ON.replace("BODY", body), encoding="utf-8")
+    for _ in range(3):
+        for name, case in cases_of(tmp_path, sorted(sources.iterdir()), *where).items():
+            assert case["status"] in ("incorrect", "refused", "not judged"), (name, case["status"], case["reason"])
+
+
 SUM = {
     "name": "total", "dimensions": {"N": {"name": "elements"}},
     "tensors": [{"name": "x", "role": "in", "type": "f32", "shape": ["N"]},
