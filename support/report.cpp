@@ -1,5 +1,7 @@
 #include "support/report.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <sstream>
 #include <utility>
@@ -48,6 +50,18 @@ std::string block_text(const ReportTable& table, std::size_t most_columns) {
   return shifted(text, table.indent);
 }
 
+/// The line in place of what is not shown.
+std::string others_text(std::size_t count, const char* what, std::size_t indent) {
+  return fmt::format("{}{} more: --verbose\n", std::string(indent, ' '), plural(count, what));
+}
+
+/// Whether the block is one of a list: an item, a note, or a single line that is laid out already.
+bool is_of_list(const std::variant<ReportLine, ReportTable>& block) {
+  const auto* const line = std::get_if<ReportLine>(&block);
+  if (line == nullptr || line->kind == Kind::paragraph) return false;
+  return line->kind != Kind::literal || line->text.find('\n') == line->text.size() - 1;
+}
+
 std::string block_text(const ReportLine& line, std::size_t most_columns) {
   if (line.kind == Kind::literal) return line.text;
   if (line.kind == Kind::note) return hanging("", "note: " + line.text, most_columns);
@@ -56,6 +70,19 @@ std::string block_text(const ReportLine& line, std::size_t most_columns) {
     text += indented(detail, line.lead.size() + kDetailIndent, most_columns);
   }
   return text;
+}
+
+/// A table with its first rows, and the number of the others. One more would take as much room as that line.
+std::string shown_text(const ReportTable& table, std::size_t most_columns, std::size_t most_shown) {
+  if (table.rows.size() <= most_shown || table.rows.size() - most_shown == 1) return block_text(table, most_columns);
+  ReportTable first = table;
+  first.rows.resize(most_shown);
+  return block_text(first, most_columns) +
+         others_text(table.rows.size() - most_shown, "row", table.indent + kEntryIndent);
+}
+
+std::string shown_text(const ReportLine& line, std::size_t most_columns, std::size_t /*most_shown*/) {
+  return block_text(line, most_columns);
 }
 
 /// Text in which HTML and Markdown's marks mean nothing.
@@ -140,14 +167,19 @@ ReportSection& Report::section(std::string heading, Shown shown) {
   return sections.emplace_back(ReportSection{std::move(heading), shown});
 }
 
-std::string as_text(const Report& report, std::size_t most_columns) {
+std::string as_text(const Report& report, std::size_t most_columns, std::size_t most_shown) {
   std::string text;
   for (const ReportSection& section : report.sections) {
     if (section.shown == Shown::in_markdown || section.empty()) continue;
     if (!text.empty()) text += '\n';
     if (!section.heading.empty()) text += indented(section.heading, 0, most_columns);
-    for (const auto& block : section.blocks) {
-      text += std::visit([&](const auto& one) { return block_text(one, most_columns); }, block);
+    for (std::size_t at = 0, items = 0; at < section.blocks.size(); ++at) {
+      const auto& block = section.blocks[at];
+      items = is_of_list(block) ? items + 1 : 0;
+      if (items <= most_shown)
+        text += std::visit([&](const auto& one) { return shown_text(one, most_columns, most_shown); }, block);
+      const bool ends = at + 1 == section.blocks.size() || !is_of_list(section.blocks[at + 1]);
+      if (ends && items > most_shown) text += others_text(items - most_shown, "line", kEntryIndent);
     }
   }
   return text;

@@ -55,9 +55,13 @@ struct Report {
   ReportSection& section(std::string heading = {}, Shown shown = Shown::everywhere);
 };
 
+/// The most rows of a table, and items or lines in a row, that a terminal shows without --verbose.
+inline constexpr std::size_t kMostShown = 15;
+inline constexpr std::size_t kAllShown = static_cast<std::size_t>(-1);
+
 /// Lines of at most `most_columns` characters, unless a name or a table's numbers alone are wider; an empty line
-/// between sections.
-std::string as_text(const Report& report, std::size_t most_columns = kTextColumns);
+/// between sections. Of longer tables and lists the first `most_shown` rows, and a line that counts the others.
+std::string as_text(const Report& report, std::size_t most_columns = kTextColumns, std::size_t most_shown = kAllShown);
 
 /// Any text is shown literally: HTML and marks are escaped.
 std::string as_markdown(const Report& report);

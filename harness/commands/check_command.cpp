@@ -27,6 +27,7 @@
 #include "support/progress.hpp"
 #include "support/reasons.hpp"
 #include "support/text.hpp"
+#include "support/text_table.hpp"
 
 namespace convladder {
 namespace {
@@ -162,7 +163,7 @@ std::vector<CaseGroup> groups_of(CheckArguments& arguments) {
 class Results {
  public:
   Results(const CheckArguments& arguments, int all)
-      : arguments_(arguments), progress_(arguments.dry_run ? nullptr : lines_of(arguments.printed), all) {}
+      : arguments_(arguments), progress_(arguments.dry_run ? nullptr : lines_of(arguments), all) {}
 
   void begin(const std::string& what, int batch) { progress_.show(fmt::format("{} batch {}", what, batch)); }
   void add(std::vector<CheckedCase> cases) {
@@ -177,6 +178,7 @@ class Results {
       const std::string lines = case_lines(checked);
       progress_.finished(lines);
       text_ += lines + '\n';
+      (checked.passed() ? passed_ : failures_).push_back(lines + '\n');
       cases_.push_back(std::move(checked));
     }
   }
@@ -192,22 +194,43 @@ class Results {
       print_as(printed, checked_cases_json(cases_));
     } else {
       const std::string sum =
-          fmt::format("{}{} case{} checked, {} failed\n", not_run_.text(), checked_, checked_ == 1 ? "" : "s", failed_);
-      print_as(printed, printed.file.empty() ? sum : text_ + sum);
+          fmt::format("{} checked, {} failed\n", plural(static_cast<std::size_t>(checked_), "case"), failed_);
+      const bool is_streamed = lines_of(arguments_) != nullptr;
+      print_as(printed, is_streamed             ? not_run_.text() + sum
+                        : !printed.file.empty() ? sum + not_run_.text() + text_
+                                                : sum + not_run_.text() + first_lines());
     }
     return failed_ == 0 ? kExitOk : kExitCasesFailed;
   }
 
  private:
   /// The stream on which text shows each case as soon as it has ended; null for other output.
-  static std::FILE* lines_of(const Printed& printed) {
-    return printed.format == "text" && printed.file.empty() ? stdout : nullptr;
+  static std::FILE* lines_of(const CheckArguments& arguments) {
+    const Printed& printed = arguments.printed;
+    return printed.format == "text" && printed.file.empty() && printed.verbose ? stdout : nullptr;
+  }
+
+  /// The first of the cases that failed, and those that passed if there are few; and how many more there are.
+  std::string first_lines() const {
+    std::string text;
+    for (std::size_t i = 0; i < std::min(failures_.size(), kMostShown); ++i) text += failures_[i];
+    if (failures_.size() > kMostShown) {
+      text += fmt::format("  {} failed: --verbose\n", plural(failures_.size() - kMostShown, "more case"));
+    }
+    if (failures_.size() + passed_.size() <= kMostShown) {
+      for (const std::string& lines : passed_) text += lines;
+    } else if (!passed_.empty()) {
+      text += fmt::format("  {} did not: --verbose\n", plural(passed_.size(), "case"));
+    }
+    return text;
   }
 
   const CheckArguments& arguments_;
   Progress progress_;
   std::vector<CheckedCase> cases_;  ///< without those that are only named
   std::string text_;
+  std::vector<std::string> failures_;  ///< the lines of each
+  std::vector<std::string> passed_;
   Reasons not_run_;
   int checked_ = 0;
   int failed_ = 0;
@@ -236,6 +259,7 @@ void add_check_options(CLI::App& check, CheckArguments& arguments) {
   check.add_option("--case", arguments.case_filter, kCaseHelp);
   check.add_flag("--dry-run", arguments.dry_run, "only list the cases");
   add_printed_options(check, arguments.printed, {"text", "json"});
+  add_verbose(check, arguments.printed.verbose);
 }
 
 int check_command(CheckArguments& arguments, const CommandLine& /*command_line*/) {

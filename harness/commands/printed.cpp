@@ -30,6 +30,11 @@ void add_printed_options(CLI::App& command, Printed& printed, const std::vector<
   command.add_option("--output", printed.file, "file to write it to (default: the standard output)");
 }
 
+CLI::Option* add_verbose(CLI::App& command, bool& verbose) {
+  verbose = false;
+  return command.add_flag("--verbose", verbose, "every row of long tables and lists");
+}
+
 void check_printed(const Printed& printed) { check_output_file("--output", printed.file); }
 
 void print_as(const Printed& printed, const std::string& text) {
@@ -41,9 +46,11 @@ void print_as(const Printed& printed, const std::string& text) {
 }
 
 void print_as(const Printed& printed, const Report& report, const std::function<std::string()>& json) {
-  print_as(printed, printed.format == "json"       ? json()
-                    : printed.format == "markdown" ? as_markdown(report)
-                                                   : as_text(report, printed.columns));
+  const bool is_whole = printed.verbose || !printed.file.empty();
+  print_as(printed, printed.format == "json" ? json()
+                    : printed.format == "markdown"
+                        ? as_markdown(report)
+                        : as_text(report, printed.columns, is_whole ? kAllShown : kMostShown));
 }
 
 void check_output_file(const std::string& option, const std::string& file) {

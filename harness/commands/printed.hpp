@@ -10,7 +10,8 @@
 
 namespace CLI {
 class App;
-}
+class Option;
+}  // namespace CLI
 
 namespace convladder {
 
@@ -19,12 +20,16 @@ struct Printed {
   std::string format = "text";
   std::string file{};                  ///< empty: the standard output
   std::size_t columns = kTextColumns;  ///< of text
+  bool verbose = true;                 ///< every row of long tables and lists, as a file always has
 };
 
 /// Adds --format, one of `formats`, of which the first is the default.
 void add_format_option(CLI::App& command, std::string& format, const std::vector<std::string>& formats);
 /// Adds --format, and --output for a file instead of the standard output.
 void add_printed_options(CLI::App& command, Printed& printed, const std::vector<std::string>& formats);
+
+/// Adds --verbose: without it a terminal gets the first rows of long tables and lists, and how many more there are.
+CLI::Option* add_verbose(CLI::App& command, bool& verbose);
 
 /// Throws UserError, before any work, if --output could not be written.
 void check_printed(const Printed& printed);

@@ -50,6 +50,7 @@ struct RankArguments {
   bool medians = false;
   bool again = false;
   bool quiet = false;
+  bool verbose = false;
   bool dry_run = false;
 };
 
@@ -115,6 +116,7 @@ void add_rank_options(CLI::App& rank, RankArguments& a) {
   rank.add_option("--html", a.html, "also write one page of HTML (needs Python with Jinja2)")->group("Where");
   rank.add_flag("--medians", a.medians, "also the figure of each size")->group("Where");
   rank.add_flag("--quiet", a.quiet, "no line for each submission")->group("Where");
+  add_verbose(rank, a.verbose)->group("Where");
   rank.add_flag("--dry-run", a.dry_run, "only list who would be measured on what")->group("Where");
 }
 
@@ -231,7 +233,8 @@ int rank_command(RankArguments& a, const CommandLine& command_line) {
   if (is_text) {
     Report report = ranking_report(plan, outcome.results, a.options, a.medians);
     report.sections.back().notes(outcome.notes);
-    fmt::print("{}{}{}\n", a.quiet ? "" : "\n", as_text(report), record.file().string());
+    fmt::print("{}{}{}\n", a.quiet ? "" : "\n", as_text(report, kTextColumns, a.verbose ? kAllShown : kMostShown),
+               record.file().string());
   }
   std::fflush(stdout);
   if (!a.html.empty()) write_page(a.html, record.file());

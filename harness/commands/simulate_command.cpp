@@ -50,6 +50,7 @@ struct SimulateArguments {
   std::vector<std::string> expectations;
   std::string output;
   std::string format;
+  bool verbose = false;
   std::string checkers = "all";
   std::string threads;
   std::vector<std::string> limits;
@@ -71,7 +72,7 @@ constexpr const char* kSimulateFooter =
     R"text(convladder simulate [options] -- ./program arguments
 runs a whole CUDA program that was linked with nvcc -cudart shared, and says on the standard error, at its end, what
 compute-sanitizer and a profiler would have said. Its own output is not touched. Options: --gpu, --memory, --checkers,
---leak-check, --error-exitcode, --threads, --limit, --format, --output. Its exit code is the program's; --error-exitcode
+--leak-check, --error-exitcode, --threads, --limit, --format, --output, --verbose. Its exit code is the program's; --error-exitcode
 (1) where that is 0 and something was found; 2 where that is 0, but no CUDA was seen, or not all of it; 128 + the signal.
 With eval "$(convladder simulate --env [options])" every program that is started then is simulated, as by ctest.
 
@@ -278,6 +279,7 @@ void add_simulate_options(CLI::App& simulate, SimulateArguments& a) {
   simulate.add_option("--output", a.output, "file for everything, as JSON");
   add_program_options(simulate, a.program);
   add_format_option(simulate, a.format, {"text", "json"});
+  add_verbose(simulate, a.verbose);
 }
 
 /// A kernel of one of the files, and how it is started.
@@ -331,7 +333,7 @@ SimulationReport run_job(const SimulateArguments& given, const Job& job) {
 /// Prints the result, and writes it to --output.
 void give_out(const SimulateArguments& given, const Report& report, const std::string& json) {
   if (!given.output.empty()) write_file_atomically(given.output, json);
-  print_as({.format = given.format}, report, [&] { return json; });
+  print_as({.format = given.format, .verbose = given.verbose}, report, [&] { return json; });
 }
 
 int list_files(const SimulateArguments& given) {
@@ -372,6 +374,7 @@ int simulate_command(SimulateArguments& given, const CommandLine& command_line) 
                                            .threads = given.threads,
                                            .limits = given.limits,
                                            .format = given.format,
+                                           .verbose = given.verbose,
                                            .output = given.output});
   }
   refuse_program_options(command_line);

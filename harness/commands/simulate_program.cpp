@@ -222,7 +222,10 @@ int simulate_program(const CommandLine& words, const ProgramArguments& given) {
   const std::string json = program_report_json(report);
   if (!given.output.empty()) write_file_atomically(given.output, json);
   // The standard output is the program's.
-  fmt::print(stderr, "{}", given.format == "json" ? json : as_text(program_report(report)));
+  fmt::print(stderr, "{}",
+             given.format == "json"
+                 ? json
+                 : as_text(program_report(report), kTextColumns, given.verbose ? kAllShown : kMostShown));
   return exit_code_of(report, error_exitcode);
 }
 

@@ -29,6 +29,7 @@ struct ProgramArguments {
   std::string threads;
   std::vector<std::string> limits;
   std::string format;
+  bool verbose = false;
   std::string output;
 };
 

@@ -46,13 +46,22 @@ def test_every_operator_of_a_network_is_right_and_nothing_is_found() -> None:
     assert len({(case["id"], case["ptx_compiler"]) for case in cases}) == len(cases)
 
 
-def test_the_text_has_a_line_for_each_case_and_a_sum() -> None:
+def test_the_text_has_the_sum_first_and_a_line_for_each_of_a_few_cases() -> None:
     done = run("check", "--variant", "shared-memory", "--shape", "1,8,8,2,3", "--batch", "1")
     if "no PTX in this build" in done.stderr:
         pytest.skip("no PTX in this build")
     assert done.returncode == 0
     assert "simulated/shared-memory/shape.C1H8W8M2K3/1" in done.stdout
-    assert done.stdout.splitlines()[-1].endswith("1 case checked, 0 failed")
+    assert done.stdout.splitlines()[0].endswith("checked, 0 failed")
+    verbose = run("check", "--variant", "shared-memory", "--shape", "1,8,8,2,3", "--batch", "1", "--verbose")
+    assert verbose.stdout.splitlines()[-1] == done.stdout.splitlines()[0]
+
+
+def test_of_many_cases_only_the_failed_ones_are_listed() -> None:
+    done = run("check", "--problem", "tanh,softmax", "--network", "lenet28", "--batch", ",".join(map(str, range(1, 12))))
+    if "no PTX in this build" in done.stderr:
+        pytest.skip("no PTX in this build")
+    assert len(done.stdout.splitlines()) == 2 and done.stdout.splitlines()[1].endswith("cases did not: --verbose")
 
 
 @pytest.mark.parametrize("arguments, said", [

@@ -75,5 +75,20 @@ TEST(Report, CsvQuotesOnlyWhereItMust) {
   EXPECT_EQ(as_csv(table, "\n"), "name,time (ms)\n\"a,b\",1\n\"say \"\"x\"\"\",\n");
 }
 
+TEST(ReportText, CountsWhatALongListDoesNotShow) {
+  Report report;
+  ReportSection& section = report.section("things");
+  std::vector<std::vector<std::string>> rows;
+  for (int i = 0; i < 20; ++i) rows.push_back({std::to_string(i)});
+  section.table({left("number")}, rows);
+  for (int i = 0; i < 18; ++i) section.item("item " + std::to_string(i));
+  section.paragraph("the end");
+  const std::string brief = as_text(report, kTextColumns, kMostShown);
+  EXPECT_NE(brief.find("14\n  5 rows more: --verbose\nitem 0\n"), std::string::npos) << brief;
+  EXPECT_NE(brief.find("item 14\n  3 lines more: --verbose\nthe end\n"), std::string::npos) << brief;
+  EXPECT_EQ(as_text(report).find("--verbose"), std::string::npos);
+  EXPECT_NE(as_text(report).find("item 17\n"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace convladder

@@ -42,15 +42,16 @@ missing or cannot be compared)";
 void add_compare_options(CLI::App& compare, CompareArguments& a) {
   compare.add_option("BASE.json", a.base, "the run to compare with")->required();
   compare.add_option("NEW.json", a.now, "the run to judge")->required();
-  compare.add_option("--tau", a.limits.tau, "a regression is proved to be above this fraction (default 0.02)")
+  compare.add_option("--tau", a.limits.tau, "a regression is shown to be above this fraction (default 0.02)")
       ->check(number_between(0.0, 10.0));
-  compare.add_option("--delta", a.limits.delta, "a pass is proved to be below this fraction (default 0.05)")
+  compare.add_option("--delta", a.limits.delta, "a pass is shown to be below this fraction (default 0.05)")
       ->check(number_between(0.0, 10.0));
   compare.add_option("--alpha", a.limits.alpha, "how often a bound may be wrong (default 0.01)")
       ->check(number_between(1e-6, 0.5));
   compare.add_option("--case", a.case_filter, kCaseHelp);
   add_list(compare, "--control", a.controls, "variants that are the same in both builds, in addition to the libraries");
   add_printed_options(compare, a.printed, {"text", "markdown", "json"});
+  add_verbose(compare, a.printed.verbose);
 }
 
 int compare_command(CompareArguments& arguments, const CommandLine& /*command_line*/) {

@@ -45,7 +45,7 @@ constexpr const char* kDuelFooter = R"(examples:
   convladder duel --extra-work 5 --batch 1 --layer lenet28.conv1    would a slowdown of 5 % be found here?
 
   convladder duel --selftest                 as many duels whose answer is known as fit into two minutes
-  convladder duel --selftest --full          the proof: 300 duels of equal sides, 59 for each amount of extra work
+  convladder duel --selftest --full          the whole trial: 300 duels of equal sides, 59 for each amount of extra work
   convladder duel --selftest --full --neighbour bursty --output selftest.json
   convladder duel --selftest --levels 0 --runs 60 --new build/release/tests/convladder_relinked
                                              60 duels with the same objects, linked in another order
@@ -130,10 +130,10 @@ void add_duel_options(CLI::App& duel, DuelArguments& a) {
   add_case_selection(duel, a.options, a.selection, "100");
   duel.add_option("--case", a.options.case_filter, kCaseHelp)->group("Which cases");
   VerdictLimits& limits = a.settings.limits.verdict;
-  duel.add_option("--tau", limits.tau, "a regression is proved to be above this fraction (default 0.02)")
+  duel.add_option("--tau", limits.tau, "a regression is shown to be above this fraction (default 0.02)")
       ->check(number_between(0.0, 10.0))
       ->group("How");
-  duel.add_option("--delta", limits.delta, "a pass is proved to be below this fraction (default 0.05)")
+  duel.add_option("--delta", limits.delta, "a pass is shown to be below this fraction (default 0.05)")
       ->check(number_between(0.0, 10.0))
       ->group("How");
   duel.add_option("--alpha", limits.alpha, "how often a verdict may be wrong (default 0.01)")
@@ -155,6 +155,7 @@ void add_duel_options(CLI::App& duel, DuelArguments& a) {
   add_format_option(duel, a.format, {"text", "markdown", "json"});
   duel.add_flag("--dry-run", a.dry_run, "only list the cases that would be measured")->group("Where");
   duel.add_flag("--quiet", a.quiet, "no table")->group("Where");
+  add_verbose(duel, a.verbose)->group("Where");
   add_commit_options(duel, a);
   add_selftest_options(duel, a);
 }
@@ -253,7 +254,7 @@ int duel(DuelArguments& a, const CommandLine& command_line) {
   const DuelReport report{result, a.settings, base, now};
   const std::string document = duel_json_text(report, command_line, images);
   if (!a.output.empty()) write_file_atomically(a.output, document);
-  if (!a.quiet) print_as({.format = a.format}, duel_report(report), [&] { return document; });
+  if (!a.quiet) print_as({.format = a.format, .verbose = a.verbose}, duel_report(report), [&] { return document; });
   if (!a.bisect) return result.exit_code();
   const int code = bisect_code(result);
   fmt::print("{}", bisect_text(code));

@@ -139,7 +139,7 @@ void add_selftest_options(CLI::App& duel, DuelArguments& a) {
   const char* const group = kSelftestGroup;
   duel.add_flag("--selftest", a.selftest, "duels whose answer is known: how often is one wrong on this machine?")
       ->group("Selftest");
-  duel.add_flag("--full", a.full, "the proof: 300 duels of equal sides, 59 for each amount of extra work")
+  duel.add_flag("--full", a.full, "the whole trial: 300 duels of equal sides, 59 for each amount of extra work")
       ->group(group);
   duel.add_option("--levels", a.levels, "extra work in percent (default 0,1,2,3,5,10)")
       ->delimiter(',')

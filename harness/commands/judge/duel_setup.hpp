@@ -38,6 +38,7 @@ struct DuelArguments {
   std::string format;  ///< of the printed result
   bool dry_run = false;
   bool quiet = false;
+  bool verbose = false;
   // For the selftest:
   bool selftest = false;
   bool full = false;

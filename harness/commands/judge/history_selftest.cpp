@@ -97,7 +97,7 @@ void add_history_selftest_options(CLI::App& history, HistorySelftestArguments& a
   history
       .add_flag("--selftest", a.selftest, "histories whose answer is known: how often is a confirmed alarm wrong here?")
       ->group(kHistorySelftestGroup);
-  history.add_flag("--full", a.full, "the proof: 300 histories in which nothing changed, 100 with 5 % more work")
+  history.add_flag("--full", a.full, "the whole trial: 300 histories in which nothing changed, 100 with 5 % more work")
       ->group(kHistorySelftestGroup);
   history.add_option("--levels", a.levels, "extra work of the later runs in percent (default 0,5)")
       ->delimiter(',')

@@ -10,6 +10,7 @@
 
 #include "support/json_text.hpp"
 #include "support/printable.hpp"
+#include "support/text.hpp"
 
 namespace convladder {
 namespace {
@@ -17,7 +18,7 @@ namespace {
 /// Facts that tell devices of one kind apart, or that count what the host has.
 constexpr std::array<std::string_view, 2> kNotOfTheDevice = {"PCI bus id", "host threads"};
 
-// Values as messages show them: as JSON.
+// Values as messages show them.
 std::string shown(const std::string& value) { return in_quotes(value); }
 std::string shown(std::integral auto value) { return fmt::format("{}", value); }  // also true and false
 std::string shown(double value) {
@@ -25,22 +26,17 @@ std::string shown(double value) {
   return text.find_first_of(".en") == std::string::npos ? text + ".0" : text;
 }
 std::string shown(const RecordedCache& cache) {
-  return fmt::format(R"({{"level":{},"type":{},"bytes":{}}})", cache.level, shown(cache.type), cache.bytes);
+  return fmt::format("level {} {} of {} bytes", cache.level, printable(cache.type), cache.bytes);
 }
 template <typename T>
 std::string shown(const std::vector<T>& values) {
   std::vector<std::string> texts;
   for (const T& one : values) texts.push_back(shown(one));
-  return printable(fmt::format("[{}]", fmt::join(texts, ",")), kShortText);
-}
-std::string shown(const RecordedShape& shape) {
-  std::vector<std::string> texts;
-  for (const auto& [name, value] : shape) texts.push_back(fmt::format("{}:{}", shown(name), value));
-  return printable(fmt::format("{{{}}}", fmt::join(texts, ",")), kShortText);
+  return texts.empty() ? "none" : printable(fmt::format("{}", fmt::join(texts, ", ")), kShortText);
 }
 template <typename T>
 std::string shown(const std::optional<T>& value) {
-  return value ? shown(*value) : "null";
+  return value ? shown(*value) : "not recorded";
 }
 std::string difference(std::string_view what, const std::string& base, const std::string& now) {
   return fmt::format("{}: {}, now {}", what, base, now);
@@ -53,18 +49,77 @@ void compare(const char* what, const T& base, const T& now, Texts& differences) 
   if (base != now) differences.push_back(difference(what, shown(base), shown(now)));
 }
 
+/// The words of `all` that `others` lacks: "avx512f avx512bw".
+std::string only_in(const Texts& all, const Texts& others) {
+  Texts only;
+  for (const std::string& one : all) {
+    if (std::ranges::find(others, one) == others.end()) only.push_back(one);
+  }
+  return only.empty() ? "nothing" : printable(fmt::format("{}", fmt::join(only, " ")), kShortText);
+}
+
+/// Long lists are alike but for a few words: those are named.
+void compare_lists(const char* what, const std::optional<Texts>& base, const std::optional<Texts>& now,
+                   Texts& differences) {
+  if (base == now) return;
+  if (!base || !now) return compare(what, base, now, differences);
+  if (std::ranges::is_permutation(*base, *now)) {
+    differences.push_back(fmt::format("{}: in another order", what));
+  } else {
+    differences.push_back(
+        fmt::format("{}: {} only then, {} only now", what, only_in(*base, *now), only_in(*now, *base)));
+  }
+}
+
+void compare_words(const char* what, const std::optional<std::string>& base, const std::optional<std::string>& now,
+                   Texts& differences) {
+  const auto words = [](const std::optional<std::string>& text) {
+    return text ? std::optional<Texts>(split(*text, ' ')) : std::nullopt;
+  };
+  compare_lists(what, words(base), words(now), differences);
+}
+
+/// The data by the beginnings of their checksums, which say that they are others and no more.
+void compare_images(const std::optional<std::string>& base, const std::optional<std::string>& now, Texts& differences) {
+  if (base == now) return;
+  const auto begin = [](const std::optional<std::string>& sha256) {
+    return sha256 ? printable(sha256->substr(0, 12)) : std::string("not recorded");
+  };
+  differences.push_back(
+      fmt::format("images differ: other data by their SHA-256 ({}, now {})", begin(base), begin(now)));
+}
+
+/// The dimensions that are not the same: "out_channels 20, now 16".
+void compare_shapes(const RecordedShape& base, const RecordedShape& now, Texts& differences) {
+  Texts texts;
+  const auto value_in = [](const RecordedShape& shape, const std::string& name) {
+    const auto found = std::ranges::find(shape, name, [](const auto& one) { return one.first; });
+    return found == shape.end() ? std::string("not there") : fmt::format("{}", found->second);
+  };
+  const auto add = [&](const std::string& name) {
+    const std::string before = value_in(base, name);
+    const std::string today = value_in(now, name);
+    if (before != today) texts.push_back(fmt::format("{} {}, now {}", printable(name), before, today));
+  };
+  for (const auto& [name, value] : base) add(name);
+  for (const auto& [name, value] : now) {
+    if (value_in(base, name) == "not there") add(name);
+  }
+  if (!texts.empty()) differences.push_back(fmt::format("shape differs: {}", fmt::join(texts, "; ")));
+}
+
 void compare_processors(const RecordedMachine& base, const RecordedMachine& now, Texts& differences) {
   compare("processor differs", base.processor, now.processor, differences);
   compare("cores differ", base.cores, now.cores, differences);
   compare("threads differ", base.threads, now.threads, differences);
-  compare("instruction sets differ", base.instruction_sets, now.instruction_sets, differences);
+  compare_lists("instruction sets differ", base.instruction_sets, now.instruction_sets, differences);
   compare("caches differ", base.caches, now.caches, differences);
 }
 
 /// The text of that name as messages show it.
 std::string shown_text(const NamedTexts& texts, std::string_view name) {
   const std::string* const text = find_text(texts, name);
-  return text == nullptr ? "null" : shown(*text);
+  return text == nullptr ? "not recorded" : shown(*text);
 }
 
 void compare_devices(const RecordedMachine& base, const RecordedMachine& now, const std::string& device,
@@ -140,7 +195,7 @@ std::vector<std::string> context_differences(const RecordedRun& base, const Reco
   const RecordContext& then = base.context;
   const RecordContext& today = now.context;
   Texts differences;
-  compare("images differ", then.images, today.images, differences);
+  compare_images(then.images, today.images, differences);
   compare("seed differs", then.seed, today.seed, differences);
   if (device != "simulated") {
     compare("sanitizers differ", then.is_sanitized, today.is_sanitized, differences);
@@ -148,16 +203,17 @@ std::vector<std::string> context_differences(const RecordedRun& base, const Reco
     compare("length of a sample differs", then.sample_milliseconds, today.sample_milliseconds, differences);
     compare("isolation of cases differs", then.isolate, today.isolate, differences);
     compare("calls for a profiler differ", then.profile_calls, today.profile_calls, differences);
-    compare("flags of Google Benchmark differ", then.google_benchmark_flags, today.google_benchmark_flags, differences);
+    compare_lists("flags of Google Benchmark differ", then.google_benchmark_flags, today.google_benchmark_flags,
+                  differences);
   }
   if (device == "cpu") {
     compare("compiler changed", then.compiler, today.compiler, differences);
-    compare("compiler flags differ", then.compiler_flags, today.compiler_flags, differences);
-    compare("flags of the CPU variants differ", then.cpu_variant_flags, today.cpu_variant_flags, differences);
+    compare_words("compiler flags differ", then.compiler_flags, today.compiler_flags, differences);
+    compare_words("flags of the CPU variants differ", then.cpu_variant_flags, today.cpu_variant_flags, differences);
   }
   if (device == "cuda") {
     compare("CUDA compiler changed", then.cuda_compiler, today.cuda_compiler, differences);
-    compare("CUDA architectures differ", then.cuda_architectures, today.cuda_architectures, differences);
+    compare_words("CUDA architectures differ", then.cuda_architectures, today.cuda_architectures, differences);
   }
   if (device == "simulated") {
     const CompiledPtx ptx = executed_ptx_of(then);
@@ -178,7 +234,7 @@ std::vector<std::string> case_differences(const RecordedRun& base_run, const Rec
   if (base_run.context.machines || new_run.context.machines) {
     compare_machines(then, today, base.device, differences);
   }
-  compare("shape differs", base.shape, now.shape, differences);
+  compare_shapes(base.shape, now.shape, differences);
   compare("input differs", base.input, now.input, differences);
   if (base.time && now.time) {
     compare("a different kind of time was taken", base.time->of, now.time->of, differences);

@@ -58,6 +58,17 @@ struct Pair {
   }
 };
 
+// Samples that lie so far apart, and so many times further than those of the other record, had company.
+constexpr double kMuchSpread = 0.1;
+constexpr double kFarMore = 3;
+
+/// How far the samples lie apart, without the tenth at either end: the logarithm of a ratio.
+double spread(std::vector<double> samples) {
+  std::ranges::sort(samples);
+  const std::size_t tenth = samples.size() / 10;
+  return std::log(samples[samples.size() - 1 - tenth]) - std::log(samples[tenth]);
+}
+
 class Comparer {
  public:
   Comparer(const RecordedRun& base, const RecordedRun& now, const ComparisonOptions& options)
@@ -213,15 +224,43 @@ class Comparer {
       return;
     }
     judge_both(compared);
-    const bool proved = compared.verdict == CaseVerdict::regressed || compared.verdict == CaseVerdict::improved;
-    if (proved && !is_steady(*witness)) {
+    const bool moved = compared.verdict == CaseVerdict::regressed || compared.verdict == CaseVerdict::improved;
+    if (moved && !is_steady(*witness)) {
       compared.verdict = CaseVerdict::inconclusive;
       compared.reason =
-          fmt::format("the witness {} is not steady between the records, so it proves nothing", compared.witness);
+          fmt::format("the witness {} is not steady between the records, so it shows nothing", compared.witness);
+    } else if (moved) {
+      add_caveats(pair, result_.cases[witness->result].control);
     }
   }
 
-  /// Whether it is proved that the witness itself moved by less than delta, up and down.
+  /// Says beside a change why it may be the machine's. A neighbour that comes and goes spreads the samples of some
+  /// cases and not of others, so no witness shows it.
+  void add_caveats(const Pair& pair, bool has_control) {
+    ComparedCase& compared = result_.cases[pair.result];
+    const auto add_mark = [&compared](const char* side, const std::string& disturbance) {
+      if (disturbance.empty()) return;
+      compared.caveats.push_back(
+          {disturbance.substr(0, disturbance.find(':')), fmt::format("{}: {}", side, disturbance)});
+    };
+    add_mark("base", compared.base_disturbance);
+    add_mark("new", compared.new_disturbance);
+    std::ranges::stable_sort(compared.caveats, {}, [](const Caveat& one) { return one.word != "disturbed"; });
+    const double base = spread(pair.base->time->samples);
+    const double now = spread(pair.now->time->samples);
+    const auto [least, most] = std::minmax(base, now);
+    const bool came_and_went = most > std::log1p(kMuchSpread) && most > kFarMore * least;
+    if (most > std::abs(compared.change->estimate) || came_and_went) {
+      compared.caveats.push_back(
+          {"scatter", fmt::format("the samples of the {} record lie {:.0f}% apart, those of the other {:.0f}%",
+                                  now > base ? "new" : "base", std::expm1(most) * 100, std::expm1(least) * 100)});
+    }
+    if (!has_control) {
+      compared.caveats.push_back({"no control", "no control was timed beside it, so the machine's drift is unknown"});
+    }
+  }
+
+  /// Whether it is shown that the witness itself moved by less than delta, up and down.
   bool is_steady(const Pair& witness) const {
     const VerdictLimits& limits = result_.options.limits;
     if (witness.base->time->samples == witness.now->time->samples) return true;

@@ -1,4 +1,4 @@
-// Compares two recorded runs case by case: which moved, by how much, whether that is proved, and why.
+// Compares two recorded runs case by case: which moved, by how much, whether that is shown, and why.
 #pragma once
 
 #include <optional>
@@ -48,6 +48,12 @@ struct MovedCounter {
   double now = 0;
 };
 
+/// A doubt about a verdict: a word to stand beside it, and a sentence.
+struct Caveat {
+  std::string word;  ///< "disturbed", "scatter", "no control"
+  std::string text;
+};
+
 struct ComparedCase {
   std::string id;
   std::string device;
@@ -57,6 +63,8 @@ struct ComparedCase {
   std::string reason;            ///< one line; empty for a pass that needs none
   std::string base_disturbance;  ///< "disturbed: others used 1.6 of 2 cores"; empty if the base was quiet
   std::string new_disturbance;
+  /// Why a change that the figures show may be the machine's all the same, the gravest reason first; empty without one.
+  std::vector<Caveat> caveats;
   std::string cause;  ///< from the counters beside the time: "explained: …", "latent: …", …; empty where there are none
   std::string witness;  ///< the variant that it was judged beside; empty if none
   bool control = false;

@@ -1,6 +1,7 @@
 #include "harness/judge/compare/comparison_output.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <initializer_list>
@@ -81,7 +82,7 @@ std::string disturbance_text(const ComparedCase& one) {
   return text;
 }
 
-/// An entry for each case that was not measured on a quiet machine, except where its proof says so already.
+/// An entry for each case that was not measured on a quiet machine, except where it stands beside a change already.
 void add_disturbances(ReportSection& section, const Comparison& comparison) {
   for (const ComparedCase& one : comparison.cases) {
     if (one.verdict == CaseVerdict::regressed || one.verdict == CaseVerdict::improved) continue;
@@ -90,8 +91,8 @@ void add_disturbances(ReportSection& section, const Comparison& comparison) {
   if (!section.blocks.empty()) section.heading = "measured on a machine that was not quiet";
 }
 
-/// The proved bounds of a change: "+10.1%, at least +7.9%; beside onednn +10.0%, at least +8.2%".
-std::string proof_text(const ComparedCase& one) {
+/// The bounds of a change that are shown: "+10.1%, at least +7.9%; beside onednn +10.0%, at least +8.2%".
+std::string shown_text(const ComparedCase& one) {
   const auto side = [&one](const ChangeBounds& change) {
     const bool slower = one.verdict == CaseVerdict::regressed;
     return fmt::format("{:+.1f}%, {} {:+.1f}%", percent(change.estimate), slower ? "at least" : "at most",
@@ -103,11 +104,21 @@ std::string proof_text(const ComparedCase& one) {
   return text;
 }
 
+/// The doubts about a verdict in one line; empty without any.
+std::string caveat_text(const ComparedCase& one) {
+  std::vector<std::string> texts;
+  for (const Caveat& caveat : one.caveats) texts.push_back(caveat.text);
+  return fmt::format("{}", fmt::join(texts, "; "));
+}
+
 /// The columns of a table beside the case's name.
 std::vector<std::string> figures_of(const ComparedCase& one) {
-  return {time_or_blank(one.base_median_ns), time_or_blank(one.new_median_ns),
-          change_text(one.change),           bounds_text(one.change),
-          bounds_text(one.beside),           std::string(case_verdict_name(one.verdict))};
+  return {time_or_blank(one.base_median_ns),
+          time_or_blank(one.new_median_ns),
+          change_text(one.change),
+          bounds_text(one.change),
+          bounds_text(one.beside),
+          verdict_text(one.verdict, one.caveats.empty() ? "" : one.caveats.front().word)};
 }
 
 ordered_json counters_json(const std::vector<MovedCounter>& counters) {
@@ -120,6 +131,7 @@ ordered_json case_json(const ComparedCase& one) {
   return {{"id", one.id},
           {"verdict", case_verdict_name(one.verdict)},
           {"reason", text_or_null(one.reason)},
+          {"caveat", text_or_null(caveat_text(one))},
           {"cause", text_or_null(one.cause)},
           {"base_quality", text_or_null(one.base_disturbance)},
           {"new_quality", text_or_null(one.new_disturbance)},
@@ -173,7 +185,7 @@ Report comparison_report(const Comparison& comparison) {
   add_disturbances(judged.more, comparison);
   judged.notes = all_notes(comparison);
   judged.limits = fmt::format(
-      "regressed: proved above +{:g}%; pass: proved below +{:g}%; each bound is wrong in at most {:g}% "
+      "regressed: shown to be above +{:g}%; pass: shown to be below +{:g}%; each bound is wrong in at most {:g}% "
       "of comparisons where nothing drifts",
       limits.tau * 100, limits.delta * 100, limits.alpha * 100);
   judged.outcome = exit_text(comparison);
@@ -183,9 +195,10 @@ Report comparison_report(const Comparison& comparison) {
   }
   for (const ComparedCase& one : comparison.cases) {
     const std::string table = timed(one) && compared.contains(one.group) ? one.group + ", measured" : "";
-    const std::string why = joined({one.reason, one.cause, disturbance_text(one)});
     const bool moved = one.verdict == CaseVerdict::regressed || one.verdict == CaseVerdict::improved;
-    const std::string reason = moved ? joined({proof_text(one), why}) : joined({one.reason, one.cause});
+    const std::string doubt = one.caveats.empty() ? disturbance_text(one) : caveat_text(one);
+    const std::string why = joined({one.reason, one.cause, doubt});
+    const std::string reason = moved ? joined({shown_text(one), why}) : joined({one.reason, one.cause});
     judged.rows.push_back({one.id, table, one.variant, figures_of(one), one.verdict, reason, why});
   }
   return judged_report(judged);

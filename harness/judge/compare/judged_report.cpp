@@ -80,10 +80,14 @@ void add_remarks(Report& report, const JudgedCases& judged, Shown shown) {
 
 }  // namespace
 
+std::string verdict_text(CaseVerdict verdict, const std::string& doubt) {
+  return fmt::format("{}{}", case_verdict_name(verdict), doubt.empty() ? "" : fmt::format(" ({})", doubt));
+}
+
 Report judged_report(const JudgedCases& judged) {
   Report report;
   const std::string counts = ": " + counts_text(judged);
-  report.section("", Shown::in_markdown).paragraph(counts, "", judged.outcome);
+  report.section().paragraph(counts, "", judged.outcome);
   ReportSection& sides = report.section();
   sides.item("base " + judged.base);
   sides.item("new " + judged.now);
@@ -96,7 +100,6 @@ Report judged_report(const JudgedCases& judged) {
   add_table_of_all(report, judged);
   add_remarks(report, judged, Shown::in_text);
   report.sections.back().paragraph(judged.limits);
-  report.sections.back().paragraph(judged.outcome + counts);
   report.section("", Shown::in_markdown).paragraph(judged.limits);
   return report;
 }

@@ -11,6 +11,9 @@
 
 namespace convladder {
 
+/// A verdict as a table shows it, with a word of doubt beside it: "regressed (no control)".
+std::string verdict_text(CaseVerdict verdict, const std::string& doubt);
+
 struct JudgedRow {
   std::string id;
   std::string table;                 ///< the title of the table that the case stands in; empty: in none
@@ -34,7 +37,7 @@ struct JudgedCases {
   std::size_t most_skipped = std::numeric_limits<std::size_t>::max();  ///< if there are more, they are only counted
 };
 
-/// The sides, the cases, remarks, notes, limits, and the outcome with the numbers of verdicts. As text a table for each
+/// The outcome with the numbers of verdicts, the sides, the cases, remarks, notes and limits. As text a table for each
 /// title, and the cases that did not pass by verdict and reason; as Markdown one table of all cases.
 Report judged_report(const JudgedCases& judged);
 

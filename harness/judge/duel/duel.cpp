@@ -42,7 +42,7 @@ struct Contest {
     has_ended = true;
     result->verdict = failure.is_the_machines ? CaseVerdict::inconclusive : CaseVerdict::failed;
     result->reason = failure.what();
-    result->screened.reset();  // the screen's result proves nothing about it
+    result->screened.reset();  // the screen's result shows nothing of it
   }
 };
 

@@ -56,35 +56,44 @@ std::string rounds_text(const DuelCase& one) {
                              : fmt::format("{} + {}", one.screen.size(), one.confirm.size());
 }
 
+/// The doubt about a case's verdict that the control leaves.
+Caveat caveat_of(const DuelResult& result, const DuelCase& one) {
+  const bool is_judged =
+      one.verdict == CaseVerdict::regressed || one.verdict == CaseVerdict::improved || one.verdict == CaseVerdict::pass;
+  if (!one.screened || !is_judged) return {};
+  if (result.contaminated()) return {"contaminated", "the control moved, too: this shows nothing"};
+  if (!result.control_outcome) return {"no control", "the control was not judged: this shows nothing"};
+  return {};
+}
+
 /// The columns of a table beside the case's name.
-std::vector<std::string> figures_of(const DuelCase& one) {
+std::vector<std::string> figures_of(const DuelResult& result, const DuelCase& one) {
   return {time_or_blank(base_median(one)),
           time_or_blank(new_median(one)),
           one.change() ? fmt::format("{:.3f}", std::exp(one.change()->estimate)) : std::string(),
           bounds_text(one.change()),
           rounds_text(one),
-          std::string(case_verdict_name(one.verdict))};
+          verdict_text(one.verdict, caveat_of(result, one).word)};
 }
 
 std::string control_text(const DuelResult& result) {
   if (!result.control_failure.empty()) {
-    return fmt::format("control: could not be measured, nothing is proved: {}", result.control_failure);
+    return fmt::format("control: could not be measured, so nothing is shown: {}", result.control_failure);
   }
   if (!result.control_outcome) {
-    return fmt::format("control: only {} rounds, too few to judge: nothing is proved", result.control.size());
+    return fmt::format("control: only {} rounds, too few to judge: nothing is shown", result.control.size());
   }
   const std::optional<ChangeBounds> bounds = result.control_outcome->bounds;
   return fmt::format("control: the base against itself moved by {}%, bounds {}%, in {} rounds{}", change_text(bounds),
                      bounds_text(bounds), result.control.size(),
-                     result.contaminated() ? ": CONTAMINATED: the results above prove nothing" : "");
+                     result.contaminated() ? ": CONTAMINATED: the results above show nothing" : "");
 }
 
 std::string limits_text(const DuelReport& report) {
   const VerdictLimits& limits = report.settings.limits.verdict;
   return fmt::format(
-      "regressed: proved above +{:g}%, wrong in at most {:g}% of duels for all cases together (Holm); pass: proved "
-      "below "
-      "+{:g}%, wrong in at most {:g}% for each case",
+      "regressed: shown to be above +{:g}%, wrong in at most {:g}% of duels for all cases together (Holm); pass: shown "
+      "to be below +{:g}%, wrong in at most {:g}% for each case",
       limits.tau * 100, limits.alpha * 100, limits.delta * 100, limits.alpha * 100);
 }
 
@@ -127,13 +136,14 @@ ordered_json rounds_json(const std::vector<DuelRound>& rounds) {
   return list;
 }
 
-ordered_json case_json(const DuelCase& one) {
+ordered_json case_json(const DuelResult& result, const DuelCase& one) {
   return {{"id", one.id},
           {"device", one.device},
           {"base_variant", one.base_variant},
           {"new_variant", one.new_variant},
           {"verdict", case_verdict_name(one.verdict)},
           {"reason", text_or_null(one.reason)},
+          {"caveat", text_or_null(caveat_of(result, one).text)},
           {"iterations", one.length.iterations},
           {"sub_runs", one.length.sub_runs},
           {"replayed", one.length.replayed},
@@ -233,8 +243,12 @@ Report duel_report(const DuelReport& duel) {
   for (const DuelCase& one : duel.result.cases) {
     const std::string title = fmt::format("{}, {} in turns, layer time of a call", one.group,
                                           is_predicted(one.device) ? "predicted" : "measured");
+    std::string why = one.reason;
+    if (const Caveat caveat = caveat_of(duel.result, one); !caveat.text.empty()) {
+      why += (why.empty() ? "" : "; ") + caveat.text;
+    }
     judged.rows.push_back(
-        {one.id, one.screened ? title : "", variant_text(one), figures_of(one), one.verdict, one.reason, one.reason});
+        {one.id, one.screened ? title : "", variant_text(one), figures_of(duel.result, one), one.verdict, why, why});
   }
   return judged_report(judged);
 }
@@ -243,7 +257,7 @@ ordered_json duel_json(const DuelReport& report) {
   const DuelResult& result = report.result;
   const DuelLimits& limits = report.settings.limits;
   ordered_json cases = ordered_json::array();
-  for (const DuelCase& one : result.cases) cases.push_back(case_json(one));
+  for (const DuelCase& one : result.cases) cases.push_back(case_json(result, one));
   ordered_json counts = ordered_json::object();
   for (const CaseVerdict verdict : kAllVerdicts) {
     counts[std::string(case_verdict_name(verdict))] = result.count(verdict);

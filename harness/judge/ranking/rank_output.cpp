@@ -77,10 +77,34 @@ std::string unit_of(const RankResult& result, const RankOptions& options) {
                                      : fmt::format("times predicted for {} from counters", options.gpu);
 }
 
+/// The answer: who is first, and how many have a rank, in one line.
+std::string verdict_text(const RankResult& result) {
+  std::vector<std::string> first;
+  std::map<std::string, int> others;
+  int ranked = 0;
+  for (const RankRow& row : result.rows) {
+    if (row.entry->role != RankRole::submission) continue;
+    if (row.rank) {
+      ++ranked;
+      if (*row.rank == 1) first.push_back(row.entry->name);
+    } else {
+      ++others[fmt::format("{}", row.status)];
+    }
+  }
+  std::string text = first.empty()               ? "nobody is first"
+                     : first.size() > kMostNamed ? fmt::format("{} share the first rank", first.size())
+                                                 : fmt::format("first: {}", fmt::join(first, ", "));
+  text += fmt::format("; {} ranked", ranked);
+  for (const auto& [status, count] : others)
+    text += fmt::format(", {} {}", count, status == "ok" ? "without a rank" : status);
+  return text;
+}
+
 void add_title(ReportSection& section, const RankPlan& plan, const RankResult& result, const RankOptions& options) {
   std::vector<std::string> sizes;
   for (const LayerWork& one : result.plan->sizes) sizes.push_back(one.layer);
   const std::size_t count = result.plan->submissions.size();
+  section.paragraph(verdict_text(result));
   section.paragraph(fmt::format("{}: {} on {}, {}", plan.problem->title(), plural(count, "submission"),
                                 result.plan->device,
                                 sizes.empty() ? "no size" : fmt::format("{}", fmt::join(sizes, " "))));

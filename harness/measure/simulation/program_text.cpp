@@ -23,7 +23,6 @@ namespace {
 using stand_in::ProcessReport;
 using stand_in::Times;
 
-constexpr std::size_t kMostRows = 25;  // of a table
 constexpr std::size_t kMostLeaks = 10;
 
 std::string grouped(double value) { return counter_text(".sum", value); }
@@ -115,7 +114,6 @@ void add_times(Report& report, const char* heading, const TimeSums& sums) {
   for (const auto& [name, sum] : rows) total += static_cast<double>(sum.total);
   std::vector<std::vector<std::string>> cells;
   for (const auto& [name, sum] : rows) {
-    if (cells.size() == kMostRows) break;
     const auto ns = static_cast<double>(sum.total);
     cells.push_back({fmt::format("{:.2f}", total > 0 ? 100 * ns / total : 0), time_text(ns), grouped(sum.count),
                      time_text(ns / static_cast<double>(std::max<std::uint64_t>(sum.count, 1))),
@@ -126,7 +124,6 @@ void add_times(Report& report, const char* heading, const TimeSums& sums) {
   section.table(
       {right("Time(%)"), right("Time"), right("Calls"), right("Avg"), right("Min"), right("Max"), left("Name")},
       std::move(cells), kIndent);
-  if (rows.size() > kMostRows) section.paragraph(fmt::format("and {} more", rows.size() - kMostRows), "  ");
 }
 
 struct CounterColumn {
@@ -167,7 +164,6 @@ void add_counters(Report& report, const std::vector<ProcessReport>& processes) {
   columns.push_back(left("kernel"));
   std::vector<std::vector<std::string>> cells;
   for (const stand_in::KernelSum& row : rows) {
-    if (cells.size() == kMostRows) break;
     std::vector<std::string> cell = {grouped(row.predicted.count)};
     for (const CounterColumn& column : kCounterColumns) {
       cell.push_back(grouped(value(row, column.metrics[0]) + value(row, column.metrics[1])));
@@ -177,7 +173,6 @@ void add_counters(Report& report, const std::vector<ProcessReport>& processes) {
   }
   ReportSection& section = report.section("counters, summed over launches (counted, but for DRAM, which is modelled)");
   section.table(std::move(columns), std::move(cells), kIndent);
-  if (rows.size() > kMostRows) section.paragraph(fmt::format("and {} more", rows.size() - kMostRows), "  ");
 }
 
 /// The remarks on processes, a line each, with how often they occur.

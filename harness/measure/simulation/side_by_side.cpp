@@ -61,7 +61,7 @@ class SideBySide {
     for (const LabelledReport& launch : launches) values_.push_back(counter_values(launch.report));
   }
 
-  /// The table of the first launch and those from `begin` to before `end`.
+  /// The table, verdicts before counters, of the first launch and those from `begin` to before `end`.
   ReportTable table(std::size_t begin, std::size_t end) const {
     std::vector<std::size_t> shown = {0};
     for (std::size_t i = begin; i < end; ++i) shown.push_back(i);
@@ -71,11 +71,6 @@ class SideBySide {
       columns.push_back({letter_of(i) + "/A", "", true});
     }
     std::vector<std::vector<std::string>> rows;
-    for (const simulated::Metric& metric : simulated::metrics()) {
-      if (std::ranges::any_of(values_, [&](const CounterValues& values) { return value(values, metric.name) != 0; })) {
-        rows.push_back(counter_row(metric, shown));
-      }
-    }
     const auto add = [&](const std::string& title, const auto& text) {
       std::vector<std::string> row = {title};
       for (const std::size_t i : shown) {
@@ -84,7 +79,6 @@ class SideBySide {
       }
       rows.push_back(std::move(row));
     };
-    if (!launches_[0].report.is_counted) add("counters", [](std::size_t) { return std::string("not counted"); });
     const std::vector<const BufferContent*> first = results_of(launches_[0].report);
     for (std::size_t n = 0; n < first.size(); ++n) {
       add(fmt::format("values of {} unlike A's", printable(first[n]->name, kShortText)), [&](std::size_t i) {
@@ -101,6 +95,12 @@ class SideBySide {
       });
     }
     add("came to its end", [&](std::size_t i) { return end_of(launches_[i].report); });
+    if (!launches_[0].report.is_counted) add("counters", [](std::size_t) { return std::string("not counted"); });
+    for (const simulated::Metric& metric : simulated::metrics()) {
+      if (std::ranges::any_of(values_, [&](const CounterValues& values) { return value(values, metric.name) != 0; })) {
+        rows.push_back(counter_row(metric, shown));
+      }
+    }
     return {std::move(columns), std::move(rows)};
   }
 

@@ -12,6 +12,7 @@
 #include "support/errors.hpp"
 #include "support/printable.hpp"
 #include "support/report.hpp"
+#include "support/text.hpp"
 
 namespace convladder {
 namespace {
@@ -63,6 +64,13 @@ std::string lines_of(const SimulationReport& report, simulated::Severity severit
     if (finding.severity == severity) lines += fmt::format("  {}\n", printable(simulated::to_text(finding)));
   }
   return lines;
+}
+
+/// Adds the lines one by one, so that of very many only the first are shown.
+void add_lines(ReportSection& section, const std::string& lines) {
+  for (const std::string& line : split(lines, '\n')) {
+    if (!line.empty()) section.literal(line + '\n');
+  }
 }
 
 std::string finding_lines(const SimulationReport& report) {
@@ -124,6 +132,14 @@ void add_remarks(ReportSection& section, const SimulationReport& report) {
 Report simulation_report(const SimulationReport& simulated) {
   Report report;
   report.section().literal(launch_title(simulated) + '\n');
+  if (!simulated.stopped.empty()) report.section().literal(fmt::format("stopped {}\n", printable(simulated.stopped)));
+  const std::string found = finding_lines(simulated);
+  add_lines(report.section(found.empty() ? "findings: none" : "findings"), found);
+  const std::string notes = lines_of(simulated, simulated::Severity::note);
+  if (!notes.empty()) add_lines(report.section("notes, which are no findings"), notes);
+  if (!simulated.expectations.empty()) {
+    add_expectations(report.section(all_met(simulated) ? "expectations: met" : "expectations"), simulated);
+  }
   for (const BufferContent& buffer : simulated.buffers) {
     if (!buffer.is_result) continue;
     report.section().literal(fmt::format("{}: {}[{}]\n  {}\n", printable(buffer.name), element_name(buffer.type),
@@ -134,15 +150,7 @@ Report simulation_report(const SimulationReport& simulated) {
   } else {
     report.section("counters: nothing was counted (--no-counters)");
   }
-  if (!simulated.expectations.empty()) {
-    add_expectations(report.section(all_met(simulated) ? "expectations: met" : "expectations"), simulated);
-  }
   add_printed(report, simulated);
-  if (!simulated.stopped.empty()) report.section().literal(fmt::format("stopped {}\n", printable(simulated.stopped)));
-  const std::string found = finding_lines(simulated);
-  report.section(found.empty() ? "findings: none" : "findings").literal(found);
-  const std::string notes = lines_of(simulated, simulated::Severity::note);
-  if (!notes.empty()) report.section("notes, which are no findings").literal(notes);
   return report;
 }
 

@@ -49,7 +49,7 @@ def files(tmp_path: Path) -> dict[str, Path]:
 
 
 def simulate(*options: object):
-    return run("simulate", *options, "--block", "64", "--arg", "y=out:u32:64", "--arg", "x=in:u32:iota:64")
+    return run("simulate", *options, "--verbose", "--block", "64", "--arg", "y=out:u32:64", "--arg", "x=in:u32:iota:64")
 
 
 def rows(table: str) -> dict[str, list[str]]:
