@@ -83,7 +83,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Limits:
-    """Of a verdict, as parts: a regression is proved above tau, a pass below delta."""
+    """Of a verdict, as parts: a regression is shown to be above tau, a pass below delta."""
 
     tau: float
     delta: float
@@ -143,8 +143,8 @@ def _change(node: Node, stages: Mapping[tuple[str, str], Stage]) -> Change:
     device, variant, *layers, batch = parts
     layer = "/".join(layers)
     stage = stages.get((device, variant)) or Stage("", None, variant, printable(variant) or "(no name)")
-    reason, cause, witness = (printable(optional(node.field(name), Node.text) or "", _LONGEST)
-                              for name in ("reason", "cause", "witness"))
+    cause, witness = (printable(optional(node.field(name), Node.text) or "", _LONGEST) for name in ("cause", "witness"))
+    reason = reason_of(node)
     return Change(
         printable(node.field("id").text(), _LONGEST_ID), printable(device), stage, printable(layer), printable(batch),
         verdict, reason, cause, witness, node.field("control").boolean(),
@@ -152,6 +152,13 @@ def _change(node: Node, stages: Mapping[tuple[str, str], Stage]) -> Change:
         optional(node.field("change"), _bounds), optional(node.field("beside_witness"), _bounds),
         tuple(Moved(printable(one.field("name").text(), _LONGEST_ID), one.field("base").number(),
                     one.field("new").number()) for one in node.field("counters").items()), node.place)
+
+
+def reason_of(node: Node) -> str:
+    """Why a case has its verdict, and the doubt about it, which older documents do not have."""
+    names = [name for name in ("reason", "caveat") if name in node.value]
+    texts = (printable(optional(node.field(name), Node.text) or "", _LONGEST) for name in names)
+    return "; ".join(filter(None, texts))
 
 
 def _bounds(node: Node) -> Bounds:

@@ -57,8 +57,10 @@ def draw(record: Record, group: Group, batch: Optional[int]) -> tuple[Page, str,
     heading = Heading(title, [f"{device_name(group)}, {group.kind}: rates of layer times under the rates that the device "
                               "reached in the same run"], record.warnings, WIDTH)
     foot = Foot([f"ceilings: median of {ceilings.samples} samples taken between the cases",
-                 "operations are the direct convolution's: a stage that does with fewer, or whose data is in the caches, "
-                 "can lie above the roof" if above else "", *notices(record, group, rows, "intervals (not drawn):")], WIDTH)
+                 "rates are effective: the operations of the definition over the time; a stage that makes fewer (Winograd, FFT) "
+                 "is not bound by the peak that it comes near" + (
+                     ", and can lie above the roof, as one whose data is in the caches" if above else ""),
+                 *notices(record, group, rows, "intervals (not drawn):")], WIDTH)
     page, (top,) = page_below(heading, WIDTH, [_HEIGHT + _LEGEND + _BELOW], foot)
     _legend(page, top + 0.08, [role for role in _WORDS if any(column.ladder.summary.role(row.stage) == role and
                                                              _is_role(column, row, role) for column in columns
@@ -106,7 +108,7 @@ def _plot(page: Page, frame: tuple[float, float, float, float], columns: Sequenc
     plot = LogPlot(page, frame, ends([peak / copy, *(column.intensity for column in columns)], 4, 12),
                    ends([*rates, peak], 1.8, 2.0))
     plot.axes.set_xlabel("operations for each byte that has to be read or written once", fontsize=8, color=MUTED)
-    plot.axes.set_ylabel("GFLOP/s, measured", fontsize=8)
+    plot.axes.set_ylabel("GFLOP/s, effective, measured", fontsize=8)
     left, top, width, height = frame
     labels = Labels((left, top, left + width, top + height))
     bend = peak / copy

@@ -34,7 +34,7 @@ def draw(_record: object, comparison: Comparison, _batch: Optional[int]) -> tupl
     limits = comparison.limits
     title = "Changes of time against the base, with their bounds"
     about = [f"new / base - 1, measured medians; bounds wrong in at most {100 * limits.alpha:g} % of cases each where "
-             f"nothing drifts; regressed: proved above tau = {100 * limits.tau:g} %; pass: proved below Delta = "
+             f"nothing drifts; regressed: shown to be above tau = {100 * limits.tau:g} %; pass: shown to be below Delta = "
              f"{100 * limits.delta:g} %; arrows: beyond the axis", f"base {comparison.base}", f"new {comparison.now}"]
     if len(shown) < len(comparison.bounded):
         about.append(f"{len(shown)} of {len(comparison.bounded)} cases: the worst verdicts, then the largest changes; "

@@ -93,6 +93,10 @@ def _title(ladder: PredictedLadder, rows: Sequence[PredictedRow], group: Predict
     if best is None or one is None or not one.has_time:
         return f"PREDICTED times on {', '.join(title for _, title, _ in gpus)}"
     title = one.title.removeprefix("NVIDIA ")
+    others = [row for row in rows if row is not best and (other := row.on(gpu)) and other.has_time
+              and other.low <= one.high and one.low <= other.high]
+    if others:
+        return f"PREDICTED on {title}: the ranges of {len(others) + 1} stages overlap, {best.stage.title}'s is the lowest"
     return f"PREDICTED: {best.stage.title} is the fastest on {title}, {span_text(one.low, one.high)}"
 
 

@@ -166,7 +166,7 @@ def test_time_over_batch_is_of_one_image_and_few_stages(drawn: Path) -> None:
 
 def test_the_measured_roofline_has_the_ceilings_of_the_run(drawn: Path) -> None:
     shown = words(drawn / "roofline-cpu.svg")
-    for expected in ("FMA peak 400 GFLOP/s", "copy 60.0 GB/s", "GFLOP/s, measured", "lenet72.conv1", "fastest library"):
+    for expected in ("FMA peak 400 GFLOP/s", "copy 60.0 GB/s", "GFLOP/s, effective, measured", "rates are effective", "lenet72.conv1", "fastest library"):
         assert expected in shown
     document = json.loads((drawn / "run.json").read_text())
     one = next(one for one in document["ladders"] if one["device"] == "cpu" and one["batch"] == 1000)

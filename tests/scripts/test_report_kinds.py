@@ -28,7 +28,7 @@ ANSWERS = {
     "kernel": ("transpose executed 7,062 instructions of warps, counted, in 2 × 3 × 1 blocks",),
     "kernels": ("1 finding, the first by memcheck", "no finding"),
     "checked": ("1 of 2 cases have findings or are wrong: shared-memory, lenet28.conv1.",),
-    "explanation": ("on h100 stage 2 Shared memory is predicted to be fastest, 1.00 µs to 4.00 µs",
+    "explanation": ("on h100 stage 2 Shared memory has the lowest predicted range, 1.00 µs to 4.00 µs", "cannot tell it from stage",
                     "the greatest step is shared-memory, 2.50× as fast as global-memory (counted). Fewer sectors."),
     "profile": ("conv1 takes longest, 6.00 ms or 60 % (measured)",)}
 
@@ -53,6 +53,30 @@ def test_it_answers_in_a_sentence_and_draws(kind: str, tmp_path: Path) -> None:
     done = call("charts.py", path, "--format", "svg", "--output", tmp_path / "charts")
     assert (done.returncode, done.stderr) == (0, "")
     assert list((tmp_path / "charts").glob("*.svg")) and "| " in (tmp_path / "charts/table.md").read_text(encoding="utf-8")
+
+
+def test_links_that_lead_out_of_a_folder_of_records_are_left_out(tmp_path: Path) -> None:
+    """Links within it are fine; one line tells of each other, with an exit code of its own."""
+    outside = written(tmp_path / "outside", kind_records.ALL["duel"]())
+    folder = written(tmp_path / "records", kind_records.ALL["sweep"](), "run.json").parent
+    (folder / "again.json").symlink_to("run.json")
+    (folder / "back").symlink_to(".")
+    done = report(folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    for name, target, why in (("a.json", outside, "a link to a file outside of the folder"),
+                              ("a.json", "/dev/zero", "a link to a file outside of the folder"),
+                              ("a.json", "nothing", "a link that leads nowhere"),
+                              ("a.json", "a.json", "a link that leads in a circle")):
+        (folder / name).symlink_to(target)
+        done = report(folder)
+        assert done.returncode == 5 and done.stderr.count("\n") == 1, done
+        assert f"{name}: {why}" in done.stderr
+        (folder / name).unlink()
+    (folder / "run.json").rename(tmp_path / "run.json")
+    (folder / "again.json").unlink()
+    (folder / "more").symlink_to(outside.parent)
+    done = report(folder)
+    assert done.returncode == 3 and "more: a link to a folder outside of the folder" in done.stderr
 
 
 def test_notes_are_listed_and_not_counted(tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ std::string rate_text(const History& history) {
       "an alarm is confirmed if the build before the change and the latest one, measured in turns by fresh processes, "
       "differ by more than {:g}%, a marked one in the same direction; of what is only suspected, it is the build of "
       "its "
-      "first run. That is proved at {:g}% for all of them together. So if nothing changed, anything is confirmed in at "
+      "first run. That is shown at {:g}% for all of them together. So if nothing changed, anything is confirmed in at "
       "most {:g}% of histories, whatever the machine did during the runs and whatever is suspected",
       history.options.tau * 100, kConfirmAlpha * 100, kConfirmAlpha * 100);
 }
@@ -94,7 +94,7 @@ void settle_alarm(Alarm& alarm, CaseVerdict verdict, const std::optional<ChangeB
   const CaseVerdict other = alarm.slower ? CaseVerdict::improved : CaseVerdict::regressed;
   if (contaminated) {
     alarm.outcome = AlarmOutcome::open;
-    alarm.reason = "the control moved, so the measurement proves nothing: run again";
+    alarm.reason = "the control moved, so the measurement shows nothing: run again";
   } else if (verdict == same) {
     alarm.outcome = AlarmOutcome::confirmed;
   } else if (verdict == other || verdict == CaseVerdict::pass) {

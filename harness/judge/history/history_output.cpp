@@ -47,7 +47,7 @@ const ChangePoint* greatest(const std::vector<const ChangePoint*>& changes) {
   return most == changes.end() ? nullptr : *most;
 }
 
-/// The latest ratio relative to the median of those before it: observed, nothing is proved by it.
+/// The latest ratio relative to the median of those before it: observed, it shows nothing by itself.
 std::optional<double> latest_against_before(const HistorySeries& series) {
   std::vector<double> ratios;
   for (const HistoryPoint& point : series.points) {

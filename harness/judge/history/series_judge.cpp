@@ -43,7 +43,7 @@ void find_quiet_runs(HistorySeries& series, const History& history) {
 }
 
 /// Moves the beginning of a change back: a run before it that was not judged belongs to the new level if its ratio is
-/// there, within half of the change. It proves nothing, but tells where the change began.
+/// there, within half of the change. It shows nothing by itself, but tells where the change began.
 void begin_with_runs_not_judged(HistorySeries& series) {
   const auto level = [&series](std::size_t begin, std::size_t end) {
     std::vector<double> values;

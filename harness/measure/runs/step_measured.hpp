@@ -14,7 +14,9 @@ namespace convladder {
 std::string measured_relief(const Ratio& x, std::string_view hypothesis);
 
 /// A sentence on what binds the stage. `operations_ns` and `bytes_ns` are the layer's times at the machine's FMA peak
-/// and at its memory's rate; the latter is none where all of it fits into the cache. Empty without either.
-std::string measured_bound(double layer_ns, double operations_ns, std::optional<double> bytes_ns);
+/// and at its memory's rate; the latter is none where all of it fits into the cache. `saves`: how many times fewer
+/// multiplications the stage makes than the definition (Variant::saved_operations); its rate is an effective one then,
+/// and the peak binds only what it makes. Empty without either.
+std::string measured_bound(double layer_ns, double operations_ns, std::optional<double> bytes_ns, double saves = 1);
 
 }  // namespace convladder

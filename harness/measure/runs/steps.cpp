@@ -10,6 +10,7 @@
 #include "harness/measure/runs/step_measured.hpp"
 #include "harness/measure/runs/step_words.hpp"
 #include "variants/problem.hpp"
+#include "variants/variant.hpp"
 
 namespace convladder {
 namespace {
@@ -31,6 +32,13 @@ std::string builds_on(const std::string& variant, const RecordedCase& beside,
     if (one.info.family == beside.family && one.info.name == variant) return std::string(one.info.builds_on);
   }
   return {};
+}
+
+/// How many times fewer multiplications the variant makes than the definition; 1 where this program lacks it.
+double saved_by(const RecordedCase& one) {
+  if (!one.size) return 1;
+  const ProblemVariant* const found = find_variant(*one.size->problem, one.family, one.variant);
+  return found == nullptr ? 1 : found->variant->saved_operations(*one.size);
 }
 
 class Steps {
@@ -92,7 +100,7 @@ class Steps {
       }
     }
     if (time != nullptr && ladder != nullptr && ladder->floor_operations_ns) {
-      step.binds = measured_bound(time->median, *ladder->floor_operations_ns, ladder->floor_bytes_ns);
+      step.binds = measured_bound(time->median, *ladder->floor_operations_ns, ladder->floor_bytes_ns, saved_by(one));
     }
   }
 

@@ -132,13 +132,26 @@ std::string heading(const std::vector<Told>& rows, const DeviceTitle& title_of) 
   return text;
 }
 
+/// The column with the rung of the stage that it shows: the lowest that was run is the first only where all were. "low"
+/// stands for several.
+TextColumn with_lowest_rung(TextColumn column, const std::vector<Told>& rows) {
+  std::set<int> rungs;
+  for (const Told& told : rows) {
+    if (told.summary.baseline != nullptr) rungs.insert(told.summary.baseline->rung.value_or(1));
+  }
+  const std::string rung = rungs.size() > 1 ? "low" : fmt::format("{}", rungs.empty() ? 1 : *rungs.begin());
+  if (column.title == "stage 1") column.title = "stage " + rung;
+  if (column.title == "x 1") column.title = "x " + rung;
+  return column;
+}
+
 void add_family(Report& report, std::vector<Told> rows, const DeviceTitle& title_of) {
   const std::size_t all_rows = rows.size();
   if (rows.size() > kMostRows) rows = largest_batches(rows);
   const std::vector<LadderColumn> columns = columns_for(rows);
   ReportTable table{{}, std::vector<std::vector<std::string>>(rows.size())};
   for (const LadderColumn& one : columns) {
-    table.columns.push_back(one.column);
+    table.columns.push_back(with_lowest_rung(one.column, rows));
     for (std::size_t i = 0; i < rows.size(); ++i) table.rows[i].push_back(one.cell(rows[i]));
   }
   ReportSection& section = report.section(heading(rows, title_of));

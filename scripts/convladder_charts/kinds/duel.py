@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Mapping, Optional
 
-from convladder_charts.comparison import LOOKS, Bounds, Change, Comparison, Limits, percent
+from convladder_charts.comparison import LOOKS, Bounds, Change, Comparison, Limits, percent, reason_of
 from convladder_charts.json_text import Node
 from convladder_charts.kinds.members import (LONGEST_TEXT, Origin, amount, is_kind, member, number_of, origin,
                                              several, text_of)
@@ -55,7 +55,7 @@ class Duel:
         """What a reader must know before believing a figure."""
         warnings = list(self.origin.warnings)
         if self.control.contaminated:
-            warnings.append("contaminated: the base against itself moved, so the duel proves nothing")
+            warnings.append("contaminated: the base against itself moved, so the duel shows nothing")
         if self.control.failure:
             warnings.append(f"the control could not be measured: {self.control.failure}")
         return tuple(warnings)
@@ -108,7 +108,7 @@ def _change(node: Node) -> Change:
     bounds = member(node, "change")
     return Change(
         printable(identifier, 160), printable(parts[0]), Stage("", None, printable(parts[1]), title),
-        printable("/".join(parts[2:-1])), printable(parts[-1]), verdict, text_of(node, "reason", LONGEST_TEXT), "", "",
+        printable("/".join(parts[2:-1])), printable(parts[-1]), verdict, reason_of(node), "", "",
         False, *(amount(time) if time else None for time in times), _bounds(bounds) if bounds else None, None, (),
         node.place)
 

@@ -138,21 +138,30 @@ def _predicted(node: Node) -> Optional[Predicted]:
                      amount(node.field("occupancy")))
 
 
-def _fastest(group: Group, gpu: str) -> Optional[tuple[Stage, Predicted]]:
-    found = [(stage, one) for stage in group.stages for one in stage.predicted if one.gpu == gpu]
-    return min(found, key=lambda each: each[1].middle, default=None)
+def _fastest(group: Group, gpu: str) -> list[tuple[Stage, Predicted]]:
+    """The stage whose range has the least middle, and after it those whose ranges overlap its own: of these nothing says
+    which is faster."""
+    found = sorted(((stage, one) for stage in group.stages for one in stage.predicted if one.gpu == gpu),
+                   key=lambda each: each[1].middle)
+    return [each for each in found if each[1].low <= found[0][1].high and found[0][1].low <= each[1].high]
 
 
 def sentence(group: Group) -> str:
-    """Which stage is predicted to be fastest, and what binds it."""
+    """Which stage is predicted to be fastest, if the ranges tell, and what binds it."""
     texts = []
     for gpu in group.gpus[:2]:
         found = _fastest(group, gpu)
-        if found:
-            stage, one = found
-            bound = f"; what binds: {one.binds}" if one.binds else ""
-            texts.append(f"on {gpu} stage {stage.title} is predicted to be fastest, {duration(one.low)} to "
-                         f"{duration(one.high)}{bound}")
+        if not found:
+            continue
+        (stage, one), *others = found
+        bound = f"; what binds: {one.binds}" if one.binds else ""
+        span = f"{duration(one.low)} to {duration(one.high)}{bound}"
+        if others:
+            named = f"stage {others[0][0].title}" if len(others) == 1 else f"{len(others)} other stages"
+            texts.append(f"on {gpu} stage {stage.title} has the lowest predicted range, {span}, but the prediction cannot tell "
+                         f"it from {named}")
+        else:
+            texts.append(f"on {gpu} stage {stage.title} is predicted to be fastest, {span}")
     return f"{group.name}: {'; '.join(texts)}." if texts else f"{group.name}: nothing could be predicted."
 
 
@@ -186,7 +195,7 @@ def chart(group: Group) -> Optional[RowChart]:
             if one:
                 rows.append(Mark(stage.title, one.middle, one.low, one.high,
                                  f"{duration(one.low)} to {duration(one.high)}",
-                                 "best" if best and best[1] is one else "plain"))
+                                 "best" if len(best) == 1 and best[0][1] is one else "plain"))
         panels.append(Panel(gpu, "", tuple(rows), "op time, predicted", round_duration))
     if not panels:
         return None

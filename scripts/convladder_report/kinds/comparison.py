@@ -72,8 +72,8 @@ def _duel_chapters(one: Input, prefix: str) -> Iterator[Section]:
         f"moved by {percent(control.bounds.estimate)} (between {percent(control.bounds.low)} and "
         f"{percent(control.bounds.high)})")
     yield Section(f"{prefix}-cases", "Changes of time", (
-        Paragraph(f"Measured in turns. Regressed: proved above {100 * limits.tau:g} %, wrong in at most "
-                  f"{100 * limits.alpha:g} % of duels for all cases together; pass: proved below {100 * limits.delta:g} %."),
+        Paragraph(f"Measured in turns. Regressed: shown to be above {100 * limits.tau:g} %, wrong in at most "
+                  f"{100 * limits.alpha:g} % of duels for all cases together; pass: shown to be below {100 * limits.delta:g} %."),
         Paragraph(f"The control, which is the base against itself, {moved}, in {several(control.rounds, 'round')}."),
         *([Items(record.comparison.notes)] if record.comparison.notes else []),
         TableBlock(duel.rounds_table(record), one.source)))

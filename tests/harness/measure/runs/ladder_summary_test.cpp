@@ -200,5 +200,11 @@ TEST(LadderSummary, OfVeryManyRowsOnlyTheLargestBatchesAreShown) {
   EXPECT_EQ(shown_lines(ToldLadder(cases).text(100)).size(), 2U + 12);
 }
 
+TEST(LadderSummary, AColumnIsCalledByTheRungThatItShows) {
+  const ToldLadder told({timed("sixth", 200e3), timed("seventh", 100e3)});
+  EXPECT_THAT(shown_lines(told.text(100)).at(1), Not(AnyOf(HasSubstr("stage 1"), HasSubstr("x 1"))));
+  EXPECT_THAT(shown_lines(told.text(100)).at(1), AllOf(HasSubstr("stage 6"), HasSubstr("x 6")));
+}
+
 }  // namespace
 }  // namespace convladder
