@@ -297,7 +297,7 @@ TEST(History, ListsWhatCannotBeReadAndKeepsTheRest) {
   ASSERT_THAT(runs.unreadable, SizeIs(7));
   EXPECT_THAT(runs.unreadable[0], HasSubstr("run01/run.json: byte "));
   EXPECT_THAT(runs.unreadable[2], HasSubstr("run.json: a: occurs twice"));
-  EXPECT_THAT(runs.unreadable[3], HasSubstr("expected \"1.0\", which this program reads"));
+  EXPECT_THAT(runs.unreadable[3], HasSubstr("expected \"1.1\", which this program reads"));
   EXPECT_THAT(runs.unreadable[4], HasSubstr("context: date: expected a time such as"));
   EXPECT_THAT(runs.unreadable[5], HasSubstr("deep"));
   EXPECT_THAT(runs.unreadable[6], HasSubstr("not a file"));
