@@ -166,11 +166,11 @@ def _is_tf32(row: Row) -> bool:
 def _best(timed: Sequence[tuple[Record, Ladder]], arithmetic: str, belongs: Callable[[Row], bool]) -> Optional[Best]:
     """Of the stages that every one of these runs timed; None if there is none in this arithmetic."""
     ladders = [ladder for _, ladder in timed]
-    rows = [{row.stage: row for row in ladder.timed if row.layer_median and belongs(row)} for ladder in ladders]
+    rows = [{row.stage: row for row in ladder.timed if row.median and belongs(row)} for ladder in ladders]
     stages = [stage for stage in rows[0] if not stage.is_library and all(stage in one for one in rows)]
     if not stages:
         return None
-    stage = min(stages, key=lambda one: statistics.median(of[one].layer_median or 0.0 for of in rows))
+    stage = min(stages, key=lambda one: statistics.median(of[one].median or 0.0 for of in rows))
     own = [of[stage] for of in rows]
     rates = [row.gflop_per_s or 0.0 for row in own]
     peaks = [_peak(run, stage.family) for run, _ in timed]  # the device of a family that has a clock is called like it
@@ -190,9 +190,9 @@ def _peak(run: Record, device: str) -> Optional[float]:
 
 def _of_data_sheet(run: Record, ladder: Ladder, row: Row) -> Optional[float]:
     """Percent of the layer's floor by the data sheet's rates; None where no data sheet or no floor is known."""
-    if run.data_sheet is None or row.stage.family != "cuda" or ladder.floor is None or not ladder.floor.flop or not row.layer_median:
+    if run.data_sheet is None or row.stage.family != "cuda" or ladder.floor is None or not ladder.floor.flop or not row.median:
         return None
-    return 100 * run.data_sheet.floor(ladder.floor) / row.layer_median
+    return 100 * run.data_sheet.floor(ladder.floor) / row.median
 
 
 def _middle(values: Sequence[Optional[float]]) -> Optional[float]:
@@ -205,8 +205,8 @@ def _fastest_library(ladders: Sequence[Ladder], tolerance: float) -> str:
     times: dict[Stage, list[float]] = {}
     for ladder in ladders:
         for row in ladder.timed:
-            if row.stage.is_library and row.layer_median and row.tolerance <= max(tolerance, FP32_TOLERANCE):
-                times.setdefault(row.stage, []).append(row.layer_median)
+            if row.stage.is_library and row.median and row.tolerance <= max(tolerance, FP32_TOLERANCE):
+                times.setdefault(row.stage, []).append(row.median)
     return min(times, key=lambda stage: statistics.median(times[stage])).title if times else ""
 
 

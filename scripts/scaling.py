@@ -131,9 +131,9 @@ def _line(what: str, figure: str, faster: dict[int, float], at_work: dict[int, i
 
 def _times(run: Record) -> dict[str, float]:
     """Layer times by layer, batch and stage."""
-    return {f"{ladder.layer_name} ({ladder.batch}), {row.stage.label}": row.layer_median
+    return {f"{ladder.layer_name} ({ladder.batch}), {row.stage.label}": row.median
             for group in run.drawn if group.device == _DEVICE for ladder in group.ladders for row in ladder.timed
-            if row.layer_median}
+            if row.median}
 
 
 def _limits(run: Record) -> list[tuple[str, str]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Iterable, Optional, Sequence
 
+from convladder_charts.known_text import legend, short_factor, untold
 from convladder_charts.ladder_panel import NAME_SIZE, QUIETLY, Panel, shows_both
 from convladder_charts.page import WIDTH, Foot, Heading, Page, device_name, notices, page_below, times_named
 from convladder_charts.record import Group, Ladder, Record, Row
@@ -48,8 +49,10 @@ def draw(record: Record, group: Group, batch: Optional[int]) -> tuple[Page, str,
     left_out = max((panel.left_out for panel in panels), default=0)
     others = len([one for one in chosen_ladders(group, batch) if one.timed]) - len(ladders) + group.more_layers
     foot = Foot([*(_left_out(left_out, others)), _missing(ladders),
+                 "grey, ~1×: cannot be told from the stage that it builds on" if any(untold(row.x_previous) for row in rows) else "",
+                 legend(short_factor(row.x_previous) for row in rows if not untold(row.x_previous)),
                  "dotted: over stages without a time" if any(any(panel.leaps.values()) for panel in panels) else "",
-                 "○ op time: the convolution alone in its own layout" if any(map(shows_both, rows)) else "",
+                 "○ op time: the convolution alone in its own layout, compared with nothing" if any(map(shows_both, rows)) else "",
                  *notices(record, group, rows, "bars:")], WIDTH)
     page, tops = page_below(heading, WIDTH, [panel.height for panel in panels], foot)
     names = _name_column(panels)
@@ -59,8 +62,7 @@ def draw(record: Record, group: Group, batch: Optional[int]) -> tuple[Page, str,
 
 
 def _subtitle(group: Group, rows: Sequence[Row]) -> str:
-    named = times_named(rows) if any(row.of in ("call", None) for row in rows) else "layer time"
-    return f"{device_name(group)}, {group.kind} {named}; a step starts at the time of the stage that it builds on"
+    return f"{device_name(group)}, {group.kind} {times_named(rows)}; a step starts at the time of the stage that it builds on"
 
 
 def _left_out(stages: int, layers: int) -> list[str]:

@@ -9,12 +9,13 @@ from matplotlib.patches import Rectangle
 
 from convladder_charts import summary as summaries
 from convladder_charts.bars import BAR
+from convladder_charts.known_text import distance, factor, share, short_factor, untold
 from convladder_charts.labels import thinned
 from convladder_charts.page import MARGIN, WIDTH, Page, rule, wrapped
 from convladder_charts.record import Ladder, Record, Row
-from convladder_charts.style import (FAINT, GAIN, GAIN_EDGE, GUIDE, INK, LOSS, LOSS_EDGE, MUTED, PAPER, ROLES, WARNING,
-                                     fitted, text_inches)
-from convladder_charts.units import Unit, duration, log_ticks, percent, ratio, round_duration, unit_for
+from convladder_charts.style import (FAINT, GAIN, GAIN_EDGE, GUIDE, INK, LOSS, LOSS_EDGE, MUTED, PAPER, ROLES, UNTOLD,
+                                     UNTOLD_EDGE, WARNING, fitted, text_inches)
+from convladder_charts.units import Unit, duration, log_ticks, round_duration, unit_for
 from convladder_charts.words import outcome, place_of
 
 _ROW = 0.27
@@ -27,21 +28,23 @@ NAME_SIZE = 8.8
 _NAME_SIZES = (NAME_SIZE, 8.2, 7.6, 6.8)
 _SMALL = 8.0
 _TIME = 0.66
-_STEP = 0.8
-_HUGE = 1e4
+_STEP = 1.2
+_ON, _APART = 0.3, 0.37
+"""Of it, the stage that a step starts at where that is not the one above, and how far its interval reaches."""
+_SMALLEST = 7.0
 _MOST_DIGITS = 6
 QUIETLY = ("unsupported", "skipped")
 """Statuses that are no failure: their stages are named below, and have no row."""
 
 
 def shows_both(row: Row) -> bool:
-    """An op time and a layer time."""
-    return row.of == "op" and row.layer_median is not None
+    """Also an op time, which is compared with nothing."""
+    return row.has_time and row.op_median is not None and row.op_median > 0
 
 
 def time_of(row: Row) -> float:
-    """What the ratios compare: the layer time where there is one."""
-    return row.layer_median if row.of == "op" and row.layer_median else row.median or 0.0
+    """What the ratios compare."""
+    return row.median or 0.0
 
 
 class Panel:
@@ -87,7 +90,7 @@ class Panel:
     def _ends(self) -> tuple[float, float]:
         """Of the axis: what is drawn, and some air."""
         values = [value for row in self.rows if row.has_time
-                  for value in (time_of(row), row.median, row.low, row.high, self.times.get(row.stage.builds_on))
+                  for value in (row.median, row.low, row.high, row.op_median, self.times.get(row.stage.builds_on))
                   if value and value > 0]
         values += [self.ladder.floor.value] if self.ladder.floor and self.ladder.floor.value > 0 and values else []
         low, high = (min(values), max(values)) if values else (1.0, 10.0)
@@ -206,6 +209,8 @@ class Panel:
             self._leap(axes, row, y, middles)
             return
         fill, edge = (GAIN, GAIN_EDGE) if end <= start else (LOSS, LOSS_EDGE)
+        if untold(row.x_previous):
+            fill, edge = UNTOLD, UNTOLD_EDGE
         axes.add_patch(Rectangle((min(start, end), y - _ROW * BAR / 2), abs(end - start), _ROW * BAR, facecolor=fill,
                                  edgecolor=edge, linewidth=0.6, zorder=2))
         above = middles.get(row.stage.builds_on)
@@ -232,14 +237,15 @@ class Panel:
                       weight="bold", color=WARNING)
         if row.x_previous is None:
             return
-        loses = row.x_previous < 0.995  # as it reads
-        step = ratio(row.x_previous) if row.x_previous < _HUGE else f"{row.x_previous:.0e}×"
-        page.text(WIDTH - MARGIN, middle, step, fontsize=NAME_SIZE, ha="right", weight="bold",
-                  color=LOSS_EDGE if loses else INK)
+        colour = MUTED if untold(row.x_previous) else LOSS_EDGE if row.x_previous < 1 else INK
+        step, apart = short_factor(row.x_previous), distance(row.x_previous)
+        page.text(WIDTH - MARGIN - _APART, middle, fitted(step, NAME_SIZE, _STEP - _ON - _APART, "bold"),
+                  fontsize=NAME_SIZE, ha="right", weight="bold", color=colour)
+        page.text(WIDTH - MARGIN, middle, fitted(apart, _SMALLEST, _APART - 0.03), fontsize=_SMALLEST, ha="right",
+                  color=MUTED)
         below = self._not_next(row)
         if below:
-            page.text(WIDTH - MARGIN - text_inches(step, NAME_SIZE, "bold") - 0.05, middle, below, fontsize=7,
-                      ha="right", color=MUTED)
+            page.text(WIDTH - MARGIN - _STEP + _ON, middle, below, fontsize=_SMALLEST, ha="right", color=MUTED)
 
     def _hint(self, row: Row) -> str:
         """The row's figures, and what the record says of its step."""
@@ -247,7 +253,7 @@ class Panel:
         words = f"{row.stage.label.replace('  ', ' ')}: {row.of} time {duration(row.median or 0)}{between}"
         if row.x_previous is not None:
             below = next((one.stage.title for one in self.ladder.rows if one.stage.name == row.stage.builds_on), "")
-            words += f", {ratio(row.x_previous)} over {below or 'the stage that it builds on'}"
+            words += f", {factor(row.x_previous)} over {below or 'the stage that it builds on'}"
         return f"{words}. {self.ladder.steps.get(row.stage.name, '')}".strip()
 
     def _not_next(self, row: Row) -> str:
@@ -260,10 +266,10 @@ class Panel:
 
 
 def _interval(axes: Axes, row: Row, y: float, role: str) -> None:
-    """The time as a dot, the interval of what was timed as a bar; an op time beside a layer time as a ring."""
+    """The time as a dot, its interval as a bar; the op time in a layout of its own as a ring, a series by itself."""
     colour = ROLES[role]
     if shows_both(row):
-        axes.plot([row.median or 0.0], [y], marker="o", markersize=5, color=PAPER, markeredgecolor=colour,
+        axes.plot([row.op_median], [y], marker="o", markersize=5, color=PAPER, markeredgecolor=colour,
                   markeredgewidth=1.1, linestyle="none", zorder=3.2)
     if row.low is not None and row.high is not None and row.low > 0:
         axes.plot([row.low, row.high], [y, y], color=colour, linewidth=1.6, marker="|", markersize=6.5,
@@ -276,10 +282,10 @@ def _row_in_words(row: Row, unit: Unit) -> str:
     if not row.has_time:
         return f"{row.stage.label}, {row.why_no_time}"
     words = [f"{row.stage.label}, {row.of or ''} time {unit.text(row.median or 0)} {unit.name}"]
-    words += [f"layer time {unit.text(row.layer_median or 0)} {unit.name}"] * shows_both(row)
+    words += [f"op time {unit.text(row.op_median or 0)} {unit.name} in its own layout, compared with nothing"] * shows_both(row)
     words += [row.quality] if row.quality else []
-    words += [f"{text} {name}" for text, name in ((ratio(row.x_previous), "over the stage that it builds on"),
-                                                  (ratio(row.x_baseline), "over the baseline"),
-                                                  (percent(row.percent_of_library), "of the library's speed"))
+    words += [f"{text} {name}" for text, name in ((factor(row.x_previous), "over the stage that it builds on"),
+                                                  (factor(row.x_baseline), "over the baseline"),
+                                                  (share(row.percent_of_library), "of the library's speed"))
               if text != "–"]
     return ", ".join(words)

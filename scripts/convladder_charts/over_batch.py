@@ -166,8 +166,7 @@ def lines_of(ladders: Sequence[Ladder], measure: Measure, told: Optional[Ladder]
         values, low, high = zip(*points)
         if any(value is not None for value in values):
             last = max(batch for batch, value in zip(batches, values) if value is not None)
-            remark = " (op)" if any(row.of == "op" for row in timed.values()) else ""
-            remark += f", to {last}" if last < batches[-1] else ""
+            remark = f", to {last}" if last < batches[-1] else ""
             lines.append(Line(stage, stage.label, remark, batches, values, low, high, role=roles.get(stage, "")))
     return lines
 
@@ -257,7 +256,7 @@ class _Panel:
 
 
 def _fitted_label(line: Line, room: float) -> str:
-    """A long name is cut, never the remark that says which time it is."""
+    """A long name is cut, never the remark that says where it ends."""
     return fitted(line.name, _LABEL_SIZE, room - text_inches(line.remark, _LABEL_SIZE)) + line.remark
 
 

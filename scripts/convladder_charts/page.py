@@ -162,9 +162,8 @@ def provenance(record: Record, group: Group) -> str:
 
 
 def times_named(rows: Iterable[Row]) -> str:
-    """Which of the two times the rows hold."""
-    named = {row.of for row in rows if row.has_time}
-    return f"{named.pop()} time" if named in ({"op"}, {"layer"}, {"call"}) else "layer time (op time where marked)"
+    """How the rows' times are called: of sizes of a problem, which are no layers, they are of the call."""
+    return "call time" if {row.of for row in rows if row.has_time} == {"call"} else "layer time"
 
 
 def panel_title(page: Page, left: float, top: float, name: str, detail: str) -> None:

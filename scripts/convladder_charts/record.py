@@ -17,7 +17,7 @@ from convladder_charts.counted import CountedGroup
 from convladder_charts.limits import CaseRoofline, Ceilings, DataSheet, Floor, ceilings_of, floor_of, roofline_of
 from convladder_charts.machines import kind_of_machine, machine_of_kind
 from convladder_charts.json_text import Node, RecordError
-from convladder_charts.known import Ratio, ratio_of
+from convladder_charts.known import Known, Ratio, ratio_of
 from convladder_charts.left_out import LeftOutGroup
 from convladder_charts.predicted import PredictedGroup
 from convladder_charts.record_file import read_json
@@ -32,7 +32,7 @@ _REAL_DEVICES = {"cuda": 0, "cpu": 1}
 
 @dataclass(frozen=True)
 class Row:
-    """One case in its ladder. Times are layer times in nanoseconds, None where there is none."""
+    """One case in its ladder. Times are layer times, NCHW in to NCHW out, in nanoseconds; None where there is none."""
 
     stage: Stage
     status: str
@@ -62,14 +62,14 @@ class Row:
     """noisy or disturbed, where the machine was not quiet while the case was measured."""
 
     @property
+    def known_time(self) -> Known:
+        """With its interval."""
+        return self.median, self.low, self.high
+
+    @property
     def sign(self) -> str:
         """What marks its time in a table; empty for a good one."""
         return QUALITY_SIGNS.get(self.quality, "")
-
-    @property
-    def layer_median(self) -> Optional[float]:
-        """NCHW in to NCHW out, as all times of a row are."""
-        return self.median
 
     @property
     def has_time(self) -> bool:

@@ -20,6 +20,8 @@ GUIDE = "#a9b0b8"
 PAPER = "#ffffff"
 GAIN, GAIN_EDGE = "#b9d8f0", "#0b66a8"
 LOSS, LOSS_EDGE = "#f6cfb4", "#b4490f"
+UNTOLD, UNTOLD_EDGE = "#dfe3e7", "#7a828c"
+"""Of what cannot be told apart."""
 WARNING = "#a3370b"
 ROLES = {"baseline": "#6b737d", "sixth": "#b4490f", "best": "#0b66a8", "library": "#1b1f24", "": "#8f979f"}
 """The colour of what a stage is on its ladder, the same in every chart that tells of few stages."""

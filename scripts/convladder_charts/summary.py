@@ -34,6 +34,8 @@ class Step:
     relieved: str
     binds: str
     place: str
+    no_headline: str = ""
+    """Why its factor is none to rely on: a case was disturbed, or it is hardly known."""
 
     @property
     def sentence(self) -> str:
@@ -111,7 +113,8 @@ def steps_of(ladder: Node) -> tuple[Step, ...]:
 
     return tuple(Step(step.field("variant").text(), optional(step.field("builds_on"), Node.text),
                       optional(step.field("x"), ratio_of), printable(step.field("kind").text()),
-                      sentence(step, "relieved"), sentence(step, "binds"), step.place)
+                      sentence(step, "relieved"), sentence(step, "binds"), step.place,
+                      sentence(step, "no_headline"))
                  for step in ladder.field("steps").items())
 
 

@@ -7,14 +7,15 @@ from typing import Iterable, Iterator, Sequence, Union
 from convladder_charts import predicted_tables
 from convladder_charts.counted import CountedGroup, CountedLadder, CountedRow, Figure, drawn_figures, figures
 from convladder_charts.counted_text import SCALED, Scale, images_line, label, scale_of
+from convladder_charts.known_text import factor, plus_minus, share, share_plus_minus
 from convladder_charts.page import sampling
 from convladder_charts.predicted_text import NOTE
 from convladder_charts.record import Group, Ladder, Record, Row
 from convladder_charts.table_text import WIDTH, Table, cut, escaped, markdown_row, markdown_table, pad, wrapped
-from convladder_charts.units import NONE, Unit, duration, percent, ratio, significant, unit_for
+from convladder_charts.units import NONE, Unit, duration, significant, unit_for
 
-_COLUMNS = ("median", "interval", "of", "GFLOP/s", "× prev", "× base", "% lib", "% floor")
-_WIDTHS = (7, 17, 7, 8, 7, 7, 6, 6, 8)
+_COLUMNS = ("median", "interval", "GFLOP/s", "× prev", "× base", "% lib", "% floor")
+_WIDTHS = (7, 16, 8, 12, 12, 11, 11)
 _STAGE_WIDTH = WIDTH - sum(_WIDTHS) - 2
 _COUNTED_WIDTH = 14
 _COUNTED_STAGE_WIDTH = WIDTH - _COUNTED_WIDTH * len(figures()) - 2
@@ -102,12 +103,16 @@ def legend(record: Record) -> str:
     if record.of_sizes:
         return ("The ratios compare times of a call: × prev to the stage it builds on, × base to the first rung, % lib to "
                 "the fastest library, % floor to the floor: operations at the FMA peak, or bytes at the memory's rate, as "
-                "measured in this run. Intervals are confidence intervals of the median." + _quality_legend(record))
-    return ("Times are layer times, NCHW in to NCHW out; op is the time of the convolution alone in the variant's own "
-            "layout, which is compared with nothing. "
+                "measured in this run. " + _INTERVALS + _quality_legend(record))
+    return ("Times are layer times, NCHW in to NCHW out; op in own layout is the time of the convolution alone, which is "
+            "compared with nothing. "
             "The ratios compare layer times: × prev to the stage it builds on, × base to the first rung, "
             "% lib to the fastest library, % floor to the layer's floor: operations at the FMA peak, or bytes "
-            "at the memory's rate, as measured in this run. Intervals are confidence intervals of the median." + _quality_legend(record))
+            "at the memory's rate, as measured in this run. " + _INTERVALS + _quality_legend(record))
+
+
+_INTERVALS = ("Intervals are confidence intervals: of a median, and of a ratio in brackets or behind ±. ~1× and ~100% "
+              "cannot be told from 1; ? and a bound with < or > are known to less than a factor of two.")
 
 
 def _quality_legend(record: Record) -> str:
@@ -134,17 +139,22 @@ def _name(row: Row) -> str:
     return row.stage.title if row.stage.is_library else f"{row.stage.rung} {row.stage.title}"
 
 
-def _figures(row: Row, unit: Unit) -> list[list[str]]:
-    """The cells after the stage. A variant with its own layout has two lines, one of them its op time for information."""
+_OP = "op in own layout"
+"""The name of the line of an op time, which stands in no comparison."""
+
+
+def _figures(row: Row, unit: Unit, is_short: bool = False) -> list[list[str]]:
+    """The cells after the stage. Of a variant with a layout of its own there is a second line, its op time."""
     interval = NONE
     if row.low is not None and row.high is not None:
         interval = f"[{unit.text(row.low)}, {unit.text(row.high)}]"
     rate = NONE if row.gflop_per_s is None else significant(row.gflop_per_s)
-    ratios = [ratio(row.x_previous), ratio(row.x_baseline), percent(row.percent_of_library),
-              percent(row.percent_of_floor)]
-    own = [unit.text(row.median or 0), interval, row.of or NONE, rate]
+    of_factor, of_share = (plus_minus, share_plus_minus) if is_short else (factor, share)
+    ratios = [of_factor(row.x_previous), of_factor(row.x_baseline), of_share(row.percent_of_library),
+              of_share(row.percent_of_floor)]
+    own = [unit.text(row.median or 0), interval, rate]
     if row.op_median is not None:
-        return [[*own, *ratios], [unit.text(row.op_median), NONE, "op", NONE, *[NONE] * len(ratios)]]
+        return [[*own, *ratios], [unit.text(row.op_median), NONE, NONE, *[NONE] * len(ratios)]]
     return [[*own, *ratios]]
 
 
@@ -152,18 +162,18 @@ def _plain_row(row: Row, unit: Unit) -> Iterable[str]:
     name = f"{row.sign:1} " + pad(cut(_name(row), _STAGE_WIDTH - 1), _STAGE_WIDTH)
     if not row.has_time:
         return [name + "  " + cut(row.why_no_time, WIDTH - _STAGE_WIDTH - 4)]
-    first, *more = _figures(row, unit)
-    return [name + _aligned(first), *("  " + " " * _STAGE_WIDTH + _aligned(cells) for cells in more)]
+    first, *more = _figures(row, unit, True)
+    return [name + _aligned(first), *("    " + pad(_OP, _STAGE_WIDTH - 2) + _aligned(cells) for cells in more)]
 
 
 def ladder_table(group: Group, ladder: Ladder) -> Table:
-    """A row for each stage, two where it has an op time and a layer time."""
+    """A row for each stage, and one for its op time where it has a layout of its own."""
     unit = _unit(ladder)
     rows, places = [], []
     for index, row in enumerate(ladder.rows):
         lines = _figures(row, unit) if row.has_time else [[NONE] * len(_COLUMNS)]
         status = f"{row.status} {row.sign}".strip() if row.has_time else row.why_no_time
-        rows += [(_name(row), *cells, status) for cells in lines]
+        rows += [(_name(row) if index == 0 else f"{_name(row)}: {_OP}", *cells, status) for index, cells in enumerate(lines)]
         places += [f"{ladder.place}.rows[{index}]"] * len(lines)
     return Table(_heading(group, ladder),
                  ("stage", f"median ({unit.name})", f"interval ({unit.name})", *_COLUMNS[2:], "status"), tuple(rows), 1,
@@ -172,10 +182,8 @@ def ladder_table(group: Group, ladder: Ladder) -> Table:
 
 def _markdown_table(group: Group, ladder: Ladder) -> list[str]:
     table = ladder_table(group, ladder)
-    lines = [markdown_row(table.columns), "|:--|--:|--:|:--|" + "--:|" * (len(_COLUMNS) - 3) + ":--|"]
-    for (name, *cells, status), place, before in zip(table.rows, table.row_places, ("", *table.row_places)):
-        again = place == before
-        lines.append(markdown_row(["" if again else escaped(name), *cells, "" if again else escaped(status)]))
+    lines = [markdown_row(table.columns), "|:--|" + "--:|" * len(_COLUMNS) + ":--|"]
+    lines += [markdown_row([escaped(name), *map(escaped, cells), escaped(status)]) for name, *cells, status in table.rows]
     return lines
 
 
@@ -222,9 +230,5 @@ def _markdown_counters(group: CountedGroup, ladder: CountedLadder) -> list[str]:
 
 
 def _aligned(cells: Iterable[str]) -> str:
-    """Figures are right-aligned so that digits line up; the word "of" is centred in its column."""
-    padded = []
-    for column, width, cell in zip(_COLUMNS, _WIDTHS, cells):
-        word = column == "of"
-        padded.append("  " + pad(cell, width - 2) if word else pad(cut(cell, width - 1), width, right=True))
-    return "".join(padded)
+    """Figures are right-aligned so that digits line up."""
+    return "".join(pad(cut(cell, width - 1), width, right=True) for width, cell in zip(_WIDTHS, cells))

@@ -7,6 +7,7 @@ from typing import Callable, Optional, Sequence
 
 from matplotlib.axes import Axes
 
+from convladder_charts.known import Known, quotient
 from convladder_charts.ladder import drawn_ladders
 from convladder_charts.over_batch import Line, compose, plot_of
 from convladder_charts.page import Page, device_name, notices, times_named
@@ -57,15 +58,12 @@ def draw(record: Record, group: Group, batch: Optional[int]) -> tuple[Page, str,
     layers = [one.layer_name for one in drawn_ladders(group, None)] or list(group.layers[:1])
     ladders = [group.of_layer(layer) for layer in layers]
     named = times_named(row for of_layer in ladders for one in of_layer for row in one.rows)
-    kind = "call time" if named == "call time" else "op time" if named == "op time" else "layer time"
     plots = [plot_of(of_layer, PerImage("time per image")) for of_layer in ladders]
     shown = {line.stage for plot in plots for line in plot.lines}
     rows = [row for of_layer in ladders for one in of_layer for row in one.timed if row.stage in shown]
-    op = any(row.of == "op" for row in rows) and kind != "op time"
-    about = [f"{device_name(group)}, {group.kind} {kind} over the images of the batch"]
+    about = [f"{device_name(group)}, {group.kind} {named} over the images of the batch"]
     return compose(_title(ladders), about, record.warnings, plots,
-                   [_not_shown(group, layers), _few_batches(record, ladders), "(op): the convolution alone in its own layout" * op,
-                    *notices(record, group, rows, "bands:")])
+                   [_not_shown(group, layers), _few_batches(record, ladders), *notices(record, group, rows, "bands:")])
 
 
 def _not_shown(group: Group, layers: Sequence[str]) -> str:
@@ -80,19 +78,26 @@ def _few_batches(record: Record, ladders: Sequence[Sequence[Ladder]]) -> str:
 
 
 def _title(ladders: Sequence[Sequence[Ladder]]) -> str:
-    """By how much the best stage's time for an image changes with the batch."""
+    """By how much the best stage's time for an image changes with the batch, as far as the intervals tell."""
     changes, ends = [], set()
     for of_layer in ladders:
         best = max(of_layer, key=lambda one: (len(one.timed), one.batch)).summary.best
-        times = [(one.batch, row.median / one.batch) for one in of_layer for row in one.timed
-                 if row.stage.name == best and row.median]
-        if len(times) > 1:
-            changes.append(100 * (times[-1][1] / times[0][1] - 1))
+        times = [(one.batch, row.known_time) for one in of_layer for row in one.timed if row.stage.name == best]
+        if len(times) > 1 and (change := quotient(_per_image(*times[-1]), _per_image(*times[0]))):
+            changes.append(change)
             ends.add((times[0][0], times[-1][0]))
     if not changes:
         return "Time per image over batch"
     between = "From the smallest batch to the largest" if len(ends) > 1 else "From batch {} to {}".format(*ends.pop())
-    low, high = (f"{value:+.0f}".replace("-", "−") for value in (min(changes), max(changes)))
-    if max(map(abs, changes)) < _SAME:
+    if all(change.holds(1) for change in changes):
+        return f"{between} no change of the best stage's time per image can be told"
+    percents = [100 * (end - 1) for change in changes for end in (change.low or change, change.high or change)]
+    low, high = (f"{value:+.0f}".replace("-", "−") for value in (min(percents), max(percents)))
+    if max(map(abs, percents)) < _SAME:
         return f"{between} the best stage's time per image stays the same within {_SAME:.0f} %"
     return f"{between} the best stage's time per image changes by {low if low == high else f'{low} to {high}'} %"
+
+
+def _per_image(batch: int, time: Known) -> Known:
+    value, low, high = time
+    return value and value / batch, low and low / batch, high and high / batch

@@ -4,50 +4,43 @@ from __future__ import annotations
 
 from typing import Optional, Sequence, Union
 
+from convladder_charts.known import Ratio
+from convladder_charts.known_text import bound, number, over_100, share_bound, untold, why_no_headline
+from convladder_charts.known_text import is_rough as wide
 from convladder_charts.predicted import PredictedLadder
 from convladder_charts.record import Group, Ladder, Record
-from convladder_charts.units import percent, significant
 
-_HUGE = 1e5
-_EVEN = 0.05
-"""A library this near is as fast."""
-
-
-def factor(value: float) -> str:
-    """Two digits are enough for a title: 48×, 2.1×."""
-    if value >= _HUGE:
-        return f"{value:.0e}×"
-    return f"{value:.0f}×" if value >= 9.95 else f"{significant(value, 2)}×"
 
 
 def outcome(ladder: Ladder) -> str:
-    """How far the best stage of a ladder is from the baseline and from the library; empty where nothing is known."""
-    summary = ladder.summary
-    parts = []
-    if summary.best and summary.best == summary.baseline:
-        parts.append("no stage is faster than the baseline")
-    elif summary.best_x_baseline:
-        parts.append(f"{factor(summary.best_x_baseline)} over the baseline")
-    name = library_name([ladder])
-    if summary.best_percent_of_library and name:
-        parts.append(_against(summary.best_percent_of_library / 100, name))
-    return ", ".join(parts)
+    """How far the best stage of a ladder surely is from the baseline and from the library; empty where nothing is known."""
+    return outcome_of([ladder])
 
 
 def outcome_of(ladders: Sequence[Ladder]) -> str:
-    """The same of several, as ranges."""
-    if len(ladders) == 1:
-        return outcome(ladders[0])
-    if all(one.summary.best and one.summary.best == one.summary.baseline for one in ladders):
+    """The same of several, as ranges of what each surely reaches. Empty unless every one of them has a headline."""
+    summaries = [one.summary for one in ladders]
+    if summaries and all(one.best and one.best == one.baseline for one in summaries):
         return "no stage is faster than the baseline"
-    over = [one.summary.best_x_baseline for one in ladders if one.summary.best_x_baseline]
-    shares = [one.summary.best_percent_of_library / 100 for one in ladders if one.summary.best_percent_of_library]
-    parts = [f"{_range(over)} over the baseline"] if over else []
+    if any(one.no_headline for one in summaries):
+        return ""
+    rough = any(map(is_rough, ladders))
+    parts = []
+    over = [one.best_x_baseline for one in summaries if one.best_x_baseline is not None]
+    if len(over) == len(ladders):
+        parts.append(_against(over, "the baseline", rough))
+    shares = [over_100(one.best_percent_of_library) for one in summaries if one.best_percent_of_library]
     name = library_name(ladders)
-    if shares and name:
-        how = "over" if min(shares) > 1 + _EVEN else "the speed of"
-        parts.append(f"{_range(shares)} {how} {name}")
-    return ", ".join(parts)
+    if len(shares) == len(ladders) and name:
+        parts.append(_against(shares, name, rough))
+    return ", ".join(filter(None, parts))
+
+
+def is_rough(ladder: Ladder) -> bool:
+    """Whether the machine was not quiet while one of the stages that its summary compares was measured."""
+    summary = ladder.summary
+    compared = (summary.baseline, summary.sixth, summary.best, summary.library)
+    return any(row.quality for row in ladder.rows if row.stage.name in compared)
 
 
 def title(record: Record, group: Group, ladders: Sequence[Ladder], what: str = "ladder") -> str:
@@ -82,12 +75,30 @@ def library_name(ladders: Sequence[Ladder]) -> str:
     return names.pop() if len(names) == 1 else "the library" if names else ""
 
 
-def _against(share: float, name: str) -> str:
-    if abs(share - 1) <= _EVEN:
-        return f"as fast as {name}"
-    return f"{factor(share)} over {name}" if share > 1 else f"{percent(100 * share)} of {name}'s speed"
+def _against(factors: Sequence[Ratio], name: str, rough: bool) -> str:
+    """at least 1.4× over oneDNN; of several the range of what is surely reached. Empty where too little is known."""
+    if any(map(why_no_headline, factors)):
+        return ""
+    if all(map(untold, factors)):
+        return f"not told from {name}"
+    if rough or any(map(wide, factors)):
+        return _roughly(factors, name)
+    lows = [one.low or 0.0 for one in factors]
+    if all(map(bound, lows)):
+        return f"at least {_range([bound(one) for one in lows])}× over {name}"
+    return f"at least {_range([share_bound(100 * one).rstrip('%') for one in lows])}% of {_speed_of(name)}"
 
 
-def _range(values: Sequence[float]) -> str:
-    low, high = factor(min(values)), factor(max(values))
-    return low if low == high else f"{low.rstrip('×')}–{high}"
+def _roughly(factors: Sequence[Ratio], name: str) -> str:
+    texts = [number(one) for one in factors]
+    how = f"over {name}" if min(factors) > 1 else f"the speed of {name}"
+    return f"roughly {_range(texts)}× {how}"
+
+
+def _speed_of(name: str) -> str:
+    return f"the speed of {name}" if name.startswith("the ") else f"{name}'s speed"
+
+
+def _range(texts: Sequence[str]) -> str:
+    low, high = min(texts, key=float), max(texts, key=float)
+    return low if low == high else f"{low}–{high}"

@@ -124,8 +124,8 @@ def _lines(group: Group, ladder: Ladder) -> Iterator[dict[str, Any]]:
     if ladder.floor and ladder.floor.value > 0:
         yield {**where, "kind": "floor", "line": ladder.floor.value,
                "text": f"{duration(ladder.floor.value)}, predicted from the measured ceilings"}
-    times = [(row.layer_median, row.stage.title) for row in ladder.timed
-             if row.stage.is_library and row.stage.name == ladder.summary.library and row.layer_median]
+    times = [(row.median, row.stage.title) for row in ladder.timed
+             if row.stage.is_library and row.stage.name == ladder.summary.library and row.median]
     for time, title in times:
         yield {**where, "kind": "library", "line": time, "text": f"{title}, {duration(time)}"}
 

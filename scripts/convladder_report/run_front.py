@@ -8,22 +8,26 @@ from typing import Iterator, Optional, Sequence, Union
 from convladder_charts import ladder as ladder_chart
 from convladder_charts import prediction, table
 from convladder_charts.counted import CountedLadder
+from convladder_charts import known_text
+from convladder_charts.known import Known, Ratio
+from convladder_charts.known_text import either, legend
 from convladder_charts.page import device_name
 from convladder_charts.predicted import PredictedGroup, PredictedLadder
 from convladder_charts.predicted_text import span_text
 from convladder_charts.record import Ladder, Record
 from convladder_charts.stage import Stage
 from convladder_charts.table_text import Table
-from convladder_charts.units import NONE, duration, percent, ratio
+from convladder_charts.units import NONE, duration
 from convladder_report import common_sections, explorers, left_out_front
 from convladder_report.common_sections import places_of
 from convladder_report.document import Answer, Explorer, Fact, Figure, Front, TableBlock
 from convladder_report.figures import figure
 from convladder_report.kind import Input
-from convladder_report.summary import Told, told
+from convladder_report.summary import Summary, Told, told
 from convladder_report.trust import Trust
-from convladder_report.words import against, counted, ladder_of, listed, named, share
+from convladder_report.words import counted, ladder_of, listed, named
 
+_NO_TIME: Known = (None, None, None)
 _MOST_ROWS = 8
 """Of the table of layers."""
 NOT_ALL = "{} The answers about verification and quality are of all cases; scripts/charts.py writes all of them to table.md."
@@ -35,7 +39,7 @@ def front(one: Input, prefix: str) -> Front:
     ladders = told(one.root, record)
     chosen = _chosen(record, ladders)
     title = record.work if record.of_folder else f"One {record.work.removeprefix('forward ')}"
-    trust = Trust(one.root).answer()
+    trust = Trust(one.root, record).answer()
     machine = common_sections.machine_line(record, hardware=[group.hardware for group in record.drawn])
     if not chosen and record.left_out:
         return left_out_front.front(one, prefix, trust)
@@ -143,64 +147,103 @@ def _stages(head: Told, record: Record) -> list[Stage]:
             for row in one.timed if not row.stage.is_library]
 
 
-def _time(head: Told, record: Record) -> Optional[float]:
-    """The best stage's time, of the call from end to end."""
+def _time(head: Told, record: Record) -> Known:
+    """The best stage's time with its interval."""
     for group in record.drawn:
         for ladder in group.ladders:
             if ladder.place == head.place:
-                return next((row.layer_median for row in ladder.timed if head.summary and row.stage == head.summary.best), None)
-    return None
+                return next((row.known_time for row in ladder.timed if head.summary and row.stage == head.summary.best),
+                            _NO_TIME)
+    return _NO_TIME
+
+
+def _time_text(time: Known) -> str:
+    value, low, high = time
+    if not value:
+        return NONE
+    return f"{duration(value)} ({duration(low)} to {duration(high)})" if low and high else duration(value)
 
 
 def _faster(head: Told, record: Record) -> Answer:
     summary = head.summary
     assert summary
     where = _where(head, record)
-    text = f"Best is {named(summary.best)}"
+    alone = summary.best == summary.baseline and len(_stages(head, record)) == 1
+    best = either([named(one) for one in summary.level])
+    text = f"Best is {best}" + (", which cannot be told apart" if summary.overlaps else "")
     if summary.best_by == "predicted":
         text += f", predicted for {_gpu(record, summary.gpu)} and not measured"
-    if summary.best == summary.baseline and len(_stages(head, record)) == 1:
+    said = _factors(summary)
+    if alone:
         text = f"{named(summary.best)} is the only stage that was timed, on {where}."
     elif summary.best == summary.baseline:
-        text += f", the baseline itself, on {where}."
+        text += f": the baseline itself, on {where}."
+    elif said:
+        text += f": on {where} {summary.best.title if summary.overlaps else 'it'} {said}."
     else:
-        parts = [against(summary.best_x_baseline, "the baseline")]
-        if summary.sixth and summary.sixth not in (summary.best, summary.baseline):
-            parts.append(against(summary.best_x_sixth, f"stage 6, {summary.sixth.title}"))
-        said = " and ".join(part for part in parts if part).replace(" and is ", " and ")
-        text += f": on {where} it {said}." if said else f", on {where}."
-        if summary.best == summary.sixth:
-            text += " It is stage 6."
-    if summary.overlaps:
-        text += f" It cannot be told from {listed([one.title for one in summary.overlaps], 1)}: their intervals overlap."
+        text += f", on {where}."
+    if summary.best == summary.sixth and not alone:
+        text += f" {summary.best.title if summary.overlaps else 'It'} is stage 6."
+    why = _why_no_factor(summary)
+    text += f" By how much is not told: {why}." if why and summary.best != summary.baseline else ""
     if summary.less_accurate:
         text += f" Faster, but less accurate: {listed([one.title for one in summary.less_accurate], 2)}."
-    facts = []
-    if summary.best_x_baseline and summary.best != summary.baseline:
-        facts.append(Fact(ratio(summary.best_x_baseline), "over the baseline"))
-    if summary.best_x_sixth and summary.best != summary.sixth:
-        facts.append(Fact(ratio(summary.best_x_sixth), "over stage 6"))
+    facts = [Fact(shown, f"{words}{_between(x)}") for x, words, is_itself in (
+        (summary.best_x_baseline, "over the baseline", summary.best == summary.baseline),
+        (summary.best_x_sixth, "over stage 6", summary.best == summary.sixth)) if not is_itself
+        and not summary.no_headline and (shown := known_text.headline(x, summary.rough))]
     time = _time(head, record)
-    if time and len(facts) < 2:
-        facts.append(Fact(duration(time), "measured"))
+    if time[0] and len(facts) < 2:
+        low, high = time[1:]
+        facts.append(Fact(duration(time[0]), "measured" + (f" ({duration(low)} to {duration(high)})" if low and high else "")))
     return Answer("How much faster is the best stage?", text, summary.place, tuple(facts))
+
+
+def _factors(summary: Summary) -> str:
+    """What the best stage surely is beside the baseline and stage 6; empty where there is no headline."""
+    if summary.no_headline:
+        return ""
+    parts = [known_text.speed(summary.best_x_baseline, "the baseline", summary.rough)]
+    if summary.sixth and summary.sixth not in (summary.best, summary.baseline):
+        parts.append(known_text.speed(summary.best_x_sixth, f"stage 6, {summary.sixth.title}", summary.rough))
+    return " and ".join(filter(None, parts)).replace(" and is ", " and ")
+
+
+def _why_no_factor(summary: Summary) -> str:
+    """Why a factor is left out; empty where none is."""
+    factors = (summary.best_x_baseline, summary.best_x_sixth)
+    return summary.no_headline or next((why for x in factors if x is not None and not known_text.untold(x)
+                                        and (why := known_text.why_no_headline(x))), "")
+
+
+def _between(ratio: Optional[Ratio]) -> str:
+    """The interval in brackets."""
+    between = known_text.ends(ratio) if ratio is not None else ""
+    return f" ({between})" if between else ""
 
 
 def _to_go(head: Told, record: Record) -> Answer:
     summary = head.summary
     assert summary
-    facts, parts = [], []
+    facts, parts, left_out = [], [], ""
     if summary.library and summary.percent_of_library:
-        parts.append(share(summary.percent_of_library, named(summary.library)))
-        facts.append(Fact(percent(summary.percent_of_library), f"of {summary.library.title.split(',')[0]}'s speed"))
+        name, of = summary.library.title.split(",")[0], summary.percent_of_library
+        left_out = summary.no_headline or known_text.why_no_headline(of) * (not known_text.untold(of, 100))
+        if not left_out:
+            parts.append(_beside_library(of, named(summary.library), summary.rough))
+            shown = "~100%" if known_text.untold(of, 100) else known_text.share_headline(of, summary.rough)
+            facts += [Fact(shown, f"of {name}'s speed{_between(of)}")] if shown else []
     if summary.percent_of_floor:
-        parts.append(f"reaches {percent(summary.percent_of_floor)} of the machine's limit, predicted from its measured "
-                     "peak")
-        facts.append(Fact(percent(summary.percent_of_floor), "of the limit"))
-    text = f"The best stage {' and '.join(parts)}." if parts else ""
-    if (summary.percent_of_floor or 0) > 100:
+        limit = known_text.reaches(summary.percent_of_floor, "the machine's limit", summary.rough)
+        parts += [f"{limit}, predicted from its measured peak"] if limit else []
+        shown = known_text.share_headline(summary.percent_of_floor, summary.rough)
+        facts += [Fact(shown, f"of the limit{_between(summary.percent_of_floor)}")] if shown else []
+    text = f"The best stage {' and '.join(filter(None, parts))}." if any(parts) else ""
+    if summary.percent_of_floor and (summary.percent_of_floor.low or 0) > 100:
         text += (" Above the limit: it computes less than a direct convolution would, or the machine was slower while its "
                  "peak was measured.")
+    if left_out and summary.library:
+        text += f" How it compares with {named(summary.library)} is not told: {left_out}."
     if not summary.library and summary.best_by == "measured":
         text += " No library was measured beside it."
     if summary.best_by == "predicted":
@@ -208,6 +251,15 @@ def _to_go(head: Told, record: Record) -> Answer:
     elif not text:
         text = "Neither a library nor a limit was measured to compare it with."
     return Answer("How far is it from the library and the limit?", text.strip(), summary.place, tuple(facts))
+
+
+def _beside_library(percent: Ratio, name: str, rough: bool) -> str:
+    """Below the library's speed a share, above it a factor."""
+    if known_text.untold(percent, 100):
+        return f"cannot be told from {name}"
+    if percent < 100:
+        return known_text.reaches(percent, f"the speed of {name}", rough)
+    return known_text.speed(known_text.over_100(percent), name, rough)
 
 
 def _range(head: Told, record: Record) -> tuple[str, list[Fact]]:
@@ -247,13 +299,15 @@ def _in_short(chosen: Sequence[Told], record: Record, source: str) -> Iterator[T
     rows = []
     for one, summary in summaries[:_MOST_ROWS]:
         time = _time(one, record)
-        rows.append((one.layer_name, str(one.batch), named(summary.best), duration(time) if time else NONE,
-                     ratio(summary.best_x_baseline), ratio(summary.best_x_sixth),
-                     named(summary.library) if summary.library else NONE, percent(summary.percent_of_library),
-                     percent(summary.percent_of_floor)))
+        rows.append((one.layer_name, str(one.batch), either([named(stage) for stage in summary.level]), _time_text(time),
+                     known_text.factor(summary.best_x_baseline), known_text.factor(summary.best_x_sixth),
+                     named(summary.library) if summary.library else NONE, known_text.share(summary.percent_of_library),
+                     known_text.share(summary.percent_of_floor)))
     kept = [index for index in range(len(columns)) if any(row[index] != NONE for row in rows)
             and not (columns[index] == "batch" and record.of_sizes and {row[index] for row in rows} == {"1"})]
     more = (f"{len(summaries) - _MOST_ROWS} more: in the chapters below.",) if len(summaries) > _MOST_ROWS else ()
+    signs = legend(cell for row in rows for cell in row)
+    more += (f"In brackets: intervals.{f' {signs}.' if signs else ''}",) if any("(" in row[4] for row in rows) else ()
     places = tuple(summary.place for _, summary in summaries[:_MOST_ROWS])
     gpu = f" for {_gpu(record, summaries[0][1].gpu)}" if summaries[0][1].gpu else ""
     yield TableBlock(Table(

@@ -140,7 +140,7 @@ def _layer_time(row: Optional[Row]) -> Optional[float]:
     """NCHW in to NCHW out: what stages can be compared by."""
     if row is None or not row.has_time:
         return None
-    return row.layer_median if row.layer_median and row.layer_median > 0 else None
+    return row.median if row.median and row.median > 0 else None
 
 
 def _heat_map(group: Group, layer: str, source: str) -> HeatMap:
@@ -159,7 +159,7 @@ def _heat_map(group: Group, layer: str, source: str) -> HeatMap:
         levels.append(tuple(shades))
     return HeatMap(Table(f"{group.device} · {layer}: how many times as long as the fastest, and the layer time, {group.kind}",
                          ("stage", *(f"batch {one.batch}" for one in ladders)), tuple(rows), 1,
-                         place=places_of(one.place for one in ladders) + ": rows[…].layer_median_ns"),
+                         place=places_of(one.place for one in ladders) + ": rows[…].median_ns"),
                    tuple(levels), source)
 
 

@@ -87,7 +87,7 @@ def _row(ladder: Ladder, stage: Stage) -> Optional[Row]:
 
 
 def _time(row: Optional[Row]) -> float:
-    return (row.layer_median or row.median or 0.0) if row else 0.0
+    return (row.median or row.median or 0.0) if row else 0.0
 
 
 def _stages(runs: Sequence[Input], key: Key) -> TableBlock:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Iterator, Mapping, Optional
 
+from convladder_charts.known_text import ends, factor, inverse, speed, untold
 from convladder_charts.record import Record
-from convladder_charts.units import ratio
 from convladder_report.document import Items, Section
 from convladder_report.summary import Told
-from convladder_report.words import against, named
+from convladder_report.words import named
 
 
 def section(record: Record, ladders: Mapping[str, Told], source: str, name: str, layer: str) -> Optional[Section]:
@@ -36,21 +36,34 @@ def _steps(one: Told, source: str) -> Items:
     """A sentence or two for each stage, beside the one that it builds on."""
     heads, texts = [], []
     for step in one.steps:
-        over = f", {ratio(step.x)} over {step.builds_on.title}" if step.builds_on and step.x is not None else (
+        over = f", {factor(step.x)} over {step.builds_on.title}" if step.builds_on and step.x is not None else (
             f", over {step.builds_on.title}" if step.builds_on else "")
         heads.append(f"{named(step.stage)}{over}.")
-        texts.append(" ".join(part for part in (step.relieved, step.binds) if part))
+        rough = f"The factor is not to be relied on: {step.no_headline}." if step.no_headline and step.x is not None else ""
+        alike = "It cannot be told from the stage that it builds on." if untold(step.x) and not rough else ""
+        texts.append(" ".join(part for part in (rough, alike, step.relieved, step.binds) if part))
     return Items(tuple(texts), tuple(f"{source}: {step.place}" for step in one.steps), tuple(heads))
 
 
 def losses(ladders: Mapping[str, Told], places: list[str]) -> Iterator[Items]:
-    """The stages of these ladders that are surely slower than the one they build on."""
+    """The stages of these ladders that are surely slower than the one they build on, and those of which that cannot be
+    told."""
     texts, where = [], []
     for place in places:
         one = ladders[place]
+        on = f"{one.layer_name}, batch {one.batch}"
         for loss in one.summary.loses if one.summary else ():
-            texts.append(f"{loss.stage} {against(loss.x, loss.builds_on)}, which it builds on: {one.layer_name}, "
-                         f"batch {one.batch}.")
+            why = next((step.no_headline for step in one.steps if step.stage.title == loss.stage), "")
+            said = "" if why else speed(loss.x, loss.builds_on)
+            said = said or f"takes longer than {loss.builds_on}, by how much is not told{f': {why}' if why else ''}"
+            between = "" if why else ends(inverse(loss.x))
+            between = f" ({between})" if between and between not in said else ""
+            texts.append(f"{loss.stage} {said}{between}, which it builds on: {on}.")
             where.append(f"{one.summary.place}.loses" if one.summary else "")
+        alike = [step for step in one.steps if step.builds_on and step.kind == "measured" and untold(step.x)]
+        for step in alike:
+            texts.append(f"{step.stage.title} cannot be told from {step.builds_on.title if step.builds_on else ''}, which "
+                         f"it builds on ({ends(step.x) if step.x is not None else ''}): {on}.")
+            where.append(f"{step.place}.x")
     if texts:
         yield Items(tuple(texts), tuple(where))

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from typing import Callable, Optional
 
 from convladder_charts.json_text import Node
+from convladder_charts.known import Ratio
 from convladder_charts.record import Ladder, Record
 from convladder_charts.stage import Stage, printable, stages_of
 from convladder_charts.summary import Summary as RecordedSummary
 from convladder_charts.summary import of_ladder, steps_of
+from convladder_charts.words import is_rough
 
 
 @dataclass(frozen=True)
@@ -19,7 +21,7 @@ class Loss:
 
     stage: str
     builds_on: str
-    x: float
+    x: Ratio
 
 
 @dataclass(frozen=True)
@@ -28,11 +30,12 @@ class Step:
 
     stage: Stage
     builds_on: Optional[Stage]
-    x: Optional[float]
+    x: Optional[Ratio]
     kind: str
     relieved: str
     binds: str
     place: str
+    no_headline: str = ""
 
 
 @dataclass(frozen=True)
@@ -48,12 +51,21 @@ class Summary:
     overlaps: tuple[Stage, ...]
     less_accurate: tuple[Stage, ...]
     """Stages that are faster than the best, by giving up accuracy."""
-    best_x_baseline: Optional[float]
-    best_x_sixth: Optional[float]
-    percent_of_library: Optional[float]
-    percent_of_floor: Optional[float]
+    best_x_baseline: Optional[Ratio]
+    best_x_sixth: Optional[Ratio]
+    percent_of_library: Optional[Ratio]
+    percent_of_floor: Optional[Ratio]
     loses: tuple[Loss, ...]
+    no_headline: str
+    """Why none is made of its factors; else empty."""
+    rough: bool
+    """Whether the machine was not quiet while one of the stages was measured that its factors compare."""
     place: str
+
+    @property
+    def level(self) -> tuple[Stage, ...]:
+        """The best stages, which cannot be told apart."""
+        return (self.best, *self.overlaps)
 
 
 @dataclass(frozen=True)
@@ -96,12 +108,12 @@ def _told(node: Node, stages: dict[tuple[str, str], Stage], ladder: Optional[Lad
     read = ladder.summary if ladder else of_ladder(node)
     return Told(printable(node.field("device").text()), printable(family),
                 f"{printable(node.field('network').text())}.{printable(node.field('layer').text())}",
-                node.field("batch").positive(), _summary(read, named) if read else None,
+                node.field("batch").positive(), _summary(read, named, ladder is not None and is_rough(ladder)) if read else None,
                 tuple(Step(named(one.variant), named(one.builds_on) if one.builds_on is not None else None, one.x, one.kind,
-                           one.relieved, one.binds, one.place) for one in steps_of(node)), node.place)
+                           one.relieved, one.binds, one.place, one.no_headline) for one in steps_of(node)), node.place)
 
 
-def _summary(read: RecordedSummary, named: Callable[[str], Stage]) -> Optional[Summary]:
+def _summary(read: RecordedSummary, named: Callable[[str], Stage], rough: bool) -> Optional[Summary]:
     """With the stages in the place of their names; None where no stage is best."""
     if read.best is None:
         return None
@@ -113,4 +125,5 @@ def _summary(read: RecordedSummary, named: Callable[[str], Stage]) -> Optional[S
         stage(read.baseline), stage(read.sixth), named(read.best), read.best_by, read.gpu, stage(read.library),
         tuple(named(one) for one in read.overlaps), tuple(named(one) for one in read.less_accurate),
         read.best_x_baseline, read.best_x_sixth, read.best_percent_of_library, read.best_percent_of_floor,
-        tuple(Loss(named(one.variant).title, named(one.builds_on).title, one.x) for one in read.loses), read.place)
+        tuple(Loss(named(one.variant).title, named(one.builds_on).title, one.x) for one in read.loses),
+        read.no_headline, rough, read.place)

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Optional, Sequence
+from typing import Sequence
 
 from convladder_charts.stage import Stage
-from convladder_charts.units import percent, significant
-
-_ALIKE = 0.005
-"""Nearer to 1 than this, a factor is called as fast."""
 
 
 def listed(names: Sequence[str], most: int = 6) -> str:
@@ -35,23 +31,3 @@ def named(stage: Stage) -> str:
     if stage.is_library and ", " in stage.title:
         return stage.title.replace(", ", " (", 1) + ")"
     return stage.title if stage.is_library or stage.is_choice or stage.rung is None else f"{stage.title} (stage {stage.rung})"
-
-
-def against(factor: Optional[float], other: str) -> str:
-    """is 47.7 times as fast as the baseline. What is slower takes longer: nobody reads 0.8 times as fast with ease."""
-    if factor is None or factor <= 0:
-        return ""
-    if abs(factor - 1) < _ALIKE:
-        return f"is as fast as {other}"
-    if factor > 1:
-        return f"is {significant(factor)} times as fast as {other}"
-    return f"takes {significant(1 / factor)} times as long as {other}"
-
-
-def share(of_hundred: Optional[float], other: str) -> str:
-    """reaches 97% of the speed of oneDNN; from 100% on it is 1.3 times as fast as oneDNN."""
-    if of_hundred is None or of_hundred <= 0:
-        return ""
-    if of_hundred > 100 * (1 - _ALIKE):
-        return against(of_hundred / 100, other)
-    return f"reaches {percent(of_hundred)} of the speed of {other}"
