@@ -6,13 +6,15 @@ from dataclasses import dataclass
 from typing import Optional, Sequence
 
 from convladder_charts import summary as summaries
+from convladder_charts.known_text import either, is_rough, number, share_bound, why_no_headline
 from convladder_charts.ladder import drawn_ladders
 from convladder_charts.log_plot import LogPlot, amount, ends
 from convladder_charts.page import MARGIN, WIDTH, Foot, Heading, Page, device_name, notices, page_below
 from convladder_charts.placing import Labels, Wanted
 from convladder_charts.record import Ceilings, Group, Ladder, Record, Row
 from convladder_charts.style import GUIDE, INK, MUTED, PAPER, ROLES, text_inches
-from convladder_charts.units import percent, significant
+from convladder_charts.units import significant
+from convladder_charts.words import is_rough as is_disturbed
 from convladder_charts.words import place_of
 
 _PEAK, _COPY, _STORE = "FMA peak", "copy", "streaming store"
@@ -57,6 +59,7 @@ def draw(record: Record, group: Group, batch: Optional[int]) -> tuple[Page, str,
     heading = Heading(title, [f"{device_name(group)}, {group.kind}: rates of layer times under the rates that the device "
                               "reached in the same run"], record.warnings, WIDTH)
     foot = Foot([f"ceilings: median of {ceilings.samples} samples taken between the cases",
+                 *_alike(columns),
                  "rates are effective: the operations of the definition over the time; a stage that makes fewer (Winograd, FFT) "
                  "is not bound by the peak that it comes near" + (
                      ", and can lie above the roof, as one whose data is in the caches" if above else ""),
@@ -89,11 +92,27 @@ def _title(columns: Sequence[_Column], record: Record, group: Group) -> str:
     device = group.device.upper() if group.device == "cpu" else group.device
     if not shares:
         return f"Measured roofline of this {device}"
-    low, high = percent(min(shares)), percent(max(shares))
-    span = low if low == high else f"{low.rstrip('%')}–{high}"
+    if len(shares) < len(columns) or any(map(why_no_headline, shares)):
+        return f"Measured roofline of this {device}"
+    rough = any(one.low is None or is_rough(one) for one in shares) or any(is_disturbed(column.ladder) for column in columns)
+    texts = [f"{number(one)}%" if rough else share_bound(one.low or 0.0) for one in shares]
+    low, high = (pick(texts, key=lambda text: float(text.rstrip("%"))) for pick in (min, max))
+    span = ("roughly " if rough else "at least ") + (low if low == high else f"{low.rstrip('%')}–{high}")
     where = place_of(columns[0].ladder, record) if len(columns) == 1 else (
         f"{len(columns)} {'sizes' if record.of_sizes else 'layers'}")
     return f"The best stage reaches {span} of this {device}'s roof: {where}"
+
+
+def _alike(columns: Sequence[_Column]) -> list[str]:
+    """Where the best stage is one of several that cannot be told apart."""
+    lines = []
+    for column in columns:
+        titles = {row.stage.name: row.stage.title for row in column.ladder.rows}
+        level = [titles[name] for name in column.ladder.summary.overlaps if name in titles]
+        if level:
+            best = titles.get(column.ladder.summary.best or "", "the best stage")
+            lines.append(f"{column.ladder.layer_name}: {best} cannot be told from {either(level)}")
+    return lines
 
 
 def _is_role(column: _Column, row: Row, role: str) -> bool:

@@ -60,7 +60,7 @@ def ends(ratio: Ratio) -> str:
     low, high = between
     if not (_is_plain(low) and _is_plain(high)):
         return f"{low:.3g} to {high:.3g}"
-    place = min(_lowest(low, 2), 0, _place(high - low))
+    place = min(_lowest(low, 2), 0, _place((high - low) / 2))
     shown = max(place, min(_lowest(low, _MOST_DIGITS), 0))
     return f"{_rounded(low, shown)} to {_rounded(high, shown)}"
 

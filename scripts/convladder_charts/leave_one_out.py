@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Optional, Sequence
 
 from convladder_charts.bars import BAR, bar_axes
+from convladder_charts.known import Ratio
+from convladder_charts.known_text import bound, either, ends, is_rough, number, untold, why_no_headline
 from convladder_charts.left_out import LeftOutFigure, LeftOutGroup, LeftOutRow, LeftOutView
 from convladder_charts.page import MARGIN, WIDTH, Foot, Heading, Page, page_below, panel_title, rule
 from convladder_charts.record import Record
-from convladder_charts.style import INK, MUTED, PAPER, fitted, text_inches
+from convladder_charts.style import INK, MUTED, PAPER, UNTOLD, fitted, text_inches
 from convladder_charts.table_text import Table
-from convladder_charts.units import NONE, linear_ticks, ratio
+from convladder_charts.units import NONE, linear_ticks
 
 _ROW = 0.25
 _PANEL_TOP = 0.46
@@ -24,9 +26,9 @@ _WHOLE, _LACKING = "#3c4a57", "#c98a3a"
 _PAPER = {"facecolor": PAPER, "edgecolor": "none", "pad": 0.6}
 NOTES = {
     "counted": "Each row is the stage with exactly one idea removed, counted in PTX; times are PREDICTED from "
-               "these counts, never measured. Dashed: the stage with all of its ideas.",
+               "these counts, never measured. Dashed: the stage with all of its ideas; grey: cannot be told from it; lines: intervals.",
     "measured": "Each row is the stage with exactly one idea removed, MEASURED side by side in one run. "
-                "Dashed: the stage with all of its ideas.",
+                "Dashed: the stage with all of its ideas; grey: cannot be told from it; lines: intervals.",
 }
 
 
@@ -50,10 +52,24 @@ def _title(group: LeftOutGroup, views: Sequence[LeftOutView]) -> str:
     ideas = [row for row in view.by_price if not row.is_whole and view.figures[0].value(row)]
     if not ideas:
         return f"{group.device}: what each idea of {view.best} is worth"
-    price = view.figures[0].value(ideas[0]) or 1.0
     predicted = "PREDICTED: " if view.figures[0].kind == "predicted" else ""
     where = f"{view.layer_name}, batch {view.batch}"
-    return f"{predicted}without {ideas[0].idea} {view.best} takes {ratio(price)} the time: {where}"
+    dearest = view.dearest
+    if not dearest:
+        return f"{predicted}no idea of {view.best} can be told to be worth anything: {where}"
+    names = either([row.idea for row in dearest])
+    said = price_words(view.price(dearest[-1]))
+    return f"{predicted}without {names} {view.best} takes {said}: {where}"
+
+
+def price_words(price: Optional[Ratio]) -> str:
+    """at least 1.4 times the time, from the bound; roughly where it is known less well; longer where it is hardly known."""
+    if price is None or price.low is None or why_no_headline(price):
+        return "longer"
+    if is_rough(price):
+        return f"roughly {number(price)} times the time ({ends(price)})"
+    least = bound(price.low)
+    return f"at least {least} times the time" if least else "slightly longer"
 
 
 def _failed(views: Sequence[LeftOutView]) -> list[str]:
@@ -121,17 +137,22 @@ def _bars(page: Page, frame: tuple[float, float, float], figure: LeftOutFigure, 
     page.text(left, top - 0.14, fitted(figure.kind, 7, width + _GAP - 0.06), fontsize=7, color=MUTED)
     values = [figure.value(row) for row in rows]
     labels = [figure.text(row) if row.status == "ok" else row.status * is_price for row in rows]
-    ends = [value * width / max(width - text_inches(label, _SIZE, "bold") - 0.12, 0.3)
-            for value, label in zip(values, labels) if value is not None]
-    end = max(ends, default=1.0) or 1.0
+    reach = [value.high or value if isinstance(value, Ratio) else value for value in values]
+    room = [value * width / max(width - text_inches(label, _SIZE, "bold") - 0.12, 0.3)
+            for value, label in zip(reach, labels) if value is not None]
+    end = max(room, default=1.0) or 1.0
     axes = bar_axes(page, (left, top, width, len(rows) * _ROW), len(rows), end, linear_ticks(end, 5 if is_price else 3))
     whole = next((value for row, value in zip(rows, values) if row.is_whole), None)
     if whole is not None:
         axes.axvline(whole, color=_WHOLE, linewidth=1.0, linestyle=(0, (3, 2)), zorder=1.5)
     for index, (row, value, label) in enumerate(zip(rows, values, labels)):
         if value is not None:
-            axes.barh(index + 0.5, value, BAR, facecolor=_WHOLE if row.is_whole else _LACKING)
-        page.text(left + width * (value or 0.0) / end + 0.06, top + (index + 0.5) * _ROW,
+            alike = isinstance(value, Ratio) and untold(value) and not row.is_whole
+            axes.barh(index + 0.5, value, BAR, facecolor=_WHOLE if row.is_whole else UNTOLD if alike else _LACKING)
+            if isinstance(value, Ratio) and value.low is not None and value.high is not None and value.low < value.high:
+                axes.plot([value.low, value.high], [index + 0.5] * 2, color=INK, linewidth=1.2, marker="|",
+                          markersize=5, zorder=3)
+        page.text(left + width * (reach[index] or 0.0) / end + 0.06, top + (index + 0.5) * _ROW,
                   fitted(label, _SIZE, width), fontsize=_SIZE, weight="bold" if value is not None else "normal",
                   bbox=_PAPER)
 

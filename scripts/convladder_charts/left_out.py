@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import Callable, Optional
 
 from convladder_charts.json_text import Node
-from convladder_charts.known import ratio_of
+from convladder_charts.known import Ratio, ratio_of
+from convladder_charts.known_text import plus_minus, untold
 from convladder_charts.stage import optional, printable
-from convladder_charts.units import NONE, duration, ratio, significant
+from convladder_charts.units import NONE, duration, significant
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,19 @@ class LeftOutView:
                     ("load sectors", "counted, per 32 of them", "load_sectors_per_32_multiply_adds"),
                     ("DRAM bytes", "modelled, over the least", "dram_over_minimum"))))
 
+    def price(self, row: LeftOutRow) -> Optional[Ratio]:
+        """The time of the stage without the idea over that of the whole stage."""
+        return ratio_in(row, "x_time" if self.kind == "measured" else "x_predicted")
+
+    @property
+    def dearest(self) -> tuple[LeftOutRow, ...]:
+        """The dearest idea, and those that cannot be told from it; none where no idea surely costs anything."""
+        surely = [row for row in self.by_price if not row.is_whole and (price := self.price(row)) is not None
+                  and price > 1 and not untold(price)]
+        least = self.price(surely[0]) if surely else None
+        return tuple(row for row in surely if least is None or least.low is None or (self.price(row) or least).high is None
+                     or ((self.price(row) or least).high or 0.0) >= least.low)
+
     @property
     def by_price(self) -> tuple[LeftOutRow, ...]:
         """The whole stage, then the dearest idea first."""
@@ -109,16 +123,22 @@ def _significant(field: str) -> Callable[[LeftOutRow], str]:
     return text
 
 
+def ratio_in(row: LeftOutRow, field: str) -> Optional[Ratio]:
+    """What leaving it out costs, with its interval."""
+    value = row.numbers[field]
+    return value if isinstance(value, Ratio) else None
+
+
 def _time_text(row: LeftOutRow) -> str:
     median = row.numbers["median_ns"]
-    return NONE if median is None else f"{ratio(row.numbers['x_time'])} · {duration(median)}"
+    return NONE if median is None else f"{plus_minus(ratio_in(row, 'x_time'))} · {duration(median)}"
 
 
 def _predicted_text(row: LeftOutRow) -> str:
     if row.predicted is None:
         return NONE
     gpu, low, high = row.predicted
-    return f"{ratio(row.numbers['x_predicted'])} · {gpu} {duration(low)} – {duration(high)}"
+    return f"{plus_minus(ratio_in(row, 'x_predicted'))} · {gpu} {duration(low)} – {duration(high)}"
 
 
 def groups_of(root: Node, hardware: Callable[[str], str]) -> tuple[LeftOutGroup, ...]:

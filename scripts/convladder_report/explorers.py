@@ -8,13 +8,15 @@ from __future__ import annotations
 import math
 from typing import Any, Iterator, Mapping, Optional, Sequence, Union
 
+from convladder_charts.known import Ratio
+from convladder_charts.known_text import factor, plus_minus, share, untold
 from convladder_charts.page import device_name
 from convladder_charts.predicted import PredictedGroup, PredictedLadder, PredictedRow
 from convladder_charts.predicted_text import span_text
 from convladder_charts.record import Group, Ladder, Record, Row
 from convladder_charts.stage import Stage
-from convladder_charts.style import mark_of
-from convladder_charts.units import duration, percent, ratio, significant
+from convladder_charts.style import UNTOLD, mark_of
+from convladder_charts.units import duration, significant
 from convladder_report.document import Choice, Data, Explorer
 from convladder_report.summary import Step, Told
 
@@ -66,6 +68,8 @@ def _note(data: Data) -> str:
     """How to read it: what is in the data, and no more."""
     kinds = {row["kind"] for row in data.rows}
     parts = ["Each bar goes from the time of the stage that it builds on to its own."] if "measured" in kinds else []
+    parts += ["Grey: cannot be told from it."] if any(row.get("untold") for row in data.rows) else []
+    parts += ["Ring: op time in its own layout, compared with nothing."] if any(row.get("op") for row in data.rows) else []
     parts = parts or ["A predicted time is a range, from optimistic to pessimistic."]
     lines = [words for kind, words in (("floor", "dashed: the machine's limit"), ("library", "grey line: the fastest library"))
              if kind in kinds]
@@ -100,19 +104,19 @@ def _measured(group: Group, ladder: Ladder, row: Row, ladders: Mapping[str, Told
     time = row.median or 0.0
     told = ladders.get(ladder.place)
     summary = told.summary if told else None
-    gain = f" · {ratio(row.x_previous)}" if row.x_previous is not None else None
+    gain = f" · {plus_minus(row.x_previous)}" if row.x_previous is not None else None
     role = "library" if row.stage.is_library else "best" if summary and row.stage == summary.best else (
         "sixth" if summary and row.stage == summary.sixth else None)
-    below = row.x_previous * time if row.x_previous and row.of != "op" else None
+    below = float(row.x_previous) * time if row.x_previous else None
     return _without_none({
         "on": device_name(group), "layer": ladder.layer_name, "batch": ladder.batch, "kind": group.kind,
         "stage": _label(row.stage, ladder), "order": ladder.rows.index(row), "time": time, "low": row.low, "high": row.high,
-        "image": time / ladder.batch, "from": below, "role": role, "gain": gain,
-        "brief": f"{'op ' if row.of == 'op' else ''}{duration(time)}",
+        "image": time / ladder.batch, "from": below, "untold": untold(row.x_previous) or None, "op": row.op_median, "opText": None if row.op_median is None else f"{duration(row.op_median)}, in its own layout", "role": role, "gain": gain,
+        "brief": duration(time),
         "text": f"{duration(time)}, {group.kind} {row.of or ''} time",
         "interval": None if row.low is None or row.high is None else f"{duration(row.low)} to {duration(row.high)}",
         "baseline": _ratio(row.x_baseline), "previous": _ratio(row.x_previous),
-        "library": None if row.percent_of_library is None else percent(row.percent_of_library),
+        "library": None if row.percent_of_library is None else share(row.percent_of_library),
         "rate": None if row.gflop_per_s is None else f"{significant(row.gflop_per_s)} GFLOP/s",
         **_sentences(told.step(row.stage) if told else None),
         "path": f"{source}: {ladder.place}.rows[{ladder.rows.index(row)}]"})
@@ -157,8 +161,8 @@ def _sentences(step: Optional[Step]) -> dict[str, Optional[str]]:
     return {"relieved": step.relieved or None, "binds": step.binds or None} if step else {}
 
 
-def _ratio(value: Optional[float]) -> Optional[str]:
-    return None if value is None else ratio(value)
+def _ratio(value: Optional[Ratio]) -> Optional[str]:
+    return None if value is None else factor(value)
 
 
 def _without_none(value: dict[str, Any]) -> dict[str, Any]:
@@ -185,11 +189,11 @@ def specification(title: str, **members: Any) -> dict[str, Any]:
 
 
 def _steps(x: Mapping[str, Any], y: Mapping[str, Any]) -> dict[str, Any]:
-    """From the stage that it builds on to each stage: what the idea gained, or lost."""
-    gained = {"test": "datum.from >= datum.time", "value": _GAIN}
+    """From the stage that it builds on to each stage: what the idea gained, or lost; grey where that cannot be told."""
+    looks = [{"test": "datum.untold", "value": UNTOLD}, {"test": "datum.from >= datum.time", "value": _GAIN}]
     return {"transform": [{"filter": "datum.from != null"}], "mark": {"type": "bar", "height": 9},
             "encoding": {"x": {**x, "field": "from"}, "x2": {"field": "time"}, "y": y, "tooltip": _TOOLTIP,
-                         "color": {"condition": gained, "value": _LOSS}}}
+                         "color": {"condition": looks, "value": _LOSS}}}
 
 
 def _ladder(stages: Sequence[Stage], log: bool) -> dict[str, Any]:
@@ -221,10 +225,13 @@ def _ladder(stages: Sequence[Stage], log: bool) -> dict[str, Any]:
               "encoding": {"x": {**x, "field": "end"}, "y": y, "text": {"field": "label"}}}
     marks = {"transform": [measured], "mark": shown,
              "encoding": {"x": {**x, "field": "time"}, "y": y, "color": color, "tooltip": _TOOLTIP}}
+    rings = {"transform": [{"filter": "datum.op != null"}],
+             "mark": {"type": "point", "filled": False, "size": 80, "stroke": _INK},
+             "encoding": {"x": {**x, "field": "op"}, "y": y, "tooltip": [{"field": "opText", "title": "op time"}]}}
     return specification("Time of each stage", height={"step": 21}, transform=[
         {"calculate": "max(datum.high || 0, datum.time || 0" + (", datum.from || 0)" if log else ")"), "as": "end"},
         {"calculate": "$narrow ? datum.brief : datum.brief + (datum.gain || '')", "as": "label"}],
-        layer=[*lines, *([_steps(x, y)] if log else []), marks, ranges, intervals, labels])
+        layer=[*lines, *([_steps(x, y)] if log else []), marks, ranges, intervals, rings, labels])
 
 
 def _over_batch(stages: Sequence[Stage], log: bool) -> dict[str, Any]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from convladder_charts import leave_one_out
+from convladder_charts.known_text import either, ends, headline, untold
+from convladder_charts.leave_one_out import price_words
 from convladder_charts.left_out import LeftOutGroup, LeftOutView
 from convladder_charts.record import Record
-from convladder_charts.units import ratio
 from convladder_report import common_sections
 from convladder_report.common_sections import places_of
 from convladder_report.document import Answer, Fact, Front
@@ -31,16 +32,24 @@ def front(one: Input, prefix: str, trust: Answer) -> Front:
 
 def _worth(group: LeftOutGroup, view: LeftOutView) -> Answer:
     """The idea that is missed most, and how many are not missed."""
-    price = view.figures[0].value
-    priced = [(row, price(row)) for row in view.by_price if not row.is_whole]
-    known = [(row, value) for row, value in priced if value]
+    priced = [(row, view.price(row)) for row in view.by_price if not row.is_whole]
+    known = [(row, price) for row, price in priced if price]
     question = "Which idea is worth most?" if len(group.ladders) == 1 else f"Which idea is worth most on {view.layer_name}?"
     if not known:
         return Answer(question, "Not known: no stage without an idea has a time.", view.place)
-    row, value = known[0]
+    where = f"on {view.layer_name} at batch {view.batch}"
     how = "is predicted to take" if group.kind != "measured" else "takes"
-    text = f"Without “{row.idea}” {view.best} {how} {ratio(value)} the time on {view.layer_name} at batch {view.batch}."
-    useless = [other.idea for other, factor in known if factor and factor <= 1]
+    dearest, facts = view.dearest, []
+    text = f"No idea can be told to be worth anything {where}."
+    if dearest:
+        names, price = either([f"“{row.idea}”" for row in dearest]), view.price(dearest[-1])
+        text = f"Without {names} {view.best} {how} {price_words(price)} {where}."
+        shown = headline(price) if price is not None else ""
+        facts = [Fact(shown, f"the time without {dearest[-1].idea} ({ends(price)})")] if shown and price is not None else []
+    alike = [row.idea for row, price in priced if untold(price)]
+    useless = [row.idea for row, price in known if price <= 1 and not untold(price)]
     if useless:
         text += f" {counted(len(useless), 'idea')} could be left out here without loss: {listed(useless, 3)}."
-    return Answer(question, text, row.place, (Fact(ratio(value), f"the time without {row.idea}"),))
+    if alike:
+        text += f" Without {either(alike)} no difference can be told."
+    return Answer(question, text, dearest[0].place if dearest else view.place, tuple(facts))

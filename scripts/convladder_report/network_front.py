@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 from typing import Optional, Sequence
 
+from convladder_charts import known_text
+from convladder_charts.known import Ratio, quotient
 from convladder_charts.network import table as network_table
 from convladder_charts.network import whole_pass
 from convladder_charts.network.instructions import chosen, images
@@ -18,7 +20,7 @@ from convladder_report.document import Answer, Explorer, Fact, Figure, Front, Ta
 from convladder_report.figures import figure
 from convladder_report.kind import Input
 from convladder_report.trust import Trust
-from convladder_report.words import against, counted, listed, named
+from convladder_report.words import counted, listed, named
 
 _SHOWN_PARTS = 3
 
@@ -73,19 +75,39 @@ def _base(cases: Sequence[Case]) -> Optional[Case]:
                key=lambda case: case.stage.rung or 0, default=None)
 
 
+def _factor(case: Optional[Case], best: Case) -> Optional[Ratio]:
+    """How many times as fast the best pass is; passes are timed one after the other."""
+    if case is None or case.total is None or best.total is None:
+        return None
+    if case is best:
+        return Ratio(1, 1, 1)
+    return quotient((case.total.median, case.total.low, case.total.high),
+                    (best.total.median, best.total.low, best.total.high))
+
+
+def _between(case: Case) -> str:
+    """The interval of its time in brackets."""
+    total = case.total
+    return f" ({duration(total.low)} to {duration(total.high)})" if total and total.low and total.high else ""
+
+
 def _pass(groups: Sequence[NetworkGroup]) -> Answer:
     group = groups[0]
     cases = _largest(group)
     best, base = cases[0], _base(cases)
-    text = f"{group.network} at batch {best.batch} on {group.device} takes {duration(_time(best))} with {named(best.stage)}"
-    factor = _time(base) / _time(best) if base and base is not best and _time(best) > 0 else None
-    if factor and base:
-        text += f"; that {against(factor, f'with {named(base.stage)}')}"
+    level = [one for one in cases if one is not best and known_text.untold(_factor(one, best))]
+    names = known_text.either([named(one.stage) for one in (best, *level)])
+    text = f"{group.network} at batch {best.batch} on {group.device} takes {duration(_time(best))} with {names}"
+    text += ", which cannot be told apart" if level else ""
+    rough = any(one.quality for one in cases)
+    factor = _factor(base, best)
     library = next((case for case in cases if case.stage.is_library), None)
-    if library and library is not best and _time(best) > 0:
-        text += f", and {against(_time(library) / _time(best), f'with {named(library.stage)}')}"
-    facts = [Fact(duration(_time(best)), "a pass, measured")]
-    facts += [Fact(ratio(factor), "over the lowest stage")] if factor else []
+    said = [known_text.speed(_factor(one, best), f"with {named(one.stage)}", rough) for one in (base, library)
+            if one and one is not best and one not in level]
+    text += f"; that {' and '.join(filter(None, said))}" if any(said) else ""
+    facts = [Fact(duration(_time(best)), "a pass, measured" + _between(best))]
+    shown = known_text.headline(factor, rough) if base is not best else ""
+    facts += [Fact(shown, f"over the lowest stage ({known_text.ends(factor)})")] if shown and factor is not None else []
     return Answer("How fast is a whole pass?", f"{text}.", best.place, tuple(facts))
 
 
@@ -142,9 +164,10 @@ def _table(groups: Sequence[NetworkGroup], source: str) -> TableBlock:
     for group in groups:
         cases = _largest(group)
         best, base = cases[0], _base(cases)
-        factor = _time(base) / _time(best) if base and _time(best) > 0 else None
+        factor = _factor(base, best)
         accuracy = next((case.accuracy for case in cases if case.accuracy), None)
-        rows.append((group.network, group.device, str(best.batch), named(best.stage), duration(_time(best)), ratio(factor),
+        rows.append((group.network, group.device, str(best.batch), named(best.stage), duration(_time(best)) + _between(best),
+                     known_text.factor(factor),
                      f"{100 * accuracy.value:.1f}%" if accuracy else NONE))
         places.append(best.place)
     return TableBlock(Table("The fastest pass of each network at its largest batch, measured",

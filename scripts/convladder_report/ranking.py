@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Iterator
 
+from convladder_charts import known_text
 from convladder_charts.kinds.rank import RankRecord, Ranking, interval_name, tables
-from convladder_charts.units import significant
 from convladder_report.document import Block, Paragraph, Section, Sentence, TableBlock
-from convladder_report.words import listed
 
 
 def sentences(record: RankRecord) -> Iterator[Sentence]:
@@ -20,8 +19,11 @@ def sentences(record: RankRecord) -> Iterator[Sentence]:
             yield Sentence(f"On {one.device} none of {people} submissions could be ranked.", one.place)
             continue
         best = ranked[0].speed
-        speed = f", {significant(best.value)} times the speed of {one.baseline} ({one.figures})" if best else ""
-        yield Sentence(f"On {one.device} {len(ranked)} of {people} submissions are ranked; first: {listed(first)}"
+        said = known_text.speed(best, one.baseline) if best is not None and not ranked[0].is_baseline else ""
+        why = known_text.why_no_headline(best) if best is not None and not said and not ranked[0].is_baseline else ""
+        speed = f", which {said} ({one.figures})" if said else f"; by how much is not told: {why}" if why else ""
+        names = known_text.either(first) + (", which cannot be told apart" if len(first) > 1 else "")
+        yield Sentence(f"On {one.device} {len(ranked)} of {people} submissions are ranked; first: {names}"
                        f"{speed}.", one.place)
 
 

@@ -238,7 +238,8 @@ def _to_go(head: Told, record: Record) -> Answer:
         parts += [f"{limit}, predicted from its measured peak"] if limit else []
         shown = known_text.share_headline(summary.percent_of_floor, summary.rough)
         facts += [Fact(shown, f"of the limit{_between(summary.percent_of_floor)}")] if shown else []
-    text = f"The best stage {' and '.join(filter(None, parts))}." if any(parts) else ""
+    said = " and ".join(filter(None, parts))
+    text = f"The best stage {said.replace(' and reaches ', ' and ') if said.startswith('reaches') else said}." if said else ""
     if summary.percent_of_floor and (summary.percent_of_floor.low or 0) > 100:
         text += (" Above the limit: it computes less than a direct convolution would, or the machine was slower while its "
                  "peak was measured.")

@@ -8,11 +8,13 @@ from convladder_charts import counters, cpu_roofline, ladder, leave_one_out, run
 from convladder_charts.counted import CountedGroup, CountedLadder, figures
 from convladder_charts.counted_text import notes
 from convladder_charts.json_text import Node
+from convladder_charts.known import Ratio, quotient
+from convladder_charts.known_text import factor, untold
 from convladder_charts.page import device_name
 from convladder_charts.record import Group, Ladder, Record, Row
 from convladder_charts.stage import Stage
 from convladder_charts.table_text import Table
-from convladder_charts.units import NONE, duration, ratio
+from convladder_charts.units import NONE, duration
 from convladder_report import explorers, step_sections
 from convladder_report.common_sections import places_of
 from convladder_report.counter_words import figure_text
@@ -73,7 +75,7 @@ def _timed(record: Record, group: Group, ladders: Mapping[str, Told], source: st
                 table.ladder_table(group, one) for one in ladder.drawn_ladders(group, None)], table.legend(record)),))
     yield Section(f"{name}-heat", "Every stage and size", (
         Paragraph(f"How many times as long as the fastest of its column a stage takes, by {times} times: the darker, the "
-                  "slower. 1.00× is the fastest."),
+                  "slower. 1.00× is the fastest; ~1× cannot be told from it. In brackets: intervals."),
         *(_heat_map(group, layer, source) for layer in group.layers)))
 
 
@@ -133,28 +135,21 @@ def _time(row: Optional[Row]) -> str:
         return NONE
     if not row.has_time:
         return row.status
-    return duration(row.median or 0) + (" (op)" if row.of == "op" else "")
-
-
-def _layer_time(row: Optional[Row]) -> Optional[float]:
-    """NCHW in to NCHW out: what stages can be compared by."""
-    if row is None or not row.has_time:
-        return None
-    return row.median if row.median and row.median > 0 else None
+    return duration(row.median or 0)
 
 
 def _heat_map(group: Group, layer: str, source: str) -> HeatMap:
     ladders = group.of_layer(layer)
     rows, levels = [], []
-    fastest = [min((time for row in one.rows if (time := _layer_time(row))), default=None) for one in ladders]
+    fastest = [min(one.timed, key=lambda row: row.median or 0.0, default=None) for one in ladders]
     for stage in _stages(ladders):
         cells, shades = [stage.label], []
         for one, best in zip(ladders, fastest):
             row = _row(one, stage)
-            time = _layer_time(row)
-            slower = None if time is None or best is None else time / best
-            cells.append(f"{ratio(slower)} · {duration(time)}" if slower and time else row.status if row else NONE)
-            shades.append(None if slower is None else sum(slower >= level for level in _LEVELS))
+            slower = quotient(row.known_time, best.known_time) if row and best else None
+            slower = Ratio(1, 1, 1) if row is best and row else slower
+            cells.append(f"{factor(slower)} · {duration(row.median or 0)}" if slower and row else row.status if row else NONE)
+            shades.append(None if slower is None else 0 if untold(slower) else sum(slower >= level for level in _LEVELS))
         rows.append(tuple(cells))
         levels.append(tuple(shades))
     return HeatMap(Table(f"{group.device} · {layer}: how many times as long as the fastest, and the layer time, {group.kind}",

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Iterator, Optional, Sequence
 
+from convladder_charts.known import quotient
+from convladder_charts.known_text import either, factor
 from convladder_charts.ladder import chosen_ladders
 from convladder_charts.record import Group, Ladder, Record, Row
 from convladder_charts.stage import Stage
 from convladder_charts.table_text import Table
-from convladder_charts.units import NONE, duration, ratio
+from convladder_charts.units import NONE, duration
 from convladder_report.document import Block, Paragraph, Section, TableBlock
 from convladder_report.kind import Input
 from convladder_report.summary import told
@@ -27,7 +29,7 @@ def section(inputs: Sequence[Input], name: str) -> Optional[Section]:
 
 def _blocks(runs: Sequence[Input]) -> Iterator[Block]:
     yield Paragraph("The runs were not measured in turns, so the machine may have changed between them. “convladder "
-                    "compare” judges whether a difference is one.")
+                    "compare” judges whether a difference is one. In brackets: intervals. ~1×: cannot be told from 1.")
     rows = [(what, *(getattr(one.record, member) for one in runs)) for what, member in _ABOUT]
     yield _table("What they were made with", ("what", *_sources(runs)), [row for row in rows if len(set(row[1:])) > 1] or rows,
                  len(runs) + 1)
@@ -72,7 +74,7 @@ def _best(runs: Sequence[Input]) -> Iterator[tuple[str, ...]]:
             ladder = _found(one, key)
             summary = of_run[ladder.place].summary if ladder else None
             row = _row(ladder, summary.best) if ladder and summary else None
-            cells.append(f"{named(summary.best)}, {duration(_time(row))}, {ratio(summary.best_x_baseline)} over its baseline"
+            cells.append(f"{either([named(each) for each in summary.level])}, {duration(_time(row))}, {factor(summary.best_x_baseline)} over its baseline"
                          if summary and row else NONE)
         yield (_where(key), *cells)
 
@@ -87,7 +89,7 @@ def _row(ladder: Ladder, stage: Stage) -> Optional[Row]:
 
 
 def _time(row: Optional[Row]) -> float:
-    return (row.median or row.median or 0.0) if row else 0.0
+    return row.median or 0.0 if row else 0.0
 
 
 def _stages(runs: Sequence[Input], key: Key) -> TableBlock:
@@ -98,9 +100,9 @@ def _stages(runs: Sequence[Input], key: Key) -> TableBlock:
     for family, name in stages:
         found = [next((row for row in one.timed if (row.stage.family, row.stage.name) == (family, name)), None)
                  if one else None for one in ladders]
-        first = next((_time(row) for row in found if _time(row) > 0), 0.0)
+        first = next((row.known_time for row in found if row and _time(row) > 0), (None, None, None))
         cells = [duration(_time(row)) if _time(row) > 0 else NONE for row in found]
-        factors = [ratio(first / _time(row)) if _time(row) > 0 and first > 0 else NONE for row in found[1:]]
+        factors = [factor(quotient(first, row.known_time)) if row else NONE for row in found[1:]]
         label = next(row.stage.label for row in found if row)
         rows.append((label, *cells, *factors))
     sources = _sources(runs)

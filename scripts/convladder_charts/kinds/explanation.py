@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from typing import Any, Optional
 
 from convladder_charts.json_text import Node
-from convladder_charts.kinds.members import LONGEST_TEXT, amount, is_kind, member, number_of, text_of, time_of
+from convladder_charts.known import Ratio, ratio_of
+from convladder_charts.known_text import either, factor, untold
+from convladder_charts.kinds.members import LONGEST_TEXT, amount, is_kind, member, text_of, time_of
 from convladder_charts.kinds.row_chart import Mark, Panel, RowChart
-from convladder_charts.stage import printable
+from convladder_charts.stage import optional, printable
 from convladder_charts.table_text import Table
 from convladder_charts.units import NONE, duration, ratio, round_duration
 
@@ -67,7 +69,7 @@ class Step:
 
     variant: str
     builds_on: str
-    factor: Optional[float]
+    factor: Optional[Ratio]
     kind: str
     relieved: str
     binds: str
@@ -106,7 +108,7 @@ def read(root: Node) -> Explanation:
 def _steps(node: Node) -> Steps:
     layer = ".".join(printable(node.field(part).text()) for part in ("network", "layer"))
     return Steps(f"{layer}, batch {node.field('batch').positive()}, {printable(node.field('device').text())}", tuple(
-        Step(printable(one.field("variant").text()), text_of(one, "builds_on"), number_of(one, "x"), text_of(one, "kind"),
+        Step(printable(one.field("variant").text()), text_of(one, "builds_on"), optional(one.field("x"), ratio_of), text_of(one, "kind"),
              text_of(one, "relieved", LONGEST_TEXT), text_of(one, "binds", LONGEST_TEXT), one.place)
         for one in node.field("steps").items()), node.place)
 
@@ -167,11 +169,21 @@ def sentence(group: Group) -> str:
 
 def step_sentence(ladder: Steps) -> str:
     """The greatest step, and why."""
-    best = max((one for one in ladder.steps if one.factor), key=lambda one: one.factor or 0.0, default=None)
+    steps = [one for one in ladder.steps if one.factor]
+    best = max(steps, key=lambda one: one.factor or 0.0, default=None)
+    surely = [one for one in steps if one.factor and not untold(one.factor)]
+    if steps and not surely:
+        return f"{ladder.name}: no step can be told from 1."
+    level = [] if best is None or best.factor is None else [
+        one for one in surely if one is not best and one.factor is not None and best.factor.low is not None
+        and (one.factor.high or one.factor) >= best.factor.low]
+    if best is not None and level:
+        return (f"{ladder.name}: the greatest step is {either([one.variant for one in (best, *level)])}; their factors "
+                f"cannot be told apart ({best.kind}).")
     if best is None:
         return f"{ladder.name}: no stage has a factor over the one it builds on."
     why = f" {best.relieved}" if best.relieved else ""
-    return (f"{ladder.name}: the greatest step is {best.variant}, {ratio(best.factor)} as fast as {best.builds_on} "
+    return (f"{ladder.name}: the greatest step is {best.variant}, {factor(best.factor)} as fast as {best.builds_on} "
             f"({best.kind}).{why}")
 
 
@@ -179,7 +191,7 @@ def steps_table(ladder: Steps) -> Table:
     """Every stage, in words."""
     return Table(f"{ladder.name}: each stage, over the one that it builds on",
                  ("stage", "builds on", "what it relieved", "what binds now", "× as fast", "by"), tuple(
-                     (one.variant, one.builds_on or NONE, one.relieved or NONE, one.binds or NONE, ratio(one.factor),
+                     (one.variant, one.builds_on or NONE, one.relieved or NONE, one.binds or NONE, factor(one.factor),
                       one.kind or NONE) for one in ladder.steps), 4, place=f"{ladder.place}.steps",
                  row_places=tuple(one.place for one in ladder.steps))
 

@@ -7,7 +7,8 @@ from typing import Any, Optional
 
 from convladder_charts.about import About, about
 from convladder_charts.json_text import Node
-from convladder_charts.known import ratio_of
+from convladder_charts.known import Ratio, ratio_of
+from convladder_charts.known_text import either, ends, plus_minus, short_factor
 from convladder_charts.kinds.members import is_kind
 from convladder_charts.kinds.row_chart import Mark, Panel, RowChart
 from convladder_charts.stage import optional, printable
@@ -21,20 +22,11 @@ _THAN = {"library": "the library", "stage": "the ladder's best stage", "submissi
 
 
 @dataclass(frozen=True)
-class Speed:
-    """A multiple of the baseline's speed, with its interval or range."""
-
-    value: float
-    low: float
-    high: float
-
-
-@dataclass(frozen=True)
 class Size:
     """What was seen of one row on one size."""
 
     figure: Optional[float]
-    speed: Optional[Speed]
+    speed: Optional[Ratio]
 
 
 @dataclass(frozen=True)
@@ -48,7 +40,8 @@ class Row:
     status: str
     reason: str
     same_as: str
-    speed: Optional[Speed]
+    speed: Optional[Ratio]
+    """A multiple of the baseline's, with its interval or range."""
     sizes: tuple[Size, ...]
     place: str
 
@@ -111,11 +104,8 @@ def _row(node: Node) -> Row:
                _speed(node.field("speed")), tuple(_size(size) for size in node.field("sizes").items()), node.place)
 
 
-def _speed(node: Node) -> Optional[Speed]:
-    if node.is_null():
-        return None
-    speed = ratio_of(node)
-    return Speed(speed, speed if speed.low is None else speed.low, speed if speed.high is None else speed.high)
+def _speed(node: Node) -> Optional[Ratio]:
+    return None if node.is_null() else ratio_of(node)
 
 
 def _size(node: Node) -> Size:
@@ -124,16 +114,17 @@ def _size(node: Node) -> Size:
 
 def chart(record: RankRecord, one: Ranking) -> Optional[RowChart]:
     """Everybody who is ranked, best first, and the baseline."""
-    rows = tuple(Mark(f"{_rank(row)}  {row.name}" if row.rank is not None else row.name, row.speed.value,
+    rows = tuple(Mark(f"{_rank(row)}  {row.name}" if row.rank is not None else row.name, row.speed,
                       *((None, None) if row.is_baseline else (row.speed.low, row.speed.high)),
-                      f"{significant(row.speed.value)}×",
+                      NONE if row.is_baseline else plus_minus(row.speed),
                       "best" if row.rank == 1 else "base" if row.is_baseline else "plain")
-                 for row in one.rows if row.speed is not None and row.speed.value > 0)
+                 for row in one.rows if row.speed is not None and row.speed > 0)
     if not rows:
         return None
     first = next((row.name for row in one.rows if row.rank == 1), rows[0].label)
-    shared = any(row.rank == 1 and row.shared for row in one.rows)
-    title = f"{record.title}: {first} and others share the first rank" if shared else f"{record.title}: {first} is first"
+    shared = [row.name for row in one.rows if row.rank == 1]
+    title = f"{record.title}: {first} is first" if len(shared) < 2 else (
+        f"{record.title}: first is {either(shared)}, which cannot be told apart")
     lines = (f"speed as a multiple of {one.baseline}, {one.figures}; lines: the {interval_name(one)}",
              f"{record.cpu}, host {record.host}, {record.date[:10]}")
     return RowChart(title, lines, record.warnings, (Panel(
@@ -176,8 +167,8 @@ def _status(row: Row) -> str:
 def _cells(row: Row, figures: str) -> tuple[str, str, str]:
     if row.speed is None:
         return NONE, NONE, NONE
-    interval = NONE if row.is_baseline else f"{significant(row.speed.low)} to {significant(row.speed.high)}"
-    return significant(row.speed.value), interval, figures
+    interval = NONE if row.is_baseline else ends(row.speed) or NONE
+    return "1" if row.is_baseline else short_factor(row.speed).rstrip("×"), interval, figures
 
 
 def _figure(row: Row, at: int, unit: str) -> str:

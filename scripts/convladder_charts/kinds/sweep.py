@@ -7,12 +7,13 @@ from typing import Any, Optional
 
 from convladder_charts.json_text import Node
 from convladder_charts.known import Ratio, ratio_of
+from convladder_charts.known_text import factor, inverse, plus_minus, speed
 from convladder_charts.kinds.members import (Origin, amount, case_name, is_kind, member, number_of, origin, several,
                                              text_of)
 from convladder_charts.kinds.row_chart import Mark, Panel, RowChart
 from convladder_charts.stage import optional, printable
 from convladder_charts.table_text import Table
-from convladder_charts.units import NONE, count, duration, ratio, significant
+from convladder_charts.units import NONE, count, duration
 
 KIND = "sweep"
 SCHEMA_VERSION = "1.1"
@@ -30,7 +31,7 @@ class Configuration:
     score: Optional[float]
     low: float
     high: float
-    of_default: Optional[float]
+    of_default: Optional[Ratio]
     place: str
 
 
@@ -168,8 +169,9 @@ def sentence(one: Sweep) -> str:
         why = "; those ahead of it in the chart have intervals that overlap its own" if ahead else ""
         return (f"{where}: of {tried} none is surely better than the default, which is what the variant takes by itself: "
                 f"{one.score(best.score or 0)}, {one.kind}{why}.")
-    worth = f", {ratio(1 / best.of_default)} as fast as the default" if best.of_default and one.unit == "ns" else (
-        f", {significant(100 * best.of_default)} % of the default's" if best.of_default else "")
+    worth = f", which {speed(inverse(best.of_default), 'the default')}" if best.of_default and one.unit == "ns" and (
+        speed(inverse(best.of_default), "the default")) else (
+        f", {factor(best.of_default)} the default's" if best.of_default else "")
     return (f"{where}: the best of {tried} has {one.short(best)}, and else what the variant takes by itself: "
             f"{one.score(best.score or 0)}, {one.kind}{worth}.")
 
@@ -180,7 +182,7 @@ def chart(record: SweepRecord, one: Sweep) -> Optional[RowChart]:
         return None
     rows = tuple(Mark(one.short(each), each.score or 0.0,
                       each.low if each.low != each.high else None, each.high if each.low != each.high else None,
-                      one.score(each.score or 0) + (f", {ratio(each.of_default)} default" if each.of_default else ""),
+                      one.score(each.score or 0) + (f", {plus_minus(each.of_default)} default" if each.of_default else ""),
                       "best" if each.text == one.best else "base" if each.text == one.default else "plain")
                  for each in one.scored)
     default = next((each.score for each in one.scored if each.text == one.default), None)
@@ -193,7 +195,7 @@ def chart(record: SweepRecord, one: Sweep) -> Optional[RowChart]:
     gain = best.of_default if best else None
     title = f"{one.name}: " + (
         "the default stands" if one.best == one.default or not gain
-        else f"the best configuration takes {significant(100 * gain)} % of the default's")
+        else f"the best configuration {speed(inverse(gain), 'the default') or f'takes {factor(gain)} the time'}")
     return RowChart(title, tuple(filter(None, lines)), record.warnings, (Panel(
         f"{one.device}", detail, rows, one.axis, one.score,
         guides=((default, "default"),) if default is not None and len(rows) > 1 else ()),))
@@ -212,7 +214,7 @@ def table(one: Sweep) -> Table:
                  NONE if each.score is None else one.score(each.score)]
         if interval:
             cells.append(NONE if each.score is None else f"{one.score(each.low)} to {one.score(each.high)}")
-        rows.append((*cells, ratio(each.of_default)))
+        rows.append((*cells, factor(each.of_default)))
         places.append(each.place)
     return Table(f"{one.name} on {one.device}: {one.axis}", ("configuration", *names, one.kind,
                                                              *([interval] if interval else ()), "× default"),
