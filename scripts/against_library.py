@@ -13,6 +13,8 @@ from typing import Callable, Optional, Sequence
 from convladder_charts import goals, record
 from convladder_charts.goals import Standing
 from convladder_charts.json_text import RecordError
+from convladder_charts.known import Ratio
+from convladder_charts.known_text import share, share_plus_minus
 from convladder_charts.record import FP32_TOLERANCE, Group, Ladder, Record, Row
 from convladder_charts.stage import Stage
 from convladder_charts.table_text import cut, escaped, markdown_row, pad, wrapped
@@ -23,7 +25,7 @@ _TF32_TOLERANCE = 1e-3
 _FP32_MOST = 5e-6  # 3xTF32 is as good as fp32 to most, and has a class of its own; it is compared with fp32
 _HALF = "half"  # in a stage's name: as accurate as tf32, but not tf32
 _COLUMNS = ("layer (batch)", "best stage", "GFLOP/s", "% lib", "% floor", "% peak")
-_WIDTHS = (23, 33, 9, 8, 9, 8)
+_WIDTHS = (23, 27, 9, 11, 13, 8)
 
 EXAMPLES = """\
 examples:
@@ -36,7 +38,8 @@ where there is one, since the goals ask for that. Layer times, NCHW in to NCHW o
 % lib: of the layer time of the fastest library that is at least as accurate, in each run; % floor and % peak: of the
 layer's floor and of the FMA peak, as measured in the same run; % sheet: of the floor by the rates in the GPU's data sheet,
 which is predicted. The best stage is the one with the least median over the runs; each figure is the median over the runs
-of what it reached in it.
+of what it reached in it, with the median over the runs of both ends of its interval. ~100%: cannot be told from 100 %.
+A goal is met if the interval lies above it, and not met if it lies below; else it cannot be told.
 
 exit status: 0 printed, 2 usage, 3 a file is no readable run, holds nothing of the device, or is of another machine."""
 
@@ -196,9 +199,19 @@ def _of_data_sheet(run: Record, ladder: Ladder, row: Row) -> Optional[float]:
 
 
 def _middle(values: Sequence[Optional[float]]) -> Optional[float]:
-    """The median; None unless every run has a value."""
+    """The median; None unless every run has a value. Of ratios with the medians of both ends."""
     known = [value for value in values if value is not None]
-    return statistics.median(known) if len(known) == len(values) else None
+    if not known or len(known) != len(values):
+        return None
+    ratios = [value for value in known if isinstance(value, Ratio)]
+    if len(ratios) != len(known):
+        return statistics.median(known)
+    lows, highs = ([one.low if low else one.high for one in ratios] for low in (True, False))
+    if None in lows or None in highs:
+        return Ratio(statistics.median(known))
+    middle = statistics.median(known)
+    return Ratio(middle, min(middle, statistics.median(low for low in lows if low is not None)),
+                 max(middle, statistics.median(high for high in highs if high is not None)), ratios[0].level, ratios[0].by)
 
 
 def _fastest_library(ladders: Sequence[Ladder], tolerance: float) -> str:
@@ -214,12 +227,17 @@ def _has_data_sheet(best: Sequence[Best]) -> bool:
     return any(one.standing.of_data_sheet is not None for one in best)
 
 
-def _cells(one: Best, of_data_sheet: bool) -> list[str]:
+def _share(percents: Optional[float], write: Callable[[Ratio], str]) -> str:
+    return write(percents) if isinstance(percents, Ratio) else percent(percents)
+
+
+def _cells(one: Best, of_data_sheet: bool, is_short: bool = False) -> list[str]:
     standing = one.standing
-    floor = percent(standing.of_floor) + (f" ({one.bound})" if standing.of_floor is not None else "")
+    write = share_plus_minus if is_short else share
+    floor = _share(standing.of_floor, write) + (f" ({one.bound})" if standing.of_floor is not None else "")
     sheet = [percent(standing.of_data_sheet)] if of_data_sheet else []
     return [f"{one.ladder.layer_name} ({one.ladder.batch})" + (" tf32" if one.arithmetic == "tf32" else ""),
-            one.stage.label, significant(one.gflop_per_s), percent(standing.of_library),
+            one.stage.label, significant(one.gflop_per_s), _share(standing.of_library, write),
             floor, *sheet, percent(standing.of_peak)]
 
 
@@ -247,7 +265,7 @@ def _plain(best: Sequence[Best]) -> list[str]:
         columns.insert(at, "% sheet")
         widths.insert(at, 8)
         widths[1] -= 8
-    for cells in [columns, *(_cells(one, sheet) for one in best)]:
+    for cells in [columns, *(_cells(one, sheet, True) for one in best)]:
         cells[4] = cells[4].replace(" (operations)", " o").replace(" (bytes)", " b")
         texts = [pad(cut(cell, width - 1), width) for cell, width in zip(cells[:2], widths)]
         texts += [pad(cut(cell, width - 1), width, right=True) for cell, width in zip(cells[2:], widths[2:])]

@@ -183,10 +183,10 @@ class Reader:
         for name in ("counters", "prediction"):
             if name in case:
                 outline[name] = None if case[name] is None else _NOT_KEPT
-        for name in ("work", "quality"):
+        for name, members in (("work", ("flop",)), ("quality", ("mark", "reasons")), ("checkers", ("not_checked",))):
             part = case.get(name)
             if isinstance(part, dict):
-                part = self._share({key: part[key] for key in ("flop", "mark", "reasons") if key in part})
+                part = self._share({key: part[key] for key in members if key in part})
             if name in case:
                 outline[name] = part
         return outline

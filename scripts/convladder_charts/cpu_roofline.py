@@ -15,7 +15,7 @@ from convladder_charts.record import Ceilings, Group, Ladder, Record, Row
 from convladder_charts.style import GUIDE, INK, MUTED, PAPER, ROLES, text_inches
 from convladder_charts.units import significant
 from convladder_charts.words import is_rough as is_disturbed
-from convladder_charts.words import place_of
+from convladder_charts.words import place_of, sixth_words
 
 _PEAK, _COPY, _STORE = "FMA peak", "copy", "streaming store"
 _HEIGHT = 3.5
@@ -57,15 +57,15 @@ def draw(record: Record, group: Group, batch: Optional[int]) -> tuple[Page, str,
     above = any(row.roofline and rate > row.roofline.roof for column in columns for row, rate in column.rates)
     title = _title(columns, record, group)
     heading = Heading(title, [f"{device_name(group)}, {group.kind}: rates of layer times under the rates that the device "
-                              "reached in the same run"], record.warnings, WIDTH)
+                              "reached in the same run", *_alike(columns)], record.warnings, WIDTH)
     foot = Foot([f"ceilings: median of {ceilings.samples} samples taken between the cases",
-                 *_alike(columns),
                  "rates are effective: the operations of the definition over the time; a stage that makes fewer (Winograd, FFT) "
                  "is not bound by the peak that it comes near" + (
                      ", and can lie above the roof, as one whose data is in the caches" if above else ""),
                  *notices(record, group, rows, "intervals (not drawn):")], WIDTH)
     page, (top,) = page_below(heading, WIDTH, [_HEIGHT + _LEGEND + _BELOW], foot)
-    _legend(page, top + 0.08, [role for role in _WORDS if any(column.ladder.summary.role(row.stage) == role and
+    ladders = [column.ladder for column in columns]
+    _legend(page, top + 0.08, sixth_words(ladders), [role for role in _WORDS if any(column.ladder.summary.role(row.stage) == role and
                                                              _is_role(column, row, role) for column in columns
                                                              for row, _ in column.rates)])
     _plot(page, (MARGIN + _LEFT, top + _LEGEND, WIDTH - 2 * MARGIN - _LEFT - 0.1, _HEIGHT), columns, (peak, copy),
@@ -170,13 +170,13 @@ def _points(plot: LogPlot, labels: Labels, column: _Column, is_heaviest: bool) -
     return wanted
 
 
-def _legend(page: Page, middle: float, roles: Sequence[str]) -> None:
-    left = MARGIN + _LEFT
+def _legend(page: Page, middle: float, sixth: str, roles: Sequence[str]) -> None:
+    left, words = MARGIN + _LEFT, _WORDS | {"sixth": sixth}
     for role in roles:
         page.line([(left + 0.06, middle)], marker=_MARKERS[role], markersize=6 if role else 4, color=ROLES[role],
                   linestyle="none")
-        page.text(left + 0.16, middle, _WORDS[role], fontsize=8, color=MUTED)
-        left += 0.34 + text_inches(_WORDS[role], 8)
+        page.text(left + 0.16, middle, words[role], fontsize=8, color=MUTED)
+        left += 0.34 + text_inches(words[role], 8)
 
 
 def _in_words(columns: Sequence[_Column], peak: float, copy: float) -> str:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Callable, Mapping, Optional
 
+from convladder_charts.known import Ratio
+from convladder_charts.known_text import is_exact, share
+
 LEAST_BATCH: Mapping[str, int] = {"cpu": 1, "cuda": 1000}
 """The batch that a family's goals ask for at least: at a smaller one a GPU is not full, and a call may take as long as
 telling the GPU of it."""
@@ -52,11 +55,18 @@ class Goal:
         """None where it cannot be told from what was measured."""
         if standing.batch < LEAST_BATCH[self.family]:
             return None
-        found: Optional[float] = getattr(standing, self.what)
-        met = None if found is None else found >= self.percent
+        met = _reaches(getattr(standing, self.what), self.percent)
         if met or not self.or_floor or standing.of_floor is None:
             return met
-        return standing.of_floor >= FLOOR_INSTEAD or met
+        instead = _reaches(standing.of_floor, FLOOR_INSTEAD)
+        return True if instead else None if instead is None else met
+
+
+def _reaches(found: Optional[float], percent: float) -> Optional[bool]:
+    """None where there is no figure, or where its interval holds the percentage."""
+    if found is None or isinstance(found, Ratio) and not is_exact(found) and found.low is not None and found.holds(percent):
+        return None
+    return found >= percent
 
 
 def _against(family: str, layers: str, what: str, percent: float, arithmetic: str = "fp32",
@@ -84,8 +94,12 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
     "cuda": tuple(f"{_ONE_CHANNEL} {_SECOND} {_ALEXNET}".split())}
 
 
+def _percent(value: float) -> str:
+    return share(value) if isinstance(value, Ratio) else f"{value:.0f}%"
+
+
 def verdicts(family: str, standing_of: Callable[[str, str], Optional[Standing]]) -> list[str]:
-    """A line for each goal of the family: met, not met, or not measured."""
+    """A line for each goal of the family: met, not met, cannot be told, or not measured."""
     lines = []
     for goal in GOALS:
         if goal.family != family:
@@ -96,13 +110,13 @@ def verdicts(family: str, standing_of: Callable[[str, str], Optional[Standing]])
             lines.append(f"not measured at batch {least} or more: {goal.words()}")
             continue
         met = goal.is_met(standing) if standing else None
-        word = "not measured" if met is None else "met" if met else "not met"
         found = getattr(standing, goal.what) if standing else None
+        word = "met" if met else "not met" if met is False else "not measured" if found is None else "cannot be told"
         # A decimal where rounding would hide by how little a goal was missed.
         places = 1 if met is False and found is not None and round(found) >= goal.percent else 0
-        measured = "" if found is None else f": {found:.{places}f}%"
+        measured = "" if found is None else f": {share(found) if isinstance(found, Ratio) else f'{found:.{places}f}%'}"
         if goal.or_floor and standing and standing.of_floor is not None:
-            measured += f" ({standing.of_floor:.0f}% of the floor)"
+            measured += f" ({_percent(standing.of_floor)} of the floor)"
         if measured and goal.family == "cuda" and standing:
             beside = {"of_floor": ("the data sheet's floor, predicted", standing.of_data_sheet)}.get(goal.what)
             if beside and beside[1] is not None:

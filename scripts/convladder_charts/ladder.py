@@ -62,7 +62,8 @@ def draw(record: Record, group: Group, batch: Optional[int]) -> tuple[Page, str,
 
 
 def _subtitle(group: Group, rows: Sequence[Row]) -> str:
-    return f"{device_name(group)}, {group.kind} {times_named(rows)}; a step starts at the time of the stage that it builds on"
+    steps = "; a step starts at the time of the stage that it builds on" if any(row.x_previous is not None for row in rows) else ""
+    return f"{device_name(group)}, {group.kind} {times_named(rows)}{steps}"
 
 
 def _left_out(stages: int, layers: int) -> list[str]:

@@ -14,7 +14,7 @@ from convladder_charts.record import Record
 from convladder_charts.stage import Stage
 from convladder_charts.style import INK, MUTED, PAPER, ROLES, text_inches
 from convladder_charts.units import percent, significant
-from convladder_charts.words import other_layers, place_of
+from convladder_charts.words import other_layers, place_of, sixth_words
 
 _HEIGHT = 2.05
 _TOP = 0.28
@@ -48,7 +48,7 @@ def draw(record: Record, group: PredictedGroup, batch: Optional[int]) -> tuple[P
                  f"commit {record.commit}"], WIDTH)
     page, tops = page_below(heading, WIDTH, [_LEGEND, *[_TOP + _HEIGHT + _BOTTOM] * 2], foot)
     roles = _roles(ladder, gpu)
-    _legend(page, tops[0] + 0.08, [role for role in _WORDS if not role or role in roles.values()])
+    _legend(page, tops[0] + 0.08, sixth_words([ladder]), [role for role in _WORDS if not role or role in roles.values()])
     width = (WIDTH - 2 * MARGIN - 2 * _LEFT + 0.05) / 2
     span = _span(ladder, gpu)
     for index, (level, words, origin) in enumerate(LEVELS):
@@ -137,13 +137,13 @@ def _roofs(page: Page, plot: LogPlot, labels: Labels, ceilings: dict[str, float]
     return [Wanted((slope[0][0] + slope[1][0]) / 2, (slope[0][1] + slope[1][1]) / 2, amount(rate, "B/s"), 7)]
 
 
-def _legend(page: Page, middle: float, roles: Sequence[str]) -> None:
-    left = MARGIN
+def _legend(page: Page, middle: float, sixth: str, roles: Sequence[str]) -> None:
+    left, words = MARGIN, _WORDS | {"sixth": sixth}
     for role in roles:
         page.line([(left + 0.06, middle)], marker=_MARKERS[role], markersize=6 if role else 3.5, color=ROLES[role],
                   linestyle="none")
-        page.text(left + 0.16, middle, _WORDS[role], fontsize=8, color=MUTED)
-        left += 0.34 + text_inches(_WORDS[role], 8)
+        page.text(left + 0.16, middle, words[role], fontsize=8, color=MUTED)
+        left += 0.34 + text_inches(words[role], 8)
 
 
 def _in_words(ladders: Sequence[PredictedLadder], gpu: str, title: str) -> str:

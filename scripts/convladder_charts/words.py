@@ -43,6 +43,13 @@ def is_rough(ladder: Ladder) -> bool:
     return any(row.quality for row in ladder.rows if row.stage.name in compared)
 
 
+def sixth_words(ladders: Sequence[Union[Ladder, PredictedLadder]]) -> str:
+    """The stage that ends the introduction, by its rung: stage 6 of the built-in ladders."""
+    rungs = {row.stage.rung for one in ladders for row in one.rows
+             if row.stage.name == one.summary.sixth and row.stage.rung is not None}
+    return f"stage {rungs.pop()}" if len(rungs) == 1 else "end of the introduction"
+
+
 def title(record: Record, group: Group, ladders: Sequence[Ladder], what: str = "ladder") -> str:
     """A sentence: what came out, of what, on which device."""
     device = group.device.upper() if group.device in ("cpu", "cuda") else group.device

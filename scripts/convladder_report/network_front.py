@@ -81,8 +81,7 @@ def _factor(case: Optional[Case], best: Case) -> Optional[Ratio]:
         return None
     if case is best:
         return Ratio(1, 1, 1)
-    return quotient((case.total.median, case.total.low, case.total.high),
-                    (best.total.median, best.total.low, best.total.high))
+    return quotient(case.total.known, best.total.known)
 
 
 def _between(case: Case) -> str:

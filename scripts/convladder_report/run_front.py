@@ -183,14 +183,14 @@ def _faster(head: Told, record: Record) -> Answer:
     else:
         text += f", on {where}."
     if summary.best == summary.sixth and not alone:
-        text += f" {summary.best.title if summary.overlaps else 'It'} is stage 6."
+        text += f" {summary.best.title if summary.overlaps else 'It'} is {_rung(summary.sixth)}."
     why = _why_no_factor(summary)
     text += f" By how much is not told: {why}." if why and summary.best != summary.baseline else ""
     if summary.less_accurate:
         text += f" Faster, but less accurate: {listed([one.title for one in summary.less_accurate], 2)}."
     facts = [Fact(shown, f"{words}{_between(x)}") for x, words, is_itself in (
         (summary.best_x_baseline, "over the baseline", summary.best == summary.baseline),
-        (summary.best_x_sixth, "over stage 6", summary.best == summary.sixth)) if not is_itself
+        (summary.best_x_sixth, f"over {_rung(summary.sixth)}", summary.best == summary.sixth)) if not is_itself
         and not summary.no_headline and (shown := known_text.headline(x, summary.rough))]
     time = _time(head, record)
     if time[0] and len(facts) < 2:
@@ -200,13 +200,18 @@ def _faster(head: Told, record: Record) -> Answer:
 
 
 def _factors(summary: Summary) -> str:
-    """What the best stage surely is beside the baseline and stage 6; empty where there is no headline."""
+    """What the best stage surely is beside the baseline and the end of the introduction; empty where there is no headline."""
     if summary.no_headline:
         return ""
     parts = [known_text.speed(summary.best_x_baseline, "the baseline", summary.rough)]
     if summary.sixth and summary.sixth not in (summary.best, summary.baseline):
-        parts.append(known_text.speed(summary.best_x_sixth, f"stage 6, {summary.sixth.title}", summary.rough))
+        parts.append(known_text.speed(summary.best_x_sixth, f"{_rung(summary.sixth)}, {summary.sixth.title}", summary.rough))
     return " and ".join(filter(None, parts)).replace(" and is ", " and ")
+
+
+def _rung(stage: Optional[Stage]) -> str:
+    """stage 6, as it stands on its ladder."""
+    return f"stage {stage.rung}" if stage is not None and stage.rung is not None else "the end of the introduction"
 
 
 def _why_no_factor(summary: Summary) -> str:
@@ -295,8 +300,10 @@ def _in_short(chosen: Sequence[Told], record: Record, source: str) -> Iterator[T
     if len(summaries) < 2 and kind == "measured":
         return
     size = "size" if record.of_sizes else "layer"
+    rungs = {_rung(summary.sixth) for _, summary in summaries if summary.sixth}
+    sixth = rungs.pop() if len(rungs) == 1 else "end of introduction"
     columns = (size, "batch", "best stage", f"{'call' if record.of_sizes else 'layer'} time", "× baseline",
-               "× stage 6", "library", "% of library", "% of limit")
+               f"× {sixth}", "library", "% of library", "% of limit")
     rows = []
     for one, summary in summaries[:_MOST_ROWS]:
         time = _time(one, record)

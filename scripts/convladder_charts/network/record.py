@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Mapping, Optional, Sequence
 
 from convladder_charts.about import About, about, hardware
+from convladder_charts.known import Known
 from convladder_charts.json_text import Node
 from convladder_charts.record import SCHEMA_VERSION, Group, Ladder, Row
 from convladder_charts.stage import Stage, optional, printable, stages_of
@@ -29,6 +30,11 @@ class Time:
     level: Optional[float]
     samples: int
     kind: str = "measured"
+
+    @property
+    def known(self) -> Known:
+        """With its interval."""
+        return self.median, self.low, self.high
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import Optional, Sequence
 
 from convladder_charts.dark import KEPT
+from convladder_charts.known import quotient
+from convladder_charts.known_text import either, untold
 from convladder_charts.network.parts import PARTS, SWEEP, Part, distribution, published_sweeps
 from convladder_charts.network.record import WHOLE_PASS, NetworkGroup, NetworkRecord
 from convladder_charts.over_batch import compose, plot_of
@@ -173,7 +175,11 @@ def _title(group: NetworkGroup, ours: Sequence[_Bars]) -> str:
     best = min((case for case in group.timed if case.batch == batch), key=lambda case: case.total.median if case.total
                else math.inf)
     took = duration(best.total.median / batch) if best.total else ""
-    title = f"{group.network}: {took} an image at batch {batch} with {best.stage.title}"
+    level = [case.stage.title for case in group.timed if case.batch == batch and case is not best and case.total and best.total
+             and untold(quotient(case.total.known, best.total.known))]
+    title = f"{group.network}: {took} an image at batch {batch} with {either([best.stage.title, *level])}"
+    if level:
+        return title
     shares = next((one.shares[-1] for one in ours if one.name == best.stage.label), {})
     part = max(shares, key=lambda name: shares[name], default="")
     return f"{title}, {shares[part]:.0f}% of it {part}" if part else title
