@@ -91,8 +91,14 @@ def plus_minus(ratio: Optional[Ratio]) -> str:
 
 
 def share_plus_minus(percent: Optional[Ratio]) -> str:
-    """72 ±3%."""
-    return _with_distance(short_share(percent), percent)
+    """72 ±3%: from 10 on in whole percent."""
+    whole = percent is not None and percent >= 10 and _is_plain(percent)
+    text = short_share(percent)
+    if percent is None or not whole or not text[:1].isdigit():
+        return _with_distance(text, percent)
+    between = interval(percent)
+    apart = "" if between is None else f" ±{_up(max(percent - between[0], between[1] - percent), 0)}"
+    return f"{percent:.0f}{apart}%"
 
 
 def bound(at_least: float) -> str:

@@ -330,7 +330,7 @@ def _row(row: Node, family: str, kind: str, stages: dict[tuple[str, str], Stage]
         values=tuple(one.number() for one in time.field("samples").items()) if time else (),
         case_place=case.place if case else "",
         tolerance=_tolerance(case) if case else FP32_TOLERANCE,
-        quality=_quality(case) if case else "",
+        quality=quality_of(case) if case else "",
         roofline=roofline_of(row),
         percent_of_floor=optional(row.field("percent_of_floor"), ratio_of),
         op_median=None if op.is_null() else op.field("median_ns").number())
@@ -349,7 +349,7 @@ def _tolerance(case: Node) -> float:
     return case.field("verification").field("tolerance").number()
 
 
-def _quality(case: Node) -> str:
+def quality_of(case: Node) -> str:
     """Empty for a good case."""
     if case.field("quality").is_null():
         return ""

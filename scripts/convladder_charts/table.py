@@ -15,7 +15,7 @@ from convladder_charts.table_text import WIDTH, Table, cut, escaped, markdown_ro
 from convladder_charts.units import NONE, Unit, duration, significant, unit_for
 
 _COLUMNS = ("median", "interval", "GFLOP/s", "× prev", "× base", "% lib", "% floor")
-_WIDTHS = (7, 16, 8, 12, 12, 11, 11)
+_WIDTHS = (7, 13, 8, 12, 12, 10, 10)
 _STAGE_WIDTH = WIDTH - sum(_WIDTHS) - 2
 _COUNTED_WIDTH = 14
 _COUNTED_STAGE_WIDTH = WIDTH - _COUNTED_WIDTH * len(figures()) - 2
@@ -147,7 +147,8 @@ def _figures(row: Row, unit: Unit, is_short: bool = False) -> list[list[str]]:
     """The cells after the stage. Of a variant with a layout of its own there is a second line, its op time."""
     interval = NONE
     if row.low is not None and row.high is not None:
-        interval = f"[{unit.text(row.low)}, {unit.text(row.high)}]"
+        ends = unit.text(row.low), unit.text(row.high)
+        interval = "–".join(ends) if is_short else f"[{', '.join(ends)}]"
     rate = NONE if row.gflop_per_s is None else significant(row.gflop_per_s)
     of_factor, of_share = (plus_minus, share_plus_minus) if is_short else (factor, share)
     ratios = [of_factor(row.x_previous), of_factor(row.x_baseline), of_share(row.percent_of_library),

@@ -176,7 +176,7 @@ def explanation() -> dict[str, Any]:
              "binding_low": "DRAM bandwidth", "binding_high": "latency", "occupancy": 1.0, "limited_by": "warps"}],
             "counters_against_builds_on": [{"counter": "barriers", "ratio": 0.5}] if below else [], "measured": None,
             "why_not": None}
-    step = {"variant": "shared-memory", "builds_on": "global-memory", "x": 2.5, "kind": "counted",
+    step = {"variant": "shared-memory", "builds_on": "global-memory", "x": known(2.5), "kind": "counted",
             "relieved": "Fewer sectors.", "binds": None}
     ladder = {"device": "simulated", "family": "cuda", "network": "lenet28", "layer": "conv1", "batch": 10, "steps": [
         step | {"variant": "global-memory", "builds_on": None, "x": None}, step]}

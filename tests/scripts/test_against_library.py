@@ -13,8 +13,9 @@ import pytest
 
 from calls import Done, call
 from conftest import CPU_STAGES, LAYERS, LIBRARIES, RecordMaker
-from convladder_charts import table_text, units
+from convladder_charts import known_text, table_text, units
 from convladder_charts.goals import Goal, Standing, verdicts
+from convladder_charts.known import Ratio
 
 BEST = CPU_STAGES[-1][1]
 
@@ -55,7 +56,8 @@ def test_figures_are_medians_over_the_runs(tmp_path: Path) -> None:
         rows = [row_of(run, (network, layer), 100) for run in runs]
         assert f"6  {BEST}" in line
         for name in ("percent_of_library", "percent_of_floor"):
-            assert units.percent(statistics.median(row[name]["value"] for row in rows)) in line
+            value, low, high = (statistics.median(row[name][member] for row in rows) for member in ("value", "low", "high"))
+            assert known_text.share(Ratio(value, low, high)) in line
         rate = statistics.median(row["gflop_per_s"] for row in rows)
         assert f"| {units.significant(rate)} |" in line
         assert f"| {units.percent(rate / 400.0 * 100)} |" in line
@@ -127,7 +129,7 @@ def test_each_layer_names_its_fastest_library_where_they_differ(tmp_path: Path) 
     done = against(*written_runs(tmp_path, run))
     lines = [line for line in done.stdout.splitlines() if line.startswith("| lenet")]
     assert [LIBRARIES[1][1] in line for line in lines] == [True, True, False]
-    assert f"% ({LIBRARIES[0][1]}) |" in lines[2]
+    assert f") ({LIBRARIES[0][1]}) |" in lines[2]
     plain = against(*written_runs(tmp_path, run), "--format", "text").stdout
     assert all(len(line) <= 100 for line in plain.splitlines())
 

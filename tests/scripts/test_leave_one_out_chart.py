@@ -51,7 +51,7 @@ def test_the_chart_says_what_is_left_out_and_that_it_was_measured(measured: dict
     done = call("charts.py", written(measured), "--format", "svg")
     assert (done.returncode, done.stderr) == (0, "")
     text = (tmp_path / "leave_one_out.svg").read_text(encoding="utf-8")
-    assert "MEASURED" in text and "an idea &lt;of its own&gt;" in text and "2.00×" in text
+    assert "MEASURED" in text and "an idea &lt;of its own&gt;" in text and "2.00 ±0.04×" in text
     assert "Without" not in (tmp_path / "ladder.svg").read_text(encoding="utf-8"), "it is on no ladder"
 
 

@@ -10,9 +10,9 @@ from functools import cached_property
 from typing import Mapping, Optional, Sequence
 
 from convladder_charts.about import About, about, hardware
-from convladder_charts.known import Known
 from convladder_charts.json_text import Node
-from convladder_charts.record import SCHEMA_VERSION, Group, Ladder, Row
+from convladder_charts.known import Known
+from convladder_charts.record import SCHEMA_VERSION, Group, Ladder, Row, quality_of
 from convladder_charts.stage import Stage, optional, printable, stages_of
 from convladder_charts.summary import Summary
 
@@ -92,6 +92,8 @@ class Case:
     """By group: layers, host phases, GPU activities, API calls."""
     place: str = ""
     """Where it stands in the document."""
+    quality: str = ""
+    """noisy or disturbed, where the machine was not quiet while it was measured."""
 
     @property
     def counted(self) -> bool:
@@ -267,7 +269,7 @@ def _case(node: Node, stage: Stage) -> Case:
         total=optional(node.field("total"), _time),
         accuracy=optional(node.field("accuracy"), _accuracy),
         profile=optional(node.field("profile"), _profile) or {},
-        place=node.place)
+        place=node.place, quality=quality_of(node))
 
 
 def _step(node: Node) -> Step:
