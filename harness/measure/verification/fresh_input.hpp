@@ -11,10 +11,11 @@ namespace convladder {
 /// (InputChange::fresh). `to` is the image's place; `input` is the problem's, all images of it.
 ///
 /// A number of a floating type is the changed image's own, scaled by a factor between 1/2 and 1 for the whole image
-/// and one for the element, which follow from the seed, the call and the place: zeros stay zeros, the sign stays, and so do the tensor's limits (where zero lies
-/// outside of them, the distance to the nearer limit is scaled). An integer is one of the image's own at a place drawn
-/// in the same way; where elements may not move, every second one is any number within the tensor's limits. So all
-/// calls have inputs of one distribution, and any of them can be computed again.
+/// and one for the element, which follow from the seed, the call and the place: zeros stay zeros, the sign stays, and
+/// so do the tensor's limits (where zero lies outside of them, the distance to the nearer limit is scaled). An integer
+/// is one of the image's own at a place drawn in the same way; where elements may not move, every second one is any
+/// number within the tensor's limits. So all calls have inputs of one distribution, and any of them can be computed
+/// again.
 void write_fresh_elements(void* to, const InputChange& change, const InputLayout& layout, const void* input, int image,
                           std::int64_t call, std::int64_t first, std::int64_t count);
 
