@@ -105,14 +105,14 @@ def _title(columns: Sequence[_Column], record: Record, group: Group) -> str:
 
 def _alike(columns: Sequence[_Column]) -> list[str]:
     """Where the best stage is one of several that cannot be told apart."""
-    lines = []
+    found: dict[str, list[str]] = {}
     for column in columns:
         titles = {row.stage.name: row.stage.title for row in column.ladder.rows}
         level = [titles[name] for name in column.ladder.summary.overlaps if name in titles]
         if level:
             best = titles.get(column.ladder.summary.best or "", "the best stage")
-            lines.append(f"{column.ladder.layer_name}: {best} cannot be told from {either(level)}")
-    return lines
+            found.setdefault(f"{best} cannot be told from {either(level)}", []).append(column.ladder.layer_name)
+    return [said if len(layers) == len(columns) else f"{', '.join(layers)}: {said}" for said, layers in found.items()]
 
 
 def _is_role(column: _Column, row: Row, role: str) -> bool:

@@ -60,6 +60,8 @@ def ends(ratio: Ratio) -> str:
     low, high = between
     if not (_is_plain(low) and _is_plain(high)):
         return f"{low:.3g} to {high:.3g}"
+    if high > WIDEST_HEADLINE * low:
+        return " to ".join(_rounded(end, _lowest(end, 2)) for end in between)
     place = min(_lowest(low, 2), 0, _place((high - low) / 2))
     shown = max(place, min(_lowest(low, _MOST_DIGITS), 0))
     return f"{_rounded(low, shown)} to {_rounded(high, shown)}"
@@ -178,19 +180,21 @@ def headline(ratio: Optional[Ratio], rough: bool = False) -> str:
     """≥ 1.4×, ~1.6× or ~1×: the same to be seen from afar; of what is slower 0.7×. Empty as `speed`."""
     if ratio is None or not _is_plain(ratio):
         return ""
-    if untold(ratio):
-        return "~1×"
     if why_no_headline(ratio):
         return ""
+    if untold(ratio):
+        return "~1×"
     if rough or is_rough(ratio) or ratio.low is None or ratio.low < 1:
         return f"~{number(ratio)}×"
-    return f"≥ {bound(ratio.low) or number(ratio)}×" if bound(ratio.low) else f"{number(ratio)}×"
+    return f"≥ {bound(ratio.low)}×" if bound(ratio.low) else "> 1×"
 
 
-def share_headline(percent: Optional[Ratio], rough: bool = False) -> str:
-    """≥ 72% or ~72%."""
+def share_headline(percent: Optional[Ratio], rough: bool = False, is_of_other: bool = True) -> str:
+    """≥ 72% or ~72%; ~100% of what it is compared with, where that cannot be told from it."""
     if percent is None or not _is_plain(percent) or why_no_headline(percent) or percent.low is None:
         return ""
+    if untold(percent, 100) and is_of_other:
+        return "~100%"
     return f"~{number(percent)}%" if rough or is_rough(percent) else f"≥ {share_bound(percent.low)}"
 
 

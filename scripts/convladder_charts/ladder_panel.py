@@ -16,7 +16,7 @@ from convladder_charts.record import Ladder, Record, Row
 from convladder_charts.style import (FAINT, GAIN, GAIN_EDGE, GUIDE, INK, LOSS, LOSS_EDGE, MUTED, PAPER, ROLES, UNTOLD,
                                      UNTOLD_EDGE, WARNING, fitted, text_inches)
 from convladder_charts.units import Unit, duration, log_ticks, round_duration, unit_for
-from convladder_charts.words import outcome, place_of
+from convladder_charts.words import outcome, place_of, short_outcome
 
 _ROW = 0.27
 _LIBRARY_GAP = 0.12
@@ -26,6 +26,7 @@ _GUIDES = 0.36
 _AXIS = 0.52
 NAME_SIZE = 8.8
 _NAME_SIZES = (NAME_SIZE, 8.2, 7.6, 6.8)
+_HEADINGS = (9.6, 9.0, 8.4)
 _SMALL = 8.0
 _TIME = 0.66
 _STEP = 1.2
@@ -101,9 +102,11 @@ class Panel:
         """Heading, guides, rows and axis."""
         left, right = MARGIN + names, WIDTH - MARGIN - _TIME - _STEP
         if not self.is_alone:
-            said = outcome(self.ladder)
+            said = short_outcome(self.ladder)
             name = f"{self.name}: {said}" if said else self.name
-            page.text(MARGIN, top + 0.12, fitted(name, 9.6, WIDTH - 2 * MARGIN, "bold"), fontsize=9.6, weight="bold")
+            room = WIDTH - 2 * MARGIN
+            size = next((one for one in _HEADINGS if text_inches(name, one, "bold") <= room), _HEADINGS[-1])
+            page.text(MARGIN, top + 0.12, fitted(name, size, room, "bold"), fontsize=size, weight="bold")
             top += _HEAD - _SHAPE
         page.text(MARGIN, top + 0.1, fitted(self.ladder.shape, _SMALL, WIDTH - 2 * MARGIN), fontsize=_SMALL, color=MUTED)
         top += _SHAPE + _GUIDES

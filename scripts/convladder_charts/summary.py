@@ -90,7 +90,7 @@ def of_ladder(ladder: Node) -> Summary:
         overlaps=several("not_told_from_best"), less_accurate=several("faster_less_accurate"),
         loses=tuple(Loss(one.field("variant").text(), one.field("builds_on").text(), ratio_of(one.field("x")))
                     for one in summary.field("loses").items()),
-        no_headline=printable(optional(summary.field("no_headline"), Node.text) or ""), place=summary.place)
+        no_headline=printable(optional(summary.field("no_headline"), Node.text) or "", _LONGEST_SENTENCE), place=summary.place)
 
 
 Place = tuple[str, str, str, str, int]

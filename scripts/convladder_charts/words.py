@@ -17,6 +17,11 @@ def outcome(ladder: Ladder) -> str:
     return outcome_of([ladder])
 
 
+def short_outcome(ladder: Ladder) -> str:
+    """The same with signs, for where space is short."""
+    return outcome(ladder).replace("at least ", "≥ ").replace("roughly ", "~").replace("over the baseline", "over baseline")
+
+
 def outcome_of(ladders: Sequence[Ladder]) -> str:
     """The same of several, as ranges of what each surely reaches. Empty unless every one of them has a headline."""
     summaries = [one.summary for one in ladders]

@@ -236,12 +236,12 @@ def _to_go(head: Told, record: Record) -> Answer:
         left_out = summary.no_headline or known_text.why_no_headline(of) * (not known_text.untold(of, 100))
         if not left_out:
             parts.append(_beside_library(of, named(summary.library), summary.rough))
-            shown = "~100%" if known_text.untold(of, 100) else known_text.share_headline(of, summary.rough)
+            shown = known_text.share_headline(of, summary.rough)
             facts += [Fact(shown, f"of {name}'s speed{_between(of)}")] if shown else []
     if summary.percent_of_floor:
         limit = known_text.reaches(summary.percent_of_floor, "the machine's limit", summary.rough)
         parts += [f"{limit}, predicted from its measured peak"] if limit else []
-        shown = known_text.share_headline(summary.percent_of_floor, summary.rough)
+        shown = known_text.share_headline(summary.percent_of_floor, summary.rough, False)
         facts += [Fact(shown, f"of the limit{_between(summary.percent_of_floor)}")] if shown else []
     said = " and ".join(filter(None, parts))
     text = f"The best stage {said.replace(' and reaches ', ' and ') if said.startswith('reaches') else said}." if said else ""

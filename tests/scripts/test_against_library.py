@@ -167,7 +167,7 @@ def test_goals_of_a_gpu_ask_for_a_batch_of_1000(tmp_path: Path) -> None:
     done = against(small, both, "--device", "cuda", "--goals")
     assert "lenet72.conv2 (1000)" in done.stdout and "1000 or more" not in done.stdout
     verdict = next(line for line in done.stdout.splitlines() if "met: lenet72.conv2: at least" in line)
-    assert re.search(r"speed: \d+(\.\d)?%$", verdict), verdict
+    assert re.search(r"speed: \d+(\.\d)?% \([\d.]+ to [\d.]+\)$", verdict), verdict
 
 
 def test_the_floor_by_the_data_sheet_stands_beside_the_measured_one(tmp_path: Path) -> None:
