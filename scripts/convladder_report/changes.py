@@ -81,8 +81,7 @@ def _told(changes: Sequence[Change]) -> str:
     if len(bounds) == 1:
         parts.append(f"{percent(bounds[0].estimate)} ({percent(bounds[0].low)} to {percent(bounds[0].high)})")
     elif bounds:
-        estimates = [one.estimate for one in bounds]
-        parts.append(f"{percent(min(estimates))} to {percent(max(estimates))}")
+        parts.append(f"{percent(min(one.low for one in bounds))} to {percent(max(one.high for one in bounds))}")
     parts += sorted({one.cause for one in changes if one.cause})
     moved = [max(one.counters, key=_factor) for one in changes if one.counters and not one.cause]
     names = dict.fromkeys(one.name for one in moved)

@@ -23,6 +23,7 @@ QUALITY_WORDS = {"good": _QUIET, "noisy": "noisy", "disturbed": "disturbed"}
 """What the record's marks are called."""
 _NUMBER = re.compile(r"[\d.]+")
 _LONGEST = 120
+QUESTION = "Can I trust it?"
 _NO, _ROUGHLY, YES = "No", "Roughly", "Yes"
 _MOST_NOISY = 0.25
 """Of the times."""
@@ -77,7 +78,7 @@ class Trust:
 
     def answer(self) -> Answer:
         """The word, why, and what was checked."""
-        return Answer("Can I trust it?", " ".join(self._sentences()), "$.cases[…]: status, verification, quality, checkers",
+        return Answer(QUESTION, " ".join(self._sentences()), "$.cases[…]: status, verification, quality, checkers",
                       marks=tuple(self._marks()))
 
     def _sentences(self) -> Iterator[str]:

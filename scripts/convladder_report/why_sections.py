@@ -100,8 +100,8 @@ def _errors(record: Record, group: PredictedGroup, source: str) -> Iterator[Bloc
         yield Paragraph("This record holds no measured time of a GPU: the error of these predictions is not known from "
                         "it. “convladder explain” compares them with published figures.")
         return
-    yield Paragraph("Predicted over measured, optimistic to pessimistic: 1 lies inside where the range held the "
-                    "measured time. Only the GPU that was measured says anything about the model.")
+    yield Paragraph("Predicted over measured, optimistic to pessimistic, over the measured interval: 1 lies inside where the "
+                    "range held the measured time. Only the GPU that was measured says anything about the model.")
     for table in tables:
         yield TableBlock(table, source)
 
@@ -111,8 +111,8 @@ def _error(group: PredictedGroup, one: PredictedLadder, ladder: Ladder, hardware
         timed = _timed(ladder, row.stage)
         if timed is None or not timed.median:
             return (NONE, *(NONE for _ in group.gpus))
-        quotients = (_quotient(row.on(gpu), timed.median) for gpu, _ in group.gpus)
-        return (f"{duration(timed.median)} ({timed.of})", *quotients)
+        quotients = (_quotient(row.on(gpu), timed) for gpu, _ in group.gpus)
+        return (duration(timed.median), *quotients)
     return _table(group, one, f"measured on {hardware}, and predicted over measured",
                   ("measured", *(title for _, title in group.gpus)), [cells(row) for row in one.rows])
 
@@ -121,7 +121,8 @@ def _timed(ladder: Ladder, stage: Stage) -> Optional[Row]:
     return next((row for row in ladder.timed if row.stage == stage), None)
 
 
-def _quotient(on: Optional[OnGpu], measured: float) -> str:
-    if on is None or on.low is None or on.high is None:
+def _quotient(on: Optional[OnGpu], timed: Row) -> str:
+    """The range over the measured interval."""
+    if on is None or on.low is None or on.high is None or not timed.median:
         return NONE
-    return f"{significant(on.low / measured)}–{significant(on.high / measured)}"
+    return f"{significant(on.low / (timed.high or timed.median))}–{significant(on.high / (timed.low or timed.median))}"

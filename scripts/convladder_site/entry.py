@@ -12,6 +12,7 @@ from convladder_charts.json_text import Node
 from convladder_charts.kinds.members import origin, several
 from convladder_report.document import Front
 from convladder_report.kind import Input
+from convladder_report.trust import QUESTION
 
 _NOT_IN_NAMES = re.compile(r"[^a-z0-9]+")
 _END_OF_SENTENCE = re.compile(r"(?<=[.!?]) (?=[A-Z])")
@@ -79,7 +80,12 @@ def entry_of(one: Input, front: Front, label: str) -> Entry:
     return Entry(label, one.kind.name, made.date, made.host, made.cpu, made.commit, front.title,
                  "" if front.asked.endswith("?") else front.asked,
                  answers[0] if answers else "",
-                 "; ".join([*getattr(one.record, "warnings", ()), *_quality(one.root)]) or "–", _cases(one))
+                 "; ".join([*getattr(one.record, "warnings", ()), *_trusted(front), *_quality(one.root)]) or "–", _cases(one))
+
+
+def _trusted(front: Front) -> list[str]:
+    """Yes, Roughly or No, as the record's page says."""
+    return [f"to be trusted: {answer.text.partition(':')[0].lower()}" for answer in front.answers if answer.question == QUESTION]
 
 
 def _first_sentence(text: str) -> str:
