@@ -12,7 +12,7 @@ from convladder_charts.log_plot import LogPlot, amount, ends
 from convladder_charts.page import MARGIN, WIDTH, Foot, Heading, Page, device_name, notices, page_below
 from convladder_charts.placing import Labels, Wanted
 from convladder_charts.record import Ceilings, Group, Ladder, Record, Row
-from convladder_charts.style import GUIDE, INK, MUTED, PAPER, ROLES, text_inches
+from convladder_charts.style import GUIDE, MUTED, PAPER, ROLES, text_inches
 from convladder_charts.units import significant
 from convladder_charts.words import is_rough as is_disturbed
 from convladder_charts.words import place_of, sixth_words
@@ -65,9 +65,9 @@ def draw(record: Record, group: Group, batch: Optional[int]) -> tuple[Page, str,
                  *notices(record, group, rows, "intervals (not drawn):")], WIDTH)
     page, (top,) = page_below(heading, WIDTH, [_HEIGHT + _LEGEND + _BELOW], foot)
     ladders = [column.ladder for column in columns]
-    _legend(page, top + 0.08, sixth_words(ladders), [role for role in _WORDS if any(column.ladder.summary.role(row.stage) == role and
-                                                             _is_role(column, row, role) for column in columns
-                                                             for row, _ in column.rates)])
+    roles = [role for role in _WORDS if any(column.ladder.summary.role(row.stage) == role and _is_role(column, row, role)
+                                            for column in columns for row, _ in column.rates)]
+    _legend(page, top + 0.08, sixth_words(ladders), roles)
     _plot(page, (MARGIN + _LEFT, top + _LEGEND, WIDTH - 2 * MARGIN - _LEFT - 0.1, _HEIGHT), columns, (peak, copy),
           record.of_sizes)
     return page, title, _in_words(columns, peak, copy)

@@ -101,12 +101,12 @@ def legend(record: Record) -> str:
     if not record.drawn:
         return "No case of this run has a time."
     if record.of_sizes:
-        return ("The ratios compare times of a call: × prev to the stage it builds on, × base to the first rung, % lib to "
+        return ("The ratios compare times of a call: × prev to the stage it builds on, × base to the lowest stage that was timed, % lib to "
                 "the fastest library, % floor to the floor: operations at the FMA peak, or bytes at the memory's rate, as "
                 "measured in this run. " + _INTERVALS + _quality_legend(record))
     return ("Times are layer times, NCHW in to NCHW out; op in own layout is the time of the convolution alone, which is "
             "compared with nothing. "
-            "The ratios compare layer times: × prev to the stage it builds on, × base to the first rung, "
+            "The ratios compare layer times: × prev to the stage it builds on, × base to the lowest stage that was timed, "
             "% lib to the fastest library, % floor to the layer's floor: operations at the FMA peak, or bytes "
             "at the memory's rate, as measured in this run. " + _INTERVALS + _quality_legend(record))
 

@@ -25,20 +25,31 @@ def short_outcome(ladder: Ladder) -> str:
 def outcome_of(ladders: Sequence[Ladder]) -> str:
     """The same of several, as ranges of what each surely reaches. Empty unless every one of them has a headline."""
     summaries = [one.summary for one in ladders]
+    name = baseline_words(ladders)
     if summaries and all(one.best and one.best == one.baseline for one in summaries):
-        return "no stage is faster than the baseline"
+        if all(sum(not row.stage.is_library for row in one.timed) < 2 for one in ladders):
+            return ""  # there is nothing to compare
+        told = not any(one.overlaps for one in summaries)
+        return f"no stage is faster than {name}" if told else f"no stage can be told to be faster than {name}"
     if any(one.no_headline for one in summaries):
         return ""
     rough = any(map(is_rough, ladders))
     parts = []
     over = [one.best_x_baseline for one in summaries if one.best_x_baseline is not None]
     if len(over) == len(ladders):
-        parts.append(_against(over, "the baseline", rough))
+        parts.append(_against(over, name, rough))
     shares = [over_100(one.best_percent_of_library) for one in summaries if one.best_percent_of_library]
-    name = library_name(ladders)
-    if len(shares) == len(ladders) and name:
-        parts.append(_against(shares, name, rough))
+    library = library_name(ladders)
+    if len(shares) == len(ladders) and library:
+        parts.append(_against(shares, library, rough))
     return ", ".join(filter(None, parts))
+
+
+def baseline_words(ladders: Sequence[Union[Ladder, PredictedLadder]]) -> str:
+    """The baseline, if that is stage 1; a run that was asked for others is compared with the lowest one that it has."""
+    rungs = {row.stage.rung for one in ladders for row in one.rows if row.stage.name == one.summary.baseline}
+    rung = rungs.pop() if len(rungs) == 1 else None
+    return "the baseline" if rung is None or rung == 1 else f"stage {rung}"
 
 
 def is_rough(ladder: Ladder) -> bool:
@@ -108,7 +119,7 @@ def _roughly(factors: Sequence[Ratio], name: str) -> str:
 
 
 def _speed_of(name: str) -> str:
-    return f"the speed of {name}" if name.startswith("the ") else f"{name}'s speed"
+    return f"the speed of {name}" if name.startswith(("the ", "stage ")) else f"{name}'s speed"
 
 
 def _range(texts: Sequence[str]) -> str:

@@ -114,8 +114,8 @@ def _asked(record: Record) -> str:
     for index, group in enumerate(record.drawn):
         libraries = [named(stage) for stage in group.stages if stage.is_library]
         stages = sum(not stage.is_library for stage in group.stages)
-        text = f"{counted(stages, 'stage')} of the {ladder_of(group.family)}"
-        text += f" and {libraries[0] if len(libraries) == 1 else f'{len(libraries)} libraries'}" if libraries else ""
+        text = f"{counted(stages, 'stage') if stages else 'no stage'} of the {ladder_of(group.family)}"
+        text += f" {'and' if stages else 'but'} {libraries[0] if len(libraries) == 1 else f'{len(libraries)} libraries'}" if libraries else ""
         parts.append(text + (_sizes(group.ladders, record) if index == 0 else f" on {device_name(group)}"))
     for one in record.counted:
         stages = len({row.stage for ladder in one.ladders for row in ladder.counted})
@@ -176,8 +176,10 @@ def _faster(head: Told, record: Record) -> Answer:
     said = _factors(summary)
     if alone:
         text = f"{named(summary.best)} is the only stage that was timed, on {where}."
+    elif summary.best == summary.baseline and summary.overlaps:
+        text += f", on {where}. {summary.best.title} is {_itself(summary)}."
     elif summary.best == summary.baseline:
-        text += f": the baseline itself, on {where}."
+        text += f", {_itself(summary)}, on {where}."
     elif said:
         text += f": on {where} {summary.best.title if summary.overlaps else 'it'} {said}."
     else:
@@ -189,7 +191,7 @@ def _faster(head: Told, record: Record) -> Answer:
     if summary.less_accurate:
         text += f" Faster, but less accurate: {listed([one.title for one in summary.less_accurate], 2)}."
     facts = [Fact(shown, f"{words}{_between(x)}") for x, words, is_itself in (
-        (summary.best_x_baseline, "over the baseline", summary.best == summary.baseline),
+        (summary.best_x_baseline, f"over {_base(summary)}", summary.best == summary.baseline),
         (summary.best_x_sixth, f"over {_rung(summary.sixth)}", summary.best == summary.sixth)) if not is_itself
         and not summary.no_headline and (shown := known_text.headline(x, summary.rough))]
     time = _time(head, record)
@@ -203,10 +205,21 @@ def _factors(summary: Summary) -> str:
     """What the best stage surely is beside the baseline and the end of the introduction; empty where there is no headline."""
     if summary.no_headline:
         return ""
-    parts = [known_text.speed(summary.best_x_baseline, "the baseline", summary.rough)]
+    parts = [known_text.speed(summary.best_x_baseline, _base(summary), summary.rough)]
     if summary.sixth and summary.sixth not in (summary.best, summary.baseline):
         parts.append(known_text.speed(summary.best_x_sixth, f"{_rung(summary.sixth)}, {summary.sixth.title}", summary.rough))
     return " and ".join(filter(None, parts)).replace(" and is ", " and ")
+
+
+def _base(summary: Summary) -> str:
+    """The baseline, if that is stage 1; a run that was asked for others is compared with the lowest one that it has."""
+    base = summary.baseline
+    return "the baseline" if base is None or base.rung in (None, 1) else f"{base.title}, the lowest stage timed"
+
+
+def _itself(summary: Summary) -> str:
+    """The same of a best stage that is the baseline."""
+    return "the baseline itself" if _base(summary) == "the baseline" else "the lowest stage timed"
 
 
 def _rung(stage: Optional[Stage]) -> str:
@@ -287,6 +300,9 @@ def _without_summary(record: Record) -> Iterator[Answer]:
         stages = len({row.stage for one in record.counted for ladder in one.ladders for row in ladder.counted})
         yield Answer("How much faster is the best stage?", "Nothing was timed: the simulated device counted what "
                      f"{counted(stages, 'stage')} executed. The chapters below show it.", "$.cases[…].counters")
+    elif record.drawn:
+        libraries = listed([named(stage) for group in record.drawn for stage in group.stages if stage.is_library], 3)
+        yield Answer("How much faster is the best stage?", f"No stage of a ladder was timed, only {libraries}.", "$.ladders[…]")
     else:
         reasons = dict.fromkeys(group.skipped_line() for group in record.groups if not group.has_times)
         yield Answer("How much faster is the best stage?", "No case of this run has a time or a counter. " + " ".join(reasons),
@@ -300,9 +316,10 @@ def _in_short(chosen: Sequence[Told], record: Record, source: str) -> Iterator[T
     if len(summaries) < 2 and kind == "measured":
         return
     size = "size" if record.of_sizes else "layer"
+    base = "baseline" if all(_base(summary) == "the baseline" for _, summary in summaries) else "lowest stage"
     rungs = {_rung(summary.sixth) for _, summary in summaries if summary.sixth}
     sixth = rungs.pop() if len(rungs) == 1 else "end of introduction"
-    columns = (size, "batch", "best stage", f"{'call' if record.of_sizes else 'layer'} time", "× baseline",
+    columns = (size, "batch", "best stage", f"{'call' if record.of_sizes else 'layer'} time", f"× {base}",
                f"× {sixth}", "library", "% of library", "% of limit")
     rows = []
     for one, summary in summaries[:_MOST_ROWS]:

@@ -146,7 +146,8 @@ def _mostly_wrong(one: Trust) -> str:
 
 def _mostly_disturbed(one: Trust) -> str:
     disturbed = one.qualities["disturbed"]
-    return f"{disturbed} of {one.timed} times were disturbed{one.why}" if disturbed * 2 > one.timed else ""
+    were = "was" if disturbed == 1 else "were"
+    return f"{disturbed} of {one.timed} times {were} disturbed{one.why}" if disturbed * 2 > one.timed else ""
 
 
 def _failed(one: Trust) -> str:

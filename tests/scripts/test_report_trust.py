@@ -11,9 +11,12 @@ from typing import Any, Callable
 
 import pytest
 
-from conftest import BATCHES, REPOSITORY, RecordMaker, known
+from calls import call
+from conftest import BATCHES, CPU_STAGES, LAYERS, LIBRARIES, REPOSITORY, RecordMaker, known
+from convladder_charts import known_text, style, words
 from convladder_charts import record as runs
 from convladder_charts.json_text import Node
+from convladder_charts.known import Ratio
 from convladder_report import trust
 from html_page import cells, parsed
 from reports import report, with_summary
@@ -256,3 +259,73 @@ def test_every_number_of_a_real_run_is_the_record_s(tmp_path: Path) -> None:
                            "--output", str(tmp_path / "out")], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     check(json.loads((tmp_path / "out/run.json").read_text(encoding="utf-8")), tmp_path)
+
+
+def of_chosen(names: tuple[str, ...], libraries: bool = True) -> dict[str, Any]:
+    """A run that was asked for some stages, as --variant does."""
+    stages = [stage for stage in CPU_STAGES if stage[0] in names]
+    document = RecordMaker([LAYERS[0]], [10]).add_cpu(stages, LIBRARIES if libraries else []).record()
+    rungs = {name: rung for rung, (name, *_) in enumerate(CPU_STAGES, 1)}
+    for one in [*document["variants"], *document["cases"], *document["ladders"][0]["rows"]]:
+        name = one.get("variant", one.get("name"))
+        one["rung"] = rungs.get(name)
+    summary = document["ladders"][0]["summary"]
+    summary["baseline"] = names[0] if names else None
+    return document
+
+
+def title_of(document: dict[str, Any], folder: Path) -> str:
+    """Of the picture of the ladder."""
+    root = Node(json.loads(json.dumps(document)), folder / "run.json")
+    one = runs.read(root)
+    return words.title(one, one.groups[0], one.groups[0].ladders)
+
+
+def test_the_lowest_stage_of_a_chosen_view_is_not_called_the_baseline(tmp_path: Path) -> None:
+    document = of_chosen(("flat-vector", "compile-time"))
+    texts, facts, _ = first_screen(document, tmp_path)
+    assert "times as fast as Flat vector, the lowest stage timed" in texts[0] and "baseline" not in " ".join([*texts, *facts])
+    assert "× over stage 4, at least" in title_of(document, tmp_path)
+
+
+def test_a_stage_alone_is_compared_with_nothing(tmp_path: Path) -> None:
+    document = of_chosen(("flat-vector",), False)
+    texts, _, _ = first_screen(document, tmp_path)
+    assert texts[0].startswith("Flat vector (stage 4) is the only stage that was timed")
+    assert title_of(document, tmp_path).startswith("CPU ladder: ")
+
+
+def test_libraries_alone_are_no_ladder(tmp_path: Path) -> None:
+    document = of_chosen(())
+    texts, _, _ = first_screen(document, tmp_path)
+    assert texts[0].startswith("No stage of a ladder was timed, only oneDNN")
+    assert title_of(document, tmp_path).startswith("CPU ladder: ")
+
+
+def test_the_best_of_stages_that_cannot_be_told_apart_has_no_title_of_its_own(tmp_path: Path) -> None:
+    document = of_chosen(("flat-vector", "compile-time"))
+    summary = document["ladders"][0]["summary"]
+    summary.update(best="flat-vector", not_told_from_best=["compile-time"], best_x_baseline=known(1.0))
+    texts, _, _ = first_screen(document, tmp_path)
+    assert texts[0].startswith("Best is Flat vector (stage 4) or Compile-time constants (stage 6), which cannot be told apart, on ")
+    assert title_of(document, tmp_path).startswith("No stage can be told to be faster than stage 4: ")
+
+
+def test_steps_that_cannot_be_told_are_grey_and_said(tmp_path: Path) -> None:
+    document = RecordMaker([LAYERS[0]], [10]).add_cpu().record()
+    row = document["ladders"][0]["rows"][2]
+    row["x_previous"] = known(0.97, 0.08)
+    (tmp_path / "run.json").write_text(json.dumps(document), encoding="utf-8")
+    assert call("charts.py", tmp_path / "run.json", "--format", "svg").returncode == 0
+    shown = (tmp_path / "ladder.svg").read_text(encoding="utf-8")
+    assert [shown.count(f'style="fill: {colour};') for colour in (style.UNTOLD, style.LOSS, style.GAIN)] == [1, 0, 4]
+    assert "grey, ~1×: cannot be told from the stage that it builds on" in shown and ">~1×<" in shown
+
+
+@pytest.mark.parametrize(("low", "high", "said"), [
+    (1.9, 2.3, "is at least 1.9 times as fast as X"), (1.9, 2.5, "is roughly 2 times as fast as X (1.9 to 2.5)"),
+    (0.95, 1.1, "cannot be told from X"), (0.5, 0.52, "takes at least 1.9 times as long as X"), (1.9, 4.0, ""),
+    (1.001, 1.02, "is slightly faster than X")])
+def test_headlines_are_made_of_the_nearer_end(low: float, high: float, said: str) -> None:
+    ratio = Ratio(max(low, min(high, (low * high)**0.5 // 0.01 * 0.01)), low, high)
+    assert re.sub(r"roughly [\d.]+", "roughly 2", known_text.speed(ratio, "X")) == said

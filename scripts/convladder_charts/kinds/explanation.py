@@ -108,8 +108,8 @@ def read(root: Node) -> Explanation:
 def _steps(node: Node) -> Steps:
     layer = ".".join(printable(node.field(part).text()) for part in ("network", "layer"))
     return Steps(f"{layer}, batch {node.field('batch').positive()}, {printable(node.field('device').text())}", tuple(
-        Step(printable(one.field("variant").text()), text_of(one, "builds_on"), optional(one.field("x"), ratio_of), text_of(one, "kind"),
-             text_of(one, "relieved", LONGEST_TEXT), text_of(one, "binds", LONGEST_TEXT), one.place)
+        Step(printable(one.field("variant").text()), text_of(one, "builds_on"), optional(one.field("x"), ratio_of),
+             text_of(one, "kind"), text_of(one, "relieved", LONGEST_TEXT), text_of(one, "binds", LONGEST_TEXT), one.place)
         for one in node.field("steps").items()), node.place)
 
 
