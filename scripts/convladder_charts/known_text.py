@@ -17,6 +17,7 @@ WIDEST_BOUND = 1.25
 """From a wider one than this the headline is an estimate, and says "roughly"."""
 _MOST_DIGITS = 3
 _DIGITS_UNKNOWN = 2
+_NEAR_ONE = 0.8
 _HUGE, _TINY = 1e6, 1e-6
 UNTOLD = "~1×: cannot be told from 1"
 UNKNOWN = "?, < and >: known to less than a factor of two"
@@ -62,7 +63,8 @@ def ends(ratio: Ratio) -> str:
         return f"{low:.3g} to {high:.3g}"
     if high > WIDEST_HEADLINE * low:
         return " to ".join(_rounded(end, _lowest(end, 2)) for end in between)
-    place = min(_lowest(low, 2), 0, _place((high - low) / 2))
+    is_near_one = low > _NEAR_ONE and high < 1 / _NEAR_ONE
+    place = min(_lowest(low, 2), -2 if is_near_one else 0, _place((high - low) / 2))
     shown = max(place, min(_lowest(low, _MOST_DIGITS), 0))
     return f"{_rounded(low, shown)} to {_rounded(high, shown)}"
 

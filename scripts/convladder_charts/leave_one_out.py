@@ -58,8 +58,8 @@ def _title(group: LeftOutGroup, views: Sequence[LeftOutView]) -> str:
     if not dearest:
         return f"{predicted}no idea of {view.best} can be told to be worth anything: {where}"
     names = either([row.idea for row in dearest])
-    said = price_words(view.price(dearest[-1]))
-    return f"{predicted}without {names} {view.best} takes {said}: {where}"
+    said = price_words(view.price(view.cheapest_of_dearest))
+    return f"{predicted}{'without' if predicted else 'Without'} {names} {view.best} takes {said}: {where}"
 
 
 def price_words(price: Optional[Ratio]) -> str:

@@ -90,6 +90,11 @@ class LeftOutView:
                      or ((self.price(row) or least).high or 0.0) >= least.low)
 
     @property
+    def cheapest_of_dearest(self) -> LeftOutRow:
+        """Of `dearest`, which must not be empty, the one of which least is surely known: what holds of it holds of all."""
+        return min(self.dearest, key=lambda row: (self.price(row) or Ratio(1)).low or 1.0)
+
+    @property
     def by_price(self) -> tuple[LeftOutRow, ...]:
         """The whole stage, then the dearest idea first."""
         price = self.figures[0].value

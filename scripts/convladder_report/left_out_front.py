@@ -42,10 +42,10 @@ def _worth(group: LeftOutGroup, view: LeftOutView) -> Answer:
     dearest, facts = view.dearest, []
     text = f"No idea can be told to be worth anything {where}."
     if dearest:
-        names, price = either([f"“{row.idea}”" for row in dearest]), view.price(dearest[-1])
+        names, price = either([f"“{row.idea}”" for row in dearest]), view.price(view.cheapest_of_dearest)
         text = f"Without {names} {view.best} {how} {price_words(price)} {where}."
         shown = headline(price) if price is not None else ""
-        facts = [Fact(shown, f"the time without {dearest[-1].idea} ({ends(price)})")] if shown and price is not None else []
+        facts = [Fact(shown, f"the time without {view.cheapest_of_dearest.idea} ({ends(price)})")] if shown and price is not None else []
     alike = [row.idea for row, price in priced if untold(price)]
     useless = [row.idea for row, price in known if price <= 1 and not untold(price)]
     if useless:

@@ -74,8 +74,8 @@ def _best(runs: Sequence[Input]) -> Iterator[tuple[str, ...]]:
             ladder = _found(one, key)
             summary = of_run[ladder.place].summary if ladder else None
             row = _row(ladder, summary.best) if ladder and summary else None
-            cells.append(f"{either([named(each) for each in summary.level])}, {duration(_time(row))}, {factor(summary.best_x_baseline)} over its baseline"
-                         if summary and row else NONE)
+            cells.append(f"{either([named(each) for each in summary.level])}, {duration(_time(row))}, "
+                         f"{factor(summary.best_x_baseline)} over its lowest stage" if summary and row else NONE)
         yield (_where(key), *cells)
 
 

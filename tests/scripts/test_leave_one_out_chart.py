@@ -11,6 +11,7 @@ import pytest
 
 from calls import call
 from conftest import known
+from convladder_charts import style
 from validate_record import problems
 
 IDEA = "an idea <of its own>"
@@ -63,3 +64,16 @@ def test_it_is_held_to_its_cases(measured: dict[str, Any]) -> None:
     broken = json.loads(json.dumps(measured))
     broken["leave_one_out"][0]["rows"].reverse()
     assert "$.leave_one_out[0].rows[0]" in [place for place, _ in problems(broken)]
+
+
+def test_ideas_that_cannot_be_told_apart_share_the_title_and_those_worth_nothing_are_grey(
+        measured: dict[str, Any], tmp_path: Path, written: Callable[[Any], Path]) -> None:
+    rows = measured["leave_one_out"][0]["rows"]
+    for idea, price in (("another idea", known(1.93, 0.08)), ("an idle idea", known(1.02, 0.05))):
+        rows.append(copy.deepcopy(rows[1]) | {"leaves_out": idea, "x_time": price})
+    path = written(measured)
+    assert call("charts.py", path, "--format", "svg").returncode == 0
+    text = (tmp_path / "leave_one_out.svg").read_text(encoding="utf-8")
+    title = text.split('<title id="figure-title">')[1].split("</title>")[0]
+    assert title.startswith("Without an idea &lt;of its own&gt; or another idea local-accumulation takes at least 1.7 times the time: ")
+    assert text.count(f'style="fill: {style.UNTOLD}') == 1 and "grey: cannot be told from it" in text
