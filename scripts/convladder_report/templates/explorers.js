@@ -31,7 +31,7 @@
   };
   // Numbers that a specification cannot know: the ends of the axis, with room for the text behind the last mark.
   const filled = (look, rows, width) => {
-    const values = rows.flatMap(row => [row.time, row.low, row.high, row.line, row.from]).filter(value => value > 0);
+    const values = rows.flatMap(row => [row.time, row.low, row.high, row.line, row.from, row.op]).filter(value => value > 0);
     const least = Math.min(...values), most = Math.max(...values), narrow = width < 500;
     const names = narrow ? 125 : 175;
     const share = Math.min((narrow ? 80 : 145) / Math.max(width - names - 25, 120), 0.6);
