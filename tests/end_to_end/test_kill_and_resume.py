@@ -267,7 +267,7 @@ DAMAGES = {
     "list": (lambda text: "[]", ["expected an object"]),
     "null": (lambda text: "null", ["expected an object"]),
     "nothing in it": (lambda text: "{}", ["schema_version: expected"]),
-    "other schema": (lambda text: text.replace('"1.0"', '"9.9"', 1), ["schema_version", "9.9"]),
+    "other schema": (lambda text: text.replace('"1.1"', '"9.9"', 1), ["schema_version", "9.9"]),
     "no plan": (lambda text: text.replace('"planned"', '"plan"', 1), ["planned"]),
     "no options": (lambda text: text.replace('"options"', '"choices"', 1), ["options"]),
     "seed is text": (lambda text: text.replace('"seed": 1', '"seed": "one"'), ["context: seed: expected"]),
