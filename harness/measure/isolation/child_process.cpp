@@ -287,6 +287,7 @@ void ChildProcess::start(const ProcessStart& its_start, int socket_end) {
 
 /// Stops the process. Returns when it is stopped, or has ended.
 void ChildProcess::stop() const {
+  if (process_ <= 0) return;  // kill(-1) would stop every process
   kill(process_, SIGSTOP);
   siginfo_t what{};
   while (waitid(P_PID, static_cast<id_t>(process_), &what, WSTOPPED | WEXITED | WNOWAIT) != 0 && errno == EINTR) {
