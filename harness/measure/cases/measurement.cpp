@@ -282,7 +282,9 @@ void Measurement::take_samples() {
     for (std::size_t i = outcome_.times.size(); i-- > 0;) {
       if (!is_due(outcome_.times[i])) continue;
       const std::size_t surely = i > 0 ? 1 : kSurelyLookedAt;
-      take_sample(i, outcome_.times[i].samples.size() < surely || random_.chance(kPercentLookedAt));
+      // A look whose reference is not cheap waits until there is time for it.
+      const bool by_chance = random_.chance(kPercentLookedAt) && look_allowance_ns_ >= 0;
+      take_sample(i, outcome_.times[i].samples.size() < surely || by_chance);
     }
     // Samples taken at another clock may have been discarded meanwhile.
     const bool is_whole =
@@ -442,16 +444,16 @@ void Measurement::take_sample(std::size_t index, bool look) {
         return take_sample(index, look);
       }
     }
+    const auto begin = Clock::now();
+    if (planned_->device == "cpu") look_allowance_ns_ += kShareForLooks * verifier_->last_answer().ns;
     if (look) {
       look_at_calls(sampled.probed);
-    } else if (planned_->device == "cpu") {
+    } else if (planned_->device == "cpu" && look_allowance_ns_ > 0) {
       // Calls of every sample, as far as that takes a share of the time: which ones is drawn after they have ended.
-      look_allowance_ns_ += kShareForLooks * verifier_->last_answer().ns;
-      if (look_allowance_ns_ > 0) {
-        const auto begin = Clock::now();
-        look_behind_calls(sampled.probed, look_allowance_ns_);
-        look_allowance_ns_ -= std::chrono::duration<double, std::nano>(Clock::now() - begin).count();
-      }
+      look_behind_calls(sampled.probed, look_allowance_ns_);
+    }
+    if (planned_->device == "cpu") {
+      look_allowance_ns_ -= std::chrono::duration<double, std::nano>(Clock::now() - begin).count();
     }
     if (planned_->device != "cpu" && !(sampled.ns > 0 && std::isfinite(sampled.ns))) {
       throw CaseFailure(Status::refused,

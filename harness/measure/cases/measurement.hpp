@@ -94,8 +94,8 @@ class Measurement {
   std::string stopped_because_;
   double measured_seconds_ = 0;
   int round_ = -1;
-  std::int64_t last_call_ = 0;    ///< of the sample taken last
-  double look_allowance_ns_ = 0;  ///< for looking at calls of samples that are not looked at anyway
+  std::int64_t last_call_ = 0;       ///< of the sample taken last
+  double look_allowance_ns_ = 50e6;  ///< for looking at calls of samples that are not looked at anyway
   int again_in_a_row_ = 0;
   int taken_again_ = 0;         ///< samples during which others had the processor
   double again_seconds_ = 0;    ///< that they took

@@ -25,7 +25,7 @@ constexpr double kMemoryShare = 0.25;
 constexpr int kChosenImages = 8;  // images that are not held but compared in full, other ones each time
 // Where each call has an input of its own, no reference is held: as many images are compared in full as cost so many
 // operations, and one combination of others. Of two images, both in full cost no more.
-constexpr double kFreshFlop = 50e6;
+constexpr double kFreshFlop = 5e6;
 
 int chosen_of_fresh(const ProblemSize& size) {
   const double affordable = kFreshFlop / std::max(size.with_batch(1).flop(), 1.0);
