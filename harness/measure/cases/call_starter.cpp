@@ -1,11 +1,9 @@
 #include "harness/measure/cases/call_starter.hpp"
 
 #include <fmt/format.h>
-#include <sys/uio.h>
-
-#include <cerrno>
 
 #include "devices/device_error.hpp"
+#include "harness/measure/isolation/process_memory.hpp"
 #include "harness/measure/isolation/processor_split.hpp"
 #include "support/errors.hpp"
 
@@ -16,18 +14,6 @@ namespace {
 // The thread is woken on another processor and may have megabytes to write: the caller, who has one of its own, looks
 // for as long as that usually takes.
 constexpr HandshakeNumber::Patience kForStart{.spin_ns = 20e6, .alone_ns = 20e6};
-
-/// Copies all of it into the process. Returns 0 or errno.
-int copy_into(pid_t process, const InputForCall& input) {
-  for (std::size_t done = 0; done < input.bytes;) {
-    const iovec here{static_cast<std::byte*>(const_cast<void*>(input.from)) + done, input.bytes - done};
-    const iovec there{static_cast<std::byte*>(input.to) + done, input.bytes - done};
-    const ssize_t count = process_vm_writev(process, &here, 1, &there, 1, 0);
-    if (count <= 0) return count == 0 ? EFAULT : errno;
-    done += static_cast<std::size_t>(count);
-  }
-  return 0;
-}
 
 }  // namespace
 
@@ -70,7 +56,7 @@ void CallStarter::serve() {
 
 void CallStarter::write_and_begin() {
   for (const InputForCall& one : *inputs_) {
-    error_ = copy_into(process_, one);
+    error_ = write_to_process(process_, one.to, one.from, one.bytes);
     if (error_ != 0) break;
   }
   time_ = Clock::now();

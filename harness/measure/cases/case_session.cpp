@@ -226,7 +226,7 @@ void CaseSession::keep_outputs() {
 
 void CaseSession::refuse_late_writes() const {
   if (!at_return_.changed()) return;
-  throw EndedProcess({Status::refused, "it went on writing its results after it had returned"});
+  throw EndedProcess({Status::refused, kWroteLate});
 }
 
 /// Elements of the part's output, of all items.

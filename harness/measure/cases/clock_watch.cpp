@@ -48,4 +48,16 @@ std::string ClockWatch::why_spoiled(const ClockOfSample& sample) {
   return fmt::format("{:.0f} MHz, after {:.0f}{}", *sample.clock_mhz, level_mhz_, reason ? ", " + *reason : "");
 }
 
+bool WaitWatch::is_spoiled(const ObservedAnswer& answer, double seconds) {
+  const bool was_kept_waiting = answer.waited_by_all_ns > kMostWaiting * answer.ns;
+  if (!was_kept_waiting || seconds > seconds_left_ || in_a_row_ >= kMostInARow) {
+    in_a_row_ = 0;
+    return false;
+  }
+  ++in_a_row_;
+  ++taken_again_;
+  seconds_left_ -= seconds;
+  return true;
+}
+
 }  // namespace convladder

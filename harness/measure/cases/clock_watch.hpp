@@ -1,4 +1,5 @@
-// Which samples of a device were taken while something held its clock down: none of them is in a median.
+// Which samples were spoiled, so that none of them is in a median: on a device whose clock was held down meanwhile, and
+// on a CPU that others had.
 #pragma once
 
 #include <cstddef>
@@ -6,6 +7,8 @@
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "harness/measure/isolation/processor_turns.hpp"
 
 namespace convladder {
 
@@ -46,6 +49,26 @@ class ClockWatch {
   int in_a_row_ = 0;
   int taken_again_ = 0;
   std::vector<std::string> reasons_;
+};
+
+/// Watches one case on a CPU. A sample is spoiled if threads of the case, ready to run, waited for a processor for more
+/// than `kMostWaiting` of its time. Some samples of a busy machine are like those of a quiet one; where none are, they
+/// stand after `kMostInARow` tries, or when there is no time left for others, and the case's mark tells of the load.
+class WaitWatch {
+ public:
+  static constexpr double kMostWaiting = 0.03;
+  static constexpr int kMostInARow = 4;
+  static constexpr double kShareOfBudget = 0.5;  // for samples that are taken again, besides the budget
+
+  explicit WaitWatch(double budget_seconds) : seconds_left_(kShareOfBudget * budget_seconds) {}
+  /// Whether the sample with that answer, which took so many seconds, is thrown away and another one is taken.
+  bool is_spoiled(const ObservedAnswer& answer, double seconds);
+  int taken_again() const { return taken_again_; }
+
+ private:
+  double seconds_left_;
+  int in_a_row_ = 0;
+  int taken_again_ = 0;
 };
 
 }  // namespace convladder

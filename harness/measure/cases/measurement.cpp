@@ -26,9 +26,6 @@ constexpr std::size_t kRoundsOfPart = 4;  // in one of which a part is sampled
 constexpr int kFewestToVary = 3;          // calls of a sample
 constexpr int kPercentLookedAt = 10;      // of the samples, besides the first ones and the last
 constexpr double kMostBehindNs = 20e6;    // for comparing elements of calls of a sample that is looked at
-constexpr double kMostWaiting = 0.03;     // of a sample's time: threads that waited longer for a processor spoil it
-constexpr int kMostAgainInARow = 4;       // samples that are taken again
-constexpr double kShareForAgain = 0.5;    // of the budget, besides it
 constexpr double kFewestCalls = 100;      // of a folder's stage, as long as those that are missing take no more than
 constexpr double kMostForFewCallsNs = 300e6;
 constexpr double kShareForLooks = 0.1;  // of the other samples' time
@@ -96,6 +93,7 @@ Measurement::Measurement(const PlannedCase& planned, const Workload& workload, c
       is_timed_elsewhere_(find_device_kind(planned.device).clock_is_virtual() || is_timed_by_harness(planned) ||
                           is_slower_than_the_case(planned)),
       has_real_clock_(!find_device_kind(planned.device).clock_is_virtual()),
+      wait_watch_(options.budget_seconds),
       claimed_(is_beside_others) {
   const double tolerance = std::min(planned.variant.variant->tolerance(), kLargestTolerance);
   verifier_.emplace(std::move(open), workload, tolerance, random_.next(), planned.device == "cpu");
@@ -341,8 +339,9 @@ Measurement::Sampled Measurement::sample_once(std::size_t index, int iterations)
   const auto asked = Clock::now();
   Sampled sampled;
   static_cast<to_case::Sampled&>(sampled) = verifier_->ask(to_case::Sample{kind_of(series), iterations});
-  sampled_seconds_ = std::chrono::duration<double>(Clock::now() - (has_real_clock_ ? start : asked)).count();
-  measured_seconds_ += sampled_seconds_;
+  sampled.seconds = std::chrono::duration<double>(Clock::now() - (has_real_clock_ ? start : asked)).count();
+  sampled.answer = verifier_->last_answer();
+  measured_seconds_ += sampled.seconds;
   last_call_ = sampled.last_call;
   // A case that chose the call itself could compute that one only.
   const bool is_enqueued = planned_->device != "cpu" && sampled.untimed_calls > 0;
@@ -360,7 +359,7 @@ Measurement::Sampled Measurement::sample_once(std::size_t index, int iterations)
     // code in a process beside the case's has no clock.
     const bool is_executed = series.varied && find_device_kind(planned_->device).simulates();
     if (!is_timed_elsewhere_ && !is_executed) {
-      claimed_.add(sampled.ns * iterations, verifier_->last_answer(), all_is_timed,
+      claimed_.add(sampled.ns * iterations, sampled.answer, all_is_timed,
                    verifier_->untimed_ns() + sampled.ns * sampled.untimed_calls);
     }
   }
@@ -399,24 +398,6 @@ void Measurement::forget_samples_below(double clock_mhz) {
   }
 }
 
-/// Whether the sample is thrown away and taken again, because threads of the case, ready to run, waited while others
-/// had the processors. Some samples of a busy machine are like those of a quiet one; where none are, they stand after a
-/// few tries, and the case's mark tells of the load.
-bool Measurement::is_taken_again() {
-  const ObservedAnswer answer = verifier_->last_answer();
-  const bool was_kept_waiting = planned_->device == "cpu" && answer.waited_by_all_ns > kMostWaiting * answer.ns;
-  const bool has_time = again_seconds_ + sampled_seconds_ <= kShareForAgain * options_->budget_seconds;
-  if (!was_kept_waiting || !has_time || again_in_a_row_ >= kMostAgainInARow) {
-    again_in_a_row_ = 0;
-    return false;
-  }
-  ++again_in_a_row_;
-  ++taken_again_;
-  again_seconds_ += sampled_seconds_;
-  measured_seconds_ -= sampled_seconds_;
-  return true;
-}
-
 /// Whether a sample may stand beside the others, or instead of them.
 bool Measurement::stands(const ClockOfSample& sample) {
   const bool was_held = clock_watch_.is_held();
@@ -445,7 +426,7 @@ void Measurement::take_sample(std::size_t index, bool look) {
       }
     }
     const auto begin = Clock::now();
-    if (planned_->device == "cpu") look_allowance_ns_ += kShareForLooks * verifier_->last_answer().ns;
+    if (planned_->device == "cpu") look_allowance_ns_ += kShareForLooks * sampled.answer.ns;
     if (look) {
       look_at_calls(sampled.probed);
     } else if (planned_->device == "cpu" && look_allowance_ns_ > 0) {
@@ -459,7 +440,10 @@ void Measurement::take_sample(std::size_t index, bool look) {
       throw CaseFailure(Status::refused,
                         fmt::format("its {} took no time by the device's clock", outcome_.times[index].of));
     }
-    if (is_taken_again()) continue;
+    if (planned_->device == "cpu" && wait_watch_.is_spoiled(sampled.answer, sampled.seconds)) {
+      measured_seconds_ -= sampled.seconds;
+      continue;
+    }
     if (has_real_clock_ && !stands(sampled.clock)) {
       std::this_thread::sleep_for(kRecovery);
       continue;
@@ -555,7 +539,7 @@ void Measurement::finish() {
     if (!outcome_.times.empty() && !outcome_.times.front().clock_mhz.empty()) {
       outcome_.device_state.clock_mhz = outcome_.times.front().clock_mhz;
     }
-    outcome_.device_state.samples_taken_again = clock_watch_.taken_again() + taken_again_;
+    outcome_.device_state.samples_taken_again = clock_watch_.taken_again() + wait_watch_.taken_again();
     if (!clock_watch_.reasons().empty()) outcome_.device_state.throttle_reasons = clock_watch_.reasons();
   }
   verifier_.reset();

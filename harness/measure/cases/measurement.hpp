@@ -62,11 +62,12 @@ class Measurement {
   /// The case's answer to one sample of so many calls, judged and checked.
   struct Sampled : to_case::Sampled {
     ClockOfSample clock;
+    ObservedAnswer answer;
+    double seconds = 0;  ///< that it took, with what is done around it
   };
   Sampled sample_once(std::size_t series, int iterations);
   to_case::StateOfDevice device_state();
   bool stands(const ClockOfSample& sample);
-  bool is_taken_again();
   void forget_samples_below(double clock_mhz);
   void forget_samples();
   void warm_up(const TimeSeries& series, double least_ns);
@@ -90,16 +91,13 @@ class Measurement {
   bool varies_ = false;      ///< a folder's code on a GPU: each of its calls has an input of its own
   bool held_out_ = false;    ///< there are samples, and no others can be had
   ClockWatch clock_watch_;
+  WaitWatch wait_watch_;
   CaseOutcome outcome_;
   std::string stopped_because_;
   double measured_seconds_ = 0;
   int round_ = -1;
   std::int64_t last_call_ = 0;       ///< of the sample taken last
   double look_allowance_ns_ = 50e6;  ///< for looking at calls of samples that are not looked at anyway
-  int again_in_a_row_ = 0;
-  int taken_again_ = 0;         ///< samples during which others had the processor
-  double again_seconds_ = 0;    ///< that they took
-  double sampled_seconds_ = 0;  ///< that the last sample took
   ClaimedTimes claimed_;
 };
 

@@ -8,6 +8,9 @@
 
 namespace convladder {
 
+/// Why a stage is refused that does so.
+inline constexpr const char* kWroteLate = "it went on writing its results after it had returned";
+
 /// Up to 4096 places of host memory, at even distances, as they were when a call returned. Memory of at most 256 KiB is
 /// kept whole; of more, what is written late must be shorter than 1/4096 of it to go unseen.
 class OutputsAtReturn {

@@ -2,10 +2,8 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <chrono>
 #include <new>
 #include <optional>
@@ -14,7 +12,9 @@
 
 #include "devices/cpu/cpu_facts.hpp"
 #include "devices/device_error.hpp"
+#include "harness/measure/cases/outputs_at_return.hpp"
 #include "harness/measure/isolation/case_confinement.hpp"
+#include "harness/measure/isolation/process_memory.hpp"
 #include "harness/measure/isolation/processor_split.hpp"
 #include "support/errors.hpp"
 
@@ -36,16 +36,8 @@ HandshakeNumber::Patience patience(HandshakeNumber::Patience where_apart) {
   return processor_split().apart ? where_apart : HandshakeNumber::Patience{};
 }
 
-/// Copies all of it between this process and another, or throws.
-template <typename Copy>
-void copy_all(const Copy& copy, void* here, void* there, std::size_t bytes) {
-  for (std::size_t done = 0; done < bytes;) {
-    const iovec local{static_cast<std::byte*>(here) + done, bytes - done};
-    const iovec remote{static_cast<std::byte*>(there) + done, bytes - done};
-    const ssize_t count = copy(local, remote);
-    if (count <= 0) throw DeviceError(fmt::format("its memory cannot be reached: {}", system_error_text(errno)));
-    done += static_cast<std::size_t>(count);
-  }
+void require_reached(int error) {
+  if (error != 0) throw DeviceError(fmt::format("its memory cannot be reached: {}", system_error_text(error)));
 }
 
 }  // namespace
@@ -169,10 +161,7 @@ void StageDevice::free(void* address, std::size_t /*bytes*/) noexcept {
 }
 
 void StageDevice::copy_to_device(void* destination, const void* source, std::size_t bytes) {
-  const pid_t its_process = process().process();
-  copy_all([its_process](const iovec& here,
-                         const iovec& there) { return process_vm_writev(its_process, &here, 1, &there, 1, 0); },
-           const_cast<void*>(source), destination, bytes);
+  require_reached(write_to_process(process().process(), destination, source, bytes));
 }
 
 void StageDevice::copy_for_call(void* destination, const void* source, std::size_t bytes) {
@@ -185,26 +174,17 @@ void StageDevice::expect_final(void* address, std::size_t bytes) {
 
 void StageDevice::copy_to_host(void* destination, const void* source, std::size_t bytes) {
   if (is_loaded_) stop();
-  const pid_t its_process = process().process();
-  copy_all([its_process](const iovec& here,
-                         const iovec& there) { return process_vm_readv(its_process, &here, 1, &there, 1, 0); },
-           destination, const_cast<void*>(source), bytes);
+  require_reached(read_from_process(process().process(), destination, source, bytes));
 }
 
 void StageDevice::copy_elements_to_host(void* destination, const void* source, std::size_t bytes,
                                         std::span<const std::int64_t> places) {
   if (is_loaded_) stop();
-  // One call for all of them: a call each would take longer than a short call of the stage.
-  std::vector<iovec> there;
+  std::vector<const void*> there;
   for (const std::int64_t place : places) {
-    auto* const from = static_cast<std::byte*>(const_cast<void*>(source)) + static_cast<std::size_t>(place) * bytes;
-    there.push_back({from, bytes});
+    there.push_back(static_cast<const std::byte*>(source) + static_cast<std::size_t>(place) * bytes);
   }
-  const iovec here{destination, places.size() * bytes};
-  const ssize_t count = process_vm_readv(process().process(), &here, 1, there.data(), there.size(), 0);
-  if (count != static_cast<ssize_t>(here.iov_len)) {
-    throw DeviceError(fmt::format("its memory cannot be reached: {}", system_error_text(errno)));
-  }
+  require_reached(read_elements_from_process(process().process(), destination, there, bytes));
 }
 
 void StageDevice::launch(const KernelLaunch& /*launch*/) {
@@ -272,7 +252,7 @@ void StageDevice::call() {
   // Work that is not done by now stays undone.
   stop();
   if (read_words() != then) {
-    throw EndedProcess({Status::refused, "it went on writing its results after it had returned"});
+    throw EndedProcess({Status::refused, kWroteLate});
   }
 }
 
@@ -288,14 +268,10 @@ void StageDevice::choose_words() {
   }
 }
 
-/// The chosen words as they are now.
+/// The chosen words as they are now; zeros where the process has ended, which is seen elsewhere.
 std::vector<std::uint32_t> StageDevice::read_words() const {
   std::vector<std::uint32_t> values(words_.size());
-  std::vector<iovec> there;
-  there.reserve(words_.size());
-  for (const std::byte* const word : words_) there.push_back({const_cast<std::byte*>(word), sizeof(std::uint32_t)});
-  const iovec here{values.data(), values.size() * sizeof(std::uint32_t)};
-  if (!words_.empty()) process_vm_readv(process().process(), &here, 1, there.data(), there.size(), 0);
+  read_elements_from_process(process().process(), values.data(), words_, sizeof(std::uint32_t));
   return values;
 }
 

@@ -84,7 +84,7 @@ class StageDevice final : public Device, public StageHost {
   CallStarter starter_;
   std::vector<InputForCall> for_call_;
   std::vector<std::pair<const std::byte*, std::size_t>> final_;  ///< what a call has written when it returns
-  std::vector<const std::byte*> words_;                          ///< of it, chosen for one call
+  std::vector<const void*> words_;                               ///< of it, chosen for one call
   SeededRandom random_;
   double usual_ns_ = 0;  ///< duration of the last call
   double timed_ns_ = 0;

@@ -36,7 +36,7 @@ def ladder(folder: Path, stages: list[Path]) -> Path:
     folder.mkdir()
     (folder / "problem.json").write_text(json.dumps(PROBLEM), encoding="utf-8")
     (folder / "reference.cpp").write_text(REFERENCE, encoding="utf-8")
-    for stage in stages:
+    for stage in [*stages, HERE / "cheats/handover.hpp"]:
         shutil.copy(stage, folder)
     return folder
 
@@ -73,7 +73,7 @@ def is_slow(stage: Path) -> bool:
     return "\n// slow\n" in stage.read_text(encoding="utf-8")
 
 
-CHEATS = sorted((HERE / "cheats").iterdir())
+CHEATS = sorted(one for one in (HERE / "cheats").iterdir() if one.suffix != ".hpp")
 HONEST = sorted((HERE / "honest").iterdir())
 
 

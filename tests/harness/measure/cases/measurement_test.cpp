@@ -77,8 +77,10 @@ class ScriptedCase final : public CaseClient {
     return std::visit([&](const auto& wanted) -> CaseMessages::Answer { return answer(wanted, nth); }, request);
   }
   ObservedAnswer last_answer() const override {
-    const int samples = script_.count("sample");
-    return {.ns = script_.observed_ns, .waited_by_all_ns = samples > 0 ? script_.waited_ns(samples - 1) : 0};
+    // Only a sample's own answer tells of it; looks at its output may follow it.
+    const bool is_of_sample = !script_.asked.empty() && request_name(script_.asked.back()) == "sample";
+    return {.ns = script_.observed_ns,
+            .waited_by_all_ns = is_of_sample ? script_.waited_ns(script_.count("sample") - 1) : 0};
   }
 
  private:
