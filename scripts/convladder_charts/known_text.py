@@ -20,7 +20,7 @@ _DIGITS_UNKNOWN = 2
 _NEAR_ONE = 0.8
 _HUGE, _TINY = 1e6, 1e-6
 UNTOLD = "~1×: cannot be told from 1"
-UNKNOWN = "?, < and >: known to less than a factor of two"
+UNKNOWN = "?, < and >: known no better than to a factor of two"
 
 
 def interval(ratio: Optional[Ratio]) -> Optional[tuple[float, float]]:

@@ -112,7 +112,7 @@ def legend(record: Record) -> str:
 
 
 _INTERVALS = ("Intervals are confidence intervals: of a median, and of a ratio in brackets or behind ±. ~1× and ~100% "
-              "cannot be told from 1; ? and a bound with < or > are known to less than a factor of two.")
+              "cannot be told from 1; ? and a bound with < or > are known no better than to a factor of two.")
 
 
 def _quality_legend(record: Record) -> str:

@@ -86,7 +86,7 @@ std::string ratio_legend(const std::vector<std::vector<std::string>>& rows) {
     }
   }
   const std::string untold = is_untold ? "~1: cannot be told from 1" : "";
-  const std::string unknown = is_unknown ? "?, < and >: known to less than a factor of two" : "";
+  const std::string unknown = is_unknown ? "?, < and >: known no better than to a factor of two" : "";
   return untold + (is_untold && is_unknown ? "; " : "") + unknown;
 }
 

@@ -241,8 +241,8 @@ TEST(RatioText, TheSignsOfATableAreExplainedIfThereAreAny) {
   EXPECT_EQ(ratio_legend({{"2 stage", "1.02", "50%"}, {"best ~", "-", "100%"}}), "");
   EXPECT_EQ(ratio_legend({{"2 stage", "~1", "50%"}}), "~1: cannot be told from 1");
   EXPECT_EQ(ratio_legend({{"2 stage", "2.0", "~100%"}, {"3 stage", ">2.1"}}),
-            "~1: cannot be told from 1; ?, < and >: known to less than a factor of two");
-  EXPECT_EQ(ratio_legend({{"?"}}), "?, < and >: known to less than a factor of two");
+            "~1: cannot be told from 1; ?, < and >: known no better than to a factor of two");
+  EXPECT_EQ(ratio_legend({{"?"}}), "?, < and >: known no better than to a factor of two");
 }
 
 TEST(RatioText, ABoundIsRoundedDown) {
