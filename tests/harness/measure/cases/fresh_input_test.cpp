@@ -52,7 +52,9 @@ struct Limits {
 class FreshInput : public testing::TestWithParam<Limits> {};
 
 TEST_P(FreshInput, StaysWithinTheLimitsAndIsAnotherInEveryCall) {
-  const auto [type, low, high] = GetParam();
+  const ElementType type = GetParam().type;
+  const double low = GetParam().low;  // clang 14 captures no structured binding
+  const double high = GetParam().high;
   for (const bool may_move : {false, true}) {
     InputLayout layout = layout_of(type, low, high);
     layout.may_move = may_move;
