@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -9,6 +10,7 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <ctime>
 
 namespace convladder {
 namespace {
@@ -36,13 +38,18 @@ void kill_children() {
   close(list);
 }
 
+std::int64_t in_ns(const timeval& time) { return time.tv_sec * 1'000'000'000LL + time.tv_usec * 1000LL; }
+
 /// Collects children that have ended; returns whether `program` was among them.
-bool take_ended(pid_t program, int& status) {
+bool take_ended(pid_t program, FamilyReport& report) {
   bool found = false;
   int now = 0;
-  for (pid_t ended = 0; (ended = waitpid(-1, &now, WNOHANG)) > 0;) {
+  rusage used{};
+  for (pid_t ended = 0; (ended = wait4(-1, &now, WNOHANG, &used)) > 0;) {
     if (ended != program) continue;
-    status = now;
+    report.at_ns = family_clock_ns();
+    report.cpu_ns = in_ns(used.ru_utime) + in_ns(used.ru_stime);
+    report.value = now;
     found = true;
   }
   return found;
@@ -74,6 +81,12 @@ int end_family(pid_t program, bool program_ended, int& status) {
 
 }  // namespace
 
+std::int64_t family_clock_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * 1'000'000'000LL + now.tv_nsec;
+}
+
 void keep_family(int report, void (*start)(void* of), void* of) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -97,13 +110,14 @@ void keep_family(int report, void (*start)(void* of), void* of) {
   syscall(kCloseRange, 0, report - 1, 0);
   syscall(kCloseRange, report + 1, ~0U, 0);
   if (program < 0) {
-    result = {FamilyReport::not_started, errno, 0};
+    result.what = FamilyReport::not_started;
+    result.value = errno;
   } else {
     bool told_to_end = false;
     bool has_ended = false;
     while (!told_to_end && !has_ended) {
       told_to_end = sigwaitinfo(&awaited, nullptr) == SIGTERM;
-      has_ended = take_ended(program, result.value);
+      has_ended = take_ended(program, result);
     }
     const int left = end_family(program, has_ended, result.value);
     result.left_processes = has_ended ? left : 0;

@@ -61,8 +61,8 @@ struct Start {
 };
 
 void tell(int report, FamilyReport::What what, int error) {
-  const FamilyReport failure{what, error, 0};
-  static_cast<void>(write(report, &failure, sizeof failure) == 0);
+  const FamilyReport told{.what = what, .value = error, .at_ns = family_clock_ns()};
+  static_cast<void>(write(report, &told, sizeof told) == 0);
 }
 
 /// Makes the child the program.
@@ -77,6 +77,7 @@ void start_program(void* of) {
     const int error = start.confinement->enforce();
     if (error != 0) return tell(start.report, FamilyReport::not_confined, error);
   }
+  tell(start.report, FamilyReport::starting, 0);
   execve(start.path, start.arguments, start.environment);
   tell(start.report, FamilyReport::not_started, errno);
 }
@@ -157,6 +158,7 @@ ProgramOutput run_program(const std::vector<std::string>& words, const ProgramSe
   while (waitpid(keeper, &output.status, 0) < 0 && errno == EINTR) {
   }
   remove_own_child(keeper);
+  std::int64_t started_ns = 0;
   for (std::size_t at = 0; at + sizeof(FamilyReport) <= reports.size(); at += sizeof(FamilyReport)) {
     FamilyReport one;
     std::memcpy(&one, reports.data() + at, sizeof one);
@@ -166,8 +168,14 @@ ProgramOutput run_program(const std::vector<std::string>& words, const ProgramSe
     if (one.what == FamilyReport::not_started) {
       throw UserError(fmt::format("{}: cannot be started: {}", words[0], system_error_text(one.value)));
     }
+    if (one.what == FamilyReport::starting) {
+      started_ns = one.at_ns;
+      continue;
+    }
     output.status = one.value;
     output.left_processes = one.left_processes;
+    output.wall_ns = static_cast<double>(one.at_ns - started_ns);
+    output.cpu_ns = static_cast<double>(one.cpu_ns);
   }
   return output;
 }

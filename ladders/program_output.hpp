@@ -27,6 +27,8 @@ struct ProgramOutput {
   std::string messages;     ///< its standard error
   bool timed_out = false;   ///< it was killed after `seconds`
   int left_processes = 0;   ///< processes that it had started and that went on after its end; they were killed
+  double wall_ns = 0;       ///< from its first instruction to its end, as a process beside it saw them
+  double cpu_ns = 0;        ///< its processor time, and that of all that it started and waited for
   Confinement confinement;  ///< what was achieved of the wish
 
   /// Whether it ended of its own accord, with exit code 0.

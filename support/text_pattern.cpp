@@ -25,4 +25,10 @@ bool TextPattern::matches(const std::string& text) const {
   return expression_ == nullptr || std::regex_search(text, expression_->regex);
 }
 
+std::optional<std::string> TextPattern::first_group(const std::string& text) const {
+  std::smatch found;
+  if (expression_ == nullptr || !std::regex_search(text, found, expression_->regex)) return std::nullopt;
+  return found.size() > 1 ? found[1].str() : found[0].str();
+}
+
 }  // namespace convladder

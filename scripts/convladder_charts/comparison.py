@@ -7,6 +7,7 @@ from typing import Mapping, Optional
 
 from convladder_charts.json_text import Node
 from convladder_charts.stage import Stage, optional, printable
+from convladder_charts.units import duration, significant
 
 _LONGEST = 400
 _LONGEST_ID = 160
@@ -74,6 +75,12 @@ class Change:
     beside: Optional[Bounds]
     counters: tuple[Moved, ...]
     place: str
+    unit: str = "ns"
+    higher_is_better: bool = False
+
+    def figure(self, value: float) -> str:
+        """A value of its metric."""
+        return duration(value) if self.unit == "ns" else f"{significant(value, 4)} {self.unit}".rstrip()
 
     @property
     def look(self) -> Look:

@@ -12,7 +12,7 @@ from convladder_charts.comparison import LOOKS, Change, Comparison, percent
 from convladder_charts.json_text import Node, RecordError, parse_json
 from convladder_charts.stage import Stage, printable, stages_of
 from convladder_charts.table_text import Table
-from convladder_charts.units import NONE, count, duration
+from convladder_charts.units import NONE, count
 from convladder_report.common_sections import ids_text
 from convladder_report.document import Block, Items, Paragraph, Section, Sentence, TableBlock
 from convladder_report.figures import figure
@@ -126,7 +126,7 @@ def _verdicts(changes: Sequence[Change]) -> Table:
 def _bounds(changes: Sequence[Change]) -> Table:
     rows = []
     for one in changes:
-        times = (NONE if time is None else duration(time) for time in (one.base_median, one.new_median))
+        times = (NONE if time is None else one.figure(time) for time in (one.base_median, one.new_median))
         sides = (NONE if side is None else f"{percent(side.estimate)} ({percent(side.low)} to {percent(side.high)})"
                  for side in (one.bounds, one.beside))
         rows.append((one.id, one.verdict + (" (control)" if one.control else ""), one.witness or NONE, *times, *sides))

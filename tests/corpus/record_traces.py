@@ -179,11 +179,11 @@ class Recorder:
             return
         stages = {"screen": case["screen"]["rounds"], "confirm": case["confirm"]["rounds"],
                   "control": duel["control"]["rounds"]}
-        unit = unit_of([ns for rounds in stages.values() for one in rounds for ns in one["ns"]])
+        unit = unit_of([ns for rounds in stages.values() for one in rounds for ns in one["values"]])
         self.write({"duel": pair, "change": change, "case": case["id"], "threads": threads,
                     "date": duel["context"]["date"], "seed": duel["settings"]["seed"], **figures, "unit_ns": unit,
                     # A round: 0 is ABBA, 1 is BAAB; then its four slots.
-                    **{name: [[int(one["order"] == "BAAB"), *in_units(one["ns"], unit)] for one in rounds]
+                    **{name: [[int(one["order"] == "BAAB"), *in_units(one["values"], unit)] for one in rounds]
                        for name, rounds in stages.items()}})
         self.count(f"duel {pair} {change}")
 

@@ -32,7 +32,7 @@ std::vector<DuelRound> rounds_of(const ordered_json& line, const char* stage, do
     if (one.size() != 5 || (coin != 0 && coin != 1)) throw UserError("a round is [coin, four slots]");
     DuelRound& round = rounds.emplace_back();
     round.base_outside = coin == 0;
-    for (std::size_t slot = 0; slot < 4; ++slot) round.ns.at(slot) = nanoseconds(one.at(slot + 1), unit);
+    for (std::size_t slot = 0; slot < 4; ++slot) round.values.at(slot) = nanoseconds(one.at(slot + 1), unit);
   }
   if (rounds.size() < wanted) throw UserError(fmt::format("{} has {} rounds, not {}", stage, rounds.size(), wanted));
   return rounds;

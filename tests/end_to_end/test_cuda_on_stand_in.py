@@ -225,7 +225,7 @@ def test_a_duel_is_predicted_and_needs_no_second_look(tmp_path: Path) -> None:
     assert document["notes"] == ["the times on cuda are those of a virtual clock: predicted, nothing was measured"]
     (one,) = document["cases"]
     assert (one["verdict"], one["sub_runs"], one["confirm"]["rounds"]) == ("pass", 1, [])
-    times = {round["order"]: tuple(round["ns"]) for round in one["screen"]["rounds"]}
+    times = {round["order"]: tuple(round["values"]) for round in one["screen"]["rounds"]}
     assert len({tuple(sorted(ns)) for ns in times.values()}) == 1, "every round finds the same"
     assert document["control"]["change"] == {"estimate": 0, "low": 0, "high": 0}
 

@@ -41,16 +41,17 @@ def _change(estimate: float) -> dict[str, float]:
 
 def duel() -> dict[str, Any]:
     """One case that got slower, one that was skipped, and a control that stood still."""
-    rounds = [{"order": "ABBA", "ns": [1.0e6, 1.3e6, 1.3e6, 1.0e6]}] * 13
+    rounds = [{"order": "ABBA", "values": [1.0e6, 1.3e6, 1.3e6, 1.0e6]}] * 13
+    metric = {"name": "layer time", "unit": "ns", "better": "lower"}
     build = {"path": "before/convladder", "program": context()["program"]}
     slower = {"id": "cpu/flat-vector/lenet28.conv1/10", "device": "cpu", "base_variant": "flat-vector",
-              "new_variant": "flat-vector", "verdict": "regressed", "reason": None, "base_median_ns": 1.0e6,
-              "new_median_ns": 1.3e6, "change": _change(0.3), "rounds_wanting": None,
+              "new_variant": "flat-vector", "metric": metric, "verdict": "regressed", "reason": None, "base_median": 1.0e6,
+              "new_median": 1.3e6, "change": _change(0.3), "rounds_wanting": None,
               "screen": {"change": _change(0.3), "rounds": rounds[:9]}, "confirm": {"change": _change(0.3), "rounds": rounds}}
     skipped = {"id": "cuda/compile-time/lenet28.conv1/10", "device": "cuda", "base_variant": "compile-time",
-               "new_variant": "compile-time", "verdict": "skipped", "reason": "no CUDA device", "base_median_ns": None,
-               "new_median_ns": None, "change": None, "rounds_wanting": None, "screen": None, "confirm": None}
-    return {"schema_version": "1.0", "kind": "duel", "base": build, "new": build,
+               "new_variant": "compile-time", "metric": metric, "verdict": "skipped", "reason": "no CUDA device", "base_median": None,
+               "new_median": None, "change": None, "rounds_wanting": None, "screen": None, "confirm": None}
+    return {"schema_version": "2.0", "kind": "duel", "base": build, "new": build,
             "settings": LIMITS | {"extra_percent": 0}, "exit_code": 1, "counts": _counts(regressed=1, skipped=1),
             "notes": ["a note"], "control": {"change": _change(0.0), "contaminated": False, "failure": None,
                                              "rounds": rounds}, "cases": [slower, skipped], "context": context()}

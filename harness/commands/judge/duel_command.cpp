@@ -3,7 +3,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <chrono>
 
 #include "harness/commands/case_filter.hpp"
 #include "harness/commands/command.hpp"
@@ -26,11 +25,10 @@
 
 namespace convladder {
 
-using Clock = std::chrono::steady_clock;
-
 namespace {
 
 constexpr int kDefaultBatch = 100;
+constexpr int kPilotRounds = 9;
 
 constexpr const char* kDuelFooter = R"(examples:
   convladder duel --base ../before/build/release/convladder
@@ -54,6 +52,16 @@ docs/use/duel.md says how it measures and what a verdict means; '--selftest' sho
 exit codes: 0 pass - 1 a case regressed or failed - 2 inconclusive - 3 bad input, or builds that cannot be compared: one
 line says what - 4 a case is missing, or the control moved)";
 
+void check_limits(const DuelArguments& a) {
+  const VerdictLimits& limits = a.settings.limits.verdict;
+  if (limits.delta < limits.tau) {
+    throw UserError(
+        fmt::format("--delta {:g}: expected at least --tau, {:g}: otherwise a case that passes could be a regression",
+                    limits.delta, limits.tau));
+  }
+  check_output_file("--output", a.output);
+}
+
 void check_arguments(const DuelArguments& a) {
   if (a.base_variant.empty() != a.new_variant.empty()) {
     throw UserError("--base-variant and --new-variant: expected both or neither");
@@ -67,14 +75,8 @@ void check_arguments(const DuelArguments& a) {
   if (!a.base_variant.empty() && !a.options.variants.empty()) {
     throw UserError("--variant cannot be combined with --base-variant and --new-variant");
   }
-  const VerdictLimits& limits = a.settings.limits.verdict;
-  if (limits.delta < limits.tau) {
-    throw UserError(
-        fmt::format("--delta {:g}: expected at least --tau, {:g}: otherwise a case that passes could be a regression",
-                    limits.delta, limits.tau));
-  }
+  check_limits(a);
   static_cast<void>(case_pattern(a.options.case_filter));
-  check_output_file("--output", a.output);
 }
 
 /// Makes this program both sides of a duel between folders.
@@ -156,17 +158,18 @@ void add_duel_options(CLI::App& duel, DuelArguments& a) {
   duel.add_flag("--dry-run", a.dry_run, "only list the cases that would be measured")->group("Where");
   duel.add_flag("--quiet", a.quiet, "no table")->group("Where");
   add_verbose(duel, a.verbose)->group("Where");
+  add_program_options(duel, a.programs);
   add_commit_options(duel, a);
   add_selftest_options(duel, a);
 }
 
 /// Prints the cases that would be measured, and those that have only one side or cannot run. Measures nothing.
-int duel_dry_run(const std::vector<DuelGroup>& plan) {
+int duel_dry_run(const std::vector<KernelGroup>& plan) {
   std::size_t runs = 0;
   std::size_t all = 0;
   Reasons reasons;
-  for (const DuelGroup& group : plan) {
-    for (const DuelPair& pair : group.pairs) {
+  for (const KernelGroup& group : plan) {
+    for (const KernelPair& pair : group.pairs) {
       ++all;
       if (pair.runs()) ++runs;
       if (!pair.runs()) reasons.add(pair.reason, pair.id);
@@ -182,7 +185,7 @@ int duel_dry_run(const std::vector<DuelGroup>& plan) {
 void check_before_builds(const DuelArguments& a) {
   if (a.base_commit.empty() && a.new_commit.empty()) return;
   const OtherProgram self = ask_program(kThisProgram);
-  const std::vector<DuelGroup> plan = plan_duel(a.options, self, self, a.base_variant, a.new_variant);
+  const std::vector<KernelGroup> plan = plan_kernel_duel(a.options, self, self, a.base_variant, a.new_variant);
   if (a.dry_run) duel_dry_run(plan);
 }
 
@@ -197,7 +200,47 @@ OtherProgram ask_new_side(const DuelArguments& a) {
   }
 }
 
+/// Writes and prints the result. Returns the exit code.
+int told(const DuelArguments& a, const DuelReport& report, const CommandLine& command_line, const ImageSet* images) {
+  const std::string document = duel_json_text(report, command_line, images);
+  if (!a.output.empty()) write_file_atomically(a.output, document);
+  if (!a.quiet) print_as({.format = a.format, .verbose = a.verbose}, duel_report(report), [&] { return document; });
+  if (!a.bisect) return report.result.exit_code();
+  const int code = bisect_code(report.result);
+  fmt::print("{}", bisect_text(code));
+  return code;
+}
+
+DuelResult measured(const DuelPlan& plan, const DuelSettings& settings) {
+  DuelProgress progress(settings.limits);
+  return run_duel(plan, settings, progress.listener());
+}
+
+int duel_of_programs(DuelArguments& a, const CommandLine& command_line) {
+  check_program_arguments(a);
+  check_limits(a);
+  const ProgramDuelOptions& options = a.programs.duel;
+  if (const std::string why = why_the_same(options);
+      !why.empty() && !a.programs.even_if_same && a.settings.extra_percent == 0) {
+    fmt::print("the same: {}: nothing to measure (--even-if-same measures all the same)\n", why);
+    return kExitOk;
+  }
+  a.settings.seed = coin_seed(*a.command, a.options);
+  const DuelPlan plan = program_duel(options, a.settings);
+  if (a.dry_run) {
+    for (const auto& pair : plan.front()->pairs) fmt::print("{}{}\n", pair->id(), pair->runs() ? "" : ": not run");
+    return kExitOk;
+  }
+  DuelResult result = measured(plan, a.settings);
+  std::ranges::move(program_notes(options), std::back_inserter(result.notes));
+  const SideFacts base = side_facts(options.base);
+  const SideFacts now = side_facts(options.now);
+  return told(a, {result, a.settings, base, now}, command_line, nullptr);
+}
+
 int duel(DuelArguments& a, const CommandLine& command_line) {
+  a.settings.pilot_rounds = a.bisect ? 0 : kPilotRounds;
+  if (asks_for_programs(a.programs)) return duel_of_programs(a, command_line);
   check_commit_arguments(a);
   if (a.selftest) {
     if (!a.selection.ladder.empty()) throw UserError("--selftest: it is of what is built in, and of no folder");
@@ -236,29 +279,15 @@ int duel(DuelArguments& a, const CommandLine& command_line) {
     notes.push_back(fmt::format("the base is the folder {}, the new side {}", printable(a.base_ladder),
                                 printable(a.options.ladder)));
   }
-  const std::vector<DuelGroup> plan = plan_duel(a.options, base, now, a.base_variant, a.new_variant, other);
+  const std::vector<KernelGroup> plan = plan_kernel_duel(a.options, base, now, a.base_variant, a.new_variant, other);
   if (a.dry_run) return duel_dry_run(plan);
   if (a.base_variant.empty()) note_counted(a.options, notes);
   const ImageSet images = duel_images(plan, a.options);
 
-  DuelResult result;
-  {
-    Progress progress(nullptr, 0);
-    const auto start = Clock::now();
-    result = run_duel(plan, base, now, images, a.settings, [&](const char* phase, const std::string& id, double done) {
-      const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-      progress.show_part(fmt::format("{} {}", phase, id), done, done > 0 ? seconds * (1 / done - 1) : 0);
-    });
-  }
+  DuelResult result = measured(kernel_duel(plan, base, now, images, a.settings), a.settings);
   std::ranges::move(notes, std::back_inserter(result.notes));
-  const DuelReport report{result, a.settings, base, now};
-  const std::string document = duel_json_text(report, command_line, images);
-  if (!a.output.empty()) write_file_atomically(a.output, document);
-  if (!a.quiet) print_as({.format = a.format, .verbose = a.verbose}, duel_report(report), [&] { return document; });
-  if (!a.bisect) return result.exit_code();
-  const int code = bisect_code(result);
-  fmt::print("{}", bisect_text(code));
-  return code;
+  const SideFacts sides[] = {side_facts(base), side_facts(now)};
+  return told(a, {result, a.settings, sides[0], sides[1]}, command_line, &images);
 }
 
 int duel_command(DuelArguments& a, const CommandLine& command_line) {

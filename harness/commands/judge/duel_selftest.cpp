@@ -48,15 +48,15 @@ std::vector<std::pair<int, int>> wanted_runs(const DuelArguments& a) {
 
 /// The one case to measure: the one in the options, or a small one of the first stage, whose calls are so short that 1
 /// % of a sub-run of about 1 ms is a whole call.
-std::vector<DuelGroup> plan_one(DuelArguments& a, const OtherProgram& base, const OtherProgram& now) {
+std::vector<KernelGroup> plan_one(DuelArguments& a, const OtherProgram& base, const OtherProgram& now) {
   apply_case_selection(a.selection, a.options);
   if (a.options.batches.empty()) a.options.batches = {1};
   if (a.options.families.empty() && a.options.devices.empty()) a.options.families = {"cpu"};
   if (a.options.networks.empty() && a.options.layers.empty() && a.options.shapes.empty()) {
     a.options.shapes = {parse_shape(kSmallShape)};
   }
-  for (DuelGroup& group : plan_duel(a.options, base, now, "", "")) {
-    for (DuelPair& pair : group.pairs) {
+  for (KernelGroup& group : plan_kernel_duel(a.options, base, now, "", "")) {
+    for (KernelPair& pair : group.pairs) {
       if (pair.runs()) return {{group.work, group.device, {pair}}};
     }
   }
@@ -115,16 +115,15 @@ Claims claims_of(const std::vector<SelftestLevel>& levels, const VerdictLimits& 
   return claims;
 }
 
-SelftestResult measure(const DuelArguments& a, const std::vector<DuelGroup>& plan, const OtherProgram& base,
-                       const OtherProgram& now, const ImageSet& images, const DuelSettings& settings) {
+SelftestResult measure(const DuelArguments& a, const MakePlan& plan, const DuelSettings& settings) {
   const std::unique_ptr<BurstyNeighbour> neighbour =
       a.neighbour == "bursty" ? std::make_unique<BurstyNeighbour>(settings.seed) : nullptr;
   const std::vector<int> order = selftest_order(wanted_runs(a), settings.seed);
   std::optional<double> budget;
   if (!a.full && a.runs == 0) budget = kShortSeconds;
   if (a.budget > 0) budget = a.budget;
-  Progress progress(nullptr, 0);
-  return run_selftest(plan, base, now, images, settings, order, budget, [&](const SelftestResult& so_far) {
+  Progress progress(stderr, 0);
+  return run_selftest(plan, settings, order, budget, [&](const SelftestResult& so_far) {
     const double runs_done = static_cast<double>(so_far.runs.size()) / static_cast<double>(order.size());
     double seconds_left = so_far.seconds * (1 / runs_done - 1);
     if (budget) seconds_left = std::min(seconds_left, std::max(0.0, *budget - so_far.seconds));
@@ -169,18 +168,19 @@ int duel_selftest(DuelArguments& a, const CommandLine& command_line) {
   setenv("OMP_NUM_THREADS", std::to_string(a.threads).c_str(), 1);
   const OtherProgram base = ask_program(a.base);
   const OtherProgram now = ask_program(a.now);
-  const std::vector<DuelGroup> plan = plan_one(a, base, now);
+  const std::vector<KernelGroup> plan = plan_one(a, base, now);
   const ImageSet images = duel_images(plan, a.options);
   DuelSettings settings;
   settings.seed = coin_seed(*a.command, a.options);
 
-  const SelftestResult result = measure(a, plan, base, now, images, settings);
+  const auto make_plan = [&](const DuelSettings& own) { return kernel_duel(plan, base, now, images, own); };
+  const SelftestResult result = measure(a, make_plan, settings);
   const std::string& id = plan.front().pairs.front().id;
   const std::vector<SelftestLevel> levels = result.levels();
   const Claims claims = claims_of(levels, settings.limits.verdict);
   if (!a.output.empty()) {
     const SelftestReport report{result, settings, id, a.base, a.now, a.neighbour, a.threads};
-    write_file_atomically(a.output, selftest_json_text(report, command_line, images));
+    write_file_atomically(a.output, selftest_json_text(report, command_line, &images));
   }
   Report printed;
   printed.section(fmt::format("{}, {}, {} duels in {:.0f} s, measured; neighbour: {}", id, plural(a.threads, "thread"),

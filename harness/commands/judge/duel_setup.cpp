@@ -52,9 +52,21 @@ std::string make_idle_threads_sleep() {
   return asked ? "OMP_WAIT_POLICY and GOMP_SPINCOUNT are ignored: threads of the idle side have to sleep" : "";
 }
 
-ImageSet duel_images(const std::vector<DuelGroup>& plan, const RunOptions& options) {
+DuelListener DuelProgress::listener() {
+  return {.phase =
+              [this](const char* phase, const std::string& id, double done) {
+                const double seconds =
+                    std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+                progress_.show_part(fmt::format("{} {}", phase, id), done,
+                                    done > 0 ? std::optional(seconds * (1 / done - 1)) : std::nullopt);
+              },
+          .pilot = [this](const Pilot& pilot,
+                          int most_rounds) { progress_.note(pilot_text(pilot, limits_, most_rounds)); }};
+}
+
+ImageSet duel_images(const std::vector<KernelGroup>& plan, const RunOptions& options) {
   int largest = 1;
-  for (const DuelGroup& group : plan) largest = std::max(largest, group.work.shape.batch);
+  for (const KernelGroup& group : plan) largest = std::max(largest, group.work.shape.batch);
   return load_images(options.data_folder, options.seed, largest);
 }
 

@@ -1,6 +1,7 @@
 // Arguments and preparations that a duel and its selftest have in common.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -8,12 +9,25 @@
 #include "harness/commands/case_selection.hpp"
 #include "harness/commands/command.hpp"
 #include "harness/judge/duel/duel.hpp"
+#include "harness/judge/duel/duel_output.hpp"
+#include "harness/judge/duel/kernels/kernel_duel.hpp"
+#include "harness/judge/duel/programs/program_duel.hpp"
 #include "harness/measure/plan/options.hpp"
+#include "support/progress.hpp"
 
 namespace convladder {
 
 /// The heading in the help for the options that need --selftest.
 constexpr const char* kSelftestGroup = "With --selftest";
+
+/// The options of a duel between any two programs, not checked yet.
+struct AnyCommandArguments {
+  ProgramDuelOptions duel;
+  std::string cases_file;
+  std::vector<std::string> metrics;
+  std::vector<std::string> higher;
+  bool even_if_same = false;
+};
 
 /// The command line, not checked yet.
 struct DuelArguments {
@@ -32,6 +46,7 @@ struct DuelArguments {
   std::vector<std::string> notes;          ///< notes on the commits for the result
   bool bisect = false;
   DuelSettings settings;
+  AnyCommandArguments programs;
   const CLI::App* command = nullptr;
   double timeout = 0;
   std::string output;  ///< file; empty for none
@@ -52,7 +67,20 @@ struct DuelArguments {
 /// Throws UserError for two builds that cannot be compared; differences that are merely worth knowing go to `notes`.
 void compare_programs(const OtherProgram& base, const OtherProgram& now, std::vector<std::string>& notes);
 /// The images for all cases: as many as the largest batch needs.
-ImageSet duel_images(const std::vector<DuelGroup>& plan, const RunOptions& options);
+ImageSet duel_images(const std::vector<KernelGroup>& plan, const RunOptions& options);
+/// A build as a side of a duel's report.
+inline SideFacts side_facts(const OtherProgram& program) { return {.path = program.path, .program = program.program}; }
+/// Shows a duel's progress on the standard error, and what its pilot found.
+class DuelProgress {
+ public:
+  explicit DuelProgress(const DuelLimits& limits) : limits_(limits) {}
+  DuelListener listener();
+
+ private:
+  DuelLimits limits_;
+  Progress progress_{stderr, 0};
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
 /// The seed of the coins: the one of --seed if it was given, otherwise a new one. With the same coins in every duel, an
 /// unlucky sequence would be unlucky each time.
 std::uint64_t coin_seed(const CLI::App& command, const RunOptions& options);
@@ -60,6 +88,15 @@ std::uint64_t coin_seed(const CLI::App& command, const RunOptions& options);
 /// whatever the environment says; both sides get the same. Returns a note if the environment had asked for something
 /// else.
 std::string make_idle_threads_sleep();
+
+/// Adds --base-command, --new-command and the options that go with them.
+void add_program_options(CLI::App& duel, AnyCommandArguments& arguments);
+/// Whether the duel is between any two programs.
+bool asks_for_programs(const AnyCommandArguments& arguments);
+/// Throws UserError for options that contradict each other; fills what follows from them.
+void check_program_arguments(DuelArguments& arguments);
+/// What a reader has to know about such a duel, a line each.
+std::vector<std::string> program_notes(const ProgramDuelOptions& duel);
 
 /// Adds --base-commit, --new-commit and the options that go with them.
 void add_commit_options(CLI::App& duel, DuelArguments& arguments);

@@ -193,17 +193,11 @@ class Confirmer {
     const OtherProgram now = ask_program(batch.now);
     compare_programs(base, now, result_.notes);
     const RunOptions options = options_of(batch);
-    const std::vector<DuelGroup> plan = plan_duel(options, base, now, "", "");
+    const std::vector<KernelGroup> plan = plan_kernel_duel(options, base, now, "", "");
     const ImageSet images = duel_images(plan, options);
     const DuelSettings settings = confirming_settings(history_, shares);
-    Progress progress(stderr, 0);
-    const auto start = Clock::now();
-    const DuelResult duel =
-        run_duel(plan, base, now, images, settings, [&](const char* phase, const std::string& id, double done) {
-          const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-          progress.show_part(fmt::format("{} {}", phase, id), done,
-                             done > 0 ? std::optional(seconds * (1 / done - 1)) : std::nullopt);
-        });
+    DuelProgress progress(settings.limits);
+    const DuelResult duel = run_duel(kernel_duel(plan, base, now, images, settings), settings, progress.listener());
     for (Alarm* const alarm : batch.alarms) {
       const auto one = std::ranges::find(duel.cases, alarm->in(history_).id, &DuelCase::id);
       if (one == duel.cases.end()) {

@@ -5,11 +5,12 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <deque>
 #include <numeric>
 
 #include "harness/commands/judge/duel_setup.hpp"
 #include "harness/commands/judge/history_confirm.hpp"
-#include "harness/judge/duel/duel_side.hpp"
+#include "harness/judge/duel/kernels/kernel_side.hpp"
 #include "harness/measure/cases/workload.hpp"
 #include "harness/measure/isolation/one_cpu.hpp"
 #include "harness/measure/plan/arguments.hpp"
@@ -77,17 +78,17 @@ class HistoryBench::Processes {
   const std::string& id() const { return the_case().id; }
 
  private:
-  std::vector<DuelGroup> plan() {
+  std::vector<KernelGroup> plan() {
     options_.families = {"cpu"};
     options_.variants = {kHistoryAnchor, kCase};
     options_.shapes = {parse_shape(kHistoryShape)};
     options_.batches = {1};
-    return plan_duel(options_, self_, self_, "", "");
+    return plan_kernel_duel(options_, self_, self_, "", "");
   }
 
-  const DuelPair& pair(const char* variant) const {
+  const KernelPair& pair(const char* variant) const {
     const auto& pairs = plan_.front().pairs;
-    return *std::ranges::find(pairs, variant, &DuelPair::new_variant);
+    return *std::ranges::find(pairs, variant, &KernelPair::new_variant);
   }
   const PlannedCase& the_case() const { return pair(kCase).now; }
 
@@ -121,10 +122,10 @@ class HistoryBench::Processes {
   /// The two processes of one run, and their samples.
   struct Running {
     Nights* history = nullptr;
-    std::unique_ptr<DuelSide> anchor;
-    std::unique_ptr<DuelSide> one;
     SlotLength anchor_length;
     SlotLength length;
+    std::unique_ptr<KernelSide> anchor;
+    std::unique_ptr<KernelSide> one;
     std::vector<double> anchor_ns;
     std::vector<double> ns;
   };
@@ -133,19 +134,19 @@ class HistoryBench::Processes {
   /// Slots are equally long in all runs of a history. Adds a run to each of the `chosen` histories.
   void one_night(int night, std::vector<Nights>& histories, const std::vector<std::size_t>& chosen) {
     const OneCpu all(draws_++);
-    std::vector<Running> running;
+    std::deque<Running> running;  // sides refer to the lengths in it
     for (const std::size_t one : chosen) {
       const int percent = histories[one].percent;
-      const auto side = [&](const char* variant, int extra) {
-        return std::make_unique<DuelSide>(
-            SideSetting{"run", self_.path, pair(variant).now, workload_, kTimeout, seed_, nullptr, extra});
+      const auto side = [&](const char* variant, int extra, const SlotLength& length) {
+        return std::make_unique<KernelSide>(
+            KernelSetting{"run", self_.path, pair(variant).now, workload_, kTimeout, seed_, nullptr, extra}, length);
       };
       Running& run = running.emplace_back();
       run.history = &histories[one];
-      run.anchor = side(kHistoryAnchor, 0);
-      run.one = side(kCase, night < kUnchangedRuns ? 0 : percent);
-      run.anchor_length = run.anchor->calibrate(0);
-      run.length = run.one->calibrate(percent);
+      run.anchor = side(kHistoryAnchor, 0, run.anchor_length);
+      run.one = side(kCase, night < kUnchangedRuns ? 0 : percent, run.length);
+      run.anchor_length = run.anchor->calibrated(0);
+      run.length = run.one->calibrated(percent);
     }
     SeededRandom random(seed_, draws_);
     std::vector<Running*> order;
@@ -154,9 +155,9 @@ class HistoryBench::Processes {
       shuffle(order, random);
       for (Running* const run : order) {
         const bool anchor_first = (random.next() >> 63) != 0;
-        if (anchor_first) run->anchor_ns.push_back(run->anchor->slot(run->anchor_length).ns);
-        run->ns.push_back(run->one->slot(run->length).ns);
-        if (!anchor_first) run->anchor_ns.push_back(run->anchor->slot(run->anchor_length).ns);
+        if (anchor_first) run->anchor_ns.push_back(run->anchor->slot().values.front());
+        run->ns.push_back(run->one->slot().values.front());
+        if (!anchor_first) run->anchor_ns.push_back(run->anchor->slot().values.front());
       }
     }
     for (Running& run : running) {
@@ -196,9 +197,9 @@ class HistoryBench::Processes {
   void confirm(const History& history, Alarm& alarm, MeasuredHistory& trial) {
     DuelSettings settings = confirming_settings(history, alarm.suspected() ? 2 : 1);
     settings.extra_percent = trial.extra_percent;
-    const std::vector<DuelGroup> only = {{plan_.front().work, plan_.front().device, {pair(kCase)}}};
-    const DuelResult duel =
-        run_duel(only, self_, self_, images_, settings, [](const char*, const std::string&, double) {});
+    const std::vector<KernelGroup> only = {{plan_.front().work, plan_.front().device, {pair(kCase)}}};
+    const DuelResult duel = run_duel(kernel_duel(only, self_, self_, images_, settings), settings,
+                                     {.phase = [](const char*, const std::string&, double) {}});
     const DuelCase& one = duel.cases.front();
     if (one.verdict == CaseVerdict::failed) throw UserError(fmt::format("{}: {}", one.id, one.reason));
     settle_alarm(alarm, one.verdict, one.change(), one.reason, !duel.control_outcome || duel.contaminated());
@@ -210,7 +211,7 @@ class HistoryBench::Processes {
   std::uint64_t seed_;
   OtherProgram self_;
   RunOptions options_;
-  std::vector<DuelGroup> plan_;
+  std::vector<KernelGroup> plan_;
   ImageSet images_;
   Workload workload_;
   std::uint64_t draws_ = 0;

@@ -16,7 +16,7 @@ std::vector<std::string> with_figures(const std::string& name, const JudgedRow& 
   return cells;
 }
 
-std::vector<TextColumn> with_figures(const char* name, const JudgedCases& judged) {
+std::vector<TextColumn> with_figures(const std::string& name, const JudgedCases& judged) {
   std::vector<TextColumn> columns = judged.columns;
   columns.insert(columns.begin(), left(name));
   return columns;
@@ -27,7 +27,7 @@ void add_tables(Report& report, const JudgedCases& judged) {
   for (const JudgedRow& row : judged.rows) {
     if (row.table.empty()) continue;
     if (std::ranges::find(report.sections, row.table, &ReportSection::heading) == report.sections.end()) {
-      report.section(row.table, Shown::in_text).table(with_figures("variant", judged), {});
+      report.section(row.table, Shown::in_text).table(with_figures(judged.named, judged), {});
     }
     ReportSection& section = *std::ranges::find(report.sections, row.table, &ReportSection::heading);
     std::get<ReportTable>(section.blocks.front()).rows.push_back(with_figures(row.name, row));
@@ -44,8 +44,9 @@ void add_verdict(Report& report, const JudgedCases& judged, CaseVerdict verdict)
   ReportSection& section = report.section(std::string(case_verdict_name(verdict)), Shown::in_text);
   for (const auto& [reason, ids] : all.groups()) {
     const bool only_counted = verdict == CaseVerdict::skipped && ids.size() > judged.most_skipped;
+    const bool has_blanks = std::ranges::any_of(ids, [](const auto& id) { return id.find(' ') != std::string::npos; });
     section.entry(only_counted ? fmt::format("{} cases, the first {}", ids.size(), ids.front())
-                               : fmt::format("{}", fmt::join(ids, " ")),
+                               : fmt::format("{}", fmt::join(ids, has_blanks ? ", " : " ")),
                   reason.empty() ? std::vector<std::string>() : std::vector{reason});
   }
 }

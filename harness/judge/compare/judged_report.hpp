@@ -27,6 +27,7 @@ struct JudgedRow {
 struct JudgedCases {
   std::string base;  ///< the sides, a line each
   std::string now;
+  std::string named = "variant";    ///< what the name of a row is
   std::vector<TextColumn> columns;  ///< of the figures
   std::vector<JudgedRow> rows;
   ReportSection more{.heading = {}, .shown = Shown::in_text};          ///< behind the lists of the verdicts

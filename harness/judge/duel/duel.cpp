@@ -3,19 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <deque>
-#include <map>
 #include <memory>
 #include <span>
 
 #include "harness/judge/compare/change_text.hpp"
-#include "harness/measure/cases/cases_at_a_time.hpp"
-#include "harness/measure/cases/measurement.hpp"
-#include "harness/measure/cases/workload.hpp"
 #include "harness/measure/isolation/one_cpu.hpp"
 #include "harness/measure/machine/quiet.hpp"
-#include "harness/measure/plan/arguments.hpp"
-#include "harness/measure/plan/estimate.hpp"
 #include "harness/measure/statistics/signed_rank.hpp"
 #include "support/errors.hpp"
 #include "support/seeded_random.hpp"
@@ -23,16 +18,21 @@
 namespace convladder {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 constexpr int kMostControlRounds = 120;
 constexpr int kControlEvery = 3;  // sweeps of the confirmation
 
-/// A pair with the results so far.
+/// A pair with the results so far, one for each of its metrics.
 struct Contest {
-  const DuelPair* pair;
-  DuelCase* result;
-  std::unique_ptr<DuelSide> base;  // open during the screen
+  DuelPair* pair = nullptr;
+  std::vector<DuelCase*> results;
+  std::unique_ptr<DuelSide> base;  ///< open during the screen
   std::unique_ptr<DuelSide> now;
-
+  SlotLength length;
+  bool is_calibrated = false;
+  int screen_rounds = 0;
+  int confirm_rounds = 0;
   bool has_ended = false;  ///< with a failure, or because the machine was too busy
 
   bool measured() const { return !has_ended; }
@@ -40,78 +40,73 @@ struct Contest {
     base.reset();
     now.reset();
     has_ended = true;
-    result->verdict = failure.is_the_machines ? CaseVerdict::inconclusive : CaseVerdict::failed;
-    result->reason = failure.what();
-    result->screened.reset();  // the screen's result shows nothing of it
+    for (DuelCase* const result : results) {
+      result->verdict = failure.is_the_machines ? CaseVerdict::inconclusive : CaseVerdict::failed;
+      result->reason = failure.what();
+      result->screened.reset();  // the screen's result shows nothing of it
+    }
   }
 };
 
 struct ContestGroup {
-  const DuelGroup* group;
+  DuelGroup* group;
   std::vector<Contest> contests;
 };
 
 class Duel {
  public:
-  Duel(const std::vector<DuelGroup>& plan, const OtherProgram& base, const OtherProgram& now, const ImageSet& images,
-       const DuelSettings& settings, const DuelPhase& phase)
-      : base_(base),
-        now_(now),
-        images_(images),
-        settings_(settings),
-        phase_(phase),
-        ceilings_(RunOptions{}, groups_of(plan)) {
-    std::size_t pairs = 0;
-    for (const DuelGroup& group : plan) pairs += group.pairs.size();
-    result_.cases.reserve(pairs);  // contests point into it
-    for (const DuelGroup& group : plan) add_group(group);
+  Duel(const DuelPlan& plan, const DuelSettings& settings, const DuelListener& listener)
+      : settings_(settings), limits_(settings.limits), listener_(listener) {
+    std::size_t cases = 0;
+    for (const auto& group : plan) {
+      for (const auto& pair : group->pairs) cases += std::max<std::size_t>(pair->metrics().size(), 1);
+    }
+    result_.cases.reserve(cases);  // contests point into it
+    for (const auto& group : plan) add_group(*group);
   }
 
   DuelResult run() {
     for (ContestGroup& group : groups_) screen_group(group);
     confirm();
-    result_.control_outcome = judge_control(differences(result_.control), settings_.limits.verdict.alpha);
+    result_.most_rounds = limits_.most_rounds;
+    result_.control_outcome =
+        judge_control(differences(result_.control), limits_.verdict.alpha);
     return std::move(result_);
   }
 
  private:
-  static std::map<std::string, int> groups_of(const std::vector<DuelGroup>& plan) {
-    std::map<std::string, int> groups;
-    for (const DuelGroup& group : plan) ++groups[group.device];
-    return groups;
-  }
-
-  void add_group(const DuelGroup& group) {
+  void add_group(DuelGroup& group) {
     ContestGroup contests{&group, {}};
-    for (const DuelPair& pair : group.pairs) {
-      DuelCase& one = result_.cases.emplace_back();
-      one.id = pair.id;
-      one.device = group.device;
-      one.base_variant = pair.base_variant;
-      one.new_variant = pair.new_variant;
-      one.group = fmt::format("{}, batch {}, on {}", group.work.name(), group.work.shape.batch, group.device);
-      one.verdict = pair.verdict;
-      one.reason = pair.reason;
-      if (!pair.runs()) continue;
-      contests.contests.push_back({&pair, &one, nullptr, nullptr});
-      rounds_planned_ += settings_.limits.screen_rounds;
+    for (const auto& pair : group.pairs) {
+      Contest contest;
+      contest.pair = pair.get();
+      std::vector<DuelMetric> metrics = pair->metrics();
+      if (metrics.empty()) metrics.emplace_back();  // of a pair that cannot be measured
+      for (DuelMetric& metric : metrics) {
+        DuelCase& one = result_.cases.emplace_back();
+        one.id = metrics.size() == 1 ? pair->id() : fmt::format("{}: {}", pair->id(), metric.name);
+        one.device = group.device();
+        one.base_variant = pair->base_name();
+        one.new_variant = pair->new_name();
+        one.group = group.title();
+        one.metric = metric;
+        one.is_predicted = group.is_predicted();
+        one.verdict = pair->verdict();
+        one.reason = pair->reason();
+        contest.results.push_back(&one);
+      }
+      if (!pair->runs()) continue;
+      cases_to_judge_ += metrics.size();
+      contests.contests.push_back(std::move(contest));
+      rounds_planned_ += limits_.screen_rounds;
     }
     if (!contests.contests.empty()) groups_.push_back(std::move(contests));
   }
 
-  void show(const char* phase, const std::string& id) { phase_(phase, id, double(rounds_done_) / rounds_planned_); }
+  void show(const char* phase, const std::string& id) {
+    listener_.phase(phase, id, double(rounds_done_) / static_cast<double>(rounds_planned_));
+  }
 
-  double timeout(const DuelPair& pair) const {
-    const ProblemSize& shape = pair.base.work.shape;
-    return step_timeout_seconds(settings_.timeout_seconds, {shape.flop(), case_bytes(shape)},
-                                find_device_kind(pair.base.device));
-  }
-  SideSetting base_side(const DuelPair& pair, const Workload& workload) {
-    return {"base", base_.path, pair.base, workload, timeout(pair), settings_.seed, &judge_, 0};
-  }
-  SideSetting new_side(const DuelPair& pair, const Workload& workload) {
-    return {"new", now_.path, pair.now, workload, timeout(pair), settings_.seed, &judge_, settings_.extra_percent};
-  }
   bool coin(const std::string& what, std::size_t round) const {
     return duel_coin(settings_.seed, what, static_cast<int>(round));
   }
@@ -119,79 +114,108 @@ class Duel {
   /// Screens a group: both sides of all pairs are open, as many pairs as fit the memory, and take their rounds in
   /// turns.
   void screen_group(ContestGroup& group) {
-    if (const std::string why = why_no_room(group.group->device, group.group->work.shape, 2); !why.empty()) {
+    if (const std::string why = group.group->why_no_room(); !why.empty()) {
       for (Contest& contest : group.contests) {
-        contest.result->verdict = CaseVerdict::skipped;
-        contest.result->reason = why;
-        rounds_planned_ -= settings_.limits.screen_rounds;
+        for (DuelCase* const result : contest.results) {
+          result->verdict = CaseVerdict::skipped;
+          result->reason = why;
+        }
+        rounds_planned_ -= limits_.screen_rounds;
       }
       group.contests.clear();
       return;
     }
     if (settings_.wait_until_quiet_seconds > 0) {
       wait_until_quiet(
-          host_threads_of(group.group->device), settings_.wait_until_quiet_seconds,
+          group.group->host_threads(), settings_.wait_until_quiet_seconds,
           [&](const std::string& others, double /*left*/) { show("waiting until the machine is quiet:", others); });
     }
-    ceilings_.before_group(group.group->device);
-    const Workload workload(group.group->work, images_, settings_.seed);
+    group.group->begin();
     std::vector<Contest>& contests = group.contests;
     for (std::size_t first = 0; first < contests.size();) {
-      const std::size_t count =
-          cases_at_a_time(group.group->device, group.group->work.shape, contests.size() - first, 2);
-      screen_wave({contests.begin() + static_cast<std::ptrdiff_t>(first), count}, workload);
+      const std::size_t count = group.group->open_at_a_time(contests.size() - first);
+      screen_wave({contests.begin() + static_cast<std::ptrdiff_t>(first), count});
       first += count;
     }
+    group.group->end();
   }
 
   /// Starts the `number`th pair of processes of a screen. The first pair determines the length of a slot.
-  void open(Contest& contest, const Workload& workload, std::size_t number) {
-    machine_.look();
-    const DuelPair& pair = *contest.pair;
-    show("verifying", pair.id);
-    const OneCpu both(settings_.seed + text_hash(pair.id) + number);
+  void open(Contest& contest, std::size_t number) {
+    DuelPair& pair = *contest.pair;
+    show("verifying", pair.id());
+    const OneCpu both(settings_.seed + text_hash(pair.id()) + number);
     // A coin also decides which process starts first.
-    if (coin(pair.id + " start", number)) {
-      contest.base = std::make_unique<DuelSide>(base_side(pair, workload));
-      contest.now = std::make_unique<DuelSide>(new_side(pair, workload));
+    if (coin(pair.id() + " start", number)) {
+      contest.base = pair.open(Role::base);
+      contest.now = pair.open(Role::now);
     } else {
-      contest.now = std::make_unique<DuelSide>(new_side(pair, workload));
-      contest.base = std::make_unique<DuelSide>(base_side(pair, workload));
+      contest.now = pair.open(Role::now);
+      contest.base = pair.open(Role::base);
     }
-    if (number == 0) {
-      const int replayed_calls = std::min(contest.base->replayed_calls(), contest.now->replayed_calls());
-      contest.result->length = contest.base->calibrate(settings_.extra_percent, replayed_calls);
+    if (!contest.is_calibrated) {
+      contest.length = pair.calibrate(*contest.base, *contest.now);
+      contest.is_calibrated = true;
+      for (DuelCase* const result : contest.results) result->length = contest.length;
     }
-    contest.base->slot(contest.result->length);
-    contest.now->slot(contest.result->length);
+    pair.warm_up(*contest.base, Role::base);
+    pair.warm_up(*contest.now, Role::now);
   }
 
   /// Verifies both sides once more and ends their processes.
   static void close(Contest& contest) {
     contest.base->verify_after();
     contest.now->verify_after();
+    contest.pair->verify_together(*contest.base, *contest.now);
     contest.base.reset();
     contest.now.reset();
   }
 
   /// Starts a fresh pair for every contest of the wave that has not failed: a pair's luck with the placement of code
   /// and data must not affect a second round.
-  void open_wave(std::span<Contest> wave, const Workload& workload, int sweep) {
+  void open_wave(std::span<Contest> wave, int sweep) {
     for (Contest& contest : wave) {
       if (!contest.measured()) continue;
       try {
         if (contest.base) close(contest);
-        open(contest, workload, static_cast<std::size_t>(sweep));
+        open(contest, static_cast<std::size_t>(sweep));
+        if (!is_piloted_) pilot(contest);
       } catch (const SideFailure& failure) {
         contest.fail(failure);
       }
     }
   }
 
-  void screen_wave(std::span<Contest> wave, const Workload& workload) {
-    SeededRandom random(settings_.seed, text_hash(wave.front().pair->id));
-    for (int sweep = 0; sweep < settings_.limits.screen_rounds; ++sweep) {
-      open_wave(wave, workload, sweep);
+  /// Rounds of the base against itself, before everything else: they tell how long the duel will take, and what it
+  /// will find. They count for the control, too.
+  void pilot(const Contest& contest) {
+    is_piloted_ = true;
+    if (settings_.pilot_rounds == 0 || contest.results.front()->is_predicted) return;
+    const auto begin = Clock::now();
+    for (int round = 0; round < settings_.pilot_rounds; ++round) control_round(contest);
+    if (result_.control.size() < 2) return;
+    const auto rounds = static_cast<int>(result_.control.size());
+    const double seconds = std::chrono::duration<double>(Clock::now() - begin).count() / rounds;
+    if (settings_.budget_seconds) {
+      limits_.most_rounds = std::clamp(
+          static_cast<int>(*settings_.budget_seconds / seconds / static_cast<double>(pairs())),
+          kFewestConfirmRounds, kMostDuelRounds);
+    }
+    result_.pilot = {contest.pair->id(), rounds, seconds,
+                     foresee(differences(result_.control), limits_, cases_to_judge_)};
+    listener_.pilot(*result_.pilot, limits_.most_rounds);
+  }
+
+  std::size_t pairs() const {
+    std::size_t count = 0;
+    for (const ContestGroup& group : groups_) count += group.contests.size();
+    return count;
+  }
+
+  void screen_wave(std::span<Contest> wave) {
+    SeededRandom random(settings_.seed, text_hash(wave.front().pair->id()));
+    for (int sweep = 0; sweep < limits_.screen_rounds; ++sweep) {
+      open_wave(wave, sweep);
       std::vector<Contest*> order;
       for (Contest& contest : wave) {
         if (contest.measured()) order.push_back(&contest);
@@ -201,7 +225,7 @@ class Duel {
       const auto control_at = static_cast<std::size_t>(random.between(0, static_cast<int>(order.size()) - 1));
       shuffle(order, random);
       for (std::size_t i = 0; i < order.size(); ++i) {
-        if (i == control_at) control_round(opponent, workload);
+        if (i == control_at) control_round(opponent);
         screen_round(*order[i]);
       }
     }
@@ -209,11 +233,12 @@ class Duel {
   }
 
   void screen_round(Contest& contest) {
-    show("screening", contest.pair->id);
-    std::vector<DuelRound>& rounds = contest.result->screen;
+    show("screening", contest.pair->id());
+    const auto number = static_cast<std::size_t>(contest.screen_rounds++);
     try {
-      rounds.push_back(measure_round(*contest.base, *contest.now, coin(contest.pair->id + " screen", rounds.size()),
-                                     contest.result->length));
+      const std::vector<DuelRound> rounds =
+          measure_round(*contest.base, *contest.now, coin(contest.pair->id() + " screen", number));
+      for (std::size_t i = 0; i < rounds.size(); ++i) contest.results[i]->screen.push_back(rounds[i]);
     } catch (const SideFailure& failure) {
       contest.fail(failure);
     }
@@ -228,21 +253,41 @@ class Duel {
       contest.fail(failure);
       return;
     }
-    const Screened screened = screen(differences(contest.result->screen), settings_.limits);
-    contest.result->screened = screened.bounds;
-    if (!screened.flagged) contest.result->verdict = CaseVerdict::pass;
+    for (DuelCase* const result : contest.results) {
+      const Screened screened = screen(differences(result->screen, result->metric.higher_is_better), limits_);
+      result->screened = screened.bounds;
+      if (!screened.flagged) result->verdict = CaseVerdict::pass;
+    }
+  }
+
+  /// Measures a round between two processes that are started for it, the outer one first, warmed up by a slot each, and
+  /// verified again at its end. Only the coin decides which is which, so that two equal sides can be exchanged.
+  static std::vector<DuelRound> fresh_round(DuelPair& pair, Role base_role, Role new_role, bool base_outside) {
+    const Role outer_role = base_outside ? base_role : new_role;
+    const Role inner_role = base_outside ? new_role : base_role;
+    const std::unique_ptr<DuelSide> outer = pair.open(outer_role);
+    const std::unique_ptr<DuelSide> inner = pair.open(inner_role);
+    pair.warm_up(*outer, outer_role);
+    pair.warm_up(*inner, inner_role);
+    std::vector<DuelRound> rounds =
+        base_outside ? measure_round(*outer, *inner, true) : measure_round(*inner, *outer, false);
+    outer->verify_after();
+    inner->verify_after();
+    pair.verify_together(base_outside ? *outer : *inner, base_outside ? *inner : *outer);
+    return rounds;
   }
 
   /// A round of the base against itself, in two processes of their own.
-  void control_round(const Contest& contest, const Workload& workload) {
+  void control_round(const Contest& contest) {
     if (result_.control.size() >= kMostControlRounds || !result_.control_failure.empty()) return;
-    show("control", contest.pair->id);
-    const SideSetting side = base_side(*contest.pair, workload);
+    DuelPair& pair = *contest.pair;
+    show("control", pair.id());
     const OneCpu both(result_.control.size());
     try {
-      result_.control.push_back(measure_fresh_round(
-          side, side, coin(contest.pair->id + " control", result_.control.size()), contest.result->length));
-      result_.control_id = contest.pair->base.id;
+      const bool base_outside = coin(pair.id() + " control", result_.control.size());
+      DuelRound round = fresh_round(pair, Role::base, Role::base, base_outside).front();
+      result_.control.push_back(round);
+      result_.control_id = pair.id();
     } catch (const SideFailure& failure) {
       result_.control_failure = failure.what();
     }
@@ -250,58 +295,81 @@ class Duel {
 
   /// Measures every undecided case with fresh data and fresh processes, until a look decides it.
   void confirm() {
-    std::vector<Contest*> flagged;
+    std::vector<DuelCase*> flagged;
     for (ContestGroup& group : groups_) {
       for (Contest& contest : group.contests) {
-        if (contest.measured() && contest.result->verdict == CaseVerdict::inconclusive) flagged.push_back(&contest);
+        if (!contest.measured()) continue;
+        for (DuelCase* const result : contest.results) {
+          if (result->verdict == CaseVerdict::inconclusive) flagged.push_back(result);
+        }
       }
     }
     if (flagged.empty()) return;
-    Confirmation confirmation(settings_.limits, flagged.size());
-    rounds_planned_ += static_cast<long>(flagged.size()) * settings_.limits.most_rounds;
+    Confirmation confirmation(limits_, flagged.size());
+    for (ContestGroup& group : groups_) {
+      for (const Contest& contest : group.contests) {
+        if (!open_results(contest, flagged, confirmation).empty()) rounds_planned_ += limits_.most_rounds;
+      }
+    }
     for (const int look : confirmation.looks()) {
       for (ContestGroup& group : groups_) confirm_group(group, flagged, confirmation, look);
       confirmation.look();
       if (confirmation.over()) break;
     }
     for (std::size_t i = 0; i < flagged.size(); ++i) {
-      if (flagged[i]->measured()) conclude(*flagged[i]->result, confirmation.cases()[i]);
+      if (flagged[i]->screened) conclude(*flagged[i], confirmation.cases()[i]);
     }
   }
 
-  void confirm_group(ContestGroup& group, const std::vector<Contest*>& flagged, Confirmation& confirmation, int look) {
+  /// The contest's results that no look has decided, by their numbers in `flagged`.
+  static std::vector<std::size_t> open_results(const Contest& contest, const std::vector<DuelCase*>& flagged,
+                                               const Confirmation& confirmation) {
     std::vector<std::size_t> open;
+    if (!contest.measured()) return open;
     for (std::size_t i = 0; i < flagged.size(); ++i) {
-      const bool here = std::ranges::any_of(group.contests, [&](const Contest& c) { return &c == flagged[i]; });
-      if (here && flagged[i]->measured() && !confirmation.cases()[i].decided) open.push_back(i);
+      const bool is_its = std::ranges::find(contest.results, flagged[i]) != contest.results.end();
+      if (is_its && !confirmation.cases()[i].decided) open.push_back(i);
+    }
+    return open;
+  }
+
+  void confirm_group(ContestGroup& group, const std::vector<DuelCase*>& flagged, Confirmation& confirmation, int look) {
+    std::vector<Contest*> open;
+    for (Contest& contest : group.contests) {
+      if (!open_results(contest, flagged, confirmation).empty()) open.push_back(&contest);
     }
     if (open.empty()) return;
-    const Workload workload(group.group->work, images_, settings_.seed);
-    SeededRandom random(settings_.seed, text_hash(group.contests.front().pair->id) + static_cast<std::uint64_t>(look));
+    group.group->begin();
+    SeededRandom random(settings_.seed,
+                        text_hash(group.contests.front().pair->id()) + static_cast<std::uint64_t>(look));
     for (int sweep = 0;; ++sweep) {
-      std::erase_if(open, [&](std::size_t i) {
-        return !flagged[i]->measured() || static_cast<int>(flagged[i]->result->confirm.size()) >= look;
-      });
-      if (open.empty()) return;
-      if (sweep % kControlEvery == 0) control_round(*flagged[open.front()], workload);
+      std::erase_if(open, [&](const Contest* one) { return !one->measured() || one->confirm_rounds >= look; });
+      if (open.empty()) break;
+      if (sweep % kControlEvery == 0) control_round(*open.front());
       shuffle(open, random);
-      for (const std::size_t i : open) confirm_round(*flagged[i], workload, confirmation, i);
+      for (Contest* const contest : open) confirm_round(*contest, flagged, confirmation);
     }
+    group.group->end();
   }
 
-  void confirm_round(Contest& contest, const Workload& workload, Confirmation& confirmation, std::size_t index) {
-    const DuelPair& pair = *contest.pair;
-    show("confirming", pair.id);
-    machine_.look();
-    std::vector<DuelRound>& rounds = contest.result->confirm;
-    const OneCpu both(rounds.size());
+  void confirm_round(Contest& contest, const std::vector<DuelCase*>& flagged, Confirmation& confirmation) {
+    DuelPair& pair = *contest.pair;
+    show("confirming", pair.id());
+    const std::vector<std::size_t> open = open_results(contest, flagged, confirmation);
+    const auto number = static_cast<std::size_t>(contest.confirm_rounds++);
+    const OneCpu both(number);
     try {
-      rounds.push_back(measure_fresh_round(base_side(pair, workload), new_side(pair, workload),
-                                           coin(pair.id + " confirm", rounds.size()), contest.result->length));
-      confirmation.add(index, rounds.back().difference());
+      const std::vector<DuelRound> rounds =
+          fresh_round(pair, Role::base, Role::now, coin(pair.id() + " confirm", number));
+      for (const std::size_t i : open) {
+        DuelCase& result = *flagged[i];
+        const auto metric = std::ranges::find(contest.results, &result) - contest.results.begin();
+        result.confirm.push_back(rounds[static_cast<std::size_t>(metric)]);
+        confirmation.add(i, differences({result.confirm.back()}, result.metric.higher_is_better).front());
+      }
     } catch (const SideFailure& failure) {
       contest.fail(failure);
-      confirmation.withdraw(index);
+      for (const std::size_t i : open) confirmation.withdraw(i);
     }
     ++rounds_done_;
   }
@@ -311,9 +379,9 @@ class Duel {
     one.confirmed = confirmed.bounds;
     one.p_slower = confirmed.p_slower;
     one.p_faster = confirmed.p_faster;
-    const VerdictLimits& limits = settings_.limits.verdict;
-    const double looks = static_cast<double>(confirm_looks(settings_.limits.most_rounds).size());
-    one.cycles = signed_rank_bounds(cycle_differences(one.confirm), limits.alpha / looks);
+    const VerdictLimits& limits = limits_.verdict;
+    const double looks = static_cast<double>(confirm_looks(limits_.most_rounds).size());
+    if (one.metric.is_time()) one.cycles = signed_rank_bounds(cycle_differences(one.confirm), limits.alpha / looks);
     if (one.cycles && only_the_clock(confirmed.verdict, *one.cycles, limits.tau)) {
       one.verdict = CaseVerdict::inconclusive;
       one.reason = fmt::format("the clock of the device changed: in cycles it is {}%, bounds {}%",
@@ -323,26 +391,42 @@ class Duel {
     if (confirmed.verdict != Verdict::inconclusive || !confirmed.bounds) return;
     const auto rounds = static_cast<int>(confirmed.differences.size());
     one.rounds_wanting = rounds_wanting(*confirmed.bounds, rounds, limits);
-    if (!one.rounds_wanting) {
-      one.reason = "too close to a limit, or too much scatter: more rounds like these would not decide it";
-      return;
-    }
-    const int wanted = rounds + *one.rounds_wanting;
-    one.reason = fmt::format("about {} more rounds, judging by the observed spread: {}", *one.rounds_wanting,
-                             wanted <= kMostDuelRounds ? fmt::format("--rounds {}", wanted)
-                                                       : "use a quieter machine or fewer threads instead");
+    one.reason = why_inconclusive(one, rounds) + two_groups_text(one);
   }
 
-  const OtherProgram& base_;
-  const OtherProgram& now_;
-  const ImageSet& images_;
+  /// Says of a side whose values fall into two groups that they do; empty if neither does.
+  static std::string two_groups_text(const DuelCase& one) {
+    std::string text;
+    for (const Role role : {Role::base, Role::now}) {
+      std::vector<double> values;
+      for (const DuelRound& round : one.decisive_rounds()) {
+        for (const double value : role == Role::base ? round.of_base() : round.of_new()) values.push_back(value);
+      }
+      const std::optional<TwoGroups> groups = two_groups(values);
+      if (!groups) continue;
+      text += fmt::format("; {}: unstable: its values fall into two groups, around {} and {}", role_name(role),
+                          metric_text(one.metric, groups->lower), metric_text(one.metric, groups->upper));
+    }
+    return text;
+  }
+
+  static std::string why_inconclusive(const DuelCase& one, int rounds) {
+    if (!one.rounds_wanting) {
+      return "too close to a limit, or too much scatter: more rounds like these would not decide it";
+    }
+    const int wanted = rounds + *one.rounds_wanting;
+    return fmt::format("about {} more rounds, judging by the observed spread: {}", *one.rounds_wanting,
+                       wanted <= kMostDuelRounds ? fmt::format("--rounds {}", wanted)
+                                                 : "use a quieter machine or fewer threads instead");
+  }
+
   const DuelSettings& settings_;
-  const DuelPhase& phase_;
-  CeilingSampler ceilings_;
-  MachineWatch machine_;
-  TimeJudge judge_{ceilings_, machine_};
+  DuelLimits limits_;
+  const DuelListener& listener_;
   DuelResult result_;
   std::deque<ContestGroup> groups_;
+  std::size_t cases_to_judge_ = 0;
+  bool is_piloted_ = false;
   long rounds_planned_ = 0;
   long rounds_done_ = 0;
 };
@@ -364,9 +448,8 @@ int DuelResult::exit_code() const {
   return count(CaseVerdict::inconclusive) > 0 ? kExitInconclusive : kExitOk;
 }
 
-DuelResult run_duel(const std::vector<DuelGroup>& plan, const OtherProgram& base, const OtherProgram& now,
-                    const ImageSet& images, const DuelSettings& settings, const DuelPhase& phase) {
-  return Duel(plan, base, now, images, settings, phase).run();
+DuelResult run_duel(const DuelPlan& plan, const DuelSettings& settings, const DuelListener& listener) {
+  return Duel(plan, settings, listener).run();
 }
 
 }  // namespace convladder

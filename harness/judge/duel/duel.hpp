@@ -1,42 +1,101 @@
-// A duel: two builds of this program, or two variants of it, measured in turns and judged case by case.
-// docs/use/duel.md
+// A duel: two sides of the same cases, measured in turns and judged case by case. What the sides are, kernels of two
+// builds or any two programs, is decided in kernels/ and programs/. docs/use/duel.md
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "datasets/image_set.hpp"
 #include "harness/judge/compare/comparison.hpp"
 #include "harness/judge/duel/duel_decision.hpp"
 #include "harness/judge/duel/duel_round.hpp"
 #include "harness/judge/duel/duel_side.hpp"
-#include "harness/measure/cases/case_protocol.hpp"
-#include "harness/measure/ladders/opened_ladder.hpp"
-#include "harness/measure/plan/options.hpp"
-#include "harness/measure/plan/plan.hpp"
 
 namespace convladder {
 
-/// The two sides of a comparison: the same variant of two builds, or two variants.
-struct DuelPair {
-  std::string id;  ///< the case's; with two variants "cpu/A..B/lenet72.conv2/100"
-  std::string base_variant;
-  std::string new_variant;
-  PlannedCase base;
-  PlannedCase now;
-  CaseVerdict verdict = CaseVerdict::inconclusive;  ///< missing, new, skipped: not measured
-  std::string reason;                               ///< the reason for such a verdict
-  bool runs() const { return reason.empty(); }
+/// The length of a slot, the same for both sides.
+struct SlotLength {
+  int iterations = 1;  ///< the calls of a sub-run
+  int sub_runs = 1;
+  bool replayed = false;  ///< on a GPU: a sub-run is one graph, so that its time does not include launching its calls
 };
 
-/// Pairs that share layer, batch and device, and thus one workload.
-struct DuelGroup {
-  LayerWork work;
-  std::string device;
-  std::vector<DuelPair> pairs;
+/// The two sides of a comparison.
+class DuelPair {
+ public:
+  DuelPair(std::string id, std::string base_name, std::string new_name)
+      : id_(std::move(id)), base_name_(std::move(base_name)), new_name_(std::move(new_name)) {}
+  DuelPair(const DuelPair&) = delete;
+  DuelPair& operator=(const DuelPair&) = delete;
+  virtual ~DuelPair() = default;
+
+  const std::string& id() const { return id_; }
+  const std::string& base_name() const { return base_name_; }
+  const std::string& new_name() const { return new_name_; }
+
+  /// Settles a pair that is not measured: missing, new, skipped, failed.
+  void settle(CaseVerdict verdict, std::string reason) {
+    verdict_ = verdict;
+    reason_ = std::move(reason);
+  }
+  bool runs() const { return reason_.empty(); }
+  CaseVerdict verdict() const { return verdict_; }
+  const std::string& reason() const { return reason_; }
+
+  virtual std::vector<DuelMetric> metrics() const = 0;
+  /// Starts a side and verifies it. Throws SideFailure.
+  virtual std::unique_ptr<DuelSide> open(Role role) = 0;
+  /// Called once, with the first two sides: finds the length of all slots. Throws SideFailure.
+  virtual SlotLength calibrate(DuelSide& base, DuelSide& now) = 0;
+  /// Prepares a side that was just opened for its first slot that counts. Throws SideFailure.
+  virtual void warm_up(DuelSide& side, Role /*role*/) { side.slot(); }
+  /// Compares what both sides have computed, where that is not done on each side. Throws SideFailure.
+  virtual void verify_together(DuelSide& /*base*/, DuelSide& /*now*/) {}
+
+ private:
+  std::string id_;  ///< the case's; of two variants "cpu/A..B/lenet72.conv2/100"
+  std::string base_name_;
+  std::string new_name_;
+  CaseVerdict verdict_ = CaseVerdict::inconclusive;
+  std::string reason_;
 };
+
+/// Pairs that are measured together, on one input if they have one.
+class DuelGroup {
+ public:
+  DuelGroup(std::string title, std::string device, int host_threads)
+      : title_(std::move(title)), device_(std::move(device)), host_threads_(host_threads) {}
+  DuelGroup(const DuelGroup&) = delete;
+  DuelGroup& operator=(const DuelGroup&) = delete;
+  virtual ~DuelGroup() = default;
+
+  const std::string& title() const { return title_; }
+  const std::string& device() const { return device_; }
+  /// How many threads of the host a slot keeps busy.
+  int host_threads() const { return host_threads_; }
+  /// Whether its times are a virtual clock's.
+  virtual bool is_predicted() const { return false; }
+
+  /// Why its pairs do not fit this machine; empty if they do.
+  virtual std::string why_no_room() const { return {}; }
+  /// How many of so many pairs can be open at a time.
+  virtual std::size_t open_at_a_time(std::size_t pairs) const { return pairs; }
+  /// Makes the input; called before pairs are opened.
+  virtual void begin() {}
+  /// Drops the input; called when no pair is open.
+  virtual void end() {}
+
+  std::vector<std::unique_ptr<DuelPair>> pairs;
+
+ private:
+  std::string title_;  ///< "lenet72.conv2, batch 100, on cpu"
+  std::string device_;
+  int host_threads_;
+};
+
+using DuelPlan = std::vector<std::unique_ptr<DuelGroup>>;
 
 struct DuelSettings {
   DuelLimits limits;
@@ -44,20 +103,25 @@ struct DuelSettings {
   std::optional<double> timeout_seconds;  ///< the limit for every step of a case
   int extra_percent = 0;                  ///< work added to the new side
   double wait_until_quiet_seconds = 0;    ///< at most, before each group of cases
+  int pilot_rounds = 0;                   ///< of the base against itself, before everything else; 0 for no pilot
+  std::optional<double> budget_seconds;   ///< for the confirmation, in place of the limits' most rounds
 };
 
-/// The result of a pair.
+/// The result of a pair in one of its metrics.
 struct DuelCase {
-  std::string id;
+  std::string id;  ///< the pair's; where a pair has several metrics, with ": METRIC" behind it
   std::string device;
   std::string base_variant;
   std::string new_variant;
   std::string group;  ///< "lenet72.conv2, batch 100, on cpu"
+  DuelMetric metric;
+  bool is_predicted = false;
   CaseVerdict verdict = CaseVerdict::inconclusive;
   std::string reason;
   SlotLength length;
   std::vector<DuelRound> screen;
   std::vector<DuelRound> confirm;
+  // The changes of what it costs: of a time, or of a rate's reciprocal, so that what is above 0 is worse.
   std::optional<ChangeBounds> screened;   ///< at the screen's alpha
   std::optional<ChangeBounds> confirmed;  ///< with the bounds of Confirmation::Case
   std::optional<ChangeBounds> cycles;     ///< on a GPU that tells its clock: the change without that of the clock
@@ -70,10 +134,20 @@ struct DuelCase {
   const std::optional<ChangeBounds>& change() const { return confirmed ? confirmed : screened; }
 };
 
+/// What the first rounds, of the base against itself, let expect.
+struct Pilot {
+  std::string id;
+  int rounds = 0;
+  double round_seconds = 0;  ///< of one round with fresh processes
+  Foresight foresight;
+};
+
 struct DuelResult {
   std::vector<DuelCase> cases;  ///< in the order of the plan
-  std::string control_id;       ///< the last case that was its own opponent; empty if there was none
-  std::vector<DuelRound> control;
+  std::optional<Pilot> pilot;
+  int most_rounds = 0;      ///< of a confirmation; by the pilot where there is a budget
+  std::string control_id;   ///< the last case that was its own opponent; empty if there was none
+  std::vector<DuelRound> control;  ///< in the case's first metric
   std::optional<ControlOutcome> control_outcome;
   std::string control_failure;  ///< why the control could not be measured
   std::vector<std::string> notes;
@@ -85,19 +159,15 @@ struct DuelResult {
   int exit_code() const;
 };
 
-/// Plans the cases of `options` on both sides. With `base_variant` and `new_variant` each group has the one pair of
-/// them. With `base_folder` the base's stages are those of that folder, with the same names, and run in this program as
-/// the new ones do. Throws UserError as make_plan does, and where only devices without a clock are asked for.
-std::vector<DuelGroup> plan_duel(const RunOptions& options, const OtherProgram& base, const OtherProgram& now,
-                                 const std::string& base_variant, const std::string& new_variant,
-                                 const FolderProblem* base_folder = nullptr);
-
-/// Called before a case is measured: "screening", "confirming" or "control", the id, and the part of the duel that is
-/// done.
-using DuelPhase = std::function<void(const char* phase, const std::string& id, double done)>;
+/// Told how a duel goes on.
+struct DuelListener {
+  /// Before a case is measured: "screening", "confirming" or "control", its id, and the part of the duel that is done.
+  std::function<void(const char* phase, const std::string& id, double done)> phase;
+  /// Told once, after the pilot, with the most rounds of a confirmation.
+  std::function<void(const Pilot& pilot, int most_rounds)> pilot = [](const Pilot&, int) {};
+};
 
 /// Measures and judges all pairs of the plan.
-DuelResult run_duel(const std::vector<DuelGroup>& plan, const OtherProgram& base, const OtherProgram& now,
-                    const ImageSet& images, const DuelSettings& settings, const DuelPhase& phase);
+DuelResult run_duel(const DuelPlan& plan, const DuelSettings& settings, const DuelListener& listener);
 
 }  // namespace convladder

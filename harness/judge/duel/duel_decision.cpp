@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 #include "harness/measure/statistics/signed_rank.hpp"
 #include "harness/measure/statistics/statistics.hpp"
@@ -10,7 +11,28 @@
 namespace convladder {
 namespace {
 
-constexpr int kLooks[] = {13, 21, 31};
+constexpr int kLooks[] = {kFewestConfirmRounds, 21, 31};
+constexpr double kLookGrowth = 2.5;
+constexpr double kForeseenPower = 0.9;
+constexpr double kScatterLevel = 0.8;
+constexpr double kLeastGap = 0.03;
+
+/// The quantile of the standard normal distribution, by bisection of its distribution function.
+double normal_quantile(double probability) {
+  double low = -10;
+  double high = 10;
+  for (int i = 0; i < 60; ++i) {
+    const double middle = (low + high) / 2;
+    (std::erfc(-middle / std::numbers::sqrt2) / 2 < probability ? low : high) = middle;
+  }
+  return (low + high) / 2;
+}
+
+/// The quantile of the chi-squared distribution (Wilson and Hilferty, The distribution of chi-square, 1931).
+double chi_squared_quantile(double probability, double freedom) {
+  const double part = 2 / (9 * freedom);
+  return freedom * std::pow(1 - part + normal_quantile(probability) * std::sqrt(part), 3);
+}
 
 /// Bounds of the change at that level; infinite where no Walsh average is a bound at it.
 ChangeBounds bounds_or_none(std::span<const double> differences, double alpha) {
@@ -32,8 +54,35 @@ std::vector<int> confirm_looks(int most_rounds) {
   for (const int look : kLooks) {
     if (look < most_rounds) looks.push_back(look);
   }
+  for (double look = kLooks[2] * kLookGrowth; look < most_rounds; look *= kLookGrowth) {
+    looks.push_back(static_cast<int>(look));
+  }
   looks.push_back(most_rounds);
   return looks;
+}
+
+Foresight foresee(std::span<const double> differences, const DuelLimits& limits, std::size_t cases) {
+  const auto count = static_cast<double>(differences.size());
+  double mean = 0;
+  for (const double d : differences) mean += d / count;
+  double squares = 0;
+  for (const double d : differences) squares += (d - mean) * (d - mean);
+  const double freedom = count - 1;
+  const double highest = std::sqrt(squares / chi_squared_quantile(1 - kScatterLevel, freedom));
+  const double level =
+      limits.verdict.alpha / static_cast<double>(confirm_looks(limits.most_rounds).size() * std::max<std::size_t>(cases, 1));
+  const double width =
+      (normal_quantile(1 - level) + normal_quantile(kForeseenPower)) * highest * std::sqrt(std::numbers::pi / 3);
+  const double tau = std::log1p(limits.verdict.tau);
+  const double room = std::log1p(limits.verdict.delta) - tau;
+  Foresight foresight{.scatter = std::sqrt(squares / freedom),
+                      .finds = std::expm1(tau + width / std::sqrt(limits.most_rounds)),
+                      .rounds_for_delta = kMostDuelRounds + 1};
+  if (width < room * std::sqrt(kMostDuelRounds)) {
+    foresight.rounds_for_delta = std::max(kLooks[0], static_cast<int>(std::ceil(width * width / (room * room))));
+  }
+  foresight.delta_is_promised = foresight.rounds_for_delta <= limits.most_rounds;
+  return foresight;
 }
 
 Screened screen(std::span<const double> differences, const DuelLimits& limits) {
@@ -110,6 +159,28 @@ std::optional<int> rounds_wanting(const ChangeBounds& bounds, int rounds, const 
   const double wanted = std::ceil(rounds * closer * closer);
   if (!(wanted < 1e6)) return std::nullopt;
   return std::max(1, static_cast<int>(wanted) - rounds);
+}
+
+std::optional<TwoGroups> two_groups(std::vector<double> values) {
+  std::ranges::sort(values);
+  const std::size_t fewest = values.size() / 5 + 1;
+  const double least_gap = std::log1p(kLeastGap);
+  std::size_t at = 0;
+  double widest = least_gap;
+  for (std::size_t i = fewest; i + fewest <= values.size(); ++i) {
+    const double gap = std::log(values[i] / values[i - 1]);
+    if (!(gap > widest)) continue;
+    widest = gap;
+    at = i;
+  }
+  if (at == 0) return std::nullopt;
+  const auto spread = [](std::span<const double> group) {
+    return std::log(group[group.size() * 3 / 4] / group[group.size() / 4]);
+  };
+  const std::span<const double> lower(values.data(), at);
+  const std::span<const double> upper(values.data() + at, values.size() - at);
+  if (!(widest > std::max(spread(lower), spread(upper)))) return std::nullopt;
+  return TwoGroups{median(lower), median(upper)};
 }
 
 std::optional<ControlOutcome> judge_control(std::span<const double> differences, double alpha) {

@@ -19,11 +19,26 @@ struct DuelLimits {
 
 /// The most rounds of a confirmation: if that is not enough, use another machine instead.
 inline constexpr int kMostDuelRounds = 1000;
+/// The rounds of its first look.
+inline constexpr int kFewestConfirmRounds = 13;
 
 /// The numbers of rounds after which the confirmation is looked at: 13, 21 and 31 as far as they are below
-/// `most_rounds`, and `most_rounds`. The looks share the error, so looking three times does not make an error three
-/// times as likely.
+/// `most_rounds`, then each time 2.5 times as many, and `most_rounds`. The looks share the error, so looking three times
+/// does not make an error three times as likely.
 std::vector<int> confirm_looks(int most_rounds);
+
+/// What a confirmation will find, judging by rounds of the base against itself.
+struct Foresight {
+  double scatter = 0;         ///< standard deviation of the rounds' differences
+  double finds = 0;           ///< the smallest change, as a fraction, that is found in 9 of 10 duels in the most rounds
+  int rounds_for_delta = 0;   ///< that find a change of Delta in 9 of 10 duels
+  bool delta_is_promised = false;  ///< whether these are no more than the most rounds
+};
+
+/// Predicts by the signed-rank test's asymptotic efficiency for normal differences, 3 / pi (Hodges and Lehmann, The
+/// efficiency of some nonparametric competitors of the t-test, 1956), with the upper 80 % confidence limit of the
+/// scatter, since few rounds tell little of it. `cases`: how many are judged together. At least two differences.
+Foresight foresee(std::span<const double> differences, const DuelLimits& limits, std::size_t cases);
 
 /// The result of a case's first rounds.
 struct Screened {
@@ -75,6 +90,15 @@ bool only_the_clock(Verdict verdict, const ChangeBounds& cycles, double tau);
 /// The number of further rounds that would lead to a verdict at the same spread: the bounds close in with the square
 /// root of the number of rounds. At least 1. None where nothing is known of the spread.
 std::optional<int> rounds_wanting(const ChangeBounds& bounds, int rounds, const VerdictLimits& limits);
+
+/// Values that fall into two groups rather than scatter around one place: what more rounds do not mend.
+struct TwoGroups {
+  double lower = 0;  ///< the groups' medians
+  double upper = 0;
+};
+/// None where the values do not: the widest gap between their logarithms has to leave a fifth of them on either side,
+/// and to be wider than each group is between its lower and upper quartile, and than 3 %.
+std::optional<TwoGroups> two_groups(std::vector<double> values);
 
 /// The interval of the control, which should not move, both bounds together wrong with probability alpha: contaminated
 /// if it excludes 0. None below kFewestRounds.

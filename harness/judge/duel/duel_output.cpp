@@ -1,6 +1,7 @@
 #include "harness/judge/duel/duel_output.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -9,6 +10,7 @@
 #include "harness/judge/compare/change_text.hpp"
 #include "harness/judge/compare/judged_report.hpp"
 #include "harness/measure/cases/figures_json.hpp"
+#include "harness/measure/isolation/child_process.hpp"
 #include "harness/measure/machine/environment.hpp"
 #include "harness/measure/plan/arguments.hpp"
 #include "harness/measure/records/case_json.hpp"
@@ -16,6 +18,7 @@
 #include "support/errors.hpp"
 #include "support/json_text.hpp"
 #include "support/printable.hpp"
+#include "support/units.hpp"
 
 namespace convladder {
 
@@ -26,24 +29,40 @@ namespace {
 constexpr const char* kSelftestSchemaVersion = "1.0";
 
 /// The median of one side's slots.
-std::optional<double> median_ns(const std::vector<DuelRound>& rounds,
-                                std::array<double, 2> (DuelRound::*side)() const) {
+std::optional<double> side_median(const DuelCase& one, Role role) {
   std::vector<double> slots;
-  for (const DuelRound& round : rounds) {
-    for (const double ns : (round.*side)()) slots.push_back(ns);
+  for (const DuelRound& round : one.decisive_rounds()) {
+    for (const double value : role == Role::base ? round.of_base() : round.of_new()) slots.push_back(value);
   }
   if (slots.empty()) return std::nullopt;
   return median(slots);
 }
-std::optional<double> base_median(const DuelCase& one) { return median_ns(one.decisive_rounds(), &DuelRound::base_ns); }
-std::optional<double> new_median(const DuelCase& one) { return median_ns(one.decisive_rounds(), &DuelRound::new_ns); }
 
-std::string side_text(const OtherProgram& program) {
+std::string median_text(const DuelCase& one, Role role) {
+  const std::optional<double> value = side_median(one, role);
+  return value ? metric_text(one.metric, *value) : std::string();
+}
+
+/// The change of the metric itself: where higher is better, what costs more is less of it.
+std::optional<ChangeBounds> of_metric(const DuelCase& one, const std::optional<ChangeBounds>& change) {
+  if (!change || !one.metric.higher_is_better) return change;
+  return ChangeBounds{-change->estimate, -change->high, -change->low};
+}
+
+std::string side_text(const SideFacts& side) {
   const auto text = [](const std::string& told) { return told.empty() ? "unknown" : printable(told); };
-  return fmt::format("{}, {}",
-                     program_text(program.path == kThisProgram ? "this program" : program.path,
-                                  text(program.program.commit), program.program.dirty),
-                     text(program.program.compiler));
+  if (side.program) {
+    return fmt::format("{}, {}",
+                       program_text(side.path == kThisProgram ? "this program" : side.path, text(side.program->commit),
+                                    side.program->dirty),
+                       text(side.program->compiler));
+  }
+  return fmt::format("{}{}{}", printable(side.command), side.folder.empty() ? "" : ", in " + printable(side.folder),
+                     side.variables.empty() ? "" : printable(fmt::format(", with {}", fmt::join(side.variables, " "))));
+}
+
+std::string metric_title(const DuelMetric& metric) {
+  return metric.name + (metric.higher_is_better ? " (higher is better)" : "");
 }
 
 std::string variant_text(const DuelCase& one) {
@@ -68,10 +87,11 @@ Caveat caveat_of(const DuelResult& result, const DuelCase& one) {
 
 /// The columns of a table beside the case's name.
 std::vector<std::string> figures_of(const DuelResult& result, const DuelCase& one) {
-  return {time_or_blank(base_median(one)),
-          time_or_blank(new_median(one)),
-          one.change() ? fmt::format("{:.3f}", std::exp(one.change()->estimate)) : std::string(),
-          bounds_text(one.change()),
+  const std::optional<ChangeBounds> change = of_metric(one, one.change());
+  return {median_text(one, Role::base),
+          median_text(one, Role::now),
+          change ? fmt::format("{:.3f}", std::exp(change->estimate)) : std::string(),
+          bounds_text(change),
           rounds_text(one),
           verdict_text(one.verdict, caveat_of(result, one).word)};
 }
@@ -109,9 +129,6 @@ std::string exit_text(const DuelResult& result) {
   return fmt::format("{} (exit code {})", outcome(), code);
 }
 
-/// Whether the times on this device are predicted.
-bool is_predicted(const std::string& device) { return find_device_kind(device).clock_is_virtual(); }
-
 std::vector<std::string> all_notes(const DuelReport& report) {
   std::vector<std::string> notes = report.result.notes;
   if (report.settings.extra_percent > 0) {
@@ -121,7 +138,7 @@ std::vector<std::string> all_notes(const DuelReport& report) {
   }
   std::set<std::string> predicted;
   for (const DuelCase& one : report.result.cases) {
-    if (one.screened && is_predicted(one.device)) predicted.insert(one.device);
+    if (one.screened && one.is_predicted) predicted.insert(one.device);
   }
   for (const std::string& device : predicted) {
     notes.push_back(
@@ -139,25 +156,43 @@ ordered_json rounds_json(const std::vector<DuelRound>& rounds) {
 ordered_json case_json(const DuelResult& result, const DuelCase& one) {
   return {{"id", one.id},
           {"device", one.device},
+          {"group", one.group},
           {"base_variant", one.base_variant},
           {"new_variant", one.new_variant},
+          {"metric",
+           {{"name", one.metric.name},
+            {"unit", text_or_null(one.metric.unit)},
+            {"better", one.metric.higher_is_better ? "higher" : "lower"}}},
           {"verdict", case_verdict_name(one.verdict)},
           {"reason", text_or_null(one.reason)},
           {"caveat", text_or_null(caveat_of(result, one).text)},
           {"iterations", one.length.iterations},
           {"sub_runs", one.length.sub_runs},
           {"replayed", one.length.replayed},
-          {"base_median_ns", or_null(base_median(one))},
-          {"new_median_ns", or_null(new_median(one))},
-          {"time_kind",
-           new_median(one) ? ordered_json(is_predicted(one.device) ? "predicted" : "measured") : ordered_json()},
-          {"change", change_json(one.change())},
+          {"base_median", or_null(side_median(one, Role::base))},
+          {"new_median", or_null(side_median(one, Role::now))},
+          {"kind", side_median(one, Role::now) ? ordered_json(one.is_predicted ? "predicted" : "measured")
+                                               : ordered_json()},
+          {"change", change_json(of_metric(one, one.change()))},
           {"cycles", change_json(one.cycles)},
           {"p_slower", or_null(one.p_slower)},
           {"p_faster", or_null(one.p_faster)},
           {"rounds_wanting", or_null(one.rounds_wanting)},
-          {"screen", {{"change", change_json(one.screened)}, {"rounds", rounds_json(one.screen)}}},
-          {"confirm", {{"change", change_json(one.confirmed)}, {"rounds", rounds_json(one.confirm)}}}};
+          {"screen", {{"change", change_json(of_metric(one, one.screened))}, {"rounds", rounds_json(one.screen)}}},
+          {"confirm", {{"change", change_json(of_metric(one, one.confirmed))}, {"rounds", rounds_json(one.confirm)}}}};
+}
+
+ordered_json pilot_json(const std::optional<Pilot>& pilot) {
+  if (!pilot) return {};
+  const Foresight& foresight = pilot->foresight;
+  const bool is_known = foresight.rounds_for_delta <= kMostDuelRounds;
+  return {{"id", pilot->id},
+          {"rounds", pilot->rounds},
+          {"round_seconds", pilot->round_seconds},
+          {"scatter", foresight.scatter},
+          {"finds", foresight.finds},
+          {"rounds_for_delta", is_known ? ordered_json(foresight.rounds_for_delta) : ordered_json()},
+          {"delta_is_promised", foresight.delta_is_promised}};
 }
 
 ordered_json control_json(const DuelResult& result) {
@@ -169,8 +204,12 @@ ordered_json control_json(const DuelResult& result) {
           {"rounds", rounds_json(result.control)}};
 }
 
-ordered_json side_json(const OtherProgram& program) {
-  return {{"path", program.path}, {"program", program_json(program.program)}};
+ordered_json side_json(const SideFacts& side) {
+  if (side.program) return {{"path", side.path}, {"program", program_json(*side.program)}};
+  return {{"command", side.command},
+          {"folder", text_or_null(side.folder)},
+          {"variables", side.variables},
+          {"sha256", text_or_null(side.sha256)}};
 }
 
 ordered_json level_json(const SelftestLevel& level) {
@@ -218,11 +257,11 @@ ordered_json selftest_json(const SelftestReport& report) {
 }
 
 /// The document with the machine, the command line and the date.
-std::string with_context(ordered_json document, const std::vector<std::string>& command_line, const ImageSet& images) {
+std::string with_context(ordered_json document, const std::vector<std::string>& command_line, const ImageSet* images) {
   ordered_json context = environment_json();
   context["command_line"] = command_line;
   context["date"] = utc_now();
-  context["dataset"] = dataset_json(images);
+  context["dataset"] = images == nullptr ? ordered_json() : dataset_json(*images);
   document["context"] = std::move(context);
   return json_text(document);
 }
@@ -233,6 +272,7 @@ Report duel_report(const DuelReport& duel) {
   JudgedCases judged;
   judged.base = side_text(duel.base);
   judged.now = side_text(duel.now);
+  if (!duel.base.program) judged.named = "case";
   judged.columns = {right("base"),        right("new"),    right("ratio"),
                     right("bounds", "%"), right("rounds"), left("verdict")};
   judged.remarks = {control_text(duel.result)};
@@ -241,8 +281,8 @@ Report duel_report(const DuelReport& duel) {
   judged.outcome = exit_text(duel.result);
   judged.most_skipped = 2;  // more of them are only counted; Markdown and JSON list each
   for (const DuelCase& one : duel.result.cases) {
-    const std::string title = fmt::format("{}, {} in turns, layer time of a call", one.group,
-                                          is_predicted(one.device) ? "predicted" : "measured");
+    const std::string title = fmt::format("{}, {} in turns, {}", one.group,
+                                          one.is_predicted ? "predicted" : "measured", metric_title(one.metric));
     std::string why = one.reason;
     if (const Caveat caveat = caveat_of(duel.result, one); !caveat.text.empty()) {
       why += (why.empty() ? "" : "; ") + caveat.text;
@@ -272,9 +312,10 @@ ordered_json duel_json(const DuelReport& report) {
             {"alpha", limits.verdict.alpha},
             {"screen_alpha", limits.screen_alpha},
             {"screen_rounds", limits.screen_rounds},
-            {"looks", confirm_looks(limits.most_rounds)},
+            {"looks", confirm_looks(result.most_rounds)},
             {"seed", report.settings.seed},
             {"extra_percent", report.settings.extra_percent}}},
+          {"pilot", pilot_json(result.pilot)},
           {"exit_code", result.exit_code()},
           {"counts", std::move(counts)},
           {"notes", all_notes(report)},
@@ -282,23 +323,39 @@ ordered_json duel_json(const DuelReport& report) {
           {"cases", std::move(cases)}};
 }
 
+std::string pilot_text(const Pilot& pilot, const DuelLimits& limits, int most_rounds) {
+  const Foresight& foresight = pilot.foresight;
+  const auto seconds = [&](int rounds) { return duration_text(rounds * pilot.round_seconds); };
+  std::string text = fmt::format("pilot: {} rounds of the base against itself scatter by {:.1f} %. ", pilot.rounds,
+                                 foresight.scatter * 100);
+  if (foresight.rounds_for_delta > kMostDuelRounds) {
+    return text + fmt::format("+{:g} % will hardly be seen here: {} rounds, about {}, show +{:.0f} % or more",
+                              limits.verdict.delta * 100, most_rounds, seconds(most_rounds), foresight.finds * 100);
+  }
+  text += fmt::format("To see +{:g} % takes about {} rounds, {}", limits.verdict.delta * 100,
+                      foresight.rounds_for_delta, seconds(foresight.rounds_for_delta));
+  if (foresight.delta_is_promised) return text;
+  return text + fmt::format("; there will be at most {}, which show +{:.1f} % or more (--rounds {})", most_rounds,
+                            foresight.finds * 100, foresight.rounds_for_delta);
+}
+
 std::string duel_json_text(const DuelReport& report, const std::vector<std::string>& command_line,
-                           const ImageSet& images) {
+                           const ImageSet* images) {
   return with_context(duel_json(report), command_line, images);
 }
 
 std::string selftest_json_text(const SelftestReport& report, const std::vector<std::string>& command_line,
-                               const ImageSet& images) {
+                               const ImageSet* images) {
   return with_context(selftest_json(report), command_line, images);
 }
 
 ordered_json round_to_json(const DuelRound& round) {
-  ordered_json json = {{"order", round.base_outside ? "ABBA" : "BAAB"}, {"ns", round.ns}};
+  ordered_json json = {{"order", round.base_outside ? "ABBA" : "BAAB"}, {"values", round.values}};
   if (round.clock_mhz) json["clock_mhz"] = *round.clock_mhz;
   return json;
 }
 DuelRound round_from_json(const ordered_json& json) {
-  DuelRound round{json.at("order").get<std::string>() == "ABBA", json.at("ns").get<std::array<double, 4>>(), {}};
+  DuelRound round{json.at("order").get<std::string>() == "ABBA", json.at("values").get<std::array<double, 4>>(), {}};
   if (json.contains("clock_mhz")) round.clock_mhz = json.at("clock_mhz").get<std::array<double, 4>>();
   return round;
 }

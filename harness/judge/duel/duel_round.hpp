@@ -13,28 +13,33 @@
 
 namespace convladder {
 
-/// The times of one round, "ABBA" or "BAAB": A is a slot of the base, in the order of time.
+/// One metric in one round, "ABBA" or "BAAB": A is a slot of the base, in the order of time.
 struct DuelRound {
-  bool base_outside = true;    ///< true for ABBA
-  std::array<double, 4> ns{};  ///< nanoseconds of a call in each slot, in the order of time
+  bool base_outside = true;        ///< true for ABBA
+  std::array<double, 4> values{};  ///< in each slot, in the order of time: a time in nanoseconds, or another metric
 
   std::optional<std::array<double, 4>> clock_mhz;  ///< the device's in each slot, where it tells
 
-  std::array<double, 2> base_ns() const { return base_outside ? std::array{ns[0], ns[3]} : std::array{ns[1], ns[2]}; }
-  std::array<double, 2> new_ns() const { return base_outside ? std::array{ns[1], ns[2]} : std::array{ns[0], ns[3]}; }
+  std::array<double, 2> of_base() const { return base_outside ? outer() : inner(); }
+  std::array<double, 2> of_new() const { return base_outside ? inner() : outer(); }
 
   /// (ln(B1 / A1) + ln(B2 / A2)) / 2: a drift that is linear in time affects both sides alike and cancels.
   double difference() const {
-    const auto [a1, a2] = base_ns();
-    const auto [b1, b2] = new_ns();
+    const auto [a1, a2] = of_base();
+    const auto [b1, b2] = of_new();
     return (std::log(b1 / a1) + std::log(b2 / a2)) / 2;
   }
+
+ private:
+  std::array<double, 2> outer() const { return {values[0], values[3]}; }
+  std::array<double, 2> inner() const { return {values[1], values[2]}; }
 };
 
-inline std::vector<double> differences(const std::vector<DuelRound>& rounds) {
+/// The rounds' differences; with their signs changed where higher is better, so that what is worse is above 0.
+inline std::vector<double> differences(const std::vector<DuelRound>& rounds, bool higher_is_better = false) {
   std::vector<double> values;
   values.reserve(rounds.size());
-  for (const DuelRound& round : rounds) values.push_back(round.difference());
+  for (const DuelRound& round : rounds) values.push_back(higher_is_better ? -round.difference() : round.difference());
   return values;
 }
 
@@ -43,7 +48,7 @@ inline std::vector<double> cycle_differences(const std::vector<DuelRound>& round
   std::vector<double> values;
   for (DuelRound round : rounds) {
     if (!round.clock_mhz) return {};
-    for (std::size_t i = 0; i < round.ns.size(); ++i) round.ns[i] *= (*round.clock_mhz)[i];
+    for (std::size_t i = 0; i < round.values.size(); ++i) round.values[i] *= (*round.clock_mhz)[i];
     values.push_back(round.difference());
   }
   return values;

@@ -1,7 +1,6 @@
-// One side of a duel: a process of one build with one case, which is verified and then measures slots.
+// One side of a case in a duel, whatever it is: something that has been verified and measures slots when asked.
 #pragma once
 
-#include <array>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -9,9 +8,6 @@
 #include <vector>
 
 #include "harness/judge/duel/duel_round.hpp"
-#include "harness/measure/cases/case_verifier.hpp"
-#include "harness/measure/cases/time_judge.hpp"
-#include "harness/measure/isolation/claimed_times.hpp"
 
 namespace convladder {
 
@@ -22,78 +18,41 @@ struct SideFailure : std::runtime_error {
   bool is_the_machines = false;  ///< it was too busy to tell
 };
 
-/// The length of a slot, the same for both sides.
-struct SlotLength {
-  int iterations = 1;  ///< the calls of a sub-run
-  int sub_runs = 5;
-  bool replayed = false;  ///< on a GPU: a sub-run is one graph, so that its time does not include launching its calls
+enum class Role { base, now };
+/// "base" or "new", as messages name a side.
+constexpr const char* role_name(Role role) { return role == Role::base ? "base" : "new"; }
+
+/// A figure that a slot gives. All are above 0.
+struct DuelMetric {
+  std::string name;         ///< "layer time", "wall time"
+  std::string unit = "ns";  ///< empty for a number whose unit is not known
+  bool higher_is_better = false;
+
+  bool is_time() const { return unit == "ns"; }
 };
 
-struct SlotTime {
-  double ns = 0;                    ///< of one call
+/// A value as people read it: "1.23 ms", "4711".
+std::string metric_text(const DuelMetric& metric, double value);
+
+struct SlotValues {
+  std::vector<double> values;       ///< one for each metric
   std::optional<double> clock_mhz;  ///< a GPU's clock meanwhile
-};
-
-/// The task of a side's process.
-struct SideSetting {
-  std::string role;     ///< "base" or "new": for messages
-  std::string program;  ///< path
-  const PlannedCase& planned;
-  const Workload& workload;
-  double timeout_seconds = 60;
-  std::uint64_t seed = 1;      ///< for the contents of inputs and outputs before calls: the same for both sides
-  TimeJudge* judge = nullptr;  ///< judges the times that the side claims, if not null
-  int extra_percent = 0;       ///< work that is added to every slot, to see whether it is found
 };
 
 class DuelSide {
  public:
-  /// Starts the process and verifies it, on integers and on the real input. Throws SideFailure.
-  explicit DuelSide(const SideSetting& setting);
+  DuelSide() = default;
+  DuelSide(const DuelSide&) = delete;
+  DuelSide& operator=(const DuelSide&) = delete;
+  virtual ~DuelSide() = default;
 
-  /// The length of slots: on a processor sub-runs of about 1 ms, at most 5 and fewer where a call takes longer than 20
-  /// ms; on a GPU as many calls as last 10 ms, one where its clock is virtual. There a sub-run is one call, or about
-  /// 0.2 ms of calls where both sides' are replayed, as many as `replayed_calls` says. The iterations are a multiple of
-  /// what `extra_percent` needs.
-  SlotLength calibrate(int extra_percent, int replayed_calls = 0);
-  /// The number of calls of a recording that last as long as a sub-run on a processor; 0 where they cannot be recorded,
-  /// or where launches cost nothing.
-  int replayed_calls();
-  /// Measures a slot: on a processor the fastest sub-run, which no neighbour disturbed; on a GPU the median.
-  SlotTime slot(const SlotLength& length);
-  /// Compares the output of the last call of the last slot, and that of one more call where slots consist of one call.
-  void verify_after();
-
- private:
-  /// Does one step; throws SideFailure where the case fails.
-  template <typename Step>
-  auto attempt(const Step& step) const;
-  std::int64_t calls_of_slot(const SlotLength& length) const;
-  to_case::SlotTaken ask_for_slot(const SlotLength& length);
-  void require(const char* when, const Check& check) const;
-  SideFailure failure(const Refusal& refusal) const;
-  SideFailure failure_by_time(Status status, const std::string& reason) const;
-
-  std::string role_;
-  bool on_processor_;
-  bool virtual_clock_;  ///< then every call takes the same time
-  int extra_percent_;
-  PlannedCase planned_;
-  TimeJudge* judge_;
-  std::vector<double> slots_ns_;  ///< of one call, for each slot
-  std::int64_t last_call_ = 0;
-  SlotLength length_;  ///< of the last slot
-  CaseVerifier verifier_;
-  ClaimedTimes claimed_;
-  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  /// Measures a slot. Throws SideFailure.
+  virtual SlotValues slot() = 0;
+  /// Verifies, after its last slot, what the side computed. Throws SideFailure.
+  virtual void verify_after() = 0;
 };
 
-/// Measures four slots in the order of the coin.
-DuelRound measure_round(DuelSide& base, DuelSide& now, bool base_outside, const SlotLength& length);
-
-/// Measures a round between two processes that are started for it, the outer one first, warmed up by a slot each, and
-/// verified again at its end. Only the coin decides which is which, so that two equal sides can be exchanged.
-DuelRound measure_fresh_round(const SideSetting& base, const SideSetting& now, bool base_outside,
-                              const SlotLength& length);
+/// Measures four slots in the order of the coin. Returns a round for each metric.
+std::vector<DuelRound> measure_round(DuelSide& base, DuelSide& now, bool base_outside);
 
 }  // namespace convladder

@@ -17,9 +17,9 @@ namespace {
 constexpr double kWantedPower = 0.95;
 constexpr double kFoundShare = 56.0 / 59;  // a share that 95 % may well give in 59 trials
 
-SelftestRun one_run(const std::vector<DuelGroup>& plan, const OtherProgram& base, const OtherProgram& now,
-                    const ImageSet& images, const DuelSettings& settings) {
-  const DuelResult result = run_duel(plan, base, now, images, settings, [](const char*, const std::string&, double) {});
+SelftestRun one_run(const MakePlan& plan, const DuelSettings& settings) {
+  const DuelResult result =
+      run_duel(plan(settings), settings, {.phase = [](const char*, const std::string&, double) {}});
   for (const DuelCase& one : result.cases) {
     if (one.screened && one.verdict != CaseVerdict::failed) {
       return {settings.extra_percent, settings.seed, result.contaminated(), one};
@@ -72,8 +72,7 @@ std::vector<int> selftest_order(const std::vector<std::pair<int, int>>& runs_of_
   return order;
 }
 
-SelftestResult run_selftest(const std::vector<DuelGroup>& plan, const OtherProgram& base, const OtherProgram& now,
-                            const ImageSet& images, const DuelSettings& settings, const std::vector<int>& order,
+SelftestResult run_selftest(const MakePlan& plan, const DuelSettings& settings, const std::vector<int>& order,
                             std::optional<double> budget_seconds,
                             const std::function<void(const SelftestResult&)>& after_run) {
   SelftestResult result;
@@ -82,7 +81,7 @@ SelftestResult run_selftest(const std::vector<DuelGroup>& plan, const OtherProgr
     DuelSettings own = settings;
     own.extra_percent = percent;
     own.seed = settings.seed + result.runs.size();
-    result.runs.push_back(one_run(plan, base, now, images, own));
+    result.runs.push_back(one_run(plan, own));
     result.seconds = std::chrono::duration<double>(Clock::now() - start).count();
     after_run(result);
     if (budget_seconds && result.seconds >= *budget_seconds && result.runs.size() < order.size()) {

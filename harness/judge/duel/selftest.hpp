@@ -55,10 +55,12 @@ Claim finds(const SelftestLevel& extra_work);
 /// that disturbances of the machine affect all levels alike.
 std::vector<int> selftest_order(const std::vector<std::pair<int, int>>& runs_of_percent, std::uint64_t seed);
 
+/// Makes the plan of a duel of one pair with those settings, which outlive it.
+using MakePlan = std::function<DuelPlan(const DuelSettings& settings)>;
+
 /// Duels the plan's one pair, each time with a seed of its own, until all duels are made or the time is over. Throws
 /// UserError if a case is wrong or cannot be run.
-SelftestResult run_selftest(const std::vector<DuelGroup>& plan, const OtherProgram& base, const OtherProgram& now,
-                            const ImageSet& images, const DuelSettings& settings, const std::vector<int>& order,
+SelftestResult run_selftest(const MakePlan& plan, const DuelSettings& settings, const std::vector<int>& order,
                             std::optional<double> budget_seconds,
                             const std::function<void(const SelftestResult&)>& after_run);
 

@@ -193,17 +193,17 @@ void add_change(ExportedCase& one, std::optional<double> estimate, std::optional
                          .high = percent(high)});
 }
 
-/// The new side's slots, from the rounds that decided.
+/// The new side's slots of a duel, from the rounds that decided.
 std::vector<double> slots_of(const JsonPlace& at) {
   for (const char* const stage : {"confirm", "screen"}) {
     if (!at.has(stage)) continue;
     std::vector<double> slots;
     for (const JsonPlace& round : at.at(stage).at("rounds").list()) {
-      const std::vector<double> ns = round.at("ns").numbers(kExportedTimes);
-      if (ns.size() != 4) round.at("ns").expected("four times");
+      const std::vector<double> values = round.at("values").numbers(kExportedTimes);
+      if (values.size() != 4) round.at("values").expected("four values");
       const bool base_outside = round.at("order").text() == "ABBA";
-      slots.push_back(base_outside ? ns[1] : ns[0]);
-      slots.push_back(base_outside ? ns[2] : ns[3]);
+      slots.push_back(base_outside ? values[1] : values[0]);
+      slots.push_back(base_outside ? values[2] : values[3]);
     }
     if (!slots.empty()) return slots;
   }
@@ -222,18 +222,24 @@ std::vector<ExportedCase> of_comparison(const JsonPlace& place) {
       one.status = Status::skipped;
     }
     if (one.quality.empty()) one.quality = printable(at.at("new_quality").text_or_empty());
-    if (at.has("new_median_ns")) {
+    const bool is_of_duel = at.has("metric");
+    if (const char* const median = is_of_duel ? "new_median" : "new_median_ns"; at.has(median)) {
       const std::vector<double> slots = slots_of(at);
       TimeFigure time;
-      time.median = at.at("new_median_ns").number(kExportedTimes);
+      time.median = at.at(median).number(kExportedTimes);
       time.samples = slots;
-      time.is_predicted = at.at("time_kind").text_or_empty() == figure_kind_name(FigureKind::predicted);
+      time.is_predicted =
+          at.at(is_of_duel ? "kind" : "time_kind").text_or_empty() == figure_kind_name(FigureKind::predicted);
       if (const std::optional<MedianInterval> interval = median_interval(slots)) {
         time.low = interval->low;
         time.high = interval->high;
         time.level = interval->level;
       }
       one.figures.push_back(time_figure(time, "latency"));
+      if (is_of_duel && at.at("metric").at("unit").text_or_empty() != "ns") {
+        one.figures.back().measure = measure_name("metric", printable(at.at("metric").at("name").text()), "");
+        one.figures.back().unit = printable(at.at("metric").at("unit").text_or_empty());
+      }
     }
     if (at.has("change")) {
       const JsonPlace change = at.at("change");

@@ -12,7 +12,7 @@ from convladder_charts.kinds.members import (LONGEST_TEXT, Origin, amount, is_ki
 from convladder_charts.kinds.row_chart import Mark, Panel, RowChart
 from convladder_charts.stage import Stage, printable
 from convladder_charts.table_text import Table
-from convladder_charts.units import NONE, duration, significant
+from convladder_charts.units import NONE, significant
 
 KIND = "duel"
 SELFTEST = "selftest"
@@ -49,6 +49,7 @@ class Duel:
     rounds: tuple[Rounds, ...]
     builds: tuple[tuple[str, Node], ...]
     of_variants: bool
+    of_commands: bool
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -68,49 +69,62 @@ def is_of(document: Any) -> bool:
 
 def read(root: Node) -> Duel:
     """Raises RecordError."""
-    if root.field("schema_version").value != "1.0":
-        raise root.field("schema_version").wrong("schema version \"1.0\"")
+    if root.field("schema_version").value != "2.0":
+        raise root.field("schema_version").wrong("schema version \"2.0\"")
     settings, cases = root.field("settings"), root.field("cases").items()
     limits = Limits(*(settings.field(name).number() for name in ("tau", "delta", "alpha")))
     builds = tuple((name, root.field(name)) for name in ("base", "new"))
+    of_commands = any("command" in node.value for _, node in builds)
     comparison = Comparison(
         *(_build(node) for _, node in builds), limits, root.field("exit_code").integer(),
         {name: root.field("counts").field(name).integer() for name in LOOKS},
         tuple(printable(note.text(), LONGEST_TEXT) for note in root.field("notes").items()),
-        tuple(_change(node) for node in cases))
+        tuple(_change(node, of_commands) for node in cases))
     control = root.field("control")
     bounds = member(control, "change")
     return Duel(origin(root), comparison,
                 Control(_bounds(bounds) if bounds else None, control.field("contaminated").boolean(),
                         text_of(control, "failure", LONGEST_TEXT), len(control.field("rounds").items())),
                 tuple(_rounds(node) for node in cases), builds,
-                any(node.field("base_variant").value != node.field("new_variant").value for node in cases))
+                any(node.field("base_variant").value != node.field("new_variant").value for node in cases), of_commands)
 
 
 def _build(node: Node) -> str:
+    if "command" in node.value:
+        return printable(node.field("command").text(), 200)
     program = node.field("program")
     dirty = " and changes" if program.field("dirty").boolean() else ""
     commit = text_of(program, "commit")[:12] or "unknown"
     return f"{printable(node.field('path').text(), 200)}: commit {commit}{dirty}"
 
 
-def _change(node: Node) -> Change:
+def _change(node: Node, of_commands: bool) -> Change:
     verdict = node.field("verdict").text()
     if verdict not in LOOKS:
         raise node.field("verdict").wrong("one of " + ", ".join(LOOKS))
     identifier = node.field("id").text()
-    parts = identifier.split("/")
-    if len(parts) < 4:
-        raise node.field("id").wrong("device/variant/layer/batch")
     base, new = (text_of(node, name) for name in ("base_variant", "new_variant"))
     title = (new if base == new else f"{base} {_DASH} {new}") or "(no name)"
-    times = [member(node, name) for name in ("base_median_ns", "new_median_ns")]
+    metric = node.field("metric")
+    if of_commands:  # of any program: its cases have no parts
+        device, variant, layer, batch = text_of(node, "device"), title, text_of(metric, "name"), "1"
+    else:
+        device, variant, *layers, batch = _parts(node.field("id"))
+        layer = "/".join(layers)
+    medians = [member(node, name) for name in ("base_median", "new_median")]
     bounds = member(node, "change")
     return Change(
-        printable(identifier, 160), printable(parts[0]), Stage("", None, printable(parts[1]), title),
-        printable("/".join(parts[2:-1])), printable(parts[-1]), verdict, reason_of(node), "", "",
-        False, *(amount(time) if time else None for time in times), _bounds(bounds) if bounds else None, None, (),
-        node.place)
+        printable(identifier, 160), printable(device), Stage("", None, printable(variant), title), printable(layer),
+        printable(batch), verdict, reason_of(node), "", "", False, *(amount(one) if one else None for one in medians),
+        _bounds(bounds) if bounds else None, None, (), node.place, metric.field("unit").value or "",
+        metric.field("better").value == "higher")
+
+
+def _parts(node: Node) -> list[str]:
+    parts = node.text().split("/")
+    if len(parts) < 4:
+        raise node.wrong("device/variant/layer/batch")
+    return parts
 
 
 def _bounds(node: Node) -> Bounds:
@@ -131,7 +145,7 @@ def rounds_table(duel: Duel) -> Table:
     for change, rounds in zip(duel.comparison.changes, duel.rounds):
         bounds = change.bounds
         rows.append((change.id, change.verdict,
-                     *(NONE if time is None else duration(time) for time in (change.base_median, change.new_median)),
+                     *(NONE if one is None else change.figure(one) for one in (change.base_median, change.new_median)),
                      NONE if bounds is None else percent(bounds.estimate),
                      NONE if bounds is None else f"{percent(bounds.low)} to {percent(bounds.high)}",
                      str(rounds.screen), str(rounds.confirm),

@@ -34,9 +34,13 @@ def told(change: Change) -> str:
     batch = "" if change.batch == "1" else f", batch {change.batch}"
     text = f"{change.stage.title} on {change.layer}{batch} ({change.device}): {change.verdict}"
     if change.bounds:
-        text += (f", {percent(change.bounds.estimate)} time (between {percent(change.bounds.low)} and "
+        text += (f", {percent(change.bounds.estimate)} {_measured_in(change)} (between {percent(change.bounds.low)} and "
                  f"{percent(change.bounds.high)})")
     return text + (f"; {change.reason}" if change.reason else "") + "."
+
+
+def _measured_in(change: Change) -> str:
+    return "time" if change.unit == "ns" else "of a value where more is better" if change.higher_is_better else "of it"
 
 
 def _answers(one: Comparison) -> list[Answer]:
@@ -60,7 +64,7 @@ def _duel_front(one: Input, prefix: str) -> Front:
     record: Duel = one.record
     chart = comparing.chart(record.comparison, "Changes of time, measured in turns", (record.origin.line,))
     hero = shared.rows_figure(chart, f"{prefix}-hero", one.source, "$.cases[…].change", ())
-    what = "Two variants" if record.of_variants else "Two builds"
+    what = "Two commands" if record.of_commands else "Two variants" if record.of_variants else "Two builds"
     return shared.front(f"{what}, measured in turns", "Is the new one slower?", _answers(record.comparison),
                         record.origin.line, hero)
 
@@ -77,12 +81,21 @@ def _duel_chapters(one: Input, prefix: str) -> Iterator[Section]:
         Paragraph(f"The control, which is the base against itself, {moved}, in {several(control.rounds, 'round')}."),
         *([Items(record.comparison.notes)] if record.comparison.notes else []),
         TableBlock(duel.rounds_table(record), one.source)))
-    builds = Table("The two sides", ("side", "program", "commit", "compiler"), tuple(
-        (name, node.field("path").text()[:200], node.field("program").field("commit").text()[:12] or NONE,
-         node.field("program").field("compiler").text()[:80]) for name, node in record.builds), 4,
+    builds = _commands(record) if record.of_commands else Table(
+        "The two sides", ("side", "program", "commit", "compiler"), tuple(
+            (name, node.field("path").text()[:200], node.field("program").field("commit").text()[:12] or NONE,
+             node.field("program").field("compiler").text()[:80]) for name, node in record.builds), 4,
         place="$.base, $.new", row_places=tuple(node.place for _, node in record.builds))
     yield Section(f"{prefix}-builds", "What was compared", (TableBlock(_printable(builds), one.source),))
     yield from shared.environment(one, prefix)
+
+
+def _commands(record: Duel) -> Table:
+    return Table("The two sides", ("side", "command", "folder", "environment", "SHA-256 of the program"), tuple(
+        (name, node.field("command").text()[:200], node.field("folder").value or NONE,
+         " ".join(one.text()[:80] for one in node.field("variables").items()) or NONE,
+         (node.field("sha256").value or NONE)[:16]) for name, node in record.builds), 5,
+        place="$.base, $.new", row_places=tuple(node.place for _, node in record.builds))
 
 
 def _printable(table: Table) -> Table:

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "harness/measure/isolation/child_process.hpp"
 #include "support/errors.hpp"
 
 namespace convladder {
@@ -19,6 +20,7 @@ DuelCase measured(CaseVerdict verdict) {
   one.device = "cpu";
   one.base_variant = one.new_variant = "flat-vector";
   one.group = "lenet72.conv2, batch 100, on cpu";
+  one.metric.name = "layer time";
   one.verdict = verdict;
   one.screen.assign(9, DuelRound{true, {1e6, 1.1e6, 1.1e6, 1e6}, {}});
   one.screened = ChangeBounds{0.09, 0.08, 0.1};
@@ -33,11 +35,11 @@ DuelResult result_of(const std::vector<DuelCase>& cases) {
   return result;
 }
 
-OtherProgram program() {
-  OtherProgram program{kThisProgram, {}, {}};
-  program.program.commit = "0123456789abcdef";
-  program.program.compiler = "GNU 12";
-  return program;
+SideFacts program() {
+  ProgramFacts facts;
+  facts.commit = "0123456789abcdef";
+  facts.compiler = "GNU 12";
+  return {.path = kThisProgram, .program = facts};
 }
 
 TEST(DuelResult, ExitCodeIsThatOfTheWorst) {
@@ -69,7 +71,7 @@ TEST(DuelOutput, NamesTheCaseTheRatioAndTheVerdict) {
   wrong.id = "cpu/other/lenet72.conv2/100";
   wrong.reason = "new: incorrect: image <b>0</b>, map | 0";
   const DuelResult result = result_of({measured(CaseVerdict::regressed), wrong});
-  const OtherProgram side = program();
+  const SideFacts side = program();
   const DuelSettings settings;
   const DuelReport report{result, settings, side, side};
   const std::string text = as_text(duel_report(report));
@@ -83,14 +85,14 @@ TEST(DuelOutput, NamesTheCaseTheRatioAndTheVerdict) {
   EXPECT_THAT(markdown, HasSubstr("map \\| 0"));
   const nlohmann::ordered_json json = duel_json(report);
   EXPECT_EQ(json.at("kind"), "duel");
-  EXPECT_EQ(json.at("cases").at(0).at("base_median_ns"), 1e6);
+  EXPECT_EQ(json.at("cases").at(0).at("base_median"), 1e6);
   EXPECT_EQ(rounds_from_json(json.at("cases").at(0).at("screen").at("rounds")).size(), 9);
 }
 
 TEST(DuelOutput, SaysWhenTheControlMoved) {
   DuelResult result = result_of({measured(CaseVerdict::pass)});
   result.control_outcome = ControlOutcome{{0.03, 0.02, 0.04}, true};
-  const OtherProgram side = program();
+  const SideFacts side = program();
   const DuelSettings settings;
   EXPECT_THAT(as_text(duel_report({result, settings, side, side})), HasSubstr("CONTAMINATED"));
   EXPECT_THAT(as_text(duel_report({result, settings, side, side})), HasSubstr("contaminated (exit code 4)"));

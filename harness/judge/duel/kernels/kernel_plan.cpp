@@ -1,4 +1,4 @@
-// The cases of a duel, and those that only one of its sides has.
+// The cases of a duel between kernels, and those that only one of its sides has.
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "devices/device_registry.hpp"
-#include "harness/judge/duel/duel.hpp"
+#include "harness/judge/duel/kernels/kernel_duel.hpp"
 #include "harness/measure/ladders/opened_ladder.hpp"
 #include "harness/measure/plan/arguments.hpp"
 #include "harness/measure/plan/plan.hpp"
@@ -20,7 +20,7 @@ constexpr const char* kCounted =
     "compares its counters, exactly)";
 
 /// Sets the verdict and the reason of a pair that cannot be measured.
-void settle(DuelPair& pair, const OtherProgram& base, const OtherProgram& now) {
+void settle(KernelPair& pair, const OtherProgram& base, const OtherProgram& now) {
   for (const PlannedCase* const one : {&pair.base, &pair.now}) {
     if (!pair.runs() || one->runs()) continue;
     pair.verdict = CaseVerdict::skipped;
@@ -60,9 +60,9 @@ std::optional<PlannedCase> case_in(const FolderProblem& folder, const PlannedCas
 }
 
 /// Pairs the stages of two folders on the same size: by their names, or one against another.
-DuelGroup folder_group(const CaseGroup& group, const FolderProblem& base, const std::string& base_variant,
+KernelGroup folder_group(const CaseGroup& group, const FolderProblem& base, const std::string& base_variant,
                        const std::string& new_variant) {
-  DuelGroup duel{group.work, group.device, {}};
+  KernelGroup duel{group.work, group.device, {}};
   for (const PlannedCase& one : group.cases) {
     const std::string name(one.variant.info.name);
     const std::string of_base = base_variant.empty() ? name : base_variant;
@@ -87,7 +87,7 @@ DuelGroup folder_group(const CaseGroup& group, const FolderProblem& base, const 
 }
 
 /// Adds the cases that the base has but neither the new build nor this program: they are reported as missing.
-void add_lost(DuelGroup& duel, const CaseGroup& group, const RunOptions& options, const OtherProgram& base,
+void add_lost(KernelGroup& duel, const CaseGroup& group, const RunOptions& options, const OtherProgram& base,
               const OtherProgram& now) {
   if (!options.variants.empty() || !options.case_filter.empty() || !group.work.shape.problem->is_default()) return;
   const std::string family(find_device_kind(group.device).family);
@@ -95,7 +95,7 @@ void add_lost(DuelGroup& duel, const CaseGroup& group, const RunOptions& options
     const std::string variant = name.substr(name.find('/') + 1);
     if (!name.starts_with(family + "/") || now.has(family, variant)) continue;
     if (find_variant(*group.work.shape.problem, family, variant) != nullptr) continue;  // it is among the cases already
-    DuelPair pair{fmt::format("{}/{}/{}/{}", group.device, variant, group.work.name(), group.work.shape.batch),
+    KernelPair pair{fmt::format("{}/{}/{}/{}", group.device, variant, group.work.name(), group.work.shape.batch),
                   variant,
                   variant,
                   group.cases.front(),
@@ -108,7 +108,7 @@ void add_lost(DuelGroup& duel, const CaseGroup& group, const RunOptions& options
 
 }  // namespace
 
-std::vector<DuelGroup> plan_duel(const RunOptions& all_options, const OtherProgram& base, const OtherProgram& now,
+std::vector<KernelGroup> plan_kernel_duel(const RunOptions& all_options, const OtherProgram& base, const OtherProgram& now,
                                  const std::string& base_variant, const std::string& new_variant,
                                  const FolderProblem* base_folder) {
   RunOptions options = all_options;
@@ -120,7 +120,7 @@ std::vector<DuelGroup> plan_duel(const RunOptions& all_options, const OtherProgr
       throw UserError(fmt::format("--device {}: {}", device, kCounted));
     }
   }
-  std::vector<DuelGroup> groups;
+  std::vector<KernelGroup> groups;
   for (CaseGroup& group : make_plan(options)) {
     if (!group.has_clock) continue;
     for (PlannedCase& one : group.cases) {
@@ -128,10 +128,10 @@ std::vector<DuelGroup> plan_duel(const RunOptions& all_options, const OtherProgr
     }
     if (base_folder != nullptr) {
       groups.push_back(folder_group(group, *base_folder, base_variant, new_variant));
-      for (DuelPair& pair : groups.back().pairs) settle(pair, base, now);
+      for (KernelPair& pair : groups.back().pairs) settle(pair, base, now);
       continue;
     }
-    DuelGroup duel{group.work, group.device, {}};
+    KernelGroup duel{group.work, group.device, {}};
     if (of_variants) {
       const PlannedCase* const a = case_of(group, base_variant);
       const PlannedCase* const b = case_of(group, new_variant);
@@ -145,7 +145,7 @@ std::vector<DuelGroup> plan_duel(const RunOptions& all_options, const OtherProgr
         duel.pairs.push_back({one.id, variant, variant, one, one, CaseVerdict::inconclusive, ""});
       }
     }
-    for (DuelPair& pair : duel.pairs) settle(pair, base, now);
+    for (KernelPair& pair : duel.pairs) settle(pair, base, now);
     if (!of_variants) add_lost(duel, group, options, base, now);
     groups.push_back(std::move(duel));
   }
