@@ -355,7 +355,8 @@ TEST(ComparisonOutput, ShowsDoubtsBesideTheVerdict) {
   const std::string text = as_text(comparison_report(scattered.comparison));
   EXPECT_THAT(text, HasSubstr("regressed (scatter)"));
   EXPECT_THAT(scattered[kVectorId].caveats.at(0).text, HasSubstr("the samples of the new record lie"));
-  for (const ordered_json& one : json_of(scattered.comparison)["cases"]) {
+  const ordered_json document = json_of(scattered.comparison);
+  for (const ordered_json& one : document.at("cases")) {
     EXPECT_EQ(one["caveat"].is_null(), one["id"] != kVectorId) << one["id"];
   }
 
