@@ -240,7 +240,7 @@ int duel_of_programs(DuelArguments& a, const CommandLine& command_line) {
 
 int duel(DuelArguments& a, const CommandLine& command_line) {
   a.settings.pilot_rounds = a.bisect ? 0 : kPilotRounds;
-  if (asks_for_programs(a.programs)) return duel_of_programs(a, command_line);
+  if (asks_for_programs(a.programs) || take_benchmark_programs(a)) return duel_of_programs(a, command_line);
   check_commit_arguments(a);
   if (a.selftest) {
     if (!a.selection.ladder.empty()) throw UserError("--selftest: it is of what is built in, and of no folder");

@@ -6,6 +6,7 @@
 
 #include "harness/commands/judge/duel_setup.hpp"
 #include "harness/commands/option_checks.hpp"
+#include "harness/judge/duel/programs/benchmark_program.hpp"
 #include "harness/judge/duel/programs/command_words.hpp"
 #include "harness/judge/duel/programs/program_duel.hpp"
 #include "support/errors.hpp"
@@ -20,15 +21,15 @@ constexpr const char* kGroup = "Any two commands (docs/use/duel.md)";
 constexpr std::size_t kMostCases = 10'000;
 
 /// The lines of the file that are neither empty nor begin with "#", each a case.
-std::vector<std::string> cases_in(const std::string& file) {
-  std::vector<std::string> cases;
+std::vector<ProgramCase> cases_in(const std::string& file) {
+  std::vector<ProgramCase> cases;
   for (const std::string& line : split(read_file_text(file), '\n')) {
     const std::string one(trimmed(line));
     if (one.empty() || one.starts_with('#')) continue;
-    if (std::ranges::find(cases, one) != cases.end()) {
+    if (std::ranges::find(cases, one, &ProgramCase::name) != cases.end()) {
       throw UserError(fmt::format("{}: '{}' stands there twice", printable(file), printable(one)));
     }
-    cases.push_back(one);
+    cases.push_back({one, one});
   }
   if (cases.empty()) throw UserError(fmt::format("{}: holds no case: expected one a line", printable(file)));
   if (cases.size() > kMostCases) throw UserError(fmt::format("{}: more than {} cases", printable(file), kMostCases));
@@ -79,8 +80,38 @@ void add_program_options(CLI::App& duel, AnyCommandArguments& a) {
   add("--setup", a.duel.setup, "a command that is run once for each side and case, before it");
   add("--teardown", a.duel.teardown, "a command that is run once for each side and case, after everything");
   add("--warmup", a.duel.warmup, "runs of each side before its first slot (default 1)")->check(CLI::Range(0, 1000));
+  add("--benchmark-options", a.benchmark_options,
+      "for --base and --new that are programs of Google Benchmark or nvbench: further options of theirs");
   duel.add_flag("--even-if-same", a.even_if_same, "measure also what is the same program on both sides")
       ->group(kGroup);
+}
+
+bool take_benchmark_programs(DuelArguments& a) {
+  const BenchmarkFramework framework = benchmark_framework_of(a.base);
+  if (framework == BenchmarkFramework::none) return false;
+  if (benchmark_framework_of(a.now) != framework) {
+    throw UserError(fmt::format("--base {} holds benchmarks of {}, --new {} does not", printable(a.base),
+                                framework == BenchmarkFramework::google ? "Google Benchmark" : "nvbench",
+                                printable(a.now)));
+  }
+  ProgramDuelOptions& duel = a.programs.duel;
+  const TextPattern wanted("--case", a.options.case_filter);
+  const std::vector<std::string> base = benchmarks_of(a.base, framework, wanted);
+  const std::vector<std::string> now = benchmarks_of(a.now, framework, wanted);
+  for (const std::string& name : base) {
+    if (std::ranges::find(now, name) == now.end()) {
+      duel.of_base.push_back(name);
+    } else {
+      duel.cases.push_back({name, benchmark_argument(name, framework)});
+    }
+  }
+  for (const std::string& name : now) {
+    if (std::ranges::find(base, name) == base.end()) duel.of_new.push_back(name);
+  }
+  if (duel.cases.empty()) throw UserError("no benchmark is in both programs (--case chooses among them)");
+  duel.base.command = benchmark_command(a.base, framework, a.programs.benchmark_options);
+  duel.now.command = benchmark_command(a.now, framework, a.programs.benchmark_options);
+  return true;
 }
 
 bool asks_for_programs(const AnyCommandArguments& a) {
@@ -93,6 +124,7 @@ void check_program_arguments(DuelArguments& a) {
   if (duel.base.command.empty() || duel.now.command.empty()) {
     throw UserError("--base-command and --new-command: expected both or neither");
   }
+  const bool of_benchmarks = a.command->count("--base-command") == 0;
   for (const CLI::Option* option : a.command->get_options([](const CLI::Option* one) { return one->count() > 0; })) {
     const std::string& group = option->get_group();
     static const std::vector<std::string> kept = {"--tau",    "--delta",  "--alpha", "--rounds", "--budget",
@@ -101,7 +133,11 @@ void check_program_arguments(DuelArguments& a) {
                                                   "--bisect", "--selftest", "--full", "--levels", "--runs",
                                                   "--neighbour", "--help"};
     if (group == kGroup || std::ranges::find(kept, option->get_name()) != kept.end()) continue;
-    throw UserError(fmt::format("{} cannot be combined with --base-command and --new-command", option->get_name()));
+    const bool is_of_benchmarks = option->get_name() == "--base" || option->get_name() == "--new" ||
+                                  option->get_name() == "--case";
+    if (of_benchmarks && is_of_benchmarks) continue;
+    throw UserError(fmt::format("{} cannot be used for {}", option->get_name(),
+                                of_benchmarks ? "programs of benchmarks" : "commands"));
   }
   check_variables("--base-env", duel.base.variables);
   check_variables("--new-env", duel.now.variables);
@@ -111,7 +147,7 @@ void check_program_arguments(DuelArguments& a) {
   if (!programs.cases_file.empty()) duel.cases = cases_in(programs.cases_file);
   const bool takes_case = duel.base.command.find("{}") != std::string::npos ||
                           duel.now.command.find("{}") != std::string::npos || duel.is_worker;
-  if (!duel.cases.empty() && !takes_case) throw UserError("--cases: neither command has {} in it");
+  if (!programs.cases_file.empty() && !takes_case) throw UserError("--cases: neither command has {} in it");
   if (duel.cases.empty() && takes_case && !duel.is_worker) throw UserError("{} in a command: expected --cases FILE");
   if (a.settings.extra_percent > 0 && !duel.is_worker) {
     throw UserError("--extra-work: only a worker can be asked for more work (--worker)");

@@ -26,6 +26,7 @@ struct AnyCommandArguments {
   std::string cases_file;
   std::vector<std::string> metrics;
   std::vector<std::string> higher;
+  std::string benchmark_options;
   bool even_if_same = false;
 };
 
@@ -91,6 +92,9 @@ std::string make_idle_threads_sleep();
 
 /// Adds --base-command, --new-command and the options that go with them.
 void add_program_options(CLI::App& duel, AnyCommandArguments& arguments);
+/// Whether --base and --new are programs of Google Benchmark or nvbench: then takes their benchmarks for cases, and
+/// commands that measure them for the sides. Throws UserError where the two do not fit each other.
+bool take_benchmark_programs(DuelArguments& arguments);
 /// Whether the duel is between any two programs.
 bool asks_for_programs(const AnyCommandArguments& arguments);
 /// Throws UserError for options that contradict each other; fills what follows from them.

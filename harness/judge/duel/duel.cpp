@@ -10,6 +10,8 @@
 
 #include "harness/judge/compare/change_text.hpp"
 #include "harness/measure/isolation/one_cpu.hpp"
+#include "harness/measure/machine/machine_load.hpp"
+#include "harness/measure/machine/noise.hpp"
 #include "harness/measure/machine/quiet.hpp"
 #include "harness/measure/statistics/signed_rank.hpp"
 #include "support/errors.hpp"
@@ -127,9 +129,10 @@ class Duel {
     }
     if (settings_.wait_until_quiet_seconds > 0) {
       wait_until_quiet(
-          group.group->host_threads(), settings_.wait_until_quiet_seconds,
+          std::max(group.group->host_threads(), 1), settings_.wait_until_quiet_seconds,
           [&](const std::string& others, double /*left*/) { show("waiting until the machine is quiet:", others); });
     }
+    group_threads_ = group.group->host_threads();
     group.group->begin();
     std::vector<Contest>& contests = group.contests;
     for (std::size_t first = 0; first < contests.size();) {
@@ -144,7 +147,7 @@ class Duel {
   void open(Contest& contest, std::size_t number) {
     DuelPair& pair = *contest.pair;
     show("verifying", pair.id());
-    const OneCpu both(settings_.seed + text_hash(pair.id()) + number);
+    const OneCpu both(settings_.seed + text_hash(pair.id()) + number, pair.has_one_thread());
     // A coin also decides which process starts first.
     if (coin(pair.id() + " start", number)) {
       contest.base = pair.open(Role::base);
@@ -191,6 +194,8 @@ class Duel {
   void pilot(const Contest& contest) {
     is_piloted_ = true;
     if (settings_.pilot_rounds == 0 || contest.results.front()->is_predicted) return;
+    MachineWatch machine;
+    machine.look();
     const auto begin = Clock::now();
     for (int round = 0; round < settings_.pilot_rounds; ++round) control_round(contest);
     if (result_.control.size() < 2) return;
@@ -201,8 +206,10 @@ class Duel {
           static_cast<int>(*settings_.budget_seconds / seconds / static_cast<double>(pairs())),
           kFewestConfirmRounds, kMostDuelRounds);
     }
+    const int threads = contest.pair->has_one_thread() ? 1 : group_threads_;
     result_.pilot = {contest.pair->id(), rounds, seconds,
-                     foresee(differences(result_.control), limits_, cases_to_judge_)};
+                     foresee(differences(result_.control), limits_, cases_to_judge_),
+                     noise_text(noise_sources(machine.load_since(begin), processor_traits(), threads))};
     listener_.pilot(*result_.pilot, limits_.most_rounds);
   }
 
@@ -235,6 +242,7 @@ class Duel {
   void screen_round(Contest& contest) {
     show("screening", contest.pair->id());
     const auto number = static_cast<std::size_t>(contest.screen_rounds++);
+    const OneCpu both(settings_.seed + text_hash(contest.pair->id()) + number, contest.pair->has_one_thread());
     try {
       const std::vector<DuelRound> rounds =
           measure_round(*contest.base, *contest.now, coin(contest.pair->id() + " screen", number));
@@ -282,7 +290,7 @@ class Duel {
     if (result_.control.size() >= kMostControlRounds || !result_.control_failure.empty()) return;
     DuelPair& pair = *contest.pair;
     show("control", pair.id());
-    const OneCpu both(result_.control.size());
+    const OneCpu both(result_.control.size(), pair.has_one_thread());
     try {
       const bool base_outside = coin(pair.id() + " control", result_.control.size());
       DuelRound round = fresh_round(pair, Role::base, Role::base, base_outside).front();
@@ -357,7 +365,7 @@ class Duel {
     show("confirming", pair.id());
     const std::vector<std::size_t> open = open_results(contest, flagged, confirmation);
     const auto number = static_cast<std::size_t>(contest.confirm_rounds++);
-    const OneCpu both(number);
+    const OneCpu both(number, pair.has_one_thread());
     try {
       const std::vector<DuelRound> rounds =
           fresh_round(pair, Role::base, Role::now, coin(pair.id() + " confirm", number));
@@ -426,6 +434,7 @@ class Duel {
   DuelResult result_;
   std::deque<ContestGroup> groups_;
   std::size_t cases_to_judge_ = 0;
+  int group_threads_ = 0;
   bool is_piloted_ = false;
   long rounds_planned_ = 0;
   long rounds_done_ = 0;

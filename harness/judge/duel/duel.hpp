@@ -45,6 +45,8 @@ class DuelPair {
   const std::string& reason() const { return reason_; }
 
   virtual std::vector<DuelMetric> metrics() const = 0;
+  /// Whether both sides are known to work with one thread: then they take turns on one CPU.
+  virtual bool has_one_thread() const = 0;
   /// Starts a side and verifies it. Throws SideFailure.
   virtual std::unique_ptr<DuelSide> open(Role role) = 0;
   /// Called once, with the first two sides: finds the length of all slots. Throws SideFailure.
@@ -73,7 +75,7 @@ class DuelGroup {
 
   const std::string& title() const { return title_; }
   const std::string& device() const { return device_; }
-  /// How many threads of the host a slot keeps busy.
+  /// How many threads of the host a slot keeps busy; 0 where that is not known.
   int host_threads() const { return host_threads_; }
   /// Whether its times are a virtual clock's.
   virtual bool is_predicted() const { return false; }
@@ -140,6 +142,7 @@ struct Pilot {
   int rounds = 0;
   double round_seconds = 0;  ///< of one round with fresh processes
   Foresight foresight;
+  std::string noise;  ///< what makes this machine noisy, and what would help; empty if nothing is known
 };
 
 struct DuelResult {

@@ -192,7 +192,8 @@ ordered_json pilot_json(const std::optional<Pilot>& pilot) {
           {"scatter", foresight.scatter},
           {"finds", foresight.finds},
           {"rounds_for_delta", is_known ? ordered_json(foresight.rounds_for_delta) : ordered_json()},
-          {"delta_is_promised", foresight.delta_is_promised}};
+          {"delta_is_promised", foresight.delta_is_promised},
+          {"noise", text_or_null(pilot->noise)}};
 }
 
 ordered_json control_json(const DuelResult& result) {
@@ -326,7 +327,8 @@ ordered_json duel_json(const DuelReport& report) {
 std::string pilot_text(const Pilot& pilot, const DuelLimits& limits, int most_rounds) {
   const Foresight& foresight = pilot.foresight;
   const auto seconds = [&](int rounds) { return duration_text(rounds * pilot.round_seconds); };
-  std::string text = fmt::format("pilot: {} rounds of the base against itself scatter by {:.1f} %. ", pilot.rounds,
+  std::string text = pilot.noise.empty() ? std::string() : fmt::format("this machine: {}\n", pilot.noise);
+  text += fmt::format("pilot: {} rounds of the base against itself scatter by {:.1f} %. ", pilot.rounds,
                                  foresight.scatter * 100);
   if (foresight.rounds_for_delta > kMostDuelRounds) {
     return text + fmt::format("+{:g} % will hardly be seen here: {} rounds, about {}, show +{:.0f} % or more",

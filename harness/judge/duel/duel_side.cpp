@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "support/units.hpp"
 
@@ -17,18 +19,20 @@ std::vector<DuelRound> measure_round(DuelSide& base, DuelSide& now, bool base_ou
   DuelSide& outer = base_outside ? base : now;
   DuelSide& inner = base_outside ? now : base;
   std::vector<DuelRound> rounds;
-  std::array<double, 4> clocks{};
-  bool clocks_known = true;
+  std::vector<std::array<double, 4>> clocks;
   DuelSide* const order[] = {&outer, &inner, &inner, &outer};
-  for (std::size_t i = 0; i < clocks.size(); ++i) {
+  for (std::size_t i = 0; i < std::size(order); ++i) {
     const SlotValues slot = order[i]->slot();
     rounds.resize(slot.values.size(), {.base_outside = base_outside, .values = {}, .clock_mhz = {}});
-    for (std::size_t metric = 0; metric < rounds.size(); ++metric) rounds[metric].values[i] = slot.values[metric];
-    clocks[i] = slot.clock_mhz.value_or(0);
-    clocks_known = clocks_known && clocks[i] > 0;
+    clocks.resize(rounds.size());
+    for (std::size_t metric = 0; metric < rounds.size(); ++metric) {
+      rounds[metric].values[i] = slot.values[metric];
+      clocks[metric][i] = slot.clock_mhz.empty() ? 0 : slot.clock_mhz[metric];
+    }
   }
-  for (DuelRound& round : rounds) {
-    if (clocks_known) round.clock_mhz = clocks;
+  for (std::size_t metric = 0; metric < rounds.size(); ++metric) {
+    const bool is_known = std::ranges::all_of(clocks[metric], [](double mhz) { return mhz > 0; });
+    if (is_known) rounds[metric].clock_mhz = clocks[metric];
   }
   return rounds;
 }

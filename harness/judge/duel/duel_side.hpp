@@ -35,8 +35,8 @@ struct DuelMetric {
 std::string metric_text(const DuelMetric& metric, double value);
 
 struct SlotValues {
-  std::vector<double> values;       ///< one for each metric
-  std::optional<double> clock_mhz;  ///< a GPU's clock meanwhile
+  std::vector<double> values;     ///< one for each metric
+  std::vector<double> clock_mhz;  ///< a GPU's clock while each was measured; empty where it is not known
 };
 
 class DuelSide {

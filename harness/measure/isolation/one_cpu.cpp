@@ -5,10 +5,13 @@
 
 namespace convladder {
 
-OneCpu::OneCpu(std::uint64_t which) {
+bool one_thread_is_set() {
   const char* const threads = std::getenv("OMP_NUM_THREADS");
-  if (threads == nullptr || std::string_view(threads) != "1") return;
-  if (sched_getaffinity(0, sizeof before_, &before_) != 0) return;
+  return threads != nullptr && std::string_view(threads) == "1";
+}
+
+OneCpu::OneCpu(std::uint64_t which, bool wanted) {
+  if (!wanted || sched_getaffinity(0, sizeof before_, &before_) != 0) return;
   std::uint64_t left = which % static_cast<std::uint64_t>(CPU_COUNT(&before_));
   for (std::size_t cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
     if (CPU_ISSET(cpu, &before_) == 0 || left-- > 0) continue;

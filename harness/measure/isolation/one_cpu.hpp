@@ -11,12 +11,15 @@
 
 namespace convladder {
 
+/// Whether OMP_NUM_THREADS is 1: then each case has one thread.
+bool one_thread_is_set();
+
 /// While it lives, processes that this thread starts may use one CPU only, of those that this thread may use number
-/// `which` modulo their count. Does nothing unless OMP_NUM_THREADS is 1, since threads need CPUs of their own, or if
+/// `which` modulo their count. Does nothing unless it is `wanted`, since several threads need CPUs of their own, or if
 /// the system refuses.
 class OneCpu {
  public:
-  explicit OneCpu(std::uint64_t which);
+  explicit OneCpu(std::uint64_t which, bool wanted = one_thread_is_set());
   ~OneCpu();
   OneCpu(const OneCpu&) = delete;
   OneCpu& operator=(const OneCpu&) = delete;

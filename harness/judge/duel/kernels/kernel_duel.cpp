@@ -12,6 +12,7 @@
 #include "harness/measure/cases/ceilings.hpp"
 #include "harness/measure/cases/time_judge.hpp"
 #include "harness/measure/cases/workload.hpp"
+#include "harness/measure/isolation/one_cpu.hpp"
 #include "harness/measure/machine/machine_load.hpp"
 #include "harness/measure/plan/arguments.hpp"
 #include "harness/measure/plan/estimate.hpp"
@@ -55,6 +56,8 @@ class KernelContest : public DuelPair {
   }
 
   std::vector<DuelMetric> metrics() const override { return {{.name = "layer time"}}; }
+
+  bool has_one_thread() const override { return one_thread_is_set(); }
 
   std::unique_ptr<DuelSide> open(Role role) override {
     ring_->machine.look();

@@ -142,8 +142,8 @@ SlotValues KernelSide::slot_of(const SlotLength& length) {
                  verifier_.untimed_ns());
   }
   slots_ns_.push_back(median(ns));
-  if (on_processor_) return {{std::ranges::min(ns)}, std::nullopt};
-  return {{median(ns)}, clock};
+  if (on_processor_) return {{std::ranges::min(ns)}, {}};
+  return {{median(ns)}, {clock.value_or(0)}};
 }
 
 void KernelSide::verify_after() {

@@ -65,6 +65,19 @@ struct ProgramRun {
   double wall_ns = 0;
   double cpu_ns = 0;
   std::string output;
+
+  /// Whether it used more processor time than one thread can: the system's account is no finer than some milliseconds.
+  bool has_several_threads() const { return cpu_ns > kOneThread * wall_ns + kAccountNs; }
+
+ private:
+  static constexpr double kOneThread = 1.05;
+  static constexpr double kAccountNs = 5e6;
+};
+
+/// Whether the sides of a pair have been seen to work with one thread.
+struct SeenThreads {
+  bool any_seen = false;
+  bool several = false;
 };
 
 /// What all pairs of a duel share.
@@ -106,7 +119,8 @@ std::string last_line(const std::string& text) {
 /// Commands of one case on one side.
 class Runner {
  public:
-  Runner(Ring& ring, Role role, std::string one_case) : ring_(&ring), role_(role), case_(std::move(one_case)) {}
+  Runner(Ring& ring, SeenThreads& seen, Role role, std::string one_case)
+      : ring_(&ring), seen_(&seen), role_(role), case_(std::move(one_case)) {}
 
   Role role() const { return role_; }
   const std::string& one_case() const { return case_; }
@@ -131,7 +145,13 @@ class Runner {
   ProgramRun run() const {
     std::error_code error;
     fs::remove(json_file(), error);
-    return run(words(), "");
+    ProgramRun done = run(words(), "");
+    seen(done.has_several_threads());
+    return done;
+  }
+  void seen(bool several_threads) const {
+    seen_->any_seen = true;
+    seen_->several = seen_->several || several_threads;
   }
   /// Runs another command for this side. Throws SideFailure.
   ProgramRun run(const char* option, const std::string& command, const std::string& what) const {
@@ -191,6 +211,7 @@ class Runner {
   }
 
   Ring* ring_;
+  SeenThreads* seen_;
   Role role_;
   std::string case_;
 };
@@ -221,10 +242,7 @@ class CommandSide : public PrintingSide {
     output_ = run.output;
     SlotValues slot;
     try {
-      if (!names_.empty()) {
-        slot.values = times_of_file();
-        return slot;
-      }
+      if (!names_.empty()) return times_of_file();
       for (const MetricWish& wish : options.metrics) slot.values.push_back(value_of(wish, run));
     } catch (const UserError& error) {
       runner_.fail(error.what());
@@ -244,16 +262,17 @@ class CommandSide : public PrintingSide {
     return told_figure(wish, of_file ? read_file_text(runner_.json_file()) : run.output);
   }
 
-  std::vector<double> times_of_file() const {
-    std::map<std::string, double> times;
-    for (const auto& [name, ns] : told_times(runner_.json_file())) times[name] = ns;
-    std::vector<double> values;
+  SlotValues times_of_file() const {
+    std::map<std::string, ToldTime> times;
+    for (const ToldTime& one : told_times(runner_.json_file())) times[one.name] = one;
+    SlotValues slot;
     for (const std::string& name : names_) {
       const auto found = times.find(name);
       if (found == times.end()) throw UserError(fmt::format("{}: not in the file that it wrote", name));
-      values.push_back(found->second);
+      slot.values.push_back(found->second.ns);
+      slot.clock_mhz.push_back(found->second.clock_mhz);
     }
-    return values;
+    return slot;
   }
 
   Runner runner_;
@@ -288,6 +307,7 @@ class WorkerSide : public PrintingSide {
       calls = std::min(kMostCalls, rounded_up(static_cast<double>(calls) * factor));
       ns = ask(calls).first * 1e9;
     }
+    runner_.seen(!worker_->has_one_thread());
     const int sub_runs = std::clamp(static_cast<int>(kMostWorkerSlotNs / ns), 1, kWorkerSubRuns);
     return {.iterations = static_cast<int>(calls), .sub_runs = sub_runs};
   }
@@ -368,8 +388,8 @@ class ProgramPair : public DuelPair {
   ProgramPair(const std::string& id, std::shared_ptr<Ring> ring, const std::string& one_case)
       : DuelPair(id, id, id),
         ring_(std::move(ring)),
-        base_(*ring_, Role::base, one_case),
-        now_(*ring_, Role::now, one_case) {}
+        base_(*ring_, threads_, Role::base, one_case),
+        now_(*ring_, threads_, Role::now, one_case) {}
   ~ProgramPair() override {
     const std::string& teardown = ring_->options.teardown;
     for (const Role role : set_up_) {
@@ -390,8 +410,8 @@ class ProgramPair : public DuelPair {
       set_up(role);
       try {
         runner(role).run();
-        for (const auto& [name, ns] : told_times(runner(role).json_file())) {
-          names.at(role == Role::base ? 0 : 1).push_back(name);
+        for (const ToldTime& one : told_times(runner(role).json_file())) {
+          names.at(role == Role::base ? 0 : 1).push_back(one.name);
         }
       } catch (const UserError& error) {
         runner(role).fail(error.what());
@@ -410,11 +430,14 @@ class ProgramPair : public DuelPair {
 
   std::vector<DuelMetric> metrics() const override {
     std::vector<DuelMetric> metrics;
+    if (names_.size() == 1) return {{.name = "time that it tells"}};
     for (const std::string& name : names_) metrics.push_back({.name = name});
     if (!names_.empty()) return metrics;
     for (const MetricWish& wish : ring_->options.metrics) metrics.push_back(wish.metric);
     return metrics;
   }
+
+  bool has_one_thread() const override { return threads_.any_seen && !threads_.several; }
 
   std::unique_ptr<DuelSide> open(Role role) override {
     set_up(role);
@@ -463,6 +486,7 @@ class ProgramPair : public DuelPair {
   }
 
   std::shared_ptr<Ring> ring_;
+  SeenThreads threads_;
   Runner base_;
   Runner now_;
   std::vector<std::string> names_;  ///< of a file's times
@@ -473,7 +497,7 @@ class ProgramPair : public DuelPair {
 
 class ProgramGroup : public DuelGroup {
  public:
-  explicit ProgramGroup(std::string title) : DuelGroup(std::move(title), "cpu", 1) {}
+  explicit ProgramGroup(std::string title) : DuelGroup(std::move(title), "cpu", 0) {}
 };
 
 /// Whether both sides' files are the same program. A script is not: it may read files beside it.
@@ -489,6 +513,12 @@ std::unique_ptr<DuelPair> settled(const std::shared_ptr<Ring>& ring, const std::
   auto pair = std::make_unique<ProgramPair>(id, ring, "");
   pair->settle(verdict, reason);
   return pair;
+}
+std::unique_ptr<DuelPair> missing(const std::shared_ptr<Ring>& ring, const std::string& id) {
+  return settled(ring, id, CaseVerdict::missing, "the new side does not have this case");
+}
+std::unique_ptr<DuelPair> added(const std::shared_ptr<Ring>& ring, const std::string& id) {
+  return settled(ring, id, CaseVerdict::added, "the base does not have this case");
 }
 
 }  // namespace
@@ -516,28 +546,26 @@ SideFacts side_facts(const ProgramSide& side) {
 DuelPlan program_duel(const ProgramDuelOptions& options, const DuelSettings& settings) {
   const auto ring = std::make_shared<Ring>(options, settings);
   const bool of_file = options.metrics.empty();
-  const std::vector<std::string> cases = options.cases.empty() ? std::vector<std::string>{""} : options.cases;
+  const std::vector<ProgramCase> cases = options.cases.empty() ? std::vector{ProgramCase()} : options.cases;
   auto group = std::make_unique<ProgramGroup>(options.is_worker ? "workers" : "commands");
-  for (const std::string& one : cases) {
-    const std::string id = one.empty() ? "command" : printable(one);
-    auto pair = std::make_unique<ProgramPair>(id, ring, one);
+  for (const ProgramCase& one : cases) {
+    const std::string id = one.name.empty() ? "command" : printable(one.name);
+    auto pair = std::make_unique<ProgramPair>(id, ring, one.argument);
     std::vector<std::unique_ptr<DuelPair>> others;
     if (of_file) {
       try {
         const auto [base, now] = pair->take_metrics_of_file();
-        for (const std::string& name : base) {
-          others.push_back(settled(ring, name, CaseVerdict::missing, "the new side does not have this case"));
-        }
-        for (const std::string& name : now) {
-          others.push_back(settled(ring, name, CaseVerdict::added, "the base does not have this case"));
-        }
+        for (const std::string& name : base) others.push_back(missing(ring, name));
+        for (const std::string& name : now) others.push_back(added(ring, name));
       } catch (const SideFailure& failure) {
-        pair->settle(CaseVerdict::failed, failure.what());
+        pair->settle(failure.is_the_machines ? CaseVerdict::inconclusive : CaseVerdict::failed, failure.what());
       }
     }
     if (!pair->runs() || !pair->metrics().empty()) group->pairs.push_back(std::move(pair));
     std::ranges::move(others, std::back_inserter(group->pairs));
   }
+  for (const std::string& name : options.of_base) group->pairs.push_back(missing(ring, printable(name)));
+  for (const std::string& name : options.of_new) group->pairs.push_back(added(ring, printable(name)));
   DuelPlan plan;
   plan.push_back(std::move(group));
   return plan;

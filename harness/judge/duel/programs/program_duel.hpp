@@ -18,10 +18,17 @@ struct ProgramSide {
   std::vector<std::string> variables;  ///< of its environment beside this program's: "NAME=value"
 };
 
+struct ProgramCase {
+  std::string name;
+  std::string argument;  ///< what "{}" stands for
+};
+
 struct ProgramDuelOptions {
   ProgramSide base;
   ProgramSide now;
-  std::vector<std::string> cases;   ///< what "{}" stands for; empty: one case, without a name
+  std::vector<ProgramCase> cases;       ///< empty: one case, without a name
+  std::vector<std::string> of_base;     ///< names of cases that only the base has
+  std::vector<std::string> of_new;      ///< and only the new side
   std::vector<MetricWish> metrics;  ///< empty: wall time, or all times of the file "{json}"
   bool is_worker = false;
   std::string check;         ///< a command with {base} and {new}, files of what both sides have printed

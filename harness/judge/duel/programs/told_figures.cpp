@@ -2,12 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "harness/measure/records/recorded_run.hpp"
 #include "support/errors.hpp"
+#include "support/file_bytes.hpp"
 #include "support/json_place.hpp"
 #include "support/json_text.hpp"
 #include "support/printable.hpp"
@@ -47,6 +50,29 @@ ordered_json json_in(const std::string& name, const std::string& text) {
     if (last.empty()) throw UserError(name + ": nothing was printed");
     return parse_json(last, what, "JSON");
   }
+}
+
+/// The clocks, in MHz, of the states in a file of nvbench that were not skipped, in their order; empty where one is not
+/// told, and for other files.
+std::vector<double> nvbench_clocks(const std::string& file) {
+  std::vector<double> clocks;
+  const ordered_json json = parse_record_json(read_file_text(file), file);
+  for (const ordered_json& benchmark : value_at(json, "/benchmarks")) {
+    for (const ordered_json& state : value_at(benchmark, "/states")) {
+      const ordered_json& skipped = value_at(state, "/is_skipped");
+      if (skipped.is_boolean() && skipped.get<bool>()) continue;
+      double hertz = 0;
+      for (const ordered_json& summary : value_at(state, "/summaries")) {
+        if (text_at(summary, "/tag") != "nv/cold/sm_clock_rate/mean") continue;
+        const ordered_json& value = value_at(summary, "/data/0/value");
+        hertz = value.is_string() ? std::strtod(value.get<std::string>().c_str(), nullptr)
+                                  : (value.is_number() ? value.get<double>() : 0);
+      }
+      if (!(hertz > 0)) return {};
+      clocks.push_back(hertz * 1e-6);
+    }
+  }
+  return clocks;
 }
 
 }  // namespace
@@ -95,13 +121,18 @@ double told_figure(const MetricWish& wish, const std::string& text) {
   throw UserError(fmt::format("{}: no line of its output matches '{}'", name, printable(wish.expression)));
 }
 
-std::vector<std::pair<std::string, double>> told_times(const std::string& file) {
-  std::vector<std::pair<std::string, double>> times;
+std::vector<ToldTime> told_times(const std::string& file) {
+  std::vector<ToldTime> times;
   const RecordedRun run = read_recorded_run(file);
   for (const RecordedCase& one : run.cases) {
-    if (one.time) times.emplace_back(one.id, one.time->median);
+    if (!one.time) continue;
+    const std::vector<double>& samples = one.time->samples;
+    const bool fastest = one.family == "cpu" && !samples.empty();
+    times.push_back({one.id, fastest ? std::ranges::min(samples) : one.time->median, 0});
   }
   if (times.empty()) throw UserError(fmt::format("{}: holds no time", printable(file)));
+  const std::vector<double> clocks = nvbench_clocks(file);
+  for (std::size_t i = 0; i < times.size() && clocks.size() == times.size(); ++i) times[i].clock_mhz = clocks[i];
   return times;
 }
 

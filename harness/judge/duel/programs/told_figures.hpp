@@ -5,7 +5,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "harness/judge/duel/duel_side.hpp"
@@ -30,9 +29,14 @@ MetricWish parse_metric(const std::string& text, bool of_worker);
 /// without the file's name, if there is none, or if it is not above 0.
 double told_figure(const MetricWish& wish, const std::string& text);
 
-/// The medians, in nanoseconds, of all cases in a file that `convladder import` reads (Google Benchmark, nvbench, …),
-/// by the cases' names. Throws UserError.
-std::vector<std::pair<std::string, double>> told_times(const std::string& file);
+/// A case of a file that another benchmark wrote.
+struct ToldTime {
+  std::string name;
+  double ns = 0;         ///< its fastest sample on a processor, the median on a GPU
+  double clock_mhz = 0;  ///< a GPU's; 0 where the file does not say
+};
+/// All cases in a file that `convladder import` reads (Google Benchmark, nvbench, hyperfine, …). Throws UserError.
+std::vector<ToldTime> told_times(const std::string& file);
 
 /// A worker's answer to a slot: {"seconds": 1.5}, with {"metrics": {"rate": 3}} beside it or not.
 struct WorkerSlot {

@@ -15,6 +15,7 @@
 #include <cstring>
 #include <utility>
 
+#include "harness/measure/machine/machine_load.hpp"
 #include "ladders/process_family.hpp"
 #include "support/confinement/left_processes.hpp"
 #include "support/errors.hpp"
@@ -106,6 +107,16 @@ WorkerProcess::~WorkerProcess() {
   }
   remove_own_child(keeper_);
   for (int* const end : {&answers_, &report_, &messages_}) close_one(*end);
+}
+
+bool WorkerProcess::has_one_thread() const {
+  const auto children_of = [](const std::string& process) {
+    return std::string(trimmed(system_text(fmt::format("/proc/{0}/task/{0}/children", process))));
+  };
+  const std::string program = children_of(std::to_string(keeper_));
+  if (program.empty() || program.find_first_not_of("0123456789") != std::string::npos) return false;
+  if (!children_of(program).empty()) return false;
+  return system_text(fmt::format("/proc/{}/status", program)).find("\nThreads:\t1\n") != std::string::npos;
 }
 
 std::string WorkerProcess::last_words() const {

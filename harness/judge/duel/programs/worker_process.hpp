@@ -34,6 +34,10 @@ class WorkerProcess {
   /// standard error, where it ends or prints too much; TimedOut.
   Answer ask(const std::string& request);
 
+  /// Whether the program has one thread, and has started no other process, right now; false where the system does not
+  /// tell.
+  bool has_one_thread() const;
+
   struct TimedOut : std::runtime_error {
     using std::runtime_error::runtime_error;
   };

@@ -261,5 +261,53 @@ TEST(RoundsWanting, GrowWithTheSquareOfTheWidth) {
   EXPECT_FALSE(rounds_wanting({0, -std::numeric_limits<double>::infinity(), 1}, 31, {}));
 }
 
+TEST(Foresight, PromisesWhatConfirmationsThenFind) {
+  SeededRandom random(21, 1);
+  const DuelLimits limits{.verdict = {.tau = 0.01, .delta = 0.03}, .most_rounds = 60};
+  int promised = 0;
+  int found = 0;
+  for (int duel = 0; duel < 400; ++duel) {
+    const double sigma = 0.001 * random.between(20, 50);
+    if (!foresee(trace(random, 9, sigma, 0), limits, 1).delta_is_promised) continue;
+    ++promised;
+    found += duel_of(random, {std::log1p(limits.verdict.delta)}, sigma, limits).front() == Verdict::regressed ? 1 : 0;
+  }
+  EXPECT_GT(promised, 100);
+  EXPECT_GE(found, promised * 85 / 100) << promised;
+}
+
+TEST(Foresight, KnowsWhatIsBeyondAllRounds) {
+  SeededRandom random(22, 1);
+  const Foresight noisy = foresee(trace(random, 9, 0.6, 0), {}, 1);
+  EXPECT_GT(noisy.rounds_for_delta, kMostDuelRounds);
+  EXPECT_FALSE(noisy.delta_is_promised);
+  EXPECT_GT(noisy.finds, 0.2);
+  const Foresight quiet = foresee(std::vector<double>(9, 0.0), {}, 1);
+  EXPECT_EQ(quiet.rounds_for_delta, kFewestConfirmRounds);
+  EXPECT_TRUE(quiet.delta_is_promised);
+  EXPECT_NEAR(quiet.finds, 0.02, 1e-9);
+  const std::vector<double> some = trace(random, 9, 0.02, 0);
+  EXPECT_GT(foresee(some, {}, 20).rounds_for_delta, foresee(some, {}, 1).rounds_for_delta) << "Holm over 20 cases";
+}
+
+TEST(TwoGroups, AreToldFromScatter) {
+  SeededRandom random(23, 1);
+  int found = 0;
+  for (int trial = 0; trial < 200; ++trial) {
+    std::vector<double> values;
+    for (int i = 0; i < 44; ++i) values.push_back(100 * std::exp(noisy(random, 0.05, 0)));
+    found += two_groups(values) ? 1 : 0;
+  }
+  EXPECT_LE(found, 2);
+  std::vector<double> both;
+  for (int i = 0; i < 44; ++i) both.push_back((i % 3 == 0 ? 150 : 100) * std::exp(noisy(random, 0.01, 0)));
+  const std::optional<TwoGroups> groups = two_groups(both);
+  ASSERT_TRUE(groups);
+  EXPECT_NEAR(groups->lower, 100, 3);
+  EXPECT_NEAR(groups->upper, 150, 4);
+  EXPECT_FALSE(two_groups(std::vector<double>(20, 5.0)));
+  EXPECT_FALSE(two_groups({})) << "none at all";
+}
+
 }  // namespace
 }  // namespace convladder
