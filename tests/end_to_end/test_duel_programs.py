@@ -192,6 +192,47 @@ echo '{"meta": {"version": {"nvbench": {"string": "0.1"}}}, "devices": [{"id": 0
     assert only_case(tmp_path)["verdict"] == "inconclusive" and "the clock of the device changed" in done.stdout, done
 
 
+@pytest.fixture(name="repository")
+def a_repository(tmp_path: Path) -> Path:
+    """Three commits: the second builds a program that takes longer, the third does not build."""
+    folder = tmp_path / "repository"
+    folder.mkdir()
+    for lasts in ("0.02", "0.03", ""):
+        (folder / "Makefile").write_text(f"bench:\n\tprintf 'sleep {lasts}' > bench\n" if lasts else "bench:\n\t@echo no such program; exit 1\n",
+                                         encoding="utf-8")
+        for words in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", f"sleeps {lasts}"]):
+            subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", *words], cwd=folder, check=True)
+    return folder
+
+
+def test_commits_of_another_repository_are_built_and_compared(tmp_path: Path, repository: Path) -> None:
+    def compare(base: str, new: str, *options: str) -> subprocess.CompletedProcess[str]:
+        return run("duel", "--base-commit", base, "--new-commit", new, "--build", "make bench", "--command", "sh bench", "--output",
+                   tmp_path / "duel.json", *FEW, *options, cwd=repository)
+    done = compare("HEAD~2", "HEAD~1")
+    assert done.returncode == 1 and only_case(tmp_path)["verdict"] == "regressed", done
+    assert [note for note in document(tmp_path)["notes"] if note.startswith("the new side is commit")] != []
+    worktrees = subprocess.run(["git", "worktree", "list"], cwd=repository, check=True, capture_output=True, encoding="utf-8").stdout
+    assert len(worktrees.splitlines()) == 1, "nothing is left behind"
+    done = compare("HEAD~2", "HEAD")
+    assert done.returncode == 3 and "'make bench' failed: " in done.stderr and "no such program" in done.stderr, done
+    assert compare("HEAD~2", "HEAD", "--bisect").returncode == 125
+    assert compare("HEAD", "HEAD~1", "--bisect").returncode == 128, "the good one has to build"
+
+
+def test_a_selftest_of_commands_has_no_extra_work(tmp_path: Path) -> None:
+    done = run("duel", "--selftest", "--base-command", SHORT, "--new-command", SHORT, "--runs", "1", cwd=tmp_path)
+    assert done.returncode in (0, 1) and "command, 1 duels in " in done.stdout, done
+    assert_refused(run("duel", "--selftest", "--levels", "0,5", "--base-command", SHORT, "--new-command", SHORT), "only a worker")
+
+
+def test_a_budget_sets_the_rounds(tmp_path: Path) -> None:
+    done = duel(tmp_path, "sleep 0.005", "sleep 0.0051", "--tau", "0.001", "--delta", "0.001", "--budget", "3")
+    looks = document(tmp_path)["settings"]["looks"]
+    assert done.returncode in (0, 1, 2, 4) and 13 <= looks[-1] <= 100, done
+    assert_refused(duel(tmp_path, SHORT, LONG, "--budget", "3", "--rounds", "20"), "--budget and --rounds")
+
+
 BENCH = """
 import sys, time
 from convladder_worker import serve

@@ -200,6 +200,14 @@ OtherProgram ask_new_side(const DuelArguments& a) {
   }
 }
 
+/// Throws UserError for an option that needs --selftest.
+void refuse_selftest_options(const DuelArguments& a) {
+  for (const CLI::Option* option : a.command->get_options(
+           [](const CLI::Option* one) { return one->get_group() == kSelftestGroup && one->count() > 0; })) {
+    throw UserError(fmt::format("{} can be used only with --selftest", option->get_name()));
+  }
+}
+
 /// Writes and prints the result. Returns the exit code.
 int told(const DuelArguments& a, const DuelReport& report, const CommandLine& command_line, const ImageSet* images) {
   const std::string document = duel_json_text(report, command_line, images);
@@ -220,6 +228,9 @@ int duel_of_programs(DuelArguments& a, const CommandLine& command_line) {
   check_program_arguments(a);
   check_limits(a);
   const ProgramDuelOptions& options = a.programs.duel;
+  const BuiltSides built(a);
+  if (a.selftest) return selftest_of_programs(a, command_line);
+  refuse_selftest_options(a);
   if (const std::string why = why_the_same(options);
       !why.empty() && !a.programs.even_if_same && a.settings.extra_percent == 0) {
     fmt::print("the same: {}: nothing to measure (--even-if-same measures all the same)\n", why);
@@ -232,6 +243,7 @@ int duel_of_programs(DuelArguments& a, const CommandLine& command_line) {
     return kExitOk;
   }
   DuelResult result = measured(plan, a.settings);
+  std::ranges::copy(a.notes, std::back_inserter(result.notes));
   std::ranges::move(program_notes(options), std::back_inserter(result.notes));
   const SideFacts base = side_facts(options.base);
   const SideFacts now = side_facts(options.now);
@@ -240,6 +252,11 @@ int duel_of_programs(DuelArguments& a, const CommandLine& command_line) {
 
 int duel(DuelArguments& a, const CommandLine& command_line) {
   a.settings.pilot_rounds = a.bisect ? 0 : kPilotRounds;
+  if (a.budget > 0 && !a.selftest) {
+    if (a.command->count("--rounds") > 0) throw UserError("--budget and --rounds: give one of them");
+    if (a.bisect) throw UserError("--bisect: it has no --budget");
+    a.settings.budget_seconds = a.budget;
+  }
   if (asks_for_programs(a.programs) || take_benchmark_programs(a)) return duel_of_programs(a, command_line);
   check_commit_arguments(a);
   if (a.selftest) {
@@ -247,10 +264,7 @@ int duel(DuelArguments& a, const CommandLine& command_line) {
     choose_commits(a);
     return duel_selftest(a, command_line);
   }
-  for (const CLI::Option* option : a.command->get_options(
-           [](const CLI::Option* one) { return one->get_group() == kSelftestGroup && one->count() > 0; })) {
-    throw UserError(fmt::format("{} can be used only with --selftest", option->get_name()));
-  }
+  refuse_selftest_options(a);
   choose_folders(a);
   check_arguments(a);
   if (a.options.batches.empty() && a.options.ladder.empty()) a.options.batches = {kDefaultBatch};

@@ -14,7 +14,6 @@
 namespace convladder {
 namespace {
 
-constexpr int kBisectRounds = 100;  // a step without a verdict costs more than rounds do
 constexpr const char* kCommitsGroup = "Commits";
 
 /// Whether the name means another commit at every step of a bisection.

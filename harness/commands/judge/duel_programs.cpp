@@ -58,6 +58,8 @@ void add_program_options(CLI::App& duel, AnyCommandArguments& a) {
   };
   add("--base-command", a.duel.base.command, "the command to compare with; each slot is one run of it");
   add("--new-command", a.duel.now.command, "the command to judge");
+  add("--command", a.command, "the command of both sides, which differ in folder, environment or commit");
+  add("--build", a.build, "builds --base-commit and --new-commit, of any repository, each in a folder of its own");
   add("--cases", a.cases_file, "a file with a case a line, which stands for {} in the commands");
   add("--metric", a.metrics,
       "wall (default), cpu, NAME=REGULAR-EXPRESSION over what is printed, or NAME=/JSON/POINTER; may be repeated. "
@@ -114,17 +116,51 @@ bool take_benchmark_programs(DuelArguments& a) {
   return true;
 }
 
+BuiltSides::BuiltSides(DuelArguments& a) {
+  if (a.programs.build.empty()) return;
+  repository_.emplace(a.repository);
+  folder_.emplace();
+  const auto build = [&](const char* option, const std::string& name, ProgramSide& side, const char* role,
+                         std::optional<WorktreeBuild>& built) {
+    if (name.empty()) return;
+    const Commit commit = repository_->commit(option, name);
+    built.emplace(*repository_, commit, a.programs.build, folder_->file(role));
+    side.folder = (built->folder() / side.folder).string();
+    a.notes.push_back(fmt::format("the {} is commit {} ({}): {}", role == std::string("base") ? "base" : "new side",
+                                  commit.short_id(), commit.name, commit.subject));
+  };
+  try {
+    build("--base-commit", a.base_commit, a.programs.duel.base, "base", base_);
+  } catch (const CommitFailure& failure) {
+    throw UserError(fmt::format("--base-commit: {}", failure.what()));
+  }
+  build("--new-commit", a.new_commit, a.programs.duel.now, "next", now_);  // a name as long as the other one
+}
+
 bool asks_for_programs(const AnyCommandArguments& a) {
-  return !a.duel.base.command.empty() || !a.duel.now.command.empty();
+  return !a.command.empty() || !a.duel.base.command.empty() || !a.duel.now.command.empty();
 }
 
 void check_program_arguments(DuelArguments& a) {
   AnyCommandArguments& programs = a.programs;
   ProgramDuelOptions& duel = programs.duel;
+  if (!programs.command.empty()) {
+    if (!duel.base.command.empty() || !duel.now.command.empty()) {
+      throw UserError("--command: it is that of both sides: leave out --base-command and --new-command");
+    }
+    duel.base.command = duel.now.command = programs.command;
+  }
   if (duel.base.command.empty() || duel.now.command.empty()) {
     throw UserError("--base-command and --new-command: expected both or neither");
   }
-  const bool of_benchmarks = a.command->count("--base-command") == 0;
+  if (a.bisect && !programs.build.empty() && a.new_commit.empty()) a.new_commit = "HEAD";
+  if (a.bisect && a.command->count("--rounds") == 0) a.settings.limits.most_rounds = kBisectRounds;
+  const bool of_commits = !a.base_commit.empty() || !a.new_commit.empty();
+  if (of_commits == programs.build.empty()) {
+    throw UserError(of_commits ? "--base-commit, --new-commit: expected --build, which makes the programs of a commit"
+                               : "--build: expected --base-commit or --new-commit");
+  }
+  const bool of_benchmarks = a.command->count("--base-command") + a.command->count("--command") == 0;
   for (const CLI::Option* option : a.command->get_options([](const CLI::Option* one) { return one->count() > 0; })) {
     const std::string& group = option->get_group();
     static const std::vector<std::string> kept = {"--tau",    "--delta",  "--alpha", "--rounds", "--budget",
@@ -132,7 +168,9 @@ void check_program_arguments(DuelArguments& a) {
                                                   "--seed",   "--wait-until-quiet", "--extra-work", "--dry-run",
                                                   "--bisect", "--selftest", "--full", "--levels", "--runs",
                                                   "--neighbour", "--help"};
-    if (group == kGroup || std::ranges::find(kept, option->get_name()) != kept.end()) continue;
+    const bool is_of_commits = option->get_name() == "--base-commit" || option->get_name() == "--new-commit" ||
+                               option->get_name() == "--repository";
+    if (group == kGroup || is_of_commits || std::ranges::find(kept, option->get_name()) != kept.end()) continue;
     const bool is_of_benchmarks = option->get_name() == "--base" || option->get_name() == "--new" ||
                                   option->get_name() == "--case";
     if (of_benchmarks && is_of_benchmarks) continue;
@@ -141,8 +179,8 @@ void check_program_arguments(DuelArguments& a) {
   }
   check_variables("--base-env", duel.base.variables);
   check_variables("--new-env", duel.now.variables);
-  check_place("--base-folder", duel.base.folder);
-  check_place("--new-folder", duel.now.folder);
+  if (a.base_commit.empty()) check_place("--base-folder", duel.base.folder);
+  if (a.new_commit.empty()) check_place("--new-folder", duel.now.folder);
   if (a.timeout > 0) duel.timeout_seconds = a.timeout;
   if (!programs.cases_file.empty()) duel.cases = cases_in(programs.cases_file);
   const bool takes_case = duel.base.command.find("{}") != std::string::npos ||

@@ -132,6 +132,42 @@ SelftestResult measure(const DuelArguments& a, const MakePlan& plan, const DuelS
   });
 }
 
+/// A selftest, ready to be run.
+struct PlannedSelftest {
+  MakePlan plan;
+  DuelSettings settings;
+  std::string id;  ///< of the case
+  std::string base;
+  std::string now;
+  const ImageSet* images;  ///< null where none are used
+  std::string note;        ///< empty for none
+};
+
+/// Runs the selftest, and writes and prints its result. Returns the exit code.
+int tell_selftest(const DuelArguments& a, const CommandLine& command_line, const PlannedSelftest& planned) {
+  const DuelSettings& settings = planned.settings;
+  const SelftestResult result = measure(a, planned.plan, settings);
+  const std::vector<SelftestLevel> levels = result.levels();
+  const Claims claims = claims_of(levels, settings.limits.verdict);
+  if (!a.output.empty()) {
+    const SelftestReport report{result,      settings,  planned.id, planned.base,
+                                planned.now, a.neighbour, a.threads};
+    write_file_atomically(a.output, selftest_json_text(report, command_line, planned.images));
+  }
+  Report printed;
+  const std::string threads = planned.images == nullptr ? "" : plural(a.threads, "thread") + ", ";
+  printed.section(fmt::format("{}, {}{} duels in {:.0f} s, measured; neighbour: {}", planned.id, threads,
+                              result.runs.size(), result.seconds, a.neighbour));
+  printed.section().blocks.emplace_back(levels_table(levels));
+  ReportSection& section = printed.section();
+  for (const std::string& text : claims.texts) section.paragraph(text);
+  if (result.out_of_time) section.paragraph("time ran out before all duels were run: --full runs them all");
+  if (!planned.note.empty()) section.note(planned.note);
+  print_as({}, printed);
+  if (claims.any(Claim::refuted)) return kExitCasesFailed;
+  return a.full && claims.any(Claim::open) ? kExitInconclusive : kExitOk;
+}
+
 }  // namespace
 
 void add_selftest_options(CLI::App& duel, DuelArguments& a) {
@@ -149,9 +185,10 @@ void add_selftest_options(CLI::App& duel, DuelArguments& a) {
       ->check(CLI::Range(1, 100000))
       ->group(group);
   duel.add_option("--budget", a.budget,
-                  "seconds after which no new duel begins (default 90; no limit with --full or --runs)")
+                  "seconds for the confirmation: as many rounds as fit; with --selftest, after which no new duel begins "
+                  "(default 90; no limit with --full or --runs)")
       ->check(number_between(0.1, 1e6))
-      ->group(group);
+      ->group("How");
   duel.add_option("--threads", a.threads, "OpenMP threads of the case (default 1)")
       ->check(CLI::Range(1, 1024))
       ->group(group);
@@ -172,27 +209,27 @@ int duel_selftest(DuelArguments& a, const CommandLine& command_line) {
   const ImageSet images = duel_images(plan, a.options);
   DuelSettings settings;
   settings.seed = coin_seed(*a.command, a.options);
-
   const auto make_plan = [&](const DuelSettings& own) { return kernel_duel(plan, base, now, images, own); };
-  const SelftestResult result = measure(a, make_plan, settings);
-  const std::string& id = plan.front().pairs.front().id;
-  const std::vector<SelftestLevel> levels = result.levels();
-  const Claims claims = claims_of(levels, settings.limits.verdict);
-  if (!a.output.empty()) {
-    const SelftestReport report{result, settings, id, a.base, a.now, a.neighbour, a.threads};
-    write_file_atomically(a.output, selftest_json_text(report, command_line, &images));
+  return tell_selftest(a, command_line, {make_plan, settings, plan.front().pairs.front().id, a.base, a.now, &images, note});
+}
+
+int selftest_of_programs(DuelArguments& a, const CommandLine& command_line) {
+  const ProgramDuelOptions& options = a.programs.duel;
+  const bool has_one_case = options.cases.size() <= 1 && options.metrics.size() == 1;
+  if (!has_one_case) throw UserError("--selftest: expected one case and one metric");
+  if (!options.is_worker) {
+    if (std::ranges::any_of(a.levels, [](int level) { return level > 0; })) {
+      throw UserError("--levels: only a worker can be asked for more work (--worker); of a command, 0 alone");
+    }
+    a.levels = {0};
   }
-  Report printed;
-  printed.section(fmt::format("{}, {}, {} duels in {:.0f} s, measured; neighbour: {}", id, plural(a.threads, "thread"),
-                              result.runs.size(), result.seconds, a.neighbour));
-  printed.section().blocks.emplace_back(levels_table(levels));
-  ReportSection& section = printed.section();
-  for (const std::string& text : claims.texts) section.paragraph(text);
-  if (result.out_of_time) section.paragraph("time ran out before all duels were run: --full runs them all");
-  if (!note.empty()) section.note(note);
-  print_as({}, printed);
-  if (claims.any(Claim::refuted)) return kExitCasesFailed;
-  return a.full && claims.any(Claim::open) ? kExitInconclusive : kExitOk;
+  DuelSettings settings = a.settings;
+  settings.pilot_rounds = 0;
+  settings.seed = coin_seed(*a.command, a.options);
+  const auto make_plan = [&](const DuelSettings& own) { return program_duel(options, own); };
+  const std::string id = options.cases.empty() ? "command" : options.cases.front().name;
+  return tell_selftest(a, command_line,
+                       {make_plan, settings, id, options.base.command, options.now.command, nullptr, ""});
 }
 
 }  // namespace convladder

@@ -3,15 +3,19 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "harness/commands/case_selection.hpp"
 #include "harness/commands/command.hpp"
+#include "harness/judge/builds/repository.hpp"
+#include "harness/judge/builds/worktree_build.hpp"
 #include "harness/judge/duel/duel.hpp"
 #include "harness/judge/duel/duel_output.hpp"
 #include "harness/judge/duel/kernels/kernel_duel.hpp"
 #include "harness/judge/duel/programs/program_duel.hpp"
+#include "harness/judge/duel/programs/temporary_folder.hpp"
 #include "harness/measure/plan/options.hpp"
 #include "support/progress.hpp"
 
@@ -20,9 +24,14 @@ namespace convladder {
 /// The heading in the help for the options that need --selftest.
 constexpr const char* kSelftestGroup = "With --selftest";
 
+/// The most rounds of a step of a bisection: one without a verdict costs more than rounds do.
+inline constexpr int kBisectRounds = 100;
+
 /// The options of a duel between any two programs, not checked yet.
 struct AnyCommandArguments {
   ProgramDuelOptions duel;
+  std::string command;  ///< of both sides
+  std::string build;    ///< makes a commit's programs in its worktree
   std::string cases_file;
   std::vector<std::string> metrics;
   std::vector<std::string> higher;
@@ -99,6 +108,20 @@ bool take_benchmark_programs(DuelArguments& arguments);
 bool asks_for_programs(const AnyCommandArguments& arguments);
 /// Throws UserError for options that contradict each other; fills what follows from them.
 void check_program_arguments(DuelArguments& arguments);
+/// The worktrees of commits that the sides run in, for as long as it lives.
+class BuiltSides {
+ public:
+  /// Builds the commits that are named, with --build, and runs their sides in their folders. Throws UserError, and
+  /// CommitFailure where the new one does not build.
+  explicit BuiltSides(DuelArguments& arguments);
+
+ private:
+  std::optional<Repository> repository_;
+  std::optional<TemporaryFolder> folder_;
+  std::optional<WorktreeBuild> base_;
+  std::optional<WorktreeBuild> now_;
+};
+
 /// What a reader has to know about such a duel, a line each.
 std::vector<std::string> program_notes(const ProgramDuelOptions& duel);
 
@@ -121,5 +144,8 @@ void add_selftest_options(CLI::App& duel, DuelArguments& arguments);
 /// Runs the selftest. Returns the exit code: 0 nothing contradicts what a duel claims, 1 something does, 2 `--full`
 /// could not show it. Throws UserError.
 int duel_selftest(DuelArguments& arguments, const CommandLine& command_line);
+/// The selftest of two commands, which are taken for equal: of workers with extra work, of others without. Throws
+/// UserError for more than one case or metric.
+int selftest_of_programs(DuelArguments& arguments, const CommandLine& command_line);
 
 }  // namespace convladder

@@ -16,6 +16,7 @@
 #include <optional>
 
 #include "harness/judge/duel/programs/command_words.hpp"
+#include "harness/judge/duel/programs/temporary_folder.hpp"
 #include "harness/judge/duel/programs/worker_process.hpp"
 #include "harness/measure/machine/machine_load.hpp"
 #include "harness/measure/machine/quality.hpp"
@@ -37,28 +38,6 @@ constexpr double kWorkerSubRunNs = 5e6;
 constexpr int kWorkerSubRuns = 5;
 constexpr double kMostWorkerSlotNs = 100e6;  // for calls so long that 5 of them tell no more than fewer
 constexpr std::int64_t kMostCalls = 1'000'000'000;
-
-/// The folder for files that programs write and that checks read, removed in the end.
-class Scratch {
- public:
-  Scratch() {
-    std::string name = (fs::temp_directory_path() / "convladder-duel-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) {
-      throw UserError(fmt::format("{}: cannot be made: {}", printable(name), system_error_text(errno)));
-    }
-    folder_ = name;
-  }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  ~Scratch() {
-    std::error_code error;
-    fs::remove_all(folder_, error);
-  }
-  std::string file(std::string_view name) const { return (folder_ / name).string(); }
-
- private:
-  fs::path folder_;
-};
 
 /// What a run of a program gave.
 struct ProgramRun {
@@ -87,7 +66,7 @@ struct Ring {
 
   const ProgramDuelOptions& options;
   const DuelSettings& settings;
-  Scratch scratch;
+  TemporaryFolder scratch;  ///< for what programs write and checks read
   MachineWatch machine;
 
   const ProgramSide& side(Role role) const { return role == Role::base ? options.base : options.now; }

@@ -267,7 +267,7 @@ TEST(Foresight, PromisesWhatConfirmationsThenFind) {
   int promised = 0;
   int found = 0;
   for (int duel = 0; duel < 400; ++duel) {
-    const double sigma = 0.001 * random.between(20, 50);
+    const double sigma = 0.001 * random.between(15, 40);
     if (!foresee(trace(random, 9, sigma, 0), limits, 1).delta_is_promised) continue;
     ++promised;
     found += duel_of(random, {std::log1p(limits.verdict.delta)}, sigma, limits).front() == Verdict::regressed ? 1 : 0;
