@@ -18,7 +18,8 @@ class TextPattern {
 
   /// Whether some part of the text matches.
   bool matches(const std::string& text) const;
-  /// What the first group matches, or the whole expression if it has none; none where no part of the text matches.
+  /// The text that the first group matches, or the whole expression if it has none; none where no part of the text
+  /// matches.
   std::optional<std::string> first_group(const std::string& text) const;
 
  private:

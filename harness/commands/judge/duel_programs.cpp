@@ -84,8 +84,7 @@ void add_program_options(CLI::App& duel, AnyCommandArguments& a) {
   add("--warmup", a.duel.warmup, "runs of each side before its first slot (default 1)")->check(CLI::Range(0, 1000));
   add("--benchmark-options", a.benchmark_options,
       "for --base and --new that are programs of Google Benchmark or nvbench: further options of theirs");
-  duel.add_flag("--even-if-same", a.even_if_same, "measure also what is the same program on both sides")
-      ->group(kGroup);
+  duel.add_flag("--even-if-same", a.even_if_same, "measure also what is the same program on both sides")->group(kGroup);
 }
 
 bool take_benchmark_programs(DuelArguments& a) {
@@ -163,16 +162,16 @@ void check_program_arguments(DuelArguments& a) {
   const bool of_benchmarks = a.command->count("--base-command") + a.command->count("--command") == 0;
   for (const CLI::Option* option : a.command->get_options([](const CLI::Option* one) { return one->count() > 0; })) {
     const std::string& group = option->get_group();
-    static const std::vector<std::string> kept = {"--tau",    "--delta",  "--alpha", "--rounds", "--budget",
-                                                  "--output", "--format", "--quiet", "--verbose", "--timeout",
-                                                  "--seed",   "--wait-until-quiet", "--extra-work", "--dry-run",
-                                                  "--bisect", "--selftest", "--full", "--levels", "--runs",
-                                                  "--neighbour", "--help"};
+    static const std::vector<std::string> kept = {
+        "--tau",        "--delta",     "--alpha",   "--rounds",   "--budget", "--output",
+        "--format",     "--quiet",     "--verbose", "--timeout",  "--seed",   "--wait-until-quiet",
+        "--extra-work", "--dry-run",   "--bisect",  "--selftest", "--full",   "--levels",
+        "--runs",       "--neighbour", "--help"};
     const bool is_of_commits = option->get_name() == "--base-commit" || option->get_name() == "--new-commit" ||
                                option->get_name() == "--repository";
     if (group == kGroup || is_of_commits || std::ranges::find(kept, option->get_name()) != kept.end()) continue;
-    const bool is_of_benchmarks = option->get_name() == "--base" || option->get_name() == "--new" ||
-                                  option->get_name() == "--case";
+    const bool is_of_benchmarks =
+        option->get_name() == "--base" || option->get_name() == "--new" || option->get_name() == "--case";
     if (of_benchmarks && is_of_benchmarks) continue;
     throw UserError(fmt::format("{} cannot be used for {}", option->get_name(),
                                 of_benchmarks ? "programs of benchmarks" : "commands"));

@@ -150,8 +150,7 @@ int tell_selftest(const DuelArguments& a, const CommandLine& command_line, const
   const std::vector<SelftestLevel> levels = result.levels();
   const Claims claims = claims_of(levels, settings.limits.verdict);
   if (!a.output.empty()) {
-    const SelftestReport report{result,      settings,  planned.id, planned.base,
-                                planned.now, a.neighbour, a.threads};
+    const SelftestReport report{result, settings, planned.id, planned.base, planned.now, a.neighbour, a.threads};
     write_file_atomically(a.output, selftest_json_text(report, command_line, planned.images));
   }
   Report printed;
@@ -184,9 +183,10 @@ void add_selftest_options(CLI::App& duel, DuelArguments& a) {
   duel.add_option("--runs", a.runs, "exactly this many duels of each level")
       ->check(CLI::Range(1, 100000))
       ->group(group);
-  duel.add_option("--budget", a.budget,
-                  "seconds for the confirmation: as many rounds as fit; with --selftest, after which no new duel begins "
-                  "(default 90; no limit with --full or --runs)")
+  duel.add_option(
+          "--budget", a.budget,
+          "seconds for the confirmation: as many rounds as fit; with --selftest, after which no new duel begins "
+          "(default 90; no limit with --full or --runs)")
       ->check(number_between(0.1, 1e6))
       ->group("How");
   duel.add_option("--threads", a.threads, "OpenMP threads of the case (default 1)")
@@ -210,7 +210,8 @@ int duel_selftest(DuelArguments& a, const CommandLine& command_line) {
   DuelSettings settings;
   settings.seed = coin_seed(*a.command, a.options);
   const auto make_plan = [&](const DuelSettings& own) { return kernel_duel(plan, base, now, images, own); };
-  return tell_selftest(a, command_line, {make_plan, settings, plan.front().pairs.front().id, a.base, a.now, &images, note});
+  return tell_selftest(a, command_line,
+                       {make_plan, settings, plan.front().pairs.front().id, a.base, a.now, &images, note});
 }
 
 int selftest_of_programs(DuelArguments& a, const CommandLine& command_line) {

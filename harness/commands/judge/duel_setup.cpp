@@ -55,8 +55,7 @@ std::string make_idle_threads_sleep() {
 DuelListener DuelProgress::listener() {
   return {.phase =
               [this](const char* phase, const std::string& id, double done) {
-                const double seconds =
-                    std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+                const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
                 progress_.show_part(fmt::format("{} {}", phase, id), done,
                                     done > 0 ? std::optional(seconds * (1 / done - 1)) : std::nullopt);
               },

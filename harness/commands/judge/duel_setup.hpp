@@ -122,7 +122,7 @@ class BuiltSides {
   std::optional<WorktreeBuild> now_;
 };
 
-/// What a reader has to know about such a duel, a line each.
+/// Notes for a reader of such a duel, a line each.
 std::vector<std::string> program_notes(const ProgramDuelOptions& duel);
 
 /// Adds --base-commit, --new-commit and the options that go with them.

@@ -71,8 +71,7 @@ class Duel {
     for (ContestGroup& group : groups_) screen_group(group);
     confirm();
     result_.most_rounds = limits_.most_rounds;
-    result_.control_outcome =
-        judge_control(differences(result_.control), limits_.verdict.alpha);
+    result_.control_outcome = judge_control(differences(result_.control), limits_.verdict.alpha);
     return std::move(result_);
   }
 
@@ -202,9 +201,9 @@ class Duel {
     const auto rounds = static_cast<int>(result_.control.size());
     const double seconds = std::chrono::duration<double>(Clock::now() - begin).count() / rounds;
     if (settings_.budget_seconds) {
-      limits_.most_rounds = std::clamp(
-          static_cast<int>(*settings_.budget_seconds / seconds / static_cast<double>(pairs())),
-          kFewestConfirmRounds, kMostDuelRounds);
+      limits_.most_rounds =
+          std::clamp(static_cast<int>(*settings_.budget_seconds / seconds / static_cast<double>(pairs())),
+                     kFewestConfirmRounds, kMostDuelRounds);
     }
     const int threads = contest.pair->has_one_thread() ? 1 : group_threads_;
     result_.pilot = {contest.pair->id(), rounds, seconds,

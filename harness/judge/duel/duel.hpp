@@ -136,7 +136,7 @@ struct DuelCase {
   const std::optional<ChangeBounds>& change() const { return confirmed ? confirmed : screened; }
 };
 
-/// What the first rounds, of the base against itself, let expect.
+/// An outlook from the first rounds, of the base against itself.
 struct Pilot {
   std::string id;
   int rounds = 0;
@@ -148,8 +148,8 @@ struct Pilot {
 struct DuelResult {
   std::vector<DuelCase> cases;  ///< in the order of the plan
   std::optional<Pilot> pilot;
-  int most_rounds = 0;      ///< of a confirmation; by the pilot where there is a budget
-  std::string control_id;   ///< the last case that was its own opponent; empty if there was none
+  int most_rounds = 0;             ///< of a confirmation; by the pilot where there is a budget
+  std::string control_id;          ///< the last case that was its own opponent; empty if there was none
   std::vector<DuelRound> control;  ///< in the case's first metric
   std::optional<ControlOutcome> control_outcome;
   std::string control_failure;  ///< why the control could not be measured

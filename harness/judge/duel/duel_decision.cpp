@@ -69,8 +69,8 @@ Foresight foresee(std::span<const double> differences, const DuelLimits& limits,
   for (const double d : differences) squares += (d - mean) * (d - mean);
   const double freedom = count - 1;
   const double highest = std::sqrt(squares / chi_squared_quantile(1 - kScatterLevel, freedom));
-  const double level =
-      limits.verdict.alpha / static_cast<double>(confirm_looks(limits.most_rounds).size() * std::max<std::size_t>(cases, 1));
+  const double level = limits.verdict.alpha /
+                       static_cast<double>(confirm_looks(limits.most_rounds).size() * std::max<std::size_t>(cases, 1));
   const double width =
       (normal_quantile(1 - level) + normal_quantile(kForeseenPower)) * highest * std::sqrt(std::numbers::pi / 3);
   const double tau = std::log1p(limits.verdict.tau);

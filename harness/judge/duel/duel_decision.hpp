@@ -23,15 +23,15 @@ inline constexpr int kMostDuelRounds = 1000;
 inline constexpr int kFewestConfirmRounds = 13;
 
 /// The numbers of rounds after which the confirmation is looked at: 13, 21 and 31 as far as they are below
-/// `most_rounds`, then each time 2.5 times as many, and `most_rounds`. The looks share the error, so looking three times
-/// does not make an error three times as likely.
+/// `most_rounds`, then each time 2.5 times as many, and `most_rounds`. The looks share the error, so looking three
+/// times does not make an error three times as likely.
 std::vector<int> confirm_looks(int most_rounds);
 
-/// What a confirmation will find, judging by rounds of the base against itself.
+/// An outlook on a confirmation, judging by rounds of the base against itself.
 struct Foresight {
-  double scatter = 0;         ///< standard deviation of the rounds' differences
-  double finds = 0;           ///< the smallest change, as a fraction, that is found in 9 of 10 duels in the most rounds
-  int rounds_for_delta = 0;   ///< that find a change of Delta in 9 of 10 duels
+  double scatter = 0;        ///< standard deviation of the rounds' differences
+  double finds = 0;          ///< the smallest change, as a fraction, that is found in 9 of 10 duels in the most rounds
+  int rounds_for_delta = 0;  ///< that find a change of Delta in 9 of 10 duels
   bool delta_is_promised = false;  ///< whether these are no more than the most rounds
 };
 

@@ -171,8 +171,8 @@ ordered_json case_json(const DuelResult& result, const DuelCase& one) {
           {"replayed", one.length.replayed},
           {"base_median", or_null(side_median(one, Role::base))},
           {"new_median", or_null(side_median(one, Role::now))},
-          {"kind", side_median(one, Role::now) ? ordered_json(one.is_predicted ? "predicted" : "measured")
-                                               : ordered_json()},
+          {"kind",
+           side_median(one, Role::now) ? ordered_json(one.is_predicted ? "predicted" : "measured") : ordered_json()},
           {"change", change_json(of_metric(one, one.change()))},
           {"cycles", change_json(one.cycles)},
           {"p_slower", or_null(one.p_slower)},
@@ -282,8 +282,8 @@ Report duel_report(const DuelReport& duel) {
   judged.outcome = exit_text(duel.result);
   judged.most_skipped = 2;  // more of them are only counted; Markdown and JSON list each
   for (const DuelCase& one : duel.result.cases) {
-    const std::string title = fmt::format("{}, {} in turns, {}", one.group,
-                                          one.is_predicted ? "predicted" : "measured", metric_title(one.metric));
+    const std::string title = fmt::format("{}, {} in turns, {}", one.group, one.is_predicted ? "predicted" : "measured",
+                                          metric_title(one.metric));
     std::string why = one.reason;
     if (const Caveat caveat = caveat_of(duel.result, one); !caveat.text.empty()) {
       why += (why.empty() ? "" : "; ") + caveat.text;
@@ -329,7 +329,7 @@ std::string pilot_text(const Pilot& pilot, const DuelLimits& limits, int most_ro
   const auto seconds = [&](int rounds) { return duration_text(rounds * pilot.round_seconds); };
   std::string text = pilot.noise.empty() ? std::string() : fmt::format("this machine: {}\n", pilot.noise);
   text += fmt::format("pilot: {} rounds of the base against itself scatter by {:.1f} %. ", pilot.rounds,
-                                 foresight.scatter * 100);
+                      foresight.scatter * 100);
   if (foresight.rounds_for_delta > kMostDuelRounds) {
     return text + fmt::format("+{:g} % will hardly be seen here: {} rounds, about {}, show +{:.0f} % or more",
                               limits.verdict.delta * 100, most_rounds, seconds(most_rounds), foresight.finds * 100);

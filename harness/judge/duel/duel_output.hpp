@@ -18,12 +18,12 @@ inline constexpr const char* kDuelSchemaVersion = "2.0";
 
 /// A side of a duel: a build of this program, or the command of any program.
 struct SideFacts {
-  std::string path = {};                       ///< of the build
-  std::optional<ProgramFacts> program = {};    ///< what the build says of itself
-  std::string command = {};                    ///< empty for a build
-  std::string folder = {};                     ///< that the command runs in; empty: the current one
-  std::vector<std::string> variables = {};     ///< of its environment beside this program's: "NAME=value"
-  std::string sha256 = {};                     ///< of the command's program file; empty where that is not known
+  std::string path = {};                     ///< of the build
+  std::optional<ProgramFacts> program = {};  ///< what the build says of itself
+  std::string command = {};                  ///< empty for a build
+  std::string folder = {};                   ///< that the command runs in; empty: the current one
+  std::vector<std::string> variables = {};   ///< of its environment beside this program's: "NAME=value"
+  std::string sha256 = {};                   ///< of the command's program file; empty where that is not known
 };
 
 /// A duel with the settings and sides that it was made with.
@@ -44,14 +44,14 @@ nlohmann::ordered_json duel_json(const DuelReport& report);
 std::string duel_json_text(const DuelReport& report, const std::vector<std::string>& command_line,
                            const ImageSet* images);
 
-/// What the pilot found, in a sentence or two; `most_rounds` are those of a confirmation.
+/// The pilot's outlook in a sentence or two; `most_rounds` are those of a confirmation.
 std::string pilot_text(const Pilot& pilot, const DuelLimits& limits, int most_rounds);
 
 /// A selftest with its settings.
 struct SelftestReport {
   const SelftestResult& result;
   const DuelSettings& settings;
-  std::string id;  ///< of the case
+  std::string id;    ///< of the case
   std::string base;  ///< path or command
   std::string now;
   std::string neighbour;

@@ -49,11 +49,12 @@ std::vector<NoiseSource> noise_sources(const std::optional<MachineLoad>& load, c
                        "OMP_NUM_THREADS=1, if the question allows it"});
   }
   if (traits.shares_cores) {
-    sources.push_back({"two hardware threads share a core", "one thread to a core: 'taskset -c' with every second one"});
+    sources.push_back(
+        {"two hardware threads share a core", "one thread to a core: 'taskset -c' with every second one"});
   }
   if (!traits.governor.empty() && traits.governor != "performance") {
-    sources.push_back({fmt::format("the clock follows the load (governor {})", traits.governor),
-                       "the governor 'performance'"});
+    sources.push_back(
+        {fmt::format("the clock follows the load (governor {})", traits.governor), "the governor 'performance'"});
   }
   if (traits.turbo) sources.push_back({"the clock follows the heat (turbo)", ""});
   return sources;

@@ -1,4 +1,4 @@
-// What makes times scatter on this machine, and what would help: for a reader before anything is measured.
+// The reasons why times scatter on this machine, and remedies: for a reader before anything is measured.
 #pragma once
 
 #include <filesystem>
@@ -10,7 +10,7 @@
 
 namespace convladder {
 
-/// What the system says of the processors, as far as it does.
+/// Traits of the processors, as far as the system tells them.
 struct ProcessorTraits {
   bool shares_cores = false;  ///< two hardware threads to a core
   std::string governor = {};  ///< of the clock: "performance"; empty if unknown
@@ -27,7 +27,7 @@ struct NoiseSource {
   std::string help;  ///< "wait until they are done (--wait-until-quiet)"; empty if nothing is to be done here
 };
 
-/// What is there, the gravest first. `threads` is what a slot keeps busy, 0 where it is not known.
+/// The sources that are there, the gravest first. `threads` is what a slot keeps busy, 0 where it is not known.
 std::vector<NoiseSource> noise_sources(const std::optional<MachineLoad>& load, const ProcessorTraits& traits,
                                        int threads);
 

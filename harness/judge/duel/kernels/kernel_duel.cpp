@@ -26,7 +26,7 @@ std::map<std::string, int> groups_of_devices(const std::vector<KernelGroup>& gro
   return devices;
 }
 
-/// What all pairs of a duel share.
+/// Shared by all pairs of a duel.
 struct Ring {
   Ring(const std::vector<KernelGroup>& groups, const OtherProgram& base_program, const OtherProgram& new_program,
        const ImageSet& images_of_all, const DuelSettings& duel_settings)
@@ -62,11 +62,11 @@ class KernelContest : public DuelPair {
   std::unique_ptr<DuelSide> open(Role role) override {
     ring_->machine.look();
     const bool is_base = role == Role::base;
-    return std::make_unique<KernelSide>(KernelSetting{role_name(role), is_base ? ring_->base.path : ring_->now.path,
-                                                      is_base ? pair_.base : pair_.now, workload_.value(), timeout(),
-                                                      ring_->settings.seed, &ring_->judge,
-                                                      is_base ? 0 : ring_->settings.extra_percent},
-                                        length_);
+    return std::make_unique<KernelSide>(
+        KernelSetting{role_name(role), is_base ? ring_->base.path : ring_->now.path, is_base ? pair_.base : pair_.now,
+                      workload_.value(), timeout(), ring_->settings.seed, &ring_->judge,
+                      is_base ? 0 : ring_->settings.extra_percent},
+        length_);
   }
 
   SlotLength calibrate(DuelSide& base, DuelSide& now) override {

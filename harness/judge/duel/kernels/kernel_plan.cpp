@@ -61,7 +61,7 @@ std::optional<PlannedCase> case_in(const FolderProblem& folder, const PlannedCas
 
 /// Pairs the stages of two folders on the same size: by their names, or one against another.
 KernelGroup folder_group(const CaseGroup& group, const FolderProblem& base, const std::string& base_variant,
-                       const std::string& new_variant) {
+                         const std::string& new_variant) {
   KernelGroup duel{group.work, group.device, {}};
   for (const PlannedCase& one : group.cases) {
     const std::string name(one.variant.info.name);
@@ -96,21 +96,21 @@ void add_lost(KernelGroup& duel, const CaseGroup& group, const RunOptions& optio
     if (!name.starts_with(family + "/") || now.has(family, variant)) continue;
     if (find_variant(*group.work.shape.problem, family, variant) != nullptr) continue;  // it is among the cases already
     KernelPair pair{fmt::format("{}/{}/{}/{}", group.device, variant, group.work.name(), group.work.shape.batch),
-                  variant,
-                  variant,
-                  group.cases.front(),
-                  group.cases.front(),
-                  CaseVerdict::missing,
-                  "the new build does not have this variant"};
+                    variant,
+                    variant,
+                    group.cases.front(),
+                    group.cases.front(),
+                    CaseVerdict::missing,
+                    "the new build does not have this variant"};
     duel.pairs.push_back(std::move(pair));
   }
 }
 
 }  // namespace
 
-std::vector<KernelGroup> plan_kernel_duel(const RunOptions& all_options, const OtherProgram& base, const OtherProgram& now,
-                                 const std::string& base_variant, const std::string& new_variant,
-                                 const FolderProblem* base_folder) {
+std::vector<KernelGroup> plan_kernel_duel(const RunOptions& all_options, const OtherProgram& base,
+                                          const OtherProgram& now, const std::string& base_variant,
+                                          const std::string& new_variant, const FolderProblem* base_folder) {
   RunOptions options = all_options;
   const bool of_variants = !base_variant.empty();
   if (of_variants) options.variants = {base_variant, new_variant};

@@ -67,8 +67,8 @@ BenchmarkFramework benchmark_framework_of(const std::string& program) {
   const std::string content = read_file_text(program, kLargestProgram);
   if (content.find(kOfThisProgram) != std::string::npos) return BenchmarkFramework::none;
   if (content.find("nvbench") != std::string::npos) return BenchmarkFramework::nvbench;
-  const bool is_google = content.find("benchmark_list_tests") != std::string::npos ||
-                         content.find("libbenchmark.so") != std::string::npos;
+  const bool is_google =
+      content.find("benchmark_list_tests") != std::string::npos || content.find("libbenchmark.so") != std::string::npos;
   return is_google ? BenchmarkFramework::google : BenchmarkFramework::none;
 }
 
@@ -78,8 +78,7 @@ std::vector<std::string> benchmarks_of(const std::string& program, BenchmarkFram
   ProgramSettings settings;
   settings.seconds = kMostSecondsToList;
   const std::string path = std::filesystem::absolute(program).string();
-  const ProgramOutput output =
-      run_program({path, is_google ? "--benchmark_list_tests=true" : "--list"}, settings);
+  const ProgramOutput output = run_program({path, is_google ? "--benchmark_list_tests=true" : "--list"}, settings);
   if (!output.succeeded()) {
     throw UserError(fmt::format("{}: lists no benchmarks ({}{})", printable(program),
                                 is_google ? "--benchmark_list_tests" : "--list",
@@ -99,8 +98,9 @@ std::string benchmark_command(const std::string& program, BenchmarkFramework fra
     return path + " '--benchmark_filter=^{}$' --benchmark_repetitions=5 --benchmark_min_time=0.01" + own +
            " --benchmark_format=console '--benchmark_out={json}' --benchmark_out_format=json";
   }
-  return path + " -b '{}' --stopping-criterion sample-count --target-samples 30 --min-samples 30 --no-batch "
-                "--throttle-threshold 0 --timeout 15 -q" +
+  return path +
+         " -b '{}' --stopping-criterion sample-count --target-samples 30 --min-samples 30 --no-batch "
+         "--throttle-threshold 0 --timeout 15 -q" +
          own + " --jsonbin '{json}'";
 }
 

@@ -39,7 +39,7 @@ constexpr int kWorkerSubRuns = 5;
 constexpr double kMostWorkerSlotNs = 100e6;  // for calls so long that 5 of them tell no more than fewer
 constexpr std::int64_t kMostCalls = 1'000'000'000;
 
-/// What a run of a program gave.
+/// The figures and the output of a run.
 struct ProgramRun {
   double wall_ns = 0;
   double cpu_ns = 0;
@@ -59,7 +59,7 @@ struct SeenThreads {
   bool several = false;
 };
 
-/// What all pairs of a duel share.
+/// Shared by all pairs of a duel.
 struct Ring {
   Ring(const ProgramDuelOptions& duel_options, const DuelSettings& duel_settings)
       : options(duel_options), settings(duel_settings) {}
@@ -109,9 +109,7 @@ class Runner {
   CommandWords words(const char* option, const std::string& command) const {
     return command_words(option, with_value(with_value(command, "{}", case_), kJsonFile, json_file()));
   }
-  CommandWords words() const {
-    return words(role_ == Role::base ? "--base-command" : "--new-command", side().command);
-  }
+  CommandWords words() const { return words(role_ == Role::base ? "--base-command" : "--new-command", side().command); }
 
   /// The worker that this side's command starts.
   WorkerStart worker() const {
@@ -343,8 +341,8 @@ class WorkerSide : public PrintingSide {
     try {
       seconds = read_worker_slot(answer.line).seconds;
       if (seconds > answer.seconds * 1.01 + 1e-4) {
-        throw UserError(fmt::format("the worker says that {:.3g} s have passed, where {:.3g} s have", seconds,
-                                    answer.seconds));
+        throw UserError(
+            fmt::format("the worker says that {:.3g} s have passed, where {:.3g} s have", seconds, answer.seconds));
       }
       for (const MetricWish& wish : runner_.ring().options.metrics) {
         values.push_back(wish.from == MetricWish::From::wall ? seconds * 1e9 / static_cast<double>(calls)
@@ -483,7 +481,10 @@ class ProgramGroup : public DuelGroup {
 bool are_same_files(const std::string& one, const std::string& other) {
   if (one.empty() || other.empty()) return false;
   const std::string text = read_file_text(one);
-  return text.starts_with("\x7f""ELF") && text == read_file_text(other);
+  return text.starts_with(
+             "\x7f"
+             "ELF") &&
+         text == read_file_text(other);
 }
 
 /// A pair that only one side has.
@@ -503,8 +504,8 @@ std::unique_ptr<DuelPair> added(const std::shared_ptr<Ring>& ring, const std::st
 }  // namespace
 
 std::string why_the_same(const ProgramDuelOptions& options) {
-  const auto same_surroundings = options.base.folder == options.now.folder &&
-                                 options.base.variables == options.now.variables;
+  const auto same_surroundings =
+      options.base.folder == options.now.folder && options.base.variables == options.now.variables;
   if (!same_surroundings) return {};
   const CommandWords base = command_words("--base-command", options.base.command);
   const CommandWords now = command_words("--new-command", options.now.command);

@@ -26,10 +26,10 @@ struct ProgramCase {
 struct ProgramDuelOptions {
   ProgramSide base;
   ProgramSide now;
-  std::vector<ProgramCase> cases;       ///< empty: one case, without a name
-  std::vector<std::string> of_base;     ///< names of cases that only the base has
-  std::vector<std::string> of_new;      ///< and only the new side
-  std::vector<MetricWish> metrics;  ///< empty: wall time, or all times of the file "{json}"
+  std::vector<ProgramCase> cases;    ///< empty: one case, without a name
+  std::vector<std::string> of_base;  ///< names of cases that only the base has
+  std::vector<std::string> of_new;   ///< and only the new side
+  std::vector<MetricWish> metrics;   ///< empty: wall time, or all times of the file "{json}"
   bool is_worker = false;
   std::string check;         ///< a command with {base} and {new}, files of what both sides have printed
   bool same_output = false;  ///< what both sides print has to be the same

@@ -16,8 +16,8 @@ TemporaryFolder::TemporaryFolder() {
   const std::filesystem::path folder = std::filesystem::temp_directory_path(error);
   std::string name = (folder / "convladder-duel-XXXXXX").string();
   if (error || mkdtemp(name.data()) == nullptr) {
-    throw UserError(fmt::format("{}: cannot be made: {}", printable(name),
-                                error ? error.message() : system_error_text(errno)));
+    throw UserError(
+        fmt::format("{}: cannot be made: {}", printable(name), error ? error.message() : system_error_text(errno)));
   }
   path_ = name;
 }

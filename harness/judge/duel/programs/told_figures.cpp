@@ -89,15 +89,16 @@ MetricWish parse_metric(const std::string& text, bool of_worker) {
   const std::size_t equals = text.find('=');
   const std::string name = text.substr(0, equals);
   if (name.empty() || (equals == std::string::npos ? !of_worker : equals + 1 == text.size())) {
-    throw UserError(
-        fmt::format("--metric '{}': expected wall, cpu, NAME=REGULAR-EXPRESSION or NAME=/JSON/POINTER", printable(text)));
+    throw UserError(fmt::format("--metric '{}': expected wall, cpu, NAME=REGULAR-EXPRESSION or NAME=/JSON/POINTER",
+                                printable(text)));
   }
   MetricWish wish{.metric = {.name = printable(name), .unit = ""},
                   .from = MetricWish::From::pointer,
                   .expression = equals == std::string::npos ? "/metrics/" + name : text.substr(equals + 1),
                   .pattern = {}};
   if (wish.expression.starts_with('/')) return wish;
-  if (of_worker) throw UserError(fmt::format("--metric {}: a worker's figures are named, or JSON pointers", printable(text)));
+  if (of_worker)
+    throw UserError(fmt::format("--metric {}: a worker's figures are named, or JSON pointers", printable(text)));
   wish.pattern = TextPattern("--metric " + wish.metric.name, wish.expression);
   wish.from = MetricWish::From::pattern;
   return wish;

@@ -12,9 +12,9 @@ namespace convladder {
 
 struct WorkerStart {
   std::vector<std::string> words;
-  std::string folder;                     ///< empty: the current one
-  std::vector<std::string> environment;   ///< "NAME=value"
-  double timeout_seconds = 60;            ///< for each answer
+  std::string folder;                    ///< empty: the current one
+  std::vector<std::string> environment;  ///< "NAME=value"
+  double timeout_seconds = 60;           ///< for each answer
 };
 
 /// A worker that runs as long as this object lives, and all that it starts as well.

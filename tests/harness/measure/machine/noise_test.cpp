@@ -36,8 +36,10 @@ TEST(Noise, IsReadFromTheSystem) {
 
 TEST(Noise, IsToldWithWhatHelps) {
   const MachineLoad load{.cores = 2, .used = 1.24, .steal = 0.02};
-  const std::string text = noise_text(noise_sources(load, {.shares_cores = true, .governor = "powersave", .turbo = true}, 4));
-  EXPECT_THAT(text, HasSubstr("other programs used 1.2 of 2 cores; other virtual machines had 2.0 % of the time; 4 threads"));
+  const std::string text =
+      noise_text(noise_sources(load, {.shares_cores = true, .governor = "powersave", .turbo = true}, 4));
+  EXPECT_THAT(text,
+              HasSubstr("other programs used 1.2 of 2 cores; other virtual machines had 2.0 % of the time; 4 threads"));
   EXPECT_THAT(text, HasSubstr("turbo). What helps: wait until they are done"));
   EXPECT_THAT(text, HasSubstr("OMP_NUM_THREADS=1"));
 }

@@ -29,7 +29,8 @@ TEST(CommandWords, AreTakenApartAsAShellWould) {
 }
 
 TEST(CommandWords, LeaveToTheShellWhatOnlyItCanDo) {
-  for (const char* const command : {"a | b", "a > f", "a $HOME", "a \"$HOME\"", "a `b`", "a *.c", "A=1 b", "a; b", "a\nb"}) {
+  for (const char* const command :
+       {"a | b", "a > f", "a $HOME", "a \"$HOME\"", "a `b`", "a *.c", "A=1 b", "a; b", "a\nb"}) {
     const CommandWords taken = command_words("--x", command);
     EXPECT_TRUE(taken.has_shell) << command;
     EXPECT_THAT(taken.words, ElementsAre("/bin/sh", "-c", command));
