@@ -322,5 +322,52 @@ TEST(ImportNvbench, RefusesInOneLineWithThePlace) {
   EXPECT_THAT(refusal_of(json), HasSubstr("benchmarks[0]: states[0]: axis_values[0]: value: expected a whole number"));
 }
 
+TEST(ImportOfTimers, ReadsHyperfine) {
+  const ordered_json file = {{"results",
+                              {{{"command", "sort big"}, {"mean", 0.02}, {"times", {0.01, 0.03}}},
+                               {{"command", "sort small"}, {"mean", 0.002}}}}};
+  const RecordedRun run = run_of(file);
+  ASSERT_EQ(run.cases.size(), 2U);
+  EXPECT_EQ(run.cases[0].id, "cpu/sort big/hyperfine.wall-time/1");
+  EXPECT_THAT(run.cases[0].time->samples, ElementsAre(1e7, 3e7));
+  EXPECT_THAT(run.cases[1].time->samples, ElementsAre(2e6)) << "its mean alone";
+  ordered_json wrong = file;
+  wrong["results"][0]["times"] = "fast";
+  EXPECT_THAT(refusal_of(wrong), HasSubstr("times"));
+}
+
+TEST(ImportOfTimers, ReadsPytestBenchmark) {
+  const ordered_json file = {
+      {"datetime", "2026-01-31T14:00:00+02:00"},
+      {"version", "4.0.0"},
+      {"machine_info", {{"node", "box"}}},
+      {"commit_info", {{"id", "0123abc"}}},
+      {"benchmarks",
+       {{{"name", "test_a"}, {"fullname", "bench.py::test_a"}, {"stats", {{"rounds", 2}, {"data", {1e-6, 2e-6}}}}},
+        {{"name", "test_b"}, {"stats", {{"rounds", 9}, {"median", 3e-6}}}}}}};
+  const RecordedRun run = run_of(file);
+  ASSERT_EQ(run.cases.size(), 2U);
+  EXPECT_THAT(run.cases[0].id, HasSubstr("bench.py::test_a"));
+  ASSERT_EQ(run.cases[0].time->samples.size(), 2U);
+  EXPECT_NEAR(run.cases[0].time->samples[1], 2000, 1e-9);
+  EXPECT_NEAR(run.cases[1].time->median, 3000, 1e-9);
+  EXPECT_EQ(run.context.date, "2026-01-31T12:00:00Z");
+}
+
+TEST(ImportOfTimers, ReadsCriterion) {
+  const ordered_json file = {{"sampling_mode", "Linear"}, {"iters", {10.0, 20.0}}, {"times", {1000.0, 1800.0}}};
+  const ordered_json run = imported(file, "/target/criterion/parse/new/sample.json");
+  const RecordedRun read = recorded_run_of(run, "sample.json");
+  ASSERT_EQ(read.cases.size(), 1U);
+  EXPECT_EQ(read.cases[0].id, "cpu/parse/criterion.wall-time/1");
+  EXPECT_NEAR(read.cases[0].time->samples[0], 100, 1e-9);
+  EXPECT_NEAR(read.cases[0].time->samples[1], 90, 1e-9);
+  ordered_json wrong = file;
+  wrong["times"] = {1.0};
+  EXPECT_THAT(refusal_of(wrong), HasSubstr("as many as there are iters"));
+  wrong["iters"] = {0.0};
+  EXPECT_THAT(refusal_of(wrong), HasSubstr("iters"));
+}
+
 }  // namespace
 }  // namespace convladder
