@@ -160,4 +160,6 @@ def _guides(page: Page, axes: Axes, frame: tuple[float, float, float], compariso
     axes.set_xticks([_logarithm(tick / 100) for tick in ticks], [f"{tick:+d} %" if tick else "0" for tick in ticks])
     axes.tick_params(axis="x", length=2.5)
     axes.spines["bottom"].set_color(FAINT)
-    axes.set_xlabel("change of time (faster to the left, slower to the right)", labelpad=2)
+    of_rates = any(one.higher_is_better for one in comparison.bounded)
+    axes.set_xlabel("change (of times slower to the right, of rates worse to the left)" if of_rates else
+                    "change of time (faster to the left, slower to the right)", labelpad=2)

@@ -41,7 +41,9 @@ def copy_of_program(folder: Path) -> Path:
 
 def test_equal_builds_are_no_regression(tmp_path: Path) -> None:
     other = copy_of_program(tmp_path)
-    done = run("duel", "--base", other, *TINY_CASE, "--rounds", "13", "--output", tmp_path / "duel.json")
+    done = run("duel", "--base", other, *TINY_CASE)
+    assert (done.returncode, done.stderr) == (0, "") and done.stdout.startswith("the same: both builds are the same program"), done
+    done = run("duel", "--base", other, *TINY_CASE, "--rounds", "13", "--even-if-same", "--output", tmp_path / "duel.json")
     document = read(tmp_path / "duel.json")
     assert (document["base"]["path"], document["exit_code"]) == (str(other), done.returncode)
     if document["control"]["contaminated"]:
@@ -163,7 +165,7 @@ def test_bad_options_are_refused(tmp_path: Path) -> None:
     assert_refused(run("duel", "--base-variant", "flat-vector"), "--new-variant")
     assert_refused(run("duel", "--base-variant", "flat-vectr", "--new-variant", "compile-time"), "flat-vectr",
                    "flat-vector")
-    base = ["duel", "--base", copy_of_program(tmp_path), *TINY_CASE]
+    base = ["duel", "--base", copy_of_program(tmp_path), "--even-if-same", *TINY_CASE]
     assert_refused(run(*base, "--device", "simulated"), "baseline check")
     assert_refused(run(*base, "--rounds", "12"), "--rounds")
     assert_refused(run(*base, "--tau", "0.1"), "--delta", "--tau")

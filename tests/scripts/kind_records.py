@@ -57,6 +57,20 @@ def duel() -> dict[str, Any]:
                                              "rounds": rounds}, "cases": [slower, skipped], "context": context()}
 
 
+def commands() -> dict[str, Any]:
+    """A duel of two commands in two metrics: the time stayed, the rate fell."""
+    document = duel()
+    slower = document["cases"][0]
+    names = {"base_variant": "parse", "new_variant": "parse", "group": "commands"}
+    rate = slower | names | {"id": "parse: rate", "metric": {"name": "rate", "unit": None, "better": "higher"}, "base_median": 400.0,
+                             "new_median": 280.0, "change": _change(-0.3)}
+    time = slower | names | {"id": "parse: wall time", "metric": {"name": "wall time", "unit": "ns", "better": "lower"}, "verdict": "pass",
+                             "change": _change(0.0), "confirm": None}
+    sides = {name: {"command": f"./{name}/parse", "folder": None, "variables": ["THREADS=1"], "sha256": None}
+             for name in ("base", "new")}
+    return document | sides | {"cases": [time, rate], "counts": _counts(regressed=1, **{"pass": 1})}
+
+
 def selftest() -> dict[str, Any]:
     """Two levels."""
     def level(extra: int, regressed: int) -> dict[str, Any]:
@@ -195,7 +209,7 @@ def profile() -> list[Any]:
         {"group": "layers", "rows": [row, row | {"name": "fc1", "time_percent": 40.0, "total_ns": 4.0e6}]}]}}]
 
 
-ALL = {"sweep": sweep, "duel": duel, "selftest": selftest, "comparison": comparison,
+ALL = {"sweep": sweep, "duel": duel, "commands": commands, "selftest": selftest, "comparison": comparison,
        "history": history, "baseline": baseline, "baseline_check": baseline_check, "program": program, "kernel": kernel,
        "kernels": kernels, "checked": checked, "explanation": explanation, "profile": profile}
 """Each kind by a name of its own."""

@@ -17,6 +17,8 @@ from reports import report
 ANSWERS = {
     "sweep": ("the best of 4 configurations has maps 4", "which is at least 1.8 times as fast as the default"),
     "duel": ("Of 2 cases: 1 got slower, 1 skipped.", "flat-vector on lenet28.conv1, batch 10 (cpu): regressed, +30.0 %"),
+    "commands": ("Of 2 cases: 1 got slower, 1 did not get slower.", "parse, rate: regressed, -30.0 % of a value where more is better",
+                 "parse, wall time: pass, +0.0 % time", "change (%), measured; worse to the left", "./new/parse"),
     "selftest": ("0 of 4 duels of equal sides reported a regression", "Every duel with 10 % of extra work found it"),
     "comparison": ("Of 2 cases: 1 got faster, 1 cannot be told.", "flat-vector on lenet28.conv1, batch 10 (cpu): improved, -40.0 %"),
     "history": ("Over 8 runs from 2025-01-01 to 2025-01-08, 1 change marked.",

@@ -29,6 +29,7 @@ namespace {
 
 constexpr int kDefaultBatch = 100;
 constexpr int kPilotRounds = 9;
+constexpr std::uint64_t kLargestProgram = std::uint64_t{4} << 30;  // bytes
 
 constexpr const char* kDuelFooter = R"(examples:
   convladder duel --base ../before/build/release/convladder
@@ -224,6 +225,20 @@ DuelResult measured(const DuelPlan& plan, const DuelSettings& settings) {
   return run_duel(plan, settings, progress.listener());
 }
 
+/// Says that there is nothing to measure: what is the same on both sides cannot have got slower.
+int tell_the_same(const std::string& why) {
+  fmt::print("the same: {}: nothing to measure (--even-if-same measures all the same)\n", why);
+  return kExitOk;
+}
+
+/// Whether both sides are one program, byte for byte, whose variants are compared with themselves.
+bool are_the_same_program(const DuelArguments& a) {
+  if (a.programs.even_if_same || !a.base_variant.empty() || !a.base_ladder.empty() || a.settings.extra_percent > 0) {
+    return false;
+  }
+  return read_file_text(a.base, kLargestProgram) == read_file_text(a.now, kLargestProgram);
+}
+
 int duel_of_programs(DuelArguments& a, const CommandLine& command_line) {
   check_program_arguments(a);
   check_limits(a);
@@ -233,8 +248,7 @@ int duel_of_programs(DuelArguments& a, const CommandLine& command_line) {
   refuse_selftest_options(a);
   if (const std::string why = why_the_same(options);
       !why.empty() && !a.programs.even_if_same && a.settings.extra_percent == 0) {
-    fmt::print("the same: {}: nothing to measure (--even-if-same measures all the same)\n", why);
-    return kExitOk;
+    return tell_the_same(why);
   }
   a.settings.seed = coin_seed(*a.command, a.options);
   const DuelPlan plan = program_duel(options, a.settings);
@@ -287,6 +301,11 @@ int duel(DuelArguments& a, const CommandLine& command_line) {
   const OtherProgram base = ask_program(a.base);
   const OtherProgram now = ask_new_side(a);
   compare_programs(base, now, notes);
+  if (!a.dry_run && are_the_same_program(a)) {
+    const int code = tell_the_same("both builds are the same program, byte for byte");
+    if (a.bisect) fmt::print("{}", bisect_text(code));
+    return code;
+  }
   const FolderProblem* other = nullptr;
   if (!a.base_ladder.empty()) {
     other = &base_folder(a);

@@ -163,10 +163,10 @@ void check_program_arguments(DuelArguments& a) {
   for (const CLI::Option* option : a.command->get_options([](const CLI::Option* one) { return one->count() > 0; })) {
     const std::string& group = option->get_group();
     static const std::vector<std::string> kept = {
-        "--tau",        "--delta",     "--alpha",   "--rounds",   "--budget", "--output",
-        "--format",     "--quiet",     "--verbose", "--timeout",  "--seed",   "--wait-until-quiet",
-        "--extra-work", "--dry-run",   "--bisect",  "--selftest", "--full",   "--levels",
-        "--runs",       "--neighbour", "--help"};
+        "--tau",        "--delta",     "--alpha",        "--rounds",   "--budget", "--output",
+        "--format",     "--quiet",     "--verbose",      "--timeout",  "--seed",   "--wait-until-quiet",
+        "--extra-work", "--dry-run",   "--bisect",       "--selftest", "--full",   "--levels",
+        "--runs",       "--neighbour", "--even-if-same", "--help"};
     const bool is_of_commits = option->get_name() == "--base-commit" || option->get_name() == "--new-commit" ||
                                option->get_name() == "--repository";
     if (group == kGroup || is_of_commits || std::ranges::find(kept, option->get_name()) != kept.end()) continue;

@@ -28,21 +28,31 @@ def chart(one: Comparison, title: str, lines: Sequence[str]) -> Optional[RowChar
     edge = 160 * one.limits.delta
     least, most = max(min([*ends, -edge]), _LEAST), min(max([*ends, edge]), _MOST)
     room = 0.05 * (most - least)
-    guides = ((0.0, "0"), (100 * one.limits.delta, f"{percent(one.limits.delta)}"))
     groups: dict[tuple[str, str, str], list[Change]] = {}
     for change in shown:
         groups.setdefault((change.layer, change.batch, change.device), []).append(change)
     panels = tuple(Panel(
         f"{layer}, batch {batch}" if batch != "1" else layer, device,
         tuple(_row(change, least, most) for change in changes),
-        "change of time (%), measured; slower to the right", lambda value: f"{value:+g} %" if value else "0",
-        guides=guides, ends=(least - room, most + room))
+        _axis(changes[0]), lambda value: f"{value:+g} %" if value else "0", guides=_guides(changes[0], one.limits.delta), ends=(least - room, most + room))
         for (layer, batch, device), changes in groups.items())
     more = len(one.bounded) - len(shown)
     beyond = "; at an end of the axis they go further" if min(ends) < least or max(ends) > most else ""
     told = (f"lines: bounds, wrong in at most {100 * one.limits.alpha:g} % of cases each{beyond}",
             f"{more} more changes are in the table" if more else "")
     return RowChart(title, tuple(filter(None, (*told, *lines))), (), panels)
+
+
+def _axis(change: Change) -> str:
+    what = "of time " if change.unit == "ns" else ""
+    return f"change {what}(%), measured; " + ("worse to the left" if change.higher_is_better else
+                                              "slower to the right" if what else "worse to the right")
+
+
+def _guides(change: Change, delta: float) -> tuple[tuple[float, str], ...]:
+    """No change, and the one that costs Delta more."""
+    limit = 1 / (1 + delta) - 1 if change.higher_is_better else delta
+    return ((0.0, "0"), (100 * limit, percent(limit)))
 
 
 def _estimate(change: Change) -> float:

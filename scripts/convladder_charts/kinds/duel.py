@@ -107,7 +107,7 @@ def _change(node: Node, of_commands: bool) -> Change:
     title = (new if base == new else f"{base} {_DASH} {new}") or "(no name)"
     metric = node.field("metric")
     if of_commands:  # of any program: its cases have no parts
-        device, variant, layer, batch = text_of(node, "device"), title, text_of(metric, "name"), "1"
+        device, variant, layer, batch = "", title, text_of(metric, "name"), "1"
     else:
         device, variant, *layers, batch = _parts(node.field("id"))
         layer = "/".join(layers)

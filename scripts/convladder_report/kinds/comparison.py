@@ -32,7 +32,8 @@ def outcome(one: Comparison) -> str:
 def told(change: Change) -> str:
     """A case: what became of it, and by how much."""
     batch = "" if change.batch == "1" else f", batch {change.batch}"
-    text = f"{change.stage.title} on {change.layer}{batch} ({change.device}): {change.verdict}"
+    where = f" on {change.layer}{batch} ({change.device})" if change.device else f", {change.layer}" if change.layer else ""
+    text = f"{change.stage.title}{where}: {change.verdict}"
     if change.bounds:
         text += (f", {percent(change.bounds.estimate)} {_measured_in(change)} (between {percent(change.bounds.low)} and "
                  f"{percent(change.bounds.high)})")
