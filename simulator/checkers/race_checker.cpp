@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
 #include <optional>
 #include <string_view>
 #include <tuple>
@@ -27,12 +28,34 @@ unsigned unit_shift(const ptx::Kernel& kernel, ptx::Space space) {
   return std::ranges::any_of(kernel.instructions, is_narrow) ? 0 : 2;
 }
 
+/// The variables whose addresses registers hold, by register: of those that nothing but one `mov` writes.
+std::map<int, const ptx::Operand*> addresses_of_variables(const ptx::Kernel& kernel) {
+  std::map<int, const ptx::Operand*> addresses;
+  std::set<int> written;
+  for (const ptx::Instruction& instruction : kernel.instructions) {
+    if (instruction.operands.empty()) continue;
+    const ptx::Operand& to = instruction.operands[0];
+    if (to.kind != ptx::OperandKind::register_) continue;
+    const bool is_first = written.insert(to.index).second;
+    const bool moves =
+        instruction.opcode.starts_with("mov.") && instruction.operands[1].kind == ptx::OperandKind::symbol;
+    addresses[to.index] = is_first && moves ? &instruction.operands[1] : nullptr;
+  }
+  std::erase_if(addresses, [](const auto& entry) { return entry.second == nullptr; });
+  return addresses;
+}
+
 /// Loads of exactly the place at which the kernel compares and swaps. The loop of the CUDA C++ Programming Guide begins
 /// with one, and so do CUDA's own atomics of types that the GPU has none for: the load is a guess, which the swap
-/// checks.
+/// checks. A compiler may write one of the two with the name of a variable and the other with a register.
 std::vector<bool> guesses_of_swaps(const ptx::Kernel& kernel) {
-  const auto place = [](const ptx::Operand& address) {
-    return std::tuple(address.index, std::string_view(address.name), address.offset);
+  const auto variables = addresses_of_variables(kernel);
+  const auto place = [&variables](const ptx::Operand& address) {
+    const auto variable = variables.find(address.index);
+    if (address.index < 0 || variable == variables.end()) {
+      return std::tuple(address.index, std::string_view(address.name), address.offset);
+    }
+    return std::tuple(-1, std::string_view(variable->second->name), variable->second->offset + address.offset);
   };
   std::set<std::tuple<int, std::string_view, std::int64_t>> swapped;
   for (const ptx::Instruction& instruction : kernel.instructions) {
@@ -295,6 +318,7 @@ void RaceChecker::access(const WarpAccess& access) {
   if (access.space == ptx::Space::shared) {
     const bool is_own = access.owner == nullptr || access.owner == access.warp->block;
     std::vector<Unit>& units = is_own ? now_->shared : blocks_[access.owner].shared;
+    is_foreign_ = !is_own;
     Access now = access_of(access);
     const unsigned first = now.thread;
     for (LaneMask left = access.mask; left != 0; left &= left - 1) {
@@ -303,6 +327,7 @@ void RaceChecker::access(const WarpAccess& access) {
       now.thread = (first + static_cast<unsigned>(lane)) & 1023U;
       touch(access, lane, now, addresses[lane] >> shared_shift_, shared_shift_, units);
     }
+    is_foreign_ = false;
     return;
   }
   const BlockContext& block = *access.warp->block;
@@ -337,6 +362,8 @@ bool RaceChecker::ordered_otherwise(const Access& earlier, const Access& now) co
   if (earlier.block != now.block) {
     return (now_->has_acquired && released_.contains(earlier.block)) || ordered_in_cluster(earlier);
   }
+  // A copy into another block's memory arrives there, and the threads of that block are who waits for it.
+  if (is_foreign_ && earlier.is_asynchronous != 0 && ordered_in_cluster(earlier)) return true;
   const int warp = static_cast<int>(now.thread / kLanes);
   const std::size_t index = clock_index(earlier);
   if (now_->seen[static_cast<std::size_t>(warp)].has(index, earlier.thread % kLanes, earlier.clock)) return true;

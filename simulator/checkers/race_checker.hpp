@@ -6,10 +6,11 @@
 // these: that they run in lockstep here says nothing about a GPU since Volta. A lane releases what it did itself, and
 // what the lanes did that have met it before, if only to exchange something (match.sync, elect.sync). Blocks of a
 // cluster are ordered by its barrier; and whatever a block releases anywhere is taken to be ordered before all that its
-// cluster does afterwards. Accesses of other blocks are never ordered, with one exception: a block that has released
-// anything in global memory has released its writes to the blocks that do a strong access there themselves (the "last
-// block" idiom). Strong accesses, such as atomics, do not race with one another; neither does a load race with changes
-// of the same place if the kernel then compares and swaps exactly there.
+// cluster does afterwards. For a block that copies into another one's shared memory, such a copy is in order once it
+// has arrived there: who waits for it is the other block. Accesses of other blocks are never ordered, with one
+// exception: a block that has released anything in global memory has released its writes to the blocks that do a strong
+// access there themselves (the "last block" idiom). Strong accesses, such as atomics, do not race with one another;
+// neither does a load race with changes of the same place if the kernel then compares and swaps exactly there.
 //
 // For every word the last write and two reads since then are kept; a race with an older access that these hide is found
 // at another word or not at all.
@@ -221,6 +222,7 @@ class RaceChecker final : public AccessObserver {
   const BlockContext* last_ = nullptr;
   OfBlock* now_ = nullptr;
   bool is_asynchronous_ = false;                          ///< whether the current accesses are a copy's
+  bool is_foreign_ = false;                               ///< whether they are to another block's shared memory
   std::map<const Unit*, std::vector<Pending>> disputes_;  ///< of shared memory: writes of values that nobody has read
   std::map<const Unit*, std::vector<Access>> repeated_;   ///< the other writes of the value that a unit has
   std::map<FindingSite, Finding> pending_findings_;

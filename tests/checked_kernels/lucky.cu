@@ -3,25 +3,11 @@
 // later one, and the other one has to be in the message.
 #include <cuda_pipeline.h>
 
+#include "kernels.cuh"
+
 namespace {
 
 constexpr int kThreads = 128;
-
-__device__ int index_of_thread() { return static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x); }
-__device__ unsigned shared_address(const void* at) { return static_cast<unsigned>(__cvta_generic_to_shared(at)); }
-__device__ void barrier_init(unsigned long long* barrier, int arrivals) {
-  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(arrivals) : "memory");
-}
-__device__ void barrier_arrive(unsigned long long* barrier) {
-  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier)) : "memory");
-}
-__device__ void barrier_wait(unsigned long long* barrier, int parity) {
-  asm volatile(
-      "{\n.reg .pred done;\nAGAIN%=:\nmbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n@!done bra "
-      "AGAIN%=;\n}" ::"r"(shared_address(barrier)),
-      "r"(parity)
-      : "memory");
-}
 
 /// Of a factor of 8 columns or more that begins at a multiple of 16 bytes, unswizzled.
 __device__ unsigned long long descriptor(const void* at) {
