@@ -4,18 +4,22 @@
 
 #include <algorithm>
 #include <deque>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <span>
+#include <utility>
 
 #include "harness/judge/compare/change_text.hpp"
 #include "harness/measure/cases/cases_at_a_time.hpp"
+#include "harness/measure/cases/checked_stage.hpp"
 #include "harness/measure/cases/measurement.hpp"
 #include "harness/measure/cases/workload.hpp"
 #include "harness/measure/isolation/one_cpu.hpp"
 #include "harness/measure/machine/quiet.hpp"
 #include "harness/measure/plan/arguments.hpp"
 #include "harness/measure/plan/estimate.hpp"
+#include "harness/measure/records/recorded_case.hpp"
 #include "harness/measure/statistics/signed_rank.hpp"
 #include "support/errors.hpp"
 #include "support/seeded_random.hpp"
@@ -71,6 +75,7 @@ class Duel {
     for (ContestGroup& group : groups_) screen_group(group);
     confirm();
     result_.control_outcome = judge_control(differences(result_.control), settings_.limits.verdict.alpha);
+    for (std::string& line : checker_lines(looks_)) result_.notes.push_back(std::move(line));
     return std::move(result_);
   }
 
@@ -182,10 +187,34 @@ class Duel {
       try {
         if (contest.base) close(contest);
         open(contest, workload, static_cast<std::size_t>(sweep));
+        if (sweep == 0) look_at_code(contest, workload);
       } catch (const SideFailure& failure) {
         contest.fail(failure);
       }
     }
+  }
+
+  /// Has the checkers look at both sides' code, where it is no part of a build. Throws SideFailure for a side that is
+  /// right by luck.
+  void look_at_code(const Contest& contest, const Workload& workload) {
+    look_at_side("base", contest.pair->base, workload);
+    look_at_side("new", contest.pair->now, workload);
+  }
+  void look_at_side(const char* role, const PlannedCase& planned, const Workload& workload) {
+    if (!is_to_be_checked(planned)) return;
+    const std::optional<LayerWork> work = checked_work(planned);
+    const auto [looked_at, is_new] =
+        looked_at_.try_emplace({planned.variant.variant->compiled_stage()->build.library, work ? work->name() : ""});
+    StageFindings& found = looked_at->second;
+    if (is_new) {
+      show("checking", planned.id);
+      RunOptions options;
+      options.seed = settings_.seed;
+      options.timeout_seconds = settings_.timeout_seconds;
+      found = look_at_stage(planned, work, images_, options, &workload);
+      looks_.push_back(checker_look(found));
+    }
+    if (found.count() > 0) throw SideFailure(fmt::format("{}: {}: {}", role, Status::unsafe, found.in_one_line()));
   }
 
   void screen_wave(std::span<Contest> wave, const Workload& workload) {
@@ -343,6 +372,8 @@ class Duel {
   TimeJudge judge_{ceilings_, machine_};
   DuelResult result_;
   std::deque<ContestGroup> groups_;
+  std::map<std::pair<std::filesystem::path, std::string>, StageFindings> looked_at_;  ///< by library and size
+  std::vector<CheckerLook> looks_;
   long rounds_planned_ = 0;
   long rounds_done_ = 0;
 };
