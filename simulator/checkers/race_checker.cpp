@@ -294,7 +294,26 @@ void RaceChecker::order(const WarpAccess& access, std::uint64_t address) {
   if (access.kind != AccessKind::load) released.join(released_now());
   if (is_shared) return;
   now_->has_acquired = true;
-  if (releases || now_->has_fenced) released_.insert(now_->number);
+  if (!releases && !now_->has_fenced) return;
+  const Clocks own = released_by(*access.warp, access.mask);
+  const std::size_t warps = (access.warp->block->block_size.count() + kLanes - 1) / kLanes;
+  std::vector<std::uint32_t>& known = released_[now_->number];
+  known.resize(2 * warps);
+  for (std::size_t w = 0; w < warps; ++w) {
+    known[w] = std::max({known[w], own.to[w], own.some_to[w]});
+    known[warps + w] = std::max(known[warps + w], own.to[kMostWarps + w]);
+  }
+}
+
+/// Whether another block has released the access.
+bool RaceChecker::is_released(const Access& earlier) const {
+  const auto found = released_.find(earlier.block);
+  if (found == released_.end()) return false;
+  const std::size_t index = clock_index(earlier);
+  const std::vector<std::uint32_t>& clocks = found->second;
+  if (index < kMostWarps) return earlier.clock <= clocks[index];
+  if (index >= kFirstGroup) return true;  // products only read, and only shared memory
+  return earlier.clock <= clocks[clocks.size() / 2 + index - kMostWarps];
 }
 
 RaceChecker::Piece* RaceChecker::find_piece(std::uint64_t address) {
@@ -360,7 +379,7 @@ bool RaceChecker::ordered_in_cluster(const Access& earlier) const {
 /// The rest of `ordered`, behind the clocks that are for all lanes.
 bool RaceChecker::ordered_otherwise(const Access& earlier, const Access& now) const {
   if (earlier.block != now.block) {
-    return (now_->has_acquired && released_.contains(earlier.block)) || ordered_in_cluster(earlier);
+    return (now_->has_acquired && is_released(earlier)) || ordered_in_cluster(earlier);
   }
   // A copy into another block's memory arrives there, and the threads of that block are who waits for it.
   if (is_foreign_ && earlier.is_asynchronous != 0 && ordered_in_cluster(earlier)) return true;
@@ -390,12 +409,15 @@ RaceChecker::Access RaceChecker::access_of(const WarpAccess& access) const {
 void RaceChecker::touch(const WarpAccess& access, int lane, const Access& now, std::uint64_t offset, unsigned shift,
                         std::vector<Unit>& units) {
   const std::uint64_t count = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(access.bytes) >> shift);
+  Access* const coming = !now_->coming.empty() && &units == &now_->shared ? now_->coming.data() + offset : nullptr;
   const auto touch_of = [&](std::uint64_t i) {
     return Touch{access, lane, i << shift, std::uint64_t{1} << shift, now};
   };
   if (access.kind == AccessKind::load) {
     for (std::uint64_t i = 0; i < count; ++i) {
       Unit& unit = units[offset + i];
+      if (coming != nullptr && coming[i].clock != 0) [[unlikely]]
+        meet_coming(touch_of(i), coming[i]);
       if (!ordered(unit.writer, now)) [[unlikely]]
         judge_read_after_write(touch_of(i), unit);
       if (unit.writer.is_disputed != 0) [[unlikely]]
@@ -410,18 +432,51 @@ void RaceChecker::touch(const WarpAccess& access, int lane, const Access& now, s
   }
   for (std::uint64_t i = 0; i < count; ++i) {
     Unit& unit = units[offset + i];
+    if (coming != nullptr && coming[i].clock != 0) meet_coming(touch_of(i), coming[i]);
     Access writer = now;
     const bool is_plain = ordered(unit.writer, now) && (unit.writer.is_disputed | unit.writer.is_repeated) == 0;
     const bool is_equal = !is_plain && write_again(touch_of(i), unit, writer) == WriteRace::equal;
-    if (!is_equal) [[likely]] {  // readers of an equal value are those of this one
-      if (!ordered(unit.first_reader, now)) {
-        judge_write_after_read(touch_of(i), unit.first_reader);
-      } else if (!ordered(unit.last_reader, now)) {
-        judge_write_after_read(touch_of(i), unit.last_reader);
-      }
-    }
+    if (!is_equal) [[likely]]  // readers of an equal value are those of this one
+      judge_readers(touch_of(i), unit);
     unit.writer = writer;
   }
+}
+
+inline void RaceChecker::judge_readers(const Touch& touch, const Unit& unit) {
+  if (!ordered(unit.first_reader, touch.now)) {
+    judge_write_after_read(touch, unit.first_reader);
+  } else if (!ordered(unit.last_reader, touch.now)) {
+    judge_write_after_read(touch, unit.last_reader);
+  }
+}
+
+void RaceChecker::copies_come(const WarpAccess& destination) {
+  enter(*destination.warp->block);
+  now_->coming.resize(now_->shared.size());
+  is_asynchronous_ = true;
+  Access now = access_of(destination);
+  is_asynchronous_ = false;
+  const unsigned first = now.thread;
+  const std::uint64_t count =
+      std::max<std::uint64_t>(1, static_cast<std::uint64_t>(destination.bytes) >> shared_shift_);
+  for (LaneMask left = destination.mask; left != 0; left &= left - 1) {
+    const int lane = std::countr_zero(left);
+    now.thread = (first + static_cast<unsigned>(lane)) & 1023U;
+    const std::uint64_t offset = (*destination.addresses)[lane] >> shared_shift_;
+    for (std::uint64_t i = 0; i < count; ++i) {
+      const Touch touch{destination, lane, i << shared_shift_, std::uint64_t{1} << shared_shift_, now};
+      judge_readers(touch, now_->shared[offset + i]);
+      now_->coming[offset + i] = now;
+    }
+  }
+}
+
+/// An access to what a copy is on its way to: the copy itself, which lands, or a race with it.
+void RaceChecker::meet_coming(const Touch& touch, Access& coming) {
+  const bool is_load = touch.access.kind == AccessKind::load;
+  const bool is_copy = program_.kernel->instructions[touch.now.instruction].opcode.starts_with("cp.async.");
+  if (is_load || !is_copy) return report(touch, coming, is_load ? "read after write" : "write after write", "");
+  if (coming.thread == touch.now.thread) coming = {};  // copies of two threads are judged when they land
 }
 
 /// A write to a unit whose last write is in no order, or in doubt.

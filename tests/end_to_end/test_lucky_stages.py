@@ -115,7 +115,7 @@ def test_submissions(tmp_path: Path) -> None:
 
 @only_with_all
 def test_a_sweep(tmp_path: Path) -> None:
-    sources = {name: "// @parameter AT_A_TIME 1 2\n" + text.replace("  for (", "#pragma unroll AT_A_TIME\n  for (", 1)
+    sources = {name: "// @parameter AT_A_TIME 1 2\n#ifndef AT_A_TIME\n#define AT_A_TIME 1\n#endif\n" + text.replace("  for (", "#pragma unroll AT_A_TIME\n  for (", 1)
                for name, text in stages(ROW_SUMS, len(RIGHT), PLANTED).items()}
     done = run_program("sweep", write_ladder(tmp_path / "ladder", sources), "--device", "simulated", "--tables",
                        tmp_path / "tables", "--output", tmp_path / "out", timeout=900)

@@ -22,13 +22,11 @@ __device__ inline float unless(float other, float value) { return other == 1e30F
 
 __device__ inline float filled_too_early(float value) {
   __shared__ float tile[kThreads];
-  float other = 0.0F;
 #pragma unroll 1
   for (int step = 0; step < 3; ++step) {
     tile[here()] = value;
     __syncthreads();
-    other += tile[here() ^ 32];
-    value += 1e-30F * other;
+    value = unless(tile[here() ^ 32], value);
   }
   return value;
 }
