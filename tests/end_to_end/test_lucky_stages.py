@@ -115,14 +115,14 @@ def test_submissions(tmp_path: Path) -> None:
 
 @only_with_all
 def test_a_sweep(tmp_path: Path) -> None:
-    sources = {name: "// @parameter AT_A_TIME 1 2\n#ifndef AT_A_TIME\n#define AT_A_TIME 1\n#endif\n" + text.replace("  for (", "#pragma unroll AT_A_TIME\n  for (", 1)
-               for name, text in stages(ROW_SUMS, len(RIGHT), PLANTED).items()}
+    parameter = "// @parameter UNUSED 1 2\n#ifndef UNUSED\n#define UNUSED 1\n#endif\nstatic_assert(UNUSED > 0);\n"
+    sources = {name: parameter + text for name, text in stages(ROW_SUMS, len(RIGHT), PLANTED).items()}
     done = run_program("sweep", write_ladder(tmp_path / "ladder", sources), "--device", "simulated", "--tables",
                        tmp_path / "tables", "--output", tmp_path / "out", timeout=900)
     assert done.returncode == 1, done
     found = record(tmp_path / "out", "sweep")["cases"]
     assert len(found) == 2 * len(sources)
-    assert_told_apart({f"{one['variant']} {one['text']}": one["status"] for one in found})
+    assert_told_apart({f"{one['id'].split('/')[1]} {one['text']}": one["status"] for one in found})
 
 
 TWO_LAYERS = {
