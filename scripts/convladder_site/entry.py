@@ -112,6 +112,6 @@ def _quality(root: Node) -> list[str]:
     said = [f"{marks.count(mark)} of {len(marks)} times {mark}" for mark in _MARKS if mark in marks]
     if marks and not said:
         said = [f"all {several(len(marks), 'time')} good"]
-    bad = ("incorrect", "crashed", "timeout", "launch failed", "does not compile", "refused")
+    bad = ("incorrect", "crashed", "timeout", "launch failed", "does not compile", "refused", "unsafe")
     failed = sum(case.get("status") in bad for case in cases)
     return [*([f"{several(failed, 'case')} failed"] if failed else []), *said]

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
 #include <optional>
 #include <string_view>
 #include <tuple>
@@ -27,12 +28,34 @@ unsigned unit_shift(const ptx::Kernel& kernel, ptx::Space space) {
   return std::ranges::any_of(kernel.instructions, is_narrow) ? 0 : 2;
 }
 
+/// The variables whose addresses registers hold, by register: of those that nothing but one `mov` writes.
+std::map<int, const ptx::Operand*> addresses_of_variables(const ptx::Kernel& kernel) {
+  std::map<int, const ptx::Operand*> addresses;
+  std::set<int> written;
+  for (const ptx::Instruction& instruction : kernel.instructions) {
+    if (instruction.operands.empty()) continue;
+    const ptx::Operand& to = instruction.operands[0];
+    if (to.kind != ptx::OperandKind::register_) continue;
+    const bool is_first = written.insert(to.index).second;
+    const bool moves =
+        instruction.opcode.starts_with("mov.") && instruction.operands[1].kind == ptx::OperandKind::symbol;
+    addresses[to.index] = is_first && moves ? &instruction.operands[1] : nullptr;
+  }
+  std::erase_if(addresses, [](const auto& entry) { return entry.second == nullptr; });
+  return addresses;
+}
+
 /// Loads of exactly the place at which the kernel compares and swaps. The loop of the CUDA C++ Programming Guide begins
 /// with one, and so do CUDA's own atomics of types that the GPU has none for: the load is a guess, which the swap
-/// checks.
+/// checks. A compiler may write one of the two with the name of a variable and the other with a register.
 std::vector<bool> guesses_of_swaps(const ptx::Kernel& kernel) {
-  const auto place = [](const ptx::Operand& address) {
-    return std::tuple(address.index, std::string_view(address.name), address.offset);
+  const auto variables = addresses_of_variables(kernel);
+  const auto place = [&variables](const ptx::Operand& address) {
+    const auto variable = variables.find(address.index);
+    if (address.index < 0 || variable == variables.end()) {
+      return std::tuple(address.index, std::string_view(address.name), address.offset);
+    }
+    return std::tuple(-1, std::string_view(variable->second->name), variable->second->offset + address.offset);
   };
   std::set<std::tuple<int, std::string_view, std::int64_t>> swapped;
   for (const ptx::Instruction& instruction : kernel.instructions) {
@@ -271,7 +294,26 @@ void RaceChecker::order(const WarpAccess& access, std::uint64_t address) {
   if (access.kind != AccessKind::load) released.join(released_now());
   if (is_shared) return;
   now_->has_acquired = true;
-  if (releases || now_->has_fenced) released_.insert(now_->number);
+  if (!releases && !now_->has_fenced) return;
+  const Clocks own = released_by(*access.warp, access.mask);
+  const std::size_t warps = (access.warp->block->block_size.count() + kLanes - 1) / kLanes;
+  std::vector<std::uint32_t>& known = released_[now_->number];
+  known.resize(2 * warps);
+  for (std::size_t w = 0; w < warps; ++w) {
+    known[w] = std::max({known[w], own.to[w], own.some_to[w]});
+    known[warps + w] = std::max(known[warps + w], own.to[kMostWarps + w]);
+  }
+}
+
+/// Whether another block has released the access.
+bool RaceChecker::is_released(const Access& earlier) const {
+  const auto found = released_.find(earlier.block);
+  if (found == released_.end()) return false;
+  const std::size_t index = clock_index(earlier);
+  const std::vector<std::uint32_t>& clocks = found->second;
+  if (index < kMostWarps) return earlier.clock <= clocks[index];
+  if (index >= kFirstGroup) return true;  // products only read, and only shared memory
+  return earlier.clock <= clocks[clocks.size() / 2 + index - kMostWarps];
 }
 
 RaceChecker::Piece* RaceChecker::find_piece(std::uint64_t address) {
@@ -295,6 +337,7 @@ void RaceChecker::access(const WarpAccess& access) {
   if (access.space == ptx::Space::shared) {
     const bool is_own = access.owner == nullptr || access.owner == access.warp->block;
     std::vector<Unit>& units = is_own ? now_->shared : blocks_[access.owner].shared;
+    is_foreign_ = !is_own;
     Access now = access_of(access);
     const unsigned first = now.thread;
     for (LaneMask left = access.mask; left != 0; left &= left - 1) {
@@ -303,6 +346,7 @@ void RaceChecker::access(const WarpAccess& access) {
       now.thread = (first + static_cast<unsigned>(lane)) & 1023U;
       touch(access, lane, now, addresses[lane] >> shared_shift_, shared_shift_, units);
     }
+    is_foreign_ = false;
     return;
   }
   const BlockContext& block = *access.warp->block;
@@ -335,8 +379,10 @@ bool RaceChecker::ordered_in_cluster(const Access& earlier) const {
 /// The rest of `ordered`, behind the clocks that are for all lanes.
 bool RaceChecker::ordered_otherwise(const Access& earlier, const Access& now) const {
   if (earlier.block != now.block) {
-    return (now_->has_acquired && released_.contains(earlier.block)) || ordered_in_cluster(earlier);
+    return (now_->has_acquired && is_released(earlier)) || ordered_in_cluster(earlier);
   }
+  // A copy into another block's memory arrives there, and the threads of that block are who waits for it.
+  if (is_foreign_ && earlier.is_asynchronous != 0 && ordered_in_cluster(earlier)) return true;
   const int warp = static_cast<int>(now.thread / kLanes);
   const std::size_t index = clock_index(earlier);
   if (now_->seen[static_cast<std::size_t>(warp)].has(index, earlier.thread % kLanes, earlier.clock)) return true;
@@ -363,12 +409,15 @@ RaceChecker::Access RaceChecker::access_of(const WarpAccess& access) const {
 void RaceChecker::touch(const WarpAccess& access, int lane, const Access& now, std::uint64_t offset, unsigned shift,
                         std::vector<Unit>& units) {
   const std::uint64_t count = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(access.bytes) >> shift);
+  Access* const coming = !now_->coming.empty() && &units == &now_->shared ? now_->coming.data() + offset : nullptr;
   const auto touch_of = [&](std::uint64_t i) {
     return Touch{access, lane, i << shift, std::uint64_t{1} << shift, now};
   };
   if (access.kind == AccessKind::load) {
     for (std::uint64_t i = 0; i < count; ++i) {
       Unit& unit = units[offset + i];
+      if (coming != nullptr && coming[i].clock != 0) [[unlikely]]
+        meet_coming(touch_of(i), coming[i]);
       if (!ordered(unit.writer, now)) [[unlikely]]
         judge_read_after_write(touch_of(i), unit);
       if (unit.writer.is_disputed != 0) [[unlikely]]
@@ -383,18 +432,51 @@ void RaceChecker::touch(const WarpAccess& access, int lane, const Access& now, s
   }
   for (std::uint64_t i = 0; i < count; ++i) {
     Unit& unit = units[offset + i];
+    if (coming != nullptr && coming[i].clock != 0) meet_coming(touch_of(i), coming[i]);
     Access writer = now;
     const bool is_plain = ordered(unit.writer, now) && (unit.writer.is_disputed | unit.writer.is_repeated) == 0;
     const bool is_equal = !is_plain && write_again(touch_of(i), unit, writer) == WriteRace::equal;
-    if (!is_equal) [[likely]] {  // readers of an equal value are those of this one
-      if (!ordered(unit.first_reader, now)) {
-        judge_write_after_read(touch_of(i), unit.first_reader);
-      } else if (!ordered(unit.last_reader, now)) {
-        judge_write_after_read(touch_of(i), unit.last_reader);
-      }
-    }
+    if (!is_equal) [[likely]]  // readers of an equal value are those of this one
+      judge_readers(touch_of(i), unit);
     unit.writer = writer;
   }
+}
+
+inline void RaceChecker::judge_readers(const Touch& touch, const Unit& unit) {
+  if (!ordered(unit.first_reader, touch.now)) {
+    judge_write_after_read(touch, unit.first_reader);
+  } else if (!ordered(unit.last_reader, touch.now)) {
+    judge_write_after_read(touch, unit.last_reader);
+  }
+}
+
+void RaceChecker::copies_come(const WarpAccess& destination) {
+  enter(*destination.warp->block);
+  now_->coming.resize(now_->shared.size());
+  is_asynchronous_ = true;
+  Access now = access_of(destination);
+  is_asynchronous_ = false;
+  const unsigned first = now.thread;
+  const std::uint64_t count =
+      std::max<std::uint64_t>(1, static_cast<std::uint64_t>(destination.bytes) >> shared_shift_);
+  for (LaneMask left = destination.mask; left != 0; left &= left - 1) {
+    const int lane = std::countr_zero(left);
+    now.thread = (first + static_cast<unsigned>(lane)) & 1023U;
+    const std::uint64_t offset = (*destination.addresses)[lane] >> shared_shift_;
+    for (std::uint64_t i = 0; i < count; ++i) {
+      const Touch touch{destination, lane, i << shared_shift_, std::uint64_t{1} << shared_shift_, now};
+      judge_readers(touch, now_->shared[offset + i]);
+      now_->coming[offset + i] = now;
+    }
+  }
+}
+
+/// An access to what a copy is on its way to: the copy itself, which lands, or a race with it.
+void RaceChecker::meet_coming(const Touch& touch, Access& coming) {
+  const bool is_load = touch.access.kind == AccessKind::load;
+  const bool is_copy = program_.kernel->instructions[touch.now.instruction].opcode.starts_with("cp.async.");
+  if (is_load || !is_copy) return report(touch, coming, is_load ? "read after write" : "write after write", "");
+  if (coming.thread == touch.now.thread) coming = {};  // copies of two threads are judged when they land
 }
 
 /// A write to a unit whose last write is in no order, or in doubt.

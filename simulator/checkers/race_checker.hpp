@@ -6,13 +6,17 @@
 // these: that they run in lockstep here says nothing about a GPU since Volta. A lane releases what it did itself, and
 // what the lanes did that have met it before, if only to exchange something (match.sync, elect.sync). Blocks of a
 // cluster are ordered by its barrier; and whatever a block releases anywhere is taken to be ordered before all that its
-// cluster does afterwards. Accesses of other blocks are never ordered, with one exception: a block that has released
-// anything in global memory has released its writes to the blocks that do a strong access there themselves (the "last
-// block" idiom). Strong accesses, such as atomics, do not race with one another; neither does a load race with changes
-// of the same place if the kernel then compares and swaps exactly there.
+// cluster does afterwards. For a block that copies into another one's shared memory, such a copy is in order once it
+// has arrived there: who waits for it is the other block. Accesses of other blocks are never ordered, with one
+// exception: what a block has released anywhere in global memory it has released to all blocks that do a strong access
+// there themselves (the "last block" idiom). Strong accesses, such as atomics, do not race with one another;
+// neither does a load race with changes of the same place if the kernel then compares and swaps exactly there.
 //
 // For every word the last write and two reads since then are kept; a race with an older access that these hide is found
 // at another word or not at all.
+//
+// A copy (cp.async) may write from its beginning on. So nobody may read what it changes then, before somebody has
+// waited for it.
 //
 // Products of matrices by four warps (wgmma) read shared memory until a warp of the four has waited for them. By then
 // all that the four did before the product is done as well.
@@ -47,6 +51,7 @@ class RaceChecker final : public AccessObserver {
 
   void block_begins(const BlockContext& block) override;
   void access(const WarpAccess& access) override;
+  void copies_come(const WarpAccess& destination) override;
   void cluster_met(const Cluster& cluster) override;
   void barrier_passed(const BlockContext& block, std::uint32_t warps) override;
   void warp_synchronized(const WarpState& warp, LaneMask lanes) override;
@@ -145,6 +150,9 @@ class RaceChecker final : public AccessObserver {
   void touch(const WarpAccess& access, int lane, const Access& now, std::uint64_t offset, unsigned shift,
              std::vector<Unit>& units);
   WriteRace write_again(const Touch& touch, const Unit& unit, Access& now);
+  void judge_readers(const Touch& touch, const Unit& unit);
+  void meet_coming(const Touch& touch, Access& coming);
+  bool is_released(const Access& earlier) const;
 
   // The other half, in race_effects.cpp: whether a race has an effect.
   void judge_read_after_write(const Touch& touch, const Unit& unit);
@@ -197,6 +205,7 @@ class RaceChecker final : public AccessObserver {
     std::uint32_t number = 0;
     const Cluster* cluster = nullptr;
     std::vector<Unit> shared;
+    std::vector<Access> coming;  ///< by unit of shared memory: a copy that is on its way there; empty before the first
     std::array<Clocks, kMostWarps> seen{};  ///< the clocks that each warp has seen
     std::array<std::uint32_t, kClocks> clock{};
     std::map<std::uint64_t, Clocks> copies;        ///< by number: the clocks that come with having seen the copy
@@ -221,13 +230,16 @@ class RaceChecker final : public AccessObserver {
   const BlockContext* last_ = nullptr;
   OfBlock* now_ = nullptr;
   bool is_asynchronous_ = false;                          ///< whether the current accesses are a copy's
+  bool is_foreign_ = false;                               ///< whether they are to another block's shared memory
   std::map<const Unit*, std::vector<Pending>> disputes_;  ///< of shared memory: writes of values that nobody has read
   std::map<const Unit*, std::vector<Access>> repeated_;   ///< the other writes of the value that a unit has
   std::map<FindingSite, Finding> pending_findings_;
   std::map<int, ValueUses> uses_;                      ///< by load
   std::map<int, std::optional<MemoryAccess>> parsed_;  ///< by instruction
   std::map<int, bool> are_floats_;                     ///< by store: what it stores
-  std::set<std::uint32_t> released_;  ///< blocks whose writes are ordered before those of blocks that acquire
+  /// By block: the clocks up to which its accesses are ordered before those of blocks that acquire, of its warps and
+  /// then of their copies.
+  std::map<std::uint32_t, std::vector<std::uint32_t>> released_;
 };
 
 inline bool RaceChecker::ordered(const Access& earlier, const Access& now) const {

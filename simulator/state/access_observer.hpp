@@ -48,6 +48,9 @@ class AccessObserver {
   /// A block begins; its shared memory is undefined.
   virtual void block_begins(const BlockContext& /*block*/) {}
   virtual void access(const WarpAccess& /*access*/) {}
+  /// Lanes begin copies into shared memory (cp.async) that change something: from now on they may write there, and they
+  /// do by the time at which they are waited for, which is a store.
+  virtual void copies_come(const WarpAccess& /*destination*/) {}
   /// Warps of the block (a bit for each) have met at a barrier: their earlier work is ordered before their later work.
   virtual void barrier_passed(const BlockContext& /*block*/, std::uint32_t /*warps*/) {}
   /// The blocks of a cluster have met at its barrier, which orders everything that they reach in the same way.

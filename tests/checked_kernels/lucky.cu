@@ -1,27 +1,16 @@
 // Kernels with a fault that does not show: what they compute is right on a good day. Marked as in
 // seeded_kernels/memcheck.cu and launched as right.cu is. Of a race both lines are marked: either may be named as the
 // later one, and the other one has to be in the message.
+#include <cooperative_groups.h>
 #include <cuda_pipeline.h>
+
+#include <cuda/atomic>
+
+#include "kernels.cuh"
 
 namespace {
 
 constexpr int kThreads = 128;
-
-__device__ int index_of_thread() { return static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x); }
-__device__ unsigned shared_address(const void* at) { return static_cast<unsigned>(__cvta_generic_to_shared(at)); }
-__device__ void barrier_init(unsigned long long* barrier, int arrivals) {
-  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(arrivals) : "memory");
-}
-__device__ void barrier_arrive(unsigned long long* barrier) {
-  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier)) : "memory");
-}
-__device__ void barrier_wait(unsigned long long* barrier, int parity) {
-  asm volatile(
-      "{\n.reg .pred done;\nAGAIN%=:\nmbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n@!done bra "
-      "AGAIN%=;\n}" ::"r"(shared_address(barrier)),
-      "r"(parity)
-      : "memory");
-}
 
 /// Of a factor of 8 columns or more that begins at a multiple of 16 bytes, unswizzled.
 __device__ unsigned long long descriptor(const void* at) {
@@ -33,6 +22,10 @@ __device__ int message_is_there;
 __device__ float partial_sums[4];
 __device__ unsigned finished;
 __device__ float scalar;
+__device__ float exchanged[512];
+__device__ unsigned tickets;
+__device__ unsigned now_served;
+__device__ float guarded;
 
 }  // namespace
 
@@ -306,6 +299,105 @@ __global__ void every_second_pair_is_complete(const float* in, float* out, int n
   if (t % 2 == 0) pairs[t].y = in[t];
   __syncthreads();
   if (blockIdx.x == 0) reinterpret_cast<float2*>(out)[t] = pairs[127 - t];  // <- initcheck
+}
+
+__global__ void the_last_block_before_its_own_warps(const float* in, float* out, int n) {
+  // The barrier of the block is missing: its first thread speaks for warps that have not written yet.
+  __shared__ bool is_last;
+  const int t = static_cast<int>(threadIdx.x);
+  exchanged[index_of_thread()] = in[index_of_thread()];  // <- racecheck
+  out[index_of_thread()] = 0.0F;
+  if (t == 0) {
+    __threadfence();
+    is_last = atomicAdd(&finished, 1U) == gridDim.x - 1;
+    __threadfence();
+  }
+  __syncthreads();
+  if (!is_last) return;
+  float sum = 0.0F;
+#pragma unroll 1
+  for (int block = 0; block < 4; ++block) {
+    sum += exchanged[block * kThreads + (t ^ 127)];  // <- racecheck
+  }
+  out[index_of_thread()] = sum;
+}
+
+__global__ void a_copy_comes_over_what_is_read(const float* in, float* out, int n) {
+  // The second barrier of the loop is missing: the copy may write as soon as it has begun.
+  __shared__ alignas(16) float tiles[2][kThreads];
+  const int t = static_cast<int>(threadIdx.x);
+  __pipeline_memcpy_async(&tiles[0][t], &in[t], 4);
+  __pipeline_commit();
+  float sum = 0.0F;
+#pragma unroll 1
+  for (int tile = 0; tile < 4; ++tile) {
+    if (tile < 3) {
+      __pipeline_memcpy_async(&tiles[(tile + 1) % 2][t], &in[(tile + 1) * kThreads + t], 4);  // <- racecheck
+    }
+    __pipeline_commit();
+    __pipeline_wait_prior(1);
+    __syncthreads();
+    sum += tiles[tile % 2][127 - t];  // <- racecheck
+  }
+  out[index_of_thread()] = sum;
+}
+
+__global__ void one_warp_copies_over_what_others_read(const float* in, float* out, int n) {
+  // Who copies is always ahead of those that read.
+  __shared__ alignas(16) float tile[2][32];
+  const int t = static_cast<int>(threadIdx.x);
+  if (t < 32) __pipeline_memcpy_async(&tile[0][t], &in[t], 4);
+  __pipeline_commit();
+  float sum = 0.0F;
+#pragma unroll 1
+  for (int step = 0; step < 4; ++step) {
+    if (t < 32 && step < 3) {
+      __pipeline_memcpy_async(&tile[(step + 1) % 2][t], &in[(step + 1) * 32 + t], 4);  // <- racecheck
+    }
+    __pipeline_commit();
+    __pipeline_wait_prior(1);
+    __syncthreads();
+    if (t >= 32) sum += tile[step % 2][t % 32];  // <- racecheck
+  }
+  out[index_of_thread()] = sum;
+}
+
+__global__ void grid_without_its_second_meeting(const float* in, float* out, int n) {
+  const int i = index_of_thread();
+  exchanged[i] = in[i];
+  cooperative_groups::this_grid().sync();
+  const float other = exchanged[511 - i];  // <- racecheck
+  exchanged[i] = other + 1.0F;             // <- racecheck
+  out[i] = 0.0F;
+}
+
+__global__ void a_lock_that_orders_nothing(const float* in, float* out, int n) {
+  const int i = index_of_thread();
+  out[i] = in[i];
+  if (threadIdx.x % 32 != 0) return;
+  const unsigned ticket = atomicAdd(&tickets, 1U);
+  const cuda::atomic_ref<unsigned, cuda::thread_scope_device> served(now_served);
+  while (served.load(cuda::memory_order_relaxed) != ticket) {
+  }
+  guarded += in[i];  // <- racecheck
+  served.store(ticket + 1, cuda::memory_order_relaxed);
+}
+
+__global__ void a_bulk_store_is_still_reading(const float* in, float* out, int n) {
+  __shared__ alignas(128) float tile[kThreads];
+  const int t = static_cast<int>(threadIdx.x);
+  tile[t] = in[t];
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+  __syncthreads();
+  if (t == 0) {
+    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(out + blockIdx.x * kThreads),
+                 "r"(shared_address(tile)), "r"(static_cast<int>(sizeof tile))  // <- racecheck
+                 : "memory");
+    asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+  }
+  __syncthreads();
+  tile[t] = 0.0F;  // <- racecheck
+  if (t == 0) asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
 }
 
 struct Padded {

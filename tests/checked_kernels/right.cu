@@ -1,6 +1,6 @@
-// Kernels that are right, each in a way that a checker could take for a fault. Launched as in
-// seeded_kernels/memcheck.cu with 4 blocks of 128 threads; nothing but the marked notes may be found. Kernels called
-// grid_… are launched cooperatively. `out` is not written before; variables of the file begin as zero.
+// Kernels that are right, each in a way that a checker could take for a fault; more are in the files right_*.cu.
+// Launched as in seeded_kernels/memcheck.cu with 4 blocks of 128 threads; nothing but the marked notes may be found.
+// Kernels called grid_… are launched cooperatively. `out` is not written before; variables of the file begin as zero.
 #include <cooperative_groups.h>
 #include <cooperative_groups/memcpy_async.h>
 #include <cooperative_groups/reduce.h>
@@ -10,6 +10,8 @@
 #include <cuda/barrier>
 #include <cuda/pipeline>
 
+#include "kernels.cuh"
+
 namespace cg = cooperative_groups;
 
 namespace {
@@ -18,28 +20,6 @@ constexpr int kThreads = 128;
 constexpr int kStages = 2;
 constexpr int kTiles = 4;
 
-__device__ int index_of_thread() { return static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x); }
-
-// --- mbarriers ------------------------------------------------------------------------------------------------------
-
-__device__ unsigned shared_address(const void* at) { return static_cast<unsigned>(__cvta_generic_to_shared(at)); }
-__device__ void barrier_init(unsigned long long* barrier, int arrivals) {
-  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(arrivals) : "memory");
-}
-__device__ void barrier_arrive(unsigned long long* barrier) {
-  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier)) : "memory");
-}
-__device__ void barrier_expect(unsigned long long* barrier, int bytes) {
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)), "r"(bytes)
-               : "memory");
-}
-__device__ void barrier_wait(unsigned long long* barrier, int parity) {
-  asm volatile(
-      "{\n.reg .pred done;\nAGAIN%=:\nmbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n@!done bra "
-      "AGAIN%=;\n}" ::"r"(shared_address(barrier)),
-      "r"(parity)
-      : "memory");
-}
 template <int kName, int kCount>
 __device__ void named_sync() {
   asm volatile("bar.sync %0, %1;" ::"n"(kName), "n"(kCount) : "memory");

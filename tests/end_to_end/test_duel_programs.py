@@ -16,7 +16,7 @@ from conftest import REPOSITORY, assert_refused, run
 
 SCHEMA = json.loads((REPOSITORY / "results/duel.schema.json").read_text(encoding="utf-8"))
 WORKERS = REPOSITORY / "docs/examples/duel"
-SHORT, LONG = "sleep 0.02", "sleep 0.03"
+SHORT, LONG = "sleep 0.01", "sleep 0.016"
 FEW = ["--rounds", "13"]
 
 
@@ -50,7 +50,7 @@ def test_what_takes_half_as_long_again_regressed(tmp_path: Path) -> None:
     one = only_case(tmp_path)
     assert done.returncode == 1 and one["verdict"] == "regressed", done
     assert one["metric"] == {"name": "wall time", "unit": "ns", "better": "lower"}
-    assert 20e6 < one["base_median"] < one["new_median"] and 0.2 < one["change"]["estimate"] < 0.6
+    assert 10e6 < one["base_median"] < one["new_median"] and 0.2 < one["change"]["estimate"] < 0.7
     assert len(one["screen"]["rounds"]) == 9 and len(one["confirm"]["rounds"]) == 13
     read = document(tmp_path)
     assert (read["base"]["command"], read["new"]["command"]) == (SHORT, LONG) and read["pilot"]["rounds"] == 9

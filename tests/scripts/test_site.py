@@ -99,6 +99,15 @@ def test_the_index_says_what_each_record_is(made: Path) -> None:
     assert MARKUP in text and str(made) not in text
 
 
+def test_the_index_counts_what_is_right_by_luck_as_failed(tmp_path: Path) -> None:
+    make_records(tmp_path)
+    record = a_run(1)
+    record["cases"][-1] |= {"status": "unsafe", "reason": "racecheck: read after write", "time": None, "other_times": []}
+    put(tmp_path / "results/monday/run.json", record)
+    assert site(tmp_path, tmp_path / "results/monday").returncode == 0
+    assert "1 case failed" in pages(tmp_path)["index.html"].text
+
+
 def test_every_link_leads_to_a_page_of_the_site(made: Path) -> None:
     found = pages(made)
     reached = {"index.html"}

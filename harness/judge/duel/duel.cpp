@@ -7,6 +7,7 @@
 #include <deque>
 #include <memory>
 #include <span>
+#include <utility>
 
 #include "harness/judge/compare/change_text.hpp"
 #include "harness/measure/isolation/one_cpu.hpp"
@@ -71,6 +72,9 @@ class Duel {
     for (ContestGroup& group : groups_) screen_group(group);
     confirm();
     result_.most_rounds = limits_.most_rounds;
+    for (const ContestGroup& group : groups_) {
+      for (std::string& note : group.group->notes()) result_.notes.push_back(std::move(note));
+    }
     result_.control_outcome = judge_control(differences(result_.control), limits_.verdict.alpha);
     return std::move(result_);
   }

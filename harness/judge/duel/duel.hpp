@@ -88,6 +88,8 @@ class DuelGroup {
   virtual void begin() {}
   /// Drops the input; called when no pair is open.
   virtual void end() {}
+  /// Notes for a reader of the result, a line each; called once, at the end.
+  virtual std::vector<std::string> notes() { return {}; }
 
   std::vector<std::unique_ptr<DuelPair>> pairs;
 

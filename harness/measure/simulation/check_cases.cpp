@@ -127,6 +127,11 @@ void check_stage(CheckedCase& checked, const PlannedCase& planned, const Workloa
   }
 }
 
+/// Results that are right do not make a case ok in which something was found.
+void find_unsafe(CheckedCase& checked) {
+  if (checked.status == Status::ok && simulated::count_findings(checked.findings) > 0) checked.status = Status::unsafe;
+}
+
 void check_variant(CheckedCase& checked, const PlannedCase& planned, const Workload& workload,
                    const CheckSettings& settings) {
   if (!planned.runs()) {
@@ -135,7 +140,10 @@ void check_variant(CheckedCase& checked, const PlannedCase& planned, const Workl
     checked.reason = not_run.reason;
     return;
   }
-  if (planned.variant.variant->compiled_stage() != nullptr) return check_stage(checked, planned, workload, settings);
+  if (planned.variant.variant->compiled_stage() != nullptr) {
+    check_stage(checked, planned, workload, settings);
+    return find_unsafe(checked);
+  }
   run_checked(checked, settings, [&](simulated::SimulatedDevice& device) {
     const Variant& variant = *planned.variant.variant;
     const Problem& problem = *planned.work.shape.problem;
@@ -148,6 +156,7 @@ void check_variant(CheckedCase& checked, const PlannedCase& planned, const Workl
     return solve(variant, workload.integers(), workload.expected(ProblemKind::integers), exact ? 0 : tolerance, device)
         .first_failure;
   });
+  find_unsafe(checked);
 }
 
 }  // namespace
@@ -182,12 +191,9 @@ std::string case_lines(const CheckedCase& checked) {
   const std::size_t found = simulated::count_findings(checked.findings);
   const std::size_t noted = checked.findings.size() - found;
   std::string line = fmt::format("  {:<58} {:<6} ", checked.id, checked.compiler);
-  if (checked.status == Status::ok) {
-    line += found == 0 ? "ok, nothing found" : "failed, " + plural(found, "finding");
-  } else {
-    line += fmt::format("{}", checked.status.value());
-    if (found > 0) line += ", " + plural(found, "finding");
-  }
+  line += fmt::format("{}", checked.status.value());
+  if (found > 0) line += ", " + plural(found, "finding");
+  if (checked.status == Status::ok) line += ", nothing found";
   if (noted > 0) line += ", " + plural(noted, "note");
   if (!checked.reason.empty() && checked.was_run()) line += fmt::format("\n      {}", checked.reason);
   for (const simulated::Finding& finding : checked.findings) line += fmt::format("\n      {}", to_text(finding));

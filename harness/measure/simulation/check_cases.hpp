@@ -22,9 +22,7 @@ struct CheckedCase {
   double tolerance = 0;                                ///< the largest `largest_error` that passes
 
   bool was_run() const { return status && *status != Status::unsupported && *status != Status::skipped; }
-  bool passed() const {
-    return (status == Status::ok || status == Status::unsupported) && simulated::count_findings(findings) == 0;
-  }
+  bool passed() const { return status == Status::ok || status == Status::unsupported; }
 };
 
 /// How cases are checked, and which.

@@ -106,6 +106,34 @@ void check_source_alignment(const WarpState& warp, const Operation& operation, c
   });
 }
 
+/// Tells observers where the copies will write; lanes that copy what is there already change nothing.
+void announce(const WarpState& warp, const PendingCopies::Copy& copy) {
+  const BlockContext& block = *warp.block;
+  if (block.observers.empty()) return;
+  const auto bytes = static_cast<std::size_t>(copy.bytes);
+  LaneMask changing = 0;
+  for (LaneMask left = copy.mask; left != 0; left &= left - 1) {
+    const int lane = std::countr_zero(left);
+    const std::uint64_t to = copy.destinations[lane];
+    if (to > block.shared.size() || bytes > block.shared.size() - to || to % bytes != 0)
+      continue;  // told when it lands
+    const bool is_equal = std::memcmp(block.shared.data() + to, copy.data[lane].data(), bytes) == 0;
+    if (!is_equal) changing |= LaneMask{1} << lane;
+  }
+  if (changing == 0) return;
+  for (AccessObserver* const observer : block.observers) {
+    observer->copies_come({copy.operation,
+                           &warp,
+                           ptx::Space::shared,
+                           &copy.destinations,
+                           changing,
+                           copy.bytes,
+                           AccessKind::store,
+                           nullptr,
+                           {copy.data[0].data(), PendingCopies::kMostBytes}});
+  }
+}
+
 /// Operands: destination, source, source size, ignore-source, the destination's offset. `offset` is the source's.
 void begin_copy(WarpState& warp, const Operation& operation) {
   const int bytes = operation.vector_elements;
@@ -130,6 +158,7 @@ void begin_copy(WarpState& warp, const Operation& operation) {
     if (warp.mask != 0) read_source(warp, operation, sources, size, copy);
   }
   warp.mask = all;
+  announce(warp, copy);
 }
 
 /// Writes the landed bytes of a copy to shared memory.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <utility>
@@ -10,12 +11,14 @@
 #include "harness/judge/duel/kernels/kernel_side.hpp"
 #include "harness/measure/cases/cases_at_a_time.hpp"
 #include "harness/measure/cases/ceilings.hpp"
+#include "harness/measure/cases/checked_stage.hpp"
 #include "harness/measure/cases/time_judge.hpp"
 #include "harness/measure/cases/workload.hpp"
 #include "harness/measure/isolation/one_cpu.hpp"
 #include "harness/measure/machine/machine_load.hpp"
 #include "harness/measure/plan/arguments.hpp"
 #include "harness/measure/plan/estimate.hpp"
+#include "harness/measure/records/recorded_case.hpp"
 
 namespace convladder {
 namespace {
@@ -43,6 +46,8 @@ struct Ring {
   CeilingSampler ceilings;
   MachineWatch machine;
   TimeJudge judge{ceilings, machine};
+  std::map<std::pair<std::filesystem::path, std::string>, StageFindings> looked_at;  ///< by library and size
+  std::vector<CheckerLook> looks;
 };
 
 class KernelContest : public DuelPair {
@@ -70,6 +75,8 @@ class KernelContest : public DuelPair {
   }
 
   SlotLength calibrate(DuelSide& base, DuelSide& now) override {
+    look_at_code(Role::base, pair_.base);
+    look_at_code(Role::now, pair_.now);
     auto& kernel = dynamic_cast<KernelSide&>(base);
     const int replayed = std::min(kernel.replayed_calls(), dynamic_cast<KernelSide&>(now).replayed_calls());
     length_ = kernel.calibrated(ring_->settings.extra_percent, replayed);
@@ -77,6 +84,25 @@ class KernelContest : public DuelPair {
   }
 
  private:
+  /// Has the checkers look at a side's code, where it is no part of a build. Throws SideFailure for a side that is
+  /// right by luck.
+  void look_at_code(Role role, const PlannedCase& planned) {
+    if (!is_to_be_checked(planned)) return;
+    const std::optional<LayerWork> work = checked_work(planned);
+    const auto [looked_at, is_new] = ring_->looked_at.try_emplace(
+        {planned.variant.variant->compiled_stage()->build.library, work ? work->name() : ""});
+    StageFindings& found = looked_at->second;
+    if (is_new) {
+      RunOptions options;
+      options.seed = ring_->settings.seed;
+      options.timeout_seconds = ring_->settings.timeout_seconds;
+      found = look_at_stage(planned, work, ring_->images, options, &workload_.value());
+      ring_->looks.push_back(checker_look(found));
+    }
+    if (found.count() == 0) return;
+    throw SideFailure(fmt::format("{}: {}: {}", role_name(role), Status::unsafe, found.in_one_line()));
+  }
+
   double timeout() const {
     const ProblemSize& shape = pair_.base.work.shape;
     return step_timeout_seconds(ring_->settings.timeout_seconds, {shape.flop(), case_bytes(shape)},
@@ -110,6 +136,7 @@ class KernelContests : public DuelGroup {
     workload_.emplace(group_.work, ring_->images, ring_->settings.seed);
   }
   void end() override { workload_.reset(); }
+  std::vector<std::string> notes() override { return checker_lines(std::exchange(ring_->looks, {})); }
 
  private:
   const KernelGroup& group_;
