@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "harness/judge/duel/programs/command_words.hpp"
 #include "harness/judge/duel/programs/temporary_folder.hpp"
@@ -26,6 +27,7 @@
 #include "support/printable.hpp"
 #include "support/sha256.hpp"
 #include "support/text.hpp"
+#include "support/units.hpp"
 
 namespace convladder {
 namespace {
@@ -68,6 +70,7 @@ struct Ring {
   const DuelSettings& settings;
   TemporaryFolder scratch;  ///< for what programs write and checks read
   MachineWatch machine;
+  std::set<std::string> notes;
 
   const ProgramSide& side(Role role) const { return role == Role::base ? options.base : options.now; }
 };
@@ -184,6 +187,10 @@ class Runner {
       fail(fmt::format("{}exit code {}{}", what, WEXITSTATUS(output.status),
                        last_line(output.messages.empty() ? output.text : output.messages)));
     }
+    if (output.left_processes > 0) {
+      ring_->notes.insert(
+          fmt::format("{}: it left processes behind, which were killed after every run", role_name(role_)));
+    }
     return {output.wall_ns, output.cpu_ns, std::move(output.text)};
   }
 
@@ -284,12 +291,21 @@ class WorkerSide : public PrintingSide {
       calls = std::min(kMostCalls, rounded_up(static_cast<double>(calls) * factor));
       ns = ask(calls).first * 1e9;
     }
+    if (ns < kWorkerSubRunNs / 10) {
+      runner_.fail(fmt::format("the worker says that {} calls took {}: do they work?", calls, time_text(ns)));
+    }
     runner_.seen(!worker_->has_one_thread());
     const int sub_runs = std::clamp(static_cast<int>(kMostWorkerSlotNs / ns), 1, kWorkerSubRuns);
     return {.iterations = static_cast<int>(calls), .sub_runs = sub_runs};
   }
 
   void verify_after() override {
+    if (told_seconds_ < kTold * seen_seconds_) {
+      runner_.ring().notes.insert(fmt::format(
+          "{}: the worker took longer to answer than it says that its calls took, by {:.0f} %: what it does "
+          "beside them is not in its times",
+          role_name(runner_.role()), 100 * (seen_seconds_ / told_seconds_ - 1)));
+    }
     const ProgramDuelOptions& options = runner_.ring().options;
     if (!options.same_output && options.check.empty()) return;
     const WorkerProcess::Answer answer = asked(output_request(runner_.one_case()));
@@ -340,6 +356,8 @@ class WorkerSide : public PrintingSide {
     double seconds = 0;
     try {
       seconds = read_worker_slot(answer.line).seconds;
+      told_seconds_ += seconds;
+      seen_seconds_ += answer.seconds;
       if (seconds > answer.seconds * 1.01 + 1e-4) {
         throw UserError(
             fmt::format("the worker says that {:.3g} s have passed, where {:.3g} s have", seconds, answer.seconds));
@@ -357,7 +375,11 @@ class WorkerSide : public PrintingSide {
   Runner runner_;
   int extra_percent_;
   const SlotLength& length_;
+  double told_seconds_ = 0;  ///< of all its answers
+  double seen_seconds_ = 0;
   std::unique_ptr<WorkerProcess> worker_;
+
+  static constexpr double kTold = 0.67;  // of the time that is seen: a worker has little else to do
 };
 
 class ProgramPair : public DuelPair {
@@ -474,7 +496,13 @@ class ProgramPair : public DuelPair {
 
 class ProgramGroup : public DuelGroup {
  public:
-  explicit ProgramGroup(std::string title) : DuelGroup(std::move(title), "cpu", 0) {}
+  ProgramGroup(std::string title, std::shared_ptr<Ring> ring)
+      : DuelGroup(std::move(title), "cpu", 0), ring_(std::move(ring)) {}
+
+  std::vector<std::string> notes() override { return {ring_->notes.begin(), ring_->notes.end()}; }
+
+ private:
+  std::shared_ptr<Ring> ring_;
 };
 
 /// Whether both sides' files are the same program. A script is not: it may read files beside it.
@@ -527,7 +555,7 @@ DuelPlan program_duel(const ProgramDuelOptions& options, const DuelSettings& set
   const auto ring = std::make_shared<Ring>(options, settings);
   const bool of_file = options.metrics.empty();
   const std::vector<ProgramCase> cases = options.cases.empty() ? std::vector{ProgramCase()} : options.cases;
-  auto group = std::make_unique<ProgramGroup>(options.is_worker ? "workers" : "commands");
+  auto group = std::make_unique<ProgramGroup>(options.is_worker ? "workers" : "commands", ring);
   for (const ProgramCase& one : cases) {
     const std::string id = one.name.empty() ? "command" : printable(one.name);
     auto pair = std::make_unique<ProgramPair>(id, ring, one.argument);
