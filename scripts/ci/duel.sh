@@ -40,7 +40,7 @@ stop() {
   echo "duel.sh: $*" >&2
   if [[ -d $output/trees ]]; then
     rm -f "$output"/duel.{json,xml,sarif}
-    printf '**no duel (exit code 3)**: `%s`\n' "${*//\`/\'}" >"$output/duel.md"
+    echo "**no duel (exit code 3)**: ${*//[<>\`]/ }" >"$output/duel.md"
     [[ -z ${GITHUB_OUTPUT:-} ]] || echo "folder=$output" >>"$GITHUB_OUTPUT"
   fi
   [[ -z ${GITHUB_OUTPUT:-} ]] || printf 'code=3\nverdict=no duel\n' >>"$GITHUB_OUTPUT"
@@ -130,12 +130,15 @@ prepare() {
 (prepare base "$base") || exit 3
 (prepare head "$new") || exit 3
 
+# Below this folder by their paths from it: nobody wants to read in a comment where a runner keeps its work.
+trees=$(realpath --relative-to=. "$output/trees")
+[[ $trees != ../* ]] || trees=$output/trees
 duel=(duel --output "$output/duel.json" --format markdown)
 if [[ -n $program ]]; then
-  duel+=(--base "$output/trees/base/$program" --new "$output/trees/head/$program")
+  duel+=(--base "$trees/base/$program" --new "$trees/head/$program")
   [[ -n $convladder ]] || convladder=$output/trees/head/$program
 else
-  duel+=(--base-folder "$output/trees/base" --new-folder "$output/trees/head" "${sides[@]}")
+  duel+=(--base-folder "$trees/base" --new-folder "$trees/head" "${sides[@]}")
 fi
 convladder=${convladder:-convladder}
 command -v "$convladder" >/dev/null || stop "there is no program '$convladder' (--convladder)"

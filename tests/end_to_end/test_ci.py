@@ -6,7 +6,9 @@ import http.server
 import importlib.util
 import json
 import os
+import random
 import re
+import struct
 import subprocess
 import threading
 from pathlib import Path
@@ -16,16 +18,16 @@ from xml.etree import ElementTree
 
 import pytest
 
-from conftest import PROGRAM, REPOSITORY, SCRIPTS, only_with_all
+from conftest import PROGRAM, REPOSITORY, SCRIPTS, only_with_all, run
 
 yaml = pytest.importorskip("yaml")
 
 ACTION = yaml.safe_load((REPOSITORY / "action.yml").read_text("utf-8"))
 DUEL = SCRIPTS / "ci/duel.sh"
-SLOW, FAST = 0.012, 0.004
+SLOW, FAST = 12, 4
 GIT = {"GIT_AUTHOR_NAME": "n", "GIT_AUTHOR_EMAIL": "n@localhost", "GIT_COMMITTER_NAME": "n",
        "GIT_COMMITTER_EMAIL": "n@localhost", "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
-OPTIONS = "--rounds=13\n\n  --same-output\n"
+OPTIONS = "--rounds=13\n\n  --metric=took=took ([0-9]+)\n"
 
 
 def comment_script() -> ModuleType:
@@ -112,12 +114,12 @@ def git(folder: Path, *words: str) -> str:
                           timeout=60).stdout.strip()
 
 
-def commit(folder: Path, seconds: float, text: str = "done") -> str:
-    """A benchmark that is built, and then takes so long."""
-    (folder / "bench.c").write_text(f"sleep {seconds}\necho {text}\n", encoding="utf-8")
+def commit(folder: Path, took: int, then: str = "true") -> str:
+    """A benchmark that is built, and then says that it took so long, whatever else this machine does."""
+    (folder / "bench.c").write_text(f"echo took {took}\n{then}\n", encoding="utf-8")
     (folder / "build.sh").write_text("echo '#!/bin/sh' >bench && cat bench.c >>bench && chmod +x bench\n", encoding="utf-8")
     git(folder, "add", ".")
-    git(folder, "commit", "--quiet", "-m", f"{seconds} s")
+    git(folder, "commit", "--quiet", "-m", f"{took}")
     return git(folder, "rev-parse", "HEAD")
 
 
@@ -131,7 +133,7 @@ class Checkout:
         git(folder, "clone", "--quiet", "remote", "work")
         git(self.path, "checkout", "--quiet", "-B", "main")
         self.base = commit(self.path, FAST)
-        self.main = commit(self.path, SLOW, "main went on")
+        self.main = commit(self.path, SLOW, "# main went on")
         git(self.path, "push", "--quiet", "origin", "main")
         git(self.path, "checkout", "--quiet", "-b", "topic", self.base)
 
@@ -216,7 +218,8 @@ def test_a_pull_request_gets_one_comment_that_is_written_anew(tmp_path: Path, pu
     assert git(folder / "trees/base", "rev-parse", "HEAD") == checkout.base, "the merge base, not where main is now"
     ours = pulls.comments[100]
     assert ours["body"].startswith(comment.marker("Bench") + "\n### Bench\n\n**regressed (exit code 1)**")
-    assert "| command |" in ours["body"] and "https://github.com/owner/name/actions/runs/5" in ours["body"]
+    assert "build/duel/trees/base" in ours["body"] and str(tmp_path) not in ours["body"]
+    assert "https://github.com/owner/name/actions/runs/5" in ours["body"]
     assert "**regressed (exit code 1)**" in (tmp_path / "GITHUB_STEP_SUMMARY").read_text("utf-8")
     [kept] = first.used
     assert kept["name"] == "Bench" and kept["path"].splitlines() == [f"{folder}/duel.*", f"{folder}/build_*.log"]
@@ -225,8 +228,8 @@ def test_a_pull_request_gets_one_comment_that_is_written_anew(tmp_path: Path, pu
     [result] = json.loads((folder / "duel.sarif").read_text("utf-8"))["runs"][0]["results"]
     assert result["ruleId"] == "regressed"
 
-    # The results differ now: nothing is measured, and the same comment says so.
-    commit(checkout.path, FAST, "something else")
+    # It fails now, and the same comment says so.
+    commit(checkout.path, FAST, "exit 5")
     second = job(checkout, pulls)
     assert second.failed and second.outputs["code"] == "1", second.output
     assert len(pulls.comments) == 101 and "a case failed" in pulls.comments[100]["body"]
@@ -309,6 +312,42 @@ def test_a_long_table_ends_with_a_whole_row() -> None:
     lines = text.splitlines()
     assert set(lines[3:-4]) == {row} and "does not fit" in lines[-3]
     assert comment.marker("a --> b") == "<!-- convladder duel: a --- b -->"
+
+
+def nvbench_file(path: Path, seed: int, slower: float = 1) -> Path:
+    """As nvbench writes it with --jsonbin: two states, of which the second may be slower."""
+    draw = random.Random(seed)
+    folder = path.parent / f"{path.name}-bin"
+    folder.mkdir()
+    states = []
+    for index, (power, seconds) in enumerate(((20, 1e-5), (24, 1.5e-4 * slower))):
+        samples = [seconds * draw.lognormvariate(0, 0.002) for _ in range(50)]
+        (folder / f"{index}.bin").write_bytes(struct.pack("<50f", *samples))
+        mean = [{"name": "value", "type": "float64", "value": str(sum(samples) / 50)}]
+        file = [{"name": "filename", "type": "string", "value": f"{folder.name}/{index}.bin"},
+                {"name": "size", "type": "int64", "value": "50"}]
+        states.append({"name": f"Device=0 Elements=2^{power}", "device": 0, "is_skipped": False,
+                       "axis_values": [{"name": "Elements", "type": "int64", "value": str(2 ** power)}],
+                       "summaries": [{"tag": "nv/cold/time/gpu/mean", "data": mean},
+                                     {"tag": "nv/json/bin:nv/cold/sample_times", "data": file}]})
+    document = {"meta": {"argv": ["./bench"], "version": {"json": {"string": "1.0.0"}, "nvbench": {"string": "0.1.0"}}},
+                "devices": [{"id": 0, "name": "NVIDIA H100"}],
+                "benchmarks": [{"name": "copy", "index": 0, "devices": [0], "axes": [], "states": states}]}
+    path.write_text(json.dumps(document), encoding="utf-8")
+    return path
+
+
+def test_nvbenchs_files_are_a_gate(tmp_path: Path) -> None:
+    """As docs/use/ci.md says to a user of nvbench_compare."""
+    reference, slow = nvbench_file(tmp_path / "reference.json", 1), nvbench_file(tmp_path / "compare.json", 2, 1.2)
+    same = nvbench_file(tmp_path / "same.json", 3)
+    assert run("compare", reference, same).returncode == 0
+    done = run("compare", reference, slow, "--format", "json", "--output", tmp_path / "c.json")
+    assert done.returncode == 1, done.stderr
+    assert run("compare", reference, slow, "--case", r"Elements=2\^20").returncode == 0
+    [suite] = ElementTree.fromstring(run("export", tmp_path / "c.json", "--to", "junit").stdout)
+    assert {one.get("name"): [part.tag for part in one if part.tag != "system-out"] for one in suite.findall("testcase")} == {
+        "cuda0/copy Elements=2^20/nvbench.cold-gpu-time/1": [], "cuda0/copy Elements=2^24/nvbench.cold-gpu-time/1": ["failure"]}
 
 
 @only_with_all

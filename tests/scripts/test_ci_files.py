@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fnmatch
 import json
 import os
 import re
@@ -31,12 +30,11 @@ def instructions() -> list[tuple[str, str]]:
 
 
 def is_left_out(path: str) -> bool:
-    """Whether .dockerignore keeps a path out of the image: the last line that fits decides."""
+    """Whether .dockerignore keeps a path out of the image: the last line that fits it, or a folder that it is in, decides."""
     left_out = False
     for line in (REPOSITORY / ".dockerignore").read_text("utf-8").split():
-        pattern = line.removeprefix("!").removeprefix("**/")
-        if pattern == "**" or any(fnmatch.fnmatch(part, pattern) for part in
-                                  [path, *(str(parent) for parent in Path(path).parents)]):
+        pattern = re.escape(line.removeprefix("!")).replace(r"\*\*/", "(?:.*/)?").replace(r"\*\*", ".*").replace(r"\*", "[^/]*")
+        if any(re.fullmatch(pattern, part) for part in (path, *map(str, Path(path).parents))):
             left_out = not line.startswith("!")
     return left_out
 
