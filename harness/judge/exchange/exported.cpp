@@ -221,7 +221,7 @@ std::vector<double> slots_of(const JsonPlace& at) {
 bool shows_nothing(const JsonPlace& place) {
   if (place.at("kind").text() != "duel") return false;
   const JsonPlace control = place.at("control");
-  return control.has("failure") || !control.has("contaminated") || control.at("contaminated").truth();
+  return !control.has("contaminated") || control.at("contaminated").truth();
 }
 
 /// The cases of a record of `compare` or `duel`: the figures are those of the new side.
