@@ -20,6 +20,7 @@ are kept, so that the next time only what has changed is built. What is not comm
   --convladder PATH   the program that measures (default: convladder; with --program, the new one)
   --output DIR        for everything that is written, in the repository (default build/duel): trees/, duel.json, duel.md,
                       and as duel.xml and duel.sarif what 'convladder export' makes of it
+  --at FILE           of the repository: where duel.sarif shows a case, in the line that has its name or else the first
   --fail-on WHAT      regressed: exit with 0 where nobody can tell; undecided (default): with what 'convladder duel' says;
                       never: with 0, unless there was no duel
 
@@ -47,13 +48,13 @@ stop() {
   exit 3
 }
 
-base='' new=HEAD repository=. build='' program='' convladder='' output=build/duel fail_on=undecided
+base='' new=HEAD repository=. build='' program='' convladder='' output=build/duel fail_on=undecided at=''
 sides=()
 while (($#)); do
   case "$1" in
     --help | -h) usage && exit ;;
     --) shift && break ;;
-    --base | --new | --repository | --build | --command | --base-command | --new-command | --program | --convladder | --output | --fail-on)
+    --base | --new | --repository | --build | --command | --base-command | --new-command | --program | --convladder | --output | --fail-on | --at)
       (($# > 1)) || stop "$1 needs a value"
       ;;&
     --base) base=$2 ;;
@@ -66,6 +67,7 @@ while (($#)); do
     --convladder) convladder=$2 ;;
     --output) output=$2 ;;
     --fail-on) fail_on=$2 ;;
+    --at) at=$2 ;;
     *) stop "unknown argument '$1', see --help; options of 'convladder duel' follow --" ;;
   esac
   shift 2
@@ -151,9 +153,12 @@ case $code in
   *) stop "convladder duel has ended with $code" ;;
 esac
 cat "$output/duel.md"
-for to in junit:xml sarif:sarif; do
-  "$convladder" export "$output/duel.json" --to "${to%:*}" --output "$output/duel.${to#*:}" || rm -f "$output/duel.${to#*:}"
-done
+# export_to FORMAT NAME [OPTION...]
+export_to() { "$convladder" export "$output/duel.json" --to "$1" --output "$output/$2" "${@:3}" || rm -f "$output/$2"; }
+export_to junit duel.xml
+where=(--sources "$root")
+[[ -z $at ]] || where+=(--at "$at")
+export_to sarif duel.sarif "${where[@]}"
 [[ -z ${GITHUB_STEP_SUMMARY:-} ]] || cat "$output/duel.md" >>"$GITHUB_STEP_SUMMARY"
 if [[ -n ${GITHUB_OUTPUT:-} ]]; then
   printf '%s=%s\n' code "$code" verdict "$verdict" folder "$output" base "$base" new "$new" >>"$GITHUB_OUTPUT"

@@ -203,7 +203,7 @@ class Job:
 
 def job(checkout: Checkout, pulls: Pulls, **inputs: str) -> Job:
     return Job(checkout, pulls, **({"build": "bash build.sh", "command": "./bench", "options": OPTIONS, "name": "Bench",
-                                    "token": "secret", "convladder": str(PROGRAM)} | inputs))
+                                    "token": "secret", "convladder": str(PROGRAM), "at": "bench.c"} | inputs))
 
 
 def test_a_pull_request_gets_one_comment_that_is_written_anew(tmp_path: Path, pulls: Pulls) -> None:
@@ -227,6 +227,7 @@ def test_a_pull_request_gets_one_comment_that_is_written_anew(tmp_path: Path, pu
     assert (suite.get("tests"), suite.get("failures")) == ("1", "1")
     [result] = json.loads((folder / "duel.sarif").read_text("utf-8"))["runs"][0]["results"]
     assert result["ruleId"] == "regressed"
+    assert result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "bench.c"
 
     # It fails now, and the same comment says so.
     commit(checkout.path, FAST, "exit 5")

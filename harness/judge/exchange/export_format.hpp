@@ -14,6 +14,7 @@ namespace convladder {
 struct ExportOptions {
   std::string repository;    ///< "https://github.com/owner/name"; empty if not given
   std::string sources = {};  ///< the folder that paths of sources begin at; empty: the current one
+  std::string at = {};       ///< the file at which a case is shown whose source nobody knows; empty if not given
 };
 
 /// A case or figure that is not in an export, and why: nothing is dropped silently.

@@ -13,8 +13,11 @@
 #include "harness/judge/exchange/outcome.hpp"
 #include "harness/judge/exchange/source_files.hpp"
 #include "support/errors.hpp"
+#include "support/file_bytes.hpp"
 #include "support/json_text.hpp"
+#include "support/printable.hpp"
 #include "support/sha256.hpp"
+#include "support/text.hpp"
 
 namespace convladder {
 namespace {
@@ -418,14 +421,21 @@ std::string uri_path(std::string_view path) {
 class SarifResults {
  public:
   explicit SarifResults(const ExportOptions& options)
-      : files_(options.sources.empty() ? std::filesystem::current_path() : std::filesystem::path(options.sources)) {}
+      : files_(options.sources.empty() ? std::filesystem::current_path() : std::filesystem::path(options.sources)),
+        at_(options.at) {
+    if (at_.empty()) return;
+    if (!files_.below(at_))
+      throw UserError(fmt::format("--at {}: no file below the folder of sources", printable(at_)));
+    const std::filesystem::path folder = options.sources.empty() ? "." : options.sources;
+    lines_ = split(read_file_text((folder / *files_.below(at_)).string()), '\n');
+  }
 
   void add(const ExportedCase& one, const ExportedFinding& finding) {
     std::vector<ordered_json> places;
     for (const ExportedPlace& place : finding.places) {
       if (ordered_json json = location(place); !json.is_null()) places.push_back(std::move(json));
     }
-    ordered_json first = places.empty() ? ordered_json::object() : places.front();
+    ordered_json first = places.empty() ? unknown_place(one) : places.front();
     first.erase("message");
     first["logicalLocations"] = logical(one);
     ordered_json& result = begin(finding.rule, level_name(finding.level), finding.text, std::move(first));
@@ -436,7 +446,9 @@ class SarifResults {
     const char* const level = outcome.outcome == Outcome::undecided ? "note" : "error";
     const std::string text =
         fmt::format("{}: {}{}{}", one.name, outcome.word, outcome.text.empty() ? "" : ": ", outcome.text);
-    ordered_json& result = begin(rule_id(outcome.word), level, text, {{"logicalLocations", logical(one)}});
+    ordered_json place = unknown_place(one);
+    place["logicalLocations"] = logical(one);
+    ordered_json& result = begin(rule_id(outcome.word), level, text, std::move(place));
     result["partialFingerprints"] = {{"case/v1", sha256_hex(one.name + '\n' + std::string(outcome.word))}};
   }
 
@@ -446,6 +458,14 @@ class SarifResults {
  private:
   static ordered_json logical(const ExportedCase& one) {
     return ordered_json::array({{{"fullyQualifiedName", one.name}}});
+  }
+
+  /// The line of `at` that has the case's name, or the first; empty without such a file.
+  ordered_json unknown_place(const ExportedCase& one) {
+    if (at_.empty()) return ordered_json::object();
+    const auto named =
+        std::ranges::find_if(lines_, [&](const std::string& line) { return line.find(one.name) != std::string::npos; });
+    return location({"", at_, named == lines_.end() ? 1 : static_cast<int>(named - lines_.begin()) + 1});
   }
 
   /// Null for a file that does not lie below the folder.
@@ -473,6 +493,8 @@ class SarifResults {
   }
 
   SourceFiles files_;
+  std::string at_;
+  std::vector<std::string> lines_;  ///< of that file
   ordered_json results_ = ordered_json::array();
   ordered_json rules_ = ordered_json::array();
 };

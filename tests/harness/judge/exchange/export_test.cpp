@@ -423,6 +423,24 @@ TEST(Export, SarifOfADuelHasWhatHasNotPassed) {
   EXPECT_THAT(told, ElementsAre("regressed error", "failed error", "inconclusive note", "missing note"));
 }
 
+// GitHub refuses a whole file in which a result has no physical location: github/codeql-action, issue 1738.
+TEST(Export, SarifShowsCasesAtTheLineThatNamesThem) {
+  const TemporaryFolder folder;
+  std::ofstream(folder.path() / "cases.txt") << "cpu/pass\ncpu/regressed\n";
+  ExportOptions options{.repository = {}, .sources = folder.path().string(), .at = "cases.txt"};
+  const ExportedRecord record = exported_record(duel_with(false), "d.json");
+  const ordered_json run = ordered_json::parse(text_in("sarif", record, options).text).at("runs")[0];
+  std::vector<int> lines;
+  for (const ordered_json& one : run.at("results")) {
+    const ordered_json& place = one.at("locations")[0].at("physicalLocation");
+    EXPECT_EQ(place.at("artifactLocation").at("uri"), "cases.txt");
+    lines.push_back(place.at("region").at("startLine").get<int>());
+  }
+  EXPECT_THAT(lines, ElementsAre(2, 1, 1, 1));
+  options.at = "none.txt";
+  EXPECT_THROW(text_in("sarif", record, options), UserError);
+}
+
 TEST(Export, AProgramIsItsExitCodeAndItsProcesses) {
   ordered_json finding = finding_json("memcheck", 3);
   const ordered_json place = {
