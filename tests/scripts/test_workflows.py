@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 from conftest import REPOSITORY
@@ -93,3 +95,20 @@ def test_the_action_uses_what_it_has() -> None:
     [ours] = [step for step in workflow["jobs"]["duel"]["steps"] if step.get("uses") == "./"]
     assert set(ours["with"]) <= set(action["inputs"])
     assert workflow["permissions"]["pull-requests"] == "write"
+
+
+@pytest.mark.skipif(shutil.which("shellcheck") is None, reason="needs shellcheck")
+def test_shellcheck_has_nothing_to_say_of_steps(tmp_path: Path) -> None:
+    yaml = pytest.importorskip("yaml")
+    lists = [yaml.safe_load((REPOSITORY / "action.yml").read_text("utf-8"))["runs"]["steps"]]
+    for workflow in sorted(REPOSITORY.glob(".github/workflows/*.yml")):
+        lists += [job["steps"] for job in yaml.safe_load(workflow.read_text("utf-8"))["jobs"].values()]
+    texts = [step["run"] for steps in lists for step in steps if "run" in step]
+    assert len(texts) > 10
+    for number, text in enumerate(texts):
+        text = re.sub(r"\$\{\{.*?\}\}", "expression", text)
+        (tmp_path / f"{number}.sh").write_text(f"#!/usr/bin/env bash\n{text}", encoding="utf-8")
+    # SC2153 takes a variable of the step's environment for a misspelt one of the script.
+    done = subprocess.run(["shellcheck", "--exclude=SC2153", *sorted(tmp_path.glob("*.sh"))], capture_output=True, text=True,
+                          check=False, timeout=300)
+    assert done.returncode == 0, done.stdout

@@ -58,9 +58,8 @@ void add_export_options(CLI::App& command, ExportArguments& a) {
   command.add_option("--repository", a.options.repository, "conbench: https://github.com/OWNER/NAME");
   command.add_option("--sources", a.options.sources,
                      "sarif: the folder that paths of sources begin at (default: the current one)");
-  command.add_option(
-      "--at", a.options.at,
-      "sarif: the file at which a case is shown whose source nobody knows, as GitHub asks for: a list of cases, ...");
+  command.add_option("--at", a.options.at,
+                     "sarif: the file to show cases at that have no source, such as a list of them");
   command.add_option("--output", a.output, "file to write it to (default: the standard output)");
 }
 
