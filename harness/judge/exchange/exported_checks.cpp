@@ -20,6 +20,7 @@ constexpr const char* kCheck = "check";
 constexpr const char* kSimulation = "simulation";
 constexpr const char* kProgram = "simulated program";
 constexpr const char* kFailedCall = "failed-call";
+constexpr std::size_t kLongestCommand = 200;  // bytes of a command line
 
 Dim3 three(const JsonPlace& place) {
   const std::vector<std::uint32_t> sizes = place.wholes<std::uint32_t>(0, 0x7fffffff, 3);
@@ -118,11 +119,10 @@ ExportedCase of_launch(const JsonPlace& at) {
   return one;
 }
 
-/// "./program -n 3": a process by its program and arguments.
+/// "./program -n 3": a process by its arguments, of which the first is the program as it was called.
 std::string process_name(const JsonPlace& at) {
-  std::vector<std::string> words{at.at("program").text()};
-  for (const std::string& argument : at.at("arguments").texts()) words.push_back(argument);
-  return printable(fmt::format("{}", fmt::join(words, " ")), 200);
+  const std::vector<std::string> words = at.at("arguments").texts();
+  return printable(words.empty() ? at.at("program").text() : fmt::format("{}", fmt::join(words, " ")), kLongestCommand);
 }
 
 ExportedCase of_process(const JsonPlace& at) {
@@ -133,12 +133,13 @@ ExportedCase of_process(const JsonPlace& at) {
   std::vector<std::string> not_run;
   for (const JsonPlace& failure : at.at("failures").list()) {
     const int count = failure.at("count").count();
-    ExportedFinding call{
-        .rule = kFailedCall,
-        .level = FindingLevel::warning,
-        .text = printable(fmt::format("{} answers {}: {}{}", failure.at("call").text(), failure.at("name").text(),
-                                      failure.at("text").text(), count > 1 ? fmt::format(" ({} times)", count) : "")),
-        .places = {}};
+    const std::string text = failure.at("text").text();
+    ExportedFinding call{.rule = kFailedCall,
+                         .level = FindingLevel::warning,
+                         .text = printable(fmt::format("{} answers {}{}{}{}", failure.at("call").text(),
+                                                       failure.at("name").text(), text.empty() ? "" : ": ", text,
+                                                       count > 1 ? fmt::format(" ({} times)", count) : "")),
+                         .places = {}};
     if (failure.has("host")) add_place(call.places, read_place(failure.at("host"), "file", "line", ""));
     if (is_refused_kernel(failure.at("call").text(), failure.at("name").text())) not_run.push_back(call.text);
     one.findings.push_back(std::move(call));
@@ -159,8 +160,8 @@ ExportedCase of_process(const JsonPlace& at) {
 std::vector<ExportedCase> of_program(const JsonPlace& place) {
   ExportedCase whole;
   whole.device = "simulated";
-  whole.name =
-      fmt::format("exit code of {}", printable(fmt::format("{}", fmt::join(place.at("command").texts(), " ")), 200));
+  whole.name = fmt::format("exit code of {}",
+                           printable(fmt::format("{}", fmt::join(place.at("command").texts(), " ")), kLongestCommand));
   const std::vector<std::string> remarks = place.at("remarks").texts();
   if (place.has("signal")) {
     whole.status = Status::crashed;

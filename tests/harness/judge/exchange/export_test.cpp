@@ -453,8 +453,11 @@ TEST(Export, AProgramIsItsExitCodeAndItsProcesses) {
                                 {"count", 1},
                                 {"host", nullptr}};
   const auto process = [](ordered_json findings, ordered_json failures) -> ordered_json {
-    return {
-        {"program", "./p"}, {"arguments", {"-n"}}, {"signal", nullptr}, {"findings", findings}, {"failures", failures}};
+    return {{"program", "./p"},
+            {"arguments", {"./p", "-n"}},
+            {"signal", nullptr},
+            {"findings", findings},
+            {"failures", failures}};
   };
   const ordered_json program = {{"kind", "simulated program"},
                                 {"command", {"./p", "-n"}},
