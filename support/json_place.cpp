@@ -75,6 +75,8 @@ void JsonPlace::refuse_others() const {
 
 bool JsonPlace::is_null() const { return json().is_null(); }
 
+bool JsonPlace::is_list() const { return json().is_array(); }
+
 const ordered_json& JsonPlace::json() const { return json_ == nullptr ? nothing() : *json_; }
 
 std::string JsonPlace::text() const {

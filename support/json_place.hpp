@@ -52,6 +52,7 @@ class JsonPlace {
   bool is_there() const { return json_ != nullptr; }
   /// Whether the value is null or missing.
   bool is_null() const;
+  bool is_list() const;
   /// The JSON value; null if it is missing.
   const nlohmann::ordered_json& json() const;
 

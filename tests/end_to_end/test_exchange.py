@@ -11,6 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
@@ -19,7 +20,8 @@ from conftest import SCRIPTS, SMALL, assert_refused, cases, record, run
 GOOGLE_COMPARE = Path("/usr/share/benchmark/compare.py")
 """Of Debian's libbenchmark-tools."""
 REPOSITORY = "--repository=https://github.com/owner/name"
-FORMATS = ("bencher", "conbench", "csv", "github-action-benchmark", "google", "lnt")
+FORMATS = ("bencher", "conbench", "csv", "github-action-benchmark", "google", "junit", "lnt")
+"""Those that show times: SARIF has what is wrong, and nothing else."""
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +76,9 @@ def test_every_format_has_every_time_under_its_own_name(measured: Path, to: str)
             shown = "flat-vector" if to == "conbench" and "flat-vector" in name else name
             assert shown in text
     assert exported(measured / "run.json", to) == text, "the same record gives the same text"
-    if to != "csv":
+    if to == "junit":
+        ElementTree.fromstring(text)
+    elif to != "csv":
         json.loads(text, parse_constant=lambda word: pytest.fail(f"{word} is not JSON"))
 
 

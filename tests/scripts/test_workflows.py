@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
+import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 from conftest import REPOSITORY
 
 CALLERS = [*sorted(REPOSITORY.glob(".github/workflows/*.yml")), *sorted(REPOSITORY.glob(".github/**/*.md")),
-           REPOSITORY / ".pre-commit-config.yaml", REPOSITORY / "CONTRIBUTING.md"]
+           REPOSITORY / ".pre-commit-config.yaml", REPOSITORY / "CONTRIBUTING.md", REPOSITORY / "action.yml",
+           REPOSITORY / "ci/gitlab.yml"]
 _CALL = re.compile(r"scripts/[a-z_/]+\.(?:sh|py)((?: +(?:--?[a-z][a-z-]*|\$\{\{[^}]*\}\}|\"[^\"]*\"|[A-Za-z0-9_/.]+))*)")
 _ACTION = re.compile(r"uses: (\S+)(.*)")
 OF_CTEST = {"-R", "-V"}
@@ -60,7 +64,51 @@ def test_workflow(workflow: os.PathLike[str]) -> None:
         text = file.read()
     jobs = yaml.safe_load(text)["jobs"]
     assert jobs and all("timeout-minutes" in job and job["steps"] for job in jobs.values())
-    # Actions of GitHub alone, by commit: a tag can be moved.
+    assert_actions_are_fixed(text)
+
+
+def assert_actions_are_fixed(text: str) -> None:
+    """Actions of GitHub alone, and our own, by commit: a tag can be moved."""
     for action, comment in _ACTION.findall(text):
-        assert re.fullmatch(r"actions/[a-z-]+@[0-9a-f]{40}", action), action
-        assert re.fullmatch(r"  # v\d+\.\d+\.\d+", comment), action
+        if action != "./":
+            assert re.fullmatch(r"actions/[a-z-]+@[0-9a-f]{40}", action), action
+            assert re.fullmatch(r"  # v\d+\.\d+\.\d+", comment), action
+
+
+def test_the_action_uses_what_it_has() -> None:
+    yaml = pytest.importorskip("yaml")
+    text = (REPOSITORY / "action.yml").read_text("utf-8")
+    action = yaml.safe_load(text)
+    assert_actions_are_fixed(text)
+    steps = action["runs"]["steps"]
+    used = set(re.findall(r"\binputs\.([a-z-]+)", json.dumps(action["runs"])))
+    assert used == set(action["inputs"]), "an input that nothing reads, or one that is not there"
+    ids = {step["id"] for step in steps if "id" in step}
+    assert set(re.findall(r"\bsteps\.([a-z]+)\.", text)) <= ids
+    for step in steps:
+        # What others write, such as a branch's name, is never part of a script.
+        assert "${{" not in step.get("run", ""), step["name"]
+        assert ("run" in step) == ("shell" in step), step["name"]
+        for word in re.findall(r"\$\{?([A-Z_]+)", step.get("run", "")):
+            assert word in step.get("env", {}) or word.startswith(("GITHUB_", "RUNNER_", "CONVLADDER_OF_ACTION")), word
+    workflow = yaml.safe_load((REPOSITORY / ".github/workflows/duel.yml").read_text("utf-8"))
+    [ours] = [step for step in workflow["jobs"]["duel"]["steps"] if step.get("uses") == "./"]
+    assert set(ours["with"]) <= set(action["inputs"])
+    assert workflow["permissions"]["pull-requests"] == "write"
+
+
+@pytest.mark.skipif(shutil.which("shellcheck") is None, reason="needs shellcheck")
+def test_shellcheck_has_nothing_to_say_of_steps(tmp_path: Path) -> None:
+    yaml = pytest.importorskip("yaml")
+    lists = [yaml.safe_load((REPOSITORY / "action.yml").read_text("utf-8"))["runs"]["steps"]]
+    for workflow in sorted(REPOSITORY.glob(".github/workflows/*.yml")):
+        lists += [job["steps"] for job in yaml.safe_load(workflow.read_text("utf-8"))["jobs"].values()]
+    texts = [step["run"] for steps in lists for step in steps if "run" in step]
+    assert len(texts) > 10
+    for number, text in enumerate(texts):
+        text = re.sub(r"\$\{\{.*?\}\}", "expression", text)
+        (tmp_path / f"{number}.sh").write_text(f"#!/usr/bin/env bash\n{text}", encoding="utf-8")
+    # SC2153 takes a variable of the step's environment for a misspelt one of the script.
+    done = subprocess.run(["shellcheck", "--exclude=SC2153", *sorted(tmp_path.glob("*.sh"))], capture_output=True, text=True,
+                          check=False, timeout=300)
+    assert done.returncode == 0, done.stdout

@@ -1,4 +1,5 @@
-// `convladder export`: a record in the formats of services that track figures over commits.
+// `convladder export`: a record in the formats of services that track figures over commits, and of continuous
+// integration.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -38,18 +39,27 @@ constexpr const char* kExportFooter = R"(examples:
   convladder export new/run.json --base old/run.json --to bencher      with what 'convladder compare' says of each case
   convladder export run.json --to conbench --repository https://github.com/OWNER/NAME
   convladder export run.json --to csv > samples.csv                    a row for each figure and each sample
+  convladder export duel.json --to junit --output duel.xml             for GitLab, Jenkins, ...: a test for each case
+  convladder export check.json --to sarif --output check.sarif         for GitHub: findings at the lines of their sources
 
 docs/use/exchange.md says what becomes of which figure in which format.
 exit codes: 0 written - 2 written, but a case that failed has no place in this format: it is named - 3 nothing to
 export, or bad input: one line says what)";
 
 void add_export_options(CLI::App& command, ExportArguments& a) {
-  command.add_option("RECORD.json", a.record, "a run, network, rank, sweep, comparison or duel")->required();
+  command
+      .add_option("RECORD.json", a.record,
+                  "a run, network, rank, sweep, comparison or duel, or what check and simulate write as JSON")
+      ->required();
   const std::vector<std::string> formats = names_of(export_formats(), &ExportFormat::name);
   command.add_option("--to", a.to, fmt::format("the format: {}", fmt::join(formats, ", ")))->required();
   command.add_option("--base", a.base, "a run to compare this one with: verdicts are exported too");
   add_list(command, "--control", a.controls, "with --base: variants that are the same in both builds");
   command.add_option("--repository", a.options.repository, "conbench: https://github.com/OWNER/NAME");
+  command.add_option("--sources", a.options.sources,
+                     "sarif: the folder that paths of sources begin at (default: the current one)");
+  command.add_option("--at", a.options.at,
+                     "sarif: the file to show cases at that have no source, such as a list of them");
   command.add_option("--output", a.output, "file to write it to (default: the standard output)");
 }
 
@@ -86,7 +96,7 @@ int export_command(ExportArguments& arguments, const CommandLine& /*command_line
 const CommandRegistration export_registration(
     {.name = "export",
      .group = CommandGroup::judge,
-     .help = "a record in the formats of services that follow figures: Bencher, LNT, Conbench, CSV, ...",
+     .help = "a record in the formats of others: JUnit, SARIF, CSV, Bencher, LNT, Conbench, ...",
      .footer = kExportFooter,
      .add = command_of<ExportArguments, add_export_options, export_command>});
 

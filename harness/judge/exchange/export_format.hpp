@@ -12,7 +12,9 @@ namespace convladder {
 
 /// The options of an export beside the record.
 struct ExportOptions {
-  std::string repository;  ///< "https://github.com/owner/name"; empty if not given
+  std::string repository;    ///< "https://github.com/owner/name"; empty if not given
+  std::string sources = {};  ///< the folder that paths of sources begin at; empty: the current one
+  std::string at = {};       ///< the file at which a case is shown whose source nobody knows; empty if not given
 };
 
 /// A case or figure that is not in an export, and why: nothing is dropped silently.
@@ -25,7 +27,7 @@ struct LeftOut {
 
 struct ExportedText {
   std::string text;
-  std::size_t written = 0;  ///< the number of its entries
+  std::size_t written = 0;  ///< the number of its entries, or of cases that it says nothing of because they passed
   std::vector<LeftOut> left_out;
 };
 

@@ -2,22 +2,31 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
+#include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "harness/judge/compare/comparison.hpp"
 #include "harness/judge/exchange/export_format.hpp"
 #include "harness/judge/exchange/google_output.hpp"
+#include "harness/judge/exchange/outcome.hpp"
+#include "harness/judge/exchange/source_files.hpp"
 #include "support/errors.hpp"
+#include "support/file_bytes.hpp"
 #include "support/json_text.hpp"
+#include "support/printable.hpp"
+#include "support/sha256.hpp"
+#include "support/text.hpp"
 
 namespace convladder {
 namespace {
 
 using nlohmann::ordered_json;
 
+/// Whether it has the verdict, and not from a duel that shows nothing.
 bool has_verdict(const ExportedCase& one, CaseVerdict verdict) {
-  return one.verdict && one.verdict->verdict == case_verdict_name(verdict);
+  return one.verdict && one.verdict->stands && one.verdict->verdict == case_verdict_name(verdict);
 }
 
 /// The samples in their order, or the one value where there are none.
@@ -365,11 +374,167 @@ ExportedText google_export(const ExportedRecord& record, const ExportOptions& /*
   return result;
 }
 
+// SARIF 2.1.0, which GitHub shows at the lines of a pull request:
+// https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html
+// A result for each finding, and for each case that has not passed.
+
+constexpr const char* kSarifSchema = "https://json.schemastore.org/sarif-2.1.0.json";
+
+const char* level_name(FindingLevel level) {
+  return level == FindingLevel::error ? "error" : level == FindingLevel::warning ? "warning" : "note";
+}
+
+/// The words of a verdict or a status as the id of a rule: "does-not-compile".
+std::string rule_id(std::string_view words) {
+  std::string id(words);
+  std::ranges::replace(id, ' ', '-');
+  return id;
+}
+
+std::string rule_text(const std::string& id) {
+  static const std::map<std::string, const char*> kTexts = {
+      {"memcheck", "An access outside of memory that is allocated, a misaligned one, or memory that is never freed"},
+      {"initcheck", "A read of memory that was never written"},
+      {"racecheck", "Two threads access the same memory in no defined order, and one of them writes"},
+      {"synccheck", "A barrier that not all of its threads reach"},
+      {"failed-call", "A call of CUDA that did not succeed"},
+      {"regressed", "It is slower than before, beyond what chance explains"},
+      {"inconclusive", "Too noisy to tell whether it is slower"},
+      {"incorrect", "A result is wrong"},
+      {"unsafe", "Its results are right, and a checker has a finding all the same"}};
+  const auto found = kTexts.find(id);
+  return found == kTexts.end() ? id : found->second;
+}
+
+/// A path as a URI: all but letters, digits and some marks as "%20".
+std::string uri_path(std::string_view path) {
+  std::string uri;
+  for (const char c : path) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool is_plain = std::isalnum(byte) != 0 || std::string_view("/-_.~").find(c) != std::string_view::npos;
+    uri += is_plain ? std::string(1, c) : fmt::format("%{:02X}", byte);
+  }
+  return uri;
+}
+
+/// The runs's results and the rules that they name.
+class SarifResults {
+ public:
+  explicit SarifResults(const ExportOptions& options)
+      : files_(options.sources.empty() ? std::filesystem::current_path() : std::filesystem::path(options.sources)),
+        at_(options.at) {
+    if (at_.empty()) return;
+    if (!files_.below(at_))
+      throw UserError(fmt::format("--at {}: no file below the folder of sources", printable(at_)));
+    const std::filesystem::path folder = options.sources.empty() ? "." : options.sources;
+    lines_ = split(read_file_text((folder / *files_.below(at_)).string()), '\n');
+  }
+
+  void add(const ExportedCase& one, const ExportedFinding& finding) {
+    std::vector<ordered_json> places;
+    for (const ExportedPlace& place : finding.places) {
+      if (ordered_json json = location(place); !json.is_null()) places.push_back(std::move(json));
+    }
+    ordered_json first = places.empty() ? unknown_place(one) : places.front();
+    first.erase("message");
+    first["logicalLocations"] = logical(one);
+    ordered_json& result = begin(finding.rule, level_name(finding.level), finding.text, std::move(first));
+    for (std::size_t i = 1; i < places.size(); ++i) result["relatedLocations"].push_back(places[i]);
+  }
+
+  void add(const ExportedCase& one, const Judgement& outcome) {
+    const char* const level = outcome.outcome == Outcome::undecided ? "note" : "error";
+    const std::string text =
+        fmt::format("{}: {}{}{}", one.name, outcome.word, outcome.text.empty() ? "" : ": ", outcome.text);
+    ordered_json place = unknown_place(one);
+    place["logicalLocations"] = logical(one);
+    ordered_json& result = begin(rule_id(outcome.word), level, text, std::move(place));
+    result["partialFingerprints"] = {{"case/v1", sha256_hex(one.name + '\n' + std::string(outcome.word))}};
+  }
+
+  const ordered_json& results() const { return results_; }
+  const ordered_json& rules() const { return rules_; }
+
+ private:
+  static ordered_json logical(const ExportedCase& one) {
+    return ordered_json::array({{{"fullyQualifiedName", one.name}}});
+  }
+
+  /// The line of `at` that has the case's name, or the first; empty without such a file.
+  ordered_json unknown_place(const ExportedCase& one) {
+    if (at_.empty()) return ordered_json::object();
+    const auto named =
+        std::ranges::find_if(lines_, [&](const std::string& line) { return line.find(one.name) != std::string::npos; });
+    return location({"", at_, named == lines_.end() ? 1 : static_cast<int>(named - lines_.begin()) + 1});
+  }
+
+  /// Null for a file that does not lie below the folder.
+  ordered_json location(const ExportedPlace& place) {
+    const std::optional<std::string> path = files_.below(place.file);
+    if (!path) return nullptr;
+    ordered_json json = {{"physicalLocation",
+                          {{"artifactLocation", {{"uri", uri_path(*path)}, {"uriBaseId", "%SRCROOT%"}}},
+                           {"region", {{"startLine", place.line}}}}}};
+    if (!place.what.empty()) json["message"] = {{"text", place.what}};
+    return json;
+  }
+
+  ordered_json& begin(const std::string& rule, const char* level, const std::string& text, ordered_json place) {
+    const auto same = [&](const ordered_json& one) { return one.at("id") == rule; };
+    const auto found = std::ranges::find_if(rules_, same);
+    const auto index = static_cast<std::size_t>(found - rules_.begin());
+    if (found == rules_.end()) rules_.push_back({{"id", rule}, {"shortDescription", {{"text", rule_text(rule)}}}});
+    results_.push_back({{"ruleId", rule},
+                        {"ruleIndex", index},
+                        {"level", level},
+                        {"message", {{"text", text}}},
+                        {"locations", ordered_json::array({std::move(place)})}});
+    return results_.back();
+  }
+
+  SourceFiles files_;
+  std::string at_;
+  std::vector<std::string> lines_;  ///< of that file
+  ordered_json results_ = ordered_json::array();
+  ordered_json rules_ = ordered_json::array();
+};
+
+ExportedText sarif_export(const ExportedRecord& record, const ExportOptions& options) {
+  ExportedText result;
+  SarifResults results(options);
+  for (const ExportedCase& one : record.cases) {
+    for (const ExportedFinding& finding : one.findings) results.add(one, finding);
+    const Judgement outcome = outcome_of(one);
+    if (outcome.outcome == Outcome::skipped) {
+      result.left_out.push_back({one.name, why_left_out(one, std::string(outcome.word))});
+      continue;
+    }
+    ++result.written;
+    const bool is_told = outcome.word == status_name(Status::unsafe) && !one.findings.empty();  // by what makes it so
+    if (outcome.outcome != Outcome::passed && !is_told) results.add(one, outcome);
+  }
+  ordered_json driver = {{"name", "convladder"}, {"rules", results.rules()}};
+  const std::string& program = record.context.program;  // "convladder 0.1.0"
+  if (const std::size_t space = program.rfind(' '); space != std::string::npos && program != "unknown unknown") {
+    driver["semanticVersion"] = program.substr(space + 1);
+  }
+  result.text = json_text(
+      {{"$schema", kSarifSchema},
+       {"version", "2.1.0"},
+       {"runs", ordered_json::array(
+                    {{{"tool", {{"driver", std::move(driver)}}},
+                      {"automationDetails", {{"id", fmt::format("convladder/{}/", rule_id(record.context.kind))}}},
+                      {"columnKind", "utf16CodeUnits"},
+                      {"results", results.results()}}})}});
+  return result;
+}
+
 const ExportFormatRegistration bencher_registration({"bencher", bencher_export});
 const ExportFormatRegistration action_registration({"github-action-benchmark", action_export});
 const ExportFormatRegistration lnt_registration({"lnt", lnt_export});
 const ExportFormatRegistration conbench_registration({"conbench", conbench_export});
 const ExportFormatRegistration google_registration({"google", google_export});
+const ExportFormatRegistration sarif_registration({"sarif", sarif_export});
 
 }  // namespace
 }  // namespace convladder

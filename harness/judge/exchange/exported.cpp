@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "harness/judge/compare/comparison.hpp"
+#include "harness/judge/exchange/exported_checks.hpp"
 #include "harness/measure/records/case_json.hpp"
 #include "harness/measure/records/recorded_case.hpp"
 #include "harness/measure/statistics/statistics.hpp"
@@ -96,7 +97,8 @@ ExportedCase of_case(const RecordedCase& figures) {
                    .reason = figures.reason,
                    .quality = figures.disturbance(),
                    .figures = {},
-                   .verdict = std::nullopt};
+                   .verdict = std::nullopt,
+                   .findings = {}};
   // One time for all cases: NCHW in to NCHW out. The op time of a layout of its own is another series.
   const TimeFigure* const own = figures.layer_time();
   if (own != nullptr) one.figures.push_back(time_figure(*own, "latency"));
@@ -131,9 +133,14 @@ ExportedCase begun(const JsonPlace& place) {
   return one;
 }
 
-std::vector<ExportedCase> of_cases(const std::vector<RecordedCase>& recorded) {
+/// The cases of a list that `recorded` was read from, with what checkers found in them.
+std::vector<ExportedCase> of_cases(const std::vector<RecordedCase>& recorded, const JsonPlace& list) {
   std::vector<ExportedCase> cases;
-  for (const RecordedCase& one : recorded) cases.push_back(of_case(one));
+  const std::vector<JsonPlace> places = list.list();
+  for (std::size_t i = 0; i < recorded.size(); ++i) {
+    cases.push_back(of_case(recorded[i]));
+    if (places[i].has("checkers")) cases.back().findings = exported_findings(places[i].at("checkers").at("findings"));
+  }
   return cases;
 }
 
@@ -210,13 +217,24 @@ std::vector<double> slots_of(const JsonPlace& at) {
   return {};
 }
 
+/// Whether a record of `duel` has a control that moved, or that nobody could judge.
+bool shows_nothing(const JsonPlace& place) {
+  if (place.at("kind").text() != "duel") return false;
+  const JsonPlace control = place.at("control");
+  return !control.has("contaminated") || control.at("contaminated").truth();
+}
+
 /// The cases of a record of `compare` or `duel`: the figures are those of the new side.
 std::vector<ExportedCase> of_comparison(const JsonPlace& place) {
   std::vector<ExportedCase> cases;
+  const bool is_void = shows_nothing(place);
   for (const JsonPlace& at : place.at("cases").list()) {
     ExportedCase one = begun(at);
     const std::string verdict = printable(at.at("verdict").text());
-    one.verdict = ExportedVerdict{verdict, one.reason, printable(at.at("witness").text_or_empty())};
+    if (const std::string doubt = printable(at.at("caveat").text_or_empty()); !doubt.empty()) {
+      one.reason += (one.reason.empty() ? "" : "; ") + doubt;
+    }
+    one.verdict = ExportedVerdict{verdict, one.reason, printable(at.at("witness").text_or_empty()), !is_void};
     if (verdict == case_verdict_name(CaseVerdict::failed)) one.status = Status::incorrect;
     if (verdict == case_verdict_name(CaseVerdict::missing) || verdict == case_verdict_name(CaseVerdict::skipped)) {
       one.status = Status::skipped;
@@ -303,18 +321,26 @@ ExportedContext context_of(const ordered_json& json, const std::string& kind) {
     about.date = text_at(now, "/date", "unknown");
     about.host = text_at(now, "/host", "unknown");
   }
+  if (value_at(json, "/new/command")
+          .is_string()) {  // a duel of commands: the program that measured is not what changed
+    about.commit = about.compiler = about.compiler_flags = about.build_type = "unknown";
+    about.dirty = false;
+  }
   return about;
 }
 
 ExportedRecord exported_record(const ordered_json& json, const std::string& file) {
   const JsonPlace place(json, file);
+  if (const std::string kind = kind_of_checks(place); !kind.empty()) {
+    return {context_of(json, kind), exported_checks(place, kind), {}};
+  }
   const std::string kind = place.at("kind").text();
   ExportedRecord record{context_of(json, kind), {}, {}};
   if (kind == "run") {
     record.run = recorded_run_of(json, file, CaseFigures::all);
-    record.cases = of_cases(record.run->cases);
+    record.cases = of_cases(record.run->cases, place.at("cases"));
   } else if (kind == "sweep") {
-    record.cases = of_cases(read_whole_cases(place.at("cases")));
+    record.cases = of_cases(read_whole_cases(place.at("cases")), place.at("cases"));
   } else if (kind == "network") {
     record.cases = of_networks(place);
   } else if (kind == "rank") {
@@ -322,7 +348,7 @@ ExportedRecord exported_record(const ordered_json& json, const std::string& file
   } else if (kind == "comparison" || kind == "duel") {
     record.cases = of_comparison(place);
   } else {
-    place.at("kind").expected("a run, a network, a rank, a sweep, a comparison or a duel");
+    place.at("kind").expected("a run, a network, a rank, a sweep, a comparison, a duel or a simulated program");
   }
   return record;
 }

@@ -41,6 +41,28 @@ struct ExportedVerdict {
   std::string verdict;  ///< "pass", "regressed", …
   std::string reason;   ///< may be empty
   std::string witness;  ///< may be empty
+  bool stands = true;   ///< false in a duel whose control moved or is not known: such a verdict shows nothing
+};
+
+/// A line of a source file.
+struct ExportedPlace {
+  std::string what;  ///< "the kernel is launched here"; empty for where it happened
+  std::string file;  ///< as the record has it: a base name, or a path
+  int line = 0;
+};
+
+enum class FindingLevel {
+  error,    ///< what is computed may be wrong
+  warning,  ///< a call that failed
+  note,     ///< without any effect
+};
+
+/// A checker's finding, or a call that failed.
+struct ExportedFinding {
+  std::string rule;  ///< "memcheck", "initcheck", "racecheck", "synccheck", "failed-call"
+  FindingLevel level = FindingLevel::error;
+  std::string text;                   ///< in one line, with the kernel and the first thread
+  std::vector<ExportedPlace> places;  ///< the first: where it happened, or what comes nearest to that; may be empty
 };
 
 struct ExportedCase {
@@ -55,6 +77,7 @@ struct ExportedCase {
   std::string quality;  ///< "disturbed: others used 1.6 of 2 cores"; empty if nobody noticed anything
   std::vector<ExportedFigure> figures;
   std::optional<ExportedVerdict> verdict;
+  std::vector<ExportedFinding> findings;
 
   /// The case's layer time, NCHW in to NCHW out, measured; null if it has none or a predicted one.
   const ExportedFigure* latency() const;
@@ -89,7 +112,8 @@ struct ExportedRecord {
   std::optional<RecordedRun> run;  ///< of kind "run": what it can be compared by
 };
 
-/// Reads a record of a run, a run of networks, a ranking, a sweep, a comparison or a duel. Throws UserError.
+/// Reads a record of a run, a run of networks, a ranking, a sweep, a comparison or a duel, or what `check` and
+/// `simulate` write as JSON. Throws UserError.
 ExportedRecord read_exported_record(const std::string& file);
 /// As `read_exported_record`, for the text of a record of ours; `file` is what messages call it.
 ExportedRecord parse_exported_record(std::string_view text, const std::string& file);

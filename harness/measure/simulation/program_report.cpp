@@ -25,10 +25,8 @@ void look_up_all(const stand_in::ProcessReport& process, HostPlaces& hosts) {
 
 /// Whether the process made calls that launch kernels and fail since there is nothing to run.
 bool has_refused_kernels(const stand_in::ProcessReport& process) {
-  static const std::set<std::string> kRefusals = {"cudaErrorNotSupported", "cudaErrorNoKernelImageForDevice",
-                                                  "cudaErrorInvalidKernelImage", "cudaErrorInvalidPtx"};
   return std::ranges::any_of(process.failures, [](const stand_in::CallFailure& failure) {
-    return failure.call.find("Launch") != std::string::npos && kRefusals.contains(failure.name);
+    return is_refused_kernel(failure.call, failure.name);
   });
 }
 
@@ -58,6 +56,12 @@ std::size_t ProgramReport::listed(simulated::Severity severity) const {
     count += static_cast<std::size_t>(std::ranges::count_if(process.findings, is_meant));
   }
   return count;
+}
+
+bool is_refused_kernel(const std::string& call, const std::string& error) {
+  static const std::set<std::string> kRefusals = {"cudaErrorNotSupported", "cudaErrorNoKernelImageForDevice",
+                                                  "cudaErrorInvalidKernelImage", "cudaErrorInvalidPtx"};
+  return call.find("Launch") != std::string::npos && kRefusals.contains(error);
 }
 
 bool ProgramReport::is_incomplete() const {

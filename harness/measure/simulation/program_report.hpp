@@ -42,6 +42,9 @@ struct ProgramReport {
   bool is_incomplete() const;
 };
 
+/// Whether a call that fails with this error would have launched a kernel, and there is nothing to run.
+bool is_refused_kernel(const std::string& call, const std::string& error);
+
 /// Reads the lines that the processes wrote, into a report of which everything else is known. Throws UserError for
 /// lines that are no reports.
 void read_processes(const std::string& lines, ProgramReport& report);

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy
 import pytest
-from conftest import PROGRAM, REPOSITORY
+from conftest import PROGRAM, REPOSITORY, run
 from test_simulate_textures import linear
 
 PAGE = REPOSITORY / "docs/use/simulate.md"
@@ -121,3 +121,7 @@ def test_the_bug_is_found_where_it_is(tmp_path: Path) -> None:
     assert {(one["source_file"], one["source_line"]) for one in races} <= \
         {("broken_transpose.cu", n) for n, line in enumerate(source, 1) if "tile[" in line and "float tile" not in line}
     assert any(one["opcode"] == "ld.shared.f32" for one in races)
+    exported = run("export", tmp_path / "broken.json", "--to", "sarif", "--sources", REPOSITORY / "docs")
+    places = [one["locations"][0]["physicalLocation"] for one in json.loads(exported.stdout)["runs"][0]["results"]]
+    assert {(one["artifactLocation"]["uri"], one["region"]["startLine"]) for one in places} == \
+        {("examples/broken_transpose.cu", one["source_line"]) for one in findings}

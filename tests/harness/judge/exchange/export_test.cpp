@@ -2,16 +2,21 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "harness/judge/compare/comparison.hpp"
 #include "harness/judge/exchange/export_format.hpp"
 #include "harness/judge/exchange/exported.hpp"
+#include "harness/judge/exchange/outcome.hpp"
 #include "support/errors.hpp"
 #include "support/nearest_name.hpp"
 #include "tests/harness/recorded_runs.hpp"
+#include "tests/temporary_folder.hpp"
 
 namespace convladder {
 namespace {
@@ -67,7 +72,7 @@ ExportedRecord judged() {
 
 TEST(Export, KnowsTheFormats) {
   EXPECT_THAT(names_of(export_formats(), &ExportFormat::name),
-              ElementsAre("bencher", "conbench", "csv", "github-action-benchmark", "google", "lnt"));
+              ElementsAre("bencher", "conbench", "csv", "github-action-benchmark", "google", "junit", "lnt", "sarif"));
 }
 
 TEST(Export, WhatIsPredictedOrCountedIsNeverALatency) {
@@ -281,6 +286,215 @@ TEST(Export, AComparisonHasTheFiguresOfItsNewSide) {
   EXPECT_EQ(bmf.at("cpu/a/x.y/1").at("regressed").at("value"), 1);
   EXPECT_FALSE(bmf.at("cuda/a/x.y/1").contains("latency"));
   EXPECT_TRUE(text_in("bencher", record).left_out.at(0).failed);
+}
+
+ordered_json finding_json(const char* checker, int line) {
+  return {{"checker", checker},
+          {"severity", "finding"},
+          {"problem", "a read of <nothing> & more"},
+          {"kernel", "scale"},
+          {"opcode", "ld.global"},
+          {"ptx_line", 7},
+          {"source_file", "scale.cu"},
+          {"source_line", line},
+          {"block", {0, 0, 0}},
+          {"thread", {5, 0, 0}},
+          {"space", "global"},
+          {"address", 1},
+          {"allocation", ""},
+          {"count", 2}};
+}
+
+ordered_json launch_json() {
+  ordered_json note = finding_json("racecheck", 9);
+  note["severity"] = "note";
+  return {{"kernel", "scale"},
+          {"display_name", "scale"},
+          {"findings", ordered_json::array({finding_json("memcheck", 3), note})},
+          {"fault", nullptr},
+          {"stopped", nullptr},
+          {"expectations", ordered_json::array()}};
+}
+
+/// A duel with one case of each verdict, and a control that moved or did not.
+ordered_json duel_with(bool contaminated) {
+  ordered_json cases = ordered_json::array();
+  for (const char* const verdict :
+       {"pass", "improved", "regressed", "failed", "inconclusive", "missing", "new", "skipped"}) {
+    cases.push_back({{"id", std::string("cpu/") + verdict},
+                     {"verdict", verdict},
+                     {"reason", std::string(verdict) + ", because"},
+                     {"metric", {{"name", "wall"}, {"unit", "ns"}, {"better", "lower"}}},
+                     {"kind", "measured"},
+                     {"new_median", 2e9},
+                     {"change", {{"estimate", 0.25}, {"low", 0.2}, {"high", 0.3}}}});
+  }
+  return {{"kind", "duel"},
+          {"new", {{"command", "./bench"}}},
+          {"control", {{"id", "cpu/pass"}, {"failure", nullptr}, {"contaminated", contaminated}}},
+          {"cases", cases},
+          {"context", {{"date", "2026-01-31T12:00:00Z"}, {"program", {{"commit", "0123"}, {"name", "convladder"}}}}}};
+}
+
+std::vector<Outcome> outcomes(const ExportedRecord& record) {
+  std::vector<Outcome> all;
+  for (const ExportedCase& one : record.cases) all.push_back(outcome_of(one).outcome);
+  return all;
+}
+
+TEST(Export, AVerdictIsAnOutcomeAndAContaminatedDuelShowsNothing) {
+  using enum Outcome;
+  EXPECT_THAT(outcomes(exported_record(duel_with(false), "d.json")),
+              ElementsAre(passed, passed, failed, broken, undecided, undecided, skipped, skipped));
+  const ExportedRecord contaminated = exported_record(duel_with(true), "d.json");
+  EXPECT_THAT(outcomes(contaminated),
+              ElementsAre(undecided, undecided, undecided, broken, undecided, undecided, skipped, skipped));
+  EXPECT_EQ(json_in("bencher", contaminated).at("cpu/regressed").at("regressed").at("value"), 0);
+  EXPECT_EQ(contaminated.context.commit, "unknown") << "the program that measured is not what changed";
+}
+
+TEST(Export, EveryStatusIsAnOutcome) {
+  ExportedRecord record = exported();
+  record.cases.resize(1);
+  const auto of = [&](Status status) {
+    record.cases[0].status = status;
+    return outcome_of(record.cases[0]).outcome;
+  };
+  for (const auto& [status, name] : kStatusNames) {
+    EXPECT_EQ(is_failure(status), of(status) == Outcome::failed || of(status) == Outcome::broken) << name;
+  }
+  EXPECT_EQ(of(Status::incorrect), Outcome::failed);
+  EXPECT_EQ(of(Status::crashed), Outcome::broken);
+  EXPECT_EQ(of(Status::not_judged), Outcome::undecided);
+  EXPECT_EQ(of(Status::skipped), Outcome::skipped);
+}
+
+TEST(Export, JUnitCountsAndEscapes) {
+  const std::string xml = text_in("junit", exported_record(duel_with(false), "d.json")).text;
+  EXPECT_THAT(xml, HasSubstr("tests=\"8\" failures=\"1\" errors=\"1\" skipped=\"4\" time=\"16.000000000\""));
+  EXPECT_THAT(xml, HasSubstr("timestamp=\"2026-01-31T12:00:00\""));
+  EXPECT_THAT(xml,
+              HasSubstr("<failure type=\"regressed\" message=\"regressed: 2.00 s, +25.0 % (bounds +20.0 to +30.0 %); "
+                        "regressed, because\"/>"));
+  EXPECT_THAT(xml, HasSubstr("<skipped message=\"inconclusive: "));
+  const std::string launch = text_in("junit", exported_record(launch_json(), "s.json")).text;
+  EXPECT_THAT(launch, HasSubstr("a read of &lt;nothing&gt; &amp; more"));
+  ExportedRecord odd = exported();
+  odd.cases[0].name = "a\"<\xef\xbf\xbe\x01";
+  EXPECT_THAT(text_in("junit", odd).text, HasSubstr("name=\"a&quot;&lt;? \""));
+}
+
+TEST(Export, SarifHasAResultForEachFindingAtItsLine) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directories(folder.path() / "src of it");
+  std::ofstream(folder.path() / "src of it/scale.cu") << "\n";
+  const ExportedRecord record = exported_record(launch_json(), "s.json");
+  const auto results = [&] {
+    return ordered_json::parse(text_in("sarif", record, {.repository = {}, .sources = folder.path().string()}).text)
+        .at("runs")[0]
+        .at("results");
+  };
+  const ordered_json found = results();
+  ASSERT_THAT(found, SizeIs(2)) << "a case that is unsafe is told by what makes it so";
+  EXPECT_EQ(found[0].at("ruleId"), "memcheck");
+  EXPECT_EQ(found[0].at("level"), "error");
+  EXPECT_EQ(found[1].at("level"), "note");
+  const ordered_json& place = found[0].at("locations")[0].at("physicalLocation");
+  EXPECT_EQ(place.at("artifactLocation").at("uri"), "src%20of%20it/scale.cu");
+  EXPECT_EQ(place.at("region").at("startLine"), 3);
+  // Two files of that name: neither is it.
+  std::ofstream(folder.path() / "scale.cu.txt") << "\n";
+  std::filesystem::create_directories(folder.path() / "other");
+  std::ofstream(folder.path() / "other/scale.cu") << "\n";
+  EXPECT_FALSE(results()[0].at("locations")[0].contains("physicalLocation"));
+}
+
+TEST(Export, SarifOfADuelHasWhatHasNotPassed) {
+  const ExportedText text = text_in("sarif", exported_record(duel_with(false), "d.json"));
+  EXPECT_EQ(text.written, 6U);
+  EXPECT_THAT(text.left_out, SizeIs(2));
+  const ordered_json run = ordered_json::parse(text.text).at("runs")[0];
+  std::vector<std::string> told;
+  for (const ordered_json& one : run.at("results")) {
+    told.push_back(one.at("ruleId").get<std::string>() + " " + one.at("level").get<std::string>());
+    EXPECT_EQ(run.at("tool").at("driver").at("rules").at(one.at("ruleIndex").get<std::size_t>()).at("id"),
+              one.at("ruleId"));
+  }
+  EXPECT_THAT(told, ElementsAre("regressed error", "failed error", "inconclusive note", "missing note"));
+}
+
+// GitHub refuses a whole file in which a result has no physical location: github/codeql-action, issue 1738.
+TEST(Export, SarifShowsCasesAtTheLineThatNamesThem) {
+  const TemporaryFolder folder;
+  std::ofstream(folder.path() / "cases.txt") << "cpu/pass\ncpu/regressed\n";
+  ExportOptions options{.repository = {}, .sources = folder.path().string(), .at = "cases.txt"};
+  const ExportedRecord record = exported_record(duel_with(false), "d.json");
+  const ordered_json run = ordered_json::parse(text_in("sarif", record, options).text).at("runs")[0];
+  std::vector<int> lines;
+  for (const ordered_json& one : run.at("results")) {
+    const ordered_json& place = one.at("locations")[0].at("physicalLocation");
+    EXPECT_EQ(place.at("artifactLocation").at("uri"), "cases.txt");
+    lines.push_back(place.at("region").at("startLine").get<int>());
+  }
+  EXPECT_THAT(lines, ElementsAre(2, 1, 1, 1));
+  options.at = "none.txt";
+  EXPECT_THROW(text_in("sarif", record, options), UserError);
+}
+
+TEST(Export, AProgramIsItsExitCodeAndItsProcesses) {
+  ordered_json finding = finding_json("memcheck", 3);
+  const ordered_json place = {
+      {"function", "main"}, {"file", "/src/main.cu"}, {"line", 20}, {"binary", "p"}, {"text", ""}};
+  finding["host"] = place;
+  finding["memory"] = {{"label", "device memory 1"}, {"call", "cudaMalloc"}, {"bytes", 4}, {"host", place}};
+  const ordered_json refused = {{"call", "cudaLaunchKernel"},
+                                {"name", "cudaErrorNotSupported"},
+                                {"text", "not supported"},
+                                {"count", 1},
+                                {"host", nullptr}};
+  const auto process = [](ordered_json findings, ordered_json failures) -> ordered_json {
+    return {{"program", "./p"},
+            {"arguments", {"./p", "-n"}},
+            {"signal", nullptr},
+            {"findings", findings},
+            {"failures", failures}};
+  };
+  const ordered_json program = {{"kind", "simulated program"},
+                                {"command", {"./p", "-n"}},
+                                {"exit_code", 3},
+                                {"signal", nullptr},
+                                {"remarks", ordered_json::array()},
+                                {"processes",
+                                 {process(ordered_json::array({finding}), ordered_json::array()),
+                                  process(ordered_json::array(), ordered_json::array({refused}))}},
+                                {"ended_without_report", {{{"program", "q"}, {"arguments", ordered_json::array()}}}}};
+  const ExportedRecord record = exported_record(program, "p.json");
+  using enum Outcome;
+  EXPECT_THAT(outcomes(record), ElementsAre(failed, failed, undecided, undecided));
+  EXPECT_EQ(record.cases[0].name, "exit code of ./p -n");
+  EXPECT_EQ(record.cases[2].name, "./p -n #2");
+  const std::vector<ExportedPlace>& places = record.cases[1].findings.at(0).places;
+  ASSERT_THAT(places, SizeIs(3));
+  EXPECT_EQ(places[1].what, "the kernel is launched here");
+  EXPECT_EQ(places[2].what, "device memory 1 is allocated here");
+  EXPECT_EQ(record.cases[2].findings.at(0).level, FindingLevel::warning);
+}
+
+TEST(Export, ChecksAreToldByTheirStructure) {
+  const ordered_json checked = {{"id", "simulated/scale/n.x/1"},
+                                {"ptx_compiler", "clang"},
+                                {"status", "ok"},
+                                {"reason", nullptr},
+                                {"findings", ordered_json::array({finding_json("memcheck", 3)})}};
+  const ExportedRecord record = exported_record(ordered_json::array({checked}), "c.json");
+  EXPECT_EQ(record.context.kind, "check");
+  ASSERT_THAT(record.cases, SizeIs(1));
+  EXPECT_EQ(record.cases[0].name, "simulated/scale/n.x/1 (clang)");
+  EXPECT_EQ(outcome_of(record.cases[0]).word, "unsafe");
+  ordered_json wrong = checked;
+  wrong["findings"][0]["checker"] = "spellcheck";
+  EXPECT_THROW(exported_record(ordered_json::array({wrong}), "c.json"), UserError);
+  EXPECT_THROW(exported_record(ordered_json::array(), "c.json"), UserError);
 }
 
 TEST(Export, VerdictsOfAComparisonAreAddedByName) {
