@@ -42,7 +42,7 @@ def copy_of_program(folder: Path) -> Path:
 def test_equal_builds_are_no_regression(tmp_path: Path) -> None:
     other = copy_of_program(tmp_path)
     done = run("duel", "--base", other, *TINY_CASE)
-    assert (done.returncode, done.stderr) == (0, "") and done.stdout.startswith("the same: both builds are the same program"), done
+    assert (done.returncode, done.stderr) == (0, "") and done.stdout.startswith("the same (exit code 0): both builds are the same program"), done
     done = run("duel", "--base", other, *TINY_CASE, "--rounds", "13", "--even-if-same", "--output", tmp_path / "duel.json")
     document = read(tmp_path / "duel.json")
     assert (document["base"]["path"], document["exit_code"]) == (str(other), done.returncode)

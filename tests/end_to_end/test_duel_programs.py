@@ -59,11 +59,13 @@ def test_what_takes_longer_regressed(tmp_path: Path) -> None:
 
 def test_what_is_the_same_is_not_measured_unless_asked_for(tmp_path: Path) -> None:
     done = duel(tmp_path, SHORT, SHORT)
-    assert (done.returncode, done.stderr) == (0, "") and done.stdout.startswith("the same: both commands are the same"), done
+    assert (done.returncode, done.stderr) == (0, "") and done.stdout.startswith("the same (exit code 0): both commands are the same"), done
     shutil.copy("/bin/sleep", tmp_path / "old")
     shutil.copy("/bin/sleep", tmp_path / "new")
     done = duel(tmp_path, "./old 0.02", "./new 0.02")
-    assert done.stdout.startswith("the same: both are the same program, byte for byte, with the same arguments"), done
+    assert done.stdout.startswith("the same (exit code 0): both are the same program, byte for byte, with the same arguments"), done
+    read = document(tmp_path)
+    assert read["same"].startswith("both are the same program") and read["cases"] == [] and read["exit_code"] == 0
     done = duel(tmp_path, "./old 0.02", "./new 0.02", "--even-if-same", *FEW)
     assert done.returncode in (0, 2, 4) and only_case(tmp_path)["verdict"] in ("pass", "inconclusive"), done
 

@@ -226,8 +226,18 @@ DuelResult measured(const DuelPlan& plan, const DuelSettings& settings) {
 }
 
 /// Says that there is nothing to measure: what is the same on both sides cannot have got slower.
-int tell_the_same(const std::string& why) {
-  fmt::print("the same: {}: nothing to measure (--even-if-same measures all the same)\n", why);
+int tell_the_same(const DuelArguments& a, const std::string& why, const SideFacts& base, const SideFacts& now,
+                  const CommandLine& command_line) {
+  DuelResult result;
+  result.same = why;
+  result.most_rounds = a.settings.limits.most_rounds;
+  const std::string document = duel_json_text({result, a.settings, base, now}, command_line, nullptr);
+  if (!a.output.empty()) write_file_atomically(a.output, document);
+  Report report;
+  report.section().paragraph(fmt::format(": {}: nothing to measure (--even-if-same measures all the same)", why), "",
+                             "the same (exit code 0)");
+  if (!a.quiet) print_as({.format = a.format, .verbose = a.verbose}, report, [&] { return document; });
+  if (a.bisect) fmt::print("{}", bisect_text(kExitOk));
   return kExitOk;
 }
 
@@ -243,19 +253,19 @@ int duel_of_programs(DuelArguments& a, const CommandLine& command_line) {
   check_program_arguments(a);
   check_limits(a);
   const ProgramDuelOptions& options = a.programs.duel;
-  const BuiltSides built(a);
-  if (a.selftest) return selftest_of_programs(a, command_line);
-  refuse_selftest_options(a);
-  if (const std::string why = why_the_same(options);
-      !why.empty() && !a.programs.even_if_same && a.settings.extra_percent == 0) {
-    return tell_the_same(why);
-  }
-  a.settings.seed = coin_seed(*a.command, a.options);
-  const DuelPlan plan = program_duel(options, a.settings);
+  if (!a.selftest) refuse_selftest_options(a);
   if (a.dry_run) {
-    for (const auto& pair : plan.front()->pairs) fmt::print("{}{}\n", pair->id(), pair->runs() ? "" : ": not run");
+    for (const std::string& one : program_cases(options)) fmt::print("{}\n", one);
     return kExitOk;
   }
+  const BuiltSides built(a);
+  if (a.selftest) return selftest_of_programs(a, command_line);
+  a.settings.seed = coin_seed(*a.command, a.options);
+  if (const std::string why = why_the_same(options);
+      !why.empty() && !a.programs.even_if_same && a.settings.extra_percent == 0) {
+    return tell_the_same(a, why, side_facts(options.base), side_facts(options.now), command_line);
+  }
+  const DuelPlan plan = program_duel(options, a.settings);
   DuelResult result = measured(plan, a.settings);
   std::ranges::copy(a.notes, std::back_inserter(result.notes));
   std::ranges::move(program_notes(options), std::back_inserter(result.notes));
@@ -302,9 +312,8 @@ int duel(DuelArguments& a, const CommandLine& command_line) {
   const OtherProgram now = ask_new_side(a);
   compare_programs(base, now, notes);
   if (!a.dry_run && are_the_same_program(a)) {
-    const int code = tell_the_same("both builds are the same program, byte for byte");
-    if (a.bisect) fmt::print("{}", bisect_text(code));
-    return code;
+    return tell_the_same(a, "both builds are the same program, byte for byte", side_facts(base), side_facts(now),
+                         command_line);
   }
   const FolderProblem* other = nullptr;
   if (!a.base_ladder.empty()) {

@@ -206,6 +206,15 @@ void check_program_arguments(DuelArguments& a) {
   static_cast<void>(command_words("--new-command", duel.now.command));
 }
 
+std::vector<std::string> program_cases(const ProgramDuelOptions& duel) {
+  std::vector<std::string> cases;
+  for (const ProgramCase& one : duel.cases) cases.push_back(printable(one.name));
+  if (cases.empty()) cases.emplace_back("command");
+  for (const std::string& name : duel.of_base) cases.push_back(printable(name) + ": only the base has it");
+  for (const std::string& name : duel.of_new) cases.push_back(printable(name) + ": only the new side has it");
+  return cases;
+}
+
 std::vector<std::string> program_notes(const ProgramDuelOptions& duel) {
   std::vector<std::string> notes;
   if (duel.check.empty() && !duel.same_output) {

@@ -122,6 +122,8 @@ class BuiltSides {
   std::optional<WorktreeBuild> now_;
 };
 
+/// The cases of such a duel, a line each; those that only one side has with a word about it. Runs nothing.
+std::vector<std::string> program_cases(const ProgramDuelOptions& duel);
 /// Notes for a reader of such a duel, a line each.
 std::vector<std::string> program_notes(const ProgramDuelOptions& duel);
 

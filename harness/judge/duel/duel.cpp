@@ -452,6 +452,7 @@ int DuelResult::count(CaseVerdict verdict) const {
 bool DuelResult::contaminated() const { return control_outcome && control_outcome->contaminated; }
 
 int DuelResult::exit_code() const {
+  if (!same.empty()) return kExitOk;
   const bool measured = std::ranges::any_of(cases, [](const DuelCase& one) { return one.screened.has_value(); });
   if (count(CaseVerdict::failed) > 0) return kExitCasesFailed;
   if (!measured || !control_outcome || contaminated()) return kExitIncomplete;

@@ -149,6 +149,7 @@ struct Pilot {
 
 struct DuelResult {
   std::vector<DuelCase> cases;  ///< in the order of the plan
+  std::string same;             ///< why both sides are the same, so that nothing was measured; empty if they are not
   std::optional<Pilot> pilot;
   int most_rounds = 0;             ///< of a confirmation; by the pilot where there is a budget
   std::string control_id;          ///< the last case that was its own opponent; empty if there was none
@@ -159,7 +160,7 @@ struct DuelResult {
 
   int count(CaseVerdict verdict) const;
   bool contaminated() const;
-  /// The exit code of `convladder duel`: 1 if a case failed; otherwise 4 if the control moved or could not be judged,
+  /// The exit code of `convladder duel`: 0 if both sides are the same; otherwise 1 if a case failed; otherwise 4 if the control moved or could not be judged,
   /// or nothing was measured; otherwise 1 if one regressed; otherwise 4 if one is missing, 2 if one is inconclusive, 0.
   int exit_code() const;
 };

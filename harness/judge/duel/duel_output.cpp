@@ -316,6 +316,7 @@ ordered_json duel_json(const DuelReport& report) {
             {"looks", confirm_looks(result.most_rounds)},
             {"seed", report.settings.seed},
             {"extra_percent", report.settings.extra_percent}}},
+          {"same", text_or_null(result.same)},
           {"pilot", pilot_json(result.pilot)},
           {"exit_code", result.exit_code()},
           {"counts", std::move(counts)},

@@ -83,7 +83,7 @@ def read(root: Node) -> Duel:
     control = root.field("control")
     bounds = member(control, "change")
     return Duel(origin(root), comparison,
-                Control(_bounds(bounds) if bounds else None, control.field("contaminated").boolean(),
+                Control(_bounds(bounds) if bounds else None, control.field("contaminated").value is True,
                         text_of(control, "failure", LONGEST_TEXT), len(control.field("rounds").items())),
                 tuple(_rounds(node) for node in cases), builds,
                 any(node.field("base_variant").value != node.field("new_variant").value for node in cases), of_commands)

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <string_view>
 
@@ -17,7 +18,7 @@ namespace {
 
 constexpr double kMostSecondsToList = 60;
 constexpr std::uint64_t kLargestProgram = std::uint64_t{4} << 30;
-constexpr std::string_view kOfThisProgram = "serve-confined-python";  // a command that no other program has
+constexpr std::string_view kOfThisProgram[] = {"serve-case", "serve-about"};  // commands that no other program has
 
 /// The text in single quotes, as a shell and command_words take it.
 std::string in_single_quotes(std::string_view text) {
@@ -65,7 +66,8 @@ BenchmarkFramework benchmark_framework_of(const std::string& program) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(program, error)) return BenchmarkFramework::none;
   const std::string content = read_file_text(program, kLargestProgram);
-  if (content.find(kOfThisProgram) != std::string::npos) return BenchmarkFramework::none;
+  const auto is_there = [&](std::string_view text) { return content.find(text) != std::string::npos; };
+  if (std::ranges::any_of(kOfThisProgram, is_there)) return BenchmarkFramework::none;
   if (content.find("nvbench") != std::string::npos) return BenchmarkFramework::nvbench;
   const bool is_google =
       content.find("benchmark_list_tests") != std::string::npos || content.find("libbenchmark.so") != std::string::npos;
