@@ -88,7 +88,7 @@ std::uint64_t fresh_pages(long operations) {
   return sum;
 }
 
-/// What many frameworks return: a promise. A call only notes what is to be done; it is done when somebody reads it.
+/// Many frameworks return a promise: a call only notes what is to be done, and it is done when somebody reads it.
 class Promise {
  public:
   void ask(long operations) { operations_ = operations; }
@@ -106,27 +106,29 @@ class Promise {
 struct Described {
   const char* name;
   long operations;  // of a call, if nothing else is said
-  std::function<Kernel()> make;
+  std::function<Kernel(std::size_t cold_bytes)> make;
 };
 
 const std::vector<Described>& kernels() {
   static const std::vector<Described> all{
       {"spin", 20000,
-       [] { return Kernel([state = std::uint64_t{1}](long n) mutable { return state = spin(state, n); }); }},
-      {"warm", 10000, [] { return Kernel(Walk(std::size_t{16} << 10)); }},
-      {"cold", 1000, [] { return Kernel(Walk(std::size_t{256} << 20)); }},
-      {"fresh", 100, [] { return Kernel(fresh_pages); }},
+       [](std::size_t) {
+         return Kernel([state = std::uint64_t{1}](long n) mutable { return state = spin(state, n); });
+       }},
+      {"warm", 10000, [](std::size_t) { return Kernel(Walk(std::size_t{16} << 10)); }},
+      {"cold", 1000, [](std::size_t cold_bytes) { return Kernel(Walk(cold_bytes)); }},
+      {"fresh", 100, [](std::size_t) { return Kernel(fresh_pages); }},
       // The output is never read: a call costs next to nothing, whatever --extra says.
       {"lazy", 20000,
-       [] {
+       [](std::size_t) {
          return Kernel([promise = Promise()](long n) mutable {
            promise.ask(n);
            return std::uint64_t{0};
          });
        }},
-      // The same kernel, measured as it should be.
+      // A lazy kernel measured as it should be: each call reads its output.
       {"lazy-read", 20000,
-       [] {
+       [](std::size_t) {
          return Kernel([promise = Promise()](long n) mutable {
            promise.ask(n);
            return promise.read();
@@ -152,7 +154,9 @@ struct Options {
   long extra = KNOWN_COST_EXTRA;
   long calls = 1;
   long microseconds = 1000;
+  long mebibytes = 64;  // that `cold` walks over: a power of two, and more than the last cache has
 
+  std::size_t cold_bytes() const { return static_cast<std::size_t>(mebibytes) << 20; }
   /// Operations of a call: exact, so that the extra work is.
   long work_of(const Described& kernel) const {
     const long plain = operations > 0 ? operations : kernel.operations;
@@ -173,6 +177,11 @@ bool take(Options& options, const std::string& name, const std::string& value) {
     options.calls = number_of(name, value, 1, kMost);
   } else if (name == "--microseconds") {
     options.microseconds = number_of(name, value, 1, 10000000);
+  } else if (name == "--mebibytes") {
+    options.mebibytes = number_of(name, value, 1, 1 << 16);
+    if ((options.mebibytes & (options.mebibytes - 1)) != 0) {
+      throw std::invalid_argument("--mebibytes: expected a power of two");
+    }
   } else {
     return false;
   }
@@ -197,9 +206,9 @@ Options options_of(int& argc, char** argv) {
 
 int run(int argc, char** argv) {
   const Options options = options_of(argc, argv);
-  const auto add = [](const char* name, const Described& one, long work) {
-    benchmark::RegisterBenchmark(name, [&one, work](benchmark::State& state) {
-      const Kernel kernel = one.make();
+  const auto add = [bytes = options.cold_bytes()](const char* name, const Described& one, long work) {
+    benchmark::RegisterBenchmark(name, [&one, work, bytes](benchmark::State& state) {
+      const Kernel kernel = one.make(bytes);
       for (auto _ : state) benchmark::DoNotOptimize(kernel(work));
     });
   };
@@ -238,7 +247,8 @@ Options options_of(int argc, char** argv) {
       options.names.push_back(word);
     } else if (i + 1 == argc || !take(options, word, argv[i + 1])) {
       throw std::invalid_argument(
-          "usage: known_cost [worker] KERNEL [--extra PERCENT] [--operations N] [--calls N] | calibrate "
+          "usage: known_cost [worker] KERNEL [--extra PERCENT] [--operations N] [--calls N] [--mebibytes N] | "
+          "calibrate "
           "[--microseconds T]");
     } else {
       ++i;
@@ -255,7 +265,7 @@ std::string hexadecimal(std::uint64_t value) {
 
 int run_once(const Described& described, const Options& options) {
   const long work = options.work_of(described);
-  const Kernel kernel = described.make();
+  const Kernel kernel = described.make(options.cold_bytes());
   std::uint64_t result = 0;
   const double cpu_begin = cpu_seconds();
   const auto begin = std::chrono::steady_clock::now();
@@ -277,8 +287,9 @@ int serve(const Options& options) {
     for (const std::string& name : options.names) wanted |= name == one.name;
     if (!wanted) continue;
     // Made at the first call: a large buffer is not filled for a case that nobody asks for.
-    functions[one.name] = [make = one.make, work = options.work_of(one), kernel = std::make_shared<Kernel>()] {
-      if (!*kernel) *kernel = make();
+    functions[one.name] = [&one, bytes = options.cold_bytes(), work = options.work_of(one),
+                           kernel = std::make_shared<Kernel>()] {
+      if (!*kernel) *kernel = one.make(bytes);
       (*kernel)(work);
       return std::string("done");  // the state goes on from call to call, so results differ from answer to answer
     };
@@ -286,7 +297,7 @@ int serve(const Options& options) {
   return convladder_worker::serve(functions);
 }
 
-/// Of spin: the fastest of many tries, in which nobody else had the processor.
+/// The cost of an operation of spin: of the fastest of many tries, in which nobody else had the processor.
 double nanoseconds_per_operation() {
   constexpr long operations = 100000;
   std::uint64_t state = 1;
