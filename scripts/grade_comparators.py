@@ -24,7 +24,9 @@ ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "docs/examples/duel/known_cost.cpp"
 BAD_INPUT = 3
 LEVELS = (0, 1, 2, 3, 5, 10)
-AFTER, TURNS = "one after the other", "in turns"
+WALL, CPU, TURNS = "wall time, one after the other", "CPU time, one after the other", "CPU time, in turns"
+CALLS = {"cold": 20}
+"""Of a run of a command: some milliseconds."""
 DUEL, COMPARE = "convladder duel", "convladder compare"
 
 EXAMPLES = """\
@@ -34,8 +36,9 @@ examples:
   scripts/grade_comparators.py table quiet.jsonl spin.jsonl
 
 A trial is one kernel at one level. It is measured twice. One after the other: Google Benchmark's program, 25 repetitions of
-the base, then 25 of the new side; the rules and 'convladder compare' see these. In turns: a whole 'convladder duel'; the
-rules see the 18 slots of each side in its screen as well. Trials come in a random order. docs/reference/graders.md
+the base, then 25 of the new side; the rules and 'convladder compare' see the wall times and the CPU times. In turns: a whole
+'convladder duel' of commands, by the CPU time that they tell; the rules see the 18 slots of each side in its screen as well.
+Trials come in a random order. docs/reference/graders.md
 
 exit status: 0 done; 2 usage; 3 bad input, no compiler, or a program that failed"""
 
@@ -50,7 +53,7 @@ class Trial(NamedTuple):
     kernel: str
     level: int  # percent of work that the new side does more
     samples: dict[str, tuple[list[float], list[float]]]  # by order: base and new
-    answers: dict[str, Answer]  # by command
+    answers: dict[str, dict[str, Answer]]  # by order and command
 
 
 def main(arguments: Optional[Sequence[str]] = None) -> int:
@@ -129,38 +132,55 @@ def _run(words: Sequence[str], good: Iterable[int] = (0,)) -> str:
 
 
 def _measure(options: argparse.Namespace, folder: Path, kernel: str, level: int) -> Trial:
-    base, new = folder / "base.json", folder / "new.json"
-    after = (_google(folder, kernel, 0, base), _google(folder, kernel, level, new))
-    compared = json.loads(_run([str(options.program), "compare", "--control", "control", "--format", "json", str(base),
-                                str(new)], (0, 1, 2)))
-    (case,) = (one for one in compared["cases"] if f"/{kernel}/" in one["id"])
-    trial = Trial(kernel, level, {AFTER: after}, {COMPARE: _answer(case)})
+    base, new = _google(folder, kernel, 0), _google(folder, kernel, level)
+    trial = Trial(kernel, level, {}, {})
+    for order, clock in ((WALL, "real_time"), (CPU, "cpu_time")):
+        trial.samples[order] = _samples(base, kernel, clock), _samples(new, kernel, clock)
+        trial.answers[order] = {COMPARE: _compare(options.program, folder, kernel, clock, base, new)}
     if not options.without_duels:
         judged = _duel(options.program, folder, kernel, level)
         trial.samples[TURNS] = _slots(judged["screen"]["rounds"])
-        trial.answers[DUEL] = _answer(judged)
+        trial.answers[TURNS] = {DUEL: _answer(judged)}
     return trial
+
+
+def _google(folder: Path, kernel: str, level: int) -> dict[str, Any]:
+    """What Google Benchmark writes of a kernel, with repetitions of one that never changes between them."""
+    output = folder / "google.json"
+    _run([str(folder / "known_cost_google"), f"--extra={level}", f"--benchmark_filter=^({kernel}|control)$",
+          "--benchmark_repetitions=25", "--benchmark_min_time=0.005", "--benchmark_enable_random_interleaving=true",
+          f"--benchmark_out={output}", "--benchmark_out_format=json"])
+    return json.loads(output.read_text(encoding="utf-8"))
+
+
+def _samples(document: dict[str, Any], kernel: str, clock: str) -> list[float]:
+    samples = [one[clock] for one in document["benchmarks"] if one["run_name"] == kernel and one["run_type"] == "iteration"]
+    if not samples:
+        raise GradingError(f"no kernel {kernel}")
+    return samples
+
+
+def _compare(program: Path, folder: Path, kernel: str, clock: str, *sides: dict[str, Any]) -> Answer:
+    """Of files whose real time is that of the clock: it is the time that `compare` judges."""
+    paths = [folder / "base.json", folder / "new.json"]
+    for path, side in zip(paths, sides):
+        timed = [one | {"real_time": one[clock]} for one in side["benchmarks"] if one["run_type"] == "iteration"]
+        path.write_text(json.dumps(side | {"benchmarks": timed}), encoding="utf-8")
+    found = json.loads(_run([str(program), "compare", "--control", "control", "--format", "json", *map(str, paths)], (0, 1, 2)))
+    (case,) = (one for one in found["cases"] if f"/{kernel}/" in one["id"])
+    return _answer(case)
 
 
 def _duel(program: Path, folder: Path, kernel: str, level: int) -> dict[str, Any]:
     """The one case of a duel. Its exit code is another one for each verdict; 3 is none of them."""
-    worker, output = f"{folder / 'known_cost'} worker {kernel}", folder / "duel.json"
-    _run([str(program), "duel", "--worker", "--even-if-same", "--quiet", "--base-command", worker, "--new-command",
-          f"{worker} --extra {level}", "--output", str(output)], (0, 1, 2, 4))
-    (case,) = json.loads(output.read_text(encoding="utf-8"))["cases"]
+    command, output = f"{folder / 'known_cost'} {kernel} --calls {CALLS.get(kernel, 100)}", folder / "duel.json"
+    _run([str(program), "duel", "--even-if-same", "--quiet", "--base-command", command, "--new-command",
+          f"{command} --extra {level}", "--metric", "cpu_seconds=/cpu_seconds", "--output", str(output)], (0, 1, 2, 4))
+    found = json.loads(output.read_text(encoding="utf-8"))
+    (case,) = found["cases"]
+    if found["control"]["contaminated"]:  # then a duel claims nothing, and its exit code says so
+        case["verdict"] = "inconclusive"
     return case
-
-
-def _google(folder: Path, kernel: str, level: int, output: Path) -> list[float]:
-    """The repetitions of a kernel, with those of one that never changes between them."""
-    _run([str(folder / "known_cost_google"), f"--extra={level}", f"--benchmark_filter=^({kernel}|control)$",
-          "--benchmark_repetitions=25", "--benchmark_min_time=0.005", "--benchmark_enable_random_interleaving=true",
-          f"--benchmark_out={output}", "--benchmark_out_format=json"])
-    found = json.loads(output.read_text(encoding="utf-8"))["benchmarks"]
-    samples = [one["real_time"] for one in found if one["run_name"] == kernel and one["run_type"] == "iteration"]
-    if not samples:
-        raise GradingError(f"no kernel {kernel}")
-    return samples
 
 
 def _slots(rounds: Sequence[dict[str, Any]]) -> tuple[list[float], list[float]]:
@@ -187,7 +207,8 @@ def _document(trial: Trial) -> dict[str, Any]:
         return None if change != change else change
 
     return {"kernel": trial.kernel, "level": trial.level, "samples": trial.samples,
-            "answers": {name: [one.verdict, finite(one.change)] for name, one in trial.answers.items()}}
+            "answers": {order: {name: [one.verdict, finite(one.change)] for name, one in answers.items()}
+                        for order, answers in trial.answers.items()}}
 
 
 def read(paths: Iterable[Path]) -> list[Trial]:
@@ -199,8 +220,9 @@ def read(paths: Iterable[Path]) -> list[Trial]:
                 found = json.loads(line)
                 samples = {order: (list(map(float, base)), list(map(float, new)))
                            for order, (base, new) in found["samples"].items()}
-                answers = {name: Answer(verdict, float("nan" if change is None else change))
-                           for name, (verdict, change) in found["answers"].items()}
+                answers = {order: {name: Answer(verdict, float("nan" if change is None else change))
+                                   for name, (verdict, change) in said.items()}
+                           for order, said in found["answers"].items()}
                 trials.append(Trial(found["kernel"], int(found["level"]), samples, answers))
             except (ValueError, KeyError, TypeError, AttributeError):
                 raise GradingError(f"{path}: line {number} is no trial") from None
@@ -219,10 +241,10 @@ def asked(trials: Iterable[Trial]) -> dict[tuple[str, str], list[tuple[int, Answ
         for order, (base, new) in trial.samples.items():
             for name, rule in RULES.items():
                 said[order, name].append((trial.level, rule(base, new)))
-        for name, order in ((COMPARE, AFTER), (DUEL, TURNS)):
-            if name in trial.answers:
-                said[order, name].append((trial.level, trial.answers[name]))
-    return dict(sorted(said.items(), key=lambda item: (item[0][0], item[0][1].startswith("convladder"))))
+        for order, answers in trial.answers.items():
+            for name, answer in answers.items():
+                said[order, name].append((trial.level, answer))
+    return dict(sorted(said.items(), key=lambda item: item[0][0], reverse=True))
 
 
 def tables(trials: Sequence[Trial]) -> list[str]:
@@ -230,17 +252,23 @@ def tables(trials: Sequence[Trial]) -> list[str]:
     said = asked(trials)
     levels = sorted({trial.level for trial in trials} - {0})
     counts = collections.Counter(trial.kernel for trial in trials)
-    errors = [["samples", "method", "equal pairs", "called changed", "undecided", "bias: median", "middle half"]]
-    power = [["samples", "method", *(f"+{level} %" for level in levels)]]
+    errors = [["", "called changed", "undecided", "bias", "middle half"]]
+    power = [["", *(f"+{level} %" for level in levels)]]
+    last = ""
     for (order, name), answers in said.items():
+        if order != last:
+            errors.append([order])
+            power.append([order])
+            last = order
         equal = [answer for level, answer in answers if level == 0]
         wrong = sum(one.verdict in ("slower", "faster") for one in equal)
         unknown = sum(one.verdict == "unknown" for one in equal)
-        errors.append([order, name, str(len(equal)), share(wrong, len(equal)), str(unknown), *_bias(answers)])
-        power.append([order, name, *(_found(answers, level) for level in levels)])
+        errors.append(["  " + name, share(wrong, len(equal)), str(unknown), *_bias(answers)])
+        power.append(["  " + name, *(_found(answers, level) for level in levels)])
     return ["trials: " + ", ".join(f"{kernel} {count}" for kernel, count in sorted(counts.items())), "",
-            "equal sides, and the estimated change less the true one in percent, over all trials", "", *_aligned(errors),
-            "", "called slower, of all pairs of that level (exact bounds, each at 95 %)", "", *_aligned(power)]
+            "equal sides; and over all trials the estimated change less the true one, in percent (median)", "",
+            *_aligned(errors), "", "called slower, of all pairs of that level", "", *_aligned(power), "",
+            "in brackets: exact bounds, each at 95 %"]
 
 
 def _bias(answers: Iterable[tuple[int, Answer]]) -> tuple[str, str]:
@@ -257,15 +285,16 @@ def _found(answers: Iterable[tuple[int, Answer]], level: int) -> str:
 
 
 def share(count: int, trials: int) -> str:
-    """As "3 of 7 (13 to 77 %)"."""
+    """As "3 of 7 (13-77 %)"."""
     if trials == 0:
         return "-"
     low, high = exact_bounds(count, trials)
-    return f"{count} of {trials} ({100 * low:.0f} to {100 * high:.0f} %)"
+    return f"{count} of {trials} ({100 * low:.0f}-{100 * high:.0f} %)"
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    widths = [max(map(len, column)) for column in zip(*rows)]
+    full = [row for row in rows if len(row) == len(rows[0])]  # others are headings
+    widths = [max(map(len, column)) for column in zip(*full)]
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows]
 
 

@@ -60,7 +60,7 @@ def trial(level: int, verdict: str, change: float) -> str:
     """A line of a file: equal samples, and an answer of the duel."""
     samples = [[10, 11, 12, 13, 14]] * 2
     return json.dumps({"kernel": "spin", "level": level, "samples": {"in turns": samples},
-                       "answers": {"convladder duel": [verdict, change]}})
+                       "answers": {"in turns": {"convladder duel": [verdict, change]}}})
 
 
 def test_the_table_counts_what_is_wrong_and_what_is_found(tmp_path: Path) -> None:
@@ -70,10 +70,10 @@ def test_the_table_counts_what_is_wrong_and_what_is_found(tmp_path: Path) -> Non
     done = call("grade_comparators.py", "table", tmp_path / "trials.jsonl")
     assert done.returncode == 0, done.stderr
     errors, power = [line for line in done.stdout.splitlines() if "convladder duel" in line]
-    assert " ".join(errors.split()) == "in turns convladder duel 3 1 of 3 (2 to 86 %) 1 +0.5 +0.0 to +1.0"
-    assert " ".join(power.split()) == "in turns convladder duel 2 of 3 (14 to 98 %)"
+    assert " ".join(errors.split()) == "convladder duel 1 of 3 (2-86 %) 1 +0.5 +0.0 to +1.0"
+    assert " ".join(power.split()) == "convladder duel 2 of 3 (14-98 %)"
     assert done.stdout.startswith("trials: spin 6\n")
-    assert "0 of 3 (0 to 63 %)" in [line for line in done.stdout.splitlines() if "Welch" in line][0]
+    assert "0 of 3 (0-63 %)" in [line for line in done.stdout.splitlines() if "Welch" in line][0]
 
 
 def test_what_is_no_trial_is_named(tmp_path: Path) -> None:
