@@ -77,4 +77,16 @@ double change_of_fastest(std::span<const double> base, std::span<const double> n
   return std::log(std::ranges::min(now) / std::ranges::min(base));
 }
 
+double change_of_means(std::span<const double> base, std::span<const double> now) {
+  return moments_of(now).mean / moments_of(base).mean - 1;
+}
+
+bool exceeds_smaller_noise(std::span<const double> base, std::span<const double> now) {
+  const auto noise_of = [](std::span<const double> values) {
+    const Moments moments = moments_of(values);
+    return std::sqrt(moments.variance_of_mean * static_cast<double>(values.size())) / moments.mean;
+  };
+  return std::fabs(change_of_means(base, now)) > std::min(noise_of(base), noise_of(now));
+}
+
 }  // namespace convladder

@@ -15,4 +15,11 @@ double mann_whitney_p(std::span<const double> a, std::span<const double> b);
 /// ln(fastest sample of `now` / fastest of `base`).
 double change_of_fastest(std::span<const double> base, std::span<const double> now);
 
+/// mean of `now` / mean of `base` - 1.
+double change_of_means(std::span<const double> base, std::span<const double> now);
+
+/// The rule of nvbench's compare script: whether the means differ by more than the smaller relative standard deviation
+/// of the two. There is no allowance for the number of samples. At least two samples each.
+bool exceeds_smaller_noise(std::span<const double> base, std::span<const double> now);
+
 }  // namespace convladder

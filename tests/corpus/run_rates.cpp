@@ -142,6 +142,8 @@ struct Called {
   int welch = 0;
   int mann_whitney = 0;
   int fastest = 0;
+  int ratio = 0;
+  int noise = 0;
   int compare = 0;
 };
 
@@ -154,6 +156,9 @@ void add_naive(Called& called, std::span<const double> base, std::span<const dou
   called.welch += welch_p(base, now) < significant && (slower || !only_slower) ? 1 : 0;
   called.mann_whitney += mann_whitney_p(base, now) < significant && (slower || !only_slower) ? 1 : 0;
   called.fastest += fastest > limit || (!only_slower && -fastest > limit) ? 1 : 0;
+  const double ratio = change_of_means(base, now);
+  called.ratio += ratio > 0.05 || (!only_slower && ratio < -0.07) ? 1 : 0;  // red and cyan of compare.py
+  called.noise += exceeds_smaller_noise(base, now) && (ratio > 0 || !only_slower) ? 1 : 0;
 }
 
 Called called_of(const Series& series, const Change& change) {
@@ -291,7 +296,8 @@ std::string naive_rates(const RunsByLoad& runs) {
         const Called called = called_of(series, change);
         rows.push_back({series.loads, series.what, change_name(change.percent), std::to_string(called.cases),
                         share_text(called.welch, called.cases), share_text(called.mann_whitney, called.cases),
-                        share_text(called.fastest, called.cases), share_text(called.compare, called.cases)});
+                        share_text(called.fastest, called.cases), share_text(called.ratio, called.cases),
+                        share_text(called.noise, called.cases), share_text(called.compare, called.cases)});
       }
     }
     text += fmt::format("\nother methods on the pairs of compare, {}\n\n{}", machine,
@@ -302,6 +308,8 @@ std::string naive_rates(const RunsByLoad& runs) {
                                     {"Welch", "p < 5 %", true},
                                     {"Mann-Whitney", "p < 5 %", true},
                                     {"fastest", "by 2 %", true},
+                                    {"mean", "+5, -7 %", true},
+                                    {"mean", "by a noise", true},
                                     {"compare", "", true}},
                                    rows, kWidth));
   }

@@ -88,7 +88,7 @@ def test_a_network_skips_its_case(tmp_path: Path) -> None:
 
 
 def test_a_duel_skips_its_pair(tmp_path: Path) -> None:
-    done = run("duel", "--base", PROGRAM, *ONE, *LARGE_LAYER, "--batch", HUGE, "--output", tmp_path / "duel.json")
+    done = run("duel", "--even-if-same", "--base", PROGRAM, *ONE, *LARGE_LAYER, "--batch", HUGE, "--output", tmp_path / "duel.json")
     (one,) = json.loads((tmp_path / "duel.json").read_text(encoding="utf-8"))["cases"]
     assert done.returncode == 4, "nothing was measured"
     assert one["verdict"] == "skipped" and WHY.search(one["reason"]), done

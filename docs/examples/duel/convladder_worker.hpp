@@ -42,7 +42,8 @@ inline std::string quoted(const std::string& text) {
 inline std::string value_of(const std::string& line, const std::string& key) {
   std::size_t at = line.find('"' + key + "\":");
   if (at == std::string::npos) return "";
-  at += key.size() + 3;
+  at = line.find_first_not_of(' ', at + key.size() + 3);
+  if (at == std::string::npos) return "";
   if (line[at] != '"') return line.substr(at, line.find_first_of(",}", at) - at);
   return line.substr(at + 1, line.find('"', at + 1) - at - 1);
 }
