@@ -3,10 +3,8 @@
 // more of them.
 //
 //   g++ -std=c++17 -O2 known_cost.cpp -o known_cost
-//   ./known_cost spin --extra 5              one run, for any tool that times commands: "seconds: X", and a line of
-//   JSON
-//   ./known_cost worker spin --extra 5       a worker of `convladder duel --worker`; without names it serves every
-//   kernel
+//   ./known_cost spin --extra 5                   one run, for tools that time commands: "seconds: X", a line of JSON
+//   ./known_cost worker spin --extra 5            a worker of `convladder duel --worker`; without names, of all kernels
 //   ./known_cost calibrate --microseconds 100     how many operations of spin take so long, by the CPU's clock
 //
 //   g++ -std=c++17 -O2 -DKNOWN_COST_GOOGLE known_cost.cpp -lbenchmark -lpthread -o known_cost_google
@@ -14,13 +12,14 @@
 //
 // -DKNOWN_COST_EXTRA=5 makes a program whose --extra is 5 where nothing else is said.
 #include <sys/mman.h>
-#include <time.h>
 
 #include <chrono>
 #include <cinttypes>
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <exception>
 #include <functional>
 #include <map>
@@ -314,7 +313,7 @@ double nanoseconds_per_operation() {
 
 int calibrate(const Options& options) {
   const double nanoseconds = nanoseconds_per_operation();
-  const auto hundreds = static_cast<long>(static_cast<double>(options.microseconds) * 10 / nanoseconds + 0.5);
+  const long hundreds = std::lround(static_cast<double>(options.microseconds) * 10 / nanoseconds);
   std::printf(R"({"kernel": "spin", "nanoseconds_per_operation": %.4f, "microseconds": %ld, "operations": %ld})"
               "\n",
               nanoseconds, options.microseconds, hundreds * 100);
