@@ -160,8 +160,9 @@ struct DuelResult {
 
   int count(CaseVerdict verdict) const;
   bool contaminated() const;
-  /// The exit code of `convladder duel`: 0 if both sides are the same; otherwise 1 if a case failed; otherwise 4 if the control moved or could not be judged,
-  /// or nothing was measured; otherwise 1 if one regressed; otherwise 4 if one is missing, 2 if one is inconclusive, 0.
+  /// The exit code of `convladder duel`: 0 if both sides are the same; otherwise 1 if a case failed; otherwise 4 if the
+  /// control moved or could not be judged, or nothing was measured; otherwise 1 if one regressed; otherwise 4 if one is
+  /// missing, 2 if one is inconclusive, 0.
   int exit_code() const;
 };
 
