@@ -54,8 +54,10 @@ std::vector<int> confirm_looks(int most_rounds) {
   for (const int look : kLooks) {
     if (look < most_rounds) looks.push_back(look);
   }
-  for (double look = kLooks[2] * kLookGrowth; look < most_rounds; look *= kLookGrowth) {
+  double look = kLooks[2] * kLookGrowth;
+  while (look < most_rounds) {
     looks.push_back(static_cast<int>(look));
+    look *= kLookGrowth;
   }
   looks.push_back(most_rounds);
   return looks;

@@ -214,7 +214,7 @@ class PrintingSide : public DuelSide {
 class CommandSide : public PrintingSide {
  public:
   /// `names`: where the metrics are the times of a file, the names of the cases in it.
-  CommandSide(const Runner& runner, const std::vector<std::string>& names) : runner_(runner), names_(names) {}
+  CommandSide(Runner runner, const std::vector<std::string>& names) : runner_(std::move(runner)), names_(names) {}
 
   SlotValues slot() override {
     const ProgramRun run = runner_.run();

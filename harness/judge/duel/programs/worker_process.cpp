@@ -94,7 +94,7 @@ WorkerProcess::WorkerProcess(const WorkerStart& start) : timeout_seconds_(start.
     });
   }
   const int error = errno;
-  for (int* const end : {&requests[0], &answers[1], &report[1]}) close_one(*end);
+  for (int* const end : {requests.data(), &answers[1], &report[1]}) close_one(*end);
   if (keeper_ >= 0) return;
   for (int* const end : {&requests_, &answers_, &report_, &messages_}) close_one(*end);
   throw UserError(fmt::format("{}: cannot be started: {}", printable(words.front()), system_error_text(error)));
