@@ -33,7 +33,7 @@ __global__ void one_atomic_for_all_that_are_here(const float* in, float* out, in
 }
 
 __global__ void a_mask_of_those_that_are_here(const float* in, float* out, int n) {
-  // The same by hand.
+  // One atomic add for the lanes of a warp that chose, by hand.
   const int i = index_of_thread();
   out[i] = 0.0F;
   const unsigned lane = threadIdx.x % 32;

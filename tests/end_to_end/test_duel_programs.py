@@ -122,6 +122,13 @@ def test_what_was_killed_from_outside_is_nobodys_fault(tmp_path: Path) -> None:
     assert "new: killed from outside" in only_case(tmp_path)["reason"]
 
 
+def test_a_worker_that_was_killed_from_outside_is_nobodys_fault(tmp_path: Path) -> None:
+    shutil.copy(WORKERS / "convladder_worker.py", tmp_path)
+    (tmp_path / "good.py").write_text("import time\nfrom convladder_worker import serve\nserve(lambda: time.sleep(0.001))\n", encoding="utf-8")
+    done = duel(tmp_path, "/usr/bin/python3 good.py", "sh -c 'read line; kill -KILL $$'", "--worker", *FEW)
+    assert only_case(tmp_path)["verdict"] == "inconclusive" and "new: killed from outside" in only_case(tmp_path)["reason"], done
+
+
 def test_results_are_compared(tmp_path: Path) -> None:
     done = duel(tmp_path, "sleep 0.01; echo 42", "sleep 0.01; echo 43", "--same-output", *FEW)
     assert done.returncode == 1 and only_case(tmp_path)["reason"] == "new: what it prints is not what the base prints (--same-output)"

@@ -19,6 +19,7 @@
 #include "devices/cpu/cpu_microarchitecture.hpp"
 #include "devices/device_registry.hpp"
 #include "harness/measure/machine/build_information.hpp"
+#include "harness/measure/machine/noise.hpp"
 #include "simulator/gpus/gpu_facts.hpp"
 #include "support/json_text.hpp"
 #include "support/library_versions.hpp"
@@ -58,22 +59,13 @@ std::string system_name() {
   return "unknown";
 }
 
-/// Whether the processor reports a hypervisor below it.
-bool in_virtual_machine() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);) {
-    if (line.starts_with("flags")) return line.find(" hypervisor") != std::string::npos;
-  }
-  return false;
-}
-
 ordered_json host() {
   utsname name{};
   uname(&name);
   return {{"name", host_name()},
           {"system", system_name()},
           {"kernel", fmt::format("{} {}", name.sysname, name.release)},
-          {"virtual_machine", in_virtual_machine()},
+          {"virtual_machine", processor_traits().is_virtual},
           {"memory_bytes", total_memory_bytes()}};
 }
 

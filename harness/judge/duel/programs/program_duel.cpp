@@ -36,6 +36,7 @@ namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
 constexpr const char* kJsonFile = "{json}";
+constexpr const char* kKilled = "killed from outside, as the system does where memory runs out";
 constexpr double kWorkerSubRunNs = 5e6;
 constexpr int kWorkerSubRuns = 5;
 constexpr double kMostWorkerSlotNs = 100e6;  // for calls so long that 5 of them tell no more than fewer
@@ -89,12 +90,9 @@ std::vector<std::string> environment_of(const ProgramSide& side) {
   return variables;
 }
 
-/// The last line of the text that is not empty, after a colon.
+/// The last line of the text that is not blank, after a colon.
 std::string last_line(const std::string& text) {
-  std::string last;
-  for (const std::string& line : split(text, '\n')) {
-    if (!trimmed(line).empty()) last = line;
-  }
+  const std::string last = last_words_of(text);
   return last.empty() ? std::string() : ": " + printable(last);
 }
 
@@ -178,9 +176,7 @@ class Runner {
     if (output.timed_out) fail_by_time(fmt::format("{}timeout: not done within {:g} s", what, timeout()), begin);
     if (WIFSIGNALED(output.status)) {
       const int signal = WTERMSIG(output.status);
-      if (signal == SIGKILL) {
-        fail(fmt::format("{}killed from outside, as the system does where memory runs out", what), true);
-      }
+      if (signal == SIGKILL) fail(what + kKilled, true);
       fail(fmt::format("{}signal {} ({}){}", what, signal, strsignal(signal), last_line(output.messages)));
     }
     if (!output.succeeded()) {
@@ -343,6 +339,8 @@ class WorkerSide : public PrintingSide {
       return worker_->ask(request);
     } catch (const WorkerProcess::TimedOut& late) {
       runner_.fail_by_time(fmt::format("timeout: {}", late.what()), begin);
+    } catch (const WorkerProcess::Killed&) {
+      runner_.fail(kKilled, true);
     } catch (const UserError& error) {
       runner_.fail(error.what());
     }

@@ -43,10 +43,7 @@ ordered_json json_in(const std::string& name, const std::string& text) {
   try {
     return parse_json(text, what, "JSON");
   } catch (const UserError&) {
-    std::string last;
-    for (const std::string& line : split(text, '\n')) {
-      if (!trimmed(line).empty()) last = line;
-    }
+    const std::string last = last_words_of(text);
     if (last.empty()) throw UserError(name + ": nothing was printed");
     return parse_json(last, what, "JSON");
   }
@@ -120,6 +117,14 @@ double told_figure(const MetricWish& wish, const std::string& text) {
     if (const std::optional<std::string> found = wish.pattern.first_group(line)) return number_in(name, *found);
   }
   throw UserError(fmt::format("{}: no line of its output matches '{}'", name, printable(wish.expression)));
+}
+
+std::string last_words_of(const std::string& text) {
+  std::string last;
+  for (const std::string& line : split(text, '\n')) {
+    if (!trimmed(line).empty()) last = line;
+  }
+  return last;
 }
 
 std::vector<ToldTime> told_times(const std::string& file) {

@@ -29,6 +29,9 @@ MetricWish parse_metric(const std::string& text, bool of_worker);
 /// without the file's name, if there is none, or if it is not above 0.
 double told_figure(const MetricWish& wish, const std::string& text);
 
+/// The last line that is not blank, as it was printed; empty without one.
+std::string last_words_of(const std::string& text);
+
 /// A case of a file that another benchmark wrote.
 struct ToldTime {
   std::string name;

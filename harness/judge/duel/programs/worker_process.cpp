@@ -15,6 +15,7 @@
 #include <cstring>
 #include <utility>
 
+#include "harness/judge/duel/programs/told_figures.hpp"
 #include "harness/measure/machine/machine_load.hpp"
 #include "ladders/process_family.hpp"
 #include "support/confinement/left_processes.hpp"
@@ -125,10 +126,7 @@ std::string WorkerProcess::last_words() const {
   std::string text(static_cast<std::size_t>(std::max<off_t>(end - from, 0)), '\0');
   const ssize_t count = pread(messages_, text.data(), text.size(), from);
   text.resize(static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
-  std::string last;
-  for (const std::string& line : split(text, '\n')) {
-    if (!trimmed(line).empty()) last = line;
-  }
+  const std::string last = last_words_of(text);
   return last.empty() ? std::string() : ": " + printable(last);
 }
 
@@ -139,6 +137,7 @@ void WorkerProcess::fail_ended() {
   if (told && report.what == FamilyReport::not_started) {
     throw UserError(fmt::format("cannot be started: {}", system_error_text(report.value)));
   }
+  if (told && WIFSIGNALED(report.value) && WTERMSIG(report.value) == SIGKILL) throw Killed("killed from outside");
   if (told && WIFSIGNALED(report.value)) {
     throw UserError(fmt::format("the worker ended by signal {} ({}){}", WTERMSIG(report.value),
                                 strsignal(WTERMSIG(report.value)), last_words()));

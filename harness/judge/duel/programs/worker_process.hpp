@@ -31,7 +31,7 @@ class WorkerProcess {
     double seconds = 0;  ///< from the request to the answer
   };
   /// Sends a line, and returns the next one that the worker prints. Throws UserError, with the last line of its
-  /// standard error, where it ends or prints too much; TimedOut.
+  /// standard error, where it ends or prints too much; TimedOut; Killed.
   Answer ask(const std::string& request);
 
   /// Whether the program has one thread, and has started no other process, right now; false where the system does not
@@ -39,6 +39,10 @@ class WorkerProcess {
   bool has_one_thread() const;
 
   struct TimedOut : std::runtime_error {
+    using std::runtime_error::runtime_error;
+  };
+  /// Something outside has killed it.
+  struct Killed : std::runtime_error {
     using std::runtime_error::runtime_error;
   };
 
