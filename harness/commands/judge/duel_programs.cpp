@@ -56,7 +56,7 @@ void add_program_options(CLI::App& duel, AnyCommandArguments& a) {
   const auto add = [&](const char* name, auto& value, const char* help) {
     return duel.add_option(name, value, help)->group(kGroup);
   };
-  add("--base-command", a.duel.base.command, "the command to compare with; each slot is one run of it");
+  add("--base-command", a.duel.base.command, "the command to compare with; a slot is its best run of up to five");
   add("--new-command", a.duel.now.command, "the command to judge");
   add("--command", a.command, "the command of both sides, which differ in folder, environment or commit");
   add("--build", a.build, "builds --base-commit and --new-commit, of any repository, each in a folder of its own");

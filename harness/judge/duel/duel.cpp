@@ -71,6 +71,7 @@ class Duel {
   DuelResult run() {
     for (ContestGroup& group : groups_) screen_group(group);
     confirm();
+    judge_stability();
     result_.most_rounds = limits_.most_rounds;
     for (const ContestGroup& group : groups_) {
       for (std::string& note : group.group->notes()) result_.notes.push_back(std::move(note));
@@ -402,23 +403,7 @@ class Duel {
     if (confirmed.verdict != Verdict::inconclusive || !confirmed.bounds) return;
     const auto rounds = static_cast<int>(confirmed.differences.size());
     one.rounds_wanting = rounds_wanting(*confirmed.bounds, rounds, limits);
-    one.reason = why_inconclusive(one, rounds) + two_groups_text(one);
-  }
-
-  /// Says of a side whose values fall into two groups that they do; empty if neither does.
-  static std::string two_groups_text(const DuelCase& one) {
-    std::string text;
-    for (const Role role : {Role::base, Role::now}) {
-      std::vector<double> values;
-      for (const DuelRound& round : one.decisive_rounds()) {
-        for (const double value : role == Role::base ? round.of_base() : round.of_new()) values.push_back(value);
-      }
-      const std::optional<TwoGroups> groups = two_groups(values);
-      if (!groups) continue;
-      text += fmt::format("; {}: unstable: its values fall into two groups, around {} and {}", role_name(role),
-                          metric_text(one.metric, groups->lower), metric_text(one.metric, groups->upper));
-    }
-    return text;
+    one.reason = why_inconclusive(one, rounds);
   }
 
   static std::string why_inconclusive(const DuelCase& one, int rounds) {
@@ -429,6 +414,41 @@ class Duel {
     return fmt::format("about {} more rounds, judging by the observed spread: {}", *one.rounds_wanting,
                        wanted <= kMostDuelRounds ? fmt::format("--rounds {}", wanted)
                                                  : "use a quieter machine or fewer threads instead");
+  }
+
+  /// Says of sides whose runs fall into two groups that they do. A case that passed did so by its best runs, and tells
+  /// nothing of how often they are slow: it is inconclusive then.
+  void judge_stability() {
+    for (ContestGroup& group : groups_) {
+      for (const Contest& contest : group.contests) {
+        for (std::size_t metric = 0; metric < contest.results.size(); ++metric) {
+          DuelCase& one = *contest.results[metric];
+          if (one.verdict != CaseVerdict::pass && one.verdict != CaseVerdict::inconclusive) continue;
+          const std::string text = two_groups_text(*contest.pair, metric, one);
+          if (text.empty()) continue;
+          one.verdict = CaseVerdict::inconclusive;
+          one.reason += (one.reason.empty() ? "" : "; ") + text;
+        }
+      }
+    }
+  }
+
+  static std::string two_groups_text(const DuelPair& pair, std::size_t metric, const DuelCase& one) {
+    std::string text;
+    for (const Role role : {Role::base, Role::now}) {
+      std::vector<double> values = pair.values_of_runs(role, metric);
+      const bool are_slots = values.empty();
+      if (are_slots && one.verdict == CaseVerdict::pass) continue;
+      for (const DuelRound& round : are_slots ? one.decisive_rounds() : std::vector<DuelRound>()) {
+        for (const double value : role == Role::base ? round.of_base() : round.of_new()) values.push_back(value);
+      }
+      const std::optional<TwoGroups> groups = two_groups(values);
+      if (!groups) continue;
+      text += fmt::format("{}{}: unstable: its {} fall into two groups, around {} and {}", text.empty() ? "" : "; ",
+                          role_name(role), are_slots ? "values" : "runs", metric_text(one.metric, groups->lower),
+                          metric_text(one.metric, groups->upper));
+    }
+    return text;
   }
 
   const DuelSettings& settings_;

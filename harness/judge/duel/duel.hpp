@@ -53,6 +53,8 @@ class DuelPair {
   virtual SlotLength calibrate(DuelSide& base, DuelSide& now) = 0;
   /// Prepares a side that was just opened for its first slot that counts. Throws SideFailure.
   virtual void warm_up(DuelSide& side, Role /*role*/) { side.slot(); }
+  /// A side's values of a metric in every run so far, where a slot is the best of some runs; empty where it is not.
+  virtual std::vector<double> values_of_runs(Role /*role*/, std::size_t /*metric*/) const { return {}; }
   /// Compares what both sides have computed, where that is not done on each side. Throws SideFailure.
   virtual void verify_together(DuelSide& /*base*/, DuelSide& /*now*/) {}
 
