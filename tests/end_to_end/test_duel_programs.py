@@ -148,14 +148,15 @@ def test_what_falls_into_two_groups_is_called_unstable(tmp_path: Path) -> None:
     assert one["verdict"] == "inconclusive" and "unstable: its " in one["reason"], done
 
 
+@only_with_all
 def test_a_slot_is_the_best_of_some_runs_and_slow_ones_are_told(tmp_path: Path) -> None:
     """Every second run of the new side is slow. Its best run is not, so that it did not regress; but it does not pass either."""
-    now = "n=$(cat new.n 2>/dev/null || echo 0); echo $((n + 1)) > new.n; sleep 0.0$((n % 2 * 4 + 1))"
+    now = "n=$(cat new.n 2>/dev/null || echo 0); echo $((n + 1)) > new.n; sleep 0.$((n % 2))1"
     duel(tmp_path, "n=$(cat base.n 2>/dev/null || echo 0); echo $((n + 1)) > base.n; sleep 0.01", now, *FEW)
     one = only_case(tmp_path)
     assert one["sub_runs"] > 1 and one["verdict"] == "inconclusive" and "new: unstable: its runs fall into two groups" in one["reason"], one
     slots = sorted(value for round_ in one["screen"]["rounds"] for value in round_["values"])
-    assert slots[len(slots) // 2] < 40e6, slots
+    assert slots[len(slots) // 2] < 100e6, slots
 
 
 def test_each_side_has_its_surroundings(tmp_path: Path) -> None:

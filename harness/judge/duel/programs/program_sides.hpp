@@ -14,7 +14,7 @@ namespace convladder {
 
 class ProgramSlots : public DuelSide {
  public:
-  /// What it printed last: for a worker, what stands for its last result.
+  /// The text that it printed last; for a worker the text that stands for its last result.
   const std::string& output() const { return output_; }
   /// Finds the length of all slots. Called once, for the base. Throws SideFailure.
   virtual SlotLength calibrated() = 0;
