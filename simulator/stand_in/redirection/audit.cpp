@@ -22,7 +22,9 @@ std::string_view file_of(std::string_view path) {
 }
 
 /// The names of the runtime and of the driver as shared libraries.
-bool is_shared_cuda(std::string_view file) { return file.starts_with("libcudart.so.") || file.starts_with("libcuda.so."); }
+bool is_shared_cuda(std::string_view file) {
+  return file.starts_with("libcudart.so.") || file.starts_with("libcuda.so.");
+}
 
 }  // namespace
 

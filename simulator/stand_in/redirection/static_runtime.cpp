@@ -196,7 +196,8 @@ Function of_c_library(std::string_view name) {
     while (begin > 0 && path[begin - 1] != '/') --begin;
     const std::string_view file(path.data() + begin, path.size() - begin);
     if (!file.starts_with("libc.so.") && !file.starts_with("libdl.so.")) continue;
-    if (const void* const found = find_function(*object, name)) return reinterpret_cast<Function>(const_cast<void*>(found));
+    if (const void* const found = find_function(*object, name))
+      return reinterpret_cast<Function>(const_cast<void*>(found));
   }
   say_and_end("the C library has no function ", name);
 }

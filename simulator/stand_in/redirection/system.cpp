@@ -79,14 +79,12 @@ FileBytes::~FileBytes() {
 }
 
 void* new_memory(std::size_t bytes) {
-  const long place = system_call(SYS_mmap, 0, static_cast<long>(bytes), PROT_READ | PROT_WRITE,
-                                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  const long place =
+      system_call(SYS_mmap, 0, static_cast<long>(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   return place > 0 ? reinterpret_cast<void*>(place) : nullptr;
 }
 
-void free_memory(void* memory, std::size_t bytes) {
-  system_call(SYS_munmap, number(memory), static_cast<long>(bytes));
-}
+void free_memory(void* memory, std::size_t bytes) { system_call(SYS_munmap, number(memory), static_cast<long>(bytes)); }
 
 bool make_writable(std::uintptr_t begin, std::uintptr_t end) {
   return set_protection(begin, end, PROT_READ | PROT_WRITE);
