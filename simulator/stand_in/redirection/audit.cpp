@@ -53,9 +53,10 @@ unsigned la_objopen(link_map* object, Lmid_t space, std::uintptr_t* cookie) {
   if (space == LM_ID_BASE) set_program(*object);
   std::array<char, PATH_MAX> path{};
   const char* name = object->l_name;
-  if (name == nullptr || *name == '\0') {  // the program
-    if (!mapped_file(object->l_ld, path.data(), path.size())) return 0;
-    name = path.data();
+  if (name == nullptr ||
+      *name == '\0') {  // the program, which a dynamic linker may have loaded that was called by name
+    const bool is_known = mapped_file(object->l_ld, path.data(), path.size()) && is_there(path.data());
+    name = is_known ? path.data() : "/proc/self/exe";
   }
   const std::string_view file = file_of(name);
   if (!is_shared_cuda(file) && file != "libconvladder_cuda.so") {

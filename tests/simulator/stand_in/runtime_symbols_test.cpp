@@ -67,16 +67,18 @@ TEST(RuntimeSymbols, AWholeRuntimeIsKnownByItsNames) {
 }
 
 TEST(RuntimeSymbols, NamesOfTheProgramAreNotTheRuntimes) {
-  for (const char* const name : {"cudaMalloc", "__cudaRegisterVar", "cudaX"}) EXPECT_TRUE(is_like_runtime(name)) << name;
-  for (const char* const name : {"", "cuda", "__cuda", "cuda_init", "cudart", "cudamalloc", "myCudaMalloc", "_cudaMalloc",
-                                 "cuMemAlloc", "__"}) {
+  for (const char* const name : {"cudaMalloc", "__cudaRegisterVar", "cudaX"})
+    EXPECT_TRUE(is_like_runtime(name)) << name;
+  for (const char* const name :
+       {"", "cuda", "__cuda", "cuda_init", "cudart", "cudamalloc", "myCudaMalloc", "_cudaMalloc", "cuMemAlloc", "__"}) {
     EXPECT_FALSE(is_like_runtime(name)) << name;
   }
 }
 
 TEST(RuntimeSymbols, AFileThatEndsAnywhereOrLiesIsReadWithoutHarm) {
   const std::string file = file_with(runtime_names());
-  for (std::size_t bytes = 0; bytes < file.size(); ++bytes) EXPECT_FALSE(has_runtime_in(file.substr(0, bytes))) << bytes;
+  for (std::size_t bytes = 0; bytes < file.size(); ++bytes)
+    EXPECT_FALSE(has_runtime_in(file.substr(0, bytes))) << bytes;
   for (std::size_t place = 0; place < sizeof(Elf64_Ehdr) + 2 * sizeof(Elf64_Shdr) + 2 * sizeof(Elf64_Sym); ++place) {
     std::string changed = file;
     changed[place] = static_cast<char>(0xff);
