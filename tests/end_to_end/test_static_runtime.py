@@ -70,15 +70,18 @@ def test_in_a_shell_that_is_ready_nothing_is_silent(programs: Path) -> None:
                     'echo $LD_AUDIT', programs)
     lines = done.stdout.splitlines()
     assert lines[0:4] == ["999 2997", "0", "999 2997", "1"], done
-    assert lines[-3:] == ["2", "3", str(REDIRECTION)], done
+    # Most C libraries crash where a static program loads another one, before anybody is asked.
+    assert lines[-3] == "2" and lines[-2] in {"3", "139"} and lines[-1] == str(REDIRECTION), done
     assert done.stderr.count("convladder: stripped asks the driver for tables") == 1
     assert done.stderr.count("nvcc -cudart shared") == 1
-    assert "all_static is linked with -static, so nothing can stand in for its CUDA: link it without\n" in done.stderr
 
 
 def test_what_has_no_names_is_told_before_it_starts(programs: Path) -> None:
     assert_refused(run("simulate", "--", "./stripped", cwd=programs), "do not strip it, or link it with nvcc -cudart shared")
-    assert_refused(run("simulate", "--", "./all_static", cwd=programs), "is linked with -static")
+    said = "all_static is linked with -static, so nothing can stand in for its CUDA: link it without"
+    assert_refused(run("simulate", "--", "./all_static", cwd=programs), said)
+    done = run("simulate", "--", "sh", "-c", "./all_static ignore", cwd=programs)
+    assert done.returncode == 3 and said in done.stderr, done
 
 
 def test_cmake_and_ctest_as_they_are(programs: Path, tmp_path: Path) -> None:
