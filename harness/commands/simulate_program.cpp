@@ -109,6 +109,11 @@ int print_environment(const ProgramArguments& given, int error_exitcode) {
   const fs::path folder = stand_in::libraries();
   fmt::print("export LD_LIBRARY_PATH={}\"${{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}}\"\nexport {}={}\n",
              shell_quoted(folder.string()), stand_in::kSettingsVariable, shell_quoted(settings_text(settings)));
+  if (const fs::path library = stand_in::find_redirection(folder); !library.empty()) {
+    // Each library that stands there twice is loaded twice, and the dynamic linker has room for a dozen.
+    fmt::print("case \":${{LD_AUDIT-}}:\" in *:{0}:*) ;; *) export LD_AUDIT={0}\"${{LD_AUDIT:+:$LD_AUDIT}}\";; esac\n",
+               shell_quoted(library.string()));
+  }
   return kExitOk;
 }
 
@@ -139,13 +144,12 @@ std::vector<std::string> why_nothing_was_seen(const ProgramFile& program) {
   for (const std::string& library : needed_without_ptx(program)) {
     remarks.push_back(stand_in::without_ptx_text(library));
   }
-  const bool is_shared = std::ranges::any_of(
-      program.needed, [](const std::string& library) { return library.starts_with("libcudart.so"); });
-  remarks.emplace_back(
-      is_shared
-          ? "no process has used the stand-in: it ended before that, or a library in it was found elsewhere"
-          : "nothing of it has called CUDA through libcudart.so or libcuda.so: it has no CUDA, or a library of it "
-            "holds the static CUDA runtime, which is to be linked with nvcc -cudart shared");
+  const bool has_runtime =
+      program.has_static_runtime || std::ranges::any_of(program.needed, [](const std::string& library) {
+        return library.starts_with("libcudart.so");
+      });
+  remarks.emplace_back(has_runtime ? "no process has called CUDA: it ended before that"
+                                   : "nothing of it has called CUDA");
   return remarks;
 }
 

@@ -52,6 +52,12 @@ fs::path libraries() {
                   here().string()));
 }
 
+fs::path find_redirection(const fs::path& folder) {
+  std::error_code error;
+  const fs::path library = folder / "libconvladder_redirection.so";
+  return fs::exists(library, error) ? library : fs::path();
+}
+
 std::unique_ptr<LoadedCodesDevice> open_device(const std::optional<Settings>& settings) {
   const fs::path folder = find_libraries();
   if (folder.empty()) throw DeviceError("this build has no stand-in for the CUDA runtime");

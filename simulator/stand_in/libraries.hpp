@@ -18,6 +18,10 @@ namespace convladder::stand_in {
 std::filesystem::path find_libraries();
 /// The folder of the libraries. Throws UserError if there are none.
 std::filesystem::path libraries();
+/// The library among them that the dynamic linker calls in every process (LD_AUDIT): it lets a CUDA runtime that is
+/// part of a program lead to them, and finds them before others of their names. Empty: there is none for this
+/// processor.
+std::filesystem::path find_redirection(const std::filesystem::path& folder);
 
 /// A device that code loaded into this process launches on.
 class LoadedCodesDevice : public Device {

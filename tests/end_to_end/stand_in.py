@@ -15,6 +15,7 @@ import pytest
 from conftest import PROGRAM, REPOSITORY
 
 LIBRARIES = Path(os.environ.get("CONVLADDER_STAND_IN_LIBRARIES", PROGRAM.parent / "stand_in"))
+REDIRECTION = LIBRARIES / "libconvladder_redirection.so"
 SOURCES = REPOSITORY / "tests/stand_in"
 
 
@@ -64,6 +65,7 @@ def run_on_stand_in(program: Path, tmp_path: Path, **settings: Any):
     environment = {
         **os.environ,
         "LD_LIBRARY_PATH": str(LIBRARIES),
+        **({"LD_AUDIT": str(REDIRECTION)} if REDIRECTION.exists() else {}),
         "CONVLADDER_STAND_IN": json.dumps({"report": str(report), "host_threads": 1, **settings}),
     }
     done = subprocess.run([program], env=environment, capture_output=True, encoding="utf-8", check=False, timeout=120)

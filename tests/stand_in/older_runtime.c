@@ -37,6 +37,10 @@ int cudaMemcpyBatchAsync(void** to, void** from, size_t* sizes, size_t count, vo
                          size_t attribute_count, size_t* failed, cudaStream_t stream);
 #endif
 
+#ifdef WITH_UNKNOWN
+int cudaNobodyKnows(int);
+#endif
+
 enum { kInvalidValue = 1, kInvalidDevice = 101, kNotSupported = 801 };
 
 static int int_at(const unsigned char* bytes, size_t offset) {
@@ -116,6 +120,9 @@ int main(void) {
   EXPECT(cudaGetDriverEntryPoint("cuMemAlloc", &entry, 0, &found) == 0 && entry != NULL && found == 0);
   EXPECT(cudaGetDriverEntryPoint("cuNothing", &entry, 0, &found) == 0 && entry == NULL && found == 1);
   EXPECT_STATUS(kNotSupported, cudaMemcpyBatchAsync(NULL, NULL, NULL, 0, NULL, NULL, 0, NULL, NULL));
+#endif
+#ifdef WITH_UNKNOWN
+  EXPECT(cudaNobodyKnows(1) == kNotSupported);
 #endif
   return outcome();
 }

@@ -15,6 +15,8 @@
 #include <span>
 #include <string_view>
 
+#include "simulator/stand_in/libraries.hpp"
+#include "simulator/stand_in/redirection/runtime_symbols.hpp"
 #include "simulator/stand_in/report/libraries_without_ptx.hpp"
 #include "support/errors.hpp"
 #include "support/text.hpp"
@@ -79,16 +81,11 @@ void read_sections(std::string_view file, const Elf64_Ehdr& header, ProgramFile&
     if (section.sh_type != SHT_DYNAMIC || section.sh_link >= sections.size()) continue;
     const Elf64_Shdr& of_strings = sections[section.sh_link];
     const std::string_view strings = part(file, of_strings.sh_offset, of_strings.sh_size);
-    std::string rpath;
-    bool has_runpath = false;
     for (const Elf64_Dyn& entry : structures<Elf64_Dyn>(file, section.sh_offset, section.sh_size / sizeof(Elf64_Dyn))) {
       const std::string text(string_at(strings, entry.d_un.d_val));
       if (entry.d_tag == DT_NULL) break;
       if (entry.d_tag == DT_NEEDED) program.needed.push_back(text);
-      if (entry.d_tag == DT_RPATH) rpath = text;
-      if (entry.d_tag == DT_RUNPATH) has_runpath = true;
     }
-    if (!rpath.empty() && !has_runpath) program.rpath = split(rpath, ':');  // ld.so(8)
   }
 }
 
@@ -103,9 +100,13 @@ void read_program(ProgramFile& program) {
   const auto header = structures<Elf64_Ehdr>(file, 0, 1);
   if (!program.is_elf || header.empty() || header[0].e_ident[EI_CLASS] != ELFCLASS64) return;
   read_sections(file, header[0], program);
-  // The static runtime asks the driver for tables by that name, which no program and no compiler writes.
-  program.has_static_runtime =
-      program.has_kernels && !needs(program, "libcudart.so") && file.find("cuGetExportTable") != std::string_view::npos;
+  program.has_names = stand_in::has_runtime(stand_in::FileSymbols(file));
+  // A runtime without its names is known by the one by which it asks the driver for tables: no program and no compiler
+  // writes it.
+  program.has_static_runtime = program.has_names || (program.has_kernels && !needs(program, "libcudart.so") &&
+                                                     file.find("cuGetExportTable") != std::string_view::npos);
+  const auto segments = structures<Elf64_Phdr>(file, header[0].e_phoff, header[0].e_phnum);
+  program.is_static = std::ranges::find(segments, Elf64_Word{PT_INTERP}, &Elf64_Phdr::p_type) == segments.end();
 }
 
 }  // namespace
@@ -149,9 +150,20 @@ ProgramFile find_program_file(const std::string& name) {
 }
 
 std::string why_not_simulated(const ProgramFile& program, const fs::path& stand_in) {
-  if (program.has_static_runtime) {
+  if (program.has_static_runtime && program.is_static) {
+    return fmt::format("{} is linked with -static, so nothing can stand in for its CUDA: link it without",
+                       program.path);
+  }
+  if (program.has_static_runtime && !program.has_names) {
     return fmt::format(
-        "{} has the CUDA runtime linked into it, which nothing can take the place of: link it with nvcc -cudart shared "
+        "{} has the CUDA runtime linked into it, whose functions cannot be found since it is stripped of its symbols: "
+        "do "
+        "not strip it, or link it with nvcc -cudart shared (CMake: set the property CUDA_RUNTIME_LIBRARY to Shared)",
+        program.path);
+  }
+  if (program.has_static_runtime && stand_in::find_redirection(stand_in).empty()) {
+    return fmt::format(
+        "{} has the CUDA runtime linked into it, which is redirected on x86-64 only: link it with nvcc -cudart shared "
         "(CMake: set the property CUDA_RUNTIME_LIBRARY to Shared)",
         program.path);
   }

@@ -13,9 +13,9 @@ struct ProgramFile {
   bool is_privileged = false;       ///< setuid or setgid: the loader ignores LD_LIBRARY_PATH
   bool has_kernels = false;         ///< nvcc has compiled part of it
   bool has_static_runtime = false;  ///< the CUDA runtime is part of it
+  bool has_names = false;           ///< the names of that runtime's functions
+  bool is_static = false;           ///< no dynamic linker loads it
   std::vector<std::string> needed;  ///< libraries by name
-  std::vector<std::string> rpath;   ///< folders searched before LD_LIBRARY_PATH; those of DT_RUNPATH are searched after
-                                    ///< it
 };
 
 /// The file of a program, found as a shell finds it: a name without '/' on PATH. Throws UserError: not found, not a

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -82,29 +83,27 @@ class HandedOnSignals {
 };
 
 /// Our environment, in which the stand-in is found first.
-std::vector<std::string> environment_of(const ProgramFile& program, const stand_in::Settings& settings) {
+std::vector<std::string> environment_of(const stand_in::Settings& settings) {
   const fs::path folder = stand_in::libraries();
   std::vector<std::string> environment = {"LD_LIBRARY_PATH=" + library_path(folder),
                                           fmt::format("{}={}", stand_in::kSettingsVariable, settings_text(settings))};
-  std::string preloaded;
-  if (!program.rpath.empty()) {  // its folders are searched before LD_LIBRARY_PATH
-    for (const std::string& library : program.needed) {
-      if (library.starts_with("libcuda") && fs::exists(folder / library))
-        preloaded += (folder / library).string() + ':';
-    }
-  }
+  std::vector<std::string> audits;
+  if (const fs::path library = stand_in::find_redirection(folder); !library.empty()) audits.push_back(library.string());
+  constexpr std::string_view kAudit = "LD_AUDIT=";
   for (char** one = environ; *one != nullptr; ++one) {
     const std::string_view text = *one;
     if (text.starts_with("LD_LIBRARY_PATH=") || text.starts_with(fmt::format("{}=", stand_in::kSettingsVariable))) {
       continue;
     }
-    if (!preloaded.empty() && text.starts_with("LD_PRELOAD=")) {
-      preloaded += text.substr(text.find('=') + 1);
-    } else {
+    if (!text.starts_with(kAudit)) {
       environment.emplace_back(text);
+      continue;
+    }
+    for (const std::string& audit : split(text.substr(kAudit.size()), ':')) {
+      if (!audit.empty() && std::ranges::find(audits, audit) == audits.end()) audits.push_back(audit);
     }
   }
-  if (!preloaded.empty()) environment.push_back("LD_PRELOAD=" + preloaded);
+  if (!audits.empty()) environment.push_back(fmt::format("{}{}", kAudit, fmt::join(audits, ":")));
   return environment;
 }
 
@@ -129,7 +128,7 @@ std::string library_path(const fs::path& stand_in) {
 ProgramEnd run_program(const ProgramFile& program, const std::vector<std::string>& words,
                        const stand_in::Settings& settings) {
   std::vector<std::string> own_words = words;
-  std::vector<std::string> environment = environment_of(program, settings);
+  std::vector<std::string> environment = environment_of(settings);
   const std::vector<char*> word_pointers = null_terminated(own_words);
   const std::vector<char*> environment_pointers = null_terminated(environment);
   std::array<int, 2> failed{};

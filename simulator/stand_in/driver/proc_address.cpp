@@ -1,9 +1,30 @@
 // cuGetProcAddress, and what it is not.
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <string>
+
 #include "simulator/stand_in/device_attributes.hpp"
 #include "simulator/stand_in/driver/answer.hpp"
 #include "simulator/stand_in/driver/entry_points.hpp"
+#include "simulator/stand_in/report/libraries_without_ptx.hpp"
 
 using namespace convladder::stand_in;
+
+namespace {
+
+/// The name of the program or library that has code at an address.
+std::string file_with(const void* address) {
+  Dl_info info{};
+  std::error_code error;
+  const bool is_known = dladdr(address, &info) != 0 && info.dli_fname != nullptr;
+  const std::filesystem::path path =
+      is_known ? std::filesystem::path(info.dli_fname) : std::filesystem::read_symlink("/proc/self/exe", error);
+  return path.filename().string();
+}
+
+}  // namespace
 
 extern "C" {
 
@@ -30,11 +51,16 @@ CUresult cuGetProcAddress(const char* name, void** address, int version, cuuint6
 
 CUresult cuGetExportTable(const void** table, const CUuuid* /*id*/) {
   if (table != nullptr) *table = nullptr;
-  return answer_driver("cuGetExportTable", Needs::nothing, [](Machine& machine) {
+  const std::string caller = file_with(__builtin_return_address(0));
+  return answer_driver("cuGetExportTable", Needs::nothing, [&caller](Machine& machine) {
     machine.report.not_supported("cuGetExportTable");
-    machine.report.note(
-        "the program asks for undocumented tables of the driver, as the CUDA runtime does that is linked statically: "
-        "link it with nvcc -cudart shared (CMake: CUDA_RUNTIME_LIBRARY Shared)");
+    if (!holds_no_ptx(caller)) {
+      machine.report.note(fmt::format(
+          "{} asks the driver for tables that are not documented. If the CUDA runtime is linked into it, its functions "
+          "cannot be found: do not strip it of its symbols, or link it with nvcc -cudart shared (CMake: "
+          "CUDA_RUNTIME_LIBRARY Shared)",
+          caller));
+    }
     throw Failure(kNotSupported);
   });
 }

@@ -45,7 +45,9 @@ std::string output_of(std::vector<std::string> words) {
   std::vector<char*> environment;
   for (char** one = environ; *one != nullptr; ++one) {
     const std::string_view text = *one;
-    if (!text.starts_with("LD_LIBRARY_PATH=") && !text.starts_with("LD_PRELOAD=")) environment.push_back(*one);
+    if (text.starts_with("LD_LIBRARY_PATH=") || text.starts_with("LD_PRELOAD=") || text.starts_with("LD_AUDIT="))
+      continue;
+    environment.push_back(*one);
   }
   environment.push_back(nullptr);
   pid_t process = 0;

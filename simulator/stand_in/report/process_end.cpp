@@ -97,9 +97,11 @@ void write_report(Machine& machine, const std::string& signal) {
   if (settings.print) {
     for (const std::string& line : machine.report.lines()) say(line);
   }
-  if (signal.empty() && exit_status == 0 && settings.error_exitcode != 0 && machine.report.has_findings()) {
+  if (!signal.empty() || exit_status != 0 || settings.error_exitcode == 0) return;
+  const bool has_findings = machine.report.has_findings();
+  if (has_findings || machine.report.has_runtime_of_its_own()) {
     std::fflush(nullptr);
-    _exit(settings.error_exitcode);
+    _exit(has_findings ? settings.error_exitcode : kExitInconclusive);
   }
 }
 

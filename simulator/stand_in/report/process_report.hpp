@@ -133,6 +133,10 @@ struct ProcessReport : ProcessName {
   double seconds = 0;         ///< of the whole process
   std::uint64_t most_resident_bytes = 0;
 
+  /// Whether a CUDA runtime that is part of the program, or of a library, has run instead of the stand-in: it asks for
+  /// what the stand-in for the driver has not, and does nothing.
+  bool has_runtime_of_its_own() const { return not_supported.contains("cuGetExportTable"); }
+
   /// The allocation of that label; nullptr if it is not known.
   const AllocationNote* allocation(const std::string& label) const {
     const auto found = std::ranges::find(allocations, label, &AllocationNote::label);

@@ -44,6 +44,7 @@ class Report {
       return one.finding.severity == simulated::Severity::finding;
     });
   }
+  bool has_runtime_of_its_own() const { return sums_.has_runtime_of_its_own(); }
   /// Returns the findings, without the places on the host; the report forgets them.
   std::vector<simulated::Finding> take_findings();
 

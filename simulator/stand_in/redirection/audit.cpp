@@ -1,0 +1,75 @@
+// The functions that the dynamic linker calls in every process, as those of a library of LD_AUDIT (rtld-audit(7)): for
+// each object that has been loaded, before it is relocated and before a constructor of it runs, and for each name that
+// is looked for.
+#include <dlfcn.h>
+#include <link.h>
+
+#include <array>
+#include <climits>
+#include <cstdint>
+
+#include "simulator/stand_in/redirection/static_runtime.hpp"
+#include "simulator/stand_in/redirection/system.hpp"
+
+using namespace convladder::stand_in;
+
+namespace {
+
+std::string_view file_of(std::string_view path) {
+  std::size_t begin = path.size();
+  while (begin > 0 && path[begin - 1] != '/') --begin;
+  return {path.data() + begin, path.size() - begin};
+}
+
+/// The names of the runtime and of the driver as shared libraries.
+bool is_shared_cuda(std::string_view file) {
+  return file.starts_with("libcudart.so.") || file.starts_with("libcuda.so.");
+}
+
+}  // namespace
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+unsigned la_version(unsigned version) { return version; }
+
+/// Gives the stand-in's library for one of CUDA's, wherever it is looked for: programs may name its path, or hold it in
+/// an RPATH.
+char* la_objsearch(const char* name, std::uintptr_t* /*cookie*/, unsigned flag) {
+  static std::array<char, PATH_MAX> ours{};  // the dynamic linker does one search at a time
+  const std::string_view file = file_of(name);
+  if (flag != LA_SER_ORIG || !is_shared_cuda(file)) return const_cast<char*>(name);
+  const std::string_view folder = own_folder();
+  if (folder.empty() || folder.size() + file.size() >= ours.size()) return const_cast<char*>(name);
+  std::size_t length = 0;
+  for (const char c : folder) ours[length++] = c;
+  for (const char c : file) ours[length++] = c;
+  ours[length] = '\0';
+  return is_there(ours.data()) ? ours.data() : const_cast<char*>(name);
+}
+
+unsigned la_objopen(link_map* object, Lmid_t space, std::uintptr_t* cookie) {
+  *cookie = 0;
+  if (space == LM_ID_BASE) set_program(*object);
+  std::array<char, PATH_MAX> path{};
+  const char* name = object->l_name;
+  if (name == nullptr ||
+      *name == '\0') {  // the program, which a dynamic linker may have loaded that was called by name
+    const bool is_known = mapped_file(object->l_ld, path.data(), path.size()) && is_there(path.data());
+    name = is_known ? path.data() : "/proc/self/exe";
+  }
+  const std::string_view file = file_of(name);
+  if (!is_shared_cuda(file) && file != "libconvladder_cuda.so") {
+    *cookie = reinterpret_cast<std::uintptr_t>(redirect(*object, name));
+  }
+  return 0;  // bindings of symbols are nothing to us
+}
+
+unsigned la_objclose(std::uintptr_t* cookie) {
+  if (*cookie != 0) forget(reinterpret_cast<StaticRuntime*>(*cookie));
+  *cookie = 0;
+  return 0;
+}
+
+}  // extern "C"
+#pragma GCC visibility pop

@@ -1,0 +1,1 @@
+__device__ int of_other_file(int x) { return x; }
