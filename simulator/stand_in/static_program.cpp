@@ -25,7 +25,7 @@ bool has_dynamic_linker() {
   return has_linker;
 }
 
-void say(std::string_view text) { static_cast<void>(!write(STDERR_FILENO, text.data(), text.size())); }
+void to_standard_error(std::string_view text) { static_cast<void>(!write(STDERR_FILENO, text.data(), text.size())); }
 
 /// Runs before anything else of the library.
 __attribute__((constructor(101))) void end_static_program() {
@@ -35,9 +35,9 @@ __attribute__((constructor(101))) void end_static_program() {
   const std::string_view program(path.data(), static_cast<std::size_t>(length < 0 ? 0 : length));
   // A dynamic linker that was called by name (ld.so ./program) is a program without another one.
   if (program.substr(program.rfind('/') + 1).starts_with("ld")) return;
-  say("convladder: ");
-  say(program);
-  say(" is linked with -static, so nothing can stand in for its CUDA: link it without\n");
+  to_standard_error("convladder: ");
+  to_standard_error(program);
+  to_standard_error(" is linked with -static, so nothing can stand in for its CUDA: link it without\n");
   _exit(kExitError);
 }
 
