@@ -46,6 +46,7 @@ std::vector<KernelResources> kernel_resources(const void* kernel) {
 }
 
 std::string demangle(const std::string& mangled) {
+  if (!mangled.starts_with("_Z")) return mangled;  // "f" is a name, not the type float
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> text(
       abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status), &std::free);

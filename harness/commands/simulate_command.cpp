@@ -223,9 +223,8 @@ KernelLaunch parse_launch(const SimulateArguments& given, const ptx::Module& mod
     throw UserError(
         fmt::format("--block {}: {} threads, a block has at most {}", given.block, threads, kMostBlockThreads));
   }
-  if (kernel.max_threads_per_block > 0 && threads > static_cast<unsigned>(kernel.max_threads_per_block)) {
-    throw UserError(fmt::format("--block {}: {} threads, but {} was compiled for at most {}", given.block, threads,
-                                display_name(kernel.name), kernel.max_threads_per_block));
+  if (const std::string problem = simulated::block_problem(kernel, launch.block); !problem.empty()) {
+    throw UserError(fmt::format("--block {}: {}: {}", given.block, display_name(kernel.name), problem));
   }
   launch.cooperative = given.cooperative;
   if (!given.cluster.empty()) launch.cluster = parse_dim("--cluster", given.cluster, kClusterLimits);

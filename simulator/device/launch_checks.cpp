@@ -28,6 +28,18 @@ Dim3 cluster_of(const ptx::Kernel& kernel, const KernelLaunch& launch) {
   return kernel.cluster_size[0] > 0 ? compiled_cluster(kernel) : Dim3{};
 }
 
+std::string block_problem(const ptx::Kernel& kernel, const Dim3& block) {
+  const auto& [x, y, z] = kernel.required_block;
+  const Dim3 required{static_cast<unsigned>(x), static_cast<unsigned>(y), static_cast<unsigned>(z)};
+  if (x > 0 && block != required) {
+    return fmt::format("a block of {} threads, but it was compiled for {} (.reqntid)", text_of(block),
+                       text_of(required));
+  }
+  const auto most = static_cast<std::uint64_t>(kernel.max_threads_per_block);
+  if (most == 0 || block.count() <= most) return "";
+  return fmt::format("a block of {} threads, but it was compiled for at most {}", block.count(), most);
+}
+
 std::string cluster_problem(const ptx::Kernel& kernel, const KernelLaunch& launch) {
   const Dim3 cluster = cluster_of(kernel, launch);
   if (kernel.cluster_size[0] > 0 && cluster != compiled_cluster(kernel)) {
@@ -109,10 +121,8 @@ void check_launch(const Program& program, const KernelLaunch& launch, const GpuM
   if (launch.grid.count() == 0) {
     throw DeviceError(fmt::format("{}: a grid without blocks", display_name(program.kernel->name)));
   }
-  const auto limit = static_cast<std::uint64_t>(program.kernel->max_threads_per_block);
-  if (limit != 0 && threads > limit) {
-    throw DeviceError(fmt::format("{}: a block of {} threads, but it was compiled for at most {}",
-                                  display_name(program.kernel->name), threads, limit));
+  if (const std::string problem = block_problem(*program.kernel, launch.block); !problem.empty()) {
+    throw DeviceError(fmt::format("{}: {}", display_name(program.kernel->name), problem));
   }
   if (launch.arguments.size() != program.parameter_offsets.size()) {
     throw DeviceError(fmt::format("{}: launched with {} arguments, but it has {} parameters",

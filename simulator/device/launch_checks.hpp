@@ -18,6 +18,10 @@ struct CooperativeLaunchTooLarge : DeviceError {
 /// The blocks of a cluster along each axis: from the launch, else from the compiled kernel, else one.
 Dim3 cluster_of(const ptx::Kernel& kernel, const KernelLaunch& launch);
 
+/// The problem with the size of a launch's blocks, if the kernel was compiled for another: "64 threads, but it was
+/// compiled for 32". Empty if there is none.
+std::string block_problem(const ptx::Kernel& kernel, const Dim3& block);
+
 /// The problem with the clusters of a launch: their size, or a grid that is no multiple of it. Empty if there is none.
 std::string cluster_problem(const ptx::Kernel& kernel, const KernelLaunch& launch);
 

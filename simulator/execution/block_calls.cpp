@@ -73,7 +73,13 @@ void BlockRunner::enter(Warp& warp, const Operation& operation, int function, in
   const bool fits = call.depth <= CallFrames::kDeepest &&
                     (callee.local_bytes == 0 || call.local_base + callee.local_bytes <= program_.local_bytes);
   const int frame = fits ? warp.frames.take(call, warp.paths.all()) : -1;
-  if (frame < 0) {
+  if (fits && frame < 0) {
+    return call_fault(warp, operation, lanes, kStackOverflow,
+                      fmt::format("the calls of the warp's threads, which are on different ways, need more than {} MiB for "
+                                  "their registers; this one is {} deep",
+                                  CallFrames::kMostBytes >> 20, call.depth));
+  }
+  if (!fits) {
     return call_fault(warp, operation, lanes, kStackOverflow,
                       fmt::format("stack overflow: functions call each other {} deep, with {} bytes of local variables",
                                   call.depth, call.local_base + callee.local_bytes));

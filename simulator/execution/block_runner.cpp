@@ -112,6 +112,16 @@ void BlockRunner::set_cluster(const Cluster* cluster, unsigned rank) {
   fill_constant(program_.special.cluster_blocks, static_cast<std::uint32_t>(cluster->size.count()));
   fill_constant(program_.special.rank, rank);
   fill_constants(program_.special.place_in_cluster, GridShape::place_in(cluster->size, rank));
+  context_.shared_begin = cluster_address(rank, 0);
+  for (const Program::SharedAddress& address : program_.shared_addresses) {
+    const std::uint64_t value = address.value + context_.shared_begin;
+    if (address.bits == 32) {
+      fill_constant(address.slot, static_cast<std::uint32_t>(value));
+    } else {
+      auto* const lanes = reinterpret_cast<std::uint64_t*>(constants_.data() + address.slot.offset());
+      std::fill(lanes, lanes + kLanes, value);
+    }
+  }
 }
 
 void BlockRunner::begin(const Dim3& block, std::uint64_t number, std::uint64_t multiprocessor) {
@@ -139,6 +149,7 @@ void BlockRunner::begin(const Dim3& block, std::uint64_t number, std::uint64_t m
     warp.executed = 0;
     warp.spin.forget();
     warp.waits_at = nullptr;
+    warp.waiting_too.clear();
     warp.arrived_at_cluster = false;
   }
   context_.has_ended = false;
@@ -246,7 +257,7 @@ void BlockRunner::fill_constants(const std::array<Slot, 3>& slots, const Dim3& v
 
 void BlockRunner::run_turn(Warp& warp) {
   const bool calls_functions = program_.calls_functions();
-  do {
+  for (bool goes_on = true; goes_on;) {
     warp.paths.drop_finished();
     if (warp.paths.empty()) {
       warp.status = WarpStatus::done;
@@ -256,10 +267,12 @@ void BlockRunner::run_turn(Warp& warp) {
     }
     if (warp.paths.current().state == PathState::waits) {
       schedule(warp);
+      goes_on = warp.status == WarpStatus::running;
       continue;
     }
     if (calls_functions) warp.state.bases[0] = warp.frames.base(warp.paths.current().frame);
-  } while (run_path(warp));
+    goes_on = run_path(warp);
+  }
 }
 
 /// Continues the current path as long as its lanes stay together, up to where they meet others. Returns whether the

@@ -72,6 +72,13 @@ class BlockRunner {
   enum class WarpStatus { running, at_barrier, done };
   static constexpr int kNowhere = -1;
 
+  /// Lanes that wait at an operation of a call.
+  struct Standing {
+    int at = 0;
+    int frame = 0;
+    LaneMask lanes = 0;
+  };
+
   struct Warp {
     WarpState state;
     WarpPaths paths;
@@ -81,6 +88,7 @@ class BlockRunner {
     SpinWatch spin;
     const Operation* waits_at = nullptr;  ///< the barrier where the warp waits
     LaneMask waiting = 0;                 ///< the lanes that wait there
+    std::vector<Standing> waiting_too;    ///< others, at other instructions of the same barrier
     std::uint32_t barrier = 0;
     bool arrived_at_cluster = false;  ///< has arrived and not waited since
   };
@@ -118,7 +126,14 @@ class BlockRunner {
   bool go_on_where_all_are(Warp& warp);
   void go_on(Warp& warp, int at, int frame, LaneMask lanes);
   LaneMask awaited(const WarpState& state, const Operation& operation, LaneMask lanes) const;
-  LaneMask waiting_with(const Warp& warp, const Path& path) const;
+  std::vector<const Path*> waiting_with(const Warp& warp, const Path& path) const;
+  bool meet(const Warp& warp, const Path& one, const Path& other) const;
+  bool name_the_same(const Warp& warp, const Path& one, const Path& other) const;
+  bool meet_at_barrier(const Warp& warp, const Path& one, const Path& other) const;
+  void exchange(Warp& warp, std::span<const Standing> places);
+  void arrive_together(Warp& warp, std::span<const Standing> places);
+  void go_behind(Warp& warp, const Standing& place);
+  WarpState state_at(const Warp& warp, const Standing& place) const;
   void count_again(int from, int end, int times);
   bool release_met();
   int round_at(int operation) const;
@@ -131,7 +146,9 @@ class BlockRunner {
   void call_fault(Warp& warp, const Operation& operation, LaneMask lanes, int kind, const std::string& problem);
   WarpState state_in(const Warp& warp, const Path& path) const;
   static void wait_at_barrier(Warp& warp, const Operation& operation, LaneMask lanes, std::uint32_t barrier);
-  bool arrive(Warp& warp, const Operation& operation, LaneMask lanes);
+  bool arrive(Warp& warp, const Operation& operation, LaneMask lanes, std::span<const Standing> others = {});
+  void check_places(std::uint32_t barrier) const;
+  void give_result(const WarpState& state, LaneMask lanes, const Operation& operation, std::uint32_t barrier) const;
   bool barrier_operands(const Warp& warp, const Operation& operation, LaneMask lanes,
                         BlockBarriers::Arrival& arrival) const;
   void check_divergence(const Warp& warp, const Operation& operation, LaneMask lanes) const;

@@ -3,6 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <iterator>
+#include <map>
+#include <type_traits>
 
 #include "simulator/execution/block_runner.hpp"
 
@@ -10,7 +14,19 @@ namespace convladder::simulated {
 namespace {
 
 /// The kinds of faults of one instruction.
-enum Fault { kDivergent, kNotUniform, kBadBarrier, kBadThreads, kOtherThreads, kDeadlock, kSpinning, kOutOfTurn };
+enum Fault {
+  kDivergent,
+  kNotUniform,
+  kBadBarrier,
+  kBadThreads,
+  kOtherThreads,
+  kDeadlock,
+  kSpinning,
+  kOutOfTurn,
+  kPartOfBlock
+};
+
+constexpr std::size_t kAlignmentOfSlots = 64;
 
 constexpr std::uint64_t kOperationsPerLook = 4096;  // of a block that may wait for others
 
@@ -77,46 +93,95 @@ void BlockRunner::count_again(int from, int end, int times) {
   }
 }
 
-/// The lanes that wait where the path waits, or at a warp barrier that names the same lanes.
-LaneMask BlockRunner::waiting_with(const Warp& warp, const Path& path) const {
-  const Operation& operation = program_.operations[path.next];
-  const auto is_warp_barrier = [](const Operation& one) {
-    return one.kind == OperationKind::meeting && one.detail == Operation::kWarpBarrier;
+WarpState BlockRunner::state_at(const Warp& warp, const Standing& place) const {
+  WarpState state = warp.state;
+  if (program_.calls_functions()) state.bases[0] = const_cast<std::byte*>(warp.frames.base(place.frame));
+  state.mask = place.lanes;
+  return state;
+}
+
+/// Whether any lane of one path names the same lanes as one of the other.
+bool BlockRunner::name_the_same(const Warp& warp, const Path& one, const Path& other) const {
+  const auto masks_of = [&](const Path& path) {
+    const Operation& operation = program_.operations[path.next];
+    return state_in(warp, path).read<LaneMask>(operation.operands[operation.members()]);
   };
-  const auto named = [&](const Path& one) {
-    const Operation& barrier = program_.operations[one.next];
-    return state_in(warp, one).read<LaneMask>(barrier.operands[barrier.members()])[std::countr_zero(one.mask)];
-  };
-  LaneMask lanes = 0;
-  for (const Path& other : warp.paths.all()) {
-    if (other.state != PathState::waits || other.mask == 0) continue;
-    const bool corresponds =
-        is_warp_barrier(operation) && is_warp_barrier(program_.operations[other.next]) && named(path) == named(other);
-    if ((other.next == path.next && other.frame == path.frame) || corresponds) lanes |= other.mask;
+  const LaneMask* const masks = masks_of(one);
+  const LaneMask* const others = masks_of(other);
+  for (LaneMask left = one.mask; left != 0; left &= left - 1) {
+    for (LaneMask too = other.mask; too != 0; too &= too - 1) {
+      if (masks[std::countr_zero(left)] == others[std::countr_zero(too)]) return true;
+    }
   }
-  return lanes;
+  return false;
+}
+
+/// Whether two paths wait at instructions of the same barrier, which lanes may reach by different ways.
+bool BlockRunner::meet_at_barrier(const Warp& warp, const Path& one, const Path& other) const {
+  const Operation& a = program_.operations[one.next];
+  const Operation& b = program_.operations[other.next];
+  if (a.target != Operation::kEachThread || b.target != Operation::kEachThread) return false;
+  if (a.detail != b.detail || a.offset != b.offset || a.vector_elements != b.vector_elements) return false;
+  const auto number = [&](const Path& path, const Operation& barrier, int operand) {
+    return state_in(warp, path).read<std::uint32_t>(barrier.operands[operand])[std::countr_zero(path.mask)];
+  };
+  return number(one, a, 0) == number(other, b, 0) && number(one, a, 1) == number(other, b, 1);
+}
+
+/// Whether the lanes of two waiting paths wait for each other: at the same operation, or at two that can be one (PTX ISA
+/// 9.0, 9.7.13: since Volta lanes need not be at the same instruction).
+bool BlockRunner::meet(const Warp& warp, const Path& one, const Path& other) const {
+  if (other.next == one.next && other.frame == one.frame) return true;
+  const Operation& a = program_.operations[one.next];
+  const Operation& b = program_.operations[other.next];
+  if (a.kind != b.kind) return false;
+  if (a.kind == OperationKind::barrier) return meet_at_barrier(warp, one, other);
+  if (a.detail != b.detail) return false;
+  const auto opcode = [this](const Operation& operation) -> const std::string& {
+    return program_.kernel->instructions[static_cast<std::size_t>(operation.instruction)].opcode;
+  };
+  const bool may = a.detail == Operation::kWarpBarrier || (a.detail == Operation::kExchange && opcode(a) == opcode(b));
+  return may && name_the_same(warp, one, other);
+}
+
+/// The paths whose lanes meet where the path waits, itself among them.
+std::vector<const Path*> BlockRunner::waiting_with(const Warp& warp, const Path& path) const {
+  std::vector<const Path*> found{&path};
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    for (const Path& other : warp.paths.all()) {
+      if (other.state != PathState::waits || other.mask == 0) continue;
+      if (std::ranges::find(found, &other) == found.end() && meet(warp, *found[i], other)) found.push_back(&other);
+    }
+  }
+  return found;
 }
 
 /// Lets waiting lanes go on if all the lanes that they wait for have arrived.
 bool BlockRunner::go_on_where_all_are(Warp& warp) {
   for (const Path& path : warp.paths.all()) {
     if (path.state != PathState::waits || path.mask == 0) continue;
-    const LaneMask here = warp.paths.waiting_at(path.next, path.frame);
-    const LaneMask all = waiting_with(warp, path);
-    if ((awaited(state_in(warp, path), program_.operations[path.next], here) & ~all) != 0) continue;
-    go_on(warp, path.next, path.frame, all);
+    LaneMask here = 0;
+    LaneMask named = 0;
+    for (const Path* const one : waiting_with(warp, path)) {
+      here |= one->mask;
+      named |= awaited(state_in(warp, *one), program_.operations[one->next], one->mask);
+    }
+    if ((named & ~here) != 0) continue;
+    go_on(warp, path.next, path.frame, here);
     return true;
   }
   return false;
 }
 
-/// The given lanes that wait at the operation go on as one path, and the others from where they are.
+/// The given lanes that wait at the operation, and at others that are one with it, go on as a path for each operation.
 void BlockRunner::go_on(Warp& warp, int at, int frame, LaneMask lanes) {
+  std::vector<Standing> places;
   for (LaneMask left = lanes; left != 0;) {
     const int paths = warp.paths.go_on_together(at, frame);
     count_again(at, program_.blocks[program_.block_of_operation[at]].end, 1 - paths);
     Path& path = warp.paths.current();
     path.elsewhere = lanes & ~path.mask;
+    places.push_back({at, frame, path.mask});
     left &= ~path.mask;
     for (const Path& other : warp.paths.all()) {
       if (other.state != PathState::waits || (other.mask & left) == 0) continue;
@@ -124,6 +189,75 @@ void BlockRunner::go_on(Warp& warp, int at, int frame, LaneMask lanes) {
       frame = other.frame;
     }
   }
+  if (places.size() == 1) return;
+  const Operation& operation = program_.operations[places.front().at];
+  if (operation.kind == OperationKind::barrier) {
+    arrive_together(warp, places);
+  } else if (operation.detail == Operation::kExchange) {
+    exchange(warp, places);
+  }
+}
+
+/// The path that stands at an operation which others have carried out for it goes on behind it.
+void BlockRunner::go_behind(Warp& warp, const Standing& place) {
+  const Operation& operation = program_.operations[place.at];
+  if (operation.guarded) count_guarded(operation, place.lanes, place.at);
+  ++warp.executed;
+  warp.paths.go_behind(place.at, place.frame);
+}
+
+/// Carries out an exchange of lanes that stand at several instructions: once, with operands that hold the values of all.
+void BlockRunner::exchange(Warp& warp, std::span<const Standing> places) {
+  constexpr std::uint32_t kSlotBytes = 8 * kLanes;
+  constexpr int kOperands = std::extent_v<decltype(Operation::operands)>;
+  alignas(kAlignmentOfSlots) std::array<std::byte, std::size_t{kSlotBytes} * kOperands> values{};
+  Operation together = program_.operations[places.front().at];
+  const ExchangeOperands kinds(together.offset);
+  for (std::uint32_t i = 0; i < kOperands; ++i) together.operands[i] = Slot::in_registers(i * kSlotBytes);
+  WarpState all = warp.state;
+  all.bases[0] = values.data();
+  all.mask = 0;
+  all.elsewhere = 0;
+  const auto move = [](int bits, const WarpState& from, Slot source, const WarpState& to, Slot destination,
+                       LaneMask lanes) {
+    if (bits == 1) {
+      write_predicate(to.write<LaneMask>(destination), lanes, *from.read<LaneMask>(source));
+    } else if (bits == 32) {
+      const auto* const value = from.read<std::uint32_t>(source);
+      write_lanes(to.write<std::uint32_t>(destination), lanes, [value](int lane) { return value[lane]; });
+    } else if (bits == 64) {
+      const auto* const value = from.read<std::uint64_t>(source);
+      write_lanes(to.write<std::uint64_t>(destination), lanes, [value](int lane) { return value[lane]; });
+    }
+  };
+  for (const Standing& place : places) {
+    all.mask |= place.lanes;
+    for (int i = 0; i < kOperands; ++i) {
+      if (kinds.is_result(i)) continue;
+      move(kinds.bits(i), state_at(warp, place), program_.operations[place.at].operands[i], all, together.operands[i],
+           place.lanes);
+    }
+  }
+  together.handler(all, together);
+  for (AccessObserver* const observer : context_.observers) observer->lanes_met(all, all.mask);
+  for (const Standing& place : places) {
+    for (int i = 0; i < kOperands; ++i) {
+      if (!kinds.is_result(i)) continue;
+      move(kinds.bits(i), all, together.operands[i], state_at(warp, place), program_.operations[place.at].operands[i],
+           place.lanes);
+    }
+    go_behind(warp, place);
+  }
+  if (!warp.paths.any_waits()) warp.state.passed_by = 0;
+}
+
+/// The warp arrives at a barrier with lanes that stand at several instructions of it.
+void BlockRunner::arrive_together(Warp& warp, std::span<const Standing> places) {
+  for (const Standing& place : places) go_behind(warp, place);
+  const Standing& first = places.front();
+  warp.state = state_at(warp, first);
+  arrive(warp, program_.operations[first.at], first.lanes, places.subspan(1));
+  if (!warp.paths.any_waits()) warp.state.passed_by = 0;
 }
 
 /// The current path waits: another one runs, or this one goes on.
@@ -136,7 +270,10 @@ void BlockRunner::schedule(Warp& warp) {
       if (path.state != PathState::waits || path.mask == 0) continue;
       // Lanes that have returned from a call may go anywhere.
       if (path.frame == met.frame && program_.should_meet(path.next, met.next, met.parted_at)) {
-        warp.state.passed_by |= met.mask;
+        // Without checkers only a barrier of the block tells such lanes: an exchange goes on once they have exited.
+        const bool is_told =
+            context_.findings != nullptr || program_.operations[path.next].kind == OperationKind::barrier;
+        if (is_told) warp.state.passed_by |= met.mask;
       }
     }
     return;
@@ -207,6 +344,7 @@ void BlockRunner::wait_at_barrier(Warp& warp, const Operation& operation, LaneMa
   warp.status = WarpStatus::at_barrier;
   warp.waits_at = &operation;
   warp.waiting = lanes;
+  warp.waiting_too.clear();
   warp.barrier = barrier;
 }
 
@@ -223,8 +361,12 @@ bool BlockRunner::order_at_cluster_barrier(Warp& warp, const Operation& operatio
   return false;
 }
 
-bool BlockRunner::arrive(Warp& warp, const Operation& operation, LaneMask lanes) {
-  check_divergence(warp, operation, lanes);
+/// Lanes arrive at a barrier, and others with them that stand at other instructions of it. Returns whether the warp's
+/// turn continues.
+bool BlockRunner::arrive(Warp& warp, const Operation& operation, LaneMask lanes, std::span<const Standing> others) {
+  LaneMask all = lanes;
+  for (const Standing& other : others) all |= other.lanes;
+  check_divergence(warp, operation, all);
   BlockBarriers::Arrival arrival;
   if (!barrier_operands(warp, operation, lanes, arrival)) return true;
   const auto action = static_cast<BarrierAction>(operation.detail);
@@ -235,16 +377,25 @@ bool BlockRunner::arrive(Warp& warp, const Operation& operation, LaneMask lanes)
     return false;
   }
   arrival.warp = warp.state.index;
-  arrival.lanes = lanes;
+  arrival.lanes = all;
   const bool reduces = action != BarrierAction::wait && action != BarrierAction::arrive;
-  if (reduces) arrival.predicate = *warp.state.read<LaneMask>(operation.operands[3]);
+  if (reduces) {
+    arrival.predicate = *warp.state.read<LaneMask>(operation.operands[3]) & lanes;
+    for (const Standing& other : others) {
+      const Slot predicate = program_.operations[other.at].operands[3];
+      arrival.predicate |= *state_at(warp, other).read<LaneMask>(predicate) & other.lanes;
+    }
+  }
   if (const auto mismatch = barriers_.arrive(arrival); mismatch.is_one) {
     synchronization_fault(warp, operation, kOtherThreads, lanes,
                           fmt::format("barrier {} for {}, while others wait for {}", arrival.barrier,
                                       threads_text(arrival.threads), threads_text(mismatch.threads)));
     return true;
   }
-  if (action != BarrierAction::arrive) wait_at_barrier(warp, operation, lanes, arrival.barrier);
+  if (action != BarrierAction::arrive) {
+    wait_at_barrier(warp, operation, lanes, arrival.barrier);
+    if (reduces) warp.waiting_too.assign(others.begin(), others.end());
+  }
   complete_barrier(arrival.barrier);
   return action == BarrierAction::arrive;
 }
@@ -261,17 +412,53 @@ void BlockRunner::pass_cluster_barrier() {
   waits_since_.reset();
 }
 
+/// Gives lanes the result of a reduction for which they have waited.
+void BlockRunner::give_result(const WarpState& state, LaneMask lanes, const Operation& operation,
+                              std::uint32_t barrier) const {
+  const auto action = static_cast<BarrierAction>(operation.detail);
+  const std::uint32_t result = barriers_.result(barrier, action);
+  if (action == BarrierAction::count) {
+    write_lanes(state.write<std::uint32_t>(operation.operands[2]), lanes, [result](int /*lane*/) { return result; });
+  } else if (action == BarrierAction::all || action == BarrierAction::any) {
+    write_predicate(state.write<LaneMask>(operation.operands[2]), lanes, result);
+  }
+}
+
+/// Finds warps that meet at different instructions of a barrier for the whole block, which PTX and the guide leave
+/// undefined for barriers of whole warps: one that only a part of the block executes.
+void BlockRunner::check_places(std::uint32_t barrier) const {
+  if (context_.findings == nullptr || barrier >= BlockBarriers::kCount) return;
+  std::map<int, int> threads;  // by instruction
+  for (const Warp& warp : warps_) {
+    if (warp.status != WarpStatus::at_barrier || warp.barrier != barrier) continue;
+    const bool is_of_whole_warps = warp.waits_at->target != Operation::kEachThread;
+    if (!is_of_whole_warps || warp.waits_at->vector_elements != 0) return;
+    threads[warp.waits_at->instruction] += std::popcount(warp.waiting);
+  }
+  if (threads.size() < 2) return;
+  const auto fewest = std::ranges::min_element(threads, {}, &std::pair<const int, int>::second);
+  const auto other = fewest == threads.begin() ? std::next(fewest) : threads.begin();
+  int all = 0;
+  for (const auto& [instruction, count] : threads) all += count;
+  const ptx::Instruction& there = program_.kernel->instructions[static_cast<std::size_t>(other->first)];
+  const bool has_source = there.source.line > 0;
+  for (const Warp& warp : warps_) {
+    const bool is_one = warp.status == WarpStatus::at_barrier && warp.barrier == barrier;
+    if (!is_one || warp.waits_at->instruction != fewest->first) continue;
+    return synchronization_fault(
+        warp, *warp.waits_at, kPartOfBlock, warp.waiting,
+        fmt::format("only a part of the block executes this barrier: {} of {} threads; others meet them at {}line {}",
+                    fewest->second, all, has_source ? "" : "PTX ", has_source ? there.source.line : there.position.line));
+  }
+}
+
 void BlockRunner::pass_barrier(std::uint32_t barrier) {
+  check_places(barrier);
   for (Warp& warp : warps_) {
     if (warp.status != WarpStatus::at_barrier || warp.barrier != barrier) continue;
-    const auto action = static_cast<BarrierAction>(warp.waits_at->detail);
-    const Slot destination = warp.waits_at->operands[2];
-    const std::uint32_t result = barriers_.result(barrier, action);
-    if (action == BarrierAction::count) {
-      write_lanes(warp.state.write<std::uint32_t>(destination), warp.waiting,
-                  [result](int /*lane*/) { return result; });
-    } else if (action == BarrierAction::all || action == BarrierAction::any) {
-      write_predicate(warp.state.write<LaneMask>(destination), warp.waiting, result);
+    give_result(warp.state, warp.waiting, *warp.waits_at, barrier);
+    for (const Standing& place : warp.waiting_too) {
+      give_result(state_at(warp, place), place.lanes, program_.operations[place.at], barrier);
     }
     warp.status = WarpStatus::running;
     warp.spin.forget();

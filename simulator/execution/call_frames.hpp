@@ -23,6 +23,8 @@ class CallFrames {
   };
   /// The most nested calls of a warp.
   static constexpr int kDeepest = 1024;
+  /// The most memory for the frames of a warp, whose 32 lanes may be on ways of their own.
+  static constexpr std::size_t kMostBytes = std::size_t{1} << 28;
 
   /// Leaves only the kernel's own frame, with its contents.
   void begin(const Program& program);
@@ -48,8 +50,7 @@ class CallFrames {
   std::vector<Line> lines_;
   std::vector<Call> calls_;
   std::vector<int> free_;
-  std::size_t in_use_ = 1;  // at the last look
-  std::size_t made_since_ = 0;
+  std::size_t taken_since_ = 0;  // since the last look for those of ended calls
 };
 
 }  // namespace convladder::simulated

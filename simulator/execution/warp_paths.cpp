@@ -118,6 +118,15 @@ int WarpPaths::go_on_together(int at, int frame) {
   return count;
 }
 
+void WarpPaths::go_behind(int at, int frame) {
+  for (Path& path : paths_) {
+    if (path.state != PathState::goes_on || path.next != at || path.frame != frame) continue;
+    path.next = at + 1;
+    path.state = PathState::runs;
+    path.elsewhere = 0;
+  }
+}
+
 bool WarpPaths::run_another() {
   std::erase_if(paths_, [](const Path& path) { return path.mask == 0; });
   for (std::size_t i = 0; i < paths_.size(); ++i) {

@@ -85,6 +85,8 @@ class WarpPaths {
   bool any_waits() const;
   /// Makes one path, which goes on, of the paths that wait at an operation. Returns how many there were.
   int go_on_together(int at, int frame);
+  /// The path that stands at an operation of a call and goes on does so behind it.
+  void go_behind(int at, int frame);
   /// Makes a path that does not wait the current one, a different one if there is any; false if all wait.
   bool run_another();
   /// Lanes that have met, and wait there for others that have not, go on without them as the current path. False if

@@ -46,7 +46,7 @@ constexpr BarrierForm kBarrierForms[] = {
     {"red.or.pred", BarrierAction::any, 3, 4, 1},
 };
 
-void decode_block_barrier(InstructionDecoder& decoder, const BarrierForm& form) {
+void decode_block_barrier(InstructionDecoder& decoder, const BarrierForm& form, bool is_aligned) {
   const auto& operands = decoder.instruction().operands;
   const auto count = static_cast<int>(operands.size());
   if (count < form.least_operands || count > form.most_operands) {
@@ -61,6 +61,7 @@ void decode_block_barrier(InstructionDecoder& decoder, const BarrierForm& form) 
   Operation operation;
   operation.kind = OperationKind::barrier;
   operation.detail = static_cast<int>(form.action);
+  operation.target = is_aligned ? 0 : Operation::kEachThread;
   operation.operands[0] = decoder.read(operands[number], 32);
   if (has_threads) {
     const ptx::Operand& threads = operands[number + 1];
@@ -108,7 +109,7 @@ bool decode_barrier(InstructionDecoder& decoder) {
   }
   const auto form = std::ranges::find(kBarrierForms, *action, &BarrierForm::name);
   if (form == std::end(kBarrierForms)) return false;
-  decode_block_barrier(decoder, *form);
+  decode_block_barrier(decoder, *form, parts[0] == "bar" || contains(parts, "aligned"));
   return true;
 }
 

@@ -11,6 +11,7 @@
 #include "simulator/instructions/instruction_decoder.hpp"
 #include "simulator/memory/device_memory.hpp"
 #include "simulator/ptx/control_flow.hpp"
+#include "simulator/ptx/linking.hpp"
 #include "simulator/state/program.hpp"
 
 namespace convladder::simulated {
@@ -278,6 +279,8 @@ class KernelDecoder {
           place(symbol, local);
         } else if (symbol.space == ptx::Space::call_param) {
           place_parameter(symbol);
+        } else if (ptx::is_undefined(symbol)) {
+          refuse_use_of(symbol);
         } else {
           instructions_.place_symbol(symbol.name, symbol.space, address_of_(symbol));
         }
@@ -290,6 +293,19 @@ class KernelDecoder {
     program_.static_shared_bytes = static_cast<std::uint32_t>(shared);
     program_.own_local_bytes = round_up(local, 16);
     program_.local_bytes = program_.own_local_bytes;
+  }
+
+  /// Refuses the kernel if it uses a variable that nothing defines.
+  void refuse_use_of(const ptx::Symbol& symbol) const {
+    const auto names = [&symbol](const auto& self, const ptx::Operand& operand) -> bool {
+      return operand.name == symbol.name ||
+             std::ranges::any_of(operand.elements, [&](const ptx::Operand& element) { return self(self, element); });
+    };
+    for (const ptx::Instruction& instruction : kernel_.instructions) {
+      if (std::ranges::any_of(instruction.operands, [&](const ptx::Operand& one) { return names(names, one); })) {
+        throw ptx::PtxError(module_.file, instruction.position, ptx::undefined_text(symbol));
+      }
+    }
   }
 
   const ptx::Module& module_;

@@ -115,6 +115,21 @@ Slot InstructionDecoder::constant(std::uint64_t value, int bits) {
   const auto known = constants_.find({value, bits});
   if (known != constants_.end()) return known->second;
   const Slot slot = new_constant(bits);
+  fill(slot, value, bits);
+  constants_[{value, bits}] = slot;
+  return slot;
+}
+
+Slot InstructionDecoder::shared_address_constant(std::uint64_t value, int bits) {
+  const auto [known, is_new] = shared_addresses_.try_emplace({value, bits});
+  if (!is_new) return known->second;
+  known->second = new_constant(bits);
+  fill(known->second, value, bits);
+  program_.shared_addresses.push_back({known->second, value, bits});
+  return known->second;
+}
+
+void InstructionDecoder::fill(Slot slot, std::uint64_t value, int bits) {
   std::byte* const at = program_.constants.data() + slot.offset();
   const auto low = static_cast<std::uint32_t>(value);
   if (bits == 1) std::memcpy(at, &low, 4);
@@ -125,8 +140,6 @@ Slot InstructionDecoder::constant(std::uint64_t value, int bits) {
       std::memcpy(at + 4 * lane, &low, 4);
     }
   }
-  constants_[{value, bits}] = slot;
-  return slot;
 }
 
 void InstructionDecoder::lay_out_special_slots() {
@@ -173,6 +186,18 @@ Operation& InstructionDecoder::emit_meeting(Handler handler, std::initializer_li
   operation.kind = OperationKind::meeting;
   operation.target = members;
   return operation;
+}
+
+void InstructionDecoder::emit_exchange(Handler handler, std::initializer_list<Exchanged> operands, int members) {
+  Operation& operation = emit_meeting(handler, {}, members);
+  ExchangeOperands kinds;
+  int number = 0;
+  for (const Exchanged& operand : operands) {
+    operation.operands[number] = operand.slot;
+    kinds.add(number++, operand.bits, operand.is_result);
+  }
+  operation.detail = Operation::kExchange;
+  operation.offset = kinds.code();
 }
 
 Operation& InstructionDecoder::emit(Operation operation, LockstepHandler lockstep) {

@@ -64,6 +64,8 @@ class InstructionDecoder {
   Slot widened(Slot narrow);
   /// A slot in which all lanes hold `value`.
   Slot constant(std::uint64_t value, int bits);
+  /// As `constant`, for an address in the block's own shared memory: see Program::shared_addresses.
+  Slot shared_address_constant(std::uint64_t value, int bits);
   /// A register for the decoder's own use.
   Slot temporary(int bits);
   /// A predicate that is written and never read; one for the whole kernel.
@@ -81,6 +83,13 @@ class InstructionDecoder {
   Operation& emit(Handler handler, std::initializer_list<Slot> operands);
   /// Appends an operation at which lanes meet: those named by the operand numbered `members` (Operation::members).
   Operation& emit_meeting(Handler handler, std::initializer_list<Slot> operands, int members);
+  /// As `emit_meeting`, for an operation at which lanes exchange values, and which finds them only in its operands.
+  struct Exchanged {
+    Slot slot;
+    int bits = 32;  ///< 1: a predicate
+    bool is_result = false;
+  };
+  void emit_exchange(Handler handler, std::initializer_list<Exchanged> operands, int members);
   /// Stores operands that an Operation has no room for; the result is its `list`.
   int keep_operands(const std::vector<Slot>& slots);
   /// Notes that blocks communicate: see Program::needs_block_order.
@@ -108,6 +117,7 @@ class InstructionDecoder {
  private:
   void lay_out_special_slots();
   Slot new_constant(int bits);
+  void fill(Slot slot, std::uint64_t value, int bits);
   Slot lane_mask_constant(LaneMask (*of_lane)(int lane));
   Slot read_clock(const std::string& name, int bits);
   std::uint64_t reserved_place(const std::string& name) const;
@@ -126,6 +136,7 @@ class InstructionDecoder {
   int instruction_ = 0;
   std::vector<Slot> registers_;
   std::map<std::pair<std::uint64_t, int>, Slot> constants_;
+  std::map<std::pair<std::uint64_t, int>, Slot> shared_addresses_;
   std::map<std::string, std::pair<ptx::Space, std::uint64_t>, std::less<>> symbols_;
   std::set<std::string, std::less<>> in_frame_;  // local variables of functions
   std::map<std::string, ParameterPlace, std::less<>> call_parameters_;

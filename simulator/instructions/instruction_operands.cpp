@@ -114,7 +114,8 @@ Slot InstructionDecoder::read(const ptx::Operand& operand, int bits) {
       if (space == ptx::Space::call_param) return address_of_parameter(operand, bits);
       if (in_frame_.contains(operand.name))
         return local_address(place + static_cast<std::uint64_t>(operand.offset), bits);
-      return constant(place + static_cast<std::uint64_t>(operand.offset), bits);
+      const std::uint64_t address = place + static_cast<std::uint64_t>(operand.offset);
+      return space == ptx::Space::shared ? shared_address_constant(address, bits) : constant(address, bits);
     }
     default:
       fail("this kind of operand is not supported here");
@@ -205,7 +206,7 @@ Slot InstructionDecoder::read_special(const ptx::Operand& operand, int bits) {
   if (operand.name.starts_with("%clock") || operand.name.starts_with("%globaltimer")) {
     return read_clock(operand.name, bits);
   }
-  if (operand.name.starts_with("%reserved_smem_offset_")) return constant(reserved_place(operand.name), 32);
+  if (operand.name.starts_with("%reserved_smem_offset_")) return shared_address_constant(reserved_place(operand.name), 32);
   if (operand.name == "%is_explicit_cluster") return special.is_explicit_cluster;  // a predicate
   if (operand.name == "%gridid") return constant(1, bits);  // launches are not numbered: each is alone on its device
   const auto found = names.find(operand.name);
@@ -251,8 +252,10 @@ std::pair<Slot, bool> InstructionDecoder::address(const ptx::Operand& operand, p
     return {registers_[static_cast<std::size_t>(operand.index)], register_bits(operand) == 64};
   }
   std::uint64_t base = 0;
+  bool is_shared = space == ptx::Space::shared;
   if (!operand.name.empty()) {
     const auto& [symbol_space, place] = symbols_.at(operand.name);
+    is_shared = symbol_space == ptx::Space::shared;
     if (space != ptx::Space::generic && symbol_space != space) {
       fail(fmt::format("'{}' is not in this instruction's state space", operand.name));
     }
@@ -262,7 +265,7 @@ std::pair<Slot, bool> InstructionDecoder::address(const ptx::Operand& operand, p
       return {*program_.local_base, true};
     }
   }
-  return {constant(base, 64), true};
+  return {is_shared ? shared_address_constant(base, 64) : constant(base, 64), true};
 }
 
 Slot InstructionDecoder::whole_address(const ptx::Operand& operand, ptx::Space space, bool to_shared) {

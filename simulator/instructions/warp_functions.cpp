@@ -136,7 +136,7 @@ bool decode_shuffle(InstructionDecoder& decoder, const std::vector<std::string_v
   if (!is_sync) {
     decoder.emit(handler, {value, predicate, a, b, c, members});
   } else {
-    decoder.emit_meeting(handler, {value, predicate, a, b, c, members}, 5);
+    decoder.emit_exchange(handler, {{value, 32, true}, {predicate, 1, true}, {a}, {b}, {c}, {members}}, 5);
   }
   return true;
 }
@@ -206,7 +206,7 @@ bool decode_vote(InstructionDecoder& decoder, const std::vector<std::string_view
   if (!is_sync) {
     decoder.emit(handler, {result, votes, members});
   } else {
-    decoder.emit_meeting(handler, {result, votes, members}, 2);
+    decoder.emit_exchange(handler, {{result, parts.back() == "pred" ? 1 : 32, true}, {votes, 1}, {members}}, 2);
   }
   return true;
 }
@@ -250,7 +250,8 @@ bool decode_match(InstructionDecoder& decoder, const std::vector<std::string_vie
   const auto [value, predicate] = value_and_predicate(decoder, operands[0]);
   const Handler of_64 = all ? &match<std::uint64_t, true> : &match<std::uint64_t, false>;
   const Handler of_32 = all ? &match<std::uint32_t, true> : &match<std::uint32_t, false>;
-  decoder.emit_meeting(wide ? of_64 : of_32, {value, predicate, a, members}, 3);
+  decoder.emit_exchange(wide ? of_64 : of_32,
+                        {{value, 32, true}, {predicate, 1, true}, {a, wide ? 64 : 32}, {members}}, 3);
   return true;
 }
 
@@ -359,7 +360,7 @@ bool decode_reduction(InstructionDecoder& decoder) {
   const auto& operands = decoder.instruction().operands;
   const Slot a = decoder.read(operands[1], 32);
   const Slot members = decoder.read(operands[2], 32);
-  decoder.emit_meeting(reduction->second, {decoder.write(operands[0], 32), a, members}, 2);
+  decoder.emit_exchange(reduction->second, {{decoder.write(operands[0], 32), 32, true}, {a}, {members}}, 2);
   return true;
 }
 
@@ -379,7 +380,7 @@ bool decode_warp_function(InstructionDecoder& decoder) {
     decoder.expect_operands(2);
     const Slot members = decoder.read(instruction.operands[1], 32);
     const auto [value, predicate] = value_and_predicate(decoder, instruction.operands[0]);
-    decoder.emit_meeting(elect, {value, predicate, members}, 2);
+    decoder.emit_exchange(elect, {{value, 32, true}, {predicate, 1, true}, {members}}, 2);
     return true;
   }
   return false;

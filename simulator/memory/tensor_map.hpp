@@ -59,8 +59,10 @@ struct TensorMap {
   static constexpr std::size_t kBytes = 128;
   static constexpr std::size_t kMostDimensions = 5;
 
-  std::uint64_t magic = kMagic;
   std::uint64_t address = 0;
+  /// The second word: of small tensors CUTLASS and Triton clear its bit 21, around a fault of NVIDIA's driver. It is 0 in
+  /// the magic number.
+  std::uint64_t magic = kMagic;
   std::array<std::uint64_t, 5> sizes{};           ///< in elements
   std::array<std::uint64_t, 4> strides{};         ///< in bytes, from the second dimension on
   std::array<std::uint16_t, 5> box{};             ///< in elements; im2col: channels, pixels
@@ -90,6 +92,7 @@ struct TensorMap {
   std::string problem() const;
 };
 static_assert(sizeof(TensorMap) == TensorMap::kBytes);
+static_assert((TensorMap::kMagic >> 21 & 1) == 0 && offsetof(TensorMap, magic) == 8);
 
 /// An impossible tensor map: the message is one line and says why.
 struct TensorMapError : std::runtime_error {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "simulator/ptx/opcode_order.hpp"
+#include "simulator/ptx/operand_types.hpp"
 #include "simulator/ptx/words.hpp"
 
 namespace convladder::ptx {
@@ -17,6 +19,7 @@ constexpr std::size_t kDeepestScopes = 256;             // of a body
 bool is_call(std::string_view opcode) { return opcode == "call" || opcode.starts_with("call."); }
 /// Whether operands may be elements of arrays: "ld.global.u32 r, table[3]".
 bool accesses_memory(std::string_view opcode) { return opcode.starts_with("ld") || opcode.starts_with("st"); }
+bool is_branch(std::string_view opcode) { return opcode == "bra" || opcode.starts_with("bra."); }
 bool is_return(std::string_view opcode) { return opcode == "ret" || opcode.starts_with("ret."); }
 
 Name variable_name(const Symbol& symbol, int element_bytes) {
@@ -27,28 +30,40 @@ Name variable_name(const Symbol& symbol, int element_bytes) {
 
 void BodyParser::take(const std::vector<Parameter>& parameters, const std::vector<Parameter>& results) {
   names_.begin_body();
+  label_scopes_.assign(1, {});
   declare_parameters(parameters);
   declare_parameters(results);
   for (const Parameter& result : results) {
     if (result.register_type) register_results_.push_back(result);
   }
   load_register_parameters(parameters);
-  names_.open_scope();
+  open_scope();
   for (std::size_t depth = 1; depth > 0;) {
     if (tokens_.at_end()) tokens_.fail_expected("the kernel's '}'");
     const Token at = tokens_.current();
     if (tokens_.accept("{")) {
       if (++depth > kDeepestScopes) tokens_.fail(at, "braces nested deeper than supported");
-      names_.open_scope();
+      open_scope();
     } else if (tokens_.accept("}")) {
       --depth;
-      names_.close_scope();
+      close_scope();
     } else {
       statement();
     }
   }
   end_with_trap();
   resolve_labels();
+}
+
+void BodyParser::open_scope() {
+  names_.open_scope();
+  label_scopes_.push_back({.outer = scope_, .labels = {}, .tables = {}});
+  scope_ = label_scopes_.size() - 1;
+}
+
+void BodyParser::close_scope() {
+  names_.close_scope();
+  scope_ = label_scopes_[scope_].outer;
 }
 
 /// Adds a trap, as some compilers write nothing after the call of a function that does not return.
@@ -138,7 +153,7 @@ bool BodyParser::label() {
     while (!tokens_.at_end() && !tokens_.accept(";")) tokens_.take();
     return true;
   }
-  if (!labels_.emplace(name.text, static_cast<int>(kernel_.instructions.size())).second) {
+  if (!label_scopes_[scope_].labels.emplace(name.text, static_cast<int>(kernel_.instructions.size())).second) {
     tokens_.fail(name, "the label '" + shown(name.text) + "' is defined twice");
   }
   return true;
@@ -168,7 +183,7 @@ void BodyParser::branch_targets(const Token& name) {
     }
   } while (tokens_.accept(","));
   tokens_.expect(";");
-  tables_.emplace(name.text, std::move(table));
+  label_scopes_[scope_].tables.emplace(name.text, std::move(table));
 }
 
 /// Reads ".reg .b32 %r<76>;", ".reg .f16 low, high;" and ".reg .v4 .f32 %v;".
@@ -262,6 +277,9 @@ void BodyParser::instruction() {
   while (tokens_.current().kind == TokenKind::word && tokens_.current().text.starts_with('.')) {
     instruction.opcode += tokens_.take().text;  // "add .s32"
   }
+  const auto [known, is_new] = ordered_opcodes_.try_emplace(instruction.opcode);
+  if (is_new) known->second = in_order(instruction.opcode);
+  instruction.opcode = known->second;
   if (is_call(instruction.opcode)) {
     call(instruction);
   } else {
@@ -272,6 +290,9 @@ void BodyParser::instruction() {
         operand.kind = OperandKind::address;
       if (!tokens_.current().is(";")) tokens_.expect(",");
     }
+  }
+  if (const std::string problem = type_problem(instruction, kernel_.registers); !problem.empty()) {
+    tokens_.fail(opcode, "'" + instruction.opcode + "': " + problem);
   }
   if (is_return(instruction.opcode)) store_register_results(instruction);
   add(std::move(instruction));
@@ -317,29 +338,38 @@ std::vector<Operand> BodyParser::call_list() {
 void BodyParser::add(Instruction instruction) {
   instruction.source = places_.current();
   kernel_.instructions.push_back(std::move(instruction));
+  scope_of_instruction_.push_back(scope_);
 }
 
 // --- labels ---------------------------------------------------------------------------------------------------------
 
 void BodyParser::resolve_labels() {
-  for (Instruction& instruction : kernel_.instructions) {
-    for (Operand& operand : instruction.operands) resolve(operand, false);
+  for (std::size_t i = 0; i < kernel_.instructions.size(); ++i) {
+    Instruction& instruction = kernel_.instructions[i];
+    for (Operand& operand : instruction.operands) {
+      if (is_branch(instruction.opcode) && operand.kind == OperandKind::function) operand.kind = OperandKind::label;
+      resolve(operand, scope_of_instruction_[i], false);
+    }
   }
 }
 
-void BodyParser::resolve(Operand& operand, bool in_table) {
-  if (operand.kind == OperandKind::label) {
-    if (const auto found = labels_.find(operand.name); found != labels_.end()) {
+/// Finds the label of an operand, from the braces around it outwards: those inside a scope may repeat a name.
+void BodyParser::resolve(Operand& operand, std::size_t scope, bool in_table) {
+  for (bool is_known = operand.kind != OperandKind::label; !is_known; scope = label_scopes_[scope].outer) {
+    const LabelScope& known = label_scopes_[scope];
+    if (const auto found = known.labels.find(operand.name); found != known.labels.end()) {
       operand.index = found->second;
-    } else if (const auto table = tables_.find(operand.name); table != tables_.end() && !in_table) {
+      is_known = true;
+    } else if (const auto table = known.tables.find(operand.name); table != known.tables.end() && !in_table) {
       operand = table->second;
       in_table = true;
-    } else {
+      break;  // its labels are those of the scope that declares it
+    } else if (scope == 0) {
       throw PtxError(tokens_.file(), operand.position,
                      "'" + shown(operand.name) + "' is neither a register, a variable nor a label");
     }
   }
-  for (Operand& element : operand.elements) resolve(element, in_table);
+  for (Operand& element : operand.elements) resolve(element, scope, in_table);
 }
 
 }  // namespace convladder::ptx

@@ -49,8 +49,17 @@ class BodyParser {
   Instruction parameter_access(const char* opcode, const Parameter& parameter, Position position) const;
   void add(Instruction instruction);
   void end_with_trap();
+  void open_scope();
+  void close_scope();
   void resolve_labels();
-  void resolve(Operand& operand, bool in_table);
+  void resolve(Operand& operand, std::size_t scope, bool in_table);
+
+  /// The labels of a pair of braces, which nobody outside can name.
+  struct LabelScope {
+    std::size_t outer = 0;
+    std::map<std::string, int, std::less<>> labels;     // instructions
+    std::map<std::string, Operand, std::less<>> tables;  // of `.branchtargets`
+  };
 
   TokenReader& tokens_;
   Names& names_;
@@ -61,8 +70,10 @@ class BodyParser {
   SourcePlaces places_;
   std::vector<Parameter> register_results_;
   std::map<std::string, int, std::less<>> used_;  // how often each name of a variable or parameter was used
-  std::map<std::string, int, std::less<>> labels_;
-  std::map<std::string, Operand, std::less<>> tables_;  // of `.branchtargets`
+  std::map<std::string, std::string, std::less<>> ordered_opcodes_;  // by the opcode as written
+  std::vector<LabelScope> label_scopes_;          // the first is the body's
+  std::size_t scope_ = 0;                         // the current one
+  std::vector<std::size_t> scope_of_instruction_;
 };
 
 }  // namespace convladder::ptx

@@ -138,6 +138,8 @@ Parameter take_parameter(TokenReader& tokens) {
   parameter.symbol.space = Space::param;
   parameter.symbol.opaque_type = opaque;
   parameter.symbol.alignment = alignment > 0 ? alignment : type->bytes();
+  parameter.symbol.is_array = tokens.current().is("[");
+  parameter.symbol.is_float = type->type_class == TypeClass::floating;
   parameter.symbol.bytes = take_element_count(tokens) * static_cast<std::uint64_t>(type->bytes());
   return parameter;
 }

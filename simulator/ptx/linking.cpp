@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 namespace convladder::ptx {
 namespace {
@@ -124,7 +125,61 @@ class Linker {
   bool calls_pointers_ = false;
 };
 
+/// Collects undefined names of a body.
+class UndefinedNames {
+ public:
+  explicit UndefinedNames(const Module& module) : module_(module) {}
+
+  std::vector<Refusal> run() {
+    for (const auto* const bodies : {&module_.kernels, &module_.functions}) {
+      for (const Kernel& body : *bodies) {
+        for (const Instruction& instruction : body.instructions) {
+          for (const Operand& operand : instruction.operands) look_at(operand, instruction.position);
+        }
+      }
+    }
+    for (const Symbol& symbol : module_.symbols) {
+      for (const InitialAddress& address : symbol.initial_addresses) look_for(address.name, symbol.position);
+    }
+    std::ranges::stable_sort(found_, {}, [](const Refusal& one) { return std::pair(one.position.line, one.position.column); });
+    return std::move(found_);
+  }
+
+ private:
+  void look_at(const Operand& operand, Position position) {
+    if (!operand.name.empty()) look_for(operand.name, position);
+    for (const Operand& element : operand.elements) look_at(element, position);
+  }
+
+  void look_for(const std::string& name, Position position) {
+    if (!looked_for_.insert(name).second) return;
+    if (const Kernel* const function = module_.find_function(name)) {
+      const bool is_of_toolkit = is_provided(name) || name.starts_with("cuda") || name.starts_with("__cuda");
+      if (!function->is_defined && !is_of_toolkit) {
+        found_.push_back({position, "undefined reference to the function '" + name + "'"});
+      }
+      return;
+    }
+    const auto symbol = std::ranges::find(module_.symbols, name, &Symbol::name);
+    if (symbol != module_.symbols.end() && is_undefined(*symbol)) found_.push_back({position, undefined_text(*symbol)});
+  }
+
+  const Module& module_;
+  std::set<std::string, std::less<>> looked_for_;
+  std::vector<Refusal> found_;
+};
+
 }  // namespace
+
+bool is_undefined(const Symbol& symbol) {
+  return symbol.is_extern && (symbol.space == Space::global || symbol.space == Space::constant);
+}
+
+std::string undefined_text(const Symbol& symbol) {
+  return "undefined reference to the variable '" + symbol.name + "', which is only declared (.extern)";
+}
+
+std::vector<Refusal> undefined(const Module& module) { return UndefinedNames(module).run(); }
 
 bool is_call(const Instruction& instruction) {
   return instruction.opcode == "call" || instruction.opcode.starts_with("call.");

@@ -30,6 +30,15 @@ bool is_call(const Instruction& instruction);
 /// Whether the device provides the function: vprintf, malloc, free, __assertfail.
 bool is_provided(std::string_view function);
 
+/// What the module uses without defining it: functions that are called or whose addresses are taken, and variables; each
+/// once, at its first use, in the order of the text. Those that the device or the toolkit's device runtime (functions of
+/// names that begin with "cuda") provides are no such thing.
+std::vector<Refusal> undefined(const Module& module);
+/// Whether the module declares the variable, and nothing in it defines it: dynamic shared memory needs no definition.
+bool is_undefined(const Symbol& symbol);
+/// As a message shows it.
+std::string undefined_text(const Symbol& symbol);
+
 /// The kernel with all functions that it may call; if it calls through pointers, all functions whose addresses are
 /// taken. Throws PtxError for functions that are not defined, and for unsupported things in their bodies. `module` must
 /// outlive the result.

@@ -111,6 +111,7 @@ Operand OperandParser::named(const Token& word) {
     default:
       result.kind = OperandKind::function;
       result.name = name->unique;
+      result.position = word.position;
       return result;
   }
 }

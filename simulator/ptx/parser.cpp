@@ -15,6 +15,16 @@ namespace {
 constexpr std::uint64_t kMostThreads = 1024;  // of a block
 constexpr std::uint64_t kHandleBytes = 8;     // of a texture
 
+/// Whether two declarations of a function agree, as nvlink wants it: signs and names may differ.
+bool agree(const Kernel& one, const Kernel& other) {
+  const auto same = [](const Symbol& a, const Symbol& b) {
+    return a.bytes == b.bytes && a.is_array == b.is_array && a.is_float == b.is_float;
+  };
+  return one.refusal || other.refusal ||
+         (std::ranges::equal(one.parameters, other.parameters, same) &&
+          std::ranges::equal(one.results, other.results, same));
+}
+
 class Parser {
  public:
   Parser(std::string_view source, const std::string& file) : tokens_(source, file) { module_.file = file; }
@@ -109,7 +119,16 @@ class Parser {
     if (known == declared_.end()) {
       declared_.emplace(symbol.name, module_.symbols.size());
       module_.symbols.push_back(std::move(symbol));
-    } else if (!symbol.is_extern) {
+      return;
+    }
+    const Symbol& before = module_.symbols[known->second];
+    if (before.bytes != symbol.bytes && before.bytes != 0 && symbol.bytes != 0) {
+      throw PtxError(tokens_.file(), symbol.position,
+                     "size doesn't match: the variable '" + shown(symbol.name) + "' has " +
+                         std::to_string(symbol.bytes) + " bytes here and " + std::to_string(before.bytes) +
+                         " in line " + std::to_string(before.position.line));
+    }
+    if (!symbol.is_extern) {
       module_.symbols[known->second] = std::move(symbol);
     }
   }
@@ -139,7 +158,9 @@ class Parser {
     const std::size_t begin = tokens_.place();
     try {
       read();
-      if (!tokens_.current().is("{") && !tokens_.current().is(";")) tokens_.fail_expected("'{' or ';'");
+      if (!tokens_.current().is("{") && !tokens_.current().is(";") && !begins_statement()) {
+        tokens_.fail_expected("'{' or ';'");
+      }
     } catch (const PtxError& error) {
       kernel.refusal = {error.position, error.problem};
       tokens_.go_to(begin);
@@ -148,6 +169,16 @@ class Parser {
         tokens_.take();
       }
     }
+  }
+
+  /// Whether a new statement of the module begins here, or the text ends: ptxas does not insist on the semicolon of a
+  /// function's declaration.
+  bool begins_statement() const {
+    constexpr std::string_view kDirectives[] = {
+        ".version", ".target",  ".address_size", ".file", ".section", ".alias",  ".visible", ".weak", ".extern",
+        ".common",  ".hidden", ".entry",        ".func", ".global",  ".shared", ".const",   ".tex",  "@"};
+    return tokens_.at_end() ||
+           std::ranges::any_of(kDirectives, [this](std::string_view word) { return tokens_.current().is(word); });
   }
 
   /// Takes ".func (results) name (parameters)", a declaration or a definition. Both lists may be omitted.
@@ -169,12 +200,17 @@ class Parser {
     for (const Parameter& parameter : parameters) function.parameters.push_back(parameter.symbol);
     for (const Parameter& result : results) function.results.push_back(result.symbol);
     names_.add_to_module(function.name, {.kind = Name::Kind::function, .unique = function.name});
-    if (tokens_.accept(";")) {
+    if (tokens_.accept(";") || begins_statement()) {
       function.is_defined = false;
     } else {
       body(function, parameters, results);
     }
     const auto known = std::ranges::find(module_.functions, function.name, &Kernel::name);
+    if (known != module_.functions.end() && !agree(*known, function)) {
+      tokens_.fail(name, "prototype doesn't match: the function '" + shown(name.text) +
+                             "' has other parameters or results than in line " +
+                             std::to_string(known->position.line));
+    }
     if (known == module_.functions.end()) {
       module_.functions.push_back(std::move(function));
     } else if (function.is_defined) {
@@ -194,12 +230,17 @@ class Parser {
 
   /// Takes the directives between the parameters and the body.
   void directives(Kernel& kernel) {
-    while (tokens_.current().kind == TokenKind::word && tokens_.current().text.starts_with('.')) {
+    while (tokens_.current().kind == TokenKind::word && tokens_.current().text.starts_with('.') &&
+           !begins_statement()) {
       const Token word = tokens_.take();
       if (word.is(".maxntid") || word.is(".reqntid")) {
+        const std::vector<std::uint64_t> sizes = take_sizes(kMostThreads);
         std::uint64_t threads = 1;
-        for (const std::uint64_t size : take_sizes(kMostThreads)) threads = std::min(kMostThreads, threads * size);
+        for (const std::uint64_t size : sizes) threads = std::min(kMostThreads, threads * size);
         kernel.max_threads_per_block = static_cast<int>(threads);
+        for (std::size_t i = 0; i < 3 && word.is(".reqntid"); ++i) {
+          kernel.required_block[i] = i < sizes.size() ? static_cast<int>(sizes[i]) : 1;
+        }
       } else if (word.is(".reqnctapercluster")) {
         const std::vector<std::uint64_t> sizes = take_sizes(kMostThreads);
         for (std::size_t i = 0; i < 3; ++i) {

@@ -68,8 +68,8 @@ void Machine::check_launch(Function& function, const LaunchRequest& request) {
       block.z > 64 || grid.x > 0x7fffffffU || grid.y > 65535 || grid.z > 65535) {
     throw Failure(kInvalidConfiguration);
   }
-  if (found.max_threads_per_block > 0 && block.count() > static_cast<std::uint64_t>(found.max_threads_per_block)) {
-    throw Failure(kInvalidValue);
+  if (const std::string problem = simulated::block_problem(found, block); !problem.empty()) {
+    throw Failure(kInvalidValue, problem);
   }
   const std::uint64_t own = static_shared_bytes(function);
   const auto asked = std::max<std::uint64_t>(kSharedBytesWithoutAsking,

@@ -104,6 +104,7 @@ class BlockContext {
   std::uint64_t block_number = 0;    ///< in the order of blocks of the launch
   const Cluster* cluster = nullptr;  ///< none: the block is alone in its cluster
   unsigned rank = 0;                 ///< the block's rank in its cluster
+  std::uint64_t shared_begin = 0;    ///< the address of its first byte of shared memory: its rank above kRankShift
   bool has_ended = true;
   std::vector<std::byte> shared;
   std::vector<std::byte> local;  ///< [warp][lane][local_bytes]

@@ -9,6 +9,8 @@
 namespace convladder::simulated {
 namespace {
 
+constexpr std::uint64_t kOffsetBits = (std::uint64_t{1} << kRankShift) - 1;
+
 /// Kinds of faults in addition to those of other accesses.
 enum Fault { kNoSuchBlock = 130, kOwnOnly, kHasEnded, kOutOfBounds };
 
@@ -55,10 +57,32 @@ void report(const WarpState& warp, const Operation& operation, int lane, std::ui
 }  // namespace
 
 SharedPlace shared_place(BlockContext& block, std::uint64_t address) {
-  const std::uint64_t above = address >> kRankShift;
-  if (above == 0 || block.cluster == nullptr) return {&block, address};
-  if (above > block.cluster->blocks.size()) return {};
-  return {block.cluster->blocks[above - 1], address & ((std::uint64_t{1} << kRankShift) - 1)};
+  if (block.cluster == nullptr) return {&block, address};
+  const std::uint64_t rank = address >> kRankShift;
+  if (rank >= block.cluster->blocks.size()) return {};
+  return {block.cluster->blocks[rank], address & kOffsetBits};
+}
+
+SharedPlace shared_place(BlockContext& block, const Operation& operation, std::uint64_t address) {
+  const bool has_rank = block.rank == 0 || address >> kRankShift != 0;
+  if (has_rank || !means_own_block(block.program->kernel->instructions[operation.instruction])) {
+    return shared_place(block, address);
+  }
+  return {&block, address};
+}
+
+bool make_own_offsets(const BlockContext& block, const Operation& operation, std::span<std::uint64_t> addresses) {
+  bool all_have_rank = true;
+  bool any_other = false;
+  for (const std::uint64_t address : addresses) {
+    const std::uint64_t rank = address >> kRankShift;
+    all_have_rank = all_have_rank && rank == block.rank;
+    any_other = any_other || (rank != block.rank && rank != 0);
+  }
+  if (any_other) return false;
+  if (!all_have_rank && !means_own_block(block.program->kernel->instructions[operation.instruction])) return false;
+  for (std::uint64_t& address : addresses) address &= kOffsetBits;
+  return true;
 }
 
 LaneMask reach_cluster(const WarpState& warp, const Operation& operation, const Addresses& addresses, LaneMask mask,
@@ -68,7 +92,7 @@ LaneMask reach_cluster(const WarpState& warp, const Operation& operation, const 
   LaneMask right = 0;
   for (LaneMask left = mask; left != 0; left &= left - 1) {
     const int lane = std::countr_zero(left);
-    places[lane] = shared_place(*warp.block, addresses[lane]);
+    places[lane] = shared_place(*warp.block, operation, addresses[lane]);
     if (const Problem problem = problem_of(warp, operation, places[lane], length); !problem.text.empty()) {
       report(warp, operation, lane, addresses[lane], problem, length, kind);
       continue;
@@ -99,7 +123,7 @@ LaneMask reach_cluster(const WarpState& warp, const Operation& operation, const 
 
 std::byte* reach_in_cluster(const WarpState& warp, const Operation& operation, int lane, std::uint64_t address,
                             std::uint64_t bytes, AccessKind kind) {
-  const SharedPlace place = shared_place(*warp.block, address);
+  const SharedPlace place = shared_place(*warp.block, operation, address);
   const Problem problem = problem_of(warp, operation, place, bytes);
   if (place.owner != nullptr && problem.text.empty()) return place.owner->shared.data() + place.offset;
   report(warp, operation, lane, address, problem, bytes, kind);

@@ -25,8 +25,9 @@ const std::byte* readable(const WarpState& warp, int lane, std::uint64_t address
     const auto thread = static_cast<std::uint64_t>(warp.index) * kLanes + static_cast<std::uint64_t>(lane);
     return block.local.data() + thread * of_thread + offset;
   }
-  if (address >= kSharedWindow && address - kSharedWindow < block.shared.size()) {
-    const std::uint64_t offset = address - kSharedWindow;
+  const std::uint64_t own_window = kSharedWindow + block.shared_begin;
+  if (address >= own_window && address - own_window < block.shared.size()) {
+    const std::uint64_t offset = address - own_window;
     return bytes > block.shared.size() - offset ? nullptr : block.shared.data() + offset;
   }
   const Allocation* const allocation = block.memory->find(address);

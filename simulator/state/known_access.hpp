@@ -12,6 +12,7 @@ namespace convladder::simulated {
 template <ptx::Space kSpace>
 inline std::byte* known_place(const BlockContext& block, const Operation& operation, const LanePattern& pattern,
                               std::uint64_t first, int bytes, AccessKind kind) {
+  if constexpr (kSpace == ptx::Space::shared) first -= block.shared_begin;
   if (low_bits_of(first, bytes) != pattern.low_bits || first < pattern.below) return nullptr;
   const std::uint64_t behind = pattern.above + static_cast<std::uint64_t>(bytes);  // both are small
   const auto is_below = [&](std::uint64_t size) { return behind <= size && first <= size - behind; };

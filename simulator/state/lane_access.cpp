@@ -189,8 +189,12 @@ LanePlaces reach(const WarpState& warp, const Operation& operation, Addresses ad
   BlockContext& block = *warp.block;
   LanePlaces places;
   Checked access{addresses, warp.mask, address_span(addresses)};
-  const bool beyond_block =
-      kSpace == ptx::Space::shared && block.cluster != nullptr && access.span.high >> kRankShift != 0;
+  bool beyond_block = false;
+  if constexpr (kSpace == ptx::Space::shared) {
+    const bool has_ranks = block.cluster != nullptr && (block.rank != 0 || access.span.high >> kRankShift != 0);
+    beyond_block = has_ranks && !make_own_offsets(block, operation, addresses);
+    if (has_ranks && !beyond_block) access.span = address_span(addresses);
+  }
   const auto is_right = [&] {
     if (!check_alignment(warp, operation, access, bytes, kind, name_of(kSpace))) return false;
     if constexpr (kSpace == ptx::Space::shared) {
@@ -260,7 +264,7 @@ std::byte* find_region(const WarpState& warp, const Operation& operation, int la
   const char* const space = name_of(region.space);
   if (!check_alignment(warp, operation, access, static_cast<int>(region.unit), kind, space)) return nullptr;
   if (region.space == ptx::Space::shared) {
-    if (block.cluster != nullptr && region.address >> kRankShift != 0) {
+    if (block.cluster != nullptr && (block.rank != 0 || region.address >> kRankShift != 0)) {
       return reach_in_cluster(warp, operation, lane, region.address, region.bytes, kind);
     }
     const bool is_there = check_bounds(warp, operation, access, bytes, block.shared.size(), kind, space);

@@ -52,6 +52,28 @@ struct WarpState {
   }
 };
 
+/// The kinds of an exchange's operands, in one number.
+class ExchangeOperands {
+ public:
+  ExchangeOperands() = default;
+  explicit ExchangeOperands(std::int64_t code) : code_(code) {}
+  std::int64_t code() const { return code_; }
+  /// `bits` is 1 for a predicate, 32 or 64.
+  void add(int operand, int bits, bool is_result) {
+    code_ |= std::int64_t{(bits == 1 ? 1 : bits / 32 + 1) | (is_result ? kResult : 0)} << (kBits * operand);
+  }
+  int bits(int operand) const {
+    const auto kind = static_cast<int>(code_ >> (kBits * operand)) & (kResult - 1);
+    return kind <= 1 ? kind : (kind - 1) * 32;
+  }
+  bool is_result(int operand) const { return (code_ >> (kBits * operand) & kResult) != 0; }
+
+ private:
+  static constexpr int kBits = 3;  // of the code for an operand
+  static constexpr int kResult = 4;
+  std::int64_t code_ = 0;
+};
+
 struct Operation;
 using Handler = void (*)(WarpState& warp, const Operation& operation);
 
@@ -75,7 +97,7 @@ struct Operation {
   Handler handler = nullptr;  ///< for plain operations and meetings
   Slot operands[6];           ///< destinations first, as in the text
   std::int64_t offset = 0;    ///< for an address, in bytes; otherwise Form::parameter
-  int target = 0;             ///< for a branch: index of an operation; for a meeting: see `members`
+  int target = 0;             ///< for a branch: index of an operation; for a meeting: see `members`; see `kEachThread`
   int detail = 0;             ///< meaning defined in the subject's file
   int list = 0;               ///< first of further operands in Program::operand_lists
   int instruction = 0;        ///< index into ptx::Kernel::instructions: gives its place and its counters
@@ -87,8 +109,13 @@ struct Operation {
 
   /// The number of a meeting's operand that names the meeting lanes; `kAllLive`: all lanes that have not exited.
   static constexpr int kAllLive = -1;
-  /// `detail` of a meeting whose lanes may be at different instructions.
+  /// `detail` of a meeting whose lanes may be at different instructions that name the same lanes: of bar.warp.sync, and
+  /// of an exchange of values, whose instructions must have the same opcode. `offset` of the latter is its
+  /// ExchangeOperands.
   static constexpr int kWarpBarrier = 1;
+  static constexpr int kExchange = 2;
+  /// `target` of a barrier whose lanes may be at different instructions (barrier without .aligned).
+  static constexpr int kEachThread = 1;
   /// `detail` of a trap that is no assertion; for an assertion it is its call (Program::calls).
   static constexpr int kNoAssertion = -1;
   int members() const { return target; }

@@ -111,6 +111,13 @@ struct Program {
   std::uint32_t register_bytes = 0;                             ///< per warp and frame: the kernel's or that of a call
   std::vector<std::pair<std::uint32_t, std::uint32_t>> zeroed;  ///< offset and bytes of registers that begin as zero
   std::vector<std::byte> constants;  ///< immediates and addresses, broadcast to all lanes, and room for the block's
+  /// A constant that is an address in the block's own shared memory: in a cluster the block's rank is added to it.
+  struct SharedAddress {
+    Slot slot;
+    std::uint64_t value = 0;  ///< without a rank
+    int bits = 32;
+  };
+  std::vector<SharedAddress> shared_addresses;
   SpecialSlots special;
   std::uint32_t special_bytes =
       0;  ///< of a warp's registers, from the first on: those that are the same in every frame

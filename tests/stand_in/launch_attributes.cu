@@ -5,6 +5,26 @@
 
 namespace {
 
+__global__ void plain(int* mark) { *mark = 1; }
+
+extern __shared__ float dynamic[];
+
+__global__ void only_dynamic(int* mark, int floats) {
+  dynamic[floats - 1] = 2.0F;
+  *mark = static_cast<int>(dynamic[floats - 1]) - 1;
+}
+
+__global__ void with_four_bytes(int* mark, int floats) {
+  volatile __shared__ int four;
+  four = 1;
+  dynamic[floats - 1] = 2.0F;
+  *mark = four + static_cast<int>(dynamic[floats - 1]) - 2;
+}
+
+__global__ void __launch_bounds__(128) bounded(int* mark) { *mark = 1; }
+
+__global__ void __block_size__((64, 1, 1)) of_64(int* mark) { *mark = 1; }
+
 /// How many blocks the cluster of each block has.
 __global__ void cluster_sizes(int* sizes) {
   unsigned size = 0;
@@ -77,6 +97,72 @@ void clusters() {
                 cudaFuncSetAttribute(cluster_sizes, cudaFuncAttributeNonPortableClusterSizeAllowed, 2));
 }
 
+int* mark = nullptr;
+
+/// The last error, which is then gone, of a launch that ran (and marked that it did) or did not.
+cudaError_t told() {
+  const cudaError_t first = cudaPeekAtLastError();
+  EXPECT_STATUS(first, cudaGetLastError());
+  EXPECT_OK(cudaGetLastError());
+  EXPECT_OK(cudaDeviceSynchronize());
+  int ran = 0;
+  EXPECT_OK(cudaMemcpy(&ran, mark, sizeof ran, cudaMemcpyDeviceToHost));
+  EXPECT_OK(cudaMemset(mark, 0, sizeof(int)));
+  EXPECT(ran == (first == cudaSuccess ? 1 : 0));
+  return first;
+}
+
+void limits() {
+  EXPECT_OK(cudaMalloc(&mark, sizeof(int)));
+  EXPECT_OK(cudaMemset(mark, 0, sizeof(int)));
+  const dim3 impossible[][2] = {{0, 32},           {1, 0},          {{5, 0}, {32, 32}}, {1, 1025},          {1, {32, 33}},
+                                {1, {1, 1, 65}},   {{1, 65536}, 1}, {{1, 1, 65536}, 1}, {2147483648U, 32}};
+  for (const auto& [grid, block] : impossible) {
+    plain<<<grid, block>>>(mark);
+    EXPECT_STATUS(cudaErrorInvalidConfiguration, told());
+  }
+  plain<<<1, 1024>>>(mark);
+  EXPECT_OK(told());
+  constexpr int kFloats = 12 * 1024;  // 48 KiB, which need no asking
+  only_dynamic<<<1, 1, 4 * kFloats>>>(mark, kFloats);
+  EXPECT_OK(told());
+  only_dynamic<<<1, 1, 4 * kFloats + 4>>>(mark, kFloats + 1);
+  EXPECT_STATUS(cudaErrorInvalidValue, told());
+  with_four_bytes<<<1, 1, 4 * kFloats>>>(mark, kFloats);
+  EXPECT_STATUS(cudaErrorInvalidValue, told());
+  EXPECT_OK(cudaFuncSetAttribute(only_dynamic, cudaFuncAttributeMaxDynamicSharedMemorySize, 65536));
+  only_dynamic<<<1, 1, 65536>>>(mark, 16384);
+  EXPECT_OK(told());
+  only_dynamic<<<1, 1, 65540>>>(mark, 16385);
+  EXPECT_STATUS(cudaErrorInvalidValue, told());
+  int most = 0;
+  EXPECT_OK(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
+  EXPECT_STATUS(cudaErrorInvalidValue,
+                cudaFuncSetAttribute(with_four_bytes, cudaFuncAttributeMaxDynamicSharedMemorySize, most));
+  EXPECT_STATUS(cudaErrorInvalidValue, cudaGetLastError());
+  EXPECT_OK(cudaFuncSetAttribute(with_four_bytes, cudaFuncAttributeMaxDynamicSharedMemorySize, most - 4));
+  with_four_bytes<<<1, 1, most - 4>>>(mark, most / 4 - 1);
+  EXPECT_OK(told());
+  bounded<<<1, 128>>>(mark);
+  EXPECT_OK(told());
+  bounded<<<1, 256>>>(mark);
+  EXPECT_STATUS(cudaErrorInvalidValue, told());
+  // A size that the kernel was compiled for: no other, however many threads it has.
+  for (const dim3 block : {dim3(32), dim3(65), dim3(128), dim3(8, 8), dim3(1, 64), dim3(1)}) {
+    of_64<<<1, block>>>(mark);
+    EXPECT_STATUS(cudaErrorInvalidValue, told());
+  }
+  of_64<<<1, 64>>>(mark);
+  EXPECT_OK(told());
+  // Nobody looks at the launch: its error is still there behind other calls.
+  plain<<<0, 32>>>(mark);
+  void* memory = nullptr;
+  EXPECT_OK(cudaMalloc(&memory, 16));
+  EXPECT_STATUS(cudaErrorInvalidConfiguration, cudaGetLastError());
+  EXPECT_OK(cudaFree(memory));
+  EXPECT_OK(cudaFree(mark));
+}
+
 void others() {
   cudaEvent_t event = nullptr;
   EXPECT_OK(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
@@ -107,6 +193,7 @@ void others() {
 int main() {
   EXPECT_OK(cudaMalloc(&device_sizes, 16 * sizeof(int)));
   clusters();
+  limits();
   others();
   cudaGetLastError();
   compiled_cluster<<<2, 32>>>(device_sizes);

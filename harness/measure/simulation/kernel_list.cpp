@@ -37,8 +37,11 @@ std::string resource_line(const KernelList& list, const ListedKernel& listed) {
                                  listed.shared_bytes);
   if (list.has_dynamic_shared_memory) line += " and what --shared adds";
   if (listed.local_bytes > 0) line += fmt::format(", {} bytes of local memory per thread", listed.local_bytes);
-  if (kernel.max_threads_per_block > 0)
+  if (const auto& [x, y, z] = kernel.required_block; x > 0) {
+    line += fmt::format(", {} x {} x {} threads per block and no others", x, y, z);
+  } else if (kernel.max_threads_per_block > 0) {
     line += fmt::format(", at most {} threads per block", kernel.max_threads_per_block);
+  }
   return line + '\n';
 }
 

@@ -34,6 +34,17 @@ void is_in_window(WarpState& warp, const Operation& operation) {
   *destination = (*destination & ~warp.mask) | (inside & warp.mask);
 }
 
+/// isspacep.shared: whether a generic address lies in the shared memory of the own block.
+void is_in_own_block(WarpState& warp, const Operation& operation) {
+  const auto* address = warp.read<std::uint64_t>(operation.operands[1]);
+  const std::uint64_t own_window = kSharedWindow + warp.block->shared_begin;
+  LaneMask inside = 0;
+  for (int lane = 0; lane < kLanes; ++lane) {
+    inside |= LaneMask{(address[lane] - own_window) >> kRankShift == 0} << lane;
+  }
+  write_predicate(warp.write<LaneMask>(operation.operands[0]), warp.mask, inside);
+}
+
 }  // namespace
 
 void add_data_movement_forms(FormTable& table) {
@@ -64,9 +75,8 @@ void add_data_movement_forms(FormTable& table) {
   }
   const std::vector<OperandUse> test{OperandUse::write_predicate, OperandUse::read_64};
   constexpr std::uint64_t kEnd = kParameterWindow + (kParameterWindow - kLocalWindow);
-  for (const char* space : {"shared", "shared::cta"}) {  // addresses in other blocks of the cluster lie above it
-    constexpr std::uint64_t kOwnEnd = kSharedWindow + (std::uint64_t{1} << kRankShift);
-    table.add(fmt::format("isspacep.{}", space), test, &is_in_window<kSharedWindow, kOwnEnd, true>);
+  for (const char* space : {"shared", "shared::cta"}) {
+    table.add(fmt::format("isspacep.{}", space), test, &is_in_own_block);
   }
   table.add("isspacep.shared::cluster", test, &is_in_window<kSharedWindow, kLocalWindow, true>);
   table.add("isspacep.local", test, &is_in_window<kLocalWindow, kParameterWindow, true>);

@@ -15,6 +15,7 @@
 
 #include "simulator/caches/l1_cache.hpp"
 #include "simulator/instructions/instruction_decoder.hpp"
+#include "simulator/state/cluster.hpp"
 #include "simulator/state/lane_access.hpp"
 
 namespace convladder::simulated {
@@ -145,6 +146,7 @@ void begin_copy(WarpState& warp, const Operation& operation) {
   destination.offset = static_cast<std::int64_t>(*warp.read<std::uint64_t>(operation.operands[4]));
   copy.destinations =
       lane_addresses(warp, destination, operation.operands[0], (operation.detail & kWideDestination) != 0);
+  if (warp.block->cluster != nullptr) make_own_offsets(*warp.block, operation, copy.destinations);
   const Addresses sources =
       lane_addresses(warp, operation, operation.operands[1], (operation.detail & kWideSource) != 0);
   const std::array<int, kLanes> sizes = source_bytes(warp, operation, bytes);
@@ -201,20 +203,26 @@ void wait_all(WarpState& warp, const Operation& operation) {
   land_groups(warp, 0);
 }
 
-bool is_copy(const std::vector<std::string_view>& parts, bool& past_l1) {
+bool is_copy(const std::vector<std::string_view>& parts, bool& past_l1, bool& has_policy) {
   if (parts.size() < 5 || parts[0] != "cp" || parts[1] != "async" || (parts[2] != "ca" && parts[2] != "cg")) {
     return false;
   }
   past_l1 = parts[2] == "cg";
   std::string spaces;
   for (std::size_t i = 3; i < parts.size(); ++i) {
-    if (!parts[i].starts_with("L2::") || parts[i] == "L2::cache_hint") spaces += fmt::format(".{}", parts[i]);
+    if (!parts[i].starts_with("L2::")) spaces += fmt::format(".{}", parts[i]);
+    has_policy = has_policy || parts[i] == "L2::cache_hint";
   }
   return spaces == ".shared.global" || spaces == ".shared::cta.global";
 }
 
-void decode_copy(InstructionDecoder& decoder, bool past_l1) {
-  const auto& operands = decoder.instruction().operands;
+void decode_copy(InstructionDecoder& decoder, bool past_l1, bool has_policy) {
+  std::vector<ptx::Operand> operands = decoder.instruction().operands;
+  if (has_policy) {
+    if (operands.size() < 4) decoder.fail("the cache policy is missing");
+    decoder.read(operands.back(), 64);  // the cache policy changes no value
+    operands.pop_back();
+  }
   if (operands.size() != 3 && operands.size() != 4) {
     decoder.fail(fmt::format("expected 3 or 4 operands, found {}", operands.size()));
   }
@@ -254,8 +262,9 @@ void land_copies(WarpState warp, LaneMask lanes, std::uint64_t begun) {
 bool decode_asynchronous_copy(InstructionDecoder& decoder) {
   const std::string& opcode = decoder.instruction().opcode;
   bool past_l1 = false;
-  if (is_copy(split_opcode(opcode), past_l1)) {
-    decode_copy(decoder, past_l1);
+  bool has_policy = false;
+  if (is_copy(split_opcode(opcode), past_l1, has_policy)) {
+    decode_copy(decoder, past_l1, has_policy);
   } else if (opcode == "cp.async.commit_group") {
     decoder.expect_operands(0);
     decoder.emit(commit_group, {});

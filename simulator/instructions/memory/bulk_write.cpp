@@ -20,7 +20,7 @@ class Accesses {
   template <typename Pieces>
   Accesses(const BulkWrite& write, Space space, const Pieces& pieces, AccessKind kind) : addresses_(pieces.size()) {
     for (std::size_t i = 0; i < pieces.size(); ++i) {
-      const SharedPlace place = space == Space::shared ? shared_place(*write.warp.block, pieces[i].address)
+      const SharedPlace place = space == Space::shared ? shared_place(*write.warp.block, *write.operation, pieces[i].address)
                                                        : SharedPlace{nullptr, pieces[i].address};
       addresses_[i].fill(place.offset);
       list.push_back({write.operation, &write.warp, space, &addresses_[i], LaneMask{1} << write.lane,
@@ -112,7 +112,7 @@ void begin_arrival(BulkWrite write, std::uint64_t mbarrier) {
   const Region region{Space::shared, mbarrier, 8, 8};
   std::byte* const at = reach_region(write.warp, *write.operation, write.lane, region, AccessKind::atomic);
   if (at == nullptr) return;
-  const SharedPlace place = shared_place(*write.warp.block, mbarrier);
+  const SharedPlace place = shared_place(*write.warp.block, *write.operation, mbarrier);
   add_arrival(*place.owner, {place.offset, [write = std::move(write), place, at] {
                                write.land();
                                for (AccessObserver* const observer : write.warp.block->observers) {

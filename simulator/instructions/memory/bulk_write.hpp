@@ -37,7 +37,7 @@ void for_each_receiver(BlockContext& block, std::uint32_t blocks, std::uint64_t 
   const std::uint64_t mbarrier_offset = shared_place(block, mbarrier).offset;
   for (std::uint32_t left = blocks & 0xffffU; left != 0; left &= left - 1) {
     const auto rank = static_cast<unsigned>(std::countr_zero(left));
-    body(cluster_address(rank, block.rank, to_offset), cluster_address(rank, block.rank, mbarrier_offset));
+    body(cluster_address(rank, to_offset), cluster_address(rank, mbarrier_offset));
   }
 }
 

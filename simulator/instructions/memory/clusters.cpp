@@ -44,7 +44,7 @@ void map_address(WarpState& warp, const Operation& operation) {
   write_lanes(warp.write<T>(operation.operands[0]), warp.mask, [&](int lane) {
     if (((wrong >> lane) & 1U) != 0) return addresses[lane];
     const std::uint64_t offset = place_of(warp, operation, addresses[lane]).offset;
-    return static_cast<T>(cluster_address(ranks[lane], block.rank, offset) +
+    return static_cast<T>(cluster_address(ranks[lane], offset) +
                           static_cast<std::uint64_t>(operation.offset));
   });
 }
@@ -91,6 +91,7 @@ bool decode_cluster_barrier(InstructionDecoder& decoder, const Words& words) {
   Operation operation;
   operation.kind = OperationKind::barrier;
   operation.detail = static_cast<int>(arrives ? BarrierAction::arrive : BarrierAction::wait_without_arriving);
+  operation.target = std::ranges::find(words, "aligned") == words.end() ? Operation::kEachThread : 0;
   operation.offset = BlockBarriers::kOfCluster;  // a number that a kernel cannot name
   operation.operands[0] = decoder.constant(BlockBarriers::kOfCluster, 32);
   operation.operands[1] = decoder.constant(0, 32);

@@ -149,7 +149,7 @@ void for_each_mbarrier(const WarpState& warp, const Operation& operation, Access
   const LanePlaces places = reach<ptx::Space::shared>(warp, operation, addresses, kMbarrierBytes, kind);
   for (LaneMask left = places.mask; left != 0; left &= left - 1) {
     const int lane = std::countr_zero(left);
-    const SharedPlace place = shared_place(*warp.block, addresses[lane]);
+    const SharedPlace place = shared_place(*warp.block, operation, addresses[lane]);
     body(MbarrierPlace{warp, operation, lane, place.offset, places.at[lane], place.owner});
   }
 }

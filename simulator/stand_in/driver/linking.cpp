@@ -88,7 +88,7 @@ CUresult cuLinkComplete(CUlinkState state, void** image, std::size_t* bytes) {
     with_logs(link.logs, [&] {
       link.linked = joined_ptx(link.texts);
       try {
-        static_cast<void>(convladder::ptx::parse_module(link.linked, "the linked PTX"));
+        require_all_defined(convladder::ptx::parse_module(link.linked, "the linked PTX"));
       } catch (const convladder::ptx::PtxError& error) {
         throw Failure(kInvalidPtx, error.what());
       }

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "simulator/ptx/linking.hpp"
 #include "simulator/stand_in/modules/fat_binary.hpp"
 #include "simulator/stand_in/status.hpp"
 #include "support/errors.hpp"
@@ -80,6 +81,15 @@ std::string ptx_of_file(const char* path, int architecture) {
   const std::string content{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   if (file.bad()) throw Failure(kFileNotFound, fmt::format("{} cannot be read", path));
   return ptx_of_bytes(std::as_bytes(std::span(content)), architecture);
+}
+
+void require_all_defined(const ptx::Module& module) {
+  std::string text;
+  for (const ptx::Refusal& missing : ptx::undefined(module)) {
+    const std::string error = ptx::PtxError(module.file, missing.position, missing.what).what();
+    text += fmt::format("{}error: {}", text.empty() ? "" : "\n", error);
+  }
+  if (!text.empty()) throw Failure(kInvalidPtx, text);
 }
 
 }  // namespace convladder::stand_in

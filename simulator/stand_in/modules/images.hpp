@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "simulator/ptx/module.hpp"
+
 namespace convladder::stand_in {
 
 /// The structure that nvcc puts beside a fat binary, which it describes.
@@ -32,5 +34,8 @@ std::string ptx_of_file(const char* path, int architecture);
 /// names that only their own text knows are made different. The version and target are those of the first. Throws
 /// Failure if two texts define the same name.
 std::string joined_ptx(const std::vector<std::string>& texts);
+
+/// Throws Failure if the module uses variables or functions that it does not define: a linker's errors, a line for each.
+void require_all_defined(const ptx::Module& module);
 
 }  // namespace convladder::stand_in

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "simulator/stand_in/modules/images.hpp"
+
 namespace convladder::stand_in {
 
 LoadedModules& LoadedModules::get() {
@@ -12,7 +14,7 @@ LoadedModules& LoadedModules::get() {
 LoadedModule& LoadedModules::load(Machine& machine, std::string ptx, bool is_library) {
   Module& module = machine.add_module(std::move(ptx));
   try {
-    static_cast<void>(module.read(machine.architecture()));
+    require_all_defined(module.read(machine.architecture()));
   } catch (const Failure&) {
     machine.remove_module(module);
     throw;

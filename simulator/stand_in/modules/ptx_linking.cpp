@@ -195,7 +195,7 @@ std::string joined_ptx(const std::vector<std::string>& texts) {
   }
   std::string joined;
   std::set<std::string> written;   // definitions
-  std::set<std::string> declared;  // functions without a body
+  std::set<std::string> declared;  // statements without a definition
   for (std::size_t i = 0; i < parts.size(); ++i) {
     for (const Statement& statement : parts[i].statements) {
       const std::string own = rewritten(statement.text, parts[i].names, parts[i].file_offset);
@@ -210,15 +210,16 @@ std::string joined_ptx(const std::vector<std::string>& texts) {
         joined += own;
       } else if (definition == definitions.end() || (statement.is_function && !statement.is_defined)) {
         // It is provided by the device, memory of the launch, or a function that comes later.
-        if (declared.insert(statement.name).second && !written.contains(statement.name)) {
+        if (declared.insert(own).second) {  // every text's, so that the parser holds them against the definition
           std::string prototype = own;
           const std::size_t outside = prototype.find(".extern");
           if (definition != definitions.end() && outside != std::string::npos)
             prototype.replace(outside, 7, ".visible");
           joined += prototype;
         }
-      } else if (written.insert(statement.name).second) {
-        joined += definition->second;
+      } else {
+        if (statement.linkage == Linkage::outside && declared.insert(own).second) joined += own;
+        if (written.insert(statement.name).second) joined += definition->second;
       }
       joined += '\n';
     }

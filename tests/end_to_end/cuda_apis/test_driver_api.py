@@ -37,7 +37,7 @@ def test_a_program_of_the_driver_api(tmp_path: Path):
     assert reports[0]["not_supported"] == {"cuMemCreate": 1}
     assert reports[0]["calls"]["cuLaunchKernel"] >= 4
     assert "cudaLaunchKernel" not in reports[0]["calls"]
-    assert launches(reports[0]) == {"calls": 1, "sample": 1, "scale": 5, "tile": 1}
+    assert launches(reports[0]) == {"calls": 1, "of_64": 1, "sample": 1, "scale": 5, "tile": 1}
 
 
 @pytest.mark.parametrize("linked", ["shared", "static"])

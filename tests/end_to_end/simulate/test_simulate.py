@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import struct
 from pathlib import Path
+from typing import Any
 
 import numpy
 import pytest
@@ -164,6 +165,37 @@ def test_list_names_every_kind_of_memory(tmp_path: Path) -> None:
            "at most 64 threads per block\n" in run("simulate", file, "--list").stdout
     assert_refused(run("simulate", file, "--shared", 232448), "232488 bytes together with the kernel")
     assert_refused(run("simulate", file, "--block", "65"), "65 threads", "compiled for at most 64")
+
+
+def test_a_file_is_refused_where_ptxas_and_a_linker_would_refuse_it(tmp_path: Path) -> None:
+    file = tmp_path / "refused.ptx"
+
+    def refused(text: str, *options: str) -> Any:
+        file.write_text(HEADER + text, encoding="utf-8")
+        return run("simulate", file, *options)
+
+    sized = ".visible .entry k() .reqntid 64, 1, 1\n{\nret;\n}\n"
+    for block in ("32", "8,8", "1", "65"):
+        assert_refused(refused(sized, "--block", block), "compiled for 64 x 1 x 1 (.reqntid)")
+    assert refused(sized, "--block", "64").returncode == 0
+    assert "64 x 1 x 1 threads per block and no others\n" in refused(sized, "--list").stdout
+    body = ".visible .entry k()\n{\n.reg .b32 %r<3>; .reg .b16 %h; .reg .b64 %d;\n"
+    assert_refused(refused(body + "add.s16 %h, %h, %r1;\nret;\n}\n"), f"{file}:", "%r1 (.b32) does not fit .s16")
+    missing = ".extern .global .b32 x;\n.extern .func f();\n"
+    assert_refused(refused(missing + body + "ld.global.b32 %r1, [x];\nret;\n}\n"), "undefined reference", "'x'")
+    assert_refused(refused(missing + body + "call f;\nret;\n}\n"), "'f'")
+    assert_refused(refused(".func f(.param .b32 a);\n.func f(.param .b64 a)\n{\nret;\n}\n" + body + "ret;\n}\n"),
+                   "prototype doesn't match", "'f'")
+
+
+def test_kernels_whose_names_are_letters_keep_them(tmp_path: Path) -> None:
+    file = tmp_path / "letters.ptx"
+    file.write_text(HEADER + "".join(f".visible .entry {name}()\n{{\nret;\n}}\n" for name in ("f", "i", "d", "_Z1fv")),
+                    encoding="utf-8")
+    lines = run("simulate", file, "--list").stdout.splitlines()
+    for name in ("f", "i", "d"):
+        assert name in [line.strip() for line in lines], lines
+    assert "float" not in "\n".join(lines)
 
 
 MIXED = """

@@ -92,5 +92,31 @@ TEST(SimulatedHints, ChangeNothing) {
   for (std::uint32_t lane = 0; lane < 32; ++lane) EXPECT_EQ(out[lane], lane);
 }
 
+TEST(SimulatedBarriers, OneThatAPartOfTheBlockExecutesIsFound) {
+  const auto found = [](const std::string& body, unsigned threads = 128) {
+    LaneKernel kernel("mov.u32 %r3, 1; setp.lt.u32 %p1, %r1, 64; " + body, Words(128), 128);
+    std::string texts;
+    for (const Finding& finding : kernel.findings(threads)) texts += to_text(finding) + "\n";
+    EXPECT_EQ(kernel.result()[100], threads > 100 ? 1U : 0xffffffffU) << body;
+    return texts;
+  };
+  const std::string half = "@%p1 bra L;\nbar.sync 0;\nL: bar.sync 0; " + kStore;
+  EXPECT_THAT(found(half), HasSubstr("synccheck: only a part of the block executes this barrier: 64 of 128 threads; "
+                                     "others meet them at PTX line"));
+  EXPECT_THAT(found("@%p1 bra L;\nbar.sync 0; bra M;\nL: bar.sync 0;\nM: " + kStore), HasSubstr("64 of 128 threads"));
+  EXPECT_THAT(found("setp.lt.u32 %p1, %r1, 32; @%p1 bra L;\nbar.sync 0; bra M;\nL: bar.sync 0;\nM: " + kStore),
+              HasSubstr("32 of 128 threads"));
+  EXPECT_THAT(found("@%p1 bra L;\nbar.red.popc.u32 %r4, 0, %p1;\nL: barrier.sync.aligned 0; " + kStore),
+              HasSubstr("64 of 128 threads"));
+  // Nothing is wrong if the others have returned, in a loop of all, for barriers that count, and for those of threads.
+  EXPECT_EQ(found("@%p1 bra E; bar.sync 0; " + kStore + " E: ret;"), "");
+  EXPECT_EQ(found("mov.u32 %r5, 3; L: bar.sync 0; sub.u32 %r5, %r5, 1; setp.ne.u32 %p2, %r5, 0; @%p2 bra L; " + kStore), "");
+  EXPECT_EQ(found("@%p1 bra L;\nbar.sync 1, 128; bra M;\nL: bar.sync 1, 128;\nM: " + kStore), "");
+  EXPECT_EQ(found("@%p1 bra L;\nbar.sync 1, 64; bra M;\nL: bar.sync 2, 64;\nM: " + kStore), "");
+  EXPECT_EQ(found("@%p1 bra L;\nbarrier.sync 0; bra M;\nL: barrier.sync 0;\nM: " + kStore), "");
+  LaneKernel unchecked("mov.u32 %r3, 1; setp.lt.u32 %p1, %r1, 64; " + half, Words(128), 128);
+  EXPECT_EQ(unchecked.results(128), Words(128, 1));
+}
+
 }  // namespace
 }  // namespace convladder::simulated

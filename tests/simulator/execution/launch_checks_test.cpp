@@ -128,5 +128,27 @@ TEST(ClusterLaunch, CountsItsGridInClustersIfTheKernelSaysSo) {
   EXPECT_EQ(kernel.run({3})[0], 3U * 2 * 32);
 }
 
+TEST(BlockSize, IsTheOneThatTheKernelAsksFor) {
+  const std::string nothing;
+  struct Case {
+    const char* directives;
+    Dim3 block;
+    bool is_right;
+  };
+  for (const Case& one :
+       {Case{".reqntid 64, 1, 1\n", {64}, true}, Case{".reqntid 64, 1, 1\n", {32}, false},
+        Case{".reqntid 64, 1, 1\n", {8, 8}, false}, Case{".reqntid 64\n", {1, 64}, false},
+        Case{".reqntid 64\n", {1}, false}, Case{".reqntid 64\n", {65}, false}, Case{".reqntid 64\n", {64}, true},
+        Case{".reqntid 8, 4\n", {8, 4}, true}, Case{".reqntid 8, 4\n", {32}, false},
+        Case{".reqntid 2, 2, 2\n.minnctapersm 1\n", {2, 2, 2}, true}, Case{".maxntid 64\n", {8, 8}, true},
+        Case{".maxntid 64\n", {65}, false}}) {
+    LaunchedKernel kernel(nothing, one.directives);
+    kernel.launch.block = one.block;
+    EXPECT_EQ(kernel.refusal({1}) == "none", one.is_right) << one.directives << one.block.x;
+  }
+  LaunchedKernel kernel(nothing, ".reqntid 64, 1, 1\n");
+  EXPECT_EQ(kernel.refusal({1}), "test: a block of 32 x 1 x 1 threads, but it was compiled for 64 x 1 x 1 (.reqntid)");
+}
+
 }  // namespace
 }  // namespace convladder::simulated

@@ -84,5 +84,24 @@ TEST(SimulatedAsynchronousCopy, CountsReadAndWriteAndFindsFaults) {
   EXPECT_THROW(LaneKernel("cp.async.mbarrier.leave.shared.b64 [%r2]; ret;", Words(8), 8), ptx::PtxError);
 }
 
+TEST(SimulatedAsynchronousCopy, MayHaveACachePolicy) {
+  const std::string policy = "createpolicy.fractional.L2::evict_first.b64 %rd9, 1.0;\n";
+  for (const char* const copy :
+       {"cp.async.ca.shared.global.L2::cache_hint [%r2], [%rd7], 4, %rd9;",
+        "cp.async.ca.shared.global.L2::cache_hint [%r2], [%rd7], 4, 4, %rd9;",
+        "cp.async.ca.shared::cta.global.L2::cache_hint.L2::128B [%r2], [%rd7], 4, %rd9;",
+        "mov.u32 %r9, 4; cp.async.ca.shared.global.L2::128B.L2::cache_hint [%r2], [%rd7], 4, %r9, %rd9;",
+        "setp.gt.u32 %p1, %r1, 99; cp.async.ca.shared.global.L2::cache_hint [%r2], [%rd7], 4, %p1, %rd9;",
+        "cp.async.cg.shared.global.L2::cache_hint [%r2], [%rd7], 16, %rd9;"}) {
+    LaneKernel kernel(kSpot + policy + copy + " cp.async.wait_all; " + kShow + "ret;", Words(256, 9), 32);
+    EXPECT_EQ(kernel.results(32, 512)[3], 9U) << copy;
+  }
+  for (const char* const copy : {"cp.async.ca.shared.global.L2::cache_hint [%r2], [%rd7], 4;",
+                                 "cp.async.ca.shared.global.L2::cache_hint [%r2], [%rd7], 4, %r3;",
+                                 "cp.async.ca.shared.global.L2::cache_hint [%r2], [%rd7], 4, %r3, %rd9, %rd9;"}) {
+    EXPECT_THROW(LaneKernel(copy, Words(8), 8), ptx::PtxError) << copy;
+  }
+}
+
 }  // namespace
 }  // namespace convladder::simulated

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "simulator/instructions/decoder.hpp"
+#include "simulator/ptx/linking.hpp"
 #include "simulator/ptx/parser.hpp"
 #include "simulator/ptx_kernels.hpp"
 #include "simulator/state/program.hpp"
@@ -212,6 +213,106 @@ TEST(PtxSyntax, WhatIsWrongIsSaidAtItsPlace) {
   EXPECT_EQ(refusal_of_body("call nobody;"), "6: 'nobody' is neither a function nor a register");
   EXPECT_EQ(refusal_of_body(".shared .b32 x; .shared .b32 x; ret;"), "6: 'x' is declared twice");
   EXPECT_EQ(refusal_of_body(".shared .b64 x = 0xF0F(x); ret;"), "6: the mask of an address must have one byte of ones");
+}
+
+/// The instructions that the first operands of the branches of a body lead to.
+std::vector<int> targets_of(const std::string& body) {
+  const Module module = parse_body(".reg .pred p;\n" + body);
+  if (module.kernels.at(0).refusal) throw std::runtime_error(module.kernels[0].refusal->what);
+  std::vector<int> targets;
+  for (const Instruction& instruction : module.kernels[0].instructions) {
+    if (instruction.opcode == "bra") targets.push_back(instruction.operands.at(0).index);
+  }
+  return targets;
+}
+
+TEST(PtxSyntax, LabelsAreThoseOfTheirBraces) {
+  EXPECT_THAT(targets_of("{ L: @p bra L; } { L: @p bra L; } ret;"), ElementsAre(0, 1));
+  EXPECT_THAT(targets_of("{ @p bra D; D: } { @p bra D; D: } ret;"), ElementsAre(1, 2));  // at the end of a block
+  EXPECT_THAT(targets_of("{ @p bra OUT; } OUT: { @p bra OUT; } ret;"), ElementsAre(1, 1));
+  EXPECT_THAT(targets_of("L: @p bra L; { @p bra L; L: @p bra L; } @p bra L; ret;"), ElementsAre(0, 2, 2, 0));
+  EXPECT_THAT(targets_of("{ { L: @p bra L; } { @p bra L; } L: ret; }"), ElementsAre(0, 2));
+  EXPECT_THAT(targets_of("{ .reg .pred q; L: @q bra L; { .reg .pred q; L: @q bra L; } @q bra L; } ret;"),
+              ElementsAre(0, 1, 0));
+  EXPECT_EQ(refusal_of_body(".reg .pred p; @p bra L; { L: } ret;"),
+            "6: 'L' is neither a register, a variable nor a label");
+  EXPECT_EQ(refusal_of_body("{ L: L: ret; }"), "6: the label 'L' is defined twice");
+  // Tables of labels as well, and a label may have the name of a function.
+  const std::string table = "{ T: .branchtargets A, B; brx.idx r, T; A: ret; B: ret; }\n";
+  const Module tables = parse_body(".reg .b32 r;\n" + table + table + "ret;");
+  EXPECT_EQ(refusal_of(tables), "none");
+  EXPECT_EQ(tables.kernels[0].instructions[3].operands[1].elements[1].index, 5);
+  EXPECT_EQ(refusal_of(parse_module(".func f() { ret; }\n" + kernel_text("", ".reg .pred p; f: @p bra f; ret;"), "t.ptx")),
+            "none");
+}
+
+TEST(PtxSyntax, ADeclarationOfAFunctionNeedsNoSemicolon) {
+  const std::string kernel = kernel_text("", ".reg .b32 r; ld.shared.b32 r, [s]; ret;");
+  for (const char* const text :
+       {".visible .func f (.param .u64 p)\n.extern .shared .align 4 .b8 s[];\n", ".shared .b32 s;\n.func f\n",
+        ".extern .func (.param .b32 r) f ()\n.shared .b32 s;\n", ".func f () .noreturn\n.shared .b32 s;\n",
+        ".func f (.param .u64 p)\n.file 1 \"a.cu\"\n.shared .b32 s;\n", ".func f ()\n.func g () { ret; }\n.shared .b32 s;\n"}) {
+    const Module module = parse_module(text + kernel, "test.ptx");
+    EXPECT_EQ(refusal_of(module), "none") << text;
+    ASSERT_NE(module.find_function("f"), nullptr) << text;
+    EXPECT_FALSE(module.find_function("f")->is_defined) << text;
+  }
+  EXPECT_FALSE(parse_module(kernel + ".shared .b32 s;\n.func f ()", "test.ptx").find_function("f")->is_defined);
+}
+
+TEST(PtxSyntax, DeclarationsAgreeWithDefinitions) {
+  const auto error_of = [](const std::string& text) -> std::string {
+    try {
+      static_cast<void>(parse_module(text, "test.ptx"));
+    } catch (const PtxError& error) {
+      return error.what();
+    }
+    return "none";
+  };
+  const std::string function = ".func (.param .b32 r) f(.param .b32 a) { st.param.b32 [r], 1; ret; }\n";
+  for (const char* const same :
+       {".func (.param .b32 x) f(.param .b32 y);\n", ".func (.param .u32 r) f(.param .s32 a);\n"}) {
+    EXPECT_EQ(error_of(same + function), "none") << same;
+    EXPECT_EQ(error_of(function + same), "none") << same;
+  }
+  for (const char* const other :
+       {".func (.param .b64 r) f(.param .b64 a);\n", ".func (.param .b32 r) f();\n", ".func f(.param .b32 a);\n",
+        ".func (.param .f32 r) f(.param .f32 a);\n", ".func (.param .b32 r) f(.param .b8 a[4]);\n",
+        ".func (.param .b32 r) f(.param .b32 a, .param .b32 b);\n"}) {
+    EXPECT_THAT(error_of(other + function), testing::HasSubstr("prototype doesn't match: the function 'f'")) << other;
+    EXPECT_THAT(error_of(function + other), testing::HasSubstr("in line 1")) << other;
+  }
+  EXPECT_EQ(error_of(".extern .global .b32 x;\n.visible .global .b32 x = 3;\n.extern .global .b8 y[];\n.global .b8 y[4];\n"),
+            "none");
+  EXPECT_THAT(error_of(".extern .global .b32 x;\n.visible .global .b64 x;\n"),
+              testing::HasSubstr("2:22: size doesn't match: the variable 'x' has 8 bytes here and 4 in line 1"));
+}
+
+TEST(PtxSyntax, WhatIsUsedIsDefined) {
+  const auto missing = [](const std::string& head, const std::string& body) {
+    const Module module = parse_module(".version 8.0\n.target sm_75\n" + head + "\n.entry test()\n{ " + body + " ret; }\n",
+                                       "test.ptx");
+    std::string names;
+    for (const Refusal& one : undefined(module)) names += std::to_string(one.position.line) + ": " + one.what + "\n";
+    return names;
+  };
+  const std::string registers = ".reg .b32 r; .reg .b64 d; ";
+  EXPECT_EQ(missing(".extern .global .b32 x;", registers + "ld.global.b32 r, [x];"),
+            "5: undefined reference to the variable 'x', which is only declared (.extern)\n");
+  EXPECT_THAT(missing(".extern .const .b32 x[4];", registers + "mov.u64 d, x;"), testing::HasSubstr("'x'"));
+  EXPECT_THAT(missing(".extern .global .b32 x; .global .u64 y = x;", ""), testing::HasSubstr("'x'"));
+  EXPECT_EQ(missing(".extern .func f();", registers + "call f;"), "5: undefined reference to the function 'f'\n");
+  EXPECT_THAT(missing(".extern .func f();", registers + "mov.u64 d, f;"), testing::HasSubstr("'f'"));
+  // What nobody uses, what is defined, dynamic shared memory, and what the device or the toolkit provides.
+  EXPECT_EQ(missing(".extern .global .b32 x; .extern .func f();", ""), "");
+  EXPECT_EQ(missing(".extern .global .b32 x; .visible .global .b32 x;", registers + "ld.global.b32 r, [x];"), "");
+  EXPECT_EQ(missing(".extern .shared .b32 x[];", registers + "ld.shared.b32 r, [x];"), "");
+  EXPECT_EQ(missing(".extern .func free(.param .b64 p); .extern .func (.param .b32 r) cudaDeviceSynchronize();",
+                    "{ .param .b64 p; .param .b32 r; call free, (p); call (r), cudaDeviceSynchronize; }"),
+            "");
+  EXPECT_THAT(refusal_of(parse_module(".extern .global .b32 x;\n" +
+                                          kernel_text("", ".reg .b32 r; ld.global.b32 r, [x]; ret;"), "test.ptx")),
+              testing::HasSubstr("undefined reference to the variable 'x'"));
 }
 
 }  // namespace

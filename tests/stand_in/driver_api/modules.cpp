@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstring>
+#include <initializer_list>
 #include <string>
 
 #include "expect.h"
@@ -42,6 +43,121 @@ const char* const kSecondHalf = R"(
   ret;
 }
 )";
+
+const char* const kOtherHalf = R"(
+.version 7.0
+.target sm_70
+.address_size 64
+.visible .func (.param .b64 result) twice (.param .b64 value) { st.param.b64 [result], 1; ret; }
+)";
+
+const char* const kNeedsVariable = R"(
+.version 7.0
+.target sm_70
+.address_size 64
+.extern .global .b32 elsewhere;
+.visible .entry reads(.param .u64 reads_data)
+{
+  .reg .b32 %r1;
+  .reg .b64 %rd1;
+  ld.param.u64 %rd1, [reads_data];
+  ld.global.b32 %r1, [elsewhere];
+  st.global.b32 [%rd1], %r1;
+  ret;
+}
+)";
+
+const char* const kVariable = R"(
+.version 7.0
+.target sm_70
+.address_size 64
+.visible .global .b32 elsewhere = 5;
+)";
+
+const char* const kOtherVariable = R"(
+.version 7.0
+.target sm_70
+.address_size 64
+.visible .global .b64 elsewhere = 5;
+)";
+
+const char* const kOf64 = R"(
+.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry of_64(.param .u64 data) .reqntid 64, 1, 1
+{
+  ret;
+}
+)";
+
+/// What the linker says of the texts: its status, and its errors in `log`.
+CUresult linked(std::initializer_list<const char*> texts, std::string& log) {
+  char errors[1024] = "as it was";
+  CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+  void* values[] = {errors, reinterpret_cast<void*>(sizeof errors)};
+  CUlinkState link = nullptr;
+  EXPECT_OK(cuLinkCreate(2, options, values, &link));
+  for (const char* const text : texts) {
+    EXPECT_OK(cuLinkAddData(link, CU_JIT_INPUT_PTX, const_cast<char*>(text), std::strlen(text) + 1, "text", 0, nullptr,
+                            nullptr));
+  }
+  void* image = nullptr;
+  std::size_t bytes = 0;
+  const CUresult status = cuLinkComplete(link, &image, &bytes);
+  log = errors;
+  EXPECT_OK(cuLinkDestroy(link));
+  return status;
+}
+
+bool says(const std::string& log, const char* text) { return log.find(text) != std::string::npos; }
+
+void what_is_missing() {
+  std::string log;
+  EXPECT_STATUS(CUDA_ERROR_INVALID_PTX, linked({kFirstHalf}, log));
+  EXPECT(says(log, "undefined reference to the function 'twice'"));
+  EXPECT_STATUS(CUDA_ERROR_INVALID_PTX, linked({kNeedsVariable, kSecondHalf}, log));
+  EXPECT(says(log, "undefined reference to the variable 'elsewhere'") && !says(log, "twice"));
+  EXPECT_STATUS(CUDA_ERROR_INVALID_PTX, linked({kFirstHalf, kNeedsVariable}, log));
+  EXPECT(says(log, "'elsewhere'") && says(log, "'twice'"));
+  for (const auto& texts : {std::initializer_list<const char*>{kFirstHalf, kOtherHalf}, {kOtherHalf, kFirstHalf}}) {
+    EXPECT_STATUS(CUDA_ERROR_INVALID_PTX, linked(texts, log));
+    EXPECT(says(log, "prototype doesn't match") && says(log, "'twice'"));
+  }
+  EXPECT_STATUS(CUDA_ERROR_INVALID_PTX, linked({kNeedsVariable, kOtherVariable}, log));
+  EXPECT(says(log, "size doesn't match") && says(log, "'elsewhere'"));
+  EXPECT_OK(linked({kNeedsVariable, kFirstHalf, kVariable, kSecondHalf}, log));
+  EXPECT(log.empty());
+
+  CUmodule module = nullptr;
+  CUlibrary library = nullptr;
+  EXPECT_STATUS(CUDA_ERROR_INVALID_PTX, cuModuleLoadData(&module, kNeedsVariable));
+  EXPECT_STATUS(CUDA_ERROR_INVALID_PTX, cuModuleLoadData(&module, kFirstHalf));
+  EXPECT_STATUS(CUDA_ERROR_INVALID_PTX, cuLibraryLoadData(&library, kFirstHalf, nullptr, nullptr, 0, nullptr, nullptr, 0));
+  char errors[1024] = "as it was";
+  CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+  void* values[] = {errors, reinterpret_cast<void*>(sizeof errors)};
+  EXPECT_STATUS(CUDA_ERROR_INVALID_PTX, cuModuleLoadDataEx(&module, kNeedsVariable, 2, options, values));
+  EXPECT(says(errors, "'elsewhere'"));
+}
+
+void required_sizes() {
+  CUmodule module = nullptr;
+  CUfunction function = nullptr;
+  CUdeviceptr data = 0;
+  void* parameters[] = {&data};
+  EXPECT_OK(cuModuleLoadData(&module, kOf64));
+  EXPECT_OK(cuModuleGetFunction(&function, module, "of_64"));
+  for (const unsigned threads : {32U, 128U, 1U}) {
+    EXPECT_STATUS(CUDA_ERROR_INVALID_VALUE,
+                  cuLaunchKernel(function, 1, 1, 1, threads, 1, 1, 0, nullptr, parameters, nullptr));
+  }
+  EXPECT_STATUS(CUDA_ERROR_INVALID_VALUE,
+                cuLaunchKernel(function, 1, 1, 1, 8, 8, 1, 0, nullptr, parameters, nullptr));
+  EXPECT_OK(cuLaunchKernel(function, 1, 1, 1, 64, 1, 1, 0, nullptr, parameters, nullptr));
+  EXPECT_OK(cuCtxSynchronize());
+  EXPECT_OK(cuModuleUnload(module));
+}
 
 }  // namespace
 
@@ -107,6 +223,8 @@ void libraries() {
 }
 
 void linking() {
+  what_is_missing();
+  required_sizes();
   CUlinkState link = nullptr;
   void* image = nullptr;
   std::size_t bytes = 0;

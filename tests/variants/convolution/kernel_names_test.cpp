@@ -20,6 +20,7 @@ TEST(KernelNames, AnAddressThatIsNoKernelHasNone) {
 TEST(KernelNames, DemangleLeavesOtherTextAlone) {
   EXPECT_EQ(demangle("_Z1fi"), "f(int)");
   EXPECT_EQ(demangle("main"), "main");
+  for (const char* const name : {"f", "i", "d", "v", "Pf", "_", "x"}) EXPECT_EQ(demangle(name), name);  // not types
   EXPECT_EQ(demangle(""), "");
 }
 
