@@ -194,7 +194,7 @@ void BodyParser::registers() {
   if (tokens_.accept(".v2")) elements = 2;
   if (tokens_.accept(".v4")) elements = 4;
   do {
-    const Token name = tokens_.take_word("a register's name");
+    const Token name = tokens_.take_name("a register's name");
     std::optional<std::uint64_t> count;
     if (tokens_.accept("<")) {
       count = tokens_.take_integer("a number of registers", kMostRegisters);

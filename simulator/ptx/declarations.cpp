@@ -82,7 +82,7 @@ void take_variables(TokenReader& tokens, const Names& names, Space space, bool i
   const int element_bytes = type.bytes() * vector_elements;
   do {
     Symbol symbol;
-    const Token name = tokens.take_word("a variable's name");
+    const Token name = tokens.take_name("a variable's name");
     symbol.name = name.text;
     symbol.position = name.position;
     symbol.space = space;
@@ -132,7 +132,7 @@ Parameter take_parameter(TokenReader& tokens) {
   }
   if (!type) tokens.fail_expected("a type");
   if (in_register) parameter.register_type = type;
-  const Token name = tokens.take_word("a parameter's name");
+  const Token name = tokens.take_name("a parameter's name");
   parameter.symbol.name = name.text;
   parameter.symbol.position = name.position;
   parameter.symbol.space = Space::param;

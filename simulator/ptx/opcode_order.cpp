@@ -28,6 +28,12 @@ constexpr std::string_view kTensor =
 constexpr std::string_view kMbarrier =
     "expect_tx noComplete release|acquire|relaxed cta|cluster sync_restrict::* SPACE TYPE";
 constexpr std::string_view kSurface = "DIMENSION v2|v4 TYPE trap|clamp|zero";
+constexpr std::string_view kReduction = "add|min|max|and|or DIMENSION TYPE trap|clamp|zero";
+constexpr std::string_view kQuery =
+    "width|height|depth|channel_data_type|channel_order|normalized_coords|force_unnormalized_coords|filter_mode|"
+    "addr_mode_0|addr_mode_1|addr_mode_2|array_size|num_mipmap_levels|num_samples|memory_layout TYPE";
+constexpr std::string_view kVideo = "TYPE sat clamp|wrap add|min|max";
+constexpr std::string_view kVideoComparison = "TYPE eq|ne|lt|le|gt|ge add|min|max";
 
 constexpr Order kOrders[] = {
     {"ld", kMemory},
@@ -60,7 +66,7 @@ constexpr Order kOrders[] = {
     {"red.async", "relaxed|release cluster|gpu|sys SPACE mbarrier::* add|inc|dec|min|max|and|or|xor TYPE"},
     {"tensormap.replace",
      "tile global_address|rank|box_dim|global_dim|global_stride|element_stride|elemtype|interleave_layout|swizzle_mode|"
-     "swizzle_atomicity|fill_mode SPACE TYPE"},
+     "swizzle_atomicity|fill_mode SPACE b1024 TYPE"},
     {"tensormap.cp_fenceproxy", "SPACE tensormap::* release cta|cluster|gpu|sys sync aligned"},
     {"bar.red", "popc|and|or TYPE"},
     {"barrier.red", "popc|and|or aligned TYPE"},
@@ -107,6 +113,39 @@ constexpr Order kOrders[] = {
     {"suld.b", kSurface},
     {"sust.b", kSurface},
     {"sust.p", kSurface},
+    {"sured.b", kReduction},
+    {"sured.p", kReduction},
+    {"txq", kQuery},
+    {"txq.level", kQuery},
+    {"suq", kQuery},
+    {"min", "ftz NaN xorsign abs relu TYPE"},
+    {"max", "ftz NaN xorsign abs relu TYPE"},
+    {"vadd", kVideo},
+    {"vsub", kVideo},
+    {"vabsdiff", kVideo},
+    {"vmin", kVideo},
+    {"vmax", kVideo},
+    {"vshl", kVideo},
+    {"vshr", kVideo},
+    {"vmad", "TYPE po sat shr7|shr15"},
+    {"vset", kVideoComparison},
+    {"vadd2", kVideo},
+    {"vsub2", kVideo},
+    {"vavrg2", kVideo},
+    {"vabsdiff2", kVideo},
+    {"vmin2", kVideo},
+    {"vmax2", kVideo},
+    {"vset2", kVideoComparison},
+    {"vadd4", kVideo},
+    {"vsub4", kVideo},
+    {"vavrg4", kVideo},
+    {"vabsdiff4", kVideo},
+    {"vmin4", kVideo},
+    {"vmax4", kVideo},
+    {"vset4", kVideoComparison},
+    {"setmaxnreg.inc", "sync aligned TYPE"},
+    {"setmaxnreg.dec", "sync aligned TYPE"},
+    {"clusterlaunchcontrol.query_cancel", "is_canceled|get_first_ctaid|get_first_ctaid::* v4 TYPE"},
     {"clusterlaunchcontrol.try_cancel", "async SPACE mbarrier::* multicast::* TYPE"},
 };
 

@@ -135,7 +135,7 @@ class Parser {
 
   void kernel() {
     Kernel kernel;
-    const Token name = tokens_.take_word("a kernel's name");
+    const Token name = tokens_.take_name("a kernel's name");
     kernel.name = name.text;
     kernel.position = name.position;
     std::vector<Parameter> parameters;
@@ -186,7 +186,7 @@ class Parser {
     Kernel function;
     directives(function);  // ".noreturn" may be here as well
     std::vector<Parameter> results = take_parameters();
-    const Token name = tokens_.take_word("a function's name");
+    const Token name = tokens_.take_name("a function's name");
     function.name = name.text;
     function.position = name.position;
     std::vector<Parameter> parameters;

@@ -47,6 +47,14 @@ Token TokenReader::take_word(const char* what) {
   return take();
 }
 
+Token TokenReader::take_name(const char* what) {
+  const Token name = take_word(what);
+  if (name.text.find_first_of(".:") != std::string_view::npos) {
+    fail(name, "'" + shown(name.text) + "' is no name: it has a dot or a colon");
+  }
+  return name;
+}
+
 std::uint64_t TokenReader::take_integer(const char* what, std::uint64_t largest) {
   if (current().kind != TokenKind::integer) fail_expected(what);
   if (current().number > largest) fail(current(), std::string(what) + " is larger than " + std::to_string(largest));

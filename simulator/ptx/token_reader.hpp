@@ -29,6 +29,8 @@ class TokenReader {
   bool accept(std::string_view text);
   void expect(std::string_view text);
   Token take_word(const char* what);
+  /// A word that declares a name: without the dots of opcodes and vectors.
+  Token take_name(const char* what);
   std::uint64_t take_integer(const char* what, std::uint64_t largest);
   int take_alignment();  ///< a power of two, in bytes
   /// Skips from a bracket to after the one that closes it.

@@ -8,6 +8,7 @@
 
 #include "devices/device_error.hpp"
 #include "simulator/device/simulated_device.hpp"
+#include "simulator/execution/call_frames.hpp"
 #include "simulator/instructions/decoder.hpp"
 #include "simulator/ptx_kernels.hpp"
 
@@ -69,7 +70,21 @@ TEST(Calls, EveryLaneRecursesAsDeepAsItNeeds) {
 }
 
 TEST(Calls, FramesOfEndedCallsAreUsedAgain) {
-  // 21,891 calls of the deepest lane and 57,313 in all, of which no lane has more than 20 at a time.
+  // A hundred thousand calls, of which at most ten have not ended.
+  Program program;
+  program.register_bytes = 1 << 16;
+  CallFrames frames;
+  frames.begin(program);
+  std::vector<Path> paths = {{.mask = kAllLanes}};
+  for (int call = 0; call < 100'000; ++call) {
+    if (paths.size() == 11) paths.resize(3);
+    const int frame = frames.take({.caller = paths.back().frame}, paths);
+    ASSERT_GE(frame, 0);
+    for (const Path& path : paths) ASSERT_NE(path.frame, frame);
+    paths.push_back({.mask = kAllLanes, .frame = frame});
+  }
+  EXPECT_LE(frames.content().size(), std::size_t{40} * program.register_bytes);
+  // 21 lanes of which the last makes 21,891 calls.
   std::vector<std::uint32_t> expected;
   for (std::uint32_t lane = 0, a = 0, b = 1; lane < 21; ++lane, b += a, std::swap(a, b)) expected.push_back(a);
   for (const char* const condition : {"", "setp.eq.u32 %p1, %t, %t; @!%p1 trap; "}) {

@@ -60,11 +60,12 @@ TEST(SimulatedCluster, HasNoMoreBlocksThanItHas) {
 // --- clusters of several blocks -------------------------------------------------------------------------------------
 
 /// In front of each kernel: %r2 = %ctaid.x, %r3 = %cluster_ctarank, %r4 = %cluster_nctarank, %r5 = the number of the
-/// thread in the grid, %rd4 = its word of `out`, %p1 = the first thread, %r6 = 4 * %tid.x.
+/// thread in the grid, %rd4 = its word of `out`, %p1 = the first thread, %r6 = the address of
+/// word %tid.x of the block's shared memory.
 const std::string kClusterBegin =
     "mov.u32 %r2, %ctaid.x; mov.u32 %r3, %cluster_ctarank; mov.u32 %r4, %cluster_nctarank; mov.u32 %r5, %ntid.x;\n"
     "mad.lo.u32 %r5, %r5, %r2, %r1; mul.wide.u32 %rd3, %r5, 4; add.s64 %rd4, %rd1, %rd3; setp.eq.u32 %p1, %r1, 0;\n"
-    "shl.b32 %r6, %r1, 2;\n";
+    "shl.b32 %r6, %r1, 2; shl.b32 %r38, %r3, 24; or.b32 %r6, %r6, %r38;\n";
 const std::string kMeet = "barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;\n";
 
 struct ClusterKernel {

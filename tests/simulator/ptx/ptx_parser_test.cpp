@@ -120,7 +120,7 @@ TEST(PtxParser, RefusesWhatItDoesNotKnowAtItsPlace) {
   using testing::HasSubstr;
   EXPECT_THAT(error_of("hello"), HasSubstr("test.ptx:1:1: the directive 'hello' is not supported here"));
   EXPECT_THAT(error_of(".visible .func f() { ret; "), HasSubstr("expected a '}'"));
-  EXPECT_THAT(error_of(".extern .func f()"), HasSubstr("expected '{' or ';'"));
+  EXPECT_THAT(error_of(".extern .func f() 1"), HasSubstr("expected '{' or ';'"));
   EXPECT_THAT(error_in_body("bra nowhere; ret;"), HasSubstr("6:5: 'nowhere' is neither"));
   EXPECT_THAT(error_in_body("a: a: ret;"), HasSubstr("6:4: the label 'a' is defined twice"));
   EXPECT_THAT(error_in_body(".reg .b32 r; .reg .b32 r; ret;"), HasSubstr("declared twice"));

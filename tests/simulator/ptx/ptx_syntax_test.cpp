@@ -285,7 +285,7 @@ TEST(PtxSyntax, DeclarationsAgreeWithDefinitions) {
   EXPECT_EQ(error_of(".extern .global .b32 x;\n.visible .global .b32 x = 3;\n.extern .global .b8 y[];\n.global .b8 y[4];\n"),
             "none");
   EXPECT_THAT(error_of(".extern .global .b32 x;\n.visible .global .b64 x;\n"),
-              testing::HasSubstr("2:22: size doesn't match: the variable 'x' has 8 bytes here and 4 in line 1"));
+              testing::HasSubstr("2:23: size doesn't match: the variable 'x' has 8 bytes here and 4 in line 1"));
 }
 
 TEST(PtxSyntax, WhatIsUsedIsDefined) {
