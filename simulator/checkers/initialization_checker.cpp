@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdlib>
 #include <cstring>
+#include <new>
 
 #include "simulator/memory/warp_access.hpp"
 #include "simulator/state/block_context.hpp"
@@ -31,6 +33,15 @@ std::string missing_text(std::uint32_t missing, int bytes) {
 }
 
 }  // namespace
+
+ZeroedBytes::ZeroedBytes(std::uint64_t bytes)
+    : bytes_(static_cast<std::uint8_t*>(std::calloc(std::max<std::uint64_t>(bytes, 1), 1)), std::free), size_(bytes) {
+  if (bytes_ == nullptr) throw std::bad_alloc();
+}
+
+ZeroedBytes::ZeroedBytes(const ZeroedBytes& other) : ZeroedBytes(other.size_) {
+  std::copy_n(other.bytes_.get(), size_, bytes_.get());
+}
 
 void WrittenBytes::write(std::uint64_t offset, std::uint64_t bytes) {
   std::uint8_t* const first = written_.data() + offset;
@@ -59,14 +70,62 @@ bool WrittenBytes::has(std::uint64_t offset, std::uint64_t bytes) const {
 std::uint32_t WrittenBytes::missing(std::uint64_t offset, std::uint64_t bytes) const {
   std::uint32_t result = 0;
   for (std::uint64_t i = 0; i < bytes && offset + i < written_.size(); ++i) {
-    if (written_[offset + i] == 0) result |= std::uint32_t{1} << i;
+    if (written_.data()[offset + i] == 0) result |= std::uint32_t{1} << i;
   }
   return result;
 }
 
 void WrittenBytes::forget(std::uint64_t offset) {
-  left_ += written_[offset];
-  written_[offset] = 0;
+  left_ += written_.data()[offset];
+  written_.data()[offset] = 0;
+}
+
+/// Whether the bytes lie as padding does: before an address that is a multiple of an alignment larger than they are,
+/// beside that many bytes that are written, those of the member that asks for the alignment.
+bool WrittenBytes::is_padding(std::uint64_t first, std::uint64_t end) const {
+  const std::uint64_t alignment = std::bit_ceil(end - first + 1);
+  if (alignment > 16 || end % alignment != 0) return false;
+  const bool is_before = end + alignment <= written_.size() && has(end, alignment);
+  const bool is_behind = end >= 2 * alignment && has(end - 2 * alignment, alignment);
+  return is_before || is_behind;
+}
+
+void WrittenBytes::look(UnwrittenBytes& unwritten, std::uint64_t begin, std::uint64_t offset,
+                        std::uint64_t bytes) const {
+  unwritten.looked_at += bytes;
+  if (all()) return;
+  const std::uint8_t* const from = written_.data();
+  const std::uint64_t end = std::min<std::uint64_t>(offset + bytes, written_.size());
+  while (offset < end) {
+    const auto place_of = [&](std::uint8_t value, std::uint64_t after) {
+      return static_cast<std::uint64_t>(std::find(from + after, from + end, value) - from);
+    };
+    const std::uint64_t first = place_of(0, offset);
+    if (first == end) return;
+    offset = place_of(1, first);
+    if (unwritten.count == 0) unwritten.first = begin + first;
+    unwritten.count += offset - first;
+    ++unwritten.pieces;
+    if (is_padding(first, offset)) ++unwritten.as_padding;
+  }
+}
+
+void WrittenMemory::allocated(std::uint64_t address, std::uint64_t bytes) {
+  try {
+    pieces_[address] = {address, address + bytes, WrittenBytes(bytes)};
+  } catch (const std::bad_alloc&) {
+    pieces_.erase(address);
+    is_blind_ = true;
+  }
+}
+
+void WrittenMemory::copied(std::uint64_t to, std::uint64_t from, std::uint64_t bytes) {
+  const Piece* const source = find(from);
+  Piece* const target = find(to);
+  if (source == nullptr || target == nullptr || source->bytes.all()) return;
+  for (std::uint64_t i = 0; i < bytes; ++i) {
+    if (source->bytes.missing(from - source->begin + i, 1) != 0) target->bytes.forget(to - target->begin + i);
+  }
 }
 
 void WrittenMemory::written(std::uint64_t address, std::uint64_t bytes) {

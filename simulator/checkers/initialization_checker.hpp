@@ -11,6 +11,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -20,6 +21,37 @@
 #include "simulator/state/finding_log.hpp"
 
 namespace convladder::simulated {
+
+/// Bytes that begin as zero. Of many, the host provides only the pages that somebody writes to.
+class ZeroedBytes {
+ public:
+  explicit ZeroedBytes(std::uint64_t bytes);
+  ZeroedBytes(const ZeroedBytes& other);
+  ZeroedBytes(ZeroedBytes&& other) noexcept = default;
+  ZeroedBytes& operator=(const ZeroedBytes& other) { return *this = ZeroedBytes(other); }
+  ZeroedBytes& operator=(ZeroedBytes&& other) noexcept = default;
+  ~ZeroedBytes() = default;
+
+  std::uint8_t* data() { return bytes_.get(); }
+  const std::uint8_t* data() const { return bytes_.get(); }
+  std::uint64_t size() const { return size_; }
+
+ private:
+  std::unique_ptr<std::uint8_t[], void (*)(void*)> bytes_;  // NOLINT(modernize-avoid-c-arrays)
+  std::uint64_t size_ = 0;
+};
+
+/// Bytes that nothing has written, of those that are looked at.
+struct UnwrittenBytes {
+  std::uint64_t count = 0;
+  std::uint64_t first = 0;       ///< address
+  std::uint64_t pieces = 0;      ///< groups of neighbours
+  std::uint64_t as_padding = 0;  ///< those of the pieces that lie as padding does
+  std::uint64_t looked_at = 0;
+
+  /// Whether all of them lie as padding does. A single piece in an array is rather an element that was forgotten.
+  bool is_padding() const { return as_padding == pieces && (pieces > 1 || looked_at <= 256); }
+};
 
 /// The bytes of a piece of memory that have been written.
 class WrittenBytes {
@@ -31,22 +63,24 @@ class WrittenBytes {
   bool has(std::uint64_t offset, std::uint64_t bytes) const;
   /// A bit for each of at most 32 bytes from `offset` on that is not written. Bytes behind the end are left out.
   std::uint32_t missing(std::uint64_t offset, std::uint64_t bytes) const;
+  /// Adds the bytes that are not written, of `bytes` from `offset` on. `begin` is the address of the first byte of all.
+  void look(UnwrittenBytes& unwritten, std::uint64_t begin, std::uint64_t offset, std::uint64_t bytes) const;
   /// The byte holds again what nothing has written.
   void forget(std::uint64_t offset);
 
  private:
-  std::vector<std::uint8_t> written_;
-  std::uint64_t left_;  ///< bytes that are not written yet
+  bool is_padding(std::uint64_t first, std::uint64_t end) const;
+  ZeroedBytes written_;  ///< 1 for each byte that is written
+  std::uint64_t left_;   ///< bytes that are not written yet
 };
 
 /// The written bytes of every allocation; lives as long as the device.
 class WrittenMemory {
  public:
-  void allocated(std::uint64_t address, std::uint64_t bytes) {
-    pieces_[address] = {address, address + bytes, WrittenBytes(bytes)};
-  }
+  void allocated(std::uint64_t address, std::uint64_t bytes);
   void freed(std::uint64_t address) { pieces_.erase(address); }
   void written(std::uint64_t address, std::uint64_t bytes);
+  void copied(std::uint64_t to, std::uint64_t from, std::uint64_t bytes);
 
   struct Piece {
     std::uint64_t begin = 0;
@@ -56,9 +90,12 @@ class WrittenMemory {
   /// The piece of the allocation that holds the address, or nullptr for variables of modules, which begin as zero and
   /// are in no allocation.
   Piece* find(std::uint64_t address);
+  /// Whether the host had no memory for some allocation, which counts as written since then.
+  bool is_blind() const { return is_blind_; }
 
  private:
   std::map<std::uint64_t, Piece> pieces_;
+  bool is_blind_ = false;
 };
 
 class InitializationChecker final : public AccessObserver {

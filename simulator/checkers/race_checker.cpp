@@ -3,27 +3,27 @@
 #include <algorithm>
 #include <bit>
 #include <map>
+#include <new>
 #include <optional>
 #include <string_view>
 #include <tuple>
 #include <utility>
 
 #include "simulator/instructions/memory/memory_access.hpp"
-#include "simulator/instructions/textures/texture_opcode.hpp"
 #include "simulator/memory/warp_access.hpp"
 
 namespace convladder::simulated {
 namespace {
 
-/// The shift of a unit: 2 (words), or 0 (bytes) if an instruction reaches the space with less than a word.
-unsigned unit_shift(const ptx::Kernel& kernel, ptx::Space space) {
-  const auto is_narrow = [space](const ptx::Instruction& instruction) {
-    const bool is_of_tensor = instruction.opcode.find(".bulk.tensor.") != std::string::npos;
-    if (is_of_tensor && space == ptx::Space::global) return true;  // only the tensor map knows the elements
-    const bool has_texels = reads_texels(instruction.opcode) || writes_texels(instruction.opcode);
-    if (has_texels && space == ptx::Space::global) return true;
+constexpr unsigned kPageShift = 12;
+constexpr std::uint64_t kPageBytes = std::uint64_t{1} << kPageShift;
+
+/// The shift of a unit of shared memory: 2 (words), or 0 (bytes) if an instruction reaches it with less than a word.
+unsigned shared_unit_shift(const ptx::Kernel& kernel) {
+  const auto is_narrow = [](const ptx::Instruction& instruction) {
     const auto access = parse_memory_access(instruction.opcode);
-    return access && access->type.bits < 32 && (access->space == space || access->space == ptx::Space::generic);
+    const bool may_be_shared = access && (access->space == ptx::Space::shared || access->space == ptx::Space::generic);
+    return may_be_shared && access->type.bits < 32;
   };
   return std::ranges::any_of(kernel.instructions, is_narrow) ? 0 : 2;
 }
@@ -84,8 +84,7 @@ RaceChecker::RaceChecker(const Program& program, const std::set<std::uint64_t>& 
     : program_(program),
       findings_(findings),
       guesses_(guesses_of_swaps(*program.kernel)),
-      shared_shift_(unit_shift(*program.kernel, ptx::Space::shared)),
-      global_shift_(unit_shift(*program.kernel, ptx::Space::global)) {
+      shared_shift_(shared_unit_shift(*program.kernel)) {
   for (const std::uint64_t begin : written_allocations) pieces_[begin] = {begin, begin, {}};
   for (const ptx::Instruction& instruction : program.kernel->instructions) {
     orders_.push_back(memory_order(instruction.opcode));
@@ -344,27 +343,72 @@ void RaceChecker::access(const WarpAccess& access) {
       const int lane = std::countr_zero(left);
       if (addresses[lane] < program_.reserved_shared_bytes) continue;  // the system's software has its own ordering
       now.thread = (first + static_cast<unsigned>(lane)) & 1023U;
-      touch(access, lane, now, addresses[lane] >> shared_shift_, shared_shift_, units);
+      const std::uint64_t offset = addresses[lane] >> shared_shift_;
+      const bool has_coming = !now_->coming.empty() && &units == &now_->shared;
+      touch(access, lane, now,
+            {units.data() + offset, has_coming ? now_->coming.data() + offset : nullptr, 0,
+             static_cast<std::uint64_t>(access.bytes), shared_shift_});
     }
     is_foreign_ = false;
     return;
   }
-  const BlockContext& block = *access.warp->block;
   Access now = access_of(access);
   const unsigned first = now.thread;
   for (LaneMask left = access.mask; left != 0; left &= left - 1) {
     const int lane = std::countr_zero(left);
-    Piece* const piece = find_piece(addresses[lane]);
-    if (piece == nullptr) continue;
-    if (piece->units.empty()) {
-      const Allocation* const allocation = block.memory->find(addresses[lane]);
-      if (allocation == nullptr || allocation->begin != piece->begin) continue;
-      piece->end = allocation->end;
-      piece->units.resize(((piece->end - piece->begin) >> global_shift_) + 1);
-    }
     now.thread = (first + static_cast<unsigned>(lane)) & 1023U;
-    touch(access, lane, now, (addresses[lane] - piece->begin) >> global_shift_, global_shift_, piece->units);
+    touch_global(access, lane, now);
   }
+}
+
+/// Reaches the pages of a lane's access to global memory.
+void RaceChecker::touch_global(const WarpAccess& access, int lane, const Access& now) {
+  const std::uint64_t address = (*access.addresses)[lane];
+  Piece* const piece = find_piece(address);
+  if (piece == nullptr) return;
+  try {
+    if (piece->pages.empty()) {
+      const Allocation* const allocation = access.warp->block->memory->find(address);
+      if (allocation == nullptr || allocation->begin != piece->begin) return;
+      piece->end = allocation->end;
+      piece->pages.resize(((piece->end - 1) >> kPageShift) - (piece->begin >> kPageShift) + 1);
+    }
+    const auto all = static_cast<std::uint64_t>(std::max(access.bytes, 1));
+    for (std::uint64_t byte = 0; byte < all;) {
+      const std::uint64_t at = address + byte;
+      Page& page = piece->pages[(at >> kPageShift) - (piece->begin >> kPageShift)];
+      const std::uint64_t in_page = at & (kPageBytes - 1);
+      const std::uint64_t bytes = std::min(all - byte, kPageBytes - in_page);
+      const bool is_narrow = ((in_page | bytes) & 3) != 0;
+      if (page.units.empty()) {
+        page.has_bytes = is_narrow;
+        page.units.resize(is_narrow ? kPageBytes : kPageBytes / 4);
+      } else if (is_narrow && !page.has_bytes) {
+        split_words(page);
+      }
+      const unsigned shift = page.has_bytes ? 0 : 2;
+      touch(access, lane, now, {page.units.data() + (in_page >> shift), nullptr, byte, bytes, shift});
+      byte += bytes;
+    }
+  } catch (const std::bad_alloc&) {
+    is_blind_ = true;
+  }
+}
+
+/// Gives each byte of a page a unit of its own.
+void RaceChecker::split_words(Page& page) {
+  std::vector<Unit> bytes(kPageBytes);
+  for (std::uint64_t i = 0; i < kPageBytes; ++i) {
+    const Unit& word = page.units[i / 4];
+    bytes[i] = word;
+    if (word.writer.is_repeated == 0) continue;
+    if (const auto others = repeated_.find(&word); others != repeated_.end()) {
+      repeated_[&bytes[i]] = std::vector(others->second);
+    }
+  }
+  for (const Unit& word : page.units) repeated_.erase(&word);
+  page.units = std::move(bytes);
+  page.has_bytes = true;
 }
 
 bool RaceChecker::ordered_in_cluster(const Access& earlier) const {
@@ -406,16 +450,15 @@ RaceChecker::Access RaceChecker::access_of(const WarpAccess& access) const {
   return now;
 }
 
-void RaceChecker::touch(const WarpAccess& access, int lane, const Access& now, std::uint64_t offset, unsigned shift,
-                        std::vector<Unit>& units) {
-  const std::uint64_t count = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(access.bytes) >> shift);
-  Access* const coming = !now_->coming.empty() && &units == &now_->shared ? now_->coming.data() + offset : nullptr;
+void RaceChecker::touch(const WarpAccess& access, int lane, const Access& now, const Part& part) {
+  const std::uint64_t count = std::max<std::uint64_t>(1, part.bytes >> part.shift);
+  Access* const coming = part.coming;
   const auto touch_of = [&](std::uint64_t i) {
-    return Touch{access, lane, i << shift, std::uint64_t{1} << shift, now};
+    return Touch{access, lane, part.byte + (i << part.shift), std::uint64_t{1} << part.shift, now};
   };
   if (access.kind == AccessKind::load) {
     for (std::uint64_t i = 0; i < count; ++i) {
-      Unit& unit = units[offset + i];
+      Unit& unit = part.units[i];
       if (coming != nullptr && coming[i].clock != 0) [[unlikely]]
         meet_coming(touch_of(i), coming[i]);
       if (!ordered(unit.writer, now)) [[unlikely]]
@@ -431,7 +474,7 @@ void RaceChecker::touch(const WarpAccess& access, int lane, const Access& now, s
     return;
   }
   for (std::uint64_t i = 0; i < count; ++i) {
-    Unit& unit = units[offset + i];
+    Unit& unit = part.units[i];
     if (coming != nullptr && coming[i].clock != 0) meet_coming(touch_of(i), coming[i]);
     Access writer = now;
     const bool is_plain = ordered(unit.writer, now) && (unit.writer.is_disputed | unit.writer.is_repeated) == 0;

@@ -68,6 +68,8 @@ class RaceChecker final : public AccessObserver {
   void arrives(const WarpState& warp, std::uint64_t mbarrier) override;
   void phase_ended(const BlockContext& block, std::uint64_t mbarrier) override;
   void phase_seen(const WarpState& warp, std::uint64_t mbarrier) override;
+  /// Whether the host had no memory for what is known of some memory, so that races there are not found.
+  bool is_blind() const { return is_blind_; }
 
  private:
   static constexpr int kMostWarps = 32;
@@ -109,10 +111,16 @@ class RaceChecker final : public AccessObserver {
     Access first_reader;
     Access last_reader;
   };
+  /// The units of 4096 bytes of memory, from the first access to them on: words, or bytes where an access of less than
+  /// a word has come.
+  struct Page {
+    std::vector<Unit> units;
+    bool has_bytes = false;
+  };
   struct Piece {
     std::uint64_t begin = 0;
     std::uint64_t end = 0;
-    std::vector<Unit> units;
+    std::vector<Page> pages;
   };
 
   /// An access of a lane to a unit.
@@ -147,8 +155,17 @@ class RaceChecker final : public AccessObserver {
   bool ordered_otherwise(const Access& earlier, const Access& now) const;
   bool ordered_in_cluster(const Access& earlier) const;
   Access access_of(const WarpAccess& access) const;
-  void touch(const WarpAccess& access, int lane, const Access& now, std::uint64_t offset, unsigned shift,
-             std::vector<Unit>& units);
+  /// A part of a lane's access, and the units that it reaches.
+  struct Part {
+    Unit* units = nullptr;
+    Access* coming = nullptr;  ///< of shared memory: those of the units, if there are any
+    std::uint64_t byte = 0;    ///< of the access, where the part begins
+    std::uint64_t bytes = 0;
+    unsigned shift = 0;
+  };
+  void touch(const WarpAccess& access, int lane, const Access& now, const Part& part);
+  void touch_global(const WarpAccess& access, int lane, const Access& now);
+  void split_words(Page& page);
   WriteRace write_again(const Touch& touch, const Unit& unit, Access& now);
   void judge_readers(const Touch& touch, const Unit& unit);
   void meet_coming(const Touch& touch, Access& coming);
@@ -176,11 +193,11 @@ class RaceChecker final : public AccessObserver {
 
   const Program& program_;
   FindingLog& findings_;
+  bool is_blind_ = false;            ///< the host had no memory for the units of some memory
   std::vector<MemoryOrder> orders_;  ///< by instruction
   std::vector<bool> guesses_;        ///< by instruction: loads that a compare-and-swap checks
   std::vector<bool> is_product_;     ///< by instruction: wgmma
   unsigned shared_shift_;  ///< a unit of shared memory has 1 << shift bytes: 4, or 1 where a kernel uses narrower types
-  unsigned global_shift_;
   std::map<std::uint64_t, Piece> pieces_;  // by beginning
   Piece* last_piece_ = nullptr;
 

@@ -148,6 +148,16 @@ void SimulatedDevice::host_wrote(const void* address, std::size_t bytes) {
   if (offset <= filled) filled = std::max(filled, offset + bytes);
 }
 
+void SimulatedDevice::copied(const void* to, const void* from, std::size_t bytes) {
+  written_.copied(device_address(to), device_address(from), bytes);
+}
+
+void SimulatedDevice::look_for_unwritten(UnwrittenBytes& unwritten, const void* from, std::size_t bytes) {
+  if (WrittenMemory::Piece* const piece = written_.find(device_address(from)); piece != nullptr) {
+    piece->bytes.look(unwritten, piece->begin, device_address(from) - piece->begin, bytes);
+  }
+}
+
 DeviceBuffer SimulatedDevice::allocate_visible(std::size_t bytes, std::string_view label) {
   try {
     const std::uint64_t address = memory_.allocate_visible(bytes, label);
@@ -291,6 +301,12 @@ void SimulatedDevice::only_read(const DeviceBuffer& buffer) {
 
 void* SimulatedDevice::variable(const ptx::Module& module, const ptx::Symbol& symbol) {
   return reinterpret_cast<void*>(place(module, symbol));  // NOLINT(performance-no-int-to-ptr): addresses are numbers
+}
+
+std::string SimulatedDevice::blind_checkers() const {
+  std::string names = written_.is_blind() ? std::string(checker_name(Checker::initialization)) : std::string();
+  if (race_is_blind_) names += fmt::format("{}{}", names.empty() ? "" : " and ", checker_name(Checker::race));
+  return names;
 }
 
 std::vector<Finding> SimulatedDevice::leaks() const {

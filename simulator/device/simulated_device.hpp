@@ -116,6 +116,10 @@ class SimulatedDevice final : public Device {
   }
   /// Notes that the host has written there without `copy_to_device`.
   void host_wrote(const void* address, std::size_t bytes);
+  /// For initcheck, if it is on: bytes at `from` that nothing has written are unwritten at `to` as well; adds those at
+  /// `from` to `unwritten`.
+  void copied(const void* to, const void* from, std::size_t bytes);
+  void look_for_unwritten(UnwrittenBytes& unwritten, const void* from, std::size_t bytes);
   /// Beginnings and ends of the live allocations that are the device's own, ascending.
   std::vector<std::pair<std::uint64_t, std::uint64_t>> own_allocations() const;
   /// Beginnings of the live allocations that the launch may write, host-visible ones included, as far as
@@ -151,6 +155,8 @@ class SimulatedDevice final : public Device {
 
   /// The findings of the checkers since the last call, in the order of launches.
   std::vector<Finding> take_findings() { return std::exchange(findings_, {}); }
+  /// The checkers for which the host has had too little memory, "racecheck": they have not seen everything.
+  std::string blind_checkers() const;
   /// Allocations that are still live, as findings of memcheck: to be called when all should have been freed.
   std::vector<Finding> leaks() const;
 
@@ -183,6 +189,7 @@ class SimulatedDevice final : public Device {
   std::unique_ptr<CacheHierarchy> caches_;             // made by the first launch, used by all
   std::vector<AddressRange> inputs_;                   // allocations that are only to be read
   std::vector<Finding> findings_;
+  bool race_is_blind_ = false;
   std::string printed_;
   std::map<const void*, std::unique_ptr<Program>> programs_;
   const PtxImages* images_ = nullptr;  // the images that this build's kernels run from

@@ -162,6 +162,7 @@ LaunchResult SimulatedDevice::run(const Program& program, LaunchConfiguration co
   }
   const double begin = processor_seconds();
   LaunchResult result = simulated::execute(program, memory_, configuration, looked_on ? make_observers : nullptr);
+  race_is_blind_ = race_is_blind_ || (race && race->is_blind());
   const double took = (processor_seconds() - begin) / static_cast<double>(std::max<std::uint64_t>(1, result.blocks));
   *of_block = std::max(took, *of_block / 2);  // launches of much and of little work alternate
   printed_ += result.printed;

@@ -161,7 +161,7 @@ void BlockRunner::begin(const Dim3& block, std::uint64_t number, std::uint64_t m
 BlockProgress BlockRunner::go_on(const BlockPatience& patience) {
   waits_since_.reset();
   over_rounds_.forget();
-  patience_ = {changes_for_others(), executed(), executed()};
+  patience_ = {changes_for_others(), executed(), executed(), executed()};
   // Warps take turns from barrier to barrier, in order, so that the interleaving is the same in every run.
   for (bool any = true; any;) {
     any = false;

@@ -187,6 +187,7 @@ class BlockRunner {
     std::uint64_t changes = 0;  // changes for others at the last look
     std::uint64_t changed = 0;  // operations executed when `changes` last grew, or the block went on
     std::uint64_t looked = 0;   // operations executed at the last look
+    std::uint64_t begun = 0;    // operations executed when the block went on
   } patience_;
 };
 

@@ -542,9 +542,12 @@ std::optional<BlockProgress> BlockRunner::look_at_patience(const BlockPatience& 
   if (now - patience_.looked < kOperationsPerLook) return std::nullopt;
   patience_.looked = now;
   if (const std::uint64_t changes = changes_for_others(); changes != patience_.changes) {
-    patience_ = {changes, now, now};
+    patience_ = {changes, now, now, patience_.begun};
     over_rounds_.forget();
-    return std::nullopt;
+    // A block may wait for another one and change memory all the time, such as a counter of its turns.
+    constexpr std::uint64_t kTimesWhileItWrites = 4;
+    const bool is_patient = (now - patience_.begun) / kTimesWhileItWrites < patience.operations;
+    return is_patient ? std::nullopt : std::optional(BlockProgress::yields);
   }
   if (repeats()) {
     waits_since_ = changes_for_others();

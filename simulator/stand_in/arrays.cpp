@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "devices/device_error.hpp"
+#include "simulator/stand_in/graph.hpp"
 
 namespace convladder::stand_in {
 
@@ -31,6 +32,7 @@ Array* Arrays::add(Machine& machine, simulated::Geometry geometry, simulated::Te
   } catch (const DeviceError& error) {
     throw Failure(kInvalidValue, error.what());
   }
+  machine.graphs().do_unsafe();
   void* const memory = machine.allocate(MemoryKind::device, simulated::resource_bytes(made->resource), flags, call);
   made->resource.address = reinterpret_cast<std::uint64_t>(memory);
   Array* const handle = made.get();

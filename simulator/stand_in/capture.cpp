@@ -8,6 +8,8 @@ namespace convladder::stand_in {
 namespace {
 
 constexpr int kModeGlobal = 0;
+constexpr int kModeRelaxed = 2;
+constexpr int kDefaultStream = 0;
 
 /// Adds the nodes of `more` that `nodes` does not have yet.
 void join(std::vector<GraphNode*>& nodes, const std::vector<GraphNode*>& more) {
@@ -43,6 +45,7 @@ void Graphs::begin_capture(int stream, const Stream* object, int mode, Graph* in
   }
   capture->graph = into;
   capture->begun_in = object;
+  capture->begun_by = std::this_thread::get_id();
   capture->mode = mode;
   capture->id = next_capture_++;
   capturing_[stream] = {std::move(capture), std::move(last)};
@@ -55,6 +58,10 @@ Graph* Graphs::end_capture(int stream, const Stream* object) {
   if (capture->begun_in != object) {
     invalidate(*capture);
     throw Failure(kStreamCaptureUnmatched);
+  }
+  if (capture->mode != kModeRelaxed && capture->begun_by != std::this_thread::get_id()) {
+    invalidate(*capture);
+    throw Failure(kStreamCaptureWrongThread);
   }
   const std::vector<GraphNode*> ends = found->second.last;
   const bool is_joined = std::ranges::all_of(capturing_, [&](const auto& other) {
@@ -73,15 +80,8 @@ CapturingStream* Graphs::capturing(int stream) {
 }
 
 bool Graphs::capture(int stream, Work work) {
-  constexpr int kDefaultStream = 0;
   if (stream == kDefaultStream) {
-    // Blocking streams and the default stream wait for each other, which a graph cannot express.
-    for (auto& [number, other] : capturing_) {
-      const bool blocks = (other.capture->begun_in->flags & 1U) == 0;
-      if (!blocks) continue;
-      invalidate(*other.capture);
-      throw Failure(kStreamCaptureImplicit);
-    }
+    refuse_default_stream();
     return false;
   }
   CapturingStream* const captured = capturing(stream);
@@ -96,20 +96,52 @@ void Graphs::forget_captures() {
   captured_events_.clear();
 }
 
-void Graphs::refuse_in_capture(int stream) {
+void Graphs::refuse_default_stream() {
+  // Blocking streams and the default stream wait for each other, which a graph cannot express.
+  for (auto& [number, other] : capturing_) {
+    const bool blocks = (other.capture->begun_in->flags & 1U) == 0;
+    if (!blocks) continue;
+    invalidate(*other.capture);
+    throw Failure(kStreamCaptureImplicit);
+  }
+}
+
+void Graphs::wait_for_stream(int stream) {
+  if (stream == kDefaultStream) refuse_default_stream();
   CapturingStream* const captured = capturing(stream);
   if (captured == nullptr) return;
   invalidate(*captured->capture);
   throw Failure(kStreamCaptureUnsupported);
 }
 
-void Graphs::refuse_in_any_capture() {
-  if (capture_mode_of_thread != kModeGlobal) return;
-  for (auto& [number, captured] : capturing_) {
-    if (captured.capture->mode != kModeGlobal) continue;
-    invalidate(*captured.capture);
-    throw Failure(kStreamCaptureUnsupported);
+void Graphs::wait_for_recording(const Event* event) {
+  const auto found = captured_events_.find(event);
+  if (found != captured_events_.end()) {
+    invalidate(*found->second.capture);
+    throw Failure(kCapturedEvent);
   }
+  do_unsafe();
+}
+
+void Graphs::wait_for_all() {
+  if (capturing_.empty()) return;
+  for (auto& [number, captured] : capturing_) invalidate(*captured.capture);
+  throw Failure(kStreamCaptureUnsupported);
+}
+
+void Graphs::do_unsafe() {
+  if (capture_mode_of_thread == kModeRelaxed) return;
+  bool is_refused = false;
+  for (auto& [number, captured] : capturing_) {
+    Capture& capture = *captured.capture;
+    const bool is_own = capture.begun_by == std::this_thread::get_id();
+    const bool forbids =
+        is_own ? capture.mode != kModeRelaxed : capture.mode == kModeGlobal && capture_mode_of_thread == kModeGlobal;
+    if (!forbids) continue;
+    invalidate(capture);
+    is_refused = true;
+  }
+  if (is_refused) throw Failure(kStreamCaptureUnsupported);
 }
 
 void Graphs::event_recorded(const Event* event, int stream) {
@@ -129,7 +161,6 @@ bool Graphs::wait_for_event(const Event* event, int stream) {
     invalidate(*captured->capture);
     throw Failure(kStreamCaptureIsolation);
   }
-  constexpr int kDefaultStream = 0;
   if (stream == kDefaultStream) throw Failure(kStreamCaptureImplicit);
   if (captured == nullptr) {
     capturing_[stream] = found->second;

@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <vector>
 
+#include "simulator/stand_in/of_thread.hpp"
 #include "simulator/stand_in/status.hpp"
 
 namespace convladder::stand_in {
 namespace {
 
-thread_local std::vector<DeviceContext*> stack;
+thread_local OfThread<std::vector<DeviceContext*>> stack_of_thread;
 
 }  // namespace
 
@@ -21,14 +22,14 @@ DeviceContext& Contexts::live_primary() {
 }
 
 void Contexts::use_primary() {
-  if (!stack.empty() && stack.back() != &primary_) {
+  if (!stack_of_thread->empty() && stack_of_thread->back() != &primary_) {
     static_cast<void>(usable());  // the runtime works in the context that the driver has made current
     return;
   }
   is_initialized = true;
   runtime_has_primary = true;
   live_primary();
-  if (stack.empty()) stack.push_back(&primary_);
+  if (stack_of_thread->empty()) stack_of_thread->push_back(&primary_);
 }
 
 DeviceContext& Contexts::create(unsigned flags, unsigned api_version) {
@@ -51,26 +52,26 @@ bool Contexts::is_other_live(const DeviceContext& than) const {
   return std::ranges::any_of(created_, [&](const DeviceContext& one) { return &one != &than && one.is_live; });
 }
 
-const DeviceContext* Contexts::current() const { return stack.empty() ? nullptr : stack.back(); }
+const DeviceContext* Contexts::current() const { return stack_of_thread->empty() ? nullptr : stack_of_thread->back(); }
 
 DeviceContext& Contexts::usable() {
-  if (stack.empty()) throw Failure(kInvalidContext);
-  if (!stack.back()->is_live) throw Failure(kContextIsDestroyed);
-  return *stack.back();
+  if (stack_of_thread->empty()) throw Failure(kInvalidContext);
+  if (!stack_of_thread->back()->is_live) throw Failure(kContextIsDestroyed);
+  return *stack_of_thread->back();
 }
 
-void Contexts::push(DeviceContext& context) { stack.push_back(&context); }
+void Contexts::push(DeviceContext& context) { stack_of_thread->push_back(&context); }
 
 DeviceContext& Contexts::pop() {
-  if (stack.empty()) throw Failure(kInvalidContext);
-  DeviceContext& top = *stack.back();
-  stack.pop_back();
+  if (stack_of_thread->empty()) throw Failure(kInvalidContext);
+  DeviceContext& top = *stack_of_thread->back();
+  stack_of_thread->pop_back();
   return top;
 }
 
 void Contexts::set(DeviceContext* context) {
-  if (!stack.empty()) stack.pop_back();
-  if (context != nullptr) stack.push_back(context);
+  if (!stack_of_thread->empty()) stack_of_thread->pop_back();
+  if (context != nullptr) stack_of_thread->push_back(context);
 }
 
 }  // namespace convladder::stand_in

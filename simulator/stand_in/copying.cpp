@@ -87,9 +87,10 @@ void copy_rectangle(Machine& machine, const Rectangle& to, const Rectangle& from
   const bool wants_to_device = kind == CopyKind::host_to_device || kind == CopyKind::device_to_device;
   const bool wants_from_device = kind == CopyKind::device_to_host || kind == CopyKind::device_to_device;
   if (kind != CopyKind::by_address) {
-    // Memory that both sides see may be copied either way.
-    if (to_device && !wants_to_device) throw Failure(kInvalidValue);
-    if (from_device && !wants_from_device) throw Failure(kInvalidValue);
+    // Addresses are unified: memory of the device may stand where the kind says "host", and the copy is then one
+    // between places of the device. The other way round a driver refuses it, unless both sides see the memory.
+    const bool both_are_host = !wants_to_device && !wants_from_device;
+    if (both_are_host && (to_device || from_device)) throw Failure(kInvalidValue);
     if (wants_to_device && !to_device && !is_pinned(machine, to.address)) throw Failure(kInvalidValue);
     if (wants_from_device && !from_device && !is_pinned(machine, from.address)) throw Failure(kInvalidValue);
   }
@@ -102,9 +103,16 @@ void copy_rectangle(Machine& machine, const Rectangle& to, const Rectangle& from
       machine.wrote(static_cast<std::byte*>(to.address) + at, size.width);
     });
   };
+  const auto copy_on_device = [&machine, copy, source, to, from, size] {
+    copy(source, from);
+    if (!machine.settings.checkers.initialization) return;
+    each_row(to, from, size, [&](std::size_t at, std::size_t source_at) {
+      machine.copied(static_cast<std::byte*>(to.address) + at, static_cast<const std::byte*>(from.address) + source_at,
+                     size.width);
+    });
+  };
   if (to_device && from_device) {
-    machine.move_bytes(name_of_box('D', to, from, size, {}), to.address, from.address, 0,
-                       [copy, source, from] { copy(source, from); });
+    machine.move_bytes(name_of_box('D', to, from, size, {}), to.address, from.address, 0, copy_on_device);
   } else if (to_device && machine.is_put_off()) {
     // The host may change its bytes when the call returns, or when the stream has been waited for.
     const auto staged = std::make_shared<std::vector<std::byte>>(bytes);
@@ -129,12 +137,19 @@ void copy_rectangle(Machine& machine, const Rectangle& to, const Rectangle& from
                                                                  look, deliver, at_once);
     if (!is_brought) {
       machine.settle();
+      if (from_device && machine.settings.checkers.initialization) {
+        simulated::UnwrittenBytes unwritten;
+        each_row(from, from, size, [&](std::size_t at, std::size_t /*same*/) {
+          machine.look_for_unwritten(unwritten, static_cast<const std::byte*>(from.address) + at, size.width);
+        });
+        machine.brought_unwritten(unwritten, from.address);
+      }
       copy(source, from);
       machine.moved_by_host(to.address);
     }
   }
-  const bool onto_device = kind == CopyKind::by_address ? to_device : wants_to_device;
-  const bool off_device = kind == CopyKind::by_address ? from_device : wants_from_device;
+  const bool onto_device = to_device || (kind != CopyKind::by_address && wants_to_device);
+  const bool off_device = from_device || (kind != CopyKind::by_address && wants_from_device);
   if (onto_device && off_device) {
     machine.note_copy_on_device("[CUDA memcpy DtoD]", 2 * bytes, bytes, stream);
   } else if (onto_device) {

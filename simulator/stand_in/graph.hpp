@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <thread>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -104,6 +105,7 @@ struct Capture {
   Graph* graph = nullptr;
   std::unique_ptr<Graph> own;  ///< until the capture ends; none if it adds nodes to a graph of the program
   const Stream* begun_in = nullptr;
+  std::thread::id begun_by;
   int mode = 0;  ///< numbers as in cudaStreamCaptureMode
   std::uint64_t id = 0;
   bool is_invalid = false;
@@ -139,10 +141,14 @@ class Graphs {
   /// Captures work instead of doing it if the stream is captured; whether it did. Throws Failure if it may not be
   /// captured.
   bool capture(int stream, Work work);
-  /// Refuses a call that would wait for captured work, or that captures do not allow: throws Failure, and the capture
-  /// is lost.
-  void refuse_in_capture(int stream);
-  void refuse_in_any_capture();
+  /// Refuse calls that would wait for captured work: throw Failure, and the captures are lost. `wait_for_stream` is for
+  /// those that wait for a stream or ask it, `wait_for_recording` for an event, and `wait_for_all` for the device.
+  void wait_for_stream(int stream);
+  void wait_for_recording(const Event* event);
+  void wait_for_all();
+  /// Refuses, in the same way, a call that captures forbid unless they or the thread say otherwise (see
+  /// cudaThreadExchangeStreamCaptureMode): it may wait for work, or order it, in a way that a graph would not have.
+  void do_unsafe();
   void event_recorded(const Event* event, int stream);
   /// Whether the event was recorded in a capture: the stream is then a part of it.
   bool wait_for_event(const Event* event, int stream);
@@ -157,6 +163,7 @@ class Graphs {
 
  private:
   void invalidate(Capture& capture) { capture.is_invalid = true; }
+  void refuse_default_stream();
 
   std::map<const void*, std::unique_ptr<Graph>> graphs_;
   std::map<const void*, std::unique_ptr<ReadyGraph>> ready_;

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cstdlib>
 #include <utility>
 
@@ -19,6 +18,7 @@
 #include "simulator/stand_in/memory_pools.hpp"
 #include "simulator/stand_in/report/libraries_without_ptx.hpp"
 #include "simulator/stand_in/report/process_end.hpp"
+#include "simulator/stand_in/report/running_kernel.hpp"
 #include "simulator/stand_in/report/signals.hpp"
 #include "simulator/stand_in/visible_device.hpp"
 #include "support/errors.hpp"
@@ -43,17 +43,10 @@ simulated::SimulatedDeviceOptions device_options(const Settings& settings) {
   options.limits.operations = settings.launch_operations;
   options.limits.operations_without_change = settings.idle_operations;
   if (settings.launch_operations > 0) options.host_threads = 1;  // so that every run ends at the same operation
-  if (settings.launch_seconds > 0) {
-    const auto limit = std::chrono::duration<double>(settings.launch_seconds);
-    options.limits.watch = [limit, begin = std::chrono::steady_clock::now(),
-                            blocks = ~std::uint64_t{0}](const simulated::LaunchProgress& progress) mutable {
-      // Fewer blocks have ended than before: a launch begins.
-      if (progress.blocks_ended < blocks) begin = std::chrono::steady_clock::now();
-      blocks = progress.blocks_ended;
-      const bool is_over = std::chrono::steady_clock::now() - begin > limit;
-      return is_over ? fmt::format("after {:g} s without a block that ended", limit.count()) : std::string();
-    };
-  }
+  options.limits.watch = [seconds = settings.launch_seconds, shows = settings.print || !settings.report.empty()](
+                             const simulated::LaunchProgress& progress) {
+    return look_at_kernel(progress, seconds, shows);
+  };
   return options;
 }
 

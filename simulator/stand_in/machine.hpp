@@ -170,6 +170,13 @@ class Machine {
   /// The host's view of these bytes, in any kind of memory. Throws Failure if device memory does not hold them.
   std::byte* bytes_at(const void* address, std::uint64_t bytes) const;
   void wrote(void* address, std::uint64_t bytes);
+  /// For initcheck: bytes that nothing has written stay so where a copy on the device brings them.
+  void copied(void* to, const void* from, std::uint64_t bytes) { device_.copied(to, from, bytes); }
+  void look_for_unwritten(simulated::UnwrittenBytes& unwritten, const void* from, std::uint64_t bytes) {
+    device_.look_for_unwritten(unwritten, from, bytes);
+  }
+  /// Lets initcheck report a copy to the host from `from` on that brings such bytes.
+  void brought_unwritten(const simulated::UnwrittenBytes& unwritten, const void* from);
 
   // Streams and events; a null stream is the default stream.
   Stream* add_stream(unsigned flags, int priority);
@@ -264,6 +271,7 @@ class Machine {
   Timeline::Span enqueue_kernel(KnownLaunch& known, int stream);
   simulated::KernelClocks clocks_of_next(int stream);
   void put_off_with_clocks(const KernelWork& work, const LaunchRequest& request);
+  void end_if_signalled();
   void report_known_launches();
   void find_leaks();
   void note_freed_wrongly(const void* address, const char* call);

@@ -13,6 +13,7 @@
 #include "simulator/gpus/time_model.hpp"
 #include "simulator/stand_in/graph.hpp"
 #include "simulator/stand_in/machine.hpp"
+#include "simulator/stand_in/report/running_kernel.hpp"
 
 namespace convladder::stand_in {
 namespace {
@@ -141,6 +142,15 @@ void Machine::run(const KernelWork& work, int stream) {
     execute(work, request);
     take_over(*work.function, request);
   }
+  end_if_signalled();
+}
+
+/// Ends the process if a signal has ended the last kernel.
+void Machine::end_if_signalled() {
+  const int signal = signal_for_kernel();
+  if (signal == 0) return;
+  finish_by_signal(name_of_signal(signal), 0, nullptr);
+  end_by_signal(signal);
 }
 
 /// Runs a launch on the simulated device, now.
@@ -150,6 +160,7 @@ void Machine::execute(const KernelWork& work, const LaunchRequest& request) {
   if (name.empty()) name = display_name(work.function->name);
   const auto begin = std::chrono::steady_clock::now();
   try {
+    const RunningKernel running(name);
     device_.launch(launch);
   } catch (const simulated::KernelFaulted& fault) {
     lose(status_of(fault.finding), fault.what());

@@ -205,6 +205,7 @@ simulated::SimulatedDevice& Machine::device() {
 void Machine::settle() {
   if (!deferred_ || deferred_->is_settled()) return;
   deferred_->settle();
+  end_if_signalled();
   ending_.clear();
   if (lost_ != kSuccess) throw Failure(lost_);
 }
@@ -233,6 +234,7 @@ bool Machine::bring_to_host(const ContentName& name, const void* from, std::func
 void Machine::host_may_look() {
   if (!deferred_ || !deferred_->goes_to_host()) return;
   deferred_->deliver();
+  end_if_signalled();
   if (deferred_->is_settled()) ending_.clear();
   if (lost_ != kSuccess) throw Failure(lost_);
 }
@@ -279,6 +281,28 @@ std::byte* Machine::bytes_at(const void* address, std::uint64_t bytes) const {
 
 void Machine::wrote(void* address, std::uint64_t bytes) {
   if (bytes > 0 && device_.allocation_at(address) != nullptr) device_.host_wrote(address, bytes);
+}
+
+void Machine::brought_unwritten(const simulated::UnwrittenBytes& unwritten, const void* from) {
+  if (unwritten.count == 0) return;
+  const auto address = reinterpret_cast<std::uint64_t>(from);
+  const simulated::Allocation* const memory = device_.allocation_at(from);
+  simulated::Finding finding;
+  finding.checker = simulated::Checker::initialization;
+  finding.severity = unwritten.is_padding() ? simulated::Severity::note : simulated::Severity::finding;
+  finding.space = "global";
+  finding.address = address;
+  finding.allocation = memory == nullptr ? "" : memory->label;
+  finding.count = 1;
+  const std::uint64_t begin = memory == nullptr ? 0 : memory->begin;
+  const std::uint64_t first = unwritten.first - begin;
+  const std::string where = unwritten.pieces > 1  ? fmt::format("the first is byte {}", first)
+                            : unwritten.count > 1 ? fmt::format("bytes {} to {}", first, first + unwritten.count - 1)
+                                                  : fmt::format("byte {}", first);
+  finding.problem = fmt::format("copy to the host of {} byte{} that nothing has written: {} of '{}'{}", unwritten.count,
+                                unwritten.count == 1 ? "" : "s", where, finding.allocation,
+                                unwritten.is_padding() ? "; they lie as padding does" : "");
+  report.found({finding}, calling_places());
 }
 
 }  // namespace convladder::stand_in

@@ -52,6 +52,8 @@ enum Status : int {
   kStreamCaptureUnjoined = 904,
   kStreamCaptureIsolation = 905,
   kStreamCaptureImplicit = 906,
+  kCapturedEvent = 907,
+  kStreamCaptureWrongThread = 908,
   kGraphUpdateFailure = 910,
   kInvalidClusterSize = 912,
   kUnknown = 999
@@ -68,5 +70,8 @@ bool is_sticky(Status status);
 
 /// The name of a status, "cudaErrorInvalidValue"; empty for another number.
 std::string_view status_name(int status);
+
+/// The text of a status, as cudaGetErrorString gives it; empty for another number. Both end in a zero byte.
+std::string_view status_text(int status);
 
 }  // namespace convladder::stand_in

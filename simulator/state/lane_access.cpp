@@ -4,6 +4,7 @@
 
 #include "simulator/caches/l1_cache.hpp"
 #include "simulator/state/cluster.hpp"
+#include "simulator/state/global_place.hpp"
 
 namespace convladder::simulated {
 namespace {
@@ -56,24 +57,6 @@ struct Checked {
   }
 };
 
-bool check_alignment(const WarpState& warp, const Operation& operation, Checked& access, int bytes, AccessKind kind,
-                     const char* space) {
-  const std::uint64_t wrong_bits = std::bit_ceil(static_cast<std::uint64_t>(bytes)) - 1;  // cp.async reads any number
-  if ((access.span.bits & wrong_bits) == 0) return true;
-  const Addresses& addresses = access.addresses;
-  const LaneMask faulty = lanes_where(access.mask, [&](int lane) { return (addresses[lane] & wrong_bits) != 0; });
-  warp.block->fault(warp, operation, Checker::memory, kMisaligned, faulty, [&](int lane) {
-    Finding finding = warp.block->finding_at(
-        warp, operation, lane, Checker::memory,
-        fmt::format("misaligned {} of {} bytes at {}0x{:x}", verb(kind), bytes,
-                    space == name_of(ptx::Space::global) ? "" : fmt::format("{} offset ", space), addresses[lane]));
-    finding.space = space;
-    finding.address = addresses[lane];
-    return finding;
-  });
-  return access.drop(faulty);
-}
-
 /// Describes an address that is far from all memory of the device.
 std::string nobodys_place(std::uint64_t address) {
   constexpr std::uint64_t kNearNull = std::uint64_t{1} << 16;
@@ -85,6 +68,7 @@ std::string nobodys_place(std::uint64_t address) {
   return fmt::format("which is no memory of the device{}", may_be_of_host ? " (a pointer of the host?)" : "");
 }
 
+/// The place of an address at which no access can begin.
 std::string place_in_memory(const DeviceMemory& memory, std::uint64_t address, std::string& label) {
   const Allocation* const below = memory.nearest(address);
   const Allocation* const above = memory.next(address);
@@ -97,7 +81,10 @@ std::string place_in_memory(const DeviceMemory& memory, std::uint64_t address, s
   const auto is_far = [&] {
     return (below == nullptr || address - below->end > kNear) && (above == nullptr || above->begin - address > kNear);
   };
-  if (address - kGlobalWindow >= kGlobalWindowBytes && is_far()) return nobodys_place(address);
+  // A wrong index may lead far from the window.
+  constexpr std::uint64_t kReach = std::uint64_t{1} << 40;
+  const bool is_by_window = address + kReach - kGlobalWindow < kReach + kGlobalWindowBytes + kReach;
+  if (!is_by_window && is_far()) return nobodys_place(address);
   // The nearer allocation is more likely to be the intended one.
   if (above != nullptr && (below == nullptr || above->begin - address < address - below->end)) {
     label = above->label;
@@ -108,6 +95,29 @@ std::string place_in_memory(const DeviceMemory& memory, std::uint64_t address, s
   label = below->label;
   return fmt::format("{} bytes past the end of '{}' ({} bytes{})", address - below->end, below->label,
                      below->end - below->begin, below->freed ? ", freed" : "");
+}
+
+bool check_alignment(const WarpState& warp, const Operation& operation, Checked& access, int bytes, AccessKind kind,
+                     const char* space) {
+  const std::uint64_t wrong_bits = std::bit_ceil(static_cast<std::uint64_t>(bytes)) - 1;  // cp.async reads any number
+  if ((access.span.bits & wrong_bits) == 0) return true;
+  const Addresses& addresses = access.addresses;
+  const LaneMask faulty = lanes_where(access.mask, [&](int lane) { return (addresses[lane] & wrong_bits) != 0; });
+  warp.block->fault(warp, operation, Checker::memory, kMisaligned, faulty, [&](int lane) {
+    const bool is_global = space == name_of(ptx::Space::global);
+    std::string label;
+    const std::string place =
+        is_global ? ", " + global_place(*warp.block->memory, addresses[lane], label) : std::string();
+    Finding finding =
+        warp.block->finding_at(warp, operation, lane, Checker::memory,
+                               fmt::format("misaligned {} of {} bytes at {}0x{:x}{}", verb(kind), bytes,
+                                           is_global ? "" : fmt::format("{} offset ", space), addresses[lane], place));
+    finding.allocation = label;
+    finding.space = space;
+    finding.address = addresses[lane];
+    return finding;
+  });
+  return access.drop(faulty);
 }
 
 /// Whether accesses of `length` bytes at addresses from `low` to `high` are between `begin` and `end`. Addresses can be
@@ -182,6 +192,14 @@ bool check_bounds(const WarpState& warp, const Operation& operation, Checked& ac
 }
 
 }  // namespace
+
+std::string global_place(const DeviceMemory& memory, std::uint64_t address, std::string& label) {
+  const Allocation* const allocation = memory.find(address);
+  if (allocation == nullptr) return place_in_memory(memory, address, label);
+  label = allocation->label;
+  return fmt::format("byte {} of '{}' ({} bytes)", address - allocation->begin, allocation->label,
+                     allocation->end - allocation->begin);
+}
 
 template <ptx::Space kSpace>
 LanePlaces reach(const WarpState& warp, const Operation& operation, Addresses addresses, int bytes, AccessKind kind,

@@ -73,7 +73,7 @@ def finding(done: subprocess.CompletedProcess[str], checker: str) -> str:
     ("bounds", "memcheck", "copy line", "a", "bounds launch"),
     ("uninitialized", "initcheck", "copy line", "b", "uninitialized launch"),
     ("race", "racecheck", "race line", "", "race launch"),
-    ("misaligned", "memcheck", "misaligned line", "", "misaligned launch"),
+    ("misaligned", "memcheck", "misaligned line", "b", "misaligned launch"),
     ("barrier", "synccheck", "barrier line", "", "barrier launch"),
     ("freed", "memcheck", "copy line", "a", "freed launch"),
     ("double free", "memcheck", "", "a", "double free"),

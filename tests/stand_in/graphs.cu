@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 #include <vector>
 
 #include "expect.h"
@@ -238,6 +239,79 @@ void captured() {
   EXPECT_OK(cudaFree(values));
 }
 
+/// What captures of each mode forbid, in the thread that captures and in another one.
+void forbidden_while_captured() {
+  cudaStream_t stream;
+  cudaEvent_t recorded, other;
+  int* values = nullptr;
+  EXPECT_OK(cudaMalloc(&values, kCount * sizeof(int)));
+  EXPECT_OK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  EXPECT_OK(cudaEventCreate(&recorded));
+  EXPECT_OK(cudaEventCreate(&other));
+  // Status of the call while the stream is captured in this mode; 0 if the capture then ends well.
+  const auto status = [&](cudaStreamCaptureMode mode, auto call) {
+    EXPECT_OK(cudaStreamBeginCapture(stream, mode));
+    add<<<1, 1, 0, stream>>>(values, 1);
+    EXPECT_OK(cudaEventRecord(recorded, stream));
+    const cudaError_t answer = call();
+    cudaGraph_t graph = nullptr;
+    const cudaError_t end = cudaStreamEndCapture(stream, &graph);
+    EXPECT((answer == cudaSuccess) == (end == cudaSuccess));
+    EXPECT(end == cudaSuccess || end == cudaErrorStreamCaptureInvalidated);
+    if (graph != nullptr) EXPECT_OK(cudaGraphDestroy(graph));
+    static_cast<void>(cudaGetLastError());
+    return answer;
+  };
+  const auto in_other_thread = [](auto call) {
+    return [call] {
+      cudaError_t answer = cudaSuccess;
+      std::thread([&] { answer = call(); }).join();
+      return answer;
+    };
+  };
+  void* made = nullptr;
+  std::size_t pitch = 0;
+  const auto allocate = [&] { return cudaMalloc(&made, 16); };
+  const auto wait = [] { return cudaDeviceSynchronize(); };
+  constexpr cudaStreamCaptureMode kGlobal = cudaStreamCaptureModeGlobal, kThread = cudaStreamCaptureModeThreadLocal,
+                                  kRelaxed = cudaStreamCaptureModeRelaxed;
+  for (const cudaStreamCaptureMode mode : {kGlobal, kThread, kRelaxed}) {
+    const cudaError_t unsafe = mode == kRelaxed ? cudaSuccess : cudaErrorStreamCaptureUnsupported;
+    EXPECT(status(mode, allocate) == unsafe);
+    EXPECT(status(mode, [&] { return cudaMallocPitch(&made, &pitch, 64, 4); }) == unsafe);
+    EXPECT(status(mode, [&] { return cudaMallocManaged(&made, 64); }) == unsafe);
+    EXPECT(status(mode, [&] { return cudaMallocHost(&made, 64); }) == unsafe);
+    EXPECT(status(mode, [&] { return cudaEventQuery(other); }) == unsafe);
+    EXPECT(status(mode, [&] { return cudaEventQuery(recorded); }) == cudaErrorCapturedEvent);
+    EXPECT(status(mode, [&] { return cudaEventSynchronize(recorded); }) == cudaErrorCapturedEvent);
+    EXPECT(status(mode, [&] { return cudaStreamQuery(stream); }) == cudaErrorStreamCaptureUnsupported);
+    EXPECT(status(mode, wait) == cudaErrorStreamCaptureUnsupported);
+    EXPECT(status(mode, in_other_thread(wait)) == cudaErrorStreamCaptureUnsupported);
+    EXPECT(status(mode, in_other_thread(allocate)) == (mode == kGlobal ? unsafe : cudaSuccess));
+    const auto relaxed = [&] {
+      cudaStreamCaptureMode now = kRelaxed;
+      EXPECT_OK(cudaThreadExchangeStreamCaptureMode(&now));
+      const cudaError_t answer = cudaMalloc(&made, 16);
+      EXPECT_OK(cudaThreadExchangeStreamCaptureMode(&now));
+      return answer;
+    };
+    EXPECT(status(mode, relaxed) == cudaSuccess);
+    const auto end = in_other_thread([&] {
+      cudaGraph_t graph = nullptr;
+      const cudaError_t answer = cudaStreamEndCapture(stream, &graph);
+      if (graph != nullptr) EXPECT_OK(cudaGraphDestroy(graph));
+      return answer;
+    });
+    if (mode != kRelaxed) EXPECT(status(mode, end) == cudaErrorStreamCaptureWrongThread);
+  }
+  EXPECT_OK(cudaDeviceSynchronize());
+  EXPECT(std::strcmp(cudaGetErrorString(cudaErrorStreamCaptureUnjoined), "capturing stream has unjoined work") == 0);
+  EXPECT_OK(cudaEventDestroy(recorded));
+  EXPECT_OK(cudaEventDestroy(other));
+  EXPECT_OK(cudaStreamDestroy(stream));
+  EXPECT_OK(cudaFree(values));
+}
+
 /// Memory that a graph allocates is at one address, for every launch.
 void memory_of_a_graph() {
   cudaStream_t stream;
@@ -305,6 +379,7 @@ float two_kernels(float* values, bool in_a_row) {
 int main() {
   made_node_by_node();
   captured();
+  forbidden_while_captured();
   memory_of_a_graph();
   float* values = nullptr;
   EXPECT_OK(cudaMalloc(&values, kCount * sizeof(float)));

@@ -16,6 +16,7 @@
 #include "simulator/caches/l1_cache.hpp"
 #include "simulator/instructions/instruction_decoder.hpp"
 #include "simulator/state/cluster.hpp"
+#include "simulator/state/global_place.hpp"
 #include "simulator/state/lane_access.hpp"
 
 namespace convladder::simulated {
@@ -98,9 +99,12 @@ void check_source_alignment(const WarpState& warp, const Operation& operation, c
   wrong &= warp.mask;
   if (wrong == 0) return;
   warp.block->fault(warp, operation, Checker::memory, kMisalignedSource, wrong, [&](int lane) {
-    Finding finding =
-        warp.block->finding_at(warp, operation, lane, Checker::memory,
-                               fmt::format("misaligned source of a copy of {} bytes at 0x{:x}", bytes, sources[lane]));
+    std::string label;
+    const std::string place = global_place(*warp.block->memory, sources[lane], label);
+    Finding finding = warp.block->finding_at(
+        warp, operation, lane, Checker::memory,
+        fmt::format("misaligned source of a copy of {} bytes at 0x{:x}, {}", bytes, sources[lane], place));
+    finding.allocation = label;
     finding.space = "global";
     finding.address = sources[lane];
     return finding;

@@ -1,5 +1,6 @@
 // Contexts: the calling thread's stack of them, the primary one, and a context's settings.
 #include "simulator/stand_in/driver/answer.hpp"
+#include "simulator/stand_in/graph.hpp"
 #include "simulator/stand_in/modules/loaded_modules.hpp"
 
 using namespace convladder::stand_in;
@@ -138,6 +139,7 @@ CUresult cuCtxSynchronize() { return forward("cuCtxSynchronize", cudaDeviceSynch
 CUresult cuCtxSynchronize_v2(CUcontext context) {
   return of_driver("cuCtxSynchronize", [&](Machine& machine) {
     static_cast<void>(context == nullptr ? machine.contexts.usable() : context_at(machine, context));
+    machine.graphs().wait_for_all();
     machine.synchronize_all();
   });
 }

@@ -11,7 +11,7 @@ namespace {
 CUresult allocate(const char* name, CUdeviceptr* address, MemoryKind kind, std::size_t bytes, unsigned flags) {
   return answer_driver(name, Needs::context, [&](Machine& machine) {
     require(address != nullptr && bytes > 0);
-    machine.graphs().refuse_in_any_capture();
+    machine.graphs().do_unsafe();
     *address = number_of(machine.allocate(kind, bytes, flags, name));
   });
 }
@@ -19,6 +19,7 @@ CUresult allocate(const char* name, CUdeviceptr* address, MemoryKind kind, std::
 CUresult allocate_pinned(const char* name, void** address, std::size_t bytes, unsigned flags) {
   return answer_driver(name, Needs::context, [&](Machine& machine) {
     require(address != nullptr && bytes > 0 && flags < 8);
+    machine.graphs().do_unsafe();
     *address = machine.allocate(MemoryKind::pinned, bytes, flags, name);
   });
 }

@@ -12,18 +12,12 @@
 #include <utility>
 
 #include "simulator/stand_in/machine.hpp"
+#include "simulator/stand_in/report/running_kernel.hpp"
 
 namespace convladder::stand_in {
 namespace {
 
-constexpr std::array<std::pair<int, const char*>, 8> kSignals = {{{SIGSEGV, "SIGSEGV"},
-                                                                  {SIGBUS, "SIGBUS"},
-                                                                  {SIGABRT, "SIGABRT"},
-                                                                  {SIGILL, "SIGILL"},
-                                                                  {SIGFPE, "SIGFPE"},
-                                                                  {SIGINT, "SIGINT"},
-                                                                  {SIGTERM, "SIGTERM"},
-                                                                  {SIGHUP, "SIGHUP"}}};
+constexpr std::array kSignals = {SIGSEGV, SIGBUS, SIGABRT, SIGILL, SIGFPE, SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 constexpr unsigned kMostSeconds = 3;  // for the report: the interrupted code may hold locks that it needs
 
 std::atomic<int> ending_by = 0;
@@ -41,13 +35,14 @@ void unblock(int signal) {
   pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
 }
 
-/// Ends the process because the report has taken too long.
-void end_without_report(int /*signal*/) {
-  const int signal = ending_by;
-  set(signal, SIG_DFL);
-  unblock(signal);
-  raise(signal);
+void call_in_time(void (*handler)(int)) {
+  set(SIGALRM, handler);
+  unblock(SIGALRM);
+  alarm(kMostSeconds);
 }
+
+/// Ends the process because the report has taken too long.
+void end_without_report(int /*signal*/) { end_by_signal(ending_by); }
 
 /// The places at which the signal interrupted the program, innermost first.
 CallPlaces interrupted_places(const ucontext_t* context) {
@@ -69,34 +64,52 @@ CallPlaces interrupted_places(const ucontext_t* context) {
   return std::make_shared<const std::vector<CallPlace>>(std::move(places));
 }
 
-const char* name_of(int signal) {
-  for (const auto& [number, name] : kSignals) {
-    if (number == signal) return name;
+void write_at_last(int signal, std::uint64_t touched, const CallPlaces& places) {
+  if (Machine::is_lost_by_fork()) return;
+  call_in_time(end_without_report);
+  try {
+    Machine::get().finish_by_signal(name_of_signal(signal), touched, places);
+  } catch (...) {  // NOLINT(bugprone-empty-catch): nobody is left to be told
   }
-  return "";
+  alarm(0);
+}
+
+/// Writes the report without the kernel that runs, because it has not stopped.
+void end_without_kernel(int /*signal*/) {
+  const int signal = signal_for_kernel();
+  int none = 0;
+  if (!ending_by.compare_exchange_strong(none, signal)) return;
+  write_at_last(signal, 0, nullptr);
+  end_by_signal(signal);
+}
+
+/// Whether somebody has sent the signal; else the code that runs has made a fault. A terminal's signals come from the
+/// kernel of the system.
+bool is_sent(int signal, const siginfo_t* information) {
+  const bool is_of_terminal = signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT;
+  return information->si_code <= 0 || is_of_terminal;
 }
 
 void end_with_report(int signal, siginfo_t* information, void* context) {
+  // A thread that calls abort() cannot go on, and the others can. If the one that runs the kernel calls it, this is the
+  // simulator's own end.
+  const bool aborts = signal == SIGABRT && information->si_code == SI_TKILL && information->si_pid == getpid();
+  if (signal_for_kernel() != 0 ||
+      (is_sent(signal, information) && does_kernel_run() && !(aborts && does_kernel_run_here()))) {
+    if (leave_for_kernel(signal)) call_in_time(end_without_kernel);
+    while (aborts) pause();
+    if (is_sent(signal, information)) return;
+  }
   int none = 0;
   if (!ending_by.compare_exchange_strong(none, signal)) {
     for (;;) pause();  // another thread is writing the report
   }
-  if (!Machine::is_lost_by_fork()) {
-    set(SIGALRM, end_without_report);
-    unblock(SIGALRM);
-    alarm(kMostSeconds);
-    const bool is_fault = information->si_code > 0 && (signal == SIGSEGV || signal == SIGBUS);
-    const auto touched = is_fault ? reinterpret_cast<std::uint64_t>(information->si_addr) : 0;
-    try {
-      Machine::get().finish_by_signal(name_of(signal), touched,
-                                      interrupted_places(static_cast<const ucontext_t*>(context)));
-    } catch (...) {  // NOLINT(bugprone-empty-catch): nobody is left to be told
-    }
-    alarm(0);
-  }
+  const bool is_fault = !is_sent(signal, information) && (signal == SIGSEGV || signal == SIGBUS);
+  const auto touched = is_fault ? reinterpret_cast<std::uint64_t>(information->si_addr) : 0;
+  write_at_last(signal, touched, interrupted_places(static_cast<const ucontext_t*>(context)));
   set(signal, SIG_DFL);
   // A fault happens again in its place, where a debugger sees it; a signal that was sent is sent again.
-  if (information->si_code <= 0) raise(signal);
+  if (is_sent(signal, information)) raise(signal);
 }
 
 }  // namespace
@@ -109,7 +122,7 @@ void end_with_report_on_signals() {
     if (stack.ss_sp != nullptr) sigaltstack(&stack, nullptr);
   }
   calling_places();  // loads now whatever the first call loads
-  for (const auto& [signal, name] : kSignals) {
+  for (const int signal : kSignals) {
     struct sigaction action {};
     if (sigaction(signal, nullptr, &action) != 0 || action.sa_handler != SIG_DFL) continue;
     action = {};

@@ -1,4 +1,5 @@
 // Captures streams into graphs.
+#include "simulator/stand_in/of_thread.hpp"
 #include "simulator/stand_in/runtime/graph_parameters.hpp"
 
 using namespace convladder::stand_in;
@@ -6,7 +7,7 @@ using namespace convladder::stand_in;
 namespace {
 
 /// The nodes that the next work in a stream needs, for the last call in this thread that asked.
-thread_local std::vector<cudaGraphNode_t> told_nodes;
+thread_local OfThread<std::vector<cudaGraphNode_t>> told_nodes;
 
 std::vector<GraphNode*> nodes_at(Machine& machine, const cudaGraphNode_t* nodes, std::size_t count) {
   require(count == 0 || nodes != nullptr);
@@ -64,13 +65,13 @@ cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatu
     const CapturingStream* const capturing = machine.graphs().capturing(machine.stream_number(stream));
     give(status, status_of(capturing));
     if (capturing == nullptr || capturing->capture->is_invalid) return;
-    told_nodes.clear();
-    for (GraphNode* const node : capturing->last) told_nodes.push_back(reinterpret_cast<cudaGraphNode_t>(node));
+    told_nodes->clear();
+    for (GraphNode* const node : capturing->last) told_nodes->push_back(reinterpret_cast<cudaGraphNode_t>(node));
     if (id != nullptr) *id = capturing->capture->id;
     if (graph != nullptr) *graph = reinterpret_cast<cudaGraph_t>(capturing->capture->graph);
-    if (needs != nullptr) *needs = told_nodes.data();
+    if (needs != nullptr) *needs = told_nodes->data();
     if (edges != nullptr) *edges = nullptr;
-    if (count != nullptr) *count = told_nodes.size();
+    if (count != nullptr) *count = told_nodes->size();
   });
 }
 

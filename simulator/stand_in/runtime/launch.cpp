@@ -3,6 +3,7 @@
 
 #include "devices/kernel_resources.hpp"
 #include "simulator/stand_in/graph.hpp"
+#include "simulator/stand_in/of_thread.hpp"
 #include "simulator/stand_in/runtime/launch_attributes.hpp"
 
 namespace convladder::stand_in {
@@ -15,7 +16,7 @@ struct PushedConfiguration {
   std::size_t shared = 0;
   void* stream = nullptr;
 };
-thread_local std::vector<PushedConfiguration> pushed;
+thread_local OfThread<std::vector<PushedConfiguration>> pushed;
 
 Dim3 size_of(const dim3& size) { return {size.x, size.y, size.z}; }
 
@@ -41,14 +42,14 @@ using namespace convladder::stand_in;
 extern "C" {
 
 unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, std::size_t shared, CUstream_st* stream) {
-  pushed.push_back({grid, block, shared, stream});
+  pushed->push_back({grid, block, shared, stream});
   return 0;
 }
 
 cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, std::size_t* shared, void* stream) {
-  if (pushed.empty()) return remember(kInvalidConfiguration);
-  const PushedConfiguration last = pushed.back();
-  pushed.pop_back();
+  if (pushed->empty()) return remember(kInvalidConfiguration);
+  const PushedConfiguration last = pushed->back();
+  pushed->pop_back();
   *grid = last.grid;
   *block = last.block;
   *shared = last.shared;
@@ -109,7 +110,7 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void*
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* data, unsigned flags) {
   const cudaError_t status = answer("cudaStreamAddCallback", [&](Machine& machine) {
     require(callback != nullptr && flags == 0);
-    machine.graphs().refuse_in_capture(machine.stream_number(stream));
+    machine.graphs().wait_for_stream(machine.stream_number(stream));
     machine.settle();
   });
   if (status == cudaSuccess) callback(stream, cudaSuccess, data);

@@ -23,7 +23,7 @@ extern "C" {
 cudaError_t cudaMalloc(void** address, std::size_t bytes) {
   return answer("cudaMalloc", [&](Machine& machine) {
     require(address != nullptr);
-    machine.graphs().refuse_in_any_capture();
+    machine.graphs().do_unsafe();
     *address = bytes == 0 ? nullptr : machine.allocate(MemoryKind::device, bytes, 0, called("cudaMalloc"));
   });
 }
@@ -31,6 +31,7 @@ cudaError_t cudaMalloc(void** address, std::size_t bytes) {
 cudaError_t cudaMallocPitch(void** address, std::size_t* pitch, std::size_t width, std::size_t height) {
   return answer("cudaMallocPitch", [&](Machine& machine) {
     require(address != nullptr && pitch != nullptr);
+    machine.graphs().do_unsafe();
     *pitch = pitch_of(width);
     const std::size_t bytes = product(*pitch, height);
     *address = bytes == 0 ? nullptr : machine.allocate(MemoryKind::device, bytes, 0, called("cudaMallocPitch"));
@@ -40,6 +41,7 @@ cudaError_t cudaMallocPitch(void** address, std::size_t* pitch, std::size_t widt
 cudaError_t cudaMalloc3D(cudaPitchedPtr* pitched, cudaExtent extent) {
   return answer("cudaMalloc3D", [&](Machine& machine) {
     require(pitched != nullptr);
+    machine.graphs().do_unsafe();
     pitched->pitch = pitch_of(extent.width);
     pitched->xsize = extent.width;
     pitched->ysize = extent.height;
@@ -51,6 +53,7 @@ cudaError_t cudaMalloc3D(cudaPitchedPtr* pitched, cudaExtent extent) {
 cudaError_t cudaMallocManaged(void** address, std::size_t bytes, unsigned flags) {
   return answer("cudaMallocManaged", [&](Machine& machine) {
     require(address != nullptr && bytes > 0 && (flags == cudaMemAttachGlobal || flags == cudaMemAttachHost));
+    machine.graphs().do_unsafe();
     *address = machine.allocate(MemoryKind::managed, bytes, flags, called("cudaMallocManaged"));
   });
 }
@@ -58,6 +61,7 @@ cudaError_t cudaMallocManaged(void** address, std::size_t bytes, unsigned flags)
 cudaError_t cudaHostAlloc(void** address, std::size_t bytes, unsigned flags) {
   return answer("cudaHostAlloc", [&](Machine& machine) {
     require(address != nullptr && flags < 16);
+    machine.graphs().do_unsafe();
     *address = bytes == 0 ? nullptr : machine.allocate(MemoryKind::pinned, bytes, flags, called("cudaHostAlloc"));
   });
 }
@@ -65,16 +69,21 @@ cudaError_t cudaHostAlloc(void** address, std::size_t bytes, unsigned flags) {
 cudaError_t cudaMallocHost(void** address, std::size_t bytes) {
   return answer("cudaMallocHost", [&](Machine& machine) {
     require(address != nullptr);
+    machine.graphs().do_unsafe();
     *address = bytes == 0 ? nullptr : machine.allocate(MemoryKind::pinned, bytes, 0, called("cudaMallocHost"));
   });
 }
 
 cudaError_t cudaHostRegister(void* address, std::size_t bytes, unsigned flags) {
-  return answer("cudaHostRegister", [&](Machine& machine) { machine.register_host(address, bytes, flags); });
+  return answer("cudaHostRegister", [&](Machine& machine) {
+    machine.graphs().do_unsafe();
+    machine.register_host(address, bytes, flags);
+  });
 }
 
 cudaError_t cudaHostUnregister(void* address) {
   return answer("cudaHostUnregister", [&](Machine& machine) {
+    machine.graphs().do_unsafe();
     const Memory* const memory = machine.memory_at(address);
     if (memory == nullptr || memory->kind != MemoryKind::registered) throw Failure(kNotRegistered);
     machine.free(address, true, called("cudaHostUnregister"));
@@ -99,11 +108,17 @@ cudaError_t cudaHostGetFlags(unsigned* flags, void* host) {
 }
 
 cudaError_t cudaFree(void* address) {
-  return answer("cudaFree", [&](Machine& machine) { machine.free(address, false, called("cudaFree")); });
+  return answer("cudaFree", [&](Machine& machine) {
+    if (address != nullptr) machine.graphs().do_unsafe();
+    machine.free(address, false, called("cudaFree"));
+  });
 }
 
 cudaError_t cudaFreeHost(void* address) {
-  return answer("cudaFreeHost", [&](Machine& machine) { machine.free(address, true, called("cudaFreeHost")); });
+  return answer("cudaFreeHost", [&](Machine& machine) {
+    if (address != nullptr) machine.graphs().do_unsafe();
+    machine.free(address, true, called("cudaFreeHost"));
+  });
 }
 
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {

@@ -60,7 +60,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   return answer("cudaStreamSynchronize", [&](Machine& machine) {
     const int number = machine.stream_number(stream);
-    machine.graphs().refuse_in_capture(number);
+    machine.graphs().wait_for_stream(number);
     machine.synchronize(number);
   });
 }
@@ -68,7 +68,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
   return answer("cudaStreamQuery", [&](Machine& machine) {
     const int number = machine.stream_number(stream);
-    machine.graphs().refuse_in_capture(number);
+    machine.graphs().wait_for_stream(number);
     const Nanoseconds end = machine.timeline.end_of(number);
     if (end > machine.timeline.now()) throw Failure(kNotReady);
     machine.host_may_look();
@@ -148,6 +148,7 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, uns
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   return answer("cudaEventSynchronize", [&](Machine& machine) {
     const Event& found = machine.event(event);
+    machine.graphs().wait_for_recording(&found);
     if (found.is_recorded) machine.timeline.host_waits_until(found.at);
     machine.host_may_look();
   });
@@ -156,6 +157,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event) {
 cudaError_t cudaEventQuery(cudaEvent_t event) {
   return answer("cudaEventQuery", [&](Machine& machine) {
     const Event& found = machine.event(event);
+    machine.graphs().wait_for_recording(&found);
     if (found.is_recorded && found.at > machine.timeline.now()) throw Failure(kNotReady);
     machine.host_may_look();
   });
@@ -175,7 +177,7 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEve
 
 cudaError_t cudaDeviceSynchronize() {
   return answer("cudaDeviceSynchronize", [](Machine& machine) {
-    machine.graphs().refuse_in_any_capture();
+    machine.graphs().wait_for_all();
     machine.synchronize_all();
   });
 }

@@ -128,6 +128,24 @@ TEST(WaitingBlocks, MayCountTheirTries) {  // so that nothing repeats itself
   EXPECT_EQ(kernel.lanes.result()[2], sum_of(3));
 }
 
+TEST(WaitingBlocks, MayChangeMemoryWhileTheyWait) {
+  for (const std::string change :
+       {"st.volatile.global.u32 [%rd2+8], 5;", "atom.global.add.u32 %r7, [%rd2+8], 1;",
+        "ld.volatile.global.u32 %r7, [%rd2+8]; add.u32 %r7, %r7, 1; st.volatile.global.u32 [%rd2+8], %r7;",
+        "bar.sync 0; st.global.u32 [%rd6+4], %r1; bar.sync 0;"}) {
+    const std::string body = "setp.ne.u32 %p3, %r2, 0; @%p3 bra GIVE;\nTAKE: " + change +
+                             "ld.volatile.global.u32 %r6, [%rd2]; setp.eq.u32 %p4, %r6, 0; @%p4 bra TAKE;\n"
+                             "st.global.u32 [%rd6], %r6; ret;\nGIVE: st.volatile.global.u32 [%rd2], %r2; ret;";
+    GridKernel kernel(body);
+    LaunchConfiguration configuration;
+    configuration.grid = {2};
+    configuration.block = {32};
+    configuration.limits.operations = std::uint64_t{1} << 26;  // ends what waits for ever
+    EXPECT_EQ(kernel.lanes.run.launch(configuration).stopped, "") << change;
+    EXPECT_EQ(kernel.lanes.result()[0], 1U) << change;
+  }
+}
+
 TEST(WaitingBlocks, ProduceAndConsumeInEitherOrder) {
   for (const char* const who : {"eq", "ne"}) {  // block 0 or block 1 waits
     const std::string body = "setp." + std::string(who) +

@@ -1,0 +1,31 @@
+// A thread's own object, which its very last code may use.
+#pragma once
+
+#include <unistd.h>
+
+#include <new>
+
+namespace convladder::stand_in {
+
+/// For `thread_local`. The main thread's is never destroyed: destructors of a program's global objects run in it after
+/// those of its thread_local objects.
+template <typename T>
+class OfThread {
+ public:
+  OfThread() : object_() {}
+  ~OfThread() {
+    if (gettid() != getpid()) object_.~T();
+  }
+  OfThread(const OfThread&) = delete;
+  OfThread& operator=(const OfThread&) = delete;
+
+  T& operator*() { return object_; }
+  T* operator->() { return &object_; }
+
+ private:
+  union {
+    T object_;
+  };
+};
+
+}  // namespace convladder::stand_in
