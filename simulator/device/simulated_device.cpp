@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <bit>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -15,6 +17,7 @@
 #include "devices/kernel_resources.hpp"
 #include "devices/ptx_images.hpp"
 #include "simulator/ptx/parser.hpp"
+#include "simulator/state/lane_access.hpp"
 
 namespace convladder::simulated {
 namespace {
@@ -146,6 +149,26 @@ void SimulatedDevice::host_wrote(const void* address, std::size_t bytes) {
   const std::uint64_t offset = device_address(address) - begin;
   std::uint64_t& filled = filled_[begin];
   if (offset <= filled) filled = std::max(filled, offset + bytes);
+}
+
+std::string SimulatedDevice::place_of(const void* address, std::string& label) const {
+  return place_in_memory(memory_, device_address(address), label);
+}
+
+std::optional<std::uint64_t> SimulatedDevice::first_unwritten(const void* address, std::uint64_t bytes) {
+  const std::uint64_t at = device_address(address);
+  const WrittenMemory::Piece* const piece = written_.find(at);
+  if (piece == nullptr || piece->bytes.all()) return std::nullopt;
+  const std::uint64_t offset = at - piece->begin;
+  const std::uint64_t end = std::min(bytes, piece->end - at);
+  constexpr std::uint64_t kPart = 32;
+  for (std::uint64_t i = 0; i < end; i += kPart) {
+    const std::uint64_t part = std::min(kPart, end - i);
+    if (piece->bytes.has(offset + i, part)) continue;
+    const std::uint32_t missing = piece->bytes.missing(offset + i, part);
+    if (missing != 0) return i + static_cast<std::uint64_t>(std::countr_zero(missing));
+  }
+  return std::nullopt;
 }
 
 DeviceBuffer SimulatedDevice::allocate_visible(std::size_t bytes, std::string_view label) {

@@ -134,6 +134,12 @@ class SimulatedDevice final : public Device {
   const Allocation* nearest_allocation(const void* address) const {
     return memory_.nearest(reinterpret_cast<std::uint64_t>(address));
   }
+  /// Describes an address that no live allocation holds, and sets `label` to that of the allocation meant, as findings
+  /// do (lane_access.hpp).
+  std::string place_of(const void* address, std::string& label) const;
+  /// The first of the bytes that nothing has written, as far as initcheck knows: a distance from the address; none if
+  /// all were written.
+  std::optional<std::uint64_t> first_unwritten(const void* address, std::uint64_t bytes);
   std::uint64_t memory_bytes() const { return memory_.capacity(); }
 
   /// Textures and surfaces for kernels, including those for the variables `.texref` and `.surfref` at the addresses

@@ -85,6 +85,8 @@ std::string nobodys_place(std::uint64_t address) {
   return fmt::format("which is no memory of the device{}", may_be_of_host ? " (a pointer of the host?)" : "");
 }
 
+}  // namespace
+
 std::string place_in_memory(const DeviceMemory& memory, std::uint64_t address, std::string& label) {
   const Allocation* const below = memory.nearest(address);
   const Allocation* const above = memory.next(address);
@@ -109,6 +111,8 @@ std::string place_in_memory(const DeviceMemory& memory, std::uint64_t address, s
   return fmt::format("{} bytes past the end of '{}' ({} bytes{})", address - below->end, below->label,
                      below->end - below->begin, below->freed ? ", freed" : "");
 }
+
+namespace {
 
 /// Whether accesses of `length` bytes at addresses from `low` to `high` are between `begin` and `end`. Addresses can be
 /// any 64 bits, so no sum of an address and a length is computed, as it could wrap.

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <string>
 #include <vector>
 
 #include "simulator/memory/warp_access.hpp"
@@ -11,6 +12,10 @@
 #include "simulator/state/operation.hpp"
 
 namespace convladder::simulated {
+
+/// Where an address is that a live allocation does not hold, or not with all bytes asked for: "8 bytes past the end of
+/// 'in' (256 bytes)". Sets `label` to that of the allocation, if there is one near.
+std::string place_in_memory(const DeviceMemory& memory, std::uint64_t address, std::string& label);
 
 /// The places of the lanes' data. Lanes outside of `mask` have the place of one inside of it; all are valid to read.
 struct LanePlaces {

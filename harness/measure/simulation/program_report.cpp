@@ -65,7 +65,9 @@ bool is_refused_kernel(const std::string& call, const std::string& error) {
 }
 
 bool ProgramReport::is_incomplete() const {
-  return !without_report.empty() || std::ranges::any_of(processes, has_refused_kernels);
+  return !without_report.empty() || std::ranges::any_of(processes, [](const auto& process) {
+    return has_refused_kernels(process) || process.has_failed_library();
+  });
 }
 
 void read_processes(const std::string& lines, ProgramReport& report) {

@@ -97,9 +97,11 @@ void write_report(Machine& machine, const std::string& signal) {
   if (settings.print) {
     for (const std::string& line : machine.report.lines()) say(line);
   }
-  if (signal.empty() && exit_status == 0 && settings.error_exitcode != 0 && machine.report.has_findings()) {
+  const bool may_change_end = signal.empty() && exit_status == 0 && settings.error_exitcode != 0;
+  const bool has_findings = machine.report.has_findings();
+  if (may_change_end && (has_findings || machine.report.has_failed_library())) {
     std::fflush(nullptr);
-    _exit(settings.error_exitcode);
+    _exit(has_findings ? settings.error_exitcode : kExitInconclusive);
   }
 }
 
