@@ -1,6 +1,6 @@
-// The time that work of known size would take on a named GPU, as a range: predicted from its operations and bytes, where
-// no kernel is there to be counted. A roofline (Williams, Waterman and Patterson 2009); docs/use/prediction.md says
-// what each end assumes.
+// The time that work of known size would take on a named GPU, as a range: predicted from its operations and bytes,
+// where no kernel is there to be counted. A roofline (Williams, Waterman and Patterson 2009); docs/use/prediction.md
+// says what each end assumes.
 #pragma once
 
 #include "simulator/gpus/gpu_facts.hpp"

@@ -46,9 +46,9 @@ class LibraryTurn {
 
 /// The work that a call enqueues.
 struct LibraryWork {
-  std::vector<MemoryUse> uses;  ///< checked before it is done; if one is not there, it is not done
-  WorkAmount amount;            ///< for its predicted time
-  std::function<void(LibraryTurn& turn)> compute;
+  std::vector<MemoryUse> uses{};  ///< checked before it is done; if one is not there, it is not done
+  WorkAmount amount{};            ///< for its predicted time
+  std::function<void(LibraryTurn& turn)> compute{};
 };
 
 /// The end of a call: the library's status, and why, where that does not say everything.
@@ -93,11 +93,11 @@ class LibraryCall {
 
 /// A library, as the machine knows it.
 struct LibraryInfo {
-  const char* name = "";                         ///< "cuBLAS"
-  const char* (*status_name)(int) = nullptr;     ///< "CUBLAS_STATUS_INVALID_VALUE"
-  int not_supported = 0;                         ///< its status for what is missing here
-  int failed = 0;                                ///< its status where the device fails
-  bool (*is_failure)(int status) = nullptr;      ///< null: everything but 0
+  const char* name = "";                      ///< "cuBLAS"
+  const char* (*status_name)(int) = nullptr;  ///< "CUBLAS_STATUS_INVALID_VALUE"
+  int not_supported = 0;                      ///< its status for what is missing here
+  int failed = 0;                             ///< its status where the device fails
+  bool (*is_failure)(int status) = nullptr;   ///< null: everything but 0
 };
 
 class LibraryMachine {

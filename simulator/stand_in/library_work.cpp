@@ -62,8 +62,8 @@ class Turn final : public LibraryTurn {
     return is_there;
   }
 
-  /// Notes the writes of the work that was done. Where it was not, as memory was not there, the finding says so, and the
-  /// bytes that it would have left are not reported a second time.
+  /// Notes the writes of the work that was done. Where it was not, as memory was not there, the finding says so, and
+  /// the bytes that it would have left are not reported a second time.
   void note_writes() {
     for (const MemoryUse& use : written_) {
       each_run(use, [&](const void* address, std::uint64_t bytes) {
@@ -115,9 +115,8 @@ class Turn final : public LibraryTurn {
         const simulated::Allocation* const memory = device_.allocation_at(address);
         finding.allocation = memory->label;
         finding.address = reinterpret_cast<std::uint64_t>(address) + *first;
-        finding.problem = fmt::format(
-            "{} reads {}, of which nothing has written byte {} of '{}'", enqueued_.call, use.name,
-            finding.address - memory->begin, memory->label);
+        finding.problem = fmt::format("{} reads {}, of which nothing has written byte {} of '{}'", enqueued_.call,
+                                      use.name, finding.address - memory->begin, memory->label);
       }
       return true;
     });

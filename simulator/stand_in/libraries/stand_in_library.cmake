@@ -53,8 +53,10 @@ function(add_stand_in_library)
   set_target_properties(convladder_${LIB_NAME} PROPERTIES
     LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/stand_in" BUILD_RPATH "$ORIGIN" INSTALL_RPATH "$ORIGIN")
   # What programs call is seen, and nothing of ours, which could take the place of theirs.
-  list(TRANSFORM LIB_SEEN REPLACE "(.+)" " \\1;" OUTPUT_VARIABLE seen)
-  list(JOIN seen "" seen)
+  set(seen "")
+  foreach(pattern IN LISTS LIB_SEEN)
+    string(APPEND seen " ${pattern};")
+  endforeach()
   set(map "${CMAKE_CURRENT_BINARY_DIR}/${LIB_NAME}.map")
   file(CONFIGURE OUTPUT "${map}" CONTENT "{ global:${seen} local: *; };\n")
   target_link_options(convladder_${LIB_NAME} PRIVATE

@@ -19,8 +19,8 @@ class Call final : public LibraryCall {
     return done([&] {
       const int number = machine_.stream_number(stream);
       if (host_waits) machine_.graphs().refuse_in_capture(number);
-      const auto enqueued = std::make_shared<const EnqueuedLibraryWork>(
-          EnqueuedLibraryWork{library_.name, name_, std::move(work)});
+      const auto enqueued =
+          std::make_shared<const EnqueuedLibraryWork>(EnqueuedLibraryWork{library_.name, name_, std::move(work)});
       if (machine_.graphs().capture(number, LibraryCallWork{enqueued})) return;
       carry_out(machine_, *enqueued, number);
       if (host_waits) machine_.synchronize(number);

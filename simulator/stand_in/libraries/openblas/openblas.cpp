@@ -1,37 +1,18 @@
 // The parts of OpenBLAS that are missing in its archive, and the choice of its kernels.
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
 
-namespace {
-
-constexpr const char* kVariable = "OPENBLAS_CORETYPE";
-
-// OpenBLAS chooses its kernels when it is loaded. The choice must not depend on the machine: every run gives the same
-// bits, on each processor with AVX2. These kernels are the ones used most, and right where newer ones were not.
-bool has_chosen = false;
-__attribute__((constructor(101))) void choose_kernels() {
-#ifdef __x86_64__
-  if (std::getenv(kVariable) != nullptr) return;
-  __builtin_cpu_init();
-  has_chosen = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  if (has_chosen) setenv(kVariable, "Haswell", 1);
-#endif
-}
-
-}  // namespace
-
 extern "C" {
 
+void gotoblas_init();
 char* openblas_get_corename();
 
-/// The kernels' name; the environment is the program's again.
-const char* convladder_openblas_core() {
-  if (has_chosen) unsetenv(kVariable);
-  has_chosen = false;
-  return openblas_get_corename();
-}
+/// The kernels' name.
+const char* convladder_openblas_core() { return openblas_get_corename(); }
 
 /// All that LAPACK needs of Fortran's own library: it puts the names of options together.
+// NOLINTNEXTLINE(bugprone-reserved-identifier): the name is the compiler's
 void _gfortran_concat_string(std::size_t bytes, char* to, std::size_t first_bytes, const char* first,
                              std::size_t second_bytes, const char* second) {
   const std::size_t of_first = first_bytes < bytes ? first_bytes : bytes;
@@ -46,7 +27,18 @@ void _gfortran_concat_string(std::size_t bytes, char* to, std::size_t first_byte
 
 namespace {
 
-// After those of OpenBLAS, whose order is that of other libraries' constructors.
-__attribute__((constructor)) void give_environment_back() { convladder_openblas_core(); }
+/// Before OpenBLAS chooses its kernels itself, by the processor. The choice must not depend on the machine: so every
+/// run gives the same bits, on each processor with AVX2. These kernels are the most used ones, and right on processors
+/// on which this version's newer ones are not.
+__attribute__((constructor(101))) void choose_kernels() {
+#ifdef __x86_64__
+  constexpr const char* kVariable = "OPENBLAS_CORETYPE";
+  __builtin_cpu_init();
+  if (std::getenv(kVariable) != nullptr || !__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return;
+  setenv(kVariable, "Haswell", 1);
+  gotoblas_init();
+  unsetenv(kVariable);
+#endif
+}
 
 }  // namespace

@@ -49,7 +49,8 @@ inline MemoryUse vector_use(const char* name, const void* at, std::int64_t count
   return {.name = name,
           .address = at,
           .run_bytes = count > 0 ? element : 0,
-          .runs = static_cast<std::uint64_t>(increment == 0 ? std::min<std::int64_t>(count, 1) : std::max<std::int64_t>(count, 0)),
+          .runs = static_cast<std::uint64_t>(increment == 0 ? std::min<std::int64_t>(count, 1)
+                                                            : std::max<std::int64_t>(count, 0)),
           .distance = element * static_cast<std::uint64_t>(increment < 0 ? -increment : increment),
           .reads = access != Access::write,
           .writes = access != Access::read};
