@@ -15,7 +15,7 @@
 #define CUBLAS_REAL(DEFINE) CUBLAS_BOTH_WIDTHS(DEFINE, S, float) CUBLAS_BOTH_WIDTHS(DEFINE, D, double)
 #define CUBLAS_COMPLEX(DEFINE) CUBLAS_BOTH_WIDTHS(DEFINE, C, cuComplex) CUBLAS_BOTH_WIDTHS(DEFINE, Z, cuDoubleComplex)
 #define CUBLAS_ALL(DEFINE) CUBLAS_REAL(DEFINE) CUBLAS_COMPLEX(DEFINE)
-// The same for functions that have only one form.
+// For functions that have only one form.
 #define CUBLAS_ALL_OF_INT(DEFINE) DEFINE(S, float) DEFINE(D, double) DEFINE(C, cuComplex) DEFINE(Z, cuDoubleComplex)
 
 namespace convladder::stand_in {

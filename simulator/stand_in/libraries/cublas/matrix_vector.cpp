@@ -245,7 +245,7 @@ cublasStatus_t triangle_times_vector(const char* name, cublasHandle_t handle, bo
         const T one = is_turned ? from(column, row) : from(row, column);
         return static_cast<Sum<T>>(operation == CUBLAS_OP_C ? conjugated(one) : one);
       };
-      // Of the matrix as it is used, turned or not.
+      // The triangle of the matrix as it is used, turned or not.
       const bool uses_lower = is_lower != is_turned;
       for (std::int64_t i = 0; i < n; ++i) {
         const std::int64_t row = uses_lower == solves ? i : n - 1 - i;

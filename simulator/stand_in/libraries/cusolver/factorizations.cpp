@@ -246,7 +246,7 @@ void ormqr(LibraryCall& call, const cusolverDnContext& context, cublasSideMode_t
   require(k <= rows, "there are more reflectors than rows");
   require_leading(lda, rows);
   require_leading(ldc, m);
-  // Of A the reflectors are read, which lie below its diagonal.
+  // The reflectors lie below the diagonal of A, and nothing else of it is read.
   MemoryUse reflectors = matrix_use("A", a, rows, k, lda, sizeof(T), Access::read);
   reflectors.shift = sizeof(T);
   reflectors.growth = -static_cast<std::int64_t>(sizeof(T));
@@ -386,7 +386,7 @@ Around around(int* info, T* work, std::int64_t count, std::int64_t columns) {
   return {info, work, count * bytes, work_count<T>(columns) * bytes};
 }
 
-/// The same functions for batches: `run(index)`, with pointers that lie on the device.
+/// A batch: `one(turn, index)`, with pointers that lie on the device.
 template <typename T, typename One>
 void enqueue_batch(LibraryCall& call, const cusolverDnContext& context, std::vector<MemoryUse> arrays,
                    std::int64_t batch, double pairs, const One& one) {
