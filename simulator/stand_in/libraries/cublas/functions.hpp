@@ -45,9 +45,7 @@ const Number<T>* as_numbers(const T* at) {
   return reinterpret_cast<const Number<T>*>(at);
 }
 
-inline bool is_of_device(const cublasContext& context) {
-  return context.pointer_mode == CUBLAS_POINTER_MODE_DEVICE;
-}
+inline bool is_of_device(const cublasContext& context) { return context.pointer_mode == CUBLAS_POINTER_MODE_DEVICE; }
 
 /// A factor that the program gives. Throws Refused where it is null.
 template <typename T>
@@ -97,7 +95,8 @@ inline double bytes_of(const std::vector<MemoryUse>& uses) {
   double bytes = 0;
   for (const MemoryUse& use : uses) {
     const double runs = static_cast<double>(use.runs);
-    const double all = runs * static_cast<double>(use.run_bytes) + 0.5 * runs * (runs - 1) * static_cast<double>(use.growth);
+    const double all =
+        runs * static_cast<double>(use.run_bytes) + 0.5 * runs * (runs - 1) * static_cast<double>(use.growth);
     bytes += all * ((use.reads ? 1 : 0) + (use.writes ? 1 : 0));
   }
   return bytes;

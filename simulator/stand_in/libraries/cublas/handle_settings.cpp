@@ -14,12 +14,12 @@ void give(T* place, T value) {
 }
 
 template <typename T>
-cublasStatus_t get(const char* name, cublasHandle_t handle, T* place, T cublasContext::* member) {
+cublasStatus_t get(const char* name, cublasHandle_t handle, T* place, T cublasContext::*member) {
   return answer(name, handle, [&](LibraryCall&, cublasContext& context) { give(place, context.*member); });
 }
 
 template <typename T>
-cublasStatus_t set(const char* name, cublasHandle_t handle, T value, T cublasContext::* member, bool is_right = true) {
+cublasStatus_t set(const char* name, cublasHandle_t handle, T value, T cublasContext::*member, bool is_right = true) {
   return answer(name, handle, [&](LibraryCall&, cublasContext& context) {
     require(is_right, "no such value");
     context.*member = value;
@@ -42,9 +42,8 @@ cublasStatus_t copy(const char* name, std::int64_t rows, std::int64_t columns, s
       from_pitch = to_pitch = rows;
     }
     const auto bytes = [element](std::int64_t count) { return static_cast<std::size_t>(count * element); };
-    const Enqueued end =
-        call.copy({to, bytes(to_pitch)}, {const_cast<void*>(from), bytes(from_pitch)}, bytes(rows),
-                  static_cast<std::size_t>(columns), stream, host_waits);
+    const Enqueued end = call.copy({to, bytes(to_pitch)}, {const_cast<void*>(from), bytes(from_pitch)}, bytes(rows),
+                                   static_cast<std::size_t>(columns), stream, host_waits);
     if (end != Enqueued::done) throw Refused(CUBLAS_STATUS_MAPPING_ERROR, call.why());
   });
 }
@@ -60,9 +59,7 @@ cublasStatus_t cublasGetVersion_v2(cublasHandle_t handle, int* version) {
 cublasStatus_t cublasGetProperty(libraryPropertyType type, int* value) {
   return answer_call<cublasStatus_t>(kCublas, "cublasGetProperty", [&](LibraryCall&) {
     require(type == MAJOR_VERSION || type == MINOR_VERSION || type == PATCH_LEVEL, "no such property");
-    give(value, type == MAJOR_VERSION   ? CUBLAS_VER_MAJOR
-                : type == MINOR_VERSION ? CUBLAS_VER_MINOR
-                                        : CUBLAS_VER_PATCH);
+    give(value, type == MAJOR_VERSION ? CUBLAS_VER_MAJOR : type == MINOR_VERSION ? CUBLAS_VER_MINOR : CUBLAS_VER_PATCH);
   });
 }
 
@@ -70,7 +67,8 @@ std::size_t cublasGetCudartVersion() { return CUDART_VERSION; }
 
 cublasStatus_t cublasSetWorkspace_v2(cublasHandle_t handle, void* workspace, std::size_t bytes) {
   return answer("cublasSetWorkspace", handle, [&](LibraryCall& call, cublasContext&) {
-    require(bytes == 0 || workspace == nullptr || call.is_of_device(workspace), "the workspace is no memory of the device");
+    require(bytes == 0 || workspace == nullptr || call.is_of_device(workspace),
+            "the workspace is no memory of the device");
   });
 }
 

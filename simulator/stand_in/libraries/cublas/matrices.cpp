@@ -16,7 +16,9 @@ int number_of(cublasSideMode_t side) { return side == CUBLAS_SIDE_LEFT ? kLeft :
 int number_of(cublasDiagType_t diagonal) { return diagonal == CUBLAS_DIAG_UNIT ? kUnit : kNonUnit; }
 template <typename T>
 int number_of(cublasOperation_t operation) {
-  return operation == CUBLAS_OP_N ? kPlain : operation == CUBLAS_OP_C && is_complex<T> ? kConjugateTransposed : kTransposed;
+  return operation == CUBLAS_OP_N                    ? kPlain
+         : operation == CUBLAS_OP_C && is_complex<T> ? kConjugateTransposed
+                                                     : kTransposed;
 }
 
 void require_side(cublasSideMode_t side) {
@@ -62,7 +64,8 @@ cublasStatus_t symm(const char* name, cublasHandle_t handle, cublasSideMode_t si
     work.uses.push_back(result);
     by.add_use(work.uses);
     keeps.add_use(work.uses);
-    add_pairs<T>(work.amount, context, static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(size), true);
+    add_pairs<T>(work.amount, context, static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(size),
+                 true);
     work.amount.bytes = bytes_of(work.uses);
     const auto [rows, columns, of_a, of_b, of_c] = std::tuple(small(m), small(n), small(lda), small(ldb), small(ldc));
     work.compute = [=](LibraryTurn& turn) {
@@ -106,7 +109,8 @@ cublasStatus_t syrk(const char* name, cublasHandle_t handle, cublasFillMode_t pa
     LibraryWork work;
     if (!by.is_zero() && k > 0) {
       work.uses.push_back(matrix_use("A", a, rows, columns, lda, sizeof(T), Access::read));
-      if (update != Update::rank_k) work.uses.push_back(matrix_use("B", b, rows, columns, ldb, sizeof(T), Access::read));
+      if (update != Update::rank_k)
+        work.uses.push_back(matrix_use("B", b, rows, columns, ldb, sizeof(T), Access::read));
     }
     const bool is_lower = part == CUBLAS_FILL_MODE_LOWER;
     const MemoryUse result = triangle_use("C", c, n, ldc, sizeof(T), is_lower, access_of(keeps));
@@ -124,7 +128,8 @@ cublasStatus_t syrk(const char* name, cublasHandle_t handle, cublasFillMode_t pa
         // The whole product, of which one triangle is kept.
         std::vector<T> whole(static_cast<std::size_t>(n) * static_cast<std::size_t>(n));
         const int other = turns ? kPlain : is_hermitian ? kConjugateTransposed : kTransposed;
-        gemm(how, other, size, size, depth, T{by.value(turn)}, turn.at(a), of_a, turn.at(b), of_b, T{}, whole.data(), size);
+        gemm(how, other, size, size, depth, T{by.value(turn)}, turn.at(a), of_a, turn.at(b), of_b, T{}, whole.data(),
+             size);
         T* const to = turn.at(c);
         const T kept{keeps.value(turn)};
         for (std::int64_t column = 0; column < n; ++column) {
@@ -260,9 +265,9 @@ cublasStatus_t trmm(const char* name, cublasHandle_t handle, const Triangle& t, 
         }
       }
       if (factor == T{}) return;
-      convladder::stand_in::trmm(number_of(t.side), number_of(t.part), number_of<T>(t.operation),
-                                 number_of(t.diagonal), static_cast<int>(t.m), static_cast<int>(t.n), factor,
-                                 turn.at(a), static_cast<int>(t.lda), to, of_c);
+      convladder::stand_in::trmm(number_of(t.side), number_of(t.part), number_of<T>(t.operation), number_of(t.diagonal),
+                                 static_cast<int>(t.m), static_cast<int>(t.n), factor, turn.at(a),
+                                 static_cast<int>(t.lda), to, of_c);
     };
     enqueue(call, context, std::move(work));
   });
@@ -362,7 +367,7 @@ extern "C" {
   cublasStatus_t cublas##L##_v2##tail(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, Int m,     \
                                       Int n, const C* alpha, const C* A, Int lda, const C* B, Int ldb, const C* beta, \
                                       C* c, Int ldc) {                                                                \
-    return symm<is_hermitian>("cublas" #L #tail, handle, side, uplo, m, n, as_numbers(alpha), as_numbers(A), lda,     \
+    return symm<is_hermitian>("cublas" #L#tail, handle, side, uplo, m, n, as_numbers(alpha), as_numbers(A), lda,      \
                               as_numbers(B), ldb, as_numbers(beta), as_numbers(c), ldc);                              \
   }
 CUBLAS_BOTH_WIDTHS(SYMM, Ssymm, float, false)
@@ -372,13 +377,13 @@ CUBLAS_BOTH_WIDTHS(SYMM, Zsymm, cuDoubleComplex, false)
 CUBLAS_BOTH_WIDTHS(SYMM, Chemm, cuComplex, true)
 CUBLAS_BOTH_WIDTHS(SYMM, Zhemm, cuDoubleComplex, true)
 
-#define SYRK(L, C, Alpha, is_hermitian, Int, tail)                                                                    \
-  cublasStatus_t cublas##L##_v2##tail(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, Int n,   \
-                                      Int k, const Alpha* alpha, const C* A, Int lda, const Alpha* beta, C* c,        \
-                                      Int ldc) {                                                                      \
-    return syrk<Update::rank_k, is_hermitian>("cublas" #L #tail, handle, uplo, trans, n, k, as_numbers(alpha),        \
-                                              as_numbers(A), lda, as_numbers(A), lda, as_numbers(beta),               \
-                                              as_numbers(c), ldc);                                                    \
+#define SYRK(L, C, Alpha, is_hermitian, Int, tail)                                                                     \
+  cublasStatus_t cublas##L##_v2##tail(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, Int n,    \
+                                      Int k, const Alpha* alpha, const C* A, Int lda, const Alpha* beta, C* c,         \
+                                      Int ldc) {                                                                       \
+    return syrk<Update::rank_k, is_hermitian>("cublas" #L#tail, handle, uplo, trans, n, k, as_numbers(alpha),          \
+                                              as_numbers(A), lda, as_numbers(A), lda, as_numbers(beta), as_numbers(c), \
+                                              ldc);                                                                    \
   }
 CUBLAS_BOTH_WIDTHS(SYRK, Ssyrk, float, float, false)
 CUBLAS_BOTH_WIDTHS(SYRK, Dsyrk, double, double, false)
@@ -387,14 +392,14 @@ CUBLAS_BOTH_WIDTHS(SYRK, Zsyrk, cuDoubleComplex, cuDoubleComplex, false)
 CUBLAS_BOTH_WIDTHS(SYRK, Cherk, cuComplex, float, true)
 CUBLAS_BOTH_WIDTHS(SYRK, Zherk, cuDoubleComplex, double, true)
 
-#define SYR2K_AS(update, name, function, C, Beta, is_hermitian, Int)                                                  \
-  cublasStatus_t function(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, Int n, Int k,        \
+#define SYR2K_AS(update, name, function, C, Beta, is_hermitian, Int)                                                   \
+  cublasStatus_t function(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, Int n, Int k,         \
                           const C* alpha, const C* A, Int lda, const C* B, Int ldb, const Beta* beta, C* c, Int ldc) { \
-    return syrk<update, is_hermitian>(name, handle, uplo, trans, n, k, as_numbers(alpha), as_numbers(A), lda,         \
-                                      as_numbers(B), ldb, as_numbers(beta), as_numbers(c), ldc);                      \
+    return syrk<update, is_hermitian>(name, handle, uplo, trans, n, k, as_numbers(alpha), as_numbers(A), lda,          \
+                                      as_numbers(B), ldb, as_numbers(beta), as_numbers(c), ldc);                       \
   }
-#define SYR2K(L, C, Beta, is_hermitian, Int, tail)                                                            \
-  SYR2K_AS(Update::rank_2k, "cublas" #L "2k" #tail, cublas##L##2k_v2##tail, C, Beta, is_hermitian, Int)      \
+#define SYR2K(L, C, Beta, is_hermitian, Int, tail)                                                      \
+  SYR2K_AS(Update::rank_2k, "cublas" #L "2k" #tail, cublas##L##2k_v2##tail, C, Beta, is_hermitian, Int) \
   SYR2K_AS(Update::rank_kx, "cublas" #L "kx" #tail, cublas##L##kx##tail, C, Beta, is_hermitian, Int)
 CUBLAS_BOTH_WIDTHS(SYR2K, Ssyr, float, float, false)
 CUBLAS_BOTH_WIDTHS(SYR2K, Dsyr, double, double, false)
@@ -403,40 +408,40 @@ CUBLAS_BOTH_WIDTHS(SYR2K, Zsyr, cuDoubleComplex, cuDoubleComplex, false)
 CUBLAS_BOTH_WIDTHS(SYR2K, Cher, cuComplex, float, true)
 CUBLAS_BOTH_WIDTHS(SYR2K, Zher, cuDoubleComplex, double, true)
 
-#define TRSM_AND_TRMM(L, C, Int, tail)                                                                                \
-  cublasStatus_t cublas##L##trsm_v2##tail(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo,        \
-                                          cublasOperation_t trans, cublasDiagType_t diag, Int m, Int n,               \
-                                          const C* alpha, const C* A, Int lda, C* B, Int ldb) {                       \
-    return trsm("cublas" #L "trsm" #tail, handle, {side, uplo, trans, diag, m, n, lda, ldb}, as_numbers(alpha),       \
-                as_numbers(A), as_numbers(B));                                                                        \
-  }                                                                                                                   \
-  cublasStatus_t cublas##L##trsmBatched##tail(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo,    \
-                                              cublasOperation_t trans, cublasDiagType_t diag, Int m, Int n,           \
-                                              const C* alpha, const C* const A[], Int lda, C* const B[], Int ldb,     \
-                                              Int count) {                                                            \
-    return trsm_batched("cublas" #L "trsmBatched" #tail, handle, {side, uplo, trans, diag, m, n, lda, ldb},           \
-                        as_numbers(alpha), reinterpret_cast<const Number<C>* const*>(A),                              \
-                        reinterpret_cast<Number<C>* const*>(B), count);                                               \
-  }                                                                                                                   \
-  cublasStatus_t cublas##L##trmm_v2##tail(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo,        \
-                                          cublasOperation_t trans, cublasDiagType_t diag, Int m, Int n,               \
-                                          const C* alpha, const C* A, Int lda, const C* B, Int ldb, C* c, Int ldc) {  \
-    return trmm("cublas" #L "trmm" #tail, handle, {side, uplo, trans, diag, m, n, lda, ldb}, as_numbers(alpha),       \
-                as_numbers(A), as_numbers(B), as_numbers(c), ldc);                                                    \
+#define TRSM_AND_TRMM(L, C, Int, tail)                                                                               \
+  cublasStatus_t cublas##L##trsm_v2##tail(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo,       \
+                                          cublasOperation_t trans, cublasDiagType_t diag, Int m, Int n,              \
+                                          const C* alpha, const C* A, Int lda, C* B, Int ldb) {                      \
+    return trsm("cublas" #L "trsm" #tail, handle, {side, uplo, trans, diag, m, n, lda, ldb}, as_numbers(alpha),      \
+                as_numbers(A), as_numbers(B));                                                                       \
+  }                                                                                                                  \
+  cublasStatus_t cublas##L##trsmBatched##tail(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo,   \
+                                              cublasOperation_t trans, cublasDiagType_t diag, Int m, Int n,          \
+                                              const C* alpha, const C* const A[], Int lda, C* const B[], Int ldb,    \
+                                              Int count) {                                                           \
+    return trsm_batched("cublas" #L "trsmBatched" #tail, handle, {side, uplo, trans, diag, m, n, lda, ldb},          \
+                        as_numbers(alpha), reinterpret_cast<const Number<C>* const*>(A),                             \
+                        reinterpret_cast<Number<C>* const*>(B), count);                                              \
+  }                                                                                                                  \
+  cublasStatus_t cublas##L##trmm_v2##tail(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo,       \
+                                          cublasOperation_t trans, cublasDiagType_t diag, Int m, Int n,              \
+                                          const C* alpha, const C* A, Int lda, const C* B, Int ldb, C* c, Int ldc) { \
+    return trmm("cublas" #L "trmm" #tail, handle, {side, uplo, trans, diag, m, n, lda, ldb}, as_numbers(alpha),      \
+                as_numbers(A), as_numbers(B), as_numbers(c), ldc);                                                   \
   }
 CUBLAS_ALL(TRSM_AND_TRMM)
 
-#define GEAM_AND_DGMM(L, C, Int, tail)                                                                               \
-  cublasStatus_t cublas##L##geam##tail(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb,    \
-                                       Int m, Int n, const C* alpha, const C* A, Int lda, const C* beta, const C* B, \
-                                       Int ldb, C* c, Int ldc) {                                                     \
-    return geam("cublas" #L "geam" #tail, handle, transa, transb, m, n, as_numbers(alpha), as_numbers(A), lda,       \
-                as_numbers(beta), as_numbers(B), ldb, as_numbers(c), ldc);                                           \
-  }                                                                                                                  \
-  cublasStatus_t cublas##L##dgmm##tail(cublasHandle_t handle, cublasSideMode_t mode, Int m, Int n, const C* A,       \
-                                       Int lda, const C* x, Int incx, C* c, Int ldc) {                               \
-    return dgmm("cublas" #L "dgmm" #tail, handle, mode, m, n, as_numbers(A), lda, as_numbers(x), incx,               \
-                as_numbers(c), ldc);                                                                                 \
+#define GEAM_AND_DGMM(L, C, Int, tail)                                                                                \
+  cublasStatus_t cublas##L##geam##tail(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb,     \
+                                       Int m, Int n, const C* alpha, const C* A, Int lda, const C* beta, const C* B,  \
+                                       Int ldb, C* c, Int ldc) {                                                      \
+    return geam("cublas" #L "geam" #tail, handle, transa, transb, m, n, as_numbers(alpha), as_numbers(A), lda,        \
+                as_numbers(beta), as_numbers(B), ldb, as_numbers(c), ldc);                                            \
+  }                                                                                                                   \
+  cublasStatus_t cublas##L##dgmm##tail(cublasHandle_t handle, cublasSideMode_t mode, Int m, Int n, const C* A,        \
+                                       Int lda, const C* x, Int incx, C* c, Int ldc) {                                \
+    return dgmm("cublas" #L "dgmm" #tail, handle, mode, m, n, as_numbers(A), lda, as_numbers(x), incx, as_numbers(c), \
+                ldc);                                                                                                 \
   }
 CUBLAS_ALL(GEAM_AND_DGMM)
 

@@ -112,7 +112,8 @@ cublasStatus_t gemv(const char* name, cublasHandle_t handle, const T* alpha, con
     }
     by.add_use(work.uses);
     keeps.add_use(work.uses);
-    add_pairs<T>(work.amount, context, static_cast<double>(batch) * static_cast<double>(g.m) * static_cast<double>(g.n));
+    add_pairs<T>(work.amount, context,
+                 static_cast<double>(batch) * static_cast<double>(g.m) * static_cast<double>(g.n));
     work.amount.bytes = bytes_of(work.uses);
     work.compute = [=](LibraryTurn& turn) {
       for (std::int64_t i = 0; i < batch; ++i) {
@@ -220,8 +221,8 @@ cublasStatus_t symv(const char* name, cublasHandle_t handle, bool is_hermitian, 
 /// x = op(A) x, or, if `solves`, the solution of op(A) x' = x.
 template <typename T>
 cublasStatus_t triangle_times_vector(const char* name, cublasHandle_t handle, bool solves, cublasFillMode_t part,
-                                     cublasOperation_t operation, cublasDiagType_t diagonal, std::int64_t n,
-                                     const T* a, std::int64_t lda, T* x, std::int64_t step) {
+                                     cublasOperation_t operation, cublasDiagType_t diagonal, std::int64_t n, const T* a,
+                                     std::int64_t lda, T* x, std::int64_t step) {
   return answer(name, handle, [&](LibraryCall& call, cublasContext& context) {
     require_triangle(part);
     require_operation(operation);
@@ -310,28 +311,28 @@ cublasStatus_t syr(const char* name, cublasHandle_t handle, bool is_hermitian, c
 
 extern "C" {
 
-#define GEMV(L, C, Int, tail)                                                                                          \
-  cublasStatus_t cublas##L##gemv_v2##tail(cublasHandle_t handle, cublasOperation_t trans, Int m, Int n,               \
-                                          const C* alpha, const C* A, Int lda, const C* x, Int incx, const C* beta,   \
-                                          C* y, Int incy) {                                                            \
-    return gemv<Number<C>>("cublas" #L "gemv" #tail, handle, as_numbers(alpha), as_numbers(beta),                      \
-                           {trans, m, n, lda, incx, incy, as_numbers(A), as_numbers(x), as_numbers(y)});               \
-  }                                                                                                                    \
-  cublasStatus_t cublas##L##gemvStridedBatched##tail(                                                                  \
-      cublasHandle_t handle, cublasOperation_t trans, Int m, Int n, const C* alpha, const C* A, Int lda,               \
-      long long strideA, const C* x, Int incx, long long stridex, const C* beta, C* y, Int incy, long long stridey,    \
-      Int count) {                                                                                                     \
-    return gemv<Number<C>>("cublas" #L "gemvStridedBatched" #tail, handle, as_numbers(alpha), as_numbers(beta),        \
-                           {trans, m, n, lda, incx, incy, as_numbers(A), as_numbers(x), as_numbers(y)}, count,         \
-                           strideA, stridex, stridey);                                                                 \
+#define GEMV(L, C, Int, tail)                                                                                       \
+  cublasStatus_t cublas##L##gemv_v2##tail(cublasHandle_t handle, cublasOperation_t trans, Int m, Int n,             \
+                                          const C* alpha, const C* A, Int lda, const C* x, Int incx, const C* beta, \
+                                          C* y, Int incy) {                                                         \
+    return gemv<Number<C>>("cublas" #L "gemv" #tail, handle, as_numbers(alpha), as_numbers(beta),                   \
+                           {trans, m, n, lda, incx, incy, as_numbers(A), as_numbers(x), as_numbers(y)});            \
+  }                                                                                                                 \
+  cublasStatus_t cublas##L##gemvStridedBatched##tail(cublasHandle_t handle, cublasOperation_t trans, Int m, Int n,  \
+                                                     const C* alpha, const C* A, Int lda, long long strideA,        \
+                                                     const C* x, Int incx, long long stridex, const C* beta, C* y,  \
+                                                     Int incy, long long stridey, Int count) {                      \
+    return gemv<Number<C>>("cublas" #L "gemvStridedBatched" #tail, handle, as_numbers(alpha), as_numbers(beta),     \
+                           {trans, m, n, lda, incx, incy, as_numbers(A), as_numbers(x), as_numbers(y)}, count,      \
+                           strideA, stridex, stridey);                                                              \
   }
 CUBLAS_ALL(GEMV)
 
-#define GER(L, C, conjugates, Int, tail)                                                                             \
-  cublasStatus_t cublas##L##_v2##tail(cublasHandle_t handle, Int m, Int n, const C* alpha, const C* x, Int incx,     \
-                                      const C* y, Int incy, C* A, Int lda) {                                         \
-    return ger("cublas" #L #tail, handle, conjugates, m, n, as_numbers(alpha), as_numbers(x), incx, as_numbers(y),   \
-               incy, as_numbers(A), lda);                                                                            \
+#define GER(L, C, conjugates, Int, tail)                                                                          \
+  cublasStatus_t cublas##L##_v2##tail(cublasHandle_t handle, Int m, Int n, const C* alpha, const C* x, Int incx,  \
+                                      const C* y, Int incy, C* A, Int lda) {                                      \
+    return ger("cublas" #L#tail, handle, conjugates, m, n, as_numbers(alpha), as_numbers(x), incx, as_numbers(y), \
+               incy, as_numbers(A), lda);                                                                         \
   }
 CUBLAS_BOTH_WIDTHS(GER, Sger, float, false)
 CUBLAS_BOTH_WIDTHS(GER, Dger, double, false)
@@ -340,11 +341,11 @@ CUBLAS_BOTH_WIDTHS(GER, Cgerc, cuComplex, true)
 CUBLAS_BOTH_WIDTHS(GER, Zgeru, cuDoubleComplex, false)
 CUBLAS_BOTH_WIDTHS(GER, Zgerc, cuDoubleComplex, true)
 
-#define SYMV(L, C, is_hermitian, Int, tail)                                                                           \
-  cublasStatus_t cublas##L##_v2##tail(cublasHandle_t handle, cublasFillMode_t uplo, Int n, const C* alpha,            \
-                                      const C* A, Int lda, const C* x, Int incx, const C* beta, C* y, Int incy) {     \
-    return symv("cublas" #L #tail, handle, is_hermitian, uplo, n, as_numbers(alpha), as_numbers(A), lda,              \
-                as_numbers(x), incx, as_numbers(beta), as_numbers(y), incy);                                          \
+#define SYMV(L, C, is_hermitian, Int, tail)                                                                            \
+  cublasStatus_t cublas##L##_v2##tail(cublasHandle_t handle, cublasFillMode_t uplo, Int n, const C* alpha, const C* A, \
+                                      Int lda, const C* x, Int incx, const C* beta, C* y, Int incy) {                  \
+    return symv("cublas" #L#tail, handle, is_hermitian, uplo, n, as_numbers(alpha), as_numbers(A), lda, as_numbers(x), \
+                incx, as_numbers(beta), as_numbers(y), incy);                                                          \
   }
 CUBLAS_BOTH_WIDTHS(SYMV, Ssymv, float, false)
 CUBLAS_BOTH_WIDTHS(SYMV, Dsymv, double, false)
@@ -353,24 +354,24 @@ CUBLAS_BOTH_WIDTHS(SYMV, Zsymv, cuDoubleComplex, false)
 CUBLAS_BOTH_WIDTHS(SYMV, Chemv, cuComplex, true)
 CUBLAS_BOTH_WIDTHS(SYMV, Zhemv, cuDoubleComplex, true)
 
-#define TRIANGLE(L, C, Int, tail)                                                                                      \
-  cublasStatus_t cublas##L##trsv_v2##tail(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans,      \
-                                          cublasDiagType_t diag, Int n, const C* A, Int lda, C* x, Int incx) {         \
-    return triangle_times_vector("cublas" #L "trsv" #tail, handle, true, uplo, trans, diag, n, as_numbers(A), lda,     \
-                                 as_numbers(x), incx);                                                                 \
-  }                                                                                                                    \
-  cublasStatus_t cublas##L##trmv_v2##tail(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans,      \
-                                          cublasDiagType_t diag, Int n, const C* A, Int lda, C* x, Int incx) {         \
-    return triangle_times_vector("cublas" #L "trmv" #tail, handle, false, uplo, trans, diag, n, as_numbers(A), lda,    \
-                                 as_numbers(x), incx);                                                                 \
+#define TRIANGLE(L, C, Int, tail)                                                                                   \
+  cublasStatus_t cublas##L##trsv_v2##tail(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans,    \
+                                          cublasDiagType_t diag, Int n, const C* A, Int lda, C* x, Int incx) {      \
+    return triangle_times_vector("cublas" #L "trsv" #tail, handle, true, uplo, trans, diag, n, as_numbers(A), lda,  \
+                                 as_numbers(x), incx);                                                              \
+  }                                                                                                                 \
+  cublasStatus_t cublas##L##trmv_v2##tail(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans,    \
+                                          cublasDiagType_t diag, Int n, const C* A, Int lda, C* x, Int incx) {      \
+    return triangle_times_vector("cublas" #L "trmv" #tail, handle, false, uplo, trans, diag, n, as_numbers(A), lda, \
+                                 as_numbers(x), incx);                                                              \
   }
 CUBLAS_ALL(TRIANGLE)
 
-#define SYR(L, C, Factor, is_hermitian, Int, tail)                                                                    \
-  cublasStatus_t cublas##L##_v2##tail(cublasHandle_t handle, cublasFillMode_t uplo, Int n, const Factor* alpha,       \
-                                      const C* x, Int incx, C* A, Int lda) {                                          \
-    return syr("cublas" #L #tail, handle, is_hermitian, uplo, n, as_numbers(alpha), as_numbers(x), incx,              \
-               as_numbers(x), incx, false, as_numbers(A), lda);                                                       \
+#define SYR(L, C, Factor, is_hermitian, Int, tail)                                                                     \
+  cublasStatus_t cublas##L##_v2##tail(cublasHandle_t handle, cublasFillMode_t uplo, Int n, const Factor* alpha,        \
+                                      const C* x, Int incx, C* A, Int lda) {                                           \
+    return syr("cublas" #L#tail, handle, is_hermitian, uplo, n, as_numbers(alpha), as_numbers(x), incx, as_numbers(x), \
+               incx, false, as_numbers(A), lda);                                                                       \
   }
 CUBLAS_BOTH_WIDTHS(SYR, Ssyr, float, float, false)
 CUBLAS_BOTH_WIDTHS(SYR, Dsyr, double, double, false)
@@ -379,11 +380,11 @@ CUBLAS_BOTH_WIDTHS(SYR, Zsyr, cuDoubleComplex, cuDoubleComplex, false)
 CUBLAS_BOTH_WIDTHS(SYR, Cher, cuComplex, float, true)
 CUBLAS_BOTH_WIDTHS(SYR, Zher, cuDoubleComplex, double, true)
 
-#define SYR2(L, C, is_hermitian, Int, tail)                                                                           \
-  cublasStatus_t cublas##L##_v2##tail(cublasHandle_t handle, cublasFillMode_t uplo, Int n, const C* alpha,            \
-                                      const C* x, Int incx, const C* y, Int incy, C* A, Int lda) {                    \
-    return syr("cublas" #L #tail, handle, is_hermitian, uplo, n, as_numbers(alpha), as_numbers(x), incx,              \
-               as_numbers(y), incy, true, as_numbers(A), lda);                                                        \
+#define SYR2(L, C, is_hermitian, Int, tail)                                                                            \
+  cublasStatus_t cublas##L##_v2##tail(cublasHandle_t handle, cublasFillMode_t uplo, Int n, const C* alpha, const C* x, \
+                                      Int incx, const C* y, Int incy, C* A, Int lda) {                                 \
+    return syr("cublas" #L#tail, handle, is_hermitian, uplo, n, as_numbers(alpha), as_numbers(x), incx, as_numbers(y), \
+               incy, true, as_numbers(A), lda);                                                                        \
   }
 CUBLAS_BOTH_WIDTHS(SYR2, Ssyr2, float, false)
 CUBLAS_BOTH_WIDTHS(SYR2, Dsyr2, double, false)

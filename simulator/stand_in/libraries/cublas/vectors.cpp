@@ -283,44 +283,44 @@ cublasStatus_t rotm(const char* name, cublasHandle_t handle, std::int64_t n, T* 
 
 extern "C" {
 
-#define AXPY(L, C, Int, tail)                                                                                         \
-  cublasStatus_t cublas##L##axpy_v2##tail(cublasHandle_t handle, Int n, const C* alpha, const C* x, Int incx, C* y,  \
-                                          Int incy) {                                                                 \
-    return axpy("cublas" #L "axpy" #tail, handle, n, as_numbers(alpha), as_numbers(x), incx, as_numbers(y), incy);    \
+#define AXPY(L, C, Int, tail)                                                                                       \
+  cublasStatus_t cublas##L##axpy_v2##tail(cublasHandle_t handle, Int n, const C* alpha, const C* x, Int incx, C* y, \
+                                          Int incy) {                                                               \
+    return axpy("cublas" #L "axpy" #tail, handle, n, as_numbers(alpha), as_numbers(x), incx, as_numbers(y), incy);  \
   }
 CUBLAS_ALL(AXPY)
 
-#define SCAL(L, C, Int, tail)                                                                               \
-  cublasStatus_t cublas##L##scal_v2##tail(cublasHandle_t handle, Int n, const C* alpha, C* x, Int incx) {   \
-    return scal("cublas" #L "scal" #tail, handle, n, as_numbers(alpha), as_numbers(x), incx);               \
+#define SCAL(L, C, Int, tail)                                                                             \
+  cublasStatus_t cublas##L##scal_v2##tail(cublasHandle_t handle, Int n, const C* alpha, C* x, Int incx) { \
+    return scal("cublas" #L "scal" #tail, handle, n, as_numbers(alpha), as_numbers(x), incx);             \
   }
 CUBLAS_ALL(SCAL)
 
-#define REAL_SCAL(L, C, R, Int, tail)                                                                       \
-  cublasStatus_t cublas##L##scal_v2##tail(cublasHandle_t handle, Int n, const R* alpha, C* x, Int incx) {   \
-    return scal("cublas" #L "scal" #tail, handle, n, alpha, as_numbers(x), incx);                           \
+#define REAL_SCAL(L, C, R, Int, tail)                                                                     \
+  cublasStatus_t cublas##L##scal_v2##tail(cublasHandle_t handle, Int n, const R* alpha, C* x, Int incx) { \
+    return scal("cublas" #L "scal" #tail, handle, n, alpha, as_numbers(x), incx);                         \
   }
 CUBLAS_BOTH_WIDTHS(REAL_SCAL, Cs, cuComplex, float)
 CUBLAS_BOTH_WIDTHS(REAL_SCAL, Zd, cuDoubleComplex, double)
 
-#define COPY(L, C, Int, tail)                                                                                      \
-  cublasStatus_t cublas##L##copy_v2##tail(cublasHandle_t handle, Int n, const C* x, Int incx, C* y, Int incy) {   \
-    return copy("cublas" #L "copy" #tail, handle, n, as_numbers(x), incx, as_numbers(y), incy);                    \
+#define COPY(L, C, Int, tail)                                                                                   \
+  cublasStatus_t cublas##L##copy_v2##tail(cublasHandle_t handle, Int n, const C* x, Int incx, C* y, Int incy) { \
+    return copy("cublas" #L "copy" #tail, handle, n, as_numbers(x), incx, as_numbers(y), incy);                 \
   }
 CUBLAS_ALL(COPY)
 
-#define SWAP(L, C, Int, tail)                                                                                \
-  cublasStatus_t cublas##L##swap_v2##tail(cublasHandle_t handle, Int n, C* x, Int incx, C* y, Int incy) {   \
-    return swap("cublas" #L "swap" #tail, handle, n, as_numbers(x), incx, as_numbers(y), incy);              \
+#define SWAP(L, C, Int, tail)                                                                             \
+  cublasStatus_t cublas##L##swap_v2##tail(cublasHandle_t handle, Int n, C* x, Int incx, C* y, Int incy) { \
+    return swap("cublas" #L "swap" #tail, handle, n, as_numbers(x), incx, as_numbers(y), incy);           \
   }
 CUBLAS_ALL(SWAP)
 
-#define ASUM_AND_NRM2(L, C, R, Int, tail)                                                                           \
-  cublasStatus_t cublas##L##asum_v2##tail(cublasHandle_t handle, Int n, const C* x, Int incx, R* result) {          \
-    return reduce("cublas" #L "asum" #tail, handle, n, as_numbers(x), incx, result, asum<Number<C>>);               \
-  }                                                                                                                 \
-  cublasStatus_t cublas##L##nrm2_v2##tail(cublasHandle_t handle, Int n, const C* x, Int incx, R* result) {          \
-    return reduce("cublas" #L "nrm2" #tail, handle, n, as_numbers(x), incx, result, nrm2<Number<C>>);               \
+#define ASUM_AND_NRM2(L, C, R, Int, tail)                                                                  \
+  cublasStatus_t cublas##L##asum_v2##tail(cublasHandle_t handle, Int n, const C* x, Int incx, R* result) { \
+    return reduce("cublas" #L "asum" #tail, handle, n, as_numbers(x), incx, result, asum<Number<C>>);      \
+  }                                                                                                        \
+  cublasStatus_t cublas##L##nrm2_v2##tail(cublasHandle_t handle, Int n, const C* x, Int incx, R* result) { \
+    return reduce("cublas" #L "nrm2" #tail, handle, n, as_numbers(x), incx, result, nrm2<Number<C>>);      \
   }
 CUBLAS_BOTH_WIDTHS(ASUM_AND_NRM2, S, float, float)
 CUBLAS_BOTH_WIDTHS(ASUM_AND_NRM2, D, double, double)
@@ -347,11 +347,10 @@ CUBLAS_BOTH_WIDTHS(EXTREME, d, double)
 CUBLAS_BOTH_WIDTHS(EXTREME, c, cuComplex)
 CUBLAS_BOTH_WIDTHS(EXTREME, z, cuDoubleComplex)
 
-#define DOT(L, C, conjugates, Int, tail)                                                                            \
-  cublasStatus_t cublas##L##_v2##tail(cublasHandle_t handle, Int n, const C* x, Int incx, const C* y, Int incy,     \
-                                      C* result) {                                                                  \
-    return dot("cublas" #L #tail, handle, n, as_numbers(x), incx, as_numbers(y), incy, as_numbers(result),          \
-               conjugates);                                                                                         \
+#define DOT(L, C, conjugates, Int, tail)                                                                               \
+  cublasStatus_t cublas##L##_v2##tail(cublasHandle_t handle, Int n, const C* x, Int incx, const C* y, Int incy,        \
+                                      C* result) {                                                                     \
+    return dot("cublas" #L#tail, handle, n, as_numbers(x), incx, as_numbers(y), incy, as_numbers(result), conjugates); \
   }
 CUBLAS_BOTH_WIDTHS(DOT, Sdot, float, false)
 CUBLAS_BOTH_WIDTHS(DOT, Ddot, double, false)
@@ -360,10 +359,10 @@ CUBLAS_BOTH_WIDTHS(DOT, Cdotc, cuComplex, true)
 CUBLAS_BOTH_WIDTHS(DOT, Zdotu, cuDoubleComplex, false)
 CUBLAS_BOTH_WIDTHS(DOT, Zdotc, cuDoubleComplex, true)
 
-#define ROT(L, C, R, S, Int, tail)                                                                             \
-  cublasStatus_t cublas##L##rot_v2##tail(cublasHandle_t handle, Int n, C* x, Int incx, C* y, Int incy,         \
-                                         const R* c, const S* s) {                                             \
-    return rot("cublas" #L "rot" #tail, handle, n, as_numbers(x), incx, as_numbers(y), incy, c, as_numbers(s)); \
+#define ROT(L, C, R, S, Int, tail)                                                                                 \
+  cublasStatus_t cublas##L##rot_v2##tail(cublasHandle_t handle, Int n, C* x, Int incx, C* y, Int incy, const R* c, \
+                                         const S* s) {                                                             \
+    return rot("cublas" #L "rot" #tail, handle, n, as_numbers(x), incx, as_numbers(y), incy, c, as_numbers(s));    \
   }
 CUBLAS_BOTH_WIDTHS(ROT, S, float, float, float)
 CUBLAS_BOTH_WIDTHS(ROT, D, double, double, double)
@@ -372,18 +371,18 @@ CUBLAS_BOTH_WIDTHS(ROT, Z, cuDoubleComplex, double, cuDoubleComplex)
 CUBLAS_BOTH_WIDTHS(ROT, Cs, cuComplex, float, float)
 CUBLAS_BOTH_WIDTHS(ROT, Zd, cuDoubleComplex, double, double)
 
-#define ROTG(L, C, R)                                                                            \
-  cublasStatus_t cublas##L##rotg_v2(cublasHandle_t handle, C* a, C* b, R* c, C* s) {             \
-    return rotg("cublas" #L "rotg", handle, as_numbers(a), as_numbers(b), c, as_numbers(s));     \
+#define ROTG(L, C, R)                                                                        \
+  cublasStatus_t cublas##L##rotg_v2(cublasHandle_t handle, C* a, C* b, R* c, C* s) {         \
+    return rotg("cublas" #L "rotg", handle, as_numbers(a), as_numbers(b), c, as_numbers(s)); \
   }
 ROTG(S, float, float)
 ROTG(D, double, double)
 ROTG(C, cuComplex, float)
 ROTG(Z, cuDoubleComplex, double)
 
-#define ROTM(L, C, Int, tail)                                                                                        \
+#define ROTM(L, C, Int, tail)                                                                                         \
   cublasStatus_t cublas##L##rotm_v2##tail(cublasHandle_t handle, Int n, C* x, Int incx, C* y, Int incy, const C* p) { \
-    return rotm("cublas" #L "rotm" #tail, handle, n, x, incx, y, incy, p);                                           \
+    return rotm("cublas" #L "rotm" #tail, handle, n, x, incx, y, incy, p);                                            \
   }
 CUBLAS_REAL(ROTM)
 

@@ -228,18 +228,18 @@ cublasStatus_t cublasLtMatmulPreferenceCreate(cublasLtMatmulPreference_t* place)
   return answer("cublasLtMatmulPreferenceCreate", [&] { make(place, KeptSettings{}); });
 }
 
-#define ATTRIBUTES(Name, Opaque, Number, table, Own)                                                                 \
-  cublasStatus_t cublasLt##Name##Destroy(Opaque object) {                                                            \
-    return answer("cublasLt" #Name "Destroy", [&] { delete object; });                                               \
-  }                                                                                                                  \
+#define ATTRIBUTES(Name, Opaque, Number, table, Own)                                                                  \
+  cublasStatus_t cublasLt##Name##Destroy(Opaque object) {                                                             \
+    return answer("cublasLt" #Name "Destroy", [&] { delete object; });                                                \
+  }                                                                                                                   \
   cublasStatus_t cublasLt##Name##SetAttribute(Opaque object, Number attribute, const void* from, std::size_t bytes) { \
-    return answer("cublasLt" #Name "SetAttribute",                                                                   \
-                  [&] { set(&in<Own>(object), found(table, attribute), from, bytes); });                             \
-  }                                                                                                                  \
-  cublasStatus_t cublasLt##Name##GetAttribute(Opaque object, Number attribute, void* to, std::size_t bytes,          \
-                                              std::size_t* written) {                                                \
-    return answer("cublasLt" #Name "GetAttribute",                                                                   \
-                  [&] { get(&in<Own>(object), found(table, attribute), to, bytes, written); });                      \
+    return answer("cublasLt" #Name "SetAttribute",                                                                    \
+                  [&] { set(&in<Own>(object), found(table, attribute), from, bytes); });                              \
+  }                                                                                                                   \
+  cublasStatus_t cublasLt##Name##GetAttribute(Opaque object, Number attribute, void* to, std::size_t bytes,           \
+                                              std::size_t* written) {                                                 \
+    return answer("cublasLt" #Name "GetAttribute",                                                                    \
+                  [&] { get(&in<Own>(object), found(table, attribute), to, bytes, written); });                       \
   }
 ATTRIBUTES(MatrixLayout, cublasLtMatrixLayout_t, cublasLtMatrixLayoutAttribute_t, kLayout, Layout)
 ATTRIBUTES(MatrixTransformDesc, cublasLtMatrixTransformDesc_t, cublasLtMatrixTransformDescAttributes_t, kTransform,

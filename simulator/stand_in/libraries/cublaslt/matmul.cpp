@@ -63,8 +63,12 @@ MemoryUse use_of(const char* name, const void* at, const Layout& layout, Access 
 }
 
 TypedMatrix matrix_of(void* at, const Layout& layout) {
-  return {type_of(layout), at, static_cast<std::int64_t>(layout.rows), static_cast<std::int64_t>(layout.columns),
-          layout.leading, layout.order == CUBLASLT_ORDER_ROW};
+  return {type_of(layout),
+          at,
+          static_cast<std::int64_t>(layout.rows),
+          static_cast<std::int64_t>(layout.columns),
+          layout.leading,
+          layout.order == CUBLASLT_ORDER_ROW};
 }
 
 void check_layout(const Layout& layout) {
@@ -102,7 +106,8 @@ Matmul checked(cublasLtMatmulDesc_t settings, cublasLtMatrixLayout_t a, cublasLt
               p.c.columns == p.d.columns,
           "the sizes of the matrices do not go together");
   require(p.a.batch == p.d.batch && p.b.batch == p.d.batch && p.c.batch == p.d.batch, "the batches differ");
-  require_supported(s.of_c == CUBLAS_OP_N && s.part == CUBLAS_FILL_MODE_FULL, "C is turned, or only a part of it wanted");
+  require_supported(s.of_c == CUBLAS_OP_N && s.part == CUBLAS_FILL_MODE_FULL,
+                    "C is turned, or only a part of it wanted");
   require_supported(s.scale_modes == 0, "scales of blocks are not computed here");
   require_supported(s.pointer_mode == CUBLASLT_POINTER_MODE_HOST || s.pointer_mode == CUBLASLT_POINTER_MODE_DEVICE,
                     "vectors of alpha and beta are not computed here");
@@ -161,7 +166,8 @@ Pointers moved(const Matmul& p, Pointers at, std::int64_t batch) {
   at.d = by(at.d, p.d.stride, bytes_of(type_of(p.d)));
   if (at.bias != nullptr) at.bias = by(at.bias, p.settings.bias_stride, bytes_of(bias_type_of(p)));
   if (at.aux != nullptr) {
-    at.aux = has_mask(p) ? by(at.aux, p.settings.aux_stride / 8, 1) : by(at.aux, p.settings.aux_stride, bytes_of(aux_type_of(p)));
+    at.aux = has_mask(p) ? by(at.aux, p.settings.aux_stride / 8, 1)
+                         : by(at.aux, p.settings.aux_stride, bytes_of(aux_type_of(p)));
   }
   return at;
 }
@@ -298,7 +304,8 @@ void add_uses(std::vector<MemoryUse>& uses, const Matmul& p, const Pointers& at,
   if ((epilogue & kAux) == 0) return;
   const Access access = (epilogue & (kReluOfGradient | kGeluOfGradient)) != 0 ? Access::read : Access::write;
   if (has_mask(p)) {
-    uses.push_back(matrix_use("the auxiliary matrix", at.aux, (p.m + 7) / 8, p.n, p.settings.aux_leading / 8, 1, access));
+    uses.push_back(
+        matrix_use("the auxiliary matrix", at.aux, (p.m + 7) / 8, p.n, p.settings.aux_leading / 8, 1, access));
   } else {
     Layout aux = p.d;
     aux.type = aux_type_of(p);
@@ -324,10 +331,10 @@ double value_at(LibraryTurn& turn, const void* at) {
 extern "C" {
 
 cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t settings, const void* alpha, const void* A,
-                              cublasLtMatrixLayout_t of_a, const void* B, cublasLtMatrixLayout_t of_b,
-                              const void* beta, const void* C, cublasLtMatrixLayout_t of_c, void* D,
-                              cublasLtMatrixLayout_t of_d, const cublasLtMatmulAlgo_t* /*algorithm*/,
-                              void* /*workspace*/, std::size_t /*bytes*/, cudaStream_t stream) {
+                              cublasLtMatrixLayout_t of_a, const void* B, cublasLtMatrixLayout_t of_b, const void* beta,
+                              const void* C, cublasLtMatrixLayout_t of_c, void* D, cublasLtMatrixLayout_t of_d,
+                              const cublasLtMatmulAlgo_t* /*algorithm*/, void* /*workspace*/, std::size_t /*bytes*/,
+                              cudaStream_t stream) {
   return answer("cublasLtMatmul", handle, [&](LibraryCall& call) {
     const Matmul p = checked(settings, of_a, of_b, of_c == nullptr ? of_d : of_c, of_d);
     const MatmulSettings& s = p.settings;
@@ -342,8 +349,10 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t sett
     }
     by.add_use(work.uses, "alpha");
     keeps.add_use(work.uses, "beta");
-    for (const auto& [name, at] : {std::pair{"the scale of A", s.a_scale}, {"the scale of B", s.b_scale},
-                                   {"the scale of C", s.c_scale}, {"the scale of D", s.d_scale}}) {
+    for (const auto& [name, at] : {std::pair{"the scale of A", s.a_scale},
+                                   {"the scale of B", s.b_scale},
+                                   {"the scale of C", s.c_scale},
+                                   {"the scale of D", s.d_scale}}) {
       if (at != nullptr) work.uses.push_back({.name = name, .address = at, .run_bytes = sizeof(float), .reads = true});
     }
     if (s.d_largest != nullptr) {
@@ -353,10 +362,10 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t sett
     const double operations = (is_complex_type(type_of(p.a)) ? 8.0 : 2.0) * static_cast<double>(p.d.batch) *
                               static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
     const bool is_double = s.compute == CUBLAS_COMPUTE_64F || s.compute == CUBLAS_COMPUTE_64F_PEDANTIC;
-    (bytes_of(type_of(p.a)) <= 2                  ? work.amount.tensor_half
-     : is_double                                  ? work.amount.fp64
+    (bytes_of(type_of(p.a)) <= 2                 ? work.amount.tensor_half
+     : is_double                                 ? work.amount.fp64
      : s.compute == CUBLAS_COMPUTE_32F_FAST_TF32 ? work.amount.tensor_tf32
-                                                  : work.amount.fp32) = operations;
+                                                 : work.amount.fp32) = operations;
     for (const MemoryUse& use : work.uses) {
       work.amount.bytes += static_cast<double>(use.runs) * static_cast<double>(use.run_bytes);
     }
@@ -367,7 +376,8 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t sett
       double largest = 0;
       for (std::int64_t i = 0; i < p.d.batch; ++i) {
         const Pointers at = moved(p, first, i);
-        if (keeps.is_of_device() && factors.beta != Wide{} && !turn.may_use(use_of("C", at.c, p.c, Access::read))) continue;
+        if (keeps.is_of_device() && factors.beta != Wide{} && !turn.may_use(use_of("C", at.c, p.c, Access::read)))
+          continue;
         compute_any(turn, p, at, factors, largest, threads);
       }
       if (s.d_largest != nullptr) *static_cast<float*>(turn.host(s.d_largest)) = static_cast<float>(largest);
@@ -420,8 +430,7 @@ cublasStatus_t cublasLtMatmulAlgoInit(cublasLtHandle_t handle, cublasComputeType
 cublasStatus_t cublasLtMatmulAlgoCheck(cublasLtHandle_t handle, cublasLtMatmulDesc_t settings,
                                        cublasLtMatrixLayout_t of_a, cublasLtMatrixLayout_t of_b,
                                        cublasLtMatrixLayout_t of_c, cublasLtMatrixLayout_t of_d,
-                                       const cublasLtMatmulAlgo_t* algorithm,
-                                       cublasLtMatmulHeuristicResult_t* result) {
+                                       const cublasLtMatmulAlgo_t* algorithm, cublasLtMatmulHeuristicResult_t* result) {
   return answer("cublasLtMatmulAlgoCheck", handle, [&](LibraryCall&) {
     require(algorithm != nullptr && result != nullptr, "the algorithm or the place for the result is null");
     static_cast<void>(checked(settings, of_a, of_b, of_c, of_d));
@@ -440,7 +449,8 @@ cublasStatus_t cublasLtMatrixTransform(cublasLtHandle_t handle, cublasLtMatrixTr
     const TransformSettings s = in<TransformSettings>(settings);
     const bool is_of_device = s.pointer_mode == CUBLASLT_POINTER_MODE_DEVICE;
     const Number by(s.scale, alpha, is_of_device);
-    const std::optional<Number> with = beta == nullptr ? std::nullopt : std::optional<Number>({s.scale, beta, is_of_device});
+    const std::optional<Number> with =
+        beta == nullptr ? std::nullopt : std::optional<Number>({s.scale, beta, is_of_device});
     const Layout c = in<Layout>(of_c);
     check_layout(c);
     require_supported(c.batch == 1, "batches are not transformed here");
@@ -448,7 +458,8 @@ cublasStatus_t cublasLtMatrixTransform(cublasLtHandle_t handle, cublasLtMatrixTr
     const auto add = [&](const char* name, const void* at, cublasLtMatrixLayout_t layout, std::int32_t operation) {
       const Layout own = in<Layout>(layout);
       check_layout(own);
-      require((turns(operation) ? own.columns : own.rows) == c.rows && (turns(operation) ? own.rows : own.columns) == c.columns,
+      require((turns(operation) ? own.columns : own.rows) == c.rows &&
+                  (turns(operation) ? own.rows : own.columns) == c.columns,
               "the sizes of the matrices do not go together");
       work.uses.push_back(use_of(name, at, own, Access::read));
       return own;
@@ -467,7 +478,8 @@ cublasStatus_t cublasLtMatrixTransform(cublasLtHandle_t handle, cublasLtMatrixTr
       const auto rows = static_cast<std::int64_t>(c.rows);
       const auto columns = static_cast<std::int64_t>(c.columns);
       std::vector<Wide> sums(static_cast<std::size_t>(rows * columns));
-      const auto add_up = [&](const std::optional<Layout>& layout, const void* at, std::int32_t operation, Wide factor) {
+      const auto add_up = [&](const std::optional<Layout>& layout, const void* at, std::int32_t operation,
+                              Wide factor) {
         if (!layout) return;
         const std::vector<Wide> numbers = numbers_of<Wide>(matrix_of(turn.at(const_cast<void*>(at)), *layout));
         const auto own_rows = static_cast<std::int64_t>(layout->rows);

@@ -35,7 +35,8 @@ auto as_numbers(T* at) {
 }
 
 int small(std::int64_t size) {
-  if (size > INT_MAX) throw Refused(CUSOLVER_STATUS_NOT_SUPPORTED, "sizes of more than 2147483647 are not computed here");
+  if (size > INT_MAX)
+    throw Refused(CUSOLVER_STATUS_NOT_SUPPORTED, "sizes of more than 2147483647 are not computed here");
   return static_cast<int>(size);
 }
 
@@ -76,7 +77,8 @@ template <typename T, typename Run>
 void enqueue(LibraryCall& call, const cusolverDnContext& context, const Around& around, std::vector<MemoryUse> uses,
              double pairs, double steps, const Run& run) {
   require(around.info != nullptr, "the place for info is null");
-  require(around.work_bytes >= around.work_needed, "the workspace is smaller than the function that tells its size says");
+  require(around.work_bytes >= around.work_needed,
+          "the workspace is smaller than the function that tells its size says");
   LibraryWork work{.uses = std::move(uses)};
   work.uses.push_back({.name = "info", .address = around.info, .run_bytes = sizeof(int), .writes = true});
   if (around.work_needed > 0) {
@@ -114,9 +116,8 @@ void potrf(LibraryCall& call, const cusolverDnContext& context, cublasFillMode_t
   require_sizes({n});
   require_leading(lda, n);
   enqueue<T>(call, context, around, {triangle_use("A", a, n, lda, sizeof(T), is_lower(part), Access::both)},
-             cube(n, n, n) / 6, panels(n), [=](LibraryTurn& turn) {
-               return lapack::potrf(letter_of(part), small(n), turn.at(a), small(lda));
-             });
+             cube(n, n, n) / 6, panels(n),
+             [=](LibraryTurn& turn) { return lapack::potrf(letter_of(part), small(n), turn.at(a), small(lda)); });
 }
 
 template <typename T>
@@ -126,9 +127,8 @@ void potri(LibraryCall& call, const cusolverDnContext& context, cublasFillMode_t
   require_sizes({n});
   require_leading(lda, n);
   enqueue<T>(call, context, around, {triangle_use("A", a, n, lda, sizeof(T), is_lower(part), Access::both)},
-             cube(n, n, n) / 3, panels(n), [=](LibraryTurn& turn) {
-               return lapack::potri(letter_of(part), small(n), turn.at(a), small(lda));
-             });
+             cube(n, n, n) / 3, panels(n),
+             [=](LibraryTurn& turn) { return lapack::potri(letter_of(part), small(n), turn.at(a), small(lda)); });
 }
 
 template <typename T>
@@ -226,12 +226,12 @@ void orgqr(LibraryCall& call, const cusolverDnContext& context, std::int64_t m, 
   require_sizes({m, n, k});
   require(n <= m && k <= n, "there are more columns than rows, or more reflectors than columns");
   require_leading(lda, m);
-  enqueue<T>(call, context, around,
-             {matrix_use("A", a, m, n, lda, sizeof(T), Access::both),
-              vector_use("tau", tau, k, 1, sizeof(T), Access::read)},
-             2 * cube(m, n, k), panels(k), [=](LibraryTurn& turn) {
-               return lapack::orgqr(small(m), small(n), small(k), turn.at(a), small(lda), turn.at(tau));
-             });
+  enqueue<T>(
+      call, context, around,
+      {matrix_use("A", a, m, n, lda, sizeof(T), Access::both), vector_use("tau", tau, k, 1, sizeof(T), Access::read)},
+      2 * cube(m, n, k), panels(k), [=](LibraryTurn& turn) {
+        return lapack::orgqr(small(m), small(n), small(k), turn.at(a), small(lda), turn.at(tau));
+      });
 }
 
 template <typename T>
@@ -424,20 +424,19 @@ void potrs_batched(LibraryCall& call, const cusolverDnContext& context, cublasFi
   require(count == 1, "only one right-hand side is taken");
   require_leading(lda, n);
   require_leading(ldb, n);
-  enqueue_batch<T>(call, context,
-                   {vector_use("the pointers to A", a, batch, 1, sizeof(void*), Access::read),
-                    vector_use("the pointers to B", b, batch, 1, sizeof(void*), Access::read),
-                    vector_use("info", info, 1, 1, sizeof(int), Access::write)},
-                   batch, cube(n, n, count), [=](LibraryTurn& turn, std::int64_t i) {
-                     const T* const from = turn.at(a)[i];
-                     T* const to = turn.at(b)[i];
-                     *turn.at(info) = 0;
-                     const bool is_there =
-                         turn.may_use(triangle_use("A", from, n, lda, sizeof(T), is_lower(part), Access::read));
-                     if (!turn.may_use(matrix_use("B", to, n, count, ldb, sizeof(T), Access::both)) || !is_there) return;
-                     lapack::potrs(letter_of(part), small(n), small(count), turn.at(from), small(lda), turn.at(to),
-                                   small(ldb));
-                   });
+  enqueue_batch<T>(
+      call, context,
+      {vector_use("the pointers to A", a, batch, 1, sizeof(void*), Access::read),
+       vector_use("the pointers to B", b, batch, 1, sizeof(void*), Access::read),
+       vector_use("info", info, 1, 1, sizeof(int), Access::write)},
+      batch, cube(n, n, count), [=](LibraryTurn& turn, std::int64_t i) {
+        const T* const from = turn.at(a)[i];
+        T* const to = turn.at(b)[i];
+        *turn.at(info) = 0;
+        const bool is_there = turn.may_use(triangle_use("A", from, n, lda, sizeof(T), is_lower(part), Access::read));
+        if (!turn.may_use(matrix_use("B", to, n, count, ldb, sizeof(T), Access::both)) || !is_there) return;
+        lapack::potrs(letter_of(part), small(n), small(count), turn.at(from), small(lda), turn.at(to), small(ldb));
+      });
 }
 
 }  // namespace
@@ -543,36 +542,35 @@ QR_FACTOR(Dorgqr, Dormqr, double)
 QR_FACTOR(Cungqr, Cunmqr, cuComplex)
 QR_FACTOR(Zungqr, Zunmqr, cuDoubleComplex)
 
-#define SINGULAR_VALUES(L, C, R)                                                                                       \
-  cusolverStatus_t cusolverDn##L##gesvd_bufferSize(cusolverDnHandle_t handle, int, int n, int* size) {                 \
-    return tell_size(NAME(L##gesvd_bufferSize), handle, size, n);                                                      \
-  }                                                                                                                    \
-  cusolverStatus_t cusolverDn##L##gesvd(cusolverDnHandle_t handle, signed char jobu, signed char jobvt, int m, int n,  \
-                                        C* A, int lda, R* S, C* U, int ldu, C* VT, int ldvt, C* work, int lwork, R*,   \
-                                        int* info) {                                                                   \
-    return answer(NAME(L##gesvd), handle, [&](LibraryCall& call, cusolverDnContext& context) {                         \
-      require(m >= n, "there are fewer rows than columns");                                                            \
-      gesvd<NumberOf<C>::Type>(call, context,                                                                          \
-                               {m, n, as_numbers(A), lda, S, static_cast<char>(jobu), as_numbers(U), ldu,              \
-                                static_cast<char>(jobvt), as_numbers(VT), ldvt},                                       \
-                               around(info, work, lwork, n));                                                          \
-    });                                                                                                                \
-  }                                                                                                                    \
-  cusolverStatus_t cusolverDn##L##gesvdj_bufferSize(cusolverDnHandle_t handle, cusolverEigMode_t, int, int, int n,     \
-                                                    const C*, int, const R*, const C*, int, const C*, int, int* size,  \
-                                                    gesvdjInfo_t) {                                                    \
-    return tell_size(NAME(L##gesvdj_bufferSize), handle, size, n);                                                     \
-  }                                                                                                                    \
-  cusolverStatus_t cusolverDn##L##gesvdj(cusolverDnHandle_t handle, cusolverEigMode_t jobz, int econ, int m, int n,    \
-                                         C* A, int lda, R* S, C* U, int ldu, C* V, int ldv, C* work, int lwork,        \
-                                         int* info, gesvdjInfo_t) {                                                    \
-    return answer(NAME(L##gesvdj), handle, [&](LibraryCall& call, cusolverDnContext& context) {                        \
-      const char job = jobz == CUSOLVER_EIG_MODE_NOVECTOR ? 'N' : econ != 0 ? 'S' : 'A';                               \
-      gesvd<NumberOf<C>::Type>(                                                                                        \
-          call, context,                                                                                               \
-          {m, n, as_numbers(A), lda, S, job, as_numbers(U), ldu, job, as_numbers(V), ldv, true},                       \
-          around(info, work, lwork, n));                                                                               \
-    });                                                                                                                \
+#define SINGULAR_VALUES(L, C, R)                                                                                      \
+  cusolverStatus_t cusolverDn##L##gesvd_bufferSize(cusolverDnHandle_t handle, int, int n, int* size) {                \
+    return tell_size(NAME(L##gesvd_bufferSize), handle, size, n);                                                     \
+  }                                                                                                                   \
+  cusolverStatus_t cusolverDn##L##gesvd(cusolverDnHandle_t handle, signed char jobu, signed char jobvt, int m, int n, \
+                                        C* A, int lda, R* S, C* U, int ldu, C* VT, int ldvt, C* work, int lwork, R*,  \
+                                        int* info) {                                                                  \
+    return answer(NAME(L##gesvd), handle, [&](LibraryCall& call, cusolverDnContext& context) {                        \
+      require(m >= n, "there are fewer rows than columns");                                                           \
+      gesvd<NumberOf<C>::Type>(call, context,                                                                         \
+                               {m, n, as_numbers(A), lda, S, static_cast<char>(jobu), as_numbers(U), ldu,             \
+                                static_cast<char>(jobvt), as_numbers(VT), ldvt},                                      \
+                               around(info, work, lwork, n));                                                         \
+    });                                                                                                               \
+  }                                                                                                                   \
+  cusolverStatus_t cusolverDn##L##gesvdj_bufferSize(cusolverDnHandle_t handle, cusolverEigMode_t, int, int, int n,    \
+                                                    const C*, int, const R*, const C*, int, const C*, int, int* size, \
+                                                    gesvdjInfo_t) {                                                   \
+    return tell_size(NAME(L##gesvdj_bufferSize), handle, size, n);                                                    \
+  }                                                                                                                   \
+  cusolverStatus_t cusolverDn##L##gesvdj(cusolverDnHandle_t handle, cusolverEigMode_t jobz, int econ, int m, int n,   \
+                                         C* A, int lda, R* S, C* U, int ldu, C* V, int ldv, C* work, int lwork,       \
+                                         int* info, gesvdjInfo_t) {                                                   \
+    return answer(NAME(L##gesvdj), handle, [&](LibraryCall& call, cusolverDnContext& context) {                       \
+      const char job = jobz == CUSOLVER_EIG_MODE_NOVECTOR ? 'N' : econ != 0 ? 'S' : 'A';                              \
+      gesvd<NumberOf<C>::Type>(call, context,                                                                         \
+                               {m, n, as_numbers(A), lda, S, job, as_numbers(U), ldu, job, as_numbers(V), ldv, true}, \
+                               around(info, work, lwork, n));                                                         \
+    });                                                                                                               \
   }
 SINGULAR_VALUES(S, float, float)
 SINGULAR_VALUES(D, double, double)
@@ -646,17 +644,15 @@ cusolverStatus_t tell_bytes(const char* name, cusolverDnHandle_t handle, std::si
   return answer(name, handle, [&](LibraryCall&, cusolverDnContext&) {
     require(on_device != nullptr && on_host != nullptr, "the place for a size is null");
     require(columns >= 0, "a size is negative");
-    with_type(type, type, [&](auto number) {
-      *on_device = static_cast<std::size_t>(work_count<float>(columns)) * sizeof number;
-    });
+    with_type(type, type,
+              [&](auto number) { *on_device = static_cast<std::size_t>(work_count<float>(columns)) * sizeof number; });
     *on_host = 0;
   });
 }
 
 template <typename T>
 Around around_bytes(int* info, void* work, std::size_t bytes, std::int64_t columns) {
-  return {info, work, static_cast<std::int64_t>(bytes),
-          work_count<T>(columns) * static_cast<std::int64_t>(sizeof(T))};
+  return {info, work, static_cast<std::int64_t>(bytes), work_count<T>(columns) * static_cast<std::int64_t>(sizeof(T))};
 }
 
 }  // namespace

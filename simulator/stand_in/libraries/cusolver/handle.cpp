@@ -97,7 +97,8 @@ cusolverStatus_t cusolverDnDestroy(cusolverDnHandle_t handle) {
   return answer("cusolverDnDestroy", handle, [&](LibraryCall&, cusolverDnContext& context) { destroy(&context); });
 }
 cusolverStatus_t cusolverDnSetStream(cusolverDnHandle_t handle, cudaStream_t stream) {
-  return answer("cusolverDnSetStream", handle, [&](LibraryCall&, cusolverDnContext& context) { context.stream = stream; });
+  return answer("cusolverDnSetStream", handle,
+                [&](LibraryCall&, cusolverDnContext& context) { context.stream = stream; });
 }
 cusolverStatus_t cusolverDnGetStream(cusolverDnHandle_t handle, cudaStream_t* stream) {
   return answer("cusolverDnGetStream", handle, [&](LibraryCall&, cusolverDnContext& context) {
@@ -132,20 +133,20 @@ cusolverStatus_t cusolverGetProperty(libraryPropertyType type, int* value) {
   });
 }
 
-#define SETTINGS(Name, Type)                                                                                        \
-  cusolverStatus_t cusolverDnCreate##Name(Type** info) {                                                            \
-    return answer_call<cusolverStatus_t>(kCusolver, "cusolverDnCreate" #Name, [&](LibraryCall&) { make(info); });   \
-  }                                                                                                                 \
-  cusolverStatus_t cusolverDnDestroy##Name(Type* info) {                                                            \
+#define SETTINGS(Name, Type)                                                                                          \
+  cusolverStatus_t cusolverDnCreate##Name(Type** info) {                                                              \
+    return answer_call<cusolverStatus_t>(kCusolver, "cusolverDnCreate" #Name, [&](LibraryCall&) { make(info); });     \
+  }                                                                                                                   \
+  cusolverStatus_t cusolverDnDestroy##Name(Type* info) {                                                              \
     return answer_call<cusolverStatus_t>(kCusolver, "cusolverDnDestroy" #Name, [&](LibraryCall&) { destroy(info); }); \
   }
 SETTINGS(Params, cusolverDnParams)
 SETTINGS(SyevjInfo, syevjInfo)
 SETTINGS(GesvdjInfo, gesvdjInfo)
 
-#define KEPT(function, Type, Value)                                                                            \
-  cusolverStatus_t function(Type*, Value) {                                                                    \
-    return answer_call<cusolverStatus_t>(kCusolver, #function, [](LibraryCall&) {});                           \
+#define KEPT(function, Type, Value)                                                  \
+  cusolverStatus_t function(Type*, Value) {                                          \
+    return answer_call<cusolverStatus_t>(kCusolver, #function, [](LibraryCall&) {}); \
   }
 KEPT(cusolverDnXsyevjSetTolerance, syevjInfo, double)
 KEPT(cusolverDnXsyevjSetMaxSweeps, syevjInfo, int)

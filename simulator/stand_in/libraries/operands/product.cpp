@@ -13,8 +13,8 @@
 namespace convladder::stand_in {
 namespace {
 
-// Columns or rows that are computed at a time, whatever the number of threads: OpenBLAS may round in another order if it
-// is given another number of them.
+// Columns or rows that are computed at a time, whatever the number of threads: OpenBLAS may round in another order if
+// it is given another number of them.
 constexpr std::int64_t kPanel = 512;
 constexpr double kLeastForThreads = 1e8;  // operations
 
@@ -49,7 +49,8 @@ float widened(Float8<exponent_bits, is_finite> value) {
   constexpr int kLast = (1 << exponent_bits) - 1;
   float size = 0;
   if (is_finite ? rest == 0x7f : exponent == kLast) {
-    size = !is_finite && mantissa == 0 ? std::numeric_limits<float>::infinity() : std::numeric_limits<float>::quiet_NaN();
+    size =
+        !is_finite && mantissa == 0 ? std::numeric_limits<float>::infinity() : std::numeric_limits<float>::quiet_NaN();
   } else if (exponent == 0) {
     size = std::ldexp(static_cast<float>(mantissa), 1 - kBias - kMantissaBits);
   } else {
@@ -187,8 +188,8 @@ void multiply(const ProductShape& shape, T alpha, const T* a, const T* b, T beta
 
 template void multiply(const ProductShape&, float, const float*, const float*, float, float*, int);
 template void multiply(const ProductShape&, double, const double*, const double*, double, double*, int);
-template void multiply(const ProductShape&, std::complex<float>, const std::complex<float>*,
-                       const std::complex<float>*, std::complex<float>, std::complex<float>*, int);
+template void multiply(const ProductShape&, std::complex<float>, const std::complex<float>*, const std::complex<float>*,
+                       std::complex<float>, std::complex<float>*, int);
 template void multiply(const ProductShape&, std::complex<double>, const std::complex<double>*,
                        const std::complex<double>*, std::complex<double>, std::complex<double>*, int);
 
