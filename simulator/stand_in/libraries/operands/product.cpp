@@ -80,6 +80,10 @@ To to_float8(float value) {
   return {static_cast<std::uint8_t>(std::signbit(value) ? best | 0x80 : best)};
 }
 
+// Older toolkits have no names for them.
+constexpr auto kE4m3 = static_cast<cudaDataType>(28);
+constexpr auto kE5m2 = static_cast<cudaDataType>(29);
+
 template <typename Element>
 struct Converter {
   template <typename T>
@@ -140,12 +144,10 @@ void with_type(cudaDataType type, const Work& work) {
       return work(std::uint8_t{});
     case CUDA_R_32I:
       return work(std::int32_t{});
-#if CUDART_VERSION >= 11080
-    case CUDA_R_8F_E4M3:
+    case kE4m3:
       return work(E4m3{});
-    case CUDA_R_8F_E5M2:
+    case kE5m2:
       return work(E5m2{});
-#endif
     default:
       throw std::runtime_error("an element type that is not known here");
   }
