@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <bit>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -15,6 +17,7 @@
 #include "devices/kernel_resources.hpp"
 #include "devices/ptx_images.hpp"
 #include "simulator/ptx/parser.hpp"
+#include "simulator/state/lane_access.hpp"
 
 namespace convladder::simulated {
 namespace {
@@ -156,6 +159,10 @@ void SimulatedDevice::look_for_unwritten(UnwrittenBytes& unwritten, const void* 
   if (WrittenMemory::Piece* const piece = written_.find(device_address(from)); piece != nullptr) {
     piece->bytes.look(unwritten, piece->begin, device_address(from) - piece->begin, bytes);
   }
+}
+
+std::string SimulatedDevice::place_of(const void* address, std::string& label) const {
+  return global_place(memory_, device_address(address), label);
 }
 
 DeviceBuffer SimulatedDevice::allocate_visible(std::size_t bytes, std::string_view label) {

@@ -138,6 +138,8 @@ class SimulatedDevice final : public Device {
   const Allocation* nearest_allocation(const void* address) const {
     return memory_.nearest(reinterpret_cast<std::uint64_t>(address));
   }
+  /// Describes an address as findings do (global_place.hpp), and sets `label` to that of the allocation meant.
+  std::string place_of(const void* address, std::string& label) const;
   std::uint64_t memory_bytes() const { return memory_.capacity(); }
 
   /// Textures and surfaces for kernels, including those for the variables `.texref` and `.surfref` at the addresses

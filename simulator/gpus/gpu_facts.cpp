@@ -95,6 +95,7 @@ void read_rates(Parameters& p, GpuFacts& gpu) {
   gpu.clock_mhz = p.range("clock", "MHz");
   gpu.issue_per_cycle = p.range("issue_per_cycle", "warp instructions");
   gpu.fp32_lanes = p.rate("fp32_lanes", "lanes");
+  gpu.fp64_lanes = p.range("fp64_lanes", "lanes");
   gpu.int32_lanes = p.range("int32_lanes", "lanes");
   gpu.tensor_tf32 = p.range("tensor_tf32", "operations", true);
   gpu.tensor_half = p.range("tensor_half", "operations", true);

@@ -50,6 +50,7 @@ struct GpuFacts {
   Range clock_mhz;        ///< the clock of the multiprocessors
   Range issue_per_cycle;  ///< warp instructions that a multiprocessor issues
   double fp32_lanes = 0;  ///< per multiprocessor
+  Range fp64_lanes;       ///< per multiprocessor, without and with tensor cores
   Range int32_lanes;      ///< per multiprocessor, from its slowest to its fastest integer operations
   Range tensor_tf32;      ///< operations per cycle and multiprocessor by mma, of dense matrices; 0: it has none
   Range tensor_half;      ///< as `tensor_tf32`, for half precision or bfloat16, summed in fp32

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "simulator/stand_in/copying.hpp"
+#include "simulator/stand_in/library_work.hpp"
 #include "simulator/stand_in/machine.hpp"
 
 namespace convladder::stand_in {
@@ -60,8 +61,12 @@ struct FreeWork {
 struct ChildWork {
   std::shared_ptr<Graph> graph;  ///< the node's own graph
 };
+/// A call of a library, which is a kernel to the program.
+struct LibraryCallWork {
+  std::shared_ptr<const EnqueuedLibraryWork> call;
+};
 using Work = std::variant<EmptyWork, KernelWork, CopyWork, FillWork, HostWork, EventRecordWork, EventWaitWork,
-                          AllocationWork, FreeWork, ChildWork>;
+                          AllocationWork, FreeWork, ChildWork, LibraryCallWork>;
 
 struct GraphNode {
   Graph* graph = nullptr;

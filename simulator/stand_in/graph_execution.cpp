@@ -94,6 +94,10 @@ struct CarryOut {
   }
   void operator()(const AllocationWork& /*work*/) const {}
   void operator()(const FreeWork& /*work*/) const {}
+  void operator()(const LibraryCallWork& work) const {
+    carry_out(machine, *work.call, stream);
+    if (machine.lost() != kSuccess) throw Failure(machine.lost());
+  }
   void operator()(const ChildWork& work) const { carry_out(machine, *work.graph, stream); }
 };
 

@@ -38,7 +38,7 @@ struct ProgramReport {
   /// The number of findings, or of notes, of all processes.
   std::size_t listed(simulated::Severity severity) const;
   /// Whether something went unseen in which findings may hide: a kernel that could not run, a runtime that could not be
-  /// redirected, a process that ended without a report.
+  /// redirected, a call that a library did not do, a process that ended without a report.
   bool is_incomplete() const;
 };
 

@@ -190,6 +190,11 @@ ReportSection remarks_of(const ProgramReport& report) {
     }
   }
   ReportSection section;
+  std::vector<stand_in::LibraryCallSum> computed;
+  for (const ProcessReport& process : report.processes) {
+    computed.insert(computed.end(), process.library_calls.begin(), process.library_calls.end());
+  }
+  for (const std::string& one : stand_in::library_lines(computed)) section.paragraph(one, "  ");
   for (const std::string& one : report.remarks) section.paragraph(printable(one), "  ");
   for (const auto& [remark, count] : remarks) {
     section.paragraph(printable(remark) + (count > 1 ? fmt::format(" ({} times)", grouped(count)) : ""), "  ");
@@ -291,6 +296,9 @@ Report program_report(const ProgramReport& program) {
   for (const ProcessReport& process : processes) {
     for (const stand_in::KernelSum& kernel : process.kernels) activities[kernel.name].add(kernel.predicted);
     for (const stand_in::CopySum& copy : process.copies) activities[copy.what].add(copy.predicted);
+    for (const stand_in::LibraryCallSum& call : process.library_calls) {
+      activities[fmt::format("[{} {}]", call.library, call.call)].add(call.predicted);
+    }
     for (const auto& [name, times] : process.call_times) calls[name].add(times);
   }
   add_times(report, "GPU activities, predicted times (nothing here is measured)", activities);

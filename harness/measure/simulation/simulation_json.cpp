@@ -173,12 +173,20 @@ ordered_json process_json(const ProgramReport& report, const stand_in::ProcessRe
   const auto copy = [](const stand_in::CopySum& one) -> ordered_json {
     return {{"name", one.what}, {"predicted", times_json(one.predicted)}, {"bytes", one.bytes}};
   };
+  const auto library_call = [](const stand_in::LibraryCallSum& one) -> ordered_json {
+    return {{"library", one.library}, {"name", one.call}, {"predicted", times_json(one.predicted)}};
+  };
   const auto call = [](const auto& one) -> ordered_json {
     return {{"name", one.first}, {"predicted", times_json(one.second)}};
   };
   const auto failure = [&](const stand_in::CallFailure& one) -> ordered_json {
-    return {{"call", one.call}, {"status", one.status}, {"name", one.name},
-            {"text", one.text}, {"count", one.count},   {"host", host(one.places)}};
+    return {{"library", text_or_null(one.library)},
+            {"call", one.call},
+            {"status", one.status},
+            {"name", one.name},
+            {"text", one.text},
+            {"count", one.count},
+            {"host", host(one.places)}};
   };
   const stand_in::VirtualTimes& predicted = process.predicted;
   return {{"program", process.program},
@@ -187,6 +195,7 @@ ordered_json process_json(const ProgramReport& report, const stand_in::ProcessRe
           {"findings", list_of(process.findings, finding)},
           {"kernels", list_of(process.kernels, kernel)},
           {"copies", list_of(process.copies, copy)},
+          {"library_calls", list_of(process.library_calls, library_call)},
           {"calls", list_of(process.call_times, call)},
           {"failures", list_of(process.failures, failure)},
           {"not_supported", process.not_supported},

@@ -56,8 +56,20 @@ struct CopySum {
   }
 };
 
+/// The sum over all calls of a library's function that were computed on the host.
+struct LibraryCallSum {
+  std::string library;  ///< "cuBLAS"
+  std::string call;     ///< "cublasSgemm"
+  Times predicted;
+
+  static void each_field(auto&& field, auto& its) {
+    field("library", its.library, "call", its.call, "predicted", its.predicted);
+  }
+};
+
 /// Calls of one function that failed with the same status.
 struct CallFailure {
+  std::string library;  ///< "cuBLAS"; empty: the CUDA runtime or driver
   std::string call;
   int status = 0;
   std::string name;  ///< of the status
@@ -66,10 +78,17 @@ struct CallFailure {
   CallPlaces places;  ///< of the first one
 
   static void each_field(auto&& field, auto& its) {
-    field("call", its.call, "status", its.status, "name", its.name, "text", its.text, "count", its.count, "places",
-          its.places);
+    field("library", its.library, "call", its.call, "status", its.status, "name", its.name, "text", its.text, "count",
+          its.count, "places", its.places);
   }
 };
+
+/// Whether it is the failure of a library that the program calls: of a stand-in for one, or of one that holds no PTX
+/// and asks the runtime or the driver for what is not there.
+bool is_of_library(const CallFailure& failure);
+
+/// "12 calls of cuBLAS were computed on the host: …", a line for each library.
+std::vector<std::string> library_lines(const std::vector<LibraryCallSum>& calls);
 
 struct AllocationNote {
   std::string label;  ///< the name in findings
@@ -119,6 +138,7 @@ struct ProcessReport : ProcessName {
   std::map<std::string, Times> call_times;
   std::vector<KernelSum> kernels;
   std::vector<CopySum> copies;
+  std::vector<LibraryCallSum> library_calls;
   std::vector<CallFailure> failures;
   std::map<std::string, std::uint64_t> not_supported;
   std::map<std::string, std::uint64_t> notes;
@@ -136,6 +156,8 @@ struct ProcessReport : ProcessName {
   /// Whether a CUDA runtime that is part of the program, or of a library, has run instead of the stand-in: it asks for
   /// what the stand-in for the driver has not, and does nothing.
   bool has_runtime_of_its_own() const { return not_supported.contains("cuGetExportTable"); }
+  /// Whether a library that the program calls did not do what it was asked for.
+  bool has_failed_library() const { return std::ranges::any_of(failures, is_of_library); }
 
   /// The allocation of that label; nullptr if it is not known.
   const AllocationNote* allocation(const std::string& label) const {
@@ -145,11 +167,11 @@ struct ProcessReport : ProcessName {
 
   /// Without the name, and what there is at the beginning.
   static void each_field(auto&& field, auto& its) {
-    field("calls", its.calls, "call_times", its.call_times, "kernels", its.kernels, "copies", its.copies, "failures",
-          its.failures, "not_supported", its.not_supported, "notes", its.notes, "allocations", its.allocations,
-          "findings", its.findings, "never_freed", its.never_freed, "most_device_bytes", its.most_device_bytes,
-          "kernel_seconds", its.kernel_seconds, "virtual_ns", its.predicted, "seconds", its.seconds,
-          "most_resident_bytes", its.most_resident_bytes);
+    field("calls", its.calls, "call_times", its.call_times, "kernels", its.kernels, "copies", its.copies,
+          "library_calls", its.library_calls, "failures", its.failures, "not_supported", its.not_supported, "notes",
+          its.notes, "allocations", its.allocations, "findings", its.findings, "never_freed", its.never_freed,
+          "most_device_bytes", its.most_device_bytes, "kernel_seconds", its.kernel_seconds, "virtual_ns", its.predicted,
+          "seconds", its.seconds, "most_resident_bytes", its.most_resident_bytes);
   }
 };
 

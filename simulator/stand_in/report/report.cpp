@@ -30,8 +30,27 @@ std::string full_name(const std::string& mangled) {
 void Report::failed(std::string_view name, int status, std::string_view text, CallPlaces (*places)()) {
   CallFailure& failure = failures_[{std::string(name), status}];
   if (failure.count++ > 0) return;
-  failure = {std::string(name), status, std::string(status_name(status)),
-             std::string(text), 1,      places == nullptr ? nullptr : places()};
+  failure = {"",
+             std::string(name),
+             status,
+             std::string(status_name(status)),
+             std::string(text),
+             1,
+             places == nullptr ? nullptr : places()};
+}
+
+void Report::library_failed(std::string_view library, std::string_view name, int status, std::string_view status_name,
+                            std::string_view text, CallPlaces (*places)()) {
+  CallFailure& failure = failures_[{std::string(name), status}];
+  if (failure.count++ > 0) return;
+  failure = {std::string(library), std::string(name), status, std::string(status_name), std::string(text), 1, places()};
+}
+
+void Report::computed(const std::string& library, const std::string& call, Nanoseconds ns) {
+  LibraryCallSum& sum = library_calls_[call];
+  sum.library = library;
+  sum.call = call;
+  sum.predicted.add(ns);
 }
 
 void Report::launched(const std::string& name, std::uint64_t times, Nanoseconds total_ns,
@@ -95,6 +114,7 @@ ProcessReport Report::finish(const Timeline& timeline) {
   }
   std::ranges::stable_sort(process.kernels, {}, &KernelSum::name);
   for (const auto& [what, sum] : copies_) process.copies.push_back(sum);
+  for (const auto& [call, sum] : library_calls_) process.library_calls.push_back(sum);
   for (const auto& [of, failure] : failures_) process.failures.push_back(failure);
   process.predicted = {.host = timeline.now(),
                        .device_end = timeline.end_of_all(),
@@ -110,6 +130,15 @@ std::vector<std::string> Report::lines() const {
   for (const auto& [name, count] : sums_.not_supported) {
     lines.push_back(fmt::format("{} is not supported and was called {} time{}", name, count, count == 1 ? "" : "s"));
   }
+  for (const auto& [of, failure] : failures_) {
+    if (!is_of_library(failure)) continue;
+    lines.push_back(
+        fmt::format("{} answered {}{}{}", failure.call, failure.name, failure.text.empty() ? "" : ": ", failure.text));
+    if (const std::string text = host_text(failure.places); !text.empty()) lines.push_back("  in " + text);
+  }
+  std::vector<LibraryCallSum> computed;
+  for (const auto& [call, sum] : library_calls_) computed.push_back(sum);
+  for (std::string& line : library_lines(computed)) lines.push_back(std::move(line));
   for (const auto& [finding, places] : sums_.findings) {
     lines.push_back(simulated::to_text(finding));
     if (const AllocationNote* const note = sums_.allocation(finding.allocation)) {

@@ -22,6 +22,11 @@ class Report {
   void call_took(std::string_view name, Nanoseconds ns) { sums_.call_times[std::string(name)].add(ns); }
   /// `places` gives the places of the program's call: it is called for the first such failure.
   void failed(std::string_view name, int status, std::string_view text, CallPlaces (*places)() = nullptr);
+  /// As `failed`, for a call of a library with statuses of its own.
+  void library_failed(std::string_view library, std::string_view name, int status, std::string_view status_name,
+                      std::string_view text, CallPlaces (*places)());
+  /// Notes a call of a library that was computed on the host, with its predicted time.
+  void computed(const std::string& library, const std::string& call, Nanoseconds ns);
   void not_supported(std::string_view name) { ++sums_.not_supported[std::string(name)]; }
   void note(const std::string& text) { ++sums_.notes[text]; }
   /// Notes `times` launches that did the same and took `total_ns` together. `name` is the name in the PTX: names as
@@ -45,6 +50,10 @@ class Report {
     });
   }
   bool has_runtime_of_its_own() const { return sums_.has_runtime_of_its_own(); }
+  /// Whether a library that the program calls did not do what it was asked for.
+  bool has_failed_library() const {
+    return std::ranges::any_of(failures_, [](const auto& one) { return is_of_library(one.second); });
+  }
   /// Returns the findings, without the places on the host; the report forgets them.
   std::vector<simulated::Finding> take_findings();
 
@@ -59,6 +68,7 @@ class Report {
   ProcessReport sums_;                        ///< with all allocations, and without kernels, copies and failures
   std::map<std::string, KernelSum> kernels_;  ///< by the name in the PTX
   std::map<std::string, CopySum> copies_;
+  std::map<std::string, LibraryCallSum> library_calls_;          ///< by call
   std::map<std::pair<std::string, int>, CallFailure> failures_;  ///< by call and status
 };
 

@@ -138,7 +138,7 @@ cudaGraphNodeType type_of(const Work& work) {
   constexpr cudaGraphNodeType kTypes[] = {
       cudaGraphNodeTypeEmpty,   cudaGraphNodeTypeKernel,      cudaGraphNodeTypeMemcpy,    cudaGraphNodeTypeMemset,
       cudaGraphNodeTypeHost,    cudaGraphNodeTypeEventRecord, cudaGraphNodeTypeWaitEvent, cudaGraphNodeTypeMemAlloc,
-      cudaGraphNodeTypeMemFree, cudaGraphNodeTypeGraph};
+      cudaGraphNodeTypeMemFree, cudaGraphNodeTypeGraph,       cudaGraphNodeTypeKernel};
   static_assert(std::size(kTypes) == std::variant_size_v<Work>);
   return kTypes[work.index()];
 }

@@ -42,6 +42,21 @@ TEST(GpuFacts, AgreesWithThePeaksOfTheDataSheets) {
   }
 }
 
+TEST(GpuFacts, AgreesWithThePeaksOfTheDataSheetsInFp64) {
+  struct Sheet {
+    const char* name;
+    double tflops;  // without tensor cores
+    double on_tensor_cores;
+  };
+  for (const auto& [name, tflops, on_tensor_cores] :
+       {Sheet{"k80", 1.455, 1.455}, {"v100", 7.8, 7.8}, {"a100", 9.7, 19.5}, {"h100", 33.5, 67}}) {
+    const GpuFacts& gpu = *find_gpu(name);
+    const double of_lane = 2 * gpu.multiprocessors * gpu.clock_mhz.high * 1e-6;
+    EXPECT_NEAR(of_lane * gpu.fp64_lanes.low, tflops, 0.01 * tflops) << name;
+    EXPECT_NEAR(of_lane * gpu.fp64_lanes.high, on_tensor_cores, 0.01 * on_tensor_cores) << name;
+  }
+}
+
 TEST(GpuFacts, AreWhatTheSimulatedDeviceModels) {
   const simulated::GpuModel& model = simulated::default_gpu_model();
   EXPECT_EQ(model.name, "h100");

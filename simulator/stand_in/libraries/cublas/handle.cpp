@@ -1,0 +1,92 @@
+#include "simulator/stand_in/libraries/cublas/handle.hpp"
+
+#include <mutex>
+#include <set>
+
+namespace convladder::stand_in {
+namespace {
+
+struct Handles {
+  std::mutex mutex;
+  std::set<const cublasContext*> alive;
+};
+Handles& handles() {
+  static auto* const all = new Handles;  // programs call until their very end
+  return *all;
+}
+
+}  // namespace
+
+int refuse_cublas_call(const char* function) noexcept;
+
+const LibraryInfo kCublas = {
+    .name = "cuBLAS",
+    .status_name = [](int status) { return cublasGetStatusName(static_cast<cublasStatus_t>(status)); },
+    .not_supported = CUBLAS_STATUS_NOT_SUPPORTED,
+    .failed = CUBLAS_STATUS_EXECUTION_FAILED};
+
+cublasContext& living(cublasHandle_t handle) {
+  const std::scoped_lock lock(handles().mutex);
+  if (!handles().alive.contains(handle)) {
+    throw Refused(CUBLAS_STATUS_NOT_INITIALIZED,
+                  handle == nullptr ? "the handle is null" : "the handle is none that lives");
+  }
+  return *handle;
+}
+
+void require(bool holds, const char* why) {
+  if (!holds) throw Refused(CUBLAS_STATUS_INVALID_VALUE, why);
+}
+
+int refuse_cublas_call(const char* function) noexcept { return library_machine().refuse(kCublas, function); }
+
+}  // namespace convladder::stand_in
+
+using namespace convladder::stand_in;
+
+extern "C" {
+
+cublasStatus_t cublasCreate_v2(cublasHandle_t* handle) {
+  return answer_call<cublasStatus_t>(kCublas, "cublasCreate", [&](LibraryCall&) {
+    require(handle != nullptr, "the place for the handle is null");
+    *handle = new cublasContext;
+    const std::scoped_lock lock(handles().mutex);
+    handles().alive.insert(*handle);
+  });
+}
+
+cublasStatus_t cublasDestroy_v2(cublasHandle_t handle) {
+  return answer("cublasDestroy", handle, [&](LibraryCall&, cublasContext& context) {
+    const std::scoped_lock lock(handles().mutex);
+    handles().alive.erase(&context);
+    delete &context;
+  });
+}
+
+const char* cublasGetStatusName(cublasStatus_t status) {
+  switch (status) {
+    case CUBLAS_STATUS_SUCCESS:
+      return "CUBLAS_STATUS_SUCCESS";
+    case CUBLAS_STATUS_NOT_INITIALIZED:
+      return "CUBLAS_STATUS_NOT_INITIALIZED";
+    case CUBLAS_STATUS_ALLOC_FAILED:
+      return "CUBLAS_STATUS_ALLOC_FAILED";
+    case CUBLAS_STATUS_INVALID_VALUE:
+      return "CUBLAS_STATUS_INVALID_VALUE";
+    case CUBLAS_STATUS_ARCH_MISMATCH:
+      return "CUBLAS_STATUS_ARCH_MISMATCH";
+    case CUBLAS_STATUS_MAPPING_ERROR:
+      return "CUBLAS_STATUS_MAPPING_ERROR";
+    case CUBLAS_STATUS_EXECUTION_FAILED:
+      return "CUBLAS_STATUS_EXECUTION_FAILED";
+    case CUBLAS_STATUS_INTERNAL_ERROR:
+      return "CUBLAS_STATUS_INTERNAL_ERROR";
+    case CUBLAS_STATUS_NOT_SUPPORTED:
+      return "CUBLAS_STATUS_NOT_SUPPORTED";
+    case CUBLAS_STATUS_LICENSE_ERROR:
+      return "CUBLAS_STATUS_LICENSE_ERROR";
+  }
+  return "CUBLAS_STATUS_UNKNOWN";
+}
+
+}  // extern "C"

@@ -1,0 +1,37 @@
+// cuBLAS's handle, and the frame of its functions.
+#pragma once
+
+#include <cublas_api.h>
+
+#include <cstdint>
+
+#include "simulator/stand_in/libraries/answer.hpp"
+
+/// The program's handle points to it.
+struct cublasContext {
+  static constexpr std::uint64_t kAlive = 0x63754c61646465;
+  std::uint64_t alive = kAlive;
+  cudaStream_t stream = nullptr;
+  cublasPointerMode_t pointer_mode = CUBLAS_POINTER_MODE_HOST;
+  cublasMath_t math_mode = CUBLAS_DEFAULT_MATH;
+  cublasAtomicsMode_t atomics_mode = CUBLAS_ATOMICS_NOT_ALLOWED;
+  int multiprocessors = 0;
+};
+
+namespace convladder::stand_in {
+
+extern const LibraryInfo kCublas;
+
+/// Whether it is one of cublasCreate's that lives. Throws Refused otherwise.
+cublasContext& living(cublasHandle_t handle);
+
+/// Throws Refused(CUBLAS_STATUS_INVALID_VALUE) with the reason unless it holds.
+void require(bool holds, const char* why);
+
+/// Runs `work(call, handle)`.
+template <typename Work>
+cublasStatus_t answer(const char* name, cublasHandle_t handle, const Work& work) noexcept {
+  return answer_call<cublasStatus_t>(kCublas, name, [&](LibraryCall& call) { work(call, living(handle)); });
+}
+
+}  // namespace convladder::stand_in

@@ -1,0 +1,152 @@
+// The machine as the stand-ins for libraries see it.
+#include <cstring>
+
+#include "devices/cpu/cpu_facts.hpp"
+#include "simulator/stand_in/copying.hpp"
+#include "simulator/stand_in/graph.hpp"
+#include "simulator/stand_in/library_calls.hpp"
+#include "simulator/stand_in/runtime/answer.hpp"
+
+namespace convladder::stand_in {
+namespace {
+
+class Call final : public LibraryCall {
+ public:
+  Call(Machine& machine, const LibraryInfo& library, const char* name)
+      : machine_(machine), library_(library), name_(name) {}
+
+  Enqueued enqueue(LibraryWork work, const void* stream, bool host_waits) override {
+    return done([&] {
+      const int number = machine_.stream_number(stream);
+      if (host_waits) machine_.graphs().refuse_in_capture(number);
+      const auto enqueued =
+          std::make_shared<const EnqueuedLibraryWork>(EnqueuedLibraryWork{library_.name, name_, std::move(work)});
+      if (machine_.graphs().capture(number, LibraryCallWork{enqueued})) return;
+      carry_out(machine_, *enqueued, number);
+      if (host_waits) machine_.synchronize(number);
+    });
+  }
+
+  Enqueued copy(ByteRows to, ByteRows from, std::size_t width, std::size_t height, const void* stream,
+                bool host_waits) override {
+    return done([&] {
+      copy_rectangle(machine_, {to.address, to.pitch, 0}, {from.address, from.pitch, 0}, {width, height, 1},
+                     CopyKind::by_address, machine_.stream_number(stream), host_waits);
+    });
+  }
+
+  void* allocate(std::uint64_t bytes) override {
+    void* address = nullptr;
+    done([&] { address = machine_.allocate(MemoryKind::device, bytes, 0, name_); });
+    return address;
+  }
+
+  Enqueued free(void* address) override {
+    return done([&] { machine_.free(address, false, name_); });
+  }
+
+  bool is_of_device(const void* address) const override { return machine_.owns(address); }
+  void note(const std::string& text) override { machine_.report.note(text); }
+  const std::string& why() const override { return why_; }
+
+ private:
+  template <typename Work>
+  Enqueued done(const Work& work) {
+    try {
+      work();
+      return Enqueued::done;
+    } catch (const Failure& failure) {
+      why_ = *failure.what() != '\0' ? failure.what() : std::string(status_name(failure.status));
+      const bool is_captured = failure.status >= kStreamCaptureUnsupported && failure.status <= kStreamCaptureImplicit;
+      return is_captured ? Enqueued::not_captured : Enqueued::failed;
+    } catch (const std::exception& error) {
+      why_ = error.what();
+      return Enqueued::failed;
+    }
+  }
+
+  Machine& machine_;
+  const LibraryInfo& library_;
+  const char* name_;
+  std::string why_;
+};
+
+/// While it exists, nothing that the machine does for a library changes the runtime's last error.
+class ForLibrary {
+ public:
+  explicit ForLibrary(const char* call) : before_(asked_by) { asked_by = call; }
+  ~ForLibrary() { asked_by = before_; }
+  ForLibrary(const ForLibrary&) = delete;
+  ForLibrary& operator=(const ForLibrary&) = delete;
+
+ private:
+  const char* before_;
+};
+
+class TheMachine final : public LibraryMachine {
+ public:
+  int answer(const LibraryInfo& library, const char* call,
+             const std::function<LibraryAnswer(LibraryCall&)>& work) noexcept override {
+    return answered(library, call, [&](Machine& machine) {
+      if (machine.lost() != kSuccess) return LibraryAnswer{library.failed, std::string(status_name(machine.lost()))};
+      Call one(machine, library, call);
+      return work(one);
+    });
+  }
+
+  int refuse(const LibraryInfo& library, const char* call) noexcept override {
+    return answered(library, call, [&](Machine& machine) {
+      machine.report.not_supported(call);
+      return LibraryAnswer{library.not_supported, ""};
+    });
+  }
+
+  int architecture() const override { return Machine::get().architecture(); }
+  int host_threads() const override {
+    const int wanted = Machine::get().settings.host_threads;
+    return wanted > 0 ? wanted : usable_cores();
+  }
+
+ private:
+  template <typename Work>
+  static int answered(const LibraryInfo& library, const char* call, const Work& work) noexcept {
+    try {
+      if (Machine::is_lost_by_fork()) return library.failed;
+      Machine& machine = Machine::get();
+      Returning returning{machine.timeline.is_real()};
+      const std::scoped_lock lock(machine.mutex);
+      const Answering answering(machine, returning.at);
+      const ForLibrary asking(call);
+      LibraryAnswer answer;
+      try {
+        const TimedCall timed(machine, call);
+        if (Answering::depth == 1) machine.begin_call(call, true);
+        machine.contexts.use_primary();
+        answer = work(machine);
+      } catch (const Failure& failure) {
+        // A fault that the settings ask for has a number of the library's.
+        const bool is_fault = std::strstr(failure.what(), "the settings ask for") != nullptr;
+        answer = {is_fault ? failure.status : library.failed,
+                  *failure.what() != '\0' ? failure.what() : std::string(status_name(failure.status))};
+      } catch (const std::exception& error) {
+        answer = {library.failed, error.what()};
+      }
+      const bool is_failure = library.is_failure != nullptr ? library.is_failure(answer.status) : answer.status != 0;
+      if (is_failure) {
+        machine.report.library_failed(library.name, call, answer.status, library.status_name(answer.status), answer.why,
+                                      calling_places);
+      }
+      return answer.status;
+    } catch (...) {
+      return library.failed;  // no machine could be made, so there is nowhere to say more
+    }
+  }
+};
+
+}  // namespace
+}  // namespace convladder::stand_in
+
+extern "C" convladder::stand_in::LibraryMachine* convladder_stand_in_library_machine() {
+  static auto* const machine = new convladder::stand_in::TheMachine;  // programs call until their very end
+  return machine;
+}
