@@ -98,6 +98,7 @@ struct LibraryInfo {
   int not_supported = 0;                      ///< its status for what is missing here
   int failed = 0;                             ///< its status where the device fails
   bool (*is_failure)(int status) = nullptr;   ///< null: everything but 0
+  bool needs_context = true;                  ///< false: its calls ask nothing of CUDA's context
 };
 
 class LibraryMachine {

@@ -27,6 +27,7 @@ function(add_stand_in_library)
   endforeach()
   string(REGEX MATCHALL "${LIB_DECLARATION}[ \n\t]+[A-Za-z0-9_]+[ \n]*\\(" names "${declared}")
   list(TRANSFORM names REPLACE ".*[ \n\t]([A-Za-z0-9_]+)[ \n]*\\(" "\\1")
+  list(FILTER names EXCLUDE REGEX "^__")  # an attribute behind the macro
   list(REMOVE_DUPLICATES names)
   list(LENGTH names found)
   if(LIB_FEWEST AND found LESS LIB_FEWEST)

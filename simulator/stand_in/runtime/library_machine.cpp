@@ -88,7 +88,7 @@ class TheMachine final : public LibraryMachine {
   int answer(const LibraryInfo& library, const char* call,
              const std::function<LibraryAnswer(LibraryCall&)>& work) noexcept override {
     return answered(library, call, [&](Machine& machine) {
-      if (machine.lost() != kSuccess) return LibraryAnswer{library.failed, std::string(status_name(machine.lost()))};
+      if (machine.lost() != kSuccess && library.needs_context) return LibraryAnswer{library.failed, std::string(status_name(machine.lost()))};
       Call one(machine, library, call);
       return work(one);
     });
@@ -120,8 +120,8 @@ class TheMachine final : public LibraryMachine {
       LibraryAnswer answer;
       try {
         const TimedCall timed(machine, call);
-        if (Answering::depth == 1) machine.begin_call(call, true);
-        machine.contexts.use_primary();
+        if (Answering::depth == 1) machine.begin_call(call, library.needs_context);
+        if (library.needs_context) machine.contexts.use_primary();
         answer = work(machine);
       } catch (const Failure& failure) {
         // A fault that the settings ask for has a number of the library's.

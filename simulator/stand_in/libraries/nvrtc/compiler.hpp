@@ -1,0 +1,36 @@
+// CUDA's compiler, where there is no NVRTC: it makes the same PTX from a program's text.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace convladder::stand_in::nvrtc {
+
+/// nvcc on the PATH or in a toolkit's usual place; empty if there is none.
+std::filesystem::path find_compiler();
+
+struct SourceText {
+  std::string name;
+  std::string text;
+};
+
+struct Compiled {
+  bool succeeded = false;
+  std::string ptx;
+  std::string log;
+};
+
+/// Compiles a text with nvcc. `names` are expressions, such as "&f<int>", whose kernels and variables have to be there.
+Compiled compile(const std::filesystem::path& compiler, const SourceText& source, const std::vector<SourceText>& headers,
+                 const std::vector<std::string>& options, const std::vector<std::string>& names);
+
+/// The name in the PTX of an expression such as "&space::kernel<float, 4>"; empty if there is none.
+std::string lowered_name(const std::string& ptx, const std::string& expression);
+
+/// "compute_90" for an option that asks for "sm_90", in any of its forms; other options stay as they are. True in
+/// `second` if one was changed.
+std::pair<std::vector<std::string>, bool> for_ptx(const std::vector<std::string>& options);
+
+}  // namespace convladder::stand_in::nvrtc
