@@ -141,7 +141,8 @@ class UndefinedNames {
     for (const Symbol& symbol : module_.symbols) {
       for (const InitialAddress& address : symbol.initial_addresses) look_for(address.name, symbol.position);
     }
-    std::ranges::stable_sort(found_, {}, [](const Refusal& one) { return std::pair(one.position.line, one.position.column); });
+    std::ranges::stable_sort(found_, {},
+                             [](const Refusal& one) { return std::pair(one.position.line, one.position.column); });
     return std::move(found_);
   }
 
