@@ -36,6 +36,8 @@ bool is_provided(std::string_view function);
 std::vector<Refusal> undefined(const Module& module);
 /// Whether the module declares the variable, and nothing in it defines it: dynamic shared memory needs no definition.
 bool is_undefined(const Symbol& symbol);
+/// Whether an instruction of a body names the module's variable.
+bool uses(const Kernel& body, const Instruction& instruction, std::string_view symbol);
 /// As a message shows it.
 std::string undefined_text(const Symbol& symbol);
 

@@ -309,6 +309,7 @@ TEST(PtxSyntax, WhatIsUsedIsDefined) {
   // What nobody uses, what is defined, dynamic shared memory, and what the device or the toolkit provides.
   EXPECT_EQ(missing(".extern .global .b32 x; .extern .func f();", ""), "");
   EXPECT_EQ(missing(".extern .global .b32 x; .visible .global .b32 x;", registers + "ld.global.b32 r, [x];"), "");
+  EXPECT_EQ(missing(".extern .global .b32 x;", registers + ".shared .b32 x; ld.shared.b32 r, [x]; { bra y; y: }"), "");
   EXPECT_EQ(missing(".extern .shared .b32 x[];", registers + "ld.shared.b32 r, [x];"), "");
   EXPECT_EQ(missing(".extern .func free(.param .b64 p); .extern .func (.param .b32 r) cudaDeviceSynchronize();",
                     "{ .param .b64 p; .param .b32 r; call free, (p); call (r), cudaDeviceSynchronize; }"),
