@@ -74,10 +74,11 @@ void BlockRunner::enter(Warp& warp, const Operation& operation, int function, in
                     (callee.local_bytes == 0 || call.local_base + callee.local_bytes <= program_.local_bytes);
   const int frame = fits ? warp.frames.take(call, warp.paths.all()) : -1;
   if (fits && frame < 0) {
-    return call_fault(warp, operation, lanes, kStackOverflow,
-                      fmt::format("the calls of the warp's threads, which are on different ways, need more than {} MiB for "
-                                  "their registers; this one is {} deep",
-                                  CallFrames::kMostBytes >> 20, call.depth));
+    return call_fault(
+        warp, operation, lanes, kStackOverflow,
+        fmt::format("the calls of the warp's threads, which are on different ways, need more than {} MiB for "
+                    "their registers; this one is {} deep",
+                    CallFrames::kMostBytes >> 20, call.depth));
   }
   if (!fits) {
     return call_fault(warp, operation, lanes, kStackOverflow,

@@ -128,8 +128,8 @@ bool BlockRunner::meet_at_barrier(const Warp& warp, const Path& one, const Path&
   return number(one, a, 0) == number(other, b, 0) && number(one, a, 1) == number(other, b, 1);
 }
 
-/// Whether the lanes of two waiting paths wait for each other: at the same operation, or at two that can be one (PTX ISA
-/// 9.0, 9.7.13: since Volta lanes need not be at the same instruction).
+/// Whether the lanes of two waiting paths wait for each other: at the same operation, or at two that can be one (PTX
+/// ISA 9.0, 9.7.13: since Volta lanes need not be at the same instruction).
 bool BlockRunner::meet(const Warp& warp, const Path& one, const Path& other) const {
   if (other.next == one.next && other.frame == one.frame) return true;
   const Operation& a = program_.operations[one.next];
@@ -206,7 +206,8 @@ void BlockRunner::go_behind(Warp& warp, const Standing& place) {
   warp.paths.go_behind(place.at, place.frame);
 }
 
-/// Carries out an exchange of lanes that stand at several instructions: once, with operands that hold the values of all.
+/// Carries out an exchange of lanes that stand at several instructions: once, with operands that hold the values of
+/// all.
 void BlockRunner::exchange(Warp& warp, std::span<const Standing> places) {
   constexpr std::uint32_t kSlotBytes = 8 * kLanes;
   constexpr int kOperands = std::extent_v<decltype(Operation::operands)>;
@@ -448,7 +449,8 @@ void BlockRunner::check_places(std::uint32_t barrier) const {
     return synchronization_fault(
         warp, *warp.waits_at, kPartOfBlock, warp.waiting,
         fmt::format("only a part of the block executes this barrier: {} of {} threads; others meet them at {}line {}",
-                    fewest->second, all, has_source ? "" : "PTX ", has_source ? there.source.line : there.position.line));
+                    fewest->second, all, has_source ? "" : "PTX ",
+                    has_source ? there.source.line : there.position.line));
   }
 }
 

@@ -297,14 +297,9 @@ class KernelDecoder {
 
   /// Refuses the kernel if it uses a variable that nothing defines.
   void refuse_use_of(const ptx::Symbol& symbol) const {
-    const auto names = [&symbol](const auto& self, const ptx::Operand& operand) -> bool {
-      return operand.name == symbol.name ||
-             std::ranges::any_of(operand.elements, [&](const ptx::Operand& element) { return self(self, element); });
-    };
     for (const ptx::Instruction& instruction : kernel_.instructions) {
-      if (std::ranges::any_of(instruction.operands, [&](const ptx::Operand& one) { return names(names, one); })) {
-        throw ptx::PtxError(module_.file, instruction.position, ptx::undefined_text(symbol));
-      }
+      if (!ptx::uses(kernel_, instruction, symbol.name)) continue;
+      throw ptx::PtxError(module_.file, instruction.position, ptx::undefined_text(symbol));
     }
   }
 

@@ -206,7 +206,8 @@ Slot InstructionDecoder::read_special(const ptx::Operand& operand, int bits) {
   if (operand.name.starts_with("%clock") || operand.name.starts_with("%globaltimer")) {
     return read_clock(operand.name, bits);
   }
-  if (operand.name.starts_with("%reserved_smem_offset_")) return shared_address_constant(reserved_place(operand.name), 32);
+  if (operand.name.starts_with("%reserved_smem_offset_"))
+    return shared_address_constant(reserved_place(operand.name), 32);
   if (operand.name == "%is_explicit_cluster") return special.is_explicit_cluster;  // a predicate
   if (operand.name == "%gridid") return constant(1, bits);  // launches are not numbered: each is alone on its device
   const auto found = names.find(operand.name);

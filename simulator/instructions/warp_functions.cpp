@@ -250,8 +250,8 @@ bool decode_match(InstructionDecoder& decoder, const std::vector<std::string_vie
   const auto [value, predicate] = value_and_predicate(decoder, operands[0]);
   const Handler of_64 = all ? &match<std::uint64_t, true> : &match<std::uint64_t, false>;
   const Handler of_32 = all ? &match<std::uint32_t, true> : &match<std::uint32_t, false>;
-  decoder.emit_exchange(wide ? of_64 : of_32,
-                        {{value, 32, true}, {predicate, 1, true}, {a, wide ? 64 : 32}, {members}}, 3);
+  decoder.emit_exchange(wide ? of_64 : of_32, {{value, 32, true}, {predicate, 1, true}, {a, wide ? 64 : 32}, {members}},
+                        3);
   return true;
 }
 

@@ -60,8 +60,8 @@ struct TensorMap {
   static constexpr std::size_t kMostDimensions = 5;
 
   std::uint64_t address = 0;
-  /// The second word: of small tensors CUTLASS and Triton clear its bit 21, around a fault of NVIDIA's driver. It is 0 in
-  /// the magic number.
+  /// The second word: of small tensors CUTLASS and Triton clear its bit 21, around a fault of NVIDIA's driver. It is 0
+  /// in the magic number.
   std::uint64_t magic = kMagic;
   std::array<std::uint64_t, 5> sizes{};           ///< in elements
   std::array<std::uint64_t, 4> strides{};         ///< in bytes, from the second dimension on

@@ -57,7 +57,7 @@ class BodyParser {
   /// The labels of a pair of braces, which nobody outside can name.
   struct LabelScope {
     std::size_t outer = 0;
-    std::map<std::string, int, std::less<>> labels;     // instructions
+    std::map<std::string, int, std::less<>> labels;      // instructions
     std::map<std::string, Operand, std::less<>> tables;  // of `.branchtargets`
   };
 
@@ -71,8 +71,8 @@ class BodyParser {
   std::vector<Parameter> register_results_;
   std::map<std::string, int, std::less<>> used_;  // how often each name of a variable or parameter was used
   std::map<std::string, std::string, std::less<>> ordered_opcodes_;  // by the opcode as written
-  std::vector<LabelScope> label_scopes_;          // the first is the body's
-  std::size_t scope_ = 0;                         // the current one
+  std::vector<LabelScope> label_scopes_;                             // the first is the body's
+  std::size_t scope_ = 0;                                            // the current one
   std::vector<std::size_t> scope_of_instruction_;
 };
 

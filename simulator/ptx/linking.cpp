@@ -125,7 +125,19 @@ class Linker {
   bool calls_pointers_ = false;
 };
 
-/// Collects undefined names of a body.
+bool names_symbol(const Operand& operand) {
+  return !operand.name.empty() && (operand.kind == OperandKind::symbol || operand.kind == OperandKind::address ||
+                                   operand.kind == OperandKind::function);
+}
+
+/// Whether a body has a variable or parameter of its own of that name.
+bool has_own(const Kernel& body, std::string_view name) {
+  return std::ranges::any_of(
+      std::initializer_list{&body.symbols, &body.parameters, &body.results},
+      [name](const auto* symbols) { return std::ranges::find(*symbols, name, &Symbol::name) != symbols->end(); });
+}
+
+/// Collects undefined names of a module.
 class UndefinedNames {
  public:
   explicit UndefinedNames(const Module& module) : module_(module) {}
@@ -134,21 +146,22 @@ class UndefinedNames {
     for (const auto* const bodies : {&module_.kernels, &module_.functions}) {
       for (const Kernel& body : *bodies) {
         for (const Instruction& instruction : body.instructions) {
-          for (const Operand& operand : instruction.operands) look_at(operand, instruction.position);
+          for (const Operand& operand : instruction.operands) look_at(operand, instruction.position, body);
         }
       }
     }
     for (const Symbol& symbol : module_.symbols) {
       for (const InitialAddress& address : symbol.initial_addresses) look_for(address.name, symbol.position);
     }
-    std::ranges::stable_sort(found_, {}, [](const Refusal& one) { return std::pair(one.position.line, one.position.column); });
+    std::ranges::stable_sort(found_, {},
+                             [](const Refusal& one) { return std::pair(one.position.line, one.position.column); });
     return std::move(found_);
   }
 
  private:
-  void look_at(const Operand& operand, Position position) {
-    if (!operand.name.empty()) look_for(operand.name, position);
-    for (const Operand& element : operand.elements) look_at(element, position);
+  void look_at(const Operand& operand, Position position, const Kernel& body) {
+    if (names_symbol(operand) && !has_own(body, operand.name)) look_for(operand.name, position);
+    for (const Operand& element : operand.elements) look_at(element, position, body);
   }
 
   void look_for(const std::string& name, Position position) {
@@ -173,6 +186,15 @@ class UndefinedNames {
 
 bool is_undefined(const Symbol& symbol) {
   return symbol.is_extern && (symbol.space == Space::global || symbol.space == Space::constant);
+}
+
+bool uses(const Kernel& body, const Instruction& instruction, std::string_view symbol) {
+  const auto names = [&](const auto& self, const Operand& operand) -> bool {
+    return (names_symbol(operand) && operand.name == symbol) ||
+           std::ranges::any_of(operand.elements, [&](const Operand& element) { return self(self, element); });
+  };
+  return !has_own(body, symbol) &&
+         std::ranges::any_of(instruction.operands, [&](const Operand& operand) { return names(names, operand); });
 }
 
 std::string undefined_text(const Symbol& symbol) {

@@ -30,12 +30,14 @@ bool is_call(const Instruction& instruction);
 /// Whether the device provides the function: vprintf, malloc, free, __assertfail.
 bool is_provided(std::string_view function);
 
-/// What the module uses without defining it: functions that are called or whose addresses are taken, and variables; each
-/// once, at its first use, in the order of the text. Those that the device or the toolkit's device runtime (functions of
-/// names that begin with "cuda") provides are no such thing.
+/// Everything that the module uses without defining it: functions that are called or whose addresses are taken, and
+/// variables; each once, at its first use, in the order of the text. Those that the device or the toolkit's device
+/// runtime (functions of names that begin with "cuda") provides are no such thing.
 std::vector<Refusal> undefined(const Module& module);
 /// Whether the module declares the variable, and nothing in it defines it: dynamic shared memory needs no definition.
 bool is_undefined(const Symbol& symbol);
+/// Whether an instruction of a body names the module's variable.
+bool uses(const Kernel& body, const Instruction& instruction, std::string_view symbol);
 /// As a message shows it.
 std::string undefined_text(const Symbol& symbol);
 

@@ -75,8 +75,8 @@ struct Symbol {
   bool is_managed = false;                  ///< the host reads and writes it as well
   std::vector<std::uint8_t> initial_bytes;  ///< as many as were given; the others are zero
   std::vector<InitialAddress> initial_addresses;
-  bool is_array = false;                    ///< of a parameter: ".b8 name[16]"
-  bool is_float = false;                    ///< of a parameter: its type is .f32 or another of floats
+  bool is_array = false;    ///< of a parameter: ".b8 name[16]"
+  bool is_float = false;    ///< of a parameter: its type is .f32 or another of floats
   std::string opaque_type;  ///< "texref", "samplerref" or "surfref": then `bytes` is the size of a handle
   std::vector<std::pair<std::string, std::string>> fields;  ///< its initial values: "filter_mode" and "linear"
   Position position;
@@ -140,11 +140,11 @@ struct Kernel {
   std::vector<Register> registers;
   std::vector<Symbol> symbols;  ///< its own shared and local variables
   std::vector<Instruction> instructions;
-  int max_threads_per_block = 0;                ///< product of .maxntid or .reqntid; 0 if neither is given
+  int max_threads_per_block = 0;                  ///< product of .maxntid or .reqntid; 0 if neither is given
   std::array<int, 3> required_block = {0, 0, 0};  ///< the only size that a block may have: .reqntid; 0 if not given
   std::array<int, 3> cluster_size = {0, 0, 0};    ///< from .reqnctapercluster; 0 if it is not given
-  bool blocks_are_clusters = false;             ///< whether a launch's grid counts clusters: .blocksareclusters
-  bool is_defined = true;                       ///< false for a function that is only declared
+  bool blocks_are_clusters = false;               ///< whether a launch's grid counts clusters: .blocksareclusters
+  bool is_defined = true;                         ///< false for a function that is only declared
   Position position;
   /// The part that cannot be read. `instructions` then end before it, and only running the kernel is refused.
   std::optional<Refusal> refusal;

@@ -161,7 +161,7 @@ bool is_type(std::string_view word) {
 }
 
 bool is_space(std::string_view word) {
-  constexpr std::string_view kSpaces[] = {"global", "const", "local",       "param",          "param::entry",
+  constexpr std::string_view kSpaces[] = {"global", "const",   "local",       "param",           "param::entry",
                                           "shared", "generic", "shared::cta", "shared::cluster", "param::func"};
   return std::ranges::find(kSpaces, word) != std::end(kSpaces);
 }
@@ -205,8 +205,8 @@ bool is_of_kind(std::string_view word, std::string_view kind) {
 const Order* order_of(std::string_view opcode) {
   const Order* found = nullptr;
   for (const Order& order : kOrders) {
-    const bool begins = opcode.starts_with(order.name) &&
-                        (opcode.size() == order.name.size() || opcode[order.name.size()] == '.');
+    const bool begins =
+        opcode.starts_with(order.name) && (opcode.size() == order.name.size() || opcode[order.name.size()] == '.');
     if (begins && (found == nullptr || order.name.size() > found->name.size())) found = &order;
   }
   return found;

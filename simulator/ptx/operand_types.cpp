@@ -19,26 +19,92 @@ struct Roles {
   std::string_view operands;
 };
 constexpr Roles kRoles[] = {
-    {"add", "TTT"},       {"sub", "TTT"},       {"mul", "TTT"},      {"mul.wide", "WTT"},  {"mad", "TTTT"},
-    {"mad.wide", "WTTW"}, {"mul24", "TTT"},     {"mad24", "TTTT"},   {"sad", "TTTT"},      {"div", "TTT"},
-    {"rem", "TTT"},       {"abs", "TT"},        {"neg", "TT"},       {"min", "TTTT"},      {"max", "TTTT"},
-    {"addc", "TTT"},      {"subc", "TTT"},      {"madc", "TTTT"},    {"copysign", "TTT"},  {"fma", "TTTT"},
-    {"rcp", "TT"},        {"sqrt", "TT"},       {"rsqrt", "TT"},     {"sin", "TT"},        {"cos", "TT"},
-    {"lg2", "TT"},        {"ex2", "TT"},        {"tanh", "TT"},      {"brev", "TT"},       {"fns", "TTTT"},
-    {"and", "TTT"},       {"or", "TTT"},        {"xor", "TTT"},      {"not", "TT"},        {"cnot", "TT"},
-    {"lop3", "TTTT"},     {"prmt", "TTTT"},     {"mov", "TT"},       {"popc", "iT"},       {"clz", "iT"},
-    {"bfind", "iT"},      {"bfe", "TTii"},      {"bfi", "TTTii"},    {"szext", "TTi"},     {"bmsk", "iii"},
-    {"dp4a", "iTTi"},     {"dp2a", "iTTi"},     {"testp", "pT"},     {"set", "DTTp"},      {"setp", "pTTp"},
-    {"selp", "TTTp"},     {"slct", "DDDT"},     {"shf", "TTTi"},     {"shl", "TTi"},       {"shr", "TTi"},
-    {"cvt", "dwww"},      {"cvt.pack", "...."}, {"cvt.rs", "...."},  {"cvta", "TT"},       {"mapa", "TTi"},
-    {"getctarank", "iT"}, {"isspacep", "p."},   {"ld", "w."},        {"ldu", "w."},        {"st", ".w"},
-    {"st.async", ".T"},   {"st.bulk", "."},     {"atom", "T.TT"},    {"red", ".T"},        {"red.async", ".T"},
-    {"shfl", "TTbii"},    {"vote", "Tpi"},      {"match", "iTi"},    {"redux", "TTi"},     {"activemask", "T"},
-    {"elect", "ii"},      {"nanosleep", "i"},   {"mbarrier.init", ".i"},
-    {"mbarrier.test_wait", "p.l"},              {"mbarrier.try_wait", "p.l"},
-    {"mbarrier.test_wait.parity", "p.i"},       {"mbarrier.try_wait.parity", "p.ii"},
-    {"mbarrier.arrive", "l.i"},                 {"mbarrier.arrive_drop", "l.i"},
-    {"mbarrier.expect_tx", ".i"},               {"mbarrier.complete_tx", ".i"},
+    {"add", "TTT"},
+    {"sub", "TTT"},
+    {"mul", "TTT"},
+    {"mul.wide", "WTT"},
+    {"mad", "TTTT"},
+    {"mad.wide", "WTTW"},
+    {"mul24", "TTT"},
+    {"mad24", "TTTT"},
+    {"sad", "TTTT"},
+    {"div", "TTT"},
+    {"rem", "TTT"},
+    {"abs", "TT"},
+    {"neg", "TT"},
+    {"min", "TTTT"},
+    {"max", "TTTT"},
+    {"addc", "TTT"},
+    {"subc", "TTT"},
+    {"madc", "TTTT"},
+    {"copysign", "TTT"},
+    {"fma", "TTTT"},
+    {"rcp", "TT"},
+    {"sqrt", "TT"},
+    {"rsqrt", "TT"},
+    {"sin", "TT"},
+    {"cos", "TT"},
+    {"lg2", "TT"},
+    {"ex2", "TT"},
+    {"tanh", "TT"},
+    {"brev", "TT"},
+    {"fns", "TTTT"},
+    {"and", "TTT"},
+    {"or", "TTT"},
+    {"xor", "TTT"},
+    {"not", "TT"},
+    {"cnot", "TT"},
+    {"lop3", "TTTT"},
+    {"prmt", "TTTT"},
+    {"mov", "TT"},
+    {"popc", "iT"},
+    {"clz", "iT"},
+    {"bfind", "iT"},
+    {"bfe", "TTii"},
+    {"bfi", "TTTii"},
+    {"szext", "TTi"},
+    {"bmsk", "iii"},
+    {"dp4a", "iTTi"},
+    {"dp2a", "iTTi"},
+    {"testp", "pT"},
+    {"set", "DTTp"},
+    {"setp", "pTTp"},
+    {"selp", "TTTp"},
+    {"slct", "DDDT"},
+    {"shf", "TTTi"},
+    {"shl", "TTi"},
+    {"shr", "TTi"},
+    {"cvt", "dwww"},
+    {"cvt.pack", "...."},
+    {"cvt.rs", "...."},
+    {"cvta", "TT"},
+    {"mapa", "TTi"},
+    {"getctarank", "iT"},
+    {"isspacep", "p."},
+    {"ld", "w."},
+    {"ldu", "w."},
+    {"st", ".w"},
+    {"st.async", ".T"},
+    {"st.bulk", "."},
+    {"atom", "T.TT"},
+    {"red", ".T"},
+    {"red.async", ".T"},
+    {"shfl", "TTbii"},
+    {"vote", "Tpi"},
+    {"match", "iTi"},
+    {"redux", "TTi"},
+    {"activemask", "T"},
+    {"elect", "ii"},
+    {"nanosleep", "i"},
+    {"mbarrier.init", ".i"},
+    {"mbarrier.test_wait", "p.l"},
+    {"mbarrier.try_wait", "p.l"},
+    {"mbarrier.test_wait.parity", "p.i"},
+    {"mbarrier.try_wait.parity", "p.ii"},
+    {"mbarrier.arrive", "l.i"},
+    {"mbarrier.arrive_drop", "l.i"},
+    {"mbarrier.expect_tx", ".i"},
+    {"mbarrier.complete_tx", ".i"},
     {"mbarrier.pending_count", "il"},
 };
 
@@ -52,9 +118,9 @@ struct Wanted {
 
 /// The type of a word such as "f32", "bf16x2", "s16x2", "tf32"; none for a modifier.
 std::optional<Wanted> wanted_of(std::string_view word) {
-  constexpr std::pair<std::string_view, int> kPacked[] = {
-      {"bf16", 16},   {"bf16x2", 32}, {"tf32", 32},   {"s16x2", 32},  {"u16x2", 32},
-      {"f32x2", 64},  {"e4m3x2", 16}, {"e5m2x2", 16}, {"ue8m0x2", 16}};
+  constexpr std::pair<std::string_view, int> kPacked[] = {{"bf16", 16},   {"bf16x2", 32}, {"tf32", 32},
+                                                          {"s16x2", 32},  {"u16x2", 32},  {"f32x2", 64},
+                                                          {"e4m3x2", 16}, {"e5m2x2", 16}, {"ue8m0x2", 16}};
   std::string suffix(1, '.');
   suffix += word;
   if (const auto type = type_of_suffix(suffix)) return Wanted{*type, false, word};
@@ -154,8 +220,8 @@ std::string type_problem(const Instruction& instruction, std::span<const Registe
     const Register& found = registers[static_cast<std::size_t>(operand.index)];
     const bool may_be_wider = role == 'w' || role == 'd';
     if (!wanted || fits(*wanted, found.type, may_be_wider)) return "";
-    return "the register " + found.name + " (." + name_of(found.type) + ") does not fit " +
-           (role == 'W' ? "" : ".") + std::string(wanted->text);
+    return "the register " + found.name + " (." + name_of(found.type) + ") does not fit " + (role == 'W' ? "" : ".") +
+           std::string(wanted->text);
   };
   const bool has_policy = instruction.opcode.find("L2::cache_hint") != std::string::npos;  // the last operand
   const std::size_t count = instruction.operands.size() - (has_policy && !instruction.operands.empty() ? 1 : 0);

@@ -174,9 +174,9 @@ class Parser {
   /// Whether a new statement of the module begins here, or the text ends: ptxas does not insist on the semicolon of a
   /// function's declaration.
   bool begins_statement() const {
-    constexpr std::string_view kDirectives[] = {
-        ".version", ".target",  ".address_size", ".file", ".section", ".alias",  ".visible", ".weak", ".extern",
-        ".common",  ".hidden", ".entry",        ".func", ".global",  ".shared", ".const",   ".tex",  "@"};
+    constexpr std::string_view kDirectives[] = {".version", ".target", ".address_size", ".file",   ".section", ".alias",
+                                                ".visible", ".weak",   ".extern",       ".common", ".hidden",  ".entry",
+                                                ".func",    ".global", ".shared",       ".const",  ".tex",     "@"};
     return tokens_.at_end() ||
            std::ranges::any_of(kDirectives, [this](std::string_view word) { return tokens_.current().is(word); });
   }
@@ -208,8 +208,7 @@ class Parser {
     const auto known = std::ranges::find(module_.functions, function.name, &Kernel::name);
     if (known != module_.functions.end() && !agree(*known, function)) {
       tokens_.fail(name, "prototype doesn't match: the function '" + shown(name.text) +
-                             "' has other parameters or results than in line " +
-                             std::to_string(known->position.line));
+                             "' has other parameters or results than in line " + std::to_string(known->position.line));
     }
     if (known == module_.functions.end()) {
       module_.functions.push_back(std::move(function));

@@ -115,8 +115,8 @@ cudaError_t told() {
 void limits() {
   EXPECT_OK(cudaMalloc(&mark, sizeof(int)));
   EXPECT_OK(cudaMemset(mark, 0, sizeof(int)));
-  const dim3 impossible[][2] = {{0, 32},           {1, 0},          {{5, 0}, {32, 32}}, {1, 1025},          {1, {32, 33}},
-                                {1, {1, 1, 65}},   {{1, 65536}, 1}, {{1, 1, 65536}, 1}, {2147483648U, 32}};
+  const dim3 impossible[][2] = {{0, 32},         {1, 0},          {{5, 0}, {32, 32}}, {1, 1025},        {1, {32, 33}},
+                                {1, {1, 1, 65}}, {{1, 65536}, 1}, {{1, 1, 65536}, 1}, {2147483648U, 32}};
   for (const auto& [grid, block] : impossible) {
     plain<<<grid, block>>>(mark);
     EXPECT_STATUS(cudaErrorInvalidConfiguration, told());

@@ -20,8 +20,9 @@ class Accesses {
   template <typename Pieces>
   Accesses(const BulkWrite& write, Space space, const Pieces& pieces, AccessKind kind) : addresses_(pieces.size()) {
     for (std::size_t i = 0; i < pieces.size(); ++i) {
-      const SharedPlace place = space == Space::shared ? shared_place(*write.warp.block, *write.operation, pieces[i].address)
-                                                       : SharedPlace{nullptr, pieces[i].address};
+      const SharedPlace place = space == Space::shared
+                                    ? shared_place(*write.warp.block, *write.operation, pieces[i].address)
+                                    : SharedPlace{nullptr, pieces[i].address};
       addresses_[i].fill(place.offset);
       list.push_back({write.operation, &write.warp, space, &addresses_[i], LaneMask{1} << write.lane,
                       static_cast<int>(pieces[i].bytes), kind, place.owner});

@@ -44,8 +44,7 @@ void map_address(WarpState& warp, const Operation& operation) {
   write_lanes(warp.write<T>(operation.operands[0]), warp.mask, [&](int lane) {
     if (((wrong >> lane) & 1U) != 0) return addresses[lane];
     const std::uint64_t offset = place_of(warp, operation, addresses[lane]).offset;
-    return static_cast<T>(cluster_address(ranks[lane], offset) +
-                          static_cast<std::uint64_t>(operation.offset));
+    return static_cast<T>(cluster_address(ranks[lane], offset) + static_cast<std::uint64_t>(operation.offset));
   });
 }
 

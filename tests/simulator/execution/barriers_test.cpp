@@ -110,7 +110,8 @@ TEST(SimulatedBarriers, OneThatAPartOfTheBlockExecutesIsFound) {
               HasSubstr("64 of 128 threads"));
   // Nothing is wrong if the others have returned, in a loop of all, for barriers that count, and for those of threads.
   EXPECT_EQ(found("@%p1 bra E; bar.sync 0; " + kStore + " E: ret;"), "");
-  EXPECT_EQ(found("mov.u32 %r5, 3; L: bar.sync 0; sub.u32 %r5, %r5, 1; setp.ne.u32 %p2, %r5, 0; @%p2 bra L; " + kStore), "");
+  EXPECT_EQ(found("mov.u32 %r5, 3; L: bar.sync 0; sub.u32 %r5, %r5, 1; setp.ne.u32 %p2, %r5, 0; @%p2 bra L; " + kStore),
+            "");
   EXPECT_EQ(found("@%p1 bra L;\nbar.sync 1, 128; bra M;\nL: bar.sync 1, 128;\nM: " + kStore), "");
   EXPECT_EQ(found("@%p1 bra L;\nbar.sync 1, 64; bra M;\nL: bar.sync 2, 64;\nM: " + kStore), "");
   EXPECT_EQ(found("@%p1 bra L;\nbarrier.sync 0; bra M;\nL: barrier.sync 0;\nM: " + kStore), "");

@@ -381,17 +381,23 @@ TEST(SimulatedCluster, ItsBlocksHaveTheirRanksInTheirOwnAddresses) {
       "{ .shared .align 8 .b32 word; .shared .align 8 .b64 bar; .reg .b32 own, mapped, other;\n"
       "mov.u32 own, word; mapa.shared::cluster.u32 mapped, own, %r3; sub.u32 %r10, own, mapped;\n"
       "shr.u32 %r11, own, 24; sub.u32 %r11, %r11, %r3; or.b32 %r10, %r10, %r11;\n"
-      "mapa.shared::cluster.u32 mapped, own, 0; and.b32 %r11, own, 0xfeffffff; shr.u32 %r12, %r3, 1; shl.b32 %r12, %r12, 25;\n"
+      "mapa.shared::cluster.u32 mapped, own, 0; and.b32 %r11, own, 0xfeffffff; shr.u32 %r12, %r3, 1; shl.b32 %r12, "
+      "%r12, 25;\n"
       "add.u32 mapped, mapped, %r12; sub.u32 %r11, %r11, mapped; or.b32 %r10, %r10, %r11;\n"
-      "mov.u64 %rd6, word; cvta.shared.u64 %rd7, %rd6; cvt.u32.u64 %r11, %rd7; sub.u32 %r11, %r11, own; or.b32 %r10, %r10, %r11;\n"
+      "mov.u64 %rd6, word; cvta.shared.u64 %rd7, %rd6; cvt.u32.u64 %r11, %rd7; sub.u32 %r11, %r11, own; or.b32 %r10, "
+      "%r10, %r11;\n"
       "isspacep.shared::cta %p2, %rd7; selp.u32 %r11, 0, 1, %p2; or.b32 %r10, %r10, %r11;\n"
-      "@%p1 st.shared.u32 [word], %r2; bar.sync 0; ld.u32 %r11, [%rd7]; sub.u32 %r11, %r11, %r2; or.b32 %r10, %r10, %r11;\n"
+      "@%p1 st.shared.u32 [word], %r2; bar.sync 0; ld.u32 %r11, [%rd7]; sub.u32 %r11, %r11, %r2; or.b32 %r10, %r10, "
+      "%r11;\n"
       "ld.shared.u32 %r11, [own]; sub.u32 %r11, %r11, %r2; or.b32 %r10, %r10, %r11;\n"
-      "@%p1 mbarrier.init.shared.b64 [bar], 32; bar.sync 0; mov.u32 %r11, bar; mbarrier.arrive.shared.b64 %rd8, [%r11];\n"
+      "@%p1 mbarrier.init.shared.b64 [bar], 32; bar.sync 0; mov.u32 %r11, bar; mbarrier.arrive.shared.b64 %rd8, "
+      "[%r11];\n"
       "W: mbarrier.test_wait.shared.b64 %p3, [bar], %rd8; @!%p3 bra W;\n" +
       kMeet +
-      "xor.b32 other, own, 0x1000000; ld.shared::cluster.u32 %r11, [other]; xor.b32 %r12, %r2, 1; sub.u32 %r11, %r11, %r12;\n"
-      "or.b32 %r10, %r10, %r11; cvta.to.shared.u64 %rd7, %rd7; xor.b64 %rd7, %rd7, 0x1000000; cvta.shared.u64 %rd7, %rd7;\n"
+      "xor.b32 other, own, 0x1000000; ld.shared::cluster.u32 %r11, [other]; xor.b32 %r12, %r2, 1; sub.u32 %r11, %r11, "
+      "%r12;\n"
+      "or.b32 %r10, %r10, %r11; cvta.to.shared.u64 %rd7, %rd7; xor.b64 %rd7, %rd7, 0x1000000; cvta.shared.u64 %rd7, "
+      "%rd7;\n"
       "ld.u32 %r11, [%rd7]; sub.u32 %r11, %r11, %r12; or.b32 %r10, %r10, %r11;\n" +
       kMeet + "st.global.u32 [%rd4], %r10; ret; }";
   EXPECT_EQ(cluster_results(body, {8}, {4}), Words(256, 0));

@@ -144,10 +144,12 @@ TEST(SimulatedConvergence, WhoCannotComeIsReported) {
 }
 
 TEST(SimulatedConvergence, AnExchangeWaitsOnlyForLanesThatHaveNotExited) {
-  // Lane 0 runs on to its exit, directly, behind stores, in a loop, or out of a function; the others wait for that long.
-  for (const char* const way :
-       {"bra meet;", "st.global.u32 [%rd4], %r1; ret;", "mov.u32 %r2, 9; L: sub.u32 %r2, %r2, 1; setp.ne.u32 %p2, %r2, 0;"
-        " @%p2 bra L; bra meet;", "exit;"}) {
+  // Lane 0 runs on to its exit, directly, behind stores, in a loop, or out of a function; the others wait for that
+  // long.
+  for (const char* const way : {"bra meet;", "st.global.u32 [%rd4], %r1; ret;",
+                                "mov.u32 %r2, 9; L: sub.u32 %r2, %r2, 1; setp.ne.u32 %p2, %r2, 0;"
+                                " @%p2 bra L; bra meet;",
+                                "exit;"}) {
     LaneKernel kernel(std::string("mov.u32 %r3, 7; setp.eq.u32 %p1, %r1, 0; @%p1 bra other;\n"
                                   "vote.sync.ballot.b32 %r3, !%p1, -1; popc.b32 %r3, %r3; bra meet;\nother: ") +
                           way + "\nmeet: st.global.u32 [%rd4], %r3; ret;",
@@ -182,8 +184,8 @@ TEST(SimulatedConvergence, OneExchangeMayStandOnTwoWays) {
       {"shfl.sync.idx.b32 %r3|%p3, %r1, 20, 31, -1;", "shfl.sync.idx.b32 %r3|%p4, %r2, 2, 31, -1;", 120, 2},
       {"match.any.sync.b32 %r3, 5, -1;", "match.any.sync.b32 %r3, 5, -1;", 0xffffffffU, 0xffffffffU},
       {"match.any.sync.b32 %r3, 5, -1;", "match.any.sync.b32 %r3, 6, -1;", 0x0000ffffU, 0xffff0000U},
-      {"mov.u64 %rd6, 5; match.all.sync.b64 %r3|%p3, %rd6, -1;", "mov.u64 %rd7, 5; match.all.sync.b64 %r3|%p3, %rd7, -1;",
-       0xffffffffU, 0xffffffffU},
+      {"mov.u64 %rd6, 5; match.all.sync.b64 %r3|%p3, %rd6, -1;",
+       "mov.u64 %rd7, 5; match.all.sync.b64 %r3|%p3, %rd7, -1;", 0xffffffffU, 0xffffffffU},
       {"redux.sync.add.u32 %r3, %r1, -1;", "redux.sync.add.u32 %r3, 1, -1;", 136, 136},
       {"elect.sync %r3|%p3, -1;", "elect.sync %r3|%p3, -1;", 0, 0},
       {"@%p1 redux.sync.max.s32 %r3, %r1, -1;", "@!%p1 redux.sync.max.s32 %r3, %r2, -1;", 131, 131},
@@ -199,19 +201,22 @@ TEST(SimulatedConvergence, OneExchangeMayStandOnTwoWays) {
   LaneKernel uneven = on_two_ways("redux.sync.add.u32 %r3, %r1, -1;", "redux.sync.add.u32 %r3, %r1, -1;", 12);
   EXPECT_EQ(clean_results(uneven, 32), Words(32, 496));
   LaneKernel three(
-      "setp.lt.u32 %p1, %r1, 4; @%p1 bra A; setp.lt.u32 %p2, %r1, 20; @%p2 bra B; redux.sync.add.u32 %r3, 1, -1; bra M;\n"
-      "A: redux.sync.add.u32 %r3, 10, -1; bra M;\nB: redux.sync.add.u32 %r3, 100, -1;\nM: st.global.u32 [%rd4], %r3; ret;",
+      "setp.lt.u32 %p1, %r1, 4; @%p1 bra A; setp.lt.u32 %p2, %r1, 20; @%p2 bra B; redux.sync.add.u32 %r3, 1, -1; bra "
+      "M;\n"
+      "A: redux.sync.add.u32 %r3, 10, -1; bra M;\nB: redux.sync.add.u32 %r3, 100, -1;\nM: st.global.u32 [%rd4], %r3; "
+      "ret;",
       Words(32), 32);
   EXPECT_EQ(clean_results(three, 32), Words(32, 4 * 10 + 16 * 100 + 12));
-  LaneKernel groups = on_two_ways("mov.u32 %r9, 255; and.b32 %r4, %r1, 24; shl.b32 %r5, %r9, %r4; redux.sync.add.u32 %r3, 1, %r5;",
-                                  "mov.u32 %r9, 255; and.b32 %r4, %r1, 24; shl.b32 %r6, %r9, %r4; redux.sync.add.u32 %r3, 2, %r6;",
-                                  12);
+  LaneKernel groups =
+      on_two_ways("mov.u32 %r9, 255; and.b32 %r4, %r1, 24; shl.b32 %r5, %r9, %r4; redux.sync.add.u32 %r3, 1, %r5;",
+                  "mov.u32 %r9, 255; and.b32 %r4, %r1, 24; shl.b32 %r6, %r9, %r4; redux.sync.add.u32 %r3, 2, %r6;", 12);
   Words expected(32, 16);
   for (unsigned i = 0; i < 16; ++i) expected[i] = i < 8 ? 8 : 12;
   EXPECT_EQ(clean_results(groups, 32), expected);
   // Other qualifiers or another mask are another exchange.
   EXPECT_FALSE(on_two_ways(all, any).findings().empty());
-  EXPECT_FALSE(on_two_ways("redux.sync.add.u32 %r3, 1, -1;", "redux.sync.add.u32 %r3, 1, 0xfffffffe;").findings().empty());
+  EXPECT_FALSE(
+      on_two_ways("redux.sync.add.u32 %r3, 1, -1;", "redux.sync.add.u32 %r3, 1, 0xfffffffe;").findings().empty());
 }
 
 TEST(SimulatedConvergence, ABarrierOfThreadsMayStandOnTwoWays) {
@@ -219,8 +224,9 @@ TEST(SimulatedConvergence, ABarrierOfThreadsMayStandOnTwoWays) {
   const std::string read = " xor.b32 %r11, %r10, 64; ld.shared.u32 %r3, [%r11];";
   Words expected(64);
   for (unsigned i = 0; i < 64; ++i) expected[i] = (i ^ 16U) + 100;
-  for (const char* const barrier : {"barrier.sync 0;", "barrier.cta.sync 0;", "barrier.sync 3, 64;",
-                                    "mov.u32 %r12, 2; barrier.sync %r12;", "barrier.cluster.arrive; barrier.cluster.wait;"}) {
+  for (const char* const barrier :
+       {"barrier.sync 0;", "barrier.cta.sync 0;", "barrier.sync 3, 64;", "mov.u32 %r12, 2; barrier.sync %r12;",
+        "barrier.cluster.arrive; barrier.cluster.wait;"}) {
     const auto make = [&] { return on_two_ways(write + barrier + read, write + barrier + read, 12, 64); };
     LaneKernel kernel = make();
     EXPECT_EQ(clean_results(kernel, 64), expected) << barrier;

@@ -108,8 +108,8 @@ TEST(TensorMaps, RefuseWhatTheApiRefuses) {
 TEST(TensorMaps, HaveNothingInBit21OfTheirSecondWord) {
   // Of maps of small tensors CUTLASS and Triton clear it, around a fault of NVIDIA's driver.
   for (const std::uint64_t address : {0x7f00'0020'0000U, 0x7f00'0000'0000U, 0xffff'ffff'fff0U}) {
-    const TensorMap map = encode_tiled(
-        {.type = 7, .address = address, .sizes = {32, 32}, .strides = {128}}, std::array<std::uint32_t, 2>{32, 8});
+    const TensorMap map = encode_tiled({.type = 7, .address = address, .sizes = {32, 32}, .strides = {128}},
+                                       std::array<std::uint32_t, 2>{32, 8});
     std::array<std::uint64_t, 16> words;
     std::memcpy(words.data(), &map, sizeof map);
     EXPECT_EQ(words[1] & (std::uint64_t{1} << 21), 0U) << address;

@@ -125,7 +125,8 @@ std::string support_page(const ProbeResult& result) {
   }
   text +=
       "\nA kernel with a form that is refused ends with file, line, column and the full opcode, before it begins.\n"
-      "Modifiers may come in any order behind the words that name the instruction, as ptxas takes them; registers must\n"
+      "Modifiers may come in any order behind the words that name the instruction, as ptxas takes them; registers "
+      "must\n"
       "fit the types of the instruction, as ptxas wants it.\n\n"
       "| opcode | forms executed | refused |\n|---|---|---|\n";
   for (const auto& [opcode, support] : result.by_opcode) {

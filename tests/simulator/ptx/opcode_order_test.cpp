@@ -42,7 +42,8 @@ TEST(OpcodeOrder, IsTheIsasWhateverTheText) {
 TEST(OpcodeOrder, EverySpellingIsTheSameInstruction) {
   const auto refusal_of = [](const std::string& instruction) {
     const Module module = parse_module(
-        ".version 8.0\n.target sm_90a\n.address_size 64\n.shared .align 128 .b8 s[1024]; .global .align 128 .b8 g[1024];\n"
+        ".version 8.0\n.target sm_90a\n.address_size 64\n.shared .align 128 .b8 s[1024]; .global .align 128 .b8 "
+        "g[1024];\n"
         ".entry test(.param .u64 p)\n{\n.reg .pred %p<9>; .reg .b32 %r<20>; .reg .b64 %l<9>; .reg .b16 %h<9>;\n" +
             instruction + "\nret;\n}\n",
         "test.ptx");
@@ -56,15 +57,25 @@ TEST(OpcodeOrder, EverySpellingIsTheSameInstruction) {
         "movmatrix.b16.trans.m8n8.sync.aligned %r1, %r2;",
         "mma.aligned.sync.row.m16n8k8.col.f32.tf32.tf32.f32 {%r1, %r2, %r3, %r4}, {%r5, %r6, %r7, %r8}, {%r9, %r10},"
         " {%r1, %r2, %r3, %r4};",
-        "vote.pred.all.sync %p1, %p2, -1;", "shfl.up.b32.sync %r1|%p1, %r2, %r3, 0, -1;",
-        "match.b32.sync.any %r1, %r2, -1;", "redux.b32.xor.sync %r1, %r2, -1;",
+        "vote.pred.all.sync %p1, %p2, -1;",
+        "shfl.up.b32.sync %r1|%p1, %r2, %r3, 0, -1;",
+        "match.b32.sync.any %r1, %r2, -1;",
+        "redux.b32.xor.sync %r1, %r2, -1;",
         "cp.async.shared.global.ca [%r1], [%l1], 4;",
         "cp.async.bulk.shared::cluster.mbarrier::complete_tx::bytes.global [%r1], [%l1], %r2, [%r3];",
-        "mbarrier.arrive.b64.shared %l1, [%r1];", "mbarrier.test_wait.parity.b64.shared %p1, [%r1], %r2;",
-        "barrier.cluster.wait.aligned.acquire;", "barrier.cta.aligned.sync 0;", "bar.red.u32.popc %r1, 0, %p1;",
-        "fence.cluster.mbarrier_init.release;", "cvta.u64.shared %l1, %l2;", "mapa.u32.shared::cluster %r1, %r2, %r3;",
-        "createpolicy.fractional.b64.L2::evict_last %l1, 1.0;", "prefetch.L1.global [%l1];", "discard.L2.global [g], 128;",
-        "atom.u32.global.add %r1, [g], %r2;", "red.b32.or.gpu.global.relaxed [g], %r2;"}) {
+        "mbarrier.arrive.b64.shared %l1, [%r1];",
+        "mbarrier.test_wait.parity.b64.shared %p1, [%r1], %r2;",
+        "barrier.cluster.wait.aligned.acquire;",
+        "barrier.cta.aligned.sync 0;",
+        "bar.red.u32.popc %r1, 0, %p1;",
+        "fence.cluster.mbarrier_init.release;",
+        "cvta.u64.shared %l1, %l2;",
+        "mapa.u32.shared::cluster %r1, %r2, %r3;",
+        "createpolicy.fractional.b64.L2::evict_last %l1, 1.0;",
+        "prefetch.L1.global [%l1];",
+        "discard.L2.global [g], 128;",
+        "atom.u32.global.add %r1, [g], %r2;",
+        "red.b32.or.gpu.global.relaxed [g], %r2;"}) {
     EXPECT_EQ(refusal_of(instruction), "") << instruction;
   }
 }

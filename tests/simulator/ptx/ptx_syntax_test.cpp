@@ -242,8 +242,9 @@ TEST(PtxSyntax, LabelsAreThoseOfTheirBraces) {
   const Module tables = parse_body(".reg .b32 r;\n" + table + table + "ret;");
   EXPECT_EQ(refusal_of(tables), "none");
   EXPECT_EQ(tables.kernels[0].instructions[3].operands[1].elements[1].index, 5);
-  EXPECT_EQ(refusal_of(parse_module(".func f() { ret; }\n" + kernel_text("", ".reg .pred p; f: @p bra f; ret;"), "t.ptx")),
-            "none");
+  EXPECT_EQ(
+      refusal_of(parse_module(".func f() { ret; }\n" + kernel_text("", ".reg .pred p; f: @p bra f; ret;"), "t.ptx")),
+      "none");
 }
 
 TEST(PtxSyntax, ADeclarationOfAFunctionNeedsNoSemicolon) {
@@ -251,7 +252,8 @@ TEST(PtxSyntax, ADeclarationOfAFunctionNeedsNoSemicolon) {
   for (const char* const text :
        {".visible .func f (.param .u64 p)\n.extern .shared .align 4 .b8 s[];\n", ".shared .b32 s;\n.func f\n",
         ".extern .func (.param .b32 r) f ()\n.shared .b32 s;\n", ".func f () .noreturn\n.shared .b32 s;\n",
-        ".func f (.param .u64 p)\n.file 1 \"a.cu\"\n.shared .b32 s;\n", ".func f ()\n.func g () { ret; }\n.shared .b32 s;\n"}) {
+        ".func f (.param .u64 p)\n.file 1 \"a.cu\"\n.shared .b32 s;\n",
+        ".func f ()\n.func g () { ret; }\n.shared .b32 s;\n"}) {
     const Module module = parse_module(text + kernel, "test.ptx");
     EXPECT_EQ(refusal_of(module), "none") << text;
     ASSERT_NE(module.find_function("f"), nullptr) << text;
@@ -282,16 +284,17 @@ TEST(PtxSyntax, DeclarationsAgreeWithDefinitions) {
     EXPECT_THAT(error_of(other + function), testing::HasSubstr("prototype doesn't match: the function 'f'")) << other;
     EXPECT_THAT(error_of(function + other), testing::HasSubstr("in line 1")) << other;
   }
-  EXPECT_EQ(error_of(".extern .global .b32 x;\n.visible .global .b32 x = 3;\n.extern .global .b8 y[];\n.global .b8 y[4];\n"),
-            "none");
+  EXPECT_EQ(
+      error_of(".extern .global .b32 x;\n.visible .global .b32 x = 3;\n.extern .global .b8 y[];\n.global .b8 y[4];\n"),
+      "none");
   EXPECT_THAT(error_of(".extern .global .b32 x;\n.visible .global .b64 x;\n"),
               testing::HasSubstr("2:23: size doesn't match: the variable 'x' has 8 bytes here and 4 in line 1"));
 }
 
 TEST(PtxSyntax, WhatIsUsedIsDefined) {
   const auto missing = [](const std::string& head, const std::string& body) {
-    const Module module = parse_module(".version 8.0\n.target sm_75\n" + head + "\n.entry test()\n{ " + body + " ret; }\n",
-                                       "test.ptx");
+    const Module module =
+        parse_module(".version 8.0\n.target sm_75\n" + head + "\n.entry test()\n{ " + body + " ret; }\n", "test.ptx");
     std::string names;
     for (const Refusal& one : undefined(module)) names += std::to_string(one.position.line) + ": " + one.what + "\n";
     return names;
@@ -306,13 +309,15 @@ TEST(PtxSyntax, WhatIsUsedIsDefined) {
   // What nobody uses, what is defined, dynamic shared memory, and what the device or the toolkit provides.
   EXPECT_EQ(missing(".extern .global .b32 x; .extern .func f();", ""), "");
   EXPECT_EQ(missing(".extern .global .b32 x; .visible .global .b32 x;", registers + "ld.global.b32 r, [x];"), "");
+  EXPECT_EQ(missing(".extern .global .b32 x;", registers + ".shared .b32 x; ld.shared.b32 r, [x]; { bra y; y: }"), "");
   EXPECT_EQ(missing(".extern .shared .b32 x[];", registers + "ld.shared.b32 r, [x];"), "");
   EXPECT_EQ(missing(".extern .func free(.param .b64 p); .extern .func (.param .b32 r) cudaDeviceSynchronize();",
                     "{ .param .b64 p; .param .b32 r; call free, (p); call (r), cudaDeviceSynchronize; }"),
             "");
-  EXPECT_THAT(refusal_of(parse_module(".extern .global .b32 x;\n" +
-                                          kernel_text("", ".reg .b32 r; ld.global.b32 r, [x]; ret;"), "test.ptx")),
-              testing::HasSubstr("undefined reference to the variable 'x'"));
+  EXPECT_THAT(
+      refusal_of(parse_module(".extern .global .b32 x;\n" + kernel_text("", ".reg .b32 r; ld.global.b32 r, [x]; ret;"),
+                              "test.ptx")),
+      testing::HasSubstr("undefined reference to the variable 'x'"));
 }
 
 }  // namespace

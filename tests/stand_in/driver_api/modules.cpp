@@ -133,7 +133,8 @@ void what_is_missing() {
   CUlibrary library = nullptr;
   EXPECT_STATUS(CUDA_ERROR_INVALID_PTX, cuModuleLoadData(&module, kNeedsVariable));
   EXPECT_STATUS(CUDA_ERROR_INVALID_PTX, cuModuleLoadData(&module, kFirstHalf));
-  EXPECT_STATUS(CUDA_ERROR_INVALID_PTX, cuLibraryLoadData(&library, kFirstHalf, nullptr, nullptr, 0, nullptr, nullptr, 0));
+  EXPECT_STATUS(CUDA_ERROR_INVALID_PTX,
+                cuLibraryLoadData(&library, kFirstHalf, nullptr, nullptr, 0, nullptr, nullptr, 0));
   char errors[1024] = "as it was";
   CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
   void* values[] = {errors, reinterpret_cast<void*>(sizeof errors)};
@@ -152,8 +153,7 @@ void required_sizes() {
     EXPECT_STATUS(CUDA_ERROR_INVALID_VALUE,
                   cuLaunchKernel(function, 1, 1, 1, threads, 1, 1, 0, nullptr, parameters, nullptr));
   }
-  EXPECT_STATUS(CUDA_ERROR_INVALID_VALUE,
-                cuLaunchKernel(function, 1, 1, 1, 8, 8, 1, 0, nullptr, parameters, nullptr));
+  EXPECT_STATUS(CUDA_ERROR_INVALID_VALUE, cuLaunchKernel(function, 1, 1, 1, 8, 8, 1, 0, nullptr, parameters, nullptr));
   EXPECT_OK(cuLaunchKernel(function, 1, 1, 1, 64, 1, 1, 0, nullptr, parameters, nullptr));
   EXPECT_OK(cuCtxSynchronize());
   EXPECT_OK(cuModuleUnload(module));
