@@ -17,7 +17,7 @@
 #include "devices/kernel_resources.hpp"
 #include "devices/ptx_images.hpp"
 #include "simulator/ptx/parser.hpp"
-#include "simulator/state/lane_access.hpp"
+#include "simulator/state/global_place.hpp"
 
 namespace convladder::simulated {
 namespace {

@@ -149,13 +149,13 @@ constexpr Order kOrders[] = {
     {"clusterlaunchcontrol.try_cancel", "async SPACE mbarrier::* multicast::* TYPE"},
 };
 
-bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
+bool is_figure(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 
 /// "f32", "b16x2", "bf16", "tf32", "e4m3x2", "ue8m0x2", "pred", "b4x16_p64".
 bool is_type(std::string_view word) {
   if (word == "pred") return true;
   for (const std::string_view beginning : {"bf", "tf", "ue", "e", "f", "b", "u", "s"}) {
-    if (word.size() > beginning.size() && word.starts_with(beginning)) return is_digit(word[beginning.size()]);
+    if (word.size() > beginning.size() && word.starts_with(beginning)) return is_figure(word[beginning.size()]);
   }
   return false;
 }
@@ -168,7 +168,7 @@ bool is_space(std::string_view word) {
 
 /// "m8n8", "m16n8k16".
 bool is_shape(std::string_view word) {
-  return word.size() > 3 && word[0] == 'm' && is_digit(word[1]) && word.find('n') != std::string_view::npos;
+  return word.size() > 3 && word[0] == 'm' && is_figure(word[1]) && word.find('n') != std::string_view::npos;
 }
 
 /// "2d", "a1d", "cube", "2dms".

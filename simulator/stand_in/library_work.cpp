@@ -106,21 +106,20 @@ class Turn final : public LibraryTurn {
   }
 
   void find_unwritten(const MemoryUse& use) {
-    simulated::Finding finding;
-    std::uint64_t runs = 0;
+    simulated::UnwrittenBytes unwritten;
+    const void* first = nullptr;  // the address of the run that has the first of them
     each_run(use, [&](const void* address, std::uint64_t bytes) {
-      const std::optional<std::uint64_t> first = device_.first_unwritten(address, bytes);
-      if (!first) return true;
-      if (runs++ == 0) {
-        const simulated::Allocation* const memory = device_.allocation_at(address);
-        finding.allocation = memory->label;
-        finding.address = reinterpret_cast<std::uint64_t>(address) + *first;
-        finding.problem = fmt::format("{} reads {}, of which nothing has written byte {} of '{}'", enqueued_.call,
-                                      use.name, finding.address - memory->begin, memory->label);
-      }
+      device_.look_for_unwritten(unwritten, address, bytes);
+      if (first == nullptr && unwritten.count > 0) first = address;
       return true;
     });
-    if (runs == 0) return;
+    if (first == nullptr) return;
+    const simulated::Allocation* const memory = device_.allocation_at(first);
+    simulated::Finding finding;
+    finding.allocation = memory->label;
+    finding.address = unwritten.first;
+    finding.problem = fmt::format("{} reads {}, of which nothing has written byte {} of '{}'", enqueued_.call, use.name,
+                                  unwritten.first - memory->begin, memory->label);
     finding.checker = Checker::initialization;
     finding.space = "global";
     finding.count = 1;
