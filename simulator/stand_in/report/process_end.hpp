@@ -15,9 +15,8 @@ void on_process_end(void (*work)());
 void write_begin(const Settings& settings);
 
 /// Appends the report to the settings' file and prints what the settings ask for. If there are findings, a process that
-/// exits with 0 ends with their exit code; if calls went to a runtime of its own, or a library that it calls has failed,
-/// with 2. `signal` is the signal
-/// that ends the process; empty: it exits.
+/// exits with 0 ends with their exit code; if calls went to a runtime of its own, or a library that it calls has
+/// failed, with 2. `signal` is the signal that ends the process; empty: it exits.
 void write_report(Machine& machine, const std::string& signal);
 
 /// Prints one line on stderr and ends the process, for settings that cannot be fulfilled.

@@ -18,7 +18,7 @@ class Call final : public LibraryCall {
   Enqueued enqueue(LibraryWork work, const void* stream, bool host_waits) override {
     return done([&] {
       const int number = machine_.stream_number(stream);
-      if (host_waits) machine_.graphs().refuse_in_capture(number);
+      if (host_waits) machine_.graphs().wait_for_stream(number);
       const auto enqueued =
           std::make_shared<const EnqueuedLibraryWork>(EnqueuedLibraryWork{library_.name, name_, std::move(work)});
       if (machine_.graphs().capture(number, LibraryCallWork{enqueued})) return;
@@ -88,7 +88,8 @@ class TheMachine final : public LibraryMachine {
   int answer(const LibraryInfo& library, const char* call,
              const std::function<LibraryAnswer(LibraryCall&)>& work) noexcept override {
     return answered(library, call, [&](Machine& machine) {
-      if (machine.lost() != kSuccess && library.needs_context) return LibraryAnswer{library.failed, std::string(status_name(machine.lost()))};
+      if (machine.lost() != kSuccess && library.needs_context)
+        return LibraryAnswer{library.failed, std::string(status_name(machine.lost()))};
       Call one(machine, library, call);
       return work(one);
     });

@@ -25,7 +25,8 @@ static std::vector<Complex> plain(const std::vector<Complex>& in, const Sizes& s
       const std::size_t k = at / inner % size;
       Complex sum = 0;
       for (std::size_t i = 0; i < size; ++i) {
-        const double angle = 2 * std::numbers::pi * sign * static_cast<double>(i * k % size) / static_cast<double>(size);
+        const double angle =
+            2 * std::numbers::pi * sign * static_cast<double>(i * k % size) / static_cast<double>(size);
         sum += from[at - k * inner + i * inner] * std::polar(1.0, angle);
       }
       to[at] = sum;
@@ -84,7 +85,8 @@ static cufftHandle plan_of(const Sizes& sizes, cufftType type, int batch) {
     EXPECT_OK(cufftPlan1d(&plan, sizes[0], type, batch));
   } else {
     Sizes copy = sizes;
-    EXPECT_OK(cufftPlanMany(&plan, static_cast<int>(sizes.size()), copy.data(), nullptr, 0, 0, nullptr, 0, 0, type, batch));
+    EXPECT_OK(
+        cufftPlanMany(&plan, static_cast<int>(sizes.size()), copy.data(), nullptr, 0, 0, nullptr, 0, 0, type, batch));
   }
   return plan;
 }
@@ -189,12 +191,14 @@ static void strides() {
   size_t bytes = 0;
   EXPECT_OK(cufftCreate(&plan));
   EXPECT_STATUS(CUFFT_INVALID_PLAN, cufftExecC2C(plan, memory, memory, CUFFT_FORWARD));
-  EXPECT_OK(cufftMakePlanMany(plan, 1, size, embedded, kColumns, 1, embedded, kColumns, 1, CUFFT_C2C, kColumns - 1, &bytes));
+  EXPECT_OK(
+      cufftMakePlanMany(plan, 1, size, embedded, kColumns, 1, embedded, kColumns, 1, CUFFT_C2C, kColumns - 1, &bytes));
   EXPECT_OK(cufftExecC2C(plan, memory, memory, CUFFT_FORWARD));
   const auto result = from_device(memory, matrix.size());
   for (int column = 0; column < kColumns; ++column) {
     std::vector<Complex> one;
-    for (int row = 0; row < kRows; ++row) one.emplace_back(matrix[row * kColumns + column].x, matrix[row * kColumns + column].y);
+    for (int row = 0; row < kRows; ++row)
+      one.emplace_back(matrix[row * kColumns + column].x, matrix[row * kColumns + column].y);
     if (column + 1 < kColumns) one = plain(one, {kRows}, -1);
     for (int row = 0; row < kRows; ++row) {
       const cufftComplex& got = result[row * kColumns + column];
@@ -261,7 +265,8 @@ static void settings_and_errors() {
 }
 
 int main() {
-  for (const Sizes& sizes : {Sizes{1}, Sizes{2}, Sizes{16}, Sizes{15}, Sizes{31}, Sizes{6, 5}, Sizes{8, 8}, Sizes{3, 4, 6}}) {
+  for (const Sizes& sizes :
+       {Sizes{1}, Sizes{2}, Sizes{16}, Sizes{15}, Sizes{31}, Sizes{6, 5}, Sizes{8, 8}, Sizes{3, 4, 6}}) {
     for (const int batch : {1, 3}) {
       usual_layouts<float>(sizes, batch);
       usual_layouts<double>(sizes, batch);

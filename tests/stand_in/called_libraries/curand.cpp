@@ -110,32 +110,38 @@ void expect_moments(const std::vector<T>& numbers, double mean, double deviation
 
 static void distributions() {
   constexpr std::size_t kCount = 40000;
-  for (const curandRngType_t type : {CURAND_RNG_PSEUDO_XORWOW, CURAND_RNG_PSEUDO_MRG32K3A, CURAND_RNG_PSEUDO_MTGP32,
-                                     CURAND_RNG_PSEUDO_PHILOX4_32_10, CURAND_RNG_QUASI_SOBOL32, CURAND_RNG_QUASI_SOBOL64}) {
+  for (const curandRngType_t type :
+       {CURAND_RNG_PSEUDO_XORWOW, CURAND_RNG_PSEUDO_MRG32K3A, CURAND_RNG_PSEUDO_MTGP32, CURAND_RNG_PSEUDO_PHILOX4_32_10,
+        CURAND_RNG_QUASI_SOBOL32, CURAND_RNG_QUASI_SOBOL64}) {
     const curandGenerator_t generator = generator_of(type, false);
-    const auto uniform = on_device<float>(kCount, [&](float* to) { return curandGenerateUniform(generator, to, kCount); });
+    const auto uniform =
+        on_device<float>(kCount, [&](float* to) { return curandGenerateUniform(generator, to, kCount); });
     expect_moments(uniform, 0.5, std::sqrt(1 / 12.0), 0);
     for (const float number : uniform) EXPECT(number > 0 && number <= 1);
-    expect_moments(on_device<double>(kCount, [&](double* to) { return curandGenerateUniformDouble(generator, to, kCount); }),
-                   0.5, std::sqrt(1 / 12.0), 0);
-    expect_moments(on_device<float>(kCount, [&](float* to) { return curandGenerateNormal(generator, to, kCount, 3, 2); }), 3,
-                   2, 0);
     expect_moments(
-        on_device<double>(kCount, [&](double* to) { return curandGenerateNormalDouble(generator, to, kCount, -1, 4); }), -1,
-        4, 0);
+        on_device<double>(kCount, [&](double* to) { return curandGenerateUniformDouble(generator, to, kCount); }), 0.5,
+        std::sqrt(1 / 12.0), 0);
+    expect_moments(
+        on_device<float>(kCount, [&](float* to) { return curandGenerateNormal(generator, to, kCount, 3, 2); }), 3, 2,
+        0);
+    expect_moments(
+        on_device<double>(kCount, [&](double* to) { return curandGenerateNormalDouble(generator, to, kCount, -1, 4); }),
+        -1, 4, 0);
     /* The logarithm's moments: mean e^(1/32), deviation that times sqrt(e^(1/16) - 1). */
     const double mean = std::exp(1 / 32.0);
     const double square = std::exp(1 / 16.0);
     const double skew = (square + 2) * std::sqrt(square - 1);
-    expect_moments(on_device<float>(kCount, [&](float* to) { return curandGenerateLogNormal(generator, to, kCount, 0, 0.25F); }),
-                   mean, mean * std::sqrt(square - 1), skew);
     expect_moments(
-        on_device<double>(kCount, [&](double* to) { return curandGenerateLogNormalDouble(generator, to, kCount, 0, 0.25); }),
+        on_device<float>(kCount, [&](float* to) { return curandGenerateLogNormal(generator, to, kCount, 0, 0.25F); }),
+        mean, mean * std::sqrt(square - 1), skew);
+    expect_moments(
+        on_device<double>(kCount,
+                          [&](double* to) { return curandGenerateLogNormalDouble(generator, to, kCount, 0, 0.25); }),
         mean, mean * std::sqrt(square - 1), skew);
     for (const double lambda : {0.5, 7.0, 300.0}) {
-      expect_moments(
-          on_device<unsigned>(kCount, [&](unsigned* to) { return curandGeneratePoisson(generator, to, kCount, lambda); }),
-          lambda, std::sqrt(lambda), 1 / std::sqrt(lambda));
+      expect_moments(on_device<unsigned>(
+                         kCount, [&](unsigned* to) { return curandGeneratePoisson(generator, to, kCount, lambda); }),
+                     lambda, std::sqrt(lambda), 1 / std::sqrt(lambda));
     }
     EXPECT_OK(curandDestroyGenerator(generator));
   }
@@ -172,12 +178,14 @@ static void errors() {
   EXPECT_STATUS(CURAND_STATUS_LENGTH_NOT_MULTIPLE, curandGenerateNormal(generator, numbers, 3, 0, 1));
   EXPECT_STATUS(CURAND_STATUS_TYPE_ERROR, curandGenerateLongLong(generator, words, 2));
   EXPECT_STATUS(CURAND_STATUS_TYPE_ERROR, curandSetQuasiRandomGeneratorDimensions(generator, 2));
-  EXPECT_STATUS(CURAND_STATUS_OUT_OF_RANGE, curandGeneratePoisson(generator, reinterpret_cast<unsigned*>(numbers), 4, 0));
+  EXPECT_STATUS(CURAND_STATUS_OUT_OF_RANGE,
+                curandGeneratePoisson(generator, reinterpret_cast<unsigned*>(numbers), 4, 0));
   int version = 0;
   EXPECT_OK(curandGetVersion(&version));
   EXPECT(version == CURAND_VERSION);
   curandDirectionVectors32_t* vectors = nullptr;
-  EXPECT_STATUS(CURAND_STATUS_ARCH_MISMATCH, curandGetDirectionVectors32(&vectors, CURAND_DIRECTION_VECTORS_32_JOEKUO6));
+  EXPECT_STATUS(CURAND_STATUS_ARCH_MISMATCH,
+                curandGetDirectionVectors32(&vectors, CURAND_DIRECTION_VECTORS_32_JOEKUO6));
 }
 
 int main() {

@@ -43,9 +43,7 @@ std::string last_line(const std::string& text) {
 
 }  // namespace
 
-std::string CommandRunner::json_file() const {
-  return ring_->scratch.file(fmt::format("{}.json", role_name(role_)));
-}
+std::string CommandRunner::json_file() const { return ring_->scratch.file(fmt::format("{}.json", role_name(role_))); }
 
 CommandWords CommandRunner::words(const char* option, const std::string& command) const {
   return command_words(option, with_value(with_value(command, "{}", case_), "{json}", json_file()));

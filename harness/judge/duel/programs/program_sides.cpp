@@ -91,8 +91,7 @@ double CommandSlots::value_of(const MetricWish& wish, const ProgramRun& run) con
     return run.cpu_ns;
   }
   std::error_code error;
-  const bool of_file =
-      wish.from == MetricWish::From::pointer && std::filesystem::exists(runner_.json_file(), error);
+  const bool of_file = wish.from == MetricWish::From::pointer && std::filesystem::exists(runner_.json_file(), error);
   return told_figure(wish, of_file ? read_file_text(runner_.json_file()) : run.output);
 }
 
@@ -141,10 +140,10 @@ SlotLength WorkerSlots::calibrated() {
 
 void WorkerSlots::verify_after() {
   if (told_seconds_ < kTold * seen_seconds_) {
-    runner_.ring().notes.insert(fmt::format(
-        "{}: the worker took longer to answer than it says that its calls took, by {:.0f} %: what it does "
-        "beside them is not in its times",
-        role_name(runner_.role()), 100 * (seen_seconds_ / told_seconds_ - 1)));
+    runner_.ring().notes.insert(
+        fmt::format("{}: the worker took longer to answer than it says that its calls took, by {:.0f} %: what it does "
+                    "beside them is not in its times",
+                    role_name(runner_.role()), 100 * (seen_seconds_ / told_seconds_ - 1)));
   }
   const ProgramDuelOptions& options = runner_.ring().options;
   if (!options.same_output && options.check.empty()) return;

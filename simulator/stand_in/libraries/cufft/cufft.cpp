@@ -201,7 +201,8 @@ cufftResult new_plan(const char* name, cufftHandle* handle, cufftType type, cons
 
 /// cufftMakePlan…: the transform of a plan that has none yet.
 template <typename Integer>
-cufftResult make_plan(const char* name, cufftHandle handle, Made made, const Asked<Integer>& asked, std::size_t* bytes) {
+cufftResult make_plan(const char* name, cufftHandle handle, Made made, const Asked<Integer>& asked,
+                      std::size_t* bytes) {
   const std::shared_ptr<Plan> plan = plan_of(handle);
   static_cast<void>(name);
   require(!plan->made, CUFFT_INVALID_PLAN, "the plan has been made already");
@@ -353,8 +354,9 @@ cufftResult cufftMakePlanMany64(cufftHandle plan, int rank, long long* n, long l
                          Asked<long long>{rank, n, inembed, istride, idist, onembed, ostride, odist, batch}, bytes);
 }
 cufftResult cufftXtMakePlanMany(cufftHandle plan, int rank, long long* n, long long* inembed, long long istride,
-                                long long idist, cudaDataType in, long long* onembed, long long ostride, long long odist,
-                                cudaDataType out, long long batch, size_t* bytes, cudaDataType computed) {
+                                long long idist, cudaDataType in, long long* onembed, long long ostride,
+                                long long odist, cudaDataType out, long long batch, size_t* bytes,
+                                cudaDataType computed) {
   return answer("cufftXtMakePlanMany", [&](LibraryCall&) {
     make_plan("cufftXtMakePlanMany", plan, of_types(in, out, computed),
               Asked<long long>{rank, n, inembed, istride, idist, onembed, ostride, odist, batch}, bytes);

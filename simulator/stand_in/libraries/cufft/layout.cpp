@@ -24,7 +24,8 @@ Layout embedded(const std::vector<std::int64_t>& sizes, const Embedding& embeddi
   return layout;
 }
 
-Layout packed(const std::vector<std::int64_t>& sizes, std::int64_t row, std::int64_t batch, std::uint64_t element_bytes) {
+Layout packed(const std::vector<std::int64_t>& sizes, std::int64_t row, std::int64_t batch,
+              std::uint64_t element_bytes) {
   Embedding embedding{sizes, 1, row};
   embedding.sizes.back() = row;
   for (std::size_t i = 0; i + 1 < sizes.size(); ++i) embedding.distance *= sizes[i];

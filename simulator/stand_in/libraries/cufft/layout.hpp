@@ -33,7 +33,8 @@ struct Embedding {
 Layout embedded(const std::vector<std::int64_t>& sizes, const Embedding& embedding, std::int64_t batch,
                 std::uint64_t element_bytes);
 /// The usual layout: `row` numbers for each of the last dimension, of which `sizes` counts those in use.
-Layout packed(const std::vector<std::int64_t>& sizes, std::int64_t row, std::int64_t batch, std::uint64_t element_bytes);
+Layout packed(const std::vector<std::int64_t>& sizes, std::int64_t row, std::int64_t batch,
+              std::uint64_t element_bytes);
 
 /// The memory of a side, as few uses of it as there can be.
 std::vector<MemoryUse> uses_of(const char* name, const void* address, const Layout& layout, bool reads, bool writes);

@@ -99,8 +99,8 @@ void transform_as(Kind kind, int sign, const std::vector<std::int64_t>& sizes, v
 
 }  // namespace
 
-void transform(Kind kind, bool is_double, int sign, const std::vector<std::int64_t>& sizes, void* in, const Layout& from,
-               void* out, const Layout& to) {
+void transform(Kind kind, bool is_double, int sign, const std::vector<std::int64_t>& sizes, void* in,
+               const Layout& from, void* out, const Layout& to) {
   if (is_double) {
     transform_as<double>(kind, sign, sizes, in, from, out, to);
   } else {

@@ -1,5 +1,5 @@
-// cuRAND's host API: generators on the device, whose work is computed on the host in its turn of the stream, and those of
-// the host, which compute at once.
+// cuRAND's host API: generators on the device, whose work is computed on the host in its turn of the stream, and those
+// of the host, which compute at once.
 #include <curand.h>
 
 #include <cmath>
@@ -61,7 +61,8 @@ const char* curand_status_name(int status) {
   }
 }
 
-/// "Architecture mismatch, GPU does not support requested feature": cuRAND has no status of its own for what is missing.
+/// "Architecture mismatch, GPU does not support requested feature": cuRAND has no status of its own for what is
+/// missing.
 const LibraryInfo kCurand = {.name = "cuRAND",
                              .status_name = curand_status_name,
                              .not_supported = CURAND_STATUS_ARCH_MISMATCH,
@@ -195,7 +196,9 @@ curandStatus_t generate(const char* name, curandGenerator_t handle, Number* out,
         .name = "outputPtr", .address = out, .run_bytes = count * sizeof(Number), .reads = false, .writes = true}};
     work.amount.fp32 = operations * static_cast<double>(count);
     work.amount.bytes = static_cast<double>(count * sizeof(Number));
-    work.compute = [generator, out, count, fill, &its](LibraryTurn& turn) { fill(its, *generator, turn.at(out), count); };
+    work.compute = [generator, out, count, fill, &its](LibraryTurn& turn) {
+      fill(its, *generator, turn.at(out), count);
+    };
     enqueue(kCurand, call, std::move(work), its.stream);
   });
 }
@@ -310,8 +313,9 @@ curandStatus_t curandGenerateSeeds(curandGenerator_t generator) {
 }
 
 curandStatus_t curandGenerate(curandGenerator_t generator, unsigned* out, std::size_t count) {
-  return generate("curandGenerate", generator, out, count, 10, Kind::words,
-                  [](curandGenerator_st&, Generator& numbers, unsigned* to, std::size_t size) { numbers.words(to, size); });
+  return generate(
+      "curandGenerate", generator, out, count, 10, Kind::words,
+      [](curandGenerator_st&, Generator& numbers, unsigned* to, std::size_t size) { numbers.words(to, size); });
 }
 curandStatus_t curandGenerateLongLong(curandGenerator_t generator, unsigned long long* out, std::size_t count) {
   return generate("curandGenerateLongLong", generator, out, count, 20, Kind::long_words,
@@ -321,12 +325,14 @@ curandStatus_t curandGenerateLongLong(curandGenerator_t generator, unsigned long
                   });
 }
 curandStatus_t curandGenerateUniform(curandGenerator_t generator, float* out, std::size_t count) {
-  return generate("curandGenerateUniform", generator, out, count, 12, Kind::numbers,
-                  [](curandGenerator_st&, Generator& numbers, float* to, std::size_t size) { numbers.uniform(to, size); });
+  return generate(
+      "curandGenerateUniform", generator, out, count, 12, Kind::numbers,
+      [](curandGenerator_st&, Generator& numbers, float* to, std::size_t size) { numbers.uniform(to, size); });
 }
 curandStatus_t curandGenerateUniformDouble(curandGenerator_t generator, double* out, std::size_t count) {
-  return generate("curandGenerateUniformDouble", generator, out, count, 24, Kind::numbers,
-                  [](curandGenerator_st&, Generator& numbers, double* to, std::size_t size) { numbers.uniform(to, size); });
+  return generate(
+      "curandGenerateUniformDouble", generator, out, count, 24, Kind::numbers,
+      [](curandGenerator_st&, Generator& numbers, double* to, std::size_t size) { numbers.uniform(to, size); });
 }
 curandStatus_t curandGenerateNormal(curandGenerator_t generator, float* out, std::size_t count, float mean,
                                     float deviation) {
@@ -334,15 +340,18 @@ curandStatus_t curandGenerateNormal(curandGenerator_t generator, float* out, std
 }
 curandStatus_t curandGenerateNormalDouble(curandGenerator_t generator, double* out, std::size_t count, double mean,
                                           double deviation) {
-  return generate("curandGenerateNormalDouble", generator, out, count, 120, Kind::normal, fill_normal(mean, deviation, false));
+  return generate("curandGenerateNormalDouble", generator, out, count, 120, Kind::normal,
+                  fill_normal(mean, deviation, false));
 }
 curandStatus_t curandGenerateLogNormal(curandGenerator_t generator, float* out, std::size_t count, float mean,
                                        float deviation) {
-  return generate("curandGenerateLogNormal", generator, out, count, 50, Kind::normal, fill_normal(mean, deviation, true));
+  return generate("curandGenerateLogNormal", generator, out, count, 50, Kind::normal,
+                  fill_normal(mean, deviation, true));
 }
 curandStatus_t curandGenerateLogNormalDouble(curandGenerator_t generator, double* out, std::size_t count, double mean,
                                              double deviation) {
-  return generate("curandGenerateLogNormalDouble", generator, out, count, 150, Kind::normal, fill_normal(mean, deviation, true));
+  return generate("curandGenerateLogNormalDouble", generator, out, count, 150, Kind::normal,
+                  fill_normal(mean, deviation, true));
 }
 curandStatus_t curandGeneratePoisson(curandGenerator_t generator, unsigned* out, std::size_t count, double mean) {
   if (!(mean > 0 && mean <= 400000)) {

@@ -1,5 +1,5 @@
-// Generators of random numbers, for the stand-in of cuRAND: the published algorithms, cut into as many sequences as a GPU
-// has threads at work, in the order in which these threads write.
+// Generators of random numbers, for the stand-in of cuRAND: the published algorithms, cut into as many sequences as a
+// GPU has threads at work, in the order in which these threads write.
 #pragma once
 
 #include <cstddef>

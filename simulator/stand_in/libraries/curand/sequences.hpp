@@ -85,8 +85,8 @@ class Philox {
   std::uint32_t draw(unsigned thread) {
     State& state = states_[thread];
     if (state.used == 4) {
-      state.words = block(seed_, {static_cast<std::uint32_t>(state.next), static_cast<std::uint32_t>(state.next >> 32),
-                                  thread, 0});
+      state.words = block(
+          seed_, {static_cast<std::uint32_t>(state.next), static_cast<std::uint32_t>(state.next >> 32), thread, 0});
       ++state.next;
       state.used = 0;
     }
@@ -111,8 +111,8 @@ class Philox {
 };
 
 /// Saito and Matsumoto, "Variants of Mersenne Twister suitable for graphic processors", 2010, with their parameters for
-/// the period 2^11213 - 1: `twisters` of them, which write 256 words in turn. Throws NotOffered where the toolkit has no such
-/// parameters.
+/// the period 2^11213 - 1: `twisters` of them, which write 256 words in turn. Throws NotOffered where the toolkit has
+/// no such parameters.
 std::unique_ptr<Generator> make_mtgp32(unsigned twisters, std::uint64_t seed);
 
 /// Matsumoto and Nishimura, "Mersenne Twister", 1998: 8192 twisters, 2^2048 words apart, of 8 threads each.

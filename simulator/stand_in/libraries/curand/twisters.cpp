@@ -23,9 +23,7 @@ class ByRounds : public Generator {
     write(out, count, [](std::uint32_t word) { return word; });
   }
   void uniform(float* out, std::size_t count) override { write(out, count, uniform_float); }
-  void uniform(double* out, std::size_t count) override {
-    write(out, count, Rounds::doubled);
-  }
+  void uniform(double* out, std::size_t count) override { write(out, count, Rounds::doubled); }
   void normal(float* out, std::size_t count, float mean, float deviation) override {
     write(out, count, [&](std::uint32_t word) { return mean + deviation * Rounds::normal(word); });
   }
@@ -46,8 +44,8 @@ class ByRounds : public Generator {
   std::uint64_t next_ = 0;
 };
 
-/// MT19937 for 8192 twisters. In a round each makes 624 words, which its 8 threads write in 78 rows: those of a row stand
-/// together, of all twisters.
+/// MT19937 for 8192 twisters. In a round each makes 624 words, which its 8 threads write in 78 rows: those of a row
+/// stand together, of all twisters.
 class Mt19937 {
  public:
   explicit Mt19937(std::uint64_t seed) {
@@ -137,9 +135,8 @@ Mt19937::Polynomial Mt19937::jump() {
     for (const unsigned power : powers) shift_into(result, one, power);
     return result;
   };
-  // The paper's appendix: with s = t^624 + t^397, u = t^623 + t^396 and the bits a of the matrix, from the lowest, it is
-  // s u^31 + sum over i < 31 of a_i s u^(30-i), and a_31.
-  // Written for w - r = 1.
+  // The paper's appendix: with s = t^624 + t^397, u = t^623 + t^396 and the bits a of the matrix, from the lowest, it
+  // is s u^31 + sum over i < 31 of a_i s u^(30-i), and a_31. Written for w - r = 1.
   std::vector<Polynomial> powers = {Polynomial(kLong)};
   powers[0][0] = 1;
   for (unsigned i = 1; i <= 31; ++i) powers.push_back(times(powers.back(), {623, 396}));
@@ -280,7 +277,9 @@ class Mtgp32 {
 
 }  // namespace
 
-std::unique_ptr<Generator> make_mt19937(std::uint64_t seed) { return std::make_unique<ByRounds<Mt19937>>(Mt19937(seed)); }
+std::unique_ptr<Generator> make_mt19937(std::uint64_t seed) {
+  return std::make_unique<ByRounds<Mt19937>>(Mt19937(seed));
+}
 
 std::unique_ptr<Generator> make_mtgp32(unsigned twisters, std::uint64_t seed) {
 #if __has_include(<curand_mtgp32dc_p_11213.h>)

@@ -75,7 +75,8 @@ bool run(const std::vector<std::string>& command, const fs::path& output) {
 
 /// Options that NVRTC has and nvcc lacks, as it takes for granted what they say.
 bool is_of_nvrtc_only(const std::string& option) {
-  return option == "--device-as-default-execution-space" || option == "-default-device" || option == "--builtin-move-forward";
+  return option == "--device-as-default-execution-space" || option == "-default-device" ||
+         option == "--builtin-move-forward";
 }
 
 std::string without_spaces(const std::string& text) {
@@ -115,17 +116,20 @@ fs::path find_compiler() {
 Compiled compile(const fs::path& compiler, const SourceText& source, const std::vector<SourceText>& headers,
                  const std::vector<std::string>& options, const std::vector<std::string>& names) {
   const Folder folder;
-  for (const SourceText& header : headers) write(folder.path() / "include" / fs::path(header.name).relative_path(), header.text);
+  for (const SourceText& header : headers)
+    write(folder.path() / "include" / fs::path(header.name).relative_path(), header.text);
   // The folder is not the program's, so that messages name the source as it is called.
   std::string text = "#line 1 \"" + source.name + "\"\n" + source.text + "\n#line 1 \"names\"\n";
   for (std::size_t i = 0; i < names.size(); ++i) {
     const bool is_address = !names[i].empty() && names[i].front() == '&';
-    text += "static void* convladder_name_" + std::to_string(i) + " = (void*)" + (is_address ? "" : "&") + names[i] + ";\n";
+    text +=
+        "static void* convladder_name_" + std::to_string(i) + " = (void*)" + (is_address ? "" : "&") + names[i] + ";\n";
   }
   write(folder.path() / "program.cu", text);
   const fs::path made = folder.path() / "program.ptx";
   const fs::path log = folder.path() / "log";
-  std::vector<std::string> command = {compiler.string(), "-ptx", "-o", made.string(), "-I", (folder.path() / "include").string()};
+  std::vector<std::string> command = {compiler.string(), "-ptx", "-o",
+                                      made.string(),     "-I",   (folder.path() / "include").string()};
   for (const std::string& option : options) {
     if (!is_of_nvrtc_only(option)) command.push_back(option);
   }

@@ -23,8 +23,9 @@ struct Compiled {
 };
 
 /// Compiles a text with nvcc. `names` are expressions, such as "&f<int>", whose kernels and variables have to be there.
-Compiled compile(const std::filesystem::path& compiler, const SourceText& source, const std::vector<SourceText>& headers,
-                 const std::vector<std::string>& options, const std::vector<std::string>& names);
+Compiled compile(const std::filesystem::path& compiler, const SourceText& source,
+                 const std::vector<SourceText>& headers, const std::vector<std::string>& options,
+                 const std::vector<std::string>& names);
 
 /// The name in the PTX of an expression such as "&space::kernel<float, 4>"; empty if there is none.
 std::string lowered_name(const std::string& ptx, const std::string& expression);

@@ -113,7 +113,8 @@ nvrtcResult with(nvrtcProgram program, const OfReal& of_real, const OfCompiled& 
 /// A function of the real library alone.
 template <typename... Parameters, typename... Arguments>
 nvrtcResult only_real(const char* name, nvrtcProgram program,
-                      nvrtcResult (*RealLibrary::* function)(nvrtcProgram, Parameters...), Arguments... arguments) noexcept {
+                      nvrtcResult (*RealLibrary::*function)(nvrtcProgram, Parameters...),
+                      Arguments... arguments) noexcept {
   const auto refuse = [&] { return static_cast<nvrtcResult>(refuse_nvrtc_call(name)); };
   return with(
       program,
@@ -144,7 +145,8 @@ nvrtcResult nvrtcVersion(int* major, int* minor) {
 
 nvrtcResult nvrtcGetNumSupportedArchs(int* count) {
   const RealLibrary* const real = real_library();
-  if (real == nullptr || real->architecture_count == nullptr) return static_cast<nvrtcResult>(refuse_nvrtc_call(__func__));
+  if (real == nullptr || real->architecture_count == nullptr)
+    return static_cast<nvrtcResult>(refuse_nvrtc_call(__func__));
   return real->architecture_count(count);
 }
 nvrtcResult nvrtcGetSupportedArchs(int* architectures) {
@@ -228,7 +230,8 @@ nvrtcResult nvrtcGetCUBINSize(nvrtcProgram program, size_t* size) {
   return with(
       program,
       [&](const RealLibrary& real) {
-        if (program->asked_for_machine_code || real.machine_code_size == nullptr) return real.ptx_size(program->real, size);
+        if (program->asked_for_machine_code || real.machine_code_size == nullptr)
+          return real.ptx_size(program->real, size);
         return real.machine_code_size(program->real, size);
       },
       [&] {
