@@ -147,7 +147,7 @@ void carry_out(Machine& machine, const EnqueuedLibraryWork& enqueued, int stream
   const auto predicted = static_cast<Nanoseconds>(std::sqrt(ns.low * ns.high));
   const Timeline::Span span = machine.timeline.enqueue(stream, Engine::kernels, predicted);
   machine.trace.add(enqueued.call, stream, span);
-  machine.report.computed(enqueued.library, enqueued.call, predicted);
+  if (all_there) machine.report.computed(enqueued.library, enqueued.call, predicted);
 }
 
 }  // namespace convladder::stand_in

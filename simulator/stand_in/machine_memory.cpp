@@ -15,7 +15,7 @@
 namespace convladder::stand_in {
 namespace {
 
-constexpr int kMostFrames = 24;
+constexpr int kMostFrames = 48;  // calls of libraries go through some twenty of ours
 constexpr std::size_t kMostPlaces = 8;
 
 std::string_view name_of(MemoryKind kind) {

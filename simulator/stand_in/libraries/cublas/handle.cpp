@@ -2,6 +2,7 @@
 
 #include <mutex>
 #include <set>
+#include <string>
 
 namespace convladder::stand_in {
 namespace {
@@ -38,7 +39,12 @@ void require(bool holds, const char* why) {
   if (!holds) throw Refused(CUBLAS_STATUS_INVALID_VALUE, why);
 }
 
-int refuse_cublas_call(const char* function) noexcept { return library_machine().refuse(kCublas, function); }
+int refuse_cublas_call(const char* function) noexcept {
+  // The version is put behind the name by the header.
+  std::string name = function;
+  if (const std::size_t version = name.find("_v2"); version != std::string::npos) name.erase(version, 3);
+  return library_machine().refuse(kCublas, name.c_str());
+}
 
 }  // namespace convladder::stand_in
 

@@ -1,57 +1,17 @@
 // Numbers of the libraries' element types on the host.
 #pragma once
 
-#include <bit>
 #include <cmath>
 #include <complex>
 #include <cstdint>
 #include <type_traits>
 
+#include "support/half.hpp"
+
 namespace convladder::stand_in {
 
-/// Half precision as it lies in memory.
-struct Half {
-  std::uint16_t bits = 0;
-};
-struct Bfloat16 {
-  std::uint16_t bits = 0;
-};
-
-inline float widened(Half value) {
-  const std::uint32_t sign = (value.bits & 0x8000U) << 16;
-  const std::uint32_t rest = value.bits & 0x7fffU;
-  if (rest >= 0x7c00U) return std::bit_cast<float>(sign | 0x7f800000U | (rest & 0x3ffU) << 13);  // infinity, NaN
-  // The exponent moves from 15 to 127 by a multiplication, which is exact for subnormal numbers as well.
-  const float scaled = std::bit_cast<float>(rest << 13) * 0x1p112F;
-  return std::bit_cast<float>(std::bit_cast<std::uint32_t>(scaled) | sign);
-}
-
-/// Rounded to the nearest, ties to even.
-inline Half to_half(float value) {
-  const auto bits = std::bit_cast<std::uint32_t>(value);
-  const std::uint32_t sign = bits >> 16 & 0x8000U;
-  const std::uint32_t rest = bits & 0x7fffffffU;
-  std::uint32_t result = 0;
-  if (rest > 0x7f800000U) {
-    result = 0x7fffU;
-  } else if (rest >= 0x477ff000U) {
-    result = 0x7c00U;  // what would round to 65536 and more
-  } else if (rest < 0x38800000U) {
-    // Added to a half, the bits of a subnormal result are the last ones, rounded.
-    result = std::bit_cast<std::uint32_t>(std::bit_cast<float>(rest) + 0.5F) - std::bit_cast<std::uint32_t>(0.5F);
-  } else {
-    result = (rest - 0x38000000U + 0xfffU + (rest >> 13 & 1U)) >> 13;
-  }
-  return {static_cast<std::uint16_t>(sign | result)};
-}
-
-inline float widened(Bfloat16 value) { return std::bit_cast<float>(static_cast<std::uint32_t>(value.bits) << 16); }
-
-inline Bfloat16 to_bfloat16(float value) {
-  const auto bits = std::bit_cast<std::uint32_t>(value);
-  if ((bits & 0x7fffffffU) > 0x7f800000U) return {0x7fff};
-  return {static_cast<std::uint16_t>((bits + 0x7fffU + (bits >> 16 & 1U)) >> 16)};
-}
+using simulated::Bfloat16;
+using simulated::Half;
 
 template <typename T>
 inline constexpr bool is_complex = false;

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "simulator/stand_in/libraries/openblas/openblas.hpp"
+#include "support/narrow_float.hpp"
 
 namespace convladder::stand_in {
 namespace {
@@ -31,54 +32,14 @@ void on_threads(std::int64_t count, int threads, const Work& work) {
   for (std::thread& other : others) other.join();
 }
 
-/// Eight bits of floating point: of the exponent `exponent_bits`, no infinity if `is_finite`.
-template <int exponent_bits, bool is_finite>
+/// Eight bits of floating point.
+template <const simulated::NarrowFormat& kFormat>
 struct Float8 {
+  static constexpr const simulated::NarrowFormat& kOwn = kFormat;
   std::uint8_t bits = 0;
 };
-using E4m3 = Float8<4, true>;
-using E5m2 = Float8<5, false>;
-
-template <int exponent_bits, bool is_finite>
-float widened(Float8<exponent_bits, is_finite> value) {
-  constexpr int kMantissaBits = 7 - exponent_bits;
-  constexpr int kBias = (1 << (exponent_bits - 1)) - 1;
-  const int rest = value.bits & 0x7f;
-  const int exponent = rest >> kMantissaBits;
-  const int mantissa = rest & ((1 << kMantissaBits) - 1);
-  constexpr int kLast = (1 << exponent_bits) - 1;
-  float size = 0;
-  if (is_finite ? rest == 0x7f : exponent == kLast) {
-    size =
-        !is_finite && mantissa == 0 ? std::numeric_limits<float>::infinity() : std::numeric_limits<float>::quiet_NaN();
-  } else if (exponent == 0) {
-    size = std::ldexp(static_cast<float>(mantissa), 1 - kBias - kMantissaBits);
-  } else {
-    size = std::ldexp(static_cast<float>(mantissa + (1 << kMantissaBits)), exponent - kBias - kMantissaBits);
-  }
-  return (value.bits & 0x80) != 0 ? -size : size;
-}
-
-/// To the nearest, ties to even; beyond the largest number, that one, as cuBLAS does.
-template <typename To>
-To to_float8(float value) {
-  std::uint8_t best = 0;
-  if (std::isnan(value)) return {0x7f};
-  const float size = std::abs(value);
-  // The codes of positive numbers ascend: the nearest is beside where it would stand.
-  constexpr std::uint8_t kLargest = std::is_same_v<To, E4m3> ? 0x7e : 0x7b;
-  int low = 0;
-  int high = kLargest;
-  while (high - low > 1) {
-    const int middle = (low + high) / 2;
-    (widened(To{static_cast<std::uint8_t>(middle)}) <= size ? low : high) = middle;
-  }
-  const float below = size - widened(To{static_cast<std::uint8_t>(low)});
-  const float above = widened(To{static_cast<std::uint8_t>(high)}) - size;
-  const bool is_high = above < below || (above == below && high % 2 == 0);
-  best = static_cast<std::uint8_t>(is_high ? high : low);
-  return {static_cast<std::uint8_t>(std::signbit(value) ? best | 0x80 : best)};
-}
+using E4m3 = Float8<simulated::kFloat8E4M3>;
+using E5m2 = Float8<simulated::kFloat8E5M2>;
 
 // Older toolkits have no names for them.
 constexpr auto kE4m3 = static_cast<cudaDataType>(28);
@@ -88,9 +49,10 @@ template <typename Element>
 struct Converter {
   template <typename T>
   static T read(Element element) {
-    if constexpr (std::is_same_v<Element, Half> || std::is_same_v<Element, Bfloat16> || std::is_same_v<Element, E4m3> ||
-                  std::is_same_v<Element, E5m2>) {
-      return static_cast<T>(widened(element));
+    if constexpr (std::is_same_v<Element, Half> || std::is_same_v<Element, Bfloat16>) {
+      return static_cast<T>(simulated::to_float(element));
+    } else if constexpr (std::is_same_v<Element, E4m3> || std::is_same_v<Element, E5m2>) {
+      return static_cast<T>(simulated::narrow_value(Element::kOwn, element.bits));
     } else if constexpr (is_complex<Element> && !is_complex<T>) {
       return static_cast<T>(element.real());
     } else {
@@ -104,12 +66,10 @@ struct Converter {
       return static_cast<Element>(number);
     } else {
       const Real<T> real = std::real(number);
-      if constexpr (std::is_same_v<Element, Half>) {
-        return to_half(static_cast<float>(real));
-      } else if constexpr (std::is_same_v<Element, Bfloat16>) {
-        return to_bfloat16(static_cast<float>(real));
+      if constexpr (std::is_same_v<Element, Half> || std::is_same_v<Element, Bfloat16>) {
+        return simulated::round_to<Element>(static_cast<double>(real));
       } else if constexpr (std::is_same_v<Element, E4m3> || std::is_same_v<Element, E5m2>) {
-        return to_float8<Element>(static_cast<float>(real));
+        return {static_cast<std::uint8_t>(simulated::narrow_bits(Element::kOwn, static_cast<double>(real)))};
       } else if constexpr (std::is_integral_v<Element>) {
         using Limits = std::numeric_limits<Element>;
         const double whole = std::nearbyint(static_cast<double>(real));
