@@ -20,6 +20,7 @@ build   libzstd-dev         kernels in programs, for the stand-in of the CUDA ru
 build   liblz4-dev          kernels in programs, for the stand-in of the CUDA runtime
 build   libssl-dev          checksums of data sets
 build   libopenblas-serial-dev  BLAS and LAPACK, for the stand-ins of cuBLAS and cuSOLVER
+build   libfftw3-dev        Fourier transforms, for the stand-in of cuFFT
 rivals  libxnnpack-dev      XNNPACK, a library beside the CPU ladder
 rivals  libpthreadpool-dev  XNNPACK's threads
 charts  python3             charts and tables

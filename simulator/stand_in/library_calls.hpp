@@ -70,6 +70,21 @@ struct ByteRows {
   std::size_t pitch = 0;
 };
 
+/// The GPU that the program sees.
+struct SeenGpu {
+  std::string title;  ///< "NVIDIA H100 SXM"
+  std::string uuid;   ///< "GPU-…", as nvidia-smi writes it
+  std::string bus_id;
+  int architecture = 0;  ///< 90 for compute capability 9.0
+  int cores = 0;         ///< lanes of all multiprocessors for single precision
+  int bus_bits = 0;      ///< of the memory
+  unsigned clock_mhz = 0;
+  unsigned memory_clock_mhz = 0;
+  std::uint64_t memory_bytes = 0;
+  std::uint64_t free_bytes = 0;
+  int driver_version = 0;  ///< 13000 for CUDA 13.0
+};
+
 /// A call that is being answered.
 class LibraryCall {
  public:
@@ -85,6 +100,7 @@ class LibraryCall {
   virtual Enqueued free(void* address) = 0;
   /// Whether the address is one that kernels can reach.
   virtual bool is_of_device(const void* address) const = 0;
+  virtual SeenGpu gpu() const = 0;
   /// Adds a line to the report's remarks.
   virtual void note(const std::string& text) = 0;
   /// The last failure of this call on the machine's side, in words; empty if there was none.

@@ -7,9 +7,7 @@
 #include <string>
 
 namespace convladder::stand_in {
-namespace {
 
-/// The UUID as nvidia-smi writes it: "GPU-636f6e76-6c61-6464-6572-2d6770752d30".
 std::string uuid_text() {
   std::string text = "GPU-";
   for (std::size_t i = 0; i < kDeviceUuid.size(); ++i) {
@@ -18,8 +16,6 @@ std::string uuid_text() {
   }
   return text;
 }
-
-}  // namespace
 
 bool is_device_visible(const char* list) {
   if (list == nullptr) return true;

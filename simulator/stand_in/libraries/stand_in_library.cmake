@@ -1,16 +1,17 @@
 # add_stand_in_library(NAME name SONAMES soname... HEADERS header... DECLARATION regex SEEN pattern... SOURCES file...
-#                      [LINK library...] [FEWEST number]):
+#                      [LINK library...] [FEWEST number] [NAMES file]):
 # a stand-in for a library that programs call: `convladder_<name>`, and libraries by the sonames that need it.
 #
 # The functions are those that the toolkit's headers declare: DECLARATION is what stands before a name, such as
 # "CUBLASWINAPI". A function that no source defines answers "not supported" through the library's own
 # `refuse_<name>_call(const char* function)` (see not_supported.cpp), so that programs link and load. Nothing is added where
-# the first header is missing: CONVLADDER_HAS_<name> says so.
+# the first header is missing: CONVLADDER_HAS_<name> says so. NAMES is a file with functions, one a line, for a library whose
+# header is not part of every toolkit; then none is needed.
 function(add_stand_in_library)
-  cmake_parse_arguments(LIB "" "NAME;DECLARATION;FEWEST" "SONAMES;HEADERS;SEEN;SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(LIB "" "NAME;DECLARATION;FEWEST;NAMES" "SONAMES;HEADERS;SEEN;SOURCES;LINK" ${ARGN})
   set(CONVLADDER_HAS_${LIB_NAME} OFF CACHE INTERNAL "")
   list(GET LIB_HEADERS 0 first)
-  if(NOT EXISTS "${CONVLADDER_CUDA_INCLUDE_DIR}/${first}")
+  if(NOT LIB_NAMES AND NOT EXISTS "${CONVLADDER_CUDA_INCLUDE_DIR}/${first}")
     message(STATUS "${first} not found: no stand-in for ${LIB_NAME}")
     return()
   endif()
@@ -27,6 +28,11 @@ function(add_stand_in_library)
   endforeach()
   string(REGEX MATCHALL "${LIB_DECLARATION}[ \n\t]+[A-Za-z0-9_]+[ \n]*\\(" names "${declared}")
   list(TRANSFORM names REPLACE ".*[ \n\t]([A-Za-z0-9_]+)[ \n]*\\(" "\\1")
+  if(LIB_NAMES)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${LIB_NAMES}")
+    file(STRINGS "${LIB_NAMES}" more REGEX "^[A-Za-z]")
+    list(APPEND names ${more})
+  endif()
   list(FILTER names EXCLUDE REGEX "^__")  # an attribute behind the macro
   list(REMOVE_DUPLICATES names)
   list(LENGTH names found)

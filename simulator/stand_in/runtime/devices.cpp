@@ -13,7 +13,6 @@ using namespace convladder::stand_in;
 
 namespace {
 
-constexpr const char* kBusId = "0000:01:00.0";
 
 std::optional<int> known_attribute(const Machine& machine, int number) {
   if (number == cudaDevAttrComputeMode && machine.settings.exclusive) return cudaComputeModeExclusiveProcess;
@@ -170,8 +169,8 @@ cudaError_t cudaDeviceGetPCIBusId(char* text, int bytes, int device) {
       "cudaDeviceGetPCIBusId",
       [&](Machine&) {
         require_device(device);
-        require(text != nullptr && bytes > static_cast<int>(std::strlen(kBusId)));
-        std::memcpy(text, kBusId, std::strlen(kBusId) + 1);
+        require(text != nullptr && bytes > static_cast<int>(std::strlen(kDeviceBusId)));
+        std::memcpy(text, kDeviceBusId, std::strlen(kDeviceBusId) + 1);
       },
       Context::not_used);
 }
@@ -181,7 +180,7 @@ cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* text) {
       "cudaDeviceGetByPCIBusId",
       [&](Machine&) {
         require(text != nullptr);
-        require(std::strcmp(text, kBusId) == 0, kInvalidDevice);
+        require(std::strcmp(text, kDeviceBusId) == 0, kInvalidDevice);
         give(device, 0);
       },
       Context::not_used);

@@ -3,9 +3,11 @@
 
 #include "devices/cpu/cpu_facts.hpp"
 #include "simulator/stand_in/copying.hpp"
+#include "simulator/stand_in/device_attributes.hpp"
 #include "simulator/stand_in/graph.hpp"
 #include "simulator/stand_in/library_calls.hpp"
 #include "simulator/stand_in/runtime/answer.hpp"
+#include "simulator/stand_in/visible_device.hpp"
 
 namespace convladder::stand_in {
 namespace {
@@ -45,6 +47,22 @@ class Call final : public LibraryCall {
     return done([&] { machine_.free(address, false, name_); });
   }
 
+  SeenGpu gpu() const override {
+    const GpuFacts& facts = machine_.gpu();
+    const auto attribute = [&](int number) { return device_attribute(facts, number).value_or(0); };
+    constexpr int kKilo = 1000;
+    return {.title = facts.title,
+            .uuid = uuid_text(),
+            .bus_id = kDeviceBusId,
+            .architecture = machine_.architecture(),
+            .cores = static_cast<int>(facts.fp32_lanes) * facts.multiprocessors,
+            .bus_bits = attribute(cudaDevAttrGlobalMemoryBusWidth),
+            .clock_mhz = static_cast<unsigned>(facts.clock_mhz.high),
+            .memory_clock_mhz = static_cast<unsigned>(attribute(cudaDevAttrMemoryClockRate) / kKilo),
+            .memory_bytes = machine_.capacity(),
+            .free_bytes = machine_.told_free_bytes(),
+            .driver_version = machine_.driver_version()};
+  }
   bool is_of_device(const void* address) const override { return machine_.owns(address); }
   void note(const std::string& text) override { machine_.report.note(text); }
   const std::string& why() const override { return why_; }
