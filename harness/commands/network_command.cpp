@@ -29,6 +29,7 @@
 #include "harness/measure/plan/run_material.hpp"
 #include "harness/measure/records/record_context_json.hpp"
 #include "support/errors.hpp"
+#include "support/json_fields.hpp"
 #include "support/printable.hpp"
 #include "support/terminal.hpp"
 #include "support/text_table.hpp"

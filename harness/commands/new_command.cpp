@@ -9,6 +9,7 @@
 
 #include "harness/commands/command.hpp"
 #include "harness/measure/ladders/ladder_library.hpp"
+#include "ladders/problem_file.hpp"
 #include "support/errors.hpp"
 #include "support/nearest_name.hpp"
 #include "support/printable.hpp"
