@@ -12,7 +12,7 @@ function(add_library_by_name target soname library)
     NO_SONAME ON BUILD_RPATH "$ORIGIN" INSTALL_RPATH "$ORIGIN")
   target_link_libraries(${target} PRIVATE ${library})
   target_link_options(${target} PRIVATE "LINKER:-soname=${soname}" LINKER:--no-as-needed)
-  if(NAMED_VERSIONED)
+  if(NAMED_VERSIONED AND NOT soname MATCHES "-")  # no linker takes the name of a version that has a hyphen
     set(functions "")
     foreach(pattern IN LISTS NAMED_FUNCTIONS)
       string(APPEND functions " ${pattern};")
