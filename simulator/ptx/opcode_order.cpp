@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "support/text.hpp"
+
 namespace convladder::ptx {
 namespace {
 
