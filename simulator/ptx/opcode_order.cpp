@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "support/text.hpp"
+
 namespace convladder::ptx {
 namespace {
 
@@ -175,7 +177,7 @@ bool is_shape(std::string_view word) {
 bool is_dimension(std::string_view word) {
   const bool is_layers = word.size() > 1 && word[0] == 'a' && word != "add" && word != "and";
   const std::string_view one = is_layers ? word.substr(1) : word;
-  return one == "cube" || (one.size() >= 2 && is_digit(one[0]) && one[1] == 'd');
+  return one == "cube" || (one.size() >= 2 && is_figure(one[0]) && one[1] == 'd');
 }
 
 constexpr std::pair<std::string_view, bool (*)(std::string_view)> kKinds[] = {

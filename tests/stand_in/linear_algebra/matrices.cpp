@@ -313,6 +313,80 @@ void dgmm(const char* name, F function) {
   say(name, error, tolerance<T>);
 }
 
+// Batches of systems of equations.
+Matrix one_of(int size) {
+  Matrix identity(size, size);
+  for (int i = 0; i < size; ++i) identity(i, i) = 1;
+  return identity;
+}
+
+double difference(const Matrix& a, const Matrix& b) {
+  double error = 0;
+  for (std::size_t i = 0; i < a.numbers.size(); ++i) {
+    const double off = std::abs(a.numbers[i] - b.numbers[i]);
+    error = std::isnan(off) ? 1e9 : std::max(error, off);
+  }
+  return error;
+}
+
+template <typename T, typename Factorize, typename Solve, typename Invert, typename Whole, typename Qr>
+void systems(const std::string& letter, Factorize factorize, Solve solve, Invert invert, Whole whole, Qr qr) {
+  const double allowed = 20 * tolerance<T>;
+  double solved = 0;
+  double inverted = 0;
+  for (const bool has_pivots : {true, false}) {
+    Operand<T> a(kBatch * kM);
+    for (int i = 0; i < kBatch; ++i) {
+      for (int row = 0; row < kM; ++row) a.host[static_cast<std::size_t>((i * kM + row) * kLeading + row)] += T{8};
+    }
+    a.put();
+    const Operand<T> b(kBatch * kN);
+    const Operand<T> c(kBatch * kM);
+    const OnDevice<T*> to_a = pointers(a.at, kLeading * kM);
+    const OnDevice<T*> to_b = pointers(b.at, kLeading * kN);
+    const OnDevice<T*> to_c = pointers(c.at, kLeading * kM);
+    const OnDevice<int> pivots(std::vector<int>(std::size_t{kBatch * kM}));
+    const OnDevice<int> infos(std::vector<int>(std::size_t{kBatch}, -1));
+    int* const rows = has_pivots ? pivots.at : nullptr;
+    int info = -1;
+    EXPECT_OK(factorize(handle, kM, api_of_array(to_a.at), kLeading, rows, infos.at, kBatch));
+    EXPECT_OK(solve(handle, CUBLAS_OP_N, kM, kN, api_of_array(to_a.at), kLeading, rows, api_of_array(to_b.at), kLeading,
+                    &info, kBatch));
+    EXPECT_OK(
+        invert(handle, kM, api_of_array(to_a.at), kLeading, rows, api_of_array(to_c.at), kLeading, infos.at, kBatch));
+    EXPECT(info == 0 && infos.get() == std::vector<int>(std::size_t{kBatch}));
+    const std::vector<T> found_b = b.get();
+    const std::vector<T> found_c = c.get();
+    for (int i = 0; i < kBatch; ++i) {
+      const Matrix used = matrix_of(a.host, kM, kM, kLeading, i * kLeading * kM);
+      solved = std::max(solved, difference(used * matrix_of(found_b, kM, kN, kLeading, i * kLeading * kN),
+                                           matrix_of(b.host, kM, kN, kLeading, i * kLeading * kN)));
+      inverted =
+          std::max(inverted, difference(used * matrix_of(found_c, kM, kM, kLeading, i * kLeading * kM), one_of(kM)));
+    }
+    a.put();
+    EXPECT_OK(whole(handle, kM, api_of_array(to_a.at), kLeading, api_of_array(to_c.at), kLeading, infos.at, kBatch));
+    EXPECT(difference(matrix_of(a.get(), kM, kM, kLeading), a.part(kM, kM)) == 0);
+    const Matrix product = a.part(kM, kM) * matrix_of(c.get(), kM, kM, kLeading);
+    if (has_pivots) say("cublas" + letter + "matinvBatched", difference(product, one_of(kM)), allowed);
+    const Operand<T> tau(kBatch * kN);
+    const OnDevice<T*> to_tau = pointers(tau.at, kLeading * kN);
+    EXPECT_OK(qr(handle, kM, kN, api_of_array(to_a.at), kLeading, api_of_array(to_tau.at), &info, kBatch));
+    // A^H A = R^H R.
+    Matrix upper(kN, kN);
+    const Matrix factors = matrix_of(a.get(), kM, kN, kLeading);
+    for (int column = 0; column < kN; ++column) {
+      for (int row = 0; row <= column; ++row) upper(row, column) = factors(row, column);
+    }
+    const Matrix before = a.part(kM, kN);
+    const double off = difference(operated(upper, 2) * upper, operated(before, 2) * before);
+    if (has_pivots) say("cublas" + letter + "geqrfBatched", off / 64, allowed);
+  }
+  say("cublas" + letter + "getrfBatched", solved, allowed);
+  say("cublas" + letter + "getrsBatched", solved, allowed);
+  say("cublas" + letter + "getriBatched", inverted, allowed);
+}
+
 // Products of other element types.
 template <typename T>
 double number_of(T value) {
@@ -494,6 +568,13 @@ void walk_matrices() {
   LETTER(D, double)
   LETTER(C, C)
   LETTER(Z, Z)
+#define SYSTEMS(L, T)                                                                                                 \
+  systems<T>(#L, cublas##L##getrfBatched, cublas##L##getrsBatched, cublas##L##getriBatched, cublas##L##matinvBatched, \
+             cublas##L##geqrfBatched);
+  SYSTEMS(S, float)
+  SYSTEMS(D, double)
+  SYSTEMS(C, C)
+  SYSTEMS(Z, Z)
   VERSIONED_WITH(symm, cublasSsymm, false, float)
   VERSIONED_WITH(symm, cublasDsymm, false, double)
   VERSIONED_WITH(symm, cublasCsymm, false, C)

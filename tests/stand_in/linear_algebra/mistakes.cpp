@@ -31,7 +31,8 @@ float first_of(const float* at) {
 }
 
 cublasStatus_t multiply(int size, const float* a, const float* b, float* c, int leading) {
-  return cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, size, size, size, &kOne, a, leading, b, leading, &kZero, c, leading);
+  return cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, size, size, size, &kOne, a, leading, b, leading, &kZero, c,
+                     leading);
 }
 
 /// B ends before its last column does.

@@ -6,6 +6,7 @@
 
 #include "simulator/stand_in/libraries/cusolver/handle.hpp"
 #include "simulator/stand_in/libraries/openblas/lapack.hpp"
+#include "simulator/stand_in/libraries/operands/lu.hpp"
 #include "simulator/stand_in/libraries/operands/numbers.hpp"
 #include "simulator/stand_in/libraries/operands/operands.hpp"
 
@@ -145,24 +146,6 @@ void potrs(LibraryCall& call, const cusolverDnContext& context, cublasFillMode_t
                return lapack::potrs(letter_of(part), small(n), small(count), turn.at(a), small(lda), turn.at(b),
                                     small(ldb));
              });
-}
-
-/// LU without exchanging rows, as cuSOLVER does where no place for pivots is given.
-template <typename T>
-int lu_without_pivots(int m, int n, T* a, int lda) {
-  int info = 0;
-  const auto at = [&](int row, int column) -> T& { return a[row + static_cast<std::int64_t>(column) * lda]; };
-  for (int i = 0; i < std::min(m, n); ++i) {
-    if (at(i, i) == T{}) {
-      if (info == 0) info = i + 1;
-      continue;
-    }
-    for (int row = i + 1; row < m; ++row) at(row, i) /= at(i, i);
-    for (int column = i + 1; column < n; ++column) {
-      for (int row = i + 1; row < m; ++row) at(row, column) -= times(at(row, i), at(i, column));
-    }
-  }
-  return info;
 }
 
 template <typename T, typename Pivot>
