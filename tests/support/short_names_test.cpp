@@ -5,30 +5,31 @@
 namespace convladder {
 namespace {
 
-using Names = std::map<std::string, std::string>;
+using ShortByName = std::map<std::string, std::string>;
 
 TEST(ShortNames, KeepWhatTellsThemApart) {
   EXPECT_EQ(short_names({"gemm<Tile<128, 64>, float, Row>", "gemm<Tile<64, 64>, float, Row>"}, 5),
-            (Names{{"gemm<Tile<128, 64>, float, Row>", "gemm<Tile<128, …>, …>"},
-                   {"gemm<Tile<64, 64>, float, Row>", "gemm<Tile<64, …>, …>"}}));
+            (ShortByName{{"gemm<Tile<128, 64>, float, Row>", "gemm<Tile<128, …>, …>"},
+                         {"gemm<Tile<64, 64>, float, Row>", "gemm<Tile<64, …>, …>"}}));
   EXPECT_EQ(short_names({"sort<unsigned int, less<unsigned int> >"}, 5),
-            (Names{{"sort<unsigned int, less<unsigned int> >", "sort<…>"}}));
-  EXPECT_EQ(short_names({"f<int>", "f<int, 2>"}, 5), (Names{{"f<int>", "f<…>"}}));  // the other one would be the same
+            (ShortByName{{"sort<unsigned int, less<unsigned int> >", "sort<…>"}}));
+  EXPECT_EQ(short_names({"f<int>", "f<int, 2>"}, 5),
+            (ShortByName{{"f<int>", "f<…>"}}));  // the other one would be the same
 }
 
 TEST(ShortNames, LeaveOthersAlone) {
-  EXPECT_EQ(short_names({"scale<float>", "scale<double>", "plain"}), Names{});
-  EXPECT_EQ(short_names({"operator<<(int)", "a<b", "a->b"}, 1), Names{});
+  EXPECT_EQ(short_names({"scale<float>", "scale<double>", "plain"}), ShortByName{});
+  EXPECT_EQ(short_names({"operator<<(int)", "a<b", "a->b"}, 1), ShortByName{});
   EXPECT_EQ(short_names({"f<(a > b), {lambda(int, int)#1}>", "f<(a > b), {lambda(int, int)#2}>"}, 5),
-            (Names{{"f<(a > b), {lambda(int, int)#1}>", "f<…, {lambda(int, int)#1}>"},
-                   {"f<(a > b), {lambda(int, int)#2}>", "f<…, {lambda(int, int)#2}>"}}));
+            (ShortByName{{"f<(a > b), {lambda(int, int)#1}>", "f<…, {lambda(int, int)#1}>"},
+                         {"f<(a > b), {lambda(int, int)#2}>", "f<…, {lambda(int, int)#2}>"}}));
 }
 
 TEST(ShortNames, AreShortInsideArgumentsAsWell) {
   const std::string inner = "Policy<Very, Long, List, Of, Arguments, That, Nobody, Reads>";
   const std::string one = "run<" + inner + ", 1>";
   const std::string other = "run<Simple, 1>";
-  EXPECT_EQ(short_names({one, other}, 20), (Names{{one, "run<Policy<…>, …>"}}));
+  EXPECT_EQ(short_names({one, other}, 20), (ShortByName{{one, "run<Policy<…>, …>"}}));
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ ProcessReport example() {
   kernel.predicted.add(3000);
   process.copies.push_back({"[CUDA memcpy HtoD]", {1, 1010, 1010, 1010}, 256});
   const auto places = std::make_shared<const std::vector<CallPlace>>(1, CallPlace{"/bin/scale", 0x40});
-  process.failures.push_back({"cudaFree", 1, "cudaErrorInvalidValue", "no such memory", 2, places});
+  process.failures.push_back({"", "cudaFree", 1, "cudaErrorInvalidValue", "no such memory", 2, places});
   process.notes["a note"] = 1;
   process.allocations.push_back({"device memory 1", "cudaMalloc", 256, places});
   simulated::Finding finding;

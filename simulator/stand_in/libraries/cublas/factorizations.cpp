@@ -121,7 +121,8 @@ cublasStatus_t invert(const char* name, cublasHandle_t handle, bool is_whole, in
       const T* const source = turn.at(from);
       T* const target = turn.at(to);
       for (int column = 0; column < n; ++column) {
-        std::copy_n(source + static_cast<std::int64_t>(column) * lda, n, target + static_cast<std::int64_t>(column) * ldc);
+        std::copy_n(source + static_cast<std::int64_t>(column) * lda, n,
+                    target + static_cast<std::int64_t>(column) * ldc);
       }
       std::vector<int> rows = pivots_of(turn, pivots, n, i);
       int info = rows.empty() ? -4 : 0;
@@ -140,7 +141,8 @@ cublasStatus_t geqrf(const char* name, cublasHandle_t handle, int m, int n, T* c
     *info = 0;  // of the host
     require(n >= 0, "a size is negative");
     check(m, lda, batch);
-    std::vector<MemoryUse> uses = {pointers("the pointers to A", a, batch), pointers("the pointers to tau", tau, batch)};
+    std::vector<MemoryUse> uses = {pointers("the pointers to A", a, batch),
+                                   pointers("the pointers to tau", tau, batch)};
     const int count = std::min(m, n);
     const double pairs = static_cast<double>(m) * n * count;
     enqueue_batch<T>(call, context, std::move(uses), batch, pairs, [=](LibraryTurn& turn, int i) {
@@ -166,27 +168,29 @@ auto numbers(const T* const* at) {
 
 extern "C" {
 
-#define FACTORIZATIONS(L, C)                                                                                           \
-  cublasStatus_t cublas##L##getrfBatched(cublasHandle_t handle, int n, C* const A[], int lda, int* P, int* info,       \
-                                         int count) {                                                                  \
-    return getrf("cublas" #L "getrfBatched", handle, n, numbers(A), lda, P, info, count);                              \
-  }                                                                                                                    \
-  cublasStatus_t cublas##L##getrsBatched(cublasHandle_t handle, cublasOperation_t trans, int n, int nrhs,              \
-                                         const C* const A[], int lda, const int* P, C* const B[], int ldb, int* info,  \
-                                         int count) {                                                                  \
-    return getrs("cublas" #L "getrsBatched", handle, trans, n, nrhs, numbers(A), lda, P, numbers(B), ldb, info, count); \
-  }                                                                                                                    \
-  cublasStatus_t cublas##L##getriBatched(cublasHandle_t handle, int n, const C* const A[], int lda, const int* P,      \
-                                         C* const c[], int ldc, int* info, int count) {                                \
-    return invert("cublas" #L "getriBatched", handle, false, n, numbers(A), lda, P, numbers(c), ldc, info, count);     \
-  }                                                                                                                    \
-  cublasStatus_t cublas##L##matinvBatched(cublasHandle_t handle, int n, const C* const A[], int lda, C* const c[],     \
-                                          int ldc, int* info, int count) {                                             \
-    return invert("cublas" #L "matinvBatched", handle, true, n, numbers(A), lda, nullptr, numbers(c), ldc, info, count); \
-  }                                                                                                                    \
-  cublasStatus_t cublas##L##geqrfBatched(cublasHandle_t handle, int m, int n, C* const A[], int lda, C* const tau[],   \
-                                         int* info, int count) {                                                       \
-    return geqrf("cublas" #L "geqrfBatched", handle, m, n, numbers(A), lda, numbers(tau), info, count);                \
+#define FACTORIZATIONS(L, C)                                                                                          \
+  cublasStatus_t cublas##L##getrfBatched(cublasHandle_t handle, int n, C* const A[], int lda, int* P, int* info,      \
+                                         int count) {                                                                 \
+    return getrf("cublas" #L "getrfBatched", handle, n, numbers(A), lda, P, info, count);                             \
+  }                                                                                                                   \
+  cublasStatus_t cublas##L##getrsBatched(cublasHandle_t handle, cublasOperation_t trans, int n, int nrhs,             \
+                                         const C* const A[], int lda, const int* P, C* const B[], int ldb, int* info, \
+                                         int count) {                                                                 \
+    return getrs("cublas" #L "getrsBatched", handle, trans, n, nrhs, numbers(A), lda, P, numbers(B), ldb, info,       \
+                 count);                                                                                              \
+  }                                                                                                                   \
+  cublasStatus_t cublas##L##getriBatched(cublasHandle_t handle, int n, const C* const A[], int lda, const int* P,     \
+                                         C* const c[], int ldc, int* info, int count) {                               \
+    return invert("cublas" #L "getriBatched", handle, false, n, numbers(A), lda, P, numbers(c), ldc, info, count);    \
+  }                                                                                                                   \
+  cublasStatus_t cublas##L##matinvBatched(cublasHandle_t handle, int n, const C* const A[], int lda, C* const c[],    \
+                                          int ldc, int* info, int count) {                                            \
+    return invert("cublas" #L "matinvBatched", handle, true, n, numbers(A), lda, nullptr, numbers(c), ldc, info,      \
+                  count);                                                                                             \
+  }                                                                                                                   \
+  cublasStatus_t cublas##L##geqrfBatched(cublasHandle_t handle, int m, int n, C* const A[], int lda, C* const tau[],  \
+                                         int* info, int count) {                                                      \
+    return geqrf("cublas" #L "geqrfBatched", handle, m, n, numbers(A), lda, numbers(tau), info, count);               \
   }
 CUBLAS_ALL_OF_INT(FACTORIZATIONS)
 

@@ -1,6 +1,6 @@
-// NVML for the one simulated GPU: what its facts and the stand-in's clock say; anything else is "not supported", as it is
-// for sensors that a GPU lacks. nvml.h is not part of every toolkit: types and numbers are those of NVIDIA's "NVML API
-// Reference Guide".
+// NVML for the one simulated GPU: what its facts and the stand-in's clock say; anything else is "not supported", as it
+// is for sensors that a GPU lacks. nvml.h is not part of every toolkit: types and numbers are those of NVIDIA's "NVML
+// API Reference Guide".
 #include <unistd.h>
 
 #include <atomic>
@@ -293,7 +293,8 @@ int nvmlDeviceGetMaxClockInfo(void* device, int type, unsigned* mhz) {
   return of_device("nvmlDeviceGetMaxClockInfo", device, [&](const SeenGpu& gpu) { give(mhz, highest(gpu, type)); });
 }
 int nvmlDeviceGetApplicationsClock(void* device, int type, unsigned* mhz) {
-  return of_device("nvmlDeviceGetApplicationsClock", device, [&](const SeenGpu& gpu) { give(mhz, highest(gpu, type)); });
+  return of_device("nvmlDeviceGetApplicationsClock", device,
+                   [&](const SeenGpu& gpu) { give(mhz, highest(gpu, type)); });
 }
 int nvmlDeviceGetDefaultApplicationsClock(void* device, int type, unsigned* mhz) {
   return of_device("nvmlDeviceGetDefaultApplicationsClock", device,
@@ -307,7 +308,8 @@ int nvmlDeviceGetCudaComputeCapability(void* device, int* major, int* minor) {
 }
 int nvmlDeviceGetArchitecture(void* device, unsigned* architecture) {
   return of_device("nvmlDeviceGetArchitecture", device, [&](const SeenGpu& gpu) {
-    constexpr std::pair<int, unsigned> kNumbers[] = {{90, 9}, {89, 8}, {80, 7}, {75, 6}, {70, 5}, {60, 4}, {50, 3}, {0, 2}};
+    constexpr std::pair<int, unsigned> kNumbers[] = {{90, 9}, {89, 8}, {80, 7}, {75, 6},
+                                                     {70, 5}, {60, 4}, {50, 3}, {0, 2}};
     require(gpu.architecture < 100, not_supported);
     const auto* number = kNumbers;
     while (number->first > gpu.architecture) ++number;
