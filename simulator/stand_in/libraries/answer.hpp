@@ -36,6 +36,14 @@ Status answer_call(const LibraryInfo& library, const char* name, const Work& wor
   }));
 }
 
+/// Answers what a program asks of the library itself, its version: that needs no GPU. Runs `work()`, which throws Refused.
+template <typename Status, typename Work>
+Status answer_fact(const LibraryInfo& library, const char* name, const Work& work) noexcept {
+  LibraryInfo without_context = library;
+  without_context.needs_context = false;
+  return answer_call<Status>(without_context, name, [&](LibraryCall&) { work(); });
+}
+
 /// Enqueues work, and throws Refused with the library's status where that fails.
 inline void enqueue(const LibraryInfo& library, LibraryCall& call, LibraryWork work, const void* stream,
                     bool host_waits = false) {

@@ -57,7 +57,7 @@ cublasStatus_t cublasGetVersion_v2(cublasHandle_t handle, int* version) {
 }
 
 cublasStatus_t cublasGetProperty(libraryPropertyType type, int* value) {
-  return answer_call<cublasStatus_t>(kCublas, "cublasGetProperty", [&](LibraryCall&) {
+  return answer_fact<cublasStatus_t>(kCublas, "cublasGetProperty", [&] {
     require(type == MAJOR_VERSION || type == MINOR_VERSION || type == PATCH_LEVEL, "no such property");
     give(value, type == MAJOR_VERSION ? CUBLAS_VER_MAJOR : type == MINOR_VERSION ? CUBLAS_VER_MINOR : CUBLAS_VER_PATCH);
   });

@@ -433,13 +433,13 @@ cufftResult cufftResetPlanProperty(cufftHandle plan, cufftProperty property) {
   return answer("cufftResetPlanProperty", [&](LibraryCall&) { plan_of(plan)->properties.erase(property); });
 }
 cufftResult cufftGetVersion(int* version) {
-  return answer("cufftGetVersion", [&](LibraryCall&) {
+  return answer_fact<cufftResult>(kCufft, "cufftGetVersion", [&] {
     require(version != nullptr, CUFFT_INVALID_VALUE, "the place for the version is null");
     *version = CUFFT_VERSION;
   });
 }
 cufftResult cufftGetProperty(libraryPropertyType type, int* value) {
-  return answer("cufftGetProperty", [&](LibraryCall&) {
+  return answer_fact<cufftResult>(kCufft, "cufftGetProperty", [&] {
     constexpr int kVersion[] = {CUFFT_VERSION / 1000, CUFFT_VERSION / 100 % 10, CUFFT_VERSION % 100};
     require(value != nullptr && type >= MAJOR_VERSION && type <= PATCH_LEVEL, CUFFT_INVALID_VALUE,
             "there is no such property");

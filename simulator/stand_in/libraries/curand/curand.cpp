@@ -236,13 +236,13 @@ curandStatus_t curandDestroyGenerator(curandGenerator_t generator) {
 }
 
 curandStatus_t curandGetVersion(int* version) {
-  return answer_call<curandStatus_t>(kCurand, "curandGetVersion", [&](LibraryCall&) {
+  return answer_fact<curandStatus_t>(kCurand, "curandGetVersion", [&] {
     require(version != nullptr, CURAND_STATUS_OUT_OF_RANGE, "the place for the version is null");
     *version = CURAND_VERSION;
   });
 }
 curandStatus_t curandGetProperty(libraryPropertyType type, int* value) {
-  return answer_call<curandStatus_t>(kCurand, "curandGetProperty", [&](LibraryCall&) {
+  return answer_fact<curandStatus_t>(kCurand, "curandGetProperty", [&] {
     constexpr int kVersion[] = {CURAND_VER_MAJOR, CURAND_VER_MINOR, CURAND_VER_PATCH};
     require(value != nullptr && type >= MAJOR_VERSION && type <= PATCH_LEVEL, CURAND_STATUS_OUT_OF_RANGE);
     *value = kVersion[type];

@@ -118,13 +118,13 @@ cusolverStatus_t cusolverDnGetDeterministicMode(cusolverDnHandle_t handle, cusol
 }
 
 cusolverStatus_t cusolverGetVersion(int* version) {
-  return answer_call<cusolverStatus_t>(kCusolver, "cusolverGetVersion", [&](LibraryCall&) {
+  return answer_fact<cusolverStatus_t>(kCusolver, "cusolverGetVersion", [&] {
     require(version != nullptr, "the place for the version is null");
     *version = CUSOLVER_VERSION;
   });
 }
 cusolverStatus_t cusolverGetProperty(libraryPropertyType type, int* value) {
-  return answer_call<cusolverStatus_t>(kCusolver, "cusolverGetProperty", [&](LibraryCall&) {
+  return answer_fact<cusolverStatus_t>(kCusolver, "cusolverGetProperty", [&] {
     require(value != nullptr, "the place for the value is null");
     require(type == MAJOR_VERSION || type == MINOR_VERSION || type == PATCH_LEVEL, "no such property");
     *value = type == MAJOR_VERSION   ? CUSOLVER_VER_MAJOR
