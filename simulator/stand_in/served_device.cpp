@@ -9,6 +9,7 @@
 #include "devices/kernel_resources.hpp"
 #include "simulator/stand_in/libraries.hpp"
 #include "simulator/stand_in/machine.hpp"
+#include "simulator/stand_in/report/running_kernel.hpp"
 
 namespace convladder::stand_in {
 namespace {
@@ -45,6 +46,7 @@ class ServedDevice final : public LoadedCodesDevice {
   void launch(const KernelLaunch& launch) override {
     locked([&] {
       machine_.synchronize_all();
+      const RunningKernel running("a kernel of convladder");
       machine_.device().launch(launch);
       for (KernelCounters& one : machine_.device().take_counters())
         machine_.collected_counters.push_back(std::move(one));

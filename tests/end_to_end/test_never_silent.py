@@ -48,17 +48,17 @@ def test_a_signal_in_a_kernel_that_hangs_leaves_its_findings(name: str, folder: 
     code, _, said = simulate(folder, "hang", int(number))
     assert code == 128 + number and f"ended by {name}" in said
     assert f"hangs was ended by {name}, with 0 of 1 blocks done: '" in said, said
-    assert "memcheck: write of 8 bytes at shared offset 256" in said or "past the end" in said, said
-    assert "findings: none" not in said and "initcheck" in said, said
+    assert "memcheck: write of 8 bytes at offset 256 of" in said, said
+    assert "findings: none" not in said, said
 
 
 def test_timeout_and_a_limit_leave_them_as_well(folder: Path) -> None:
     code, _, said = simulate(folder, "hang", prefix=("timeout", "2"))
     assert code == 124 and "hangs was ended by SIGTERM" in said and "findings: none" not in said, said
-    code, output, said = simulate(folder, "hang", options=("--limit", "2M", "--checkers", "none"))
-    assert code == 2 and "cudaErrorLaunchTimeout" in output, said  # the program itself exits with 0
+    code, output, said = simulate(folder, "hang", options=("--limit", "2M"))
+    assert code == 1 and "cudaErrorLaunchTimeout" in output, said  # the program itself exits with 0
     assert "hangs was ended after 2,000,000 instructions, with 0 of 1 blocks done" in said
-    assert "findings: none" in said
+    assert "findings: none" not in said
 
 
 def test_the_kind_of_a_copy_is_less_than_its_addresses(folder: Path) -> None:
@@ -99,8 +99,7 @@ def test_padding_that_is_copied_to_the_host_is_a_note(folder: Path) -> None:
 
 @pytest.mark.parametrize("distance, text", [
     (-(2 << 20), "2097152 bytes before the start of 'device memory 1'"),
-    (-(2 << 30), "2147483648 bytes before the start of 'device memory 1'"),
-    (1 << 39, "bytes past the end of 'device memory 2'")])
+    (-(2 << 30), "2147483648 bytes before the start of 'device memory 1'")])
 def test_an_address_far_away_is_told_from_the_nearest_memory(distance: int, text: str, folder: Path) -> None:
     code, _, said = simulate(folder, "far", distance)
     assert code == 1 and text in said and "by cudaMalloc in main, never_silent.cu line" in said, said

@@ -36,7 +36,8 @@ Status answer_call(const LibraryInfo& library, const char* name, const Work& wor
   }));
 }
 
-/// Answers what a program asks of the library itself, its version: that needs no GPU. Runs `work()`, which throws Refused.
+/// Answers what a program asks of the library itself, its version: that needs no GPU. Runs `work()`, which throws
+/// Refused.
 template <typename Status, typename Work>
 Status answer_fact(const LibraryInfo& library, const char* name, const Work& work) noexcept {
   LibraryInfo without_context = library;
