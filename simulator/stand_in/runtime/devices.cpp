@@ -13,7 +13,6 @@ using namespace convladder::stand_in;
 
 namespace {
 
-
 std::optional<int> known_attribute(const Machine& machine, int number) {
   if (number == cudaDevAttrComputeMode && machine.settings.exclusive) return cudaComputeModeExclusiveProcess;
   return device_attribute(machine.gpu(), number);

@@ -1,5 +1,5 @@
-/* NVML on the stand-in: what is known of the simulated GPU, and "not supported" for the rest. nvml.h is not part of every
- * toolkit. */
+/* NVML on the stand-in: what is known of the simulated GPU, and "not supported" for the rest. nvml.h is not part of
+ * every toolkit. */
 #include <cuda_runtime.h>
 #include <unistd.h>
 

@@ -1,6 +1,6 @@
-// NVML for the one simulated GPU: what its facts and the stand-in's clock say; anything else is "not supported", as it is
-// for sensors that a GPU lacks. nvml.h is not part of every toolkit: types and numbers are those of NVIDIA's "NVML API
-// Reference Guide".
+// NVML for the one simulated GPU: what its facts and the stand-in's clock say; anything else is "not supported", as it
+// is for sensors that a GPU lacks. nvml.h is not part of every toolkit: types and numbers are those of NVIDIA's "NVML
+// API Reference Guide".
 #include <unistd.h>
 
 #include <atomic>
@@ -90,7 +90,7 @@ int answer(const char* name, const Work& work) noexcept {
     work(call.gpu());
   });
 }
-/// The same for a function of a device.
+/// As `answer`, for a function of a device.
 template <typename Work>
 int of_device(const char* name, const void* device, const Work& work) noexcept {
   return answer(name, [&](const SeenGpu& gpu) {
@@ -110,7 +110,7 @@ void give_text(const std::string& text, char* to, unsigned bytes) {
   std::memcpy(to, text.c_str(), text.size() + 1);
 }
 
-/// What the device does now, where its clock is real; otherwise nobody knows.
+/// The device at this moment, where its clock is real; otherwise nobody knows.
 GpuState state_now() {
   GpuState state;
   require(convladder_stand_in_gpu_state(&state) != 0, not_supported);
@@ -293,7 +293,8 @@ int nvmlDeviceGetMaxClockInfo(void* device, int type, unsigned* mhz) {
   return of_device("nvmlDeviceGetMaxClockInfo", device, [&](const SeenGpu& gpu) { give(mhz, highest(gpu, type)); });
 }
 int nvmlDeviceGetApplicationsClock(void* device, int type, unsigned* mhz) {
-  return of_device("nvmlDeviceGetApplicationsClock", device, [&](const SeenGpu& gpu) { give(mhz, highest(gpu, type)); });
+  return of_device("nvmlDeviceGetApplicationsClock", device,
+                   [&](const SeenGpu& gpu) { give(mhz, highest(gpu, type)); });
 }
 int nvmlDeviceGetDefaultApplicationsClock(void* device, int type, unsigned* mhz) {
   return of_device("nvmlDeviceGetDefaultApplicationsClock", device,
@@ -307,7 +308,8 @@ int nvmlDeviceGetCudaComputeCapability(void* device, int* major, int* minor) {
 }
 int nvmlDeviceGetArchitecture(void* device, unsigned* architecture) {
   return of_device("nvmlDeviceGetArchitecture", device, [&](const SeenGpu& gpu) {
-    constexpr std::pair<int, unsigned> kNumbers[] = {{90, 9}, {89, 8}, {80, 7}, {75, 6}, {70, 5}, {60, 4}, {50, 3}, {0, 2}};
+    constexpr std::pair<int, unsigned> kNumbers[] = {{90, 9}, {89, 8}, {80, 7}, {75, 6},
+                                                     {70, 5}, {60, 4}, {50, 3}, {0, 2}};
     require(gpu.architecture < 100, not_supported);
     const auto* number = kNumbers;
     while (number->first > gpu.architecture) ++number;

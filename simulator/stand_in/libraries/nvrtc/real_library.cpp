@@ -96,7 +96,7 @@ void* open_library() {
       std::error_code error;
       const fs::path library = folder / name;
       if (!fs::exists(library, error) || fs::weakly_canonical(library, error).parent_path() == own) continue;
-      // What it calls of itself is its own, not the stand-in's of the same name.
+      // It calls itself by its own names, not the stand-in's of the same name.
       if (void* const handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND)) return handle;
     }
   }
