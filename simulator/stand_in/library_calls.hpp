@@ -72,7 +72,7 @@ struct ByteRows {
 
 /// The GPU that the program sees.
 struct SeenGpu {
-  std::string title;  ///< "NVIDIA H100 SXM"
+  std::string title;  ///< "NVIDIA H100 SXM (simulated)"
   std::string uuid;   ///< "GPU-…", as nvidia-smi writes it
   std::string bus_id;
   int architecture = 0;  ///< 90 for compute capability 9.0

@@ -51,7 +51,7 @@ class Call final : public LibraryCall {
     const GpuFacts& facts = machine_.gpu();
     const auto attribute = [&](int number) { return device_attribute(facts, number).value_or(0); };
     constexpr int kKilo = 1000;
-    return {.title = facts.title,
+    return {.title = facts.title + " (simulated)",  // as cudaGetDeviceProperties says
             .uuid = uuid_text(),
             .bus_id = kDeviceBusId,
             .architecture = machine_.architecture(),

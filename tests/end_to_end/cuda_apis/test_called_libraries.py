@@ -106,10 +106,10 @@ int main() {
   curandGenerator_t generator;
   curandCreateGenerator(&generator, CURAND_RNG_PSEUDO_DEFAULT);
   curandGenerateUniform(generator, memory, 100);
-  curandGenerateUniform(generator, memory, 1001);
   cufftHandle plan;
   cufftPlan1d(&plan, 64, CUFFT_C2C, 1);
   cufftExecC2C(plan, (cufftComplex*)memory, (cufftComplex*)memory, CUFFT_FORWARD);
+  curandGenerateUniform(generator, memory, 1001);
   cufftXtSetCallback(plan, nullptr, CUFFT_CB_LD_COMPLEX, nullptr);
   return 0;
 }
@@ -124,7 +124,7 @@ int main() {
     assert any("cufftExecC2C reads idata, of which nothing has written byte 400" in one for one in problems), problems
     assert reports[0]["not_supported"] == {"cufftXtSetCallback": 1}
     assert "cufftXtSetCallback is not supported and was called 1 time" in done.stderr
-    assert "calls of cuFFT were computed on the host" in done.stderr
+    assert "1 call of cuFFT was computed on the host" in done.stderr
 
 
 @pytest.mark.parametrize("name", ALL)

@@ -39,7 +39,7 @@ Pair<double> box_muller(double uniform, double angle);
 
 /// The number below which a standard normal one is with this probability (Wichura, 1988: algorithm AS 241).
 double inverse_normal(double probability);
-/// As above, from 32 random bits.
+/// Those numbers from random bits.
 float normal_float(std::uint32_t word);
 double normal_double(std::uint32_t word);
 double normal_double(std::uint64_t word);

@@ -14,7 +14,7 @@ enum class Algorithm { xorwow, mrg32k3a, mtgp32, mt19937, philox, sobol32, sobol
 /// The order of the numbers in memory.
 enum class Ordering { usual, legacy };
 
-/// Thrown for something that a generator cannot do.
+/// Thrown for anything that a generator cannot do.
 struct NotOffered : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

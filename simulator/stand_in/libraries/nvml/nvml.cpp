@@ -90,7 +90,7 @@ int answer(const char* name, const Work& work) noexcept {
     work(call.gpu());
   });
 }
-/// Answers a call for a device.
+/// As `answer`, for a function of a device.
 template <typename Work>
 int of_device(const char* name, const void* device, const Work& work) noexcept {
   return answer(name, [&](const SeenGpu& gpu) {
@@ -110,7 +110,7 @@ void give_text(const std::string& text, char* to, unsigned bytes) {
   std::memcpy(to, text.c_str(), text.size() + 1);
 }
 
-/// The work that the device does now, where its clock is real; otherwise nobody knows.
+/// The device at this moment, where its clock is real; otherwise nobody knows.
 GpuState state_now() {
   GpuState state;
   require(convladder_stand_in_gpu_state(&state) != 0, not_supported);

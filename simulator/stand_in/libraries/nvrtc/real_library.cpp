@@ -96,7 +96,7 @@ void* open_library() {
       std::error_code error;
       const fs::path library = folder / name;
       if (!fs::exists(library, error) || fs::weakly_canonical(library, error).parent_path() == own) continue;
-      // Calls to its own functions stay in it, and do not reach the stand-in's of those names.
+      // It calls itself by its own names, not the stand-in's of the same name.
       if (void* const handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND)) return handle;
     }
   }
