@@ -133,7 +133,7 @@ bool names_symbol(const Operand& operand) {
 /// Whether a body has a variable or parameter of its own of that name.
 bool has_own(const Kernel& body, std::string_view name) {
   return std::ranges::any_of(
-      std::initializer_list{&body.symbols, &body.parameters, &body.results},
+      std::initializer_list<const std::vector<Symbol>*>{&body.symbols, &body.parameters, &body.results},
       [name](const auto* symbols) { return std::ranges::find(*symbols, name, &Symbol::name) != symbols->end(); });
 }
 
