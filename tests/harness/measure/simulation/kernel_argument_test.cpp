@@ -69,7 +69,7 @@ TEST(KernelArgument, AStructureIsLaidOutAsCDoes) {
             "0000000000000000"
             "0600000000000000");
   ASSERT_EQ(argument.addresses.size(), 2U);
-  EXPECT_EQ(argument.addresses[0].at, 0U);
+  EXPECT_EQ(argument.addresses[0].at, 8U);
   EXPECT_EQ(argument.addresses[1].at, 40U);
   EXPECT_EQ(argument.addresses[1].buffer, "y");
   EXPECT_EQ(argument.addresses[1].offset, 8U);
