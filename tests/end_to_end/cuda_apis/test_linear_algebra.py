@@ -144,6 +144,7 @@ def test_sizes_of_32_and_64_bits_are_there_together():
                                 "pointer of the host?)"]),
     ("wrong_arguments", 2, ["cublasSgemm answered CUBLAS_STATUS_INVALID_VALUE: lda is less than the rows of A"]),
     ("ignored_failure", 2, ["cublasSgemm answered CUBLAS_STATUS_INVALID_VALUE: lda is less than the rows of A"]),
+    ("destroyed_twice", 2, ["cublasLtDestroy answered CUBLAS_STATUS_NOT_INITIALIZED: the handle is none that lives"]),
     ("missing_function", 2, ["cublasSgbmv is not supported and was called 1 time"]),
     ("graph", 0, ["6 calls of cuBLAS were computed on the host: *"]),
     ("captured_result", 2, ["cublasSdot answered CUBLAS_STATUS_NOT_SUPPORTED: cudaErrorStreamCaptureUnsupported"]),
@@ -155,7 +156,16 @@ def test_mistakes_are_told(folder: Path, tmp_path: Path, name: str, code: int, t
     for one in told:
         pattern = re.escape(one).replace(r"\*", ".*")
         assert any(re.fullmatch(pattern, line) for line in lines), (one, lines)
-    assert all(failure["library"] == "cuBLAS" for failure in reports[0]["failures"] if failure["call"].startswith("cublas"))
+    libraries = {"cublas": "cuBLAS", "cublasLt": "cuBLASLt", "cusolver": "cuSOLVER", "cusolverDn": "cuSOLVER"}
+    for failure in reports[0]["failures"]:
+        prefix = re.match("[a-z]+(Lt|Dn)?", failure["call"]).group()
+        assert failure["library"] == libraries.get(prefix, ""), failure
+
+
+def test_versions_are_known_without_a_gpu(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    done, _ = run_on_stand_in([folder / "mistakes", "versions"], tmp_path)
+    assert (done.stdout, done.returncode) == ("all as documented\n", 0), done
 
 
 def test_work_is_the_same_by_the_real_clock_and_without_checkers(folder: Path, tmp_path: Path):

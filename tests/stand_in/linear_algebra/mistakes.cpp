@@ -1,7 +1,9 @@
 // Programs that use cuBLAS in a way that has to be told, and some that are right in an unusual way; the name of one is
 // on the command line.
+#include <cublasLt.h>
 #include <cublas_v2.h>
 #include <cuda_runtime_api.h>
+#include <cusolverDn.h>
 
 #include <cstdint>
 #include <cstdio>
@@ -73,6 +75,36 @@ void wrong_arguments() {
 void ignored_failure() {
   float* const a = memory(16 * 16);
   multiply(16, a, a, a, 8);
+}
+
+/// A handle lives until it is destroyed, and only once.
+void destroyed_twice() {
+  cublasHandle_t other = nullptr;
+  EXPECT_OK(cublasCreate(&other));
+  EXPECT_OK(cublasDestroy(other));
+  EXPECT_STATUS(CUBLAS_STATUS_NOT_INITIALIZED, cublasDestroy(other));
+  cublasLtHandle_t lt = nullptr;
+  EXPECT_OK(cublasLtCreate(&lt));
+  EXPECT_OK(cublasLtDestroy(lt));
+  EXPECT_STATUS(CUBLAS_STATUS_NOT_INITIALIZED, cublasLtDestroy(lt));
+  cusolverDnHandle_t solver = nullptr;
+  EXPECT_OK(cusolverDnCreate(&solver));
+  EXPECT_OK(cusolverDnDestroy(solver));
+  EXPECT_STATUS(CUSOLVER_STATUS_NOT_INITIALIZED, cusolverDnDestroy(solver));
+}
+
+/// The libraries' versions are known where there is no GPU.
+void versions() {
+  for (const libraryPropertyType part : {MAJOR_VERSION, MINOR_VERSION, PATCH_LEVEL}) {
+    int value = -1;
+    EXPECT_OK(cublasGetProperty(part, &value));
+    EXPECT_OK(cublasLtGetProperty(part, &value));
+    EXPECT_OK(cusolverGetProperty(part, &value));
+    EXPECT(value >= 0);
+  }
+  int version = 0;
+  EXPECT_OK(cusolverGetVersion(&version));
+  EXPECT_STATUS(CUBLAS_STATUS_EXECUTION_FAILED, cublasCreate(&handle));
 }
 
 void missing_function() {
@@ -153,6 +185,10 @@ void large() {
 }  // namespace
 
 int main(int count, char** words) {
+  if (count == 2 && std::strcmp(words[1], "versions") == 0) {
+    versions();
+    return outcome();
+  }
   EXPECT_OK(cublasCreate(&handle));
   const struct {
     const char* name;
@@ -162,6 +198,7 @@ int main(int count, char** words) {
                   {"pointer_of_the_host", pointer_of_the_host},
                   {"wrong_arguments", wrong_arguments},
                   {"ignored_failure", ignored_failure},
+                  {"destroyed_twice", destroyed_twice},
                   {"missing_function", missing_function},
                   {"graph", graph},
                   {"captured_result", captured_result},

@@ -1,23 +1,10 @@
 #include "simulator/stand_in/libraries/cublas/handle.hpp"
 
-#include <mutex>
-#include <set>
 #include <string>
 
+#include "simulator/stand_in/libraries/living_objects.hpp"
+
 namespace convladder::stand_in {
-namespace {
-
-struct Handles {
-  std::mutex mutex;
-  std::set<const cublasContext*> alive;
-};
-Handles& handles() {
-  static auto* const all = new Handles;  // programs call until their very end
-  return *all;
-}
-
-}  // namespace
-
 int refuse_cublas_call(const char* function) noexcept;
 
 const LibraryInfo kCublas = {
@@ -27,8 +14,7 @@ const LibraryInfo kCublas = {
     .failed = CUBLAS_STATUS_EXECUTION_FAILED};
 
 cublasContext& living(cublasHandle_t handle) {
-  const std::scoped_lock lock(handles().mutex);
-  if (!handles().alive.contains(handle)) {
+  if (!living_objects().has(handle)) {
     throw Refused(CUBLAS_STATUS_NOT_INITIALIZED,
                   handle == nullptr ? "the handle is null" : "the handle is none that lives");
   }
@@ -55,17 +41,13 @@ extern "C" {
 cublasStatus_t cublasCreate_v2(cublasHandle_t* handle) {
   return answer_call<cublasStatus_t>(kCublas, "cublasCreate", [&](LibraryCall&) {
     require(handle != nullptr, "the place for the handle is null");
-    *handle = new cublasContext;
-    const std::scoped_lock lock(handles().mutex);
-    handles().alive.insert(*handle);
+    *handle = living_objects().add(new cublasContext);
   });
 }
 
 cublasStatus_t cublasDestroy_v2(cublasHandle_t handle) {
   return answer("cublasDestroy", handle, [&](LibraryCall&, cublasContext& context) {
-    const std::scoped_lock lock(handles().mutex);
-    handles().alive.erase(&context);
-    delete &context;
+    if (living_objects().remove(&context)) delete &context;
   });
 }
 

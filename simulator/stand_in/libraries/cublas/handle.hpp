@@ -3,14 +3,10 @@
 
 #include <cublas_api.h>
 
-#include <cstdint>
-
 #include "simulator/stand_in/libraries/answer.hpp"
 
 /// The program's handle points to it.
 struct cublasContext {
-  static constexpr std::uint64_t kAlive = 0x63754c61646465;
-  std::uint64_t alive = kAlive;
   cudaStream_t stream = nullptr;
   cublasPointerMode_t pointer_mode = CUBLAS_POINTER_MODE_HOST;
   cublasMath_t math_mode = CUBLAS_DEFAULT_MATH;

@@ -1,4 +1,5 @@
 #include "simulator/stand_in/libraries/cublaslt/descriptors.hpp"
+#include "simulator/stand_in/libraries/living_objects.hpp"
 
 #include <algorithm>
 #include <array>
@@ -183,17 +184,19 @@ std::size_t cublasLtGetCudartVersion() { return CUDART_VERSION; }
 cublasStatus_t cublasLtCreate(cublasLtHandle_t* handle) {
   return answer("cublasLtCreate", [&] {
     require(handle != nullptr, "the place for the handle is null");
-    *handle = reinterpret_cast<cublasLtHandle_t>(new char);  // it keeps nothing
+    *handle = reinterpret_cast<cublasLtHandle_t>(living_objects().add(new char));  // it keeps nothing
   });
 }
 cublasStatus_t cublasLtDestroy(cublasLtHandle_t handle) {
   return answer("cublasLtDestroy", [&] {
-    if (handle == nullptr) throw Refused(CUBLAS_STATUS_NOT_INITIALIZED, "the handle is null");
+    if (!living_objects().remove(handle)) {
+      throw Refused(CUBLAS_STATUS_NOT_INITIALIZED, "the handle is none that lives");
+    }
     delete reinterpret_cast<char*>(handle);
   });
 }
 cublasStatus_t cublasLtGetProperty(libraryPropertyType type, int* value) {
-  return answer("cublasLtGetProperty", [&] {
+  return answer_fact<cublasStatus_t>(kCublasLt, "cublasLtGetProperty", [&] {
     require(value != nullptr, "the place for the value is null");
     *value = type == MAJOR_VERSION ? CUBLAS_VER_MAJOR : type == MINOR_VERSION ? CUBLAS_VER_MINOR : CUBLAS_VER_PATCH;
   });

@@ -6,10 +6,9 @@
 #include <cmath>
 #include <cstring>
 #include <memory>
-#include <mutex>
-#include <set>
 
 #include "simulator/stand_in/libraries/cudnn/layers.hpp"
+#include "simulator/stand_in/libraries/living_objects.hpp"
 
 struct cudnnContext {
   cudaStream_t stream = nullptr;
@@ -47,20 +46,10 @@ int refuse_cudnn_call(const char* function) noexcept { return library_machine().
 namespace cudnn {
 namespace {
 
-struct Handles {
-  std::mutex mutex;
-  std::set<const void*> alive;
-};
-Handles& handles() {
-  static auto* const all = new Handles;  // programs call until their very end
-  return *all;
-}
-
 /// A descriptor or a handle that lives.
 template <typename T>
 T& living(T* handle) {
-  const std::scoped_lock lock(handles().mutex);
-  require(handles().alive.contains(handle), "a handle or a descriptor is none that lives");
+  require(living_objects().has(handle), "a handle or a descriptor is none that lives");
   return *handle;
 }
 
@@ -73,18 +62,15 @@ template <typename T>
 cudnnStatus_t create(const char* name, T** handle) {
   return answer(name, [&](LibraryCall&) {
     require(handle != nullptr, "the place for the handle is null");
-    *handle = new T;
-    const std::scoped_lock lock(handles().mutex);
-    handles().alive.insert(*handle);
+    *handle = living_objects().add(new T);
   });
 }
 template <typename T>
 cudnnStatus_t destroy(const char* name, T* handle) {
   return answer(name, [&](LibraryCall&) {
     if (handle == nullptr) return;
-    const std::unique_ptr<T> its(&living(handle));
-    const std::scoped_lock lock(handles().mutex);
-    handles().alive.erase(handle);
+    require(living_objects().remove(handle), "a handle or a descriptor is none that lives");
+    delete handle;
   });
 }
 template <typename T, typename Value>

@@ -5,12 +5,11 @@
 #include <cmath>
 #include <map>
 #include <memory>
-#include <mutex>
-#include <set>
 
 #include "simulator/stand_in/libraries/answer.hpp"
 #include "simulator/stand_in/libraries/curand/distributions.hpp"
 #include "simulator/stand_in/libraries/curand/generator.hpp"
+#include "simulator/stand_in/libraries/living_objects.hpp"
 
 /// The program's handle points to it.
 struct curandGenerator_st {
@@ -73,15 +72,6 @@ int refuse_curand_call(const char* function) noexcept { return library_machine()
 namespace curand {
 namespace {
 
-struct Handles {
-  std::mutex mutex;
-  std::set<const curandGenerator_st*> alive;
-};
-Handles& handles() {
-  static auto* const all = new Handles;  // programs call until their very end
-  return *all;
-}
-
 void require(bool holds, curandStatus_t status, const char* why = "") {
   if (!holds) throw Refused(status, why);
 }
@@ -140,9 +130,7 @@ curandStatus_t create(const char* name, curandGenerator_t* generator, curandRngT
     made->type = type;
     made->is_of_host = is_of_host;
     if (is_quasi(*made)) made->ordering = CURAND_ORDERING_QUASI_DEFAULT;
-    const std::scoped_lock lock(handles().mutex);
-    handles().alive.insert(made.get());
-    *generator = made.release();
+    *generator = living_objects().add(made.release());
   });
 }
 
@@ -150,10 +138,7 @@ curandStatus_t create(const char* name, curandGenerator_t* generator, curandRngT
 template <typename Work>
 curandStatus_t answer(const char* name, curandGenerator_t generator, const Work& work) noexcept {
   return answer_call<curandStatus_t>(kCurand, name, [&](LibraryCall& call) {
-    {
-      const std::scoped_lock lock(handles().mutex);
-      require(handles().alive.contains(generator), CURAND_STATUS_NOT_INITIALIZED, "the generator is none that lives");
-    }
+    require(living_objects().has(generator), CURAND_STATUS_NOT_INITIALIZED, "the generator is none that lives");
     work(call, *generator);
   });
 }
@@ -229,8 +214,7 @@ curandStatus_t curandCreateGeneratorHost(curandGenerator_t* generator, curandRng
 }
 curandStatus_t curandDestroyGenerator(curandGenerator_t generator) {
   return answer("curandDestroyGenerator", generator, [](LibraryCall&, curandGenerator_st& its) {
-    const std::scoped_lock lock(handles().mutex);
-    handles().alive.erase(&its);
+    living_objects().remove(&its);
     its.made.reset();  // the rest stays: a graph may still draw from it
   });
 }

@@ -1,32 +1,19 @@
 #include "simulator/stand_in/libraries/cusolver/handle.hpp"
 
-#include <mutex>
-#include <set>
+#include "simulator/stand_in/libraries/living_objects.hpp"
 
 namespace convladder::stand_in {
 namespace {
 
-struct Handles {
-  std::mutex mutex;
-  std::set<const void*> alive;
-};
-Handles& handles() {
-  static auto* const all = new Handles;  // programs call until their very end
-  return *all;
-}
-
 template <typename T>
 void make(T** place) {
   require(place != nullptr, "the place for what is made is null");
-  *place = new T;
-  const std::scoped_lock lock(handles().mutex);
-  handles().alive.insert(*place);
+  *place = living_objects().add(new T);
 }
 
 template <typename T>
 void destroy(T* object) {
-  const std::scoped_lock lock(handles().mutex);
-  require(handles().alive.erase(object) > 0, "it is none that lives");
+  require(living_objects().remove(object), "it is none that lives");
   delete object;
 }
 
@@ -65,8 +52,7 @@ const LibraryInfo kCusolver = {.name = "cuSOLVER",
                                .failed = CUSOLVER_STATUS_EXECUTION_FAILED};
 
 cusolverDnContext& living(cusolverDnHandle_t handle) {
-  const std::scoped_lock lock(handles().mutex);
-  if (!handles().alive.contains(handle)) {
+  if (!living_objects().has(handle)) {
     throw Refused(CUSOLVER_STATUS_NOT_INITIALIZED,
                   handle == nullptr ? "the handle is null" : "the handle is none that lives");
   }

@@ -5,10 +5,9 @@
 #include <cstring>
 #include <map>
 #include <memory>
-#include <mutex>
-#include <set>
 
 #include "simulator/stand_in/libraries/answer.hpp"
+#include "simulator/stand_in/libraries/living_objects.hpp"
 #include "simulator/stand_in/libraries/nvrtc/compiler.hpp"
 #include "simulator/stand_in/libraries/nvrtc/real_library.hpp"
 
@@ -72,20 +71,6 @@ int refuse_nvrtc_call(const char* function) noexcept { return library_machine().
 namespace nvrtc {
 namespace {
 
-struct Programs {
-  std::mutex mutex;
-  std::set<const _nvrtcProgram*> alive;
-};
-Programs& programs() {
-  static auto* const all = new Programs;  // programs call until their very end
-  return *all;
-}
-
-bool is_alive(nvrtcProgram program) {
-  const std::scoped_lock lock(programs().mutex);
-  return programs().alive.contains(program);
-}
-
 /// Copies a text with the zero behind it.
 nvrtcResult give_text(const std::string& text, char* to) {
   if (to == nullptr) return NVRTC_ERROR_INVALID_INPUT;
@@ -102,7 +87,7 @@ nvrtcResult give_size(std::size_t size, std::size_t* to) {
 template <typename OfReal, typename OfCompiled>
 nvrtcResult with(nvrtcProgram program, const OfReal& of_real, const OfCompiled& of_compiled) noexcept {
   try {
-    if (!is_alive(program)) return NVRTC_ERROR_INVALID_PROGRAM;
+    if (!living_objects().has(program)) return NVRTC_ERROR_INVALID_PROGRAM;
     if (program->real != nullptr) return of_real(*real_library());
     return of_compiled();
   } catch (...) {
@@ -172,19 +157,13 @@ nvrtcResult nvrtcCreateProgram(nvrtcProgram* program, const char* source, const 
     made->source = {name == nullptr ? "default_program" : name, source};
     for (int i = 0; i < header_count; ++i) made->headers.push_back({header_names[i], headers[i]});
   }
-  const std::scoped_lock lock(programs().mutex);
-  programs().alive.insert(made.get());
-  *program = made.release();
+  *program = living_objects().add(made.release());
   return NVRTC_SUCCESS;
 }
 
 nvrtcResult nvrtcDestroyProgram(nvrtcProgram* program) {
-  if (program == nullptr || !is_alive(*program)) return NVRTC_ERROR_INVALID_PROGRAM;
+  if (program == nullptr || !living_objects().remove(*program)) return NVRTC_ERROR_INVALID_PROGRAM;
   const std::unique_ptr<_nvrtcProgram> its(*program);
-  {
-    const std::scoped_lock lock(programs().mutex);
-    programs().alive.erase(its.get());
-  }
   *program = nullptr;
   return its->real == nullptr ? NVRTC_SUCCESS : real_library()->destroy(&its->real);
 }

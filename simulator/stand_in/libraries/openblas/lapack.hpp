@@ -1,4 +1,4 @@
-// The functions of LAPACK that the stand-ins use, by the type of their numbers: those in OpenBLAS, under names of ours.
+// The functions of LAPACK that the stand-ins use, for all types of numbers: those in OpenBLAS, under names of ours.
 // Each returns LAPACK's `info`. CMake reads the names from here.
 #pragma once
 
@@ -135,325 +135,116 @@ int with_work(const Run& run) {
   return info;
 }
 
-inline int potrf(char part, int n, float* a, int lda) {
+/// Calls `run` with the arguments of an eigenvalue function of n rows from its work on, as large as it may want.
+template <typename T, typename Run>
+int with_eigenvalue_work(int n, const Run& run) {
   int info = 0;
-  OPENBLAS(spotrf_)(&part, &n, a, &lda, &info, 1);
-  return info;
-}
-inline int potri(char part, int n, float* a, int lda) {
-  int info = 0;
-  OPENBLAS(spotri_)(&part, &n, a, &lda, &info, 1);
-  return info;
-}
-inline int potrs(char part, int n, int count, const float* a, int lda, float* b, int ldb) {
-  int info = 0;
-  OPENBLAS(spotrs_)(&part, &n, &count, a, &lda, b, &ldb, &info, 1);
-  return info;
-}
-inline int getrf(int m, int n, float* a, int lda, int* pivots) {
-  int info = 0;
-  OPENBLAS(sgetrf_)(&m, &n, a, &lda, pivots, &info);
-  return info;
-}
-inline int getrs(char how, int n, int count, const float* a, int lda, const int* pivots, float* b, int ldb) {
-  int info = 0;
-  OPENBLAS(sgetrs_)(&how, &n, &count, a, &lda, pivots, b, &ldb, &info, 1);
-  return info;
-}
-inline int getri(int n, float* a, int lda, const int* pivots) {
-  return with_work<float>([&](float* work, const int* size, int* info) {
-    OPENBLAS(sgetri_)(&n, a, &lda, pivots, work, size, info);
-  });
-}
-inline int geqrf(int m, int n, float* a, int lda, float* tau) {
-  return with_work<float>([&](float* work, const int* size, int* info) {
-    OPENBLAS(sgeqrf_)(&m, &n, a, &lda, tau, work, size, info);
-  });
-}
-inline int orgqr(int m, int n, int k, float* a, int lda, const float* tau) {
-  return with_work<float>([&](float* work, const int* size, int* info) {
-    OPENBLAS(sorgqr_)(&m, &n, &k, a, &lda, tau, work, size, info);
-  });
-}
-inline int ormqr(char side, char how, int m, int n, int k, const float* a, int lda, const float* tau, float* c,
-                 int ldc) {
-  return with_work<float>([&](float* work, const int* size, int* info) {
-    OPENBLAS(sormqr_)(&side, &how, &m, &n, &k, a, &lda, tau, c, &ldc, work, size, info, 1, 1);
-  });
-}
-inline int gesvd(char of_u, char of_v, int m, int n, float* a, int lda, float* s, float* u, int ldu, float* v,
-                 int ldv) {
-  return with_work<float>([&](float* work, const int* size, int* info) {
-    OPENBLAS(sgesvd_)(&of_u, &of_v, &m, &n, a, &lda, s, u, &ldu, v, &ldv, work, size, info, 1, 1);
-  });
-}
-inline int syevd(char job, char part, int n, float* a, int lda, float* w) {
-  int info = 0;
-  const auto n_squared = static_cast<std::size_t>(n) * static_cast<std::size_t>(n);
-  std::vector<float> work(1 + 6 * static_cast<std::size_t>(n) + 2 * n_squared + 64 * static_cast<std::size_t>(n));
-  std::vector<int> whole_work(3 + 5 * static_cast<std::size_t>(n));
-  const int size = static_cast<int>(work.size());
+  const auto rows = static_cast<std::size_t>(n);
+  constexpr std::size_t kBlock = 64;
+  constexpr std::size_t kLengthOfName = 1;  // Fortran passes those of both letters
+  std::vector<int> whole_work(3 + 5 * rows);
   const int whole_size = static_cast<int>(whole_work.size());
-  OPENBLAS(ssyevd_)(&job, &part, &n, a, &lda, w, work.data(), &size, whole_work.data(), &whole_size, &info, 1, 1);
-  return info;
-}
-inline int sygvd(int kind, char job, char part, int n, float* a, int lda, float* b, int ldb, float* w) {
-  int info = 0;
-  const auto n_squared = static_cast<std::size_t>(n) * static_cast<std::size_t>(n);
-  std::vector<float> work(1 + 6 * static_cast<std::size_t>(n) + 2 * n_squared + 64 * static_cast<std::size_t>(n));
-  std::vector<int> whole_work(3 + 5 * static_cast<std::size_t>(n));
-  const int size = static_cast<int>(work.size());
-  const int whole_size = static_cast<int>(whole_work.size());
-  OPENBLAS(ssygvd_)
-  (&kind, &job, &part, &n, a, &lda, b, &ldb, w, work.data(), &size, whole_work.data(), &whole_size, &info, 1, 1);
+  if constexpr (is_complex<T>) {
+    std::vector<T> work(1 + (2 + kBlock) * rows + rows * rows);
+    std::vector<Real<T>> real_work(1 + 5 * rows + 2 * rows * rows);
+    const int size = static_cast<int>(work.size());
+    const int real_size = static_cast<int>(real_work.size());
+    run(work.data(), &size, real_work.data(), &real_size, whole_work.data(), &whole_size, &info, kLengthOfName,
+        kLengthOfName);
+  } else {
+    std::vector<T> work(1 + (6 + kBlock) * rows + 2 * rows * rows);
+    const int size = static_cast<int>(work.size());
+    run(work.data(), &size, whole_work.data(), &whole_size, &info, kLengthOfName, kLengthOfName);
+  }
   return info;
 }
 
-inline int potrf(char part, int n, double* a, int lda) {
+template <typename T>
+int potrf(char part, int n, T* a, int lda) {
   int info = 0;
-  OPENBLAS(dpotrf_)(&part, &n, a, &lda, &info, 1);
+  of_type<T>(OPENBLAS(spotrf_), OPENBLAS(dpotrf_), OPENBLAS(cpotrf_), OPENBLAS(zpotrf_))(&part, &n, a, &lda, &info, 1);
   return info;
 }
-inline int potri(char part, int n, double* a, int lda) {
+template <typename T>
+int potri(char part, int n, T* a, int lda) {
   int info = 0;
-  OPENBLAS(dpotri_)(&part, &n, a, &lda, &info, 1);
+  of_type<T>(OPENBLAS(spotri_), OPENBLAS(dpotri_), OPENBLAS(cpotri_), OPENBLAS(zpotri_))(&part, &n, a, &lda, &info, 1);
   return info;
 }
-inline int potrs(char part, int n, int count, const double* a, int lda, double* b, int ldb) {
+template <typename T>
+int potrs(char part, int n, int count, const T* a, int lda, T* b, int ldb) {
   int info = 0;
-  OPENBLAS(dpotrs_)(&part, &n, &count, a, &lda, b, &ldb, &info, 1);
+  of_type<T>(OPENBLAS(spotrs_), OPENBLAS(dpotrs_), OPENBLAS(cpotrs_), OPENBLAS(zpotrs_))(&part, &n, &count, a, &lda, b,
+                                                                                         &ldb, &info, 1);
   return info;
 }
-inline int getrf(int m, int n, double* a, int lda, int* pivots) {
+template <typename T>
+int getrf(int m, int n, T* a, int lda, int* pivots) {
   int info = 0;
-  OPENBLAS(dgetrf_)(&m, &n, a, &lda, pivots, &info);
+  of_type<T>(OPENBLAS(sgetrf_), OPENBLAS(dgetrf_), OPENBLAS(cgetrf_), OPENBLAS(zgetrf_))(&m, &n, a, &lda, pivots,
+                                                                                         &info);
   return info;
 }
-inline int getrs(char how, int n, int count, const double* a, int lda, const int* pivots, double* b, int ldb) {
+template <typename T>
+int getrs(char how, int n, int count, const T* a, int lda, const int* pivots, T* b, int ldb) {
   int info = 0;
-  OPENBLAS(dgetrs_)(&how, &n, &count, a, &lda, pivots, b, &ldb, &info, 1);
+  of_type<T>(OPENBLAS(sgetrs_), OPENBLAS(dgetrs_), OPENBLAS(cgetrs_), OPENBLAS(zgetrs_))(&how, &n, &count, a, &lda,
+                                                                                         pivots, b, &ldb, &info, 1);
   return info;
 }
-inline int getri(int n, double* a, int lda, const int* pivots) {
-  return with_work<double>([&](double* work, const int* size, int* info) {
-    OPENBLAS(dgetri_)(&n, a, &lda, pivots, work, size, info);
+template <typename T>
+int getri(int n, T* a, int lda, const int* pivots) {
+  return with_work<T>([&](T* work, const int* size, int* info) {
+    of_type<T>(OPENBLAS(sgetri_), OPENBLAS(dgetri_), OPENBLAS(cgetri_), OPENBLAS(zgetri_))(&n, a, &lda, pivots, work,
+                                                                                           size, info);
   });
 }
-inline int geqrf(int m, int n, double* a, int lda, double* tau) {
-  return with_work<double>([&](double* work, const int* size, int* info) {
-    OPENBLAS(dgeqrf_)(&m, &n, a, &lda, tau, work, size, info);
+template <typename T>
+int geqrf(int m, int n, T* a, int lda, T* tau) {
+  return with_work<T>([&](T* work, const int* size, int* info) {
+    of_type<T>(OPENBLAS(sgeqrf_), OPENBLAS(dgeqrf_), OPENBLAS(cgeqrf_), OPENBLAS(zgeqrf_))(&m, &n, a, &lda, tau, work,
+                                                                                           size, info);
   });
 }
-inline int orgqr(int m, int n, int k, double* a, int lda, const double* tau) {
-  return with_work<double>([&](double* work, const int* size, int* info) {
-    OPENBLAS(dorgqr_)(&m, &n, &k, a, &lda, tau, work, size, info);
+template <typename T>
+int orgqr(int m, int n, int k, T* a, int lda, const T* tau) {
+  return with_work<T>([&](T* work, const int* size, int* info) {
+    of_type<T>(OPENBLAS(sorgqr_), OPENBLAS(dorgqr_), OPENBLAS(cungqr_), OPENBLAS(zungqr_))(&m, &n, &k, a, &lda, tau,
+                                                                                           work, size, info);
   });
 }
-inline int ormqr(char side, char how, int m, int n, int k, const double* a, int lda, const double* tau, double* c,
-                 int ldc) {
-  return with_work<double>([&](double* work, const int* size, int* info) {
-    OPENBLAS(dormqr_)(&side, &how, &m, &n, &k, a, &lda, tau, c, &ldc, work, size, info, 1, 1);
+template <typename T>
+int ormqr(char side, char how, int m, int n, int k, const T* a, int lda, const T* tau, T* c, int ldc) {
+  return with_work<T>([&](T* work, const int* size, int* info) {
+    of_type<T>(OPENBLAS(sormqr_), OPENBLAS(dormqr_), OPENBLAS(cunmqr_), OPENBLAS(zunmqr_))(
+        &side, &how, &m, &n, &k, a, &lda, tau, c, &ldc, work, size, info, 1, 1);
   });
 }
-inline int gesvd(char of_u, char of_v, int m, int n, double* a, int lda, double* s, double* u, int ldu, double* v,
-                 int ldv) {
-  return with_work<double>([&](double* work, const int* size, int* info) {
-    OPENBLAS(dgesvd_)(&of_u, &of_v, &m, &n, a, &lda, s, u, &ldu, v, &ldv, work, size, info, 1, 1);
+template <typename T>
+int gesvd(char of_u, char of_v, int m, int n, T* a, int lda, Real<T>* s, T* u, int ldu, T* v, int ldv) {
+  const auto function = of_type<T>(OPENBLAS(sgesvd_), OPENBLAS(dgesvd_), OPENBLAS(cgesvd_), OPENBLAS(zgesvd_));
+  return with_work<T>([&](T* work, const int* size, int* info) {
+    if constexpr (is_complex<T>) {
+      std::vector<Real<T>> real_work(5 * static_cast<std::size_t>(std::max(1, std::min(m, n))));
+      function(&of_u, &of_v, &m, &n, a, &lda, s, u, &ldu, v, &ldv, work, size, real_work.data(), info, 1, 1);
+    } else {
+      function(&of_u, &of_v, &m, &n, a, &lda, s, u, &ldu, v, &ldv, work, size, info, 1, 1);
+    }
   });
 }
-inline int syevd(char job, char part, int n, double* a, int lda, double* w) {
-  int info = 0;
-  const auto n_squared = static_cast<std::size_t>(n) * static_cast<std::size_t>(n);
-  std::vector<double> work(1 + 6 * static_cast<std::size_t>(n) + 2 * n_squared + 64 * static_cast<std::size_t>(n));
-  std::vector<int> whole_work(3 + 5 * static_cast<std::size_t>(n));
-  const int size = static_cast<int>(work.size());
-  const int whole_size = static_cast<int>(whole_work.size());
-  OPENBLAS(dsyevd_)(&job, &part, &n, a, &lda, w, work.data(), &size, whole_work.data(), &whole_size, &info, 1, 1);
-  return info;
-}
-inline int sygvd(int kind, char job, char part, int n, double* a, int lda, double* b, int ldb, double* w) {
-  int info = 0;
-  const auto n_squared = static_cast<std::size_t>(n) * static_cast<std::size_t>(n);
-  std::vector<double> work(1 + 6 * static_cast<std::size_t>(n) + 2 * n_squared + 64 * static_cast<std::size_t>(n));
-  std::vector<int> whole_work(3 + 5 * static_cast<std::size_t>(n));
-  const int size = static_cast<int>(work.size());
-  const int whole_size = static_cast<int>(whole_work.size());
-  OPENBLAS(dsygvd_)
-  (&kind, &job, &part, &n, a, &lda, b, &ldb, w, work.data(), &size, whole_work.data(), &whole_size, &info, 1, 1);
-  return info;
-}
-
-inline int potrf(char part, int n, std::complex<float>* a, int lda) {
-  int info = 0;
-  OPENBLAS(cpotrf_)(&part, &n, a, &lda, &info, 1);
-  return info;
-}
-inline int potri(char part, int n, std::complex<float>* a, int lda) {
-  int info = 0;
-  OPENBLAS(cpotri_)(&part, &n, a, &lda, &info, 1);
-  return info;
-}
-inline int potrs(char part, int n, int count, const std::complex<float>* a, int lda, std::complex<float>* b, int ldb) {
-  int info = 0;
-  OPENBLAS(cpotrs_)(&part, &n, &count, a, &lda, b, &ldb, &info, 1);
-  return info;
-}
-inline int getrf(int m, int n, std::complex<float>* a, int lda, int* pivots) {
-  int info = 0;
-  OPENBLAS(cgetrf_)(&m, &n, a, &lda, pivots, &info);
-  return info;
-}
-inline int getrs(char how, int n, int count, const std::complex<float>* a, int lda, const int* pivots,
-                 std::complex<float>* b, int ldb) {
-  int info = 0;
-  OPENBLAS(cgetrs_)(&how, &n, &count, a, &lda, pivots, b, &ldb, &info, 1);
-  return info;
-}
-inline int getri(int n, std::complex<float>* a, int lda, const int* pivots) {
-  return with_work<std::complex<float>>([&](std::complex<float>* work, const int* size, int* info) {
-    OPENBLAS(cgetri_)(&n, a, &lda, pivots, work, size, info);
+template <typename T>
+int syevd(char job, char part, int n, T* a, int lda, Real<T>* w) {
+  return with_eigenvalue_work<T>(n, [&](auto... rest) {
+    of_type<T>(OPENBLAS(ssyevd_), OPENBLAS(dsyevd_), OPENBLAS(cheevd_), OPENBLAS(zheevd_))(&job, &part, &n, a, &lda, w,
+                                                                                           rest...);
   });
 }
-inline int geqrf(int m, int n, std::complex<float>* a, int lda, std::complex<float>* tau) {
-  return with_work<std::complex<float>>([&](std::complex<float>* work, const int* size, int* info) {
-    OPENBLAS(cgeqrf_)(&m, &n, a, &lda, tau, work, size, info);
+template <typename T>
+int sygvd(int kind, char job, char part, int n, T* a, int lda, T* b, int ldb, Real<T>* w) {
+  return with_eigenvalue_work<T>(n, [&](auto... rest) {
+    of_type<T>(OPENBLAS(ssygvd_), OPENBLAS(dsygvd_), OPENBLAS(chegvd_), OPENBLAS(zhegvd_))(&kind, &job, &part, &n, a,
+                                                                                           &lda, b, &ldb, w, rest...);
   });
-}
-inline int orgqr(int m, int n, int k, std::complex<float>* a, int lda, const std::complex<float>* tau) {
-  return with_work<std::complex<float>>([&](std::complex<float>* work, const int* size, int* info) {
-    OPENBLAS(cungqr_)(&m, &n, &k, a, &lda, tau, work, size, info);
-  });
-}
-inline int ormqr(char side, char how, int m, int n, int k, const std::complex<float>* a, int lda,
-                 const std::complex<float>* tau, std::complex<float>* c, int ldc) {
-  return with_work<std::complex<float>>([&](std::complex<float>* work, const int* size, int* info) {
-    OPENBLAS(cunmqr_)(&side, &how, &m, &n, &k, a, &lda, tau, c, &ldc, work, size, info, 1, 1);
-  });
-}
-inline int gesvd(char of_u, char of_v, int m, int n, std::complex<float>* a, int lda, float* s, std::complex<float>* u,
-                 int ldu, std::complex<float>* v, int ldv) {
-  std::vector<float> real_work(5 * static_cast<std::size_t>(std::max(1, std::min(m, n))));
-  return with_work<std::complex<float>>([&](std::complex<float>* work, const int* size, int* info) {
-    OPENBLAS(cgesvd_)(&of_u, &of_v, &m, &n, a, &lda, s, u, &ldu, v, &ldv, work, size, real_work.data(), info, 1, 1);
-  });
-}
-inline int syevd(char job, char part, int n, std::complex<float>* a, int lda, float* w) {
-  int info = 0;
-  const auto n_squared = static_cast<std::size_t>(n) * static_cast<std::size_t>(n);
-  std::vector<std::complex<float>> work(1 + 2 * static_cast<std::size_t>(n) + n_squared +
-                                        64 * static_cast<std::size_t>(n));
-  std::vector<float> real_work(1 + 5 * static_cast<std::size_t>(n) + 2 * n_squared);
-  std::vector<int> whole_work(3 + 5 * static_cast<std::size_t>(n));
-  const int size = static_cast<int>(work.size());
-  const int real_size = static_cast<int>(real_work.size());
-  const int whole_size = static_cast<int>(whole_work.size());
-  OPENBLAS(cheevd_)
-  (&job, &part, &n, a, &lda, w, work.data(), &size, real_work.data(), &real_size, whole_work.data(), &whole_size, &info,
-   1, 1);
-  return info;
-}
-inline int sygvd(int kind, char job, char part, int n, std::complex<float>* a, int lda, std::complex<float>* b, int ldb,
-                 float* w) {
-  int info = 0;
-  const auto n_squared = static_cast<std::size_t>(n) * static_cast<std::size_t>(n);
-  std::vector<std::complex<float>> work(1 + 2 * static_cast<std::size_t>(n) + n_squared +
-                                        64 * static_cast<std::size_t>(n));
-  std::vector<float> real_work(1 + 5 * static_cast<std::size_t>(n) + 2 * n_squared);
-  std::vector<int> whole_work(3 + 5 * static_cast<std::size_t>(n));
-  const int size = static_cast<int>(work.size());
-  const int real_size = static_cast<int>(real_work.size());
-  const int whole_size = static_cast<int>(whole_work.size());
-  OPENBLAS(chegvd_)
-  (&kind, &job, &part, &n, a, &lda, b, &ldb, w, work.data(), &size, real_work.data(), &real_size, whole_work.data(),
-   &whole_size, &info, 1, 1);
-  return info;
-}
-
-inline int potrf(char part, int n, std::complex<double>* a, int lda) {
-  int info = 0;
-  OPENBLAS(zpotrf_)(&part, &n, a, &lda, &info, 1);
-  return info;
-}
-inline int potri(char part, int n, std::complex<double>* a, int lda) {
-  int info = 0;
-  OPENBLAS(zpotri_)(&part, &n, a, &lda, &info, 1);
-  return info;
-}
-inline int potrs(char part, int n, int count, const std::complex<double>* a, int lda, std::complex<double>* b,
-                 int ldb) {
-  int info = 0;
-  OPENBLAS(zpotrs_)(&part, &n, &count, a, &lda, b, &ldb, &info, 1);
-  return info;
-}
-inline int getrf(int m, int n, std::complex<double>* a, int lda, int* pivots) {
-  int info = 0;
-  OPENBLAS(zgetrf_)(&m, &n, a, &lda, pivots, &info);
-  return info;
-}
-inline int getrs(char how, int n, int count, const std::complex<double>* a, int lda, const int* pivots,
-                 std::complex<double>* b, int ldb) {
-  int info = 0;
-  OPENBLAS(zgetrs_)(&how, &n, &count, a, &lda, pivots, b, &ldb, &info, 1);
-  return info;
-}
-inline int getri(int n, std::complex<double>* a, int lda, const int* pivots) {
-  return with_work<std::complex<double>>([&](std::complex<double>* work, const int* size, int* info) {
-    OPENBLAS(zgetri_)(&n, a, &lda, pivots, work, size, info);
-  });
-}
-inline int geqrf(int m, int n, std::complex<double>* a, int lda, std::complex<double>* tau) {
-  return with_work<std::complex<double>>([&](std::complex<double>* work, const int* size, int* info) {
-    OPENBLAS(zgeqrf_)(&m, &n, a, &lda, tau, work, size, info);
-  });
-}
-inline int orgqr(int m, int n, int k, std::complex<double>* a, int lda, const std::complex<double>* tau) {
-  return with_work<std::complex<double>>([&](std::complex<double>* work, const int* size, int* info) {
-    OPENBLAS(zungqr_)(&m, &n, &k, a, &lda, tau, work, size, info);
-  });
-}
-inline int ormqr(char side, char how, int m, int n, int k, const std::complex<double>* a, int lda,
-                 const std::complex<double>* tau, std::complex<double>* c, int ldc) {
-  return with_work<std::complex<double>>([&](std::complex<double>* work, const int* size, int* info) {
-    OPENBLAS(zunmqr_)(&side, &how, &m, &n, &k, a, &lda, tau, c, &ldc, work, size, info, 1, 1);
-  });
-}
-inline int gesvd(char of_u, char of_v, int m, int n, std::complex<double>* a, int lda, double* s,
-                 std::complex<double>* u, int ldu, std::complex<double>* v, int ldv) {
-  std::vector<double> real_work(5 * static_cast<std::size_t>(std::max(1, std::min(m, n))));
-  return with_work<std::complex<double>>([&](std::complex<double>* work, const int* size, int* info) {
-    OPENBLAS(zgesvd_)(&of_u, &of_v, &m, &n, a, &lda, s, u, &ldu, v, &ldv, work, size, real_work.data(), info, 1, 1);
-  });
-}
-inline int syevd(char job, char part, int n, std::complex<double>* a, int lda, double* w) {
-  int info = 0;
-  const auto n_squared = static_cast<std::size_t>(n) * static_cast<std::size_t>(n);
-  std::vector<std::complex<double>> work(1 + 2 * static_cast<std::size_t>(n) + n_squared +
-                                         64 * static_cast<std::size_t>(n));
-  std::vector<double> real_work(1 + 5 * static_cast<std::size_t>(n) + 2 * n_squared);
-  std::vector<int> whole_work(3 + 5 * static_cast<std::size_t>(n));
-  const int size = static_cast<int>(work.size());
-  const int real_size = static_cast<int>(real_work.size());
-  const int whole_size = static_cast<int>(whole_work.size());
-  OPENBLAS(zheevd_)
-  (&job, &part, &n, a, &lda, w, work.data(), &size, real_work.data(), &real_size, whole_work.data(), &whole_size, &info,
-   1, 1);
-  return info;
-}
-inline int sygvd(int kind, char job, char part, int n, std::complex<double>* a, int lda, std::complex<double>* b,
-                 int ldb, double* w) {
-  int info = 0;
-  const auto n_squared = static_cast<std::size_t>(n) * static_cast<std::size_t>(n);
-  std::vector<std::complex<double>> work(1 + 2 * static_cast<std::size_t>(n) + n_squared +
-                                         64 * static_cast<std::size_t>(n));
-  std::vector<double> real_work(1 + 5 * static_cast<std::size_t>(n) + 2 * n_squared);
-  std::vector<int> whole_work(3 + 5 * static_cast<std::size_t>(n));
-  const int size = static_cast<int>(work.size());
-  const int real_size = static_cast<int>(real_work.size());
-  const int whole_size = static_cast<int>(whole_work.size());
-  OPENBLAS(zhegvd_)
-  (&kind, &job, &part, &n, a, &lda, b, &ldb, w, work.data(), &size, real_work.data(), &real_size, whole_work.data(),
-   &whole_size, &info, 1, 1);
-  return info;
 }
 
 }  // namespace convladder::stand_in::lapack

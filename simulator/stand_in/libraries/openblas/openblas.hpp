@@ -3,6 +3,9 @@
 #pragma once
 
 #include <complex>
+#include <type_traits>
+
+#include "simulator/stand_in/libraries/operands/numbers.hpp"
 
 #define OPENBLAS(name) convladder_openblas_##name
 
@@ -88,132 +91,96 @@ inline constexpr int kUnit = 132;
 inline constexpr int kLeft = 141;
 inline constexpr int kRight = 142;
 
-// The functions by the type of their numbers.
-
-inline void gemm(int of_a, int of_b, int m, int n, int k, float alpha, const float* a, int lda, const float* b, int ldb,
-                 float beta, float* c, int ldc) {
-  OPENBLAS(cblas_sgemm)(kColumnMajor, of_a, of_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
-}
-inline void symm(int side, int part, int m, int n, float alpha, const float* a, int lda, const float* b, int ldb,
-                 float beta, float* c, int ldc) {
-  OPENBLAS(cblas_ssymm)(kColumnMajor, side, part, m, n, alpha, a, lda, b, ldb, beta, c, ldc);
-}
-inline void syrk(int part, int of_a, int n, int k, float alpha, const float* a, int lda, float beta, float* c,
-                 int ldc) {
-  OPENBLAS(cblas_ssyrk)(kColumnMajor, part, of_a, n, k, alpha, a, lda, beta, c, ldc);
-}
-inline void syr2k(int part, int of_a, int n, int k, float alpha, const float* a, int lda, const float* b, int ldb,
-                  float beta, float* c, int ldc) {
-  OPENBLAS(cblas_ssyr2k)(kColumnMajor, part, of_a, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
-}
-inline void trmm(int side, int part, int of_a, int diagonal, int m, int n, float alpha, const float* a, int lda,
-                 float* b, int ldb) {
-  OPENBLAS(cblas_strmm)(kColumnMajor, side, part, of_a, diagonal, m, n, alpha, a, lda, b, ldb);
-}
-inline void trsm(int side, int part, int of_a, int diagonal, int m, int n, float alpha, const float* a, int lda,
-                 float* b, int ldb) {
-  OPENBLAS(cblas_strsm)(kColumnMajor, side, part, of_a, diagonal, m, n, alpha, a, lda, b, ldb);
+/// The one of four functions that is for numbers of type T.
+template <typename T, typename S, typename D, typename C, typename Z>
+constexpr auto of_type(S of_float, D of_double, C of_complex_float, Z of_complex_double) {
+  if constexpr (std::is_same_v<T, float>) {
+    return of_float;
+  } else if constexpr (std::is_same_v<T, double>) {
+    return of_double;
+  } else if constexpr (std::is_same_v<T, std::complex<float>>) {
+    return of_complex_float;
+  } else {
+    return of_complex_double;
+  }
 }
 
-inline void gemm(int of_a, int of_b, int m, int n, int k, double alpha, const double* a, int lda, const double* b,
-                 int ldb, double beta, double* c, int ldc) {
-  OPENBLAS(cblas_dgemm)(kColumnMajor, of_a, of_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
-}
-inline void symm(int side, int part, int m, int n, double alpha, const double* a, int lda, const double* b, int ldb,
-                 double beta, double* c, int ldc) {
-  OPENBLAS(cblas_dsymm)(kColumnMajor, side, part, m, n, alpha, a, lda, b, ldb, beta, c, ldc);
-}
-inline void syrk(int part, int of_a, int n, int k, double alpha, const double* a, int lda, double beta, double* c,
-                 int ldc) {
-  OPENBLAS(cblas_dsyrk)(kColumnMajor, part, of_a, n, k, alpha, a, lda, beta, c, ldc);
-}
-inline void syr2k(int part, int of_a, int n, int k, double alpha, const double* a, int lda, const double* b, int ldb,
-                  double beta, double* c, int ldc) {
-  OPENBLAS(cblas_dsyr2k)(kColumnMajor, part, of_a, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
-}
-inline void trmm(int side, int part, int of_a, int diagonal, int m, int n, double alpha, const double* a, int lda,
-                 double* b, int ldb) {
-  OPENBLAS(cblas_dtrmm)(kColumnMajor, side, part, of_a, diagonal, m, n, alpha, a, lda, b, ldb);
-}
-inline void trsm(int side, int part, int of_a, int diagonal, int m, int n, double alpha, const double* a, int lda,
-                 double* b, int ldb) {
-  OPENBLAS(cblas_dtrsm)(kColumnMajor, side, part, of_a, diagonal, m, n, alpha, a, lda, b, ldb);
+/// A factor as these functions take it: a real number, or the address of a complex one.
+template <typename T>
+auto factor(const T& value) {
+  if constexpr (is_complex<T>) {
+    return static_cast<const void*>(&value);
+  } else {
+    return value;
+  }
 }
 
-inline void gemm(int of_a, int of_b, int m, int n, int k, std::complex<float> alpha, const std::complex<float>* a,
-                 int lda, const std::complex<float>* b, int ldb, std::complex<float> beta, std::complex<float>* c,
-                 int ldc) {
-  OPENBLAS(cblas_cgemm)(kColumnMajor, of_a, of_b, m, n, k, &alpha, a, lda, b, ldb, &beta, c, ldc);
+// The functions for all types of numbers.
+
+/// Of a function's arguments the type of one that is not to be deduced from.
+template <typename T>
+using Given = std::type_identity_t<T>;
+
+template <typename T>
+void gemm(int of_a, int of_b, int m, int n, int k, Given<T> alpha, const T* a, int lda, const T* b, int ldb,
+          Given<T> beta, T* c, int ldc) {
+  of_type<T>(OPENBLAS(cblas_sgemm), OPENBLAS(cblas_dgemm), OPENBLAS(cblas_cgemm), OPENBLAS(cblas_zgemm))(
+      kColumnMajor, of_a, of_b, m, n, k, factor(alpha), a, lda, b, ldb, factor(beta), c, ldc);
 }
-inline void symm(int side, int part, int m, int n, std::complex<float> alpha, const std::complex<float>* a, int lda,
-                 const std::complex<float>* b, int ldb, std::complex<float> beta, std::complex<float>* c, int ldc) {
-  OPENBLAS(cblas_csymm)(kColumnMajor, side, part, m, n, &alpha, a, lda, b, ldb, &beta, c, ldc);
+template <typename T>
+void symm(int side, int part, int m, int n, Given<T> alpha, const T* a, int lda, const T* b, int ldb, Given<T> beta,
+          T* c, int ldc) {
+  of_type<T>(OPENBLAS(cblas_ssymm), OPENBLAS(cblas_dsymm), OPENBLAS(cblas_csymm), OPENBLAS(cblas_zsymm))(
+      kColumnMajor, side, part, m, n, factor(alpha), a, lda, b, ldb, factor(beta), c, ldc);
 }
-inline void syrk(int part, int of_a, int n, int k, std::complex<float> alpha, const std::complex<float>* a, int lda,
-                 std::complex<float> beta, std::complex<float>* c, int ldc) {
-  OPENBLAS(cblas_csyrk)(kColumnMajor, part, of_a, n, k, &alpha, a, lda, &beta, c, ldc);
+template <typename T>
+void syrk(int part, int of_a, int n, int k, Given<T> alpha, const T* a, int lda, Given<T> beta, T* c, int ldc) {
+  of_type<T>(OPENBLAS(cblas_ssyrk), OPENBLAS(cblas_dsyrk), OPENBLAS(cblas_csyrk), OPENBLAS(cblas_zsyrk))(
+      kColumnMajor, part, of_a, n, k, factor(alpha), a, lda, factor(beta), c, ldc);
 }
-inline void syr2k(int part, int of_a, int n, int k, std::complex<float> alpha, const std::complex<float>* a, int lda,
-                  const std::complex<float>* b, int ldb, std::complex<float> beta, std::complex<float>* c, int ldc) {
-  OPENBLAS(cblas_csyr2k)(kColumnMajor, part, of_a, n, k, &alpha, a, lda, b, ldb, &beta, c, ldc);
+template <typename T>
+void syr2k(int part, int of_a, int n, int k, Given<T> alpha, const T* a, int lda, const T* b, int ldb, Given<T> beta,
+           T* c, int ldc) {
+  of_type<T>(OPENBLAS(cblas_ssyr2k), OPENBLAS(cblas_dsyr2k), OPENBLAS(cblas_csyr2k), OPENBLAS(cblas_zsyr2k))(
+      kColumnMajor, part, of_a, n, k, factor(alpha), a, lda, b, ldb, factor(beta), c, ldc);
 }
-inline void trmm(int side, int part, int of_a, int diagonal, int m, int n, std::complex<float> alpha,
-                 const std::complex<float>* a, int lda, std::complex<float>* b, int ldb) {
-  OPENBLAS(cblas_ctrmm)(kColumnMajor, side, part, of_a, diagonal, m, n, &alpha, a, lda, b, ldb);
+template <typename T>
+void trmm(int side, int part, int of_a, int diagonal, int m, int n, Given<T> alpha, const T* a, int lda, T* b,
+          int ldb) {
+  of_type<T>(OPENBLAS(cblas_strmm), OPENBLAS(cblas_dtrmm), OPENBLAS(cblas_ctrmm), OPENBLAS(cblas_ztrmm))(
+      kColumnMajor, side, part, of_a, diagonal, m, n, factor(alpha), a, lda, b, ldb);
 }
-inline void trsm(int side, int part, int of_a, int diagonal, int m, int n, std::complex<float> alpha,
-                 const std::complex<float>* a, int lda, std::complex<float>* b, int ldb) {
-  OPENBLAS(cblas_ctrsm)(kColumnMajor, side, part, of_a, diagonal, m, n, &alpha, a, lda, b, ldb);
-}
-inline void hemm(int side, int part, int m, int n, std::complex<float> alpha, const std::complex<float>* a, int lda,
-                 const std::complex<float>* b, int ldb, std::complex<float> beta, std::complex<float>* c, int ldc) {
-  OPENBLAS(cblas_chemm)(kColumnMajor, side, part, m, n, &alpha, a, lda, b, ldb, &beta, c, ldc);
-}
-inline void herk(int part, int of_a, int n, int k, float alpha, const std::complex<float>* a, int lda, float beta,
-                 std::complex<float>* c, int ldc) {
-  OPENBLAS(cblas_cherk)(kColumnMajor, part, of_a, n, k, alpha, a, lda, beta, c, ldc);
-}
-inline void her2k(int part, int of_a, int n, int k, std::complex<float> alpha, const std::complex<float>* a, int lda,
-                  const std::complex<float>* b, int ldb, float beta, std::complex<float>* c, int ldc) {
-  OPENBLAS(cblas_cher2k)(kColumnMajor, part, of_a, n, k, &alpha, a, lda, b, ldb, beta, c, ldc);
+template <typename T>
+void trsm(int side, int part, int of_a, int diagonal, int m, int n, Given<T> alpha, const T* a, int lda, T* b,
+          int ldb) {
+  of_type<T>(OPENBLAS(cblas_strsm), OPENBLAS(cblas_dtrsm), OPENBLAS(cblas_ctrsm), OPENBLAS(cblas_ztrsm))(
+      kColumnMajor, side, part, of_a, diagonal, m, n, factor(alpha), a, lda, b, ldb);
 }
 
-inline void gemm(int of_a, int of_b, int m, int n, int k, std::complex<double> alpha, const std::complex<double>* a,
-                 int lda, const std::complex<double>* b, int ldb, std::complex<double> beta, std::complex<double>* c,
-                 int ldc) {
-  OPENBLAS(cblas_zgemm)(kColumnMajor, of_a, of_b, m, n, k, &alpha, a, lda, b, ldb, &beta, c, ldc);
+// The functions for complex numbers alone.
+
+/// The one of two functions that is for complex numbers of type T.
+template <typename T, typename C, typename Z>
+constexpr auto of_complex(C of_float, Z of_double) {
+  return of_type<T>(nullptr, nullptr, of_float, of_double);
 }
-inline void symm(int side, int part, int m, int n, std::complex<double> alpha, const std::complex<double>* a, int lda,
-                 const std::complex<double>* b, int ldb, std::complex<double> beta, std::complex<double>* c, int ldc) {
-  OPENBLAS(cblas_zsymm)(kColumnMajor, side, part, m, n, &alpha, a, lda, b, ldb, &beta, c, ldc);
+
+template <typename T>
+void hemm(int side, int part, int m, int n, Given<T> alpha, const T* a, int lda, const T* b, int ldb, Given<T> beta,
+          T* c, int ldc) {
+  of_complex<T>(OPENBLAS(cblas_chemm), OPENBLAS(cblas_zhemm))(kColumnMajor, side, part, m, n, factor(alpha), a, lda, b,
+                                                              ldb, factor(beta), c, ldc);
 }
-inline void syrk(int part, int of_a, int n, int k, std::complex<double> alpha, const std::complex<double>* a, int lda,
-                 std::complex<double> beta, std::complex<double>* c, int ldc) {
-  OPENBLAS(cblas_zsyrk)(kColumnMajor, part, of_a, n, k, &alpha, a, lda, &beta, c, ldc);
+template <typename T>
+void herk(int part, int of_a, int n, int k, Real<T> alpha, const T* a, int lda, Real<T> beta, T* c, int ldc) {
+  of_complex<T>(OPENBLAS(cblas_cherk), OPENBLAS(cblas_zherk))(kColumnMajor, part, of_a, n, k, alpha, a, lda, beta, c,
+                                                              ldc);
 }
-inline void syr2k(int part, int of_a, int n, int k, std::complex<double> alpha, const std::complex<double>* a, int lda,
-                  const std::complex<double>* b, int ldb, std::complex<double> beta, std::complex<double>* c, int ldc) {
-  OPENBLAS(cblas_zsyr2k)(kColumnMajor, part, of_a, n, k, &alpha, a, lda, b, ldb, &beta, c, ldc);
-}
-inline void trmm(int side, int part, int of_a, int diagonal, int m, int n, std::complex<double> alpha,
-                 const std::complex<double>* a, int lda, std::complex<double>* b, int ldb) {
-  OPENBLAS(cblas_ztrmm)(kColumnMajor, side, part, of_a, diagonal, m, n, &alpha, a, lda, b, ldb);
-}
-inline void trsm(int side, int part, int of_a, int diagonal, int m, int n, std::complex<double> alpha,
-                 const std::complex<double>* a, int lda, std::complex<double>* b, int ldb) {
-  OPENBLAS(cblas_ztrsm)(kColumnMajor, side, part, of_a, diagonal, m, n, &alpha, a, lda, b, ldb);
-}
-inline void hemm(int side, int part, int m, int n, std::complex<double> alpha, const std::complex<double>* a, int lda,
-                 const std::complex<double>* b, int ldb, std::complex<double> beta, std::complex<double>* c, int ldc) {
-  OPENBLAS(cblas_zhemm)(kColumnMajor, side, part, m, n, &alpha, a, lda, b, ldb, &beta, c, ldc);
-}
-inline void herk(int part, int of_a, int n, int k, double alpha, const std::complex<double>* a, int lda, double beta,
-                 std::complex<double>* c, int ldc) {
-  OPENBLAS(cblas_zherk)(kColumnMajor, part, of_a, n, k, alpha, a, lda, beta, c, ldc);
-}
-inline void her2k(int part, int of_a, int n, int k, std::complex<double> alpha, const std::complex<double>* a, int lda,
-                  const std::complex<double>* b, int ldb, double beta, std::complex<double>* c, int ldc) {
-  OPENBLAS(cblas_zher2k)(kColumnMajor, part, of_a, n, k, &alpha, a, lda, b, ldb, beta, c, ldc);
+template <typename T>
+void her2k(int part, int of_a, int n, int k, Given<T> alpha, const T* a, int lda, const T* b, int ldb, Real<T> beta,
+           T* c, int ldc) {
+  of_complex<T>(OPENBLAS(cblas_cher2k), OPENBLAS(cblas_zher2k))(kColumnMajor, part, of_a, n, k, factor(alpha), a, lda,
+                                                                b, ldb, beta, c, ldc);
 }
 
 }  // namespace convladder::stand_in
