@@ -155,6 +155,8 @@ def test_a_slot_is_the_best_of_some_runs_and_slow_ones_are_told(tmp_path: Path) 
     duel(tmp_path, "n=$(cat base.n 2>/dev/null || echo 0); echo $((n + 1)) > base.n; sleep 0.01", now, *FEW)
     one = only_case(tmp_path)
     assert one["sub_runs"] > 1 and one["verdict"] == "inconclusive" and "new: unstable: its runs fall into two groups" in one["reason"], one
+    slow = {side: sum(value > 100e6 for value in values) / len(values) for side, values in one["runs"].items()}
+    assert slow["base"] < 0.2 and slow["new"] > 0.3, slow
     slots = sorted(value for round_ in one["screen"]["rounds"] for value in round_["values"])
     assert slots[len(slots) // 2] < 100e6, slots
 

@@ -416,39 +416,17 @@ class Duel {
                                                  : "use a quieter machine or fewer threads instead");
   }
 
-  /// Says of sides whose runs fall into two groups that they do. A case that passed did so by its best runs, and tells
-  /// nothing of how often they are slow: it is inconclusive then.
   void judge_stability() {
     for (ContestGroup& group : groups_) {
       for (const Contest& contest : group.contests) {
         for (std::size_t metric = 0; metric < contest.results.size(); ++metric) {
           DuelCase& one = *contest.results[metric];
-          if (one.verdict != CaseVerdict::pass && one.verdict != CaseVerdict::inconclusive) continue;
-          const std::string text = two_groups_text(*contest.pair, metric, one);
-          if (text.empty()) continue;
-          one.verdict = CaseVerdict::inconclusive;
-          one.reason += (one.reason.empty() ? "" : "; ") + text;
+          one.base_runs = contest.pair->values_of_runs(Role::base, metric);
+          one.new_runs = contest.pair->values_of_runs(Role::now, metric);
+          judge_runs(one);
         }
       }
     }
-  }
-
-  static std::string two_groups_text(const DuelPair& pair, std::size_t metric, const DuelCase& one) {
-    std::string text;
-    for (const Role role : {Role::base, Role::now}) {
-      std::vector<double> values = pair.values_of_runs(role, metric);
-      const bool are_slots = values.empty();
-      if (are_slots && one.verdict == CaseVerdict::pass) continue;
-      for (const DuelRound& round : are_slots ? one.decisive_rounds() : std::vector<DuelRound>()) {
-        for (const double value : role == Role::base ? round.of_base() : round.of_new()) values.push_back(value);
-      }
-      const std::optional<TwoGroups> groups = two_groups(values);
-      if (!groups) continue;
-      text += fmt::format("{}{}: unstable: its {} fall into two groups, around {} and {}", text.empty() ? "" : "; ",
-                          role_name(role), are_slots ? "values" : "runs", metric_text(one.metric, groups->lower),
-                          metric_text(one.metric, groups->upper));
-    }
-    return text;
   }
 
   const DuelSettings& settings_;
@@ -463,7 +441,35 @@ class Duel {
   long rounds_done_ = 0;
 };
 
+/// Says of a side whose values fall into two groups that they do; empty if they do not. A pass is judged by its runs
+/// alone: slots that pass lie close together.
+std::string two_groups_text(const DuelCase& one, Role role) {
+  std::vector<double> values = role == Role::base ? one.base_runs : one.new_runs;
+  const bool are_slots = values.empty();
+  if (are_slots && one.verdict == CaseVerdict::pass) return {};
+  if (are_slots) {
+    for (const DuelRound& round : one.decisive_rounds()) {
+      for (const double value : role == Role::base ? round.of_base() : round.of_new()) values.push_back(value);
+    }
+  }
+  const std::optional<TwoGroups> groups = two_groups(values);
+  if (!groups) return {};
+  return fmt::format("{}: unstable: its {} fall into two groups, around {} and {}", role_name(role),
+                     are_slots ? "values" : "runs", metric_text(one.metric, groups->lower),
+                     metric_text(one.metric, groups->upper));
+}
+
 }  // namespace
+
+void judge_runs(DuelCase& one) {
+  if (one.verdict != CaseVerdict::pass && one.verdict != CaseVerdict::inconclusive) return;
+  const std::string texts[] = {two_groups_text(one, Role::base), two_groups_text(one, Role::now)};
+  for (const std::string& text : texts) {
+    if (text.empty()) continue;
+    one.verdict = CaseVerdict::inconclusive;
+    one.reason += (one.reason.empty() ? "" : "; ") + text;
+  }
+}
 
 int DuelResult::count(CaseVerdict verdict) const {
   return static_cast<int>(std::ranges::count(cases, verdict, &DuelCase::verdict));

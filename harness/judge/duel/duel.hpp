@@ -127,6 +127,10 @@ struct DuelCase {
   SlotLength length;
   std::vector<DuelRound> screen;
   std::vector<DuelRound> confirm;
+  // Every run's value, warming up left out, where a slot is the best of some runs; empty where it is not. Those of the
+  // base include its pilot's and its control's.
+  std::vector<double> base_runs;
+  std::vector<double> new_runs;
   // The changes of what it costs: of a time, or of a rate's reciprocal, so that what is above 0 is worse.
   std::optional<ChangeBounds> screened;   ///< at the screen's alpha
   std::optional<ChangeBounds> confirmed;  ///< with the bounds of Confirmation::Case
@@ -148,6 +152,10 @@ struct Pilot {
   Foresight foresight;
   std::string noise;  ///< what makes this machine noisy, and what would help; empty if nothing is known
 };
+
+/// Makes a case that passed, or is inconclusive, inconclusive with a reason if the runs of a side fall into two groups:
+/// it passed by its best runs, which tell nothing of how often it is slow.
+void judge_runs(DuelCase& one);
 
 struct DuelResult {
   std::vector<DuelCase> cases;  ///< in the order of the plan

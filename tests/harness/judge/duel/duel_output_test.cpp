@@ -89,6 +89,32 @@ TEST(DuelOutput, NamesTheCaseTheRatioAndTheVerdict) {
   EXPECT_EQ(rounds_from_json(json.at("cases").at(0).at("screen").at("rounds")).size(), 9);
 }
 
+TEST(DuelOutput, ACaseWhoseRunsFallIntoTwoGroupsDoesNotPass) {
+  DuelCase one = measured(CaseVerdict::pass);
+  for (int i = 0; i < 40; ++i) {
+    one.base_runs.push_back(1e7 * (1 + 0.001 * i));
+    one.new_runs.push_back((i % 2 == 0 ? 1e7 : 3e7) * (1 + 0.001 * i));
+  }
+  DuelCase steady = one;
+  steady.new_runs = steady.base_runs;
+  judge_runs(steady);
+  EXPECT_EQ(steady.verdict, CaseVerdict::pass);
+  DuelCase slower = one;
+  slower.verdict = CaseVerdict::regressed;
+  judge_runs(slower);
+  EXPECT_EQ(slower.verdict, CaseVerdict::regressed);
+
+  judge_runs(one);
+  EXPECT_EQ(one.verdict, CaseVerdict::inconclusive);
+  EXPECT_THAT(one.reason, HasSubstr("new: unstable: its runs fall into two groups, around 10.2 ms and 30.6 ms"));
+  const SideFacts side = program();
+  const DuelSettings settings;
+  const DuelResult result = result_of({one, measured(CaseVerdict::pass)});
+  const nlohmann::ordered_json cases = duel_json({result, settings, side, side}).at("cases");
+  EXPECT_EQ(cases.at(0).at("runs").at("new").size(), 40);
+  EXPECT_TRUE(cases.at(1).at("runs").is_null());
+}
+
 TEST(DuelOutput, SaysWhenTheControlMoved) {
   DuelResult result = result_of({measured(CaseVerdict::pass)});
   result.control_outcome = ControlOutcome{{0.03, 0.02, 0.04}, true};
