@@ -15,12 +15,6 @@ using namespace convladder::stand_in;
 
 namespace {
 
-std::string_view file_of(std::string_view path) {
-  std::size_t begin = path.size();
-  while (begin > 0 && path[begin - 1] != '/') --begin;
-  return {path.data() + begin, path.size() - begin};
-}
-
 /// The names of the runtime and of the driver as shared libraries.
 bool is_shared_cuda(std::string_view file) {
   return file.starts_with("libcudart.so.") || file.starts_with("libcuda.so.");

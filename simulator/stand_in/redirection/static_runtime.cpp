@@ -191,10 +191,7 @@ using Find = void* (*)(void*, const char*);
 template <typename Function>
 Function of_c_library(std::string_view name) {
   for (const link_map* object = first_of_program; object != nullptr; object = object->l_next) {
-    const std::string_view path = object->l_name == nullptr ? "" : object->l_name;
-    std::size_t begin = path.size();
-    while (begin > 0 && path[begin - 1] != '/') --begin;
-    const std::string_view file(path.data() + begin, path.size() - begin);
+    const std::string_view file = file_of(object->l_name == nullptr ? "" : object->l_name);
     if (!file.starts_with("libc.so.") && !file.starts_with("libdl.so.")) continue;
     if (const void* const found = find_function(*object, name))
       return reinterpret_cast<Function>(const_cast<void*>(found));
@@ -266,9 +263,8 @@ std::string_view own_folder() {
   static std::size_t length = 0;
   if (length > 0) return {folder.data(), length};
   if (!mapped_file(reinterpret_cast<const void*>(&own_folder), folder.data(), folder.size())) return {};
-  std::size_t end = std::string_view(folder.data()).size();
-  while (end > 0 && folder[end - 1] != '/') --end;
-  length = end;
+  const std::string_view path(folder.data());
+  length = path.size() - file_of(path).size();
   return {folder.data(), length};
 }
 

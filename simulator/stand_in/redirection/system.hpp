@@ -31,6 +31,13 @@ bool make_executable(std::uintptr_t begin, std::uintptr_t end);
 
 bool is_there(const char* path);
 
+/// The part of a path behind its last slash. (std::string_view's own searches call the C library.)
+inline std::string_view file_of(std::string_view path) {
+  std::size_t begin = path.size();
+  while (begin > 0 && path[begin - 1] != '/') --begin;
+  return {path.data() + begin, path.size() - begin};
+}
+
 /// Writes the path of the file that is mapped at an address, ended by NUL; whether there is one, and it fits.
 bool mapped_file(const void* address, char* path, std::size_t bytes);
 

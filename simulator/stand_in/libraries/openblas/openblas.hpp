@@ -117,7 +117,7 @@ auto factor(const T& value) {
 
 // The functions for all types of numbers.
 
-/// Of a function's arguments the type of one that is not to be deduced from.
+/// The type of an argument from which T is not deduced.
 template <typename T>
 using Given = std::type_identity_t<T>;
 
