@@ -12,10 +12,12 @@
 
 #include "devices/cpu/cpu_facts.hpp"
 #include "devices/device_error.hpp"
+#include "devices/device_filling.hpp"
 #include "harness/measure/cases/outputs_at_return.hpp"
 #include "harness/measure/isolation/case_confinement.hpp"
 #include "harness/measure/isolation/process_memory.hpp"
 #include "harness/measure/isolation/processor_split.hpp"
+#include "harness/measure/verification/expectation.hpp"
 #include "support/errors.hpp"
 
 namespace convladder {
