@@ -27,6 +27,7 @@
 #include "simulator/state/program.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
+#include "support/interruption.hpp"
 #include "support/nearest_name.hpp"
 #include "support/printable.hpp"
 #include "support/text.hpp"
@@ -198,6 +199,7 @@ const BufferContent& content_in(const SimulationReport& report, const ReadConten
 }
 
 int exit_code_of(const SimulationReport& report) {
+  if (interrupt_waits()) return kExitInterrupted;
   if (simulated::count_findings(report.findings) > 0 || !report.fault.empty()) return kExitCasesFailed;
   if (!std::ranges::all_of(report.expectations, &ExpectationOutcome::met)) return kExitUnexpected;
   return report.stopped.empty() ? kExitOk : kExitInconclusive;
@@ -356,7 +358,7 @@ int run_side_by_side(const SimulateArguments& given, const std::vector<Job>& job
     codes.push_back(exit_code_of(launches.back().report));
   }
   give_out(given, side_by_side_report(launches), simulations_json(launches));
-  for (const int code : {kExitCasesFailed, kExitUnexpected, kExitInconclusive}) {
+  for (const int code : {kExitInterrupted, kExitCasesFailed, kExitUnexpected, kExitInconclusive}) {
     if (std::ranges::find(codes, code) != codes.end()) return code;
   }
   return kExitOk;

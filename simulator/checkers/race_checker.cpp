@@ -370,6 +370,9 @@ void RaceChecker::touch_global(const WarpAccess& access, int lane, const Access&
     if (piece->pages.empty()) {
       const Allocation* const allocation = access.warp->block->memory->find(address);
       if (allocation == nullptr || allocation->begin != piece->begin) return;
+      // So much is always a mapping of its own, which goes back to the system.
+      constexpr std::size_t kReserve = std::size_t{48} << 20;
+      if (reserve_.capacity() == 0) reserve_.reserve(kReserve);
       piece->end = allocation->end;
       piece->pages.resize(((piece->end - 1) >> kPageShift) - (piece->begin >> kPageShift) + 1);
     }
@@ -391,7 +394,12 @@ void RaceChecker::touch_global(const WarpAccess& access, int lane, const Access&
       byte += bytes;
     }
   } catch (const std::bad_alloc&) {
+    // The checker gives up all that it knows, so that the host has memory for the rest.
     is_blind_ = true;
+    pieces_.clear();
+    last_piece_ = nullptr;
+    repeated_.clear();
+    std::vector<std::byte>().swap(reserve_);
   }
 }
 

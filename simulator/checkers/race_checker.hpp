@@ -194,6 +194,7 @@ class RaceChecker final : public AccessObserver {
   const Program& program_;
   FindingLog& findings_;
   bool is_blind_ = false;            ///< the host had no memory for the units of some memory
+  std::vector<std::byte> reserve_;   ///< memory that nobody touches, for the rest of the launch when that happens
   std::vector<MemoryOrder> orders_;  ///< by instruction
   std::vector<bool> guesses_;        ///< by instruction: loads that a compare-and-swap checks
   std::vector<bool> is_product_;     ///< by instruction: wgmma

@@ -47,8 +47,14 @@ Finding RaceChecker::describe(const Touch& touch, const Access& earlier, const c
   const BlockContext& block = *access.warp->block;
   const ptx::Instruction& other = program_.kernel->instructions[earlier.instruction];
   const Dim3& size = block.block_size;
-  const std::string other_line = other.source.line > 0 ? fmt::format("line {}", other.source.line)
-                                                       : fmt::format("PTX line {}", other.position.line);
+  const std::vector<SourcePlace> other_places = places_of(*program_.module, other.source);
+  const auto own_places = places_of(
+      *program_.module, program_.kernel->instructions[static_cast<std::size_t>(access.operation->instruction)].source);
+  const bool is_of_own_file =
+      !own_places.empty() && !other_places.empty() && own_places[0].file == other_places[0].file;
+  const std::string other_line = other_places.empty() ? fmt::format("PTX line {}", other.position.line)
+                                 : is_of_own_file     ? fmt::format("line {}", other_places[0].line)
+                                                      : place_text(other_places[0]);
   const std::string other_thread = fmt::format("thread ({}, {}, {})", earlier.thread % size.x,
                                                earlier.thread / size.x % size.y, earlier.thread / (size.x * size.y));
   const std::string who = earlier.block != touch.now.block

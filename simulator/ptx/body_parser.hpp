@@ -26,7 +26,8 @@ class BodyParser {
         module_(module),
         kernel_(kernel),
         registers_(registers),
-        operands_(tokens, names) {}
+        operands_(tokens, names),
+        places_(module.inlined_calls) {}
 
   /// Reads from after the '{' up to after its '}'. `parameters` and `results` are those of the kernel or function.
   void take(const std::vector<Parameter>& parameters, const std::vector<Parameter>& results);

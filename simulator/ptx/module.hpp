@@ -110,11 +110,11 @@ struct Operand {
   Position position;  ///< place of a label in the text
 };
 
-/// The origin of an instruction in the compiled source (.loc); line 0 where nothing is known. Code inlined from another
-/// file than the kernel's counts as the line of the kernel that calls it.
+/// The origin of an instruction in the compiled source (.loc); line 0 where nothing is known.
 struct SourceLocation {
   int file = 0;  ///< number in Module::source_files
   int line = 0;
+  int caller = -1;  ///< of code that was inlined: index of the call in Module::inlined_calls
 };
 
 struct Instruction {
@@ -160,6 +160,7 @@ struct Module {
   std::string version;  ///< "9.0"
   std::string target;   ///< "sm_75"
   std::vector<SourceFile> source_files;
+  std::vector<SourceLocation> inlined_calls;
   std::vector<Symbol> symbols;  ///< global and constant variables, and shared ones of the module
   std::vector<Kernel> kernels;
   std::vector<Kernel> functions;

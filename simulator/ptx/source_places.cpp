@@ -5,7 +5,6 @@ namespace convladder::ptx {
 void SourcePlaces::take(TokenReader& tokens) {
   const Place place = take_place(tokens);
   current_ = place.where;
-  if (kernel_file_ == 0) kernel_file_ = current_.file;
   const int line = tokens.last().position.line;
   while (!tokens.at_end() && tokens.current().position.line == line) {
     if (!tokens.accept("inlined_at")) {
@@ -13,11 +12,17 @@ void SourcePlaces::take(TokenReader& tokens) {
       continue;
     }
     const Place call = take_place(tokens);
-    const auto outer = called_from_.find(call);  // the call may be in inlined code itself
-    const SourceLocation from = outer == called_from_.end() ? call.where : outer->second;
-    if (current_.file != kernel_file_) current_ = from;
+    const auto outer = known_.find(call);  // the call may be in inlined code itself
+    current_.caller = number_of(outer == known_.end() ? call.where : outer->second);
   }
-  called_from_[place] = current_;
+  known_[place] = current_;
+}
+
+int SourcePlaces::number_of(const SourceLocation& call) {
+  const auto [known, is_new] =
+      numbers_.try_emplace({call.file, call.line, call.caller}, static_cast<int>(calls_.size()));
+  if (is_new) calls_.push_back(call);
+  return known->second;
 }
 
 SourcePlaces::Place SourcePlaces::take_place(TokenReader& tokens) {

@@ -130,7 +130,7 @@ void Machine::lose(Status status, const std::string& text) {
     lost_ = status;
     why_lost_ = text;
   }
-  report.note(text);
+  (status == kLaunchTimeout ? report.unseen(text) : report.note(text));
 }
 
 void Machine::begin_call(const char* name, bool needs_context) {

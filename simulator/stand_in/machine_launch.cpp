@@ -179,6 +179,10 @@ void Machine::take_over(const Function& function, const LaunchRequest& request) 
   if (const std::string printed = device_.take_printed(); !printed.empty()) {
     std::fwrite(printed.data(), 1, printed.size(), stdout);
   }
+  if (const std::string blind = device_.blind_checkers(); blind != blind_checkers_) {
+    report.unseen(fmt::format("the host had too little memory for {}, which did not see everything", blind));
+    blind_checkers_ = blind;
+  }
   if (auto findings = device_.take_findings(); !findings.empty()) report.found(std::move(findings), calling_places());
   for (const KernelCounters& counters : device_.take_counters()) {
     const LaunchCounts counts = simulated::launch_counts(counters, *gpu_model_);

@@ -6,8 +6,35 @@
 #include "devices/kernel_resources.hpp"
 #include "simulator/instructions/decoder.hpp"
 #include "simulator/stand_in/machine.hpp"
+#include "simulator/state/source_place.hpp"
 
 namespace convladder::stand_in {
+namespace {
+
+/// The reason why a kernel cannot be executed, with its place in the PTX and in the source.
+std::string why_refused(const ptx::Module& module, const ptx::Kernel& kernel, const ptx::PtxError& error) {
+  std::string place;
+  for (const ptx::Instruction& instruction : kernel.instructions) {
+    if (instruction.position.line > error.position.line) break;
+    const auto places = simulated::places_of(module, instruction.source);
+    if (!places.empty()) place = simulated::place_text(places[0]) + ", ";
+  }
+  place = fmt::format("at {}{}, PTX line {}", place, module.file, error.position.line);
+  const auto is_named = [&error](const ptx::Kernel& other) {
+    return error.problem.find("'" + other.name + "'") != std::string::npos;
+  };
+  const auto launched = std::ranges::find_if(module.kernels, is_named);
+  if (launched != module.kernels.end()) {
+    return fmt::format("it launches the kernel {} {}, and kernels that launch kernels are not supported",
+                       display_name(launched->name), place);
+  }
+  if (error.problem.find("cudaLaunchDevice") != std::string::npos) {
+    return fmt::format("it launches a kernel {}, and kernels that launch kernels are not supported", place);
+  }
+  return fmt::format("{} {}", error.problem, place);
+}
+
+}  // namespace
 
 Module& Machine::add_module(const void* fat_binary) { return modules_.emplace_back(fat_binary); }
 Module& Machine::add_module(std::vector<const void*> fat_binaries) {
@@ -75,9 +102,9 @@ const void* Machine::loaded(Function& function) {
   try {
     function.loaded = device_.load(module, found);
   } catch (const ptx::PtxError& error) {
-    const std::string name = display_name(function.name);
-    report.not_supported(fmt::format("the kernel {}: {}", name, error.what()));
-    throw Failure(kNotSupported, error.what());
+    const std::string why = why_refused(module, found, error);
+    report.unseen(fmt::format("the kernel {} cannot be simulated: {}", display_name(function.name), why));
+    throw Failure(kNotSupported, why);
   }
   return function.loaded;
 }

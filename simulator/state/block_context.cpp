@@ -34,10 +34,10 @@ Finding BlockContext::finding_at(const WarpState& warp, const Operation& operati
   finding.kernel = program->kernel->name;
   finding.opcode = instruction.opcode;
   finding.ptx_line = instruction.position.line;
-  if (instruction.source.line > 0) {
-    const std::string path = program->module->source_name(instruction.source.file);
-    finding.source_file = path.substr(path.find_last_of('/') + 1);
-    finding.source_line = instruction.source.line;
+  if (const std::vector<SourcePlace> places = places_of(*program->module, instruction.source); !places.empty()) {
+    finding.source_file = places[0].file;
+    finding.source_line = places[0].line;
+    finding.callers.assign(places.begin() + 1, places.end());
   }
   finding.block = block_index;
   finding.thread = {thread % block_size.x, thread / block_size.x % block_size.y,

@@ -8,8 +8,10 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "devices/device.hpp"
+#include "simulator/state/source_place.hpp"
 
 namespace convladder::simulated {
 
@@ -67,19 +69,26 @@ struct Finding {
   int ptx_line = 0;
   std::string source_file;  ///< base name; empty if the PTX has no line information
   int source_line = 0;
-  Dim3 block;                 ///< of the first thread, in the order of blocks, with the finding
-  Dim3 thread;                ///< in its block
-  std::string space;          ///< "global", "shared", "local"; empty if no address is involved
-  std::uint64_t address = 0;  ///< in global memory, or the offset in shared or local memory
-  std::string allocation;     ///< label of the allocation; empty if there is none
-  std::uint64_t count = 0;    ///< threads with the finding, over the whole launch
+  std::vector<SourcePlace> callers;  ///< where the code of the line was inlined, innermost first
+  Dim3 block;                        ///< of the first thread, in the order of blocks, with the finding
+  Dim3 thread;                       ///< in its block
+  std::string space;                 ///< "global", "shared", "local"; empty if no address is involved
+  std::uint64_t address = 0;         ///< in global memory, or the offset in shared or local memory
+  std::string allocation;            ///< label of the allocation; empty if there is none
+  std::uint64_t count = 0;           ///< threads with the finding, over the whole launch
 };
+
+/// Whether two findings are of one statement of the source and say the same of it: a loop that the compiler unrolled
+/// has many instructions of one line. Without a line, two findings of one instruction.
+bool are_of_one_statement(const Finding& one, const Finding& other);
 
 /// The number of entries that are no notes.
 std::size_t count_findings(std::span<const Finding> findings);
 
 /// The place in words: "'st.global.f32' in scale, PTX line 24, scale.cu line 7, block (0, 0, 0), thread (5, 0, 0)"
 std::string place_text(const Finding& finding);
+/// "called from scale.cu line 12, main.cu line 5"; empty where nothing was inlined.
+std::string callers_text(const Finding& finding);
 /// "racecheck", "racecheck, a note": the begin of its lines.
 std::string heading_text(const Finding& finding);
 /// The whole finding in one line.

@@ -1,9 +1,11 @@
 // Collects findings: one for each place, with a count, the same for every number of host threads.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "simulator/state/finding.hpp"
@@ -39,16 +41,33 @@ class FindingLog {
 
   bool empty() const { return entries_.empty(); }
 
-  /// The findings in the order of instructions within each checker. A site that has a finding has no note.
+  /// The findings in the order of instructions within each checker, one for each statement. A site that has a finding
+  /// has no note.
   std::vector<Finding> findings() const {
     std::vector<Finding> list;
+    std::vector<std::uint64_t> blocks;  // of the first thread of each
     for (const auto& [site, entry] : entries_) {
       FindingSite as_finding = site;
       as_finding.severity = Severity::finding;
       if (site.severity == Severity::note && entries_.contains(as_finding)) continue;
-      list.push_back(entry.finding);
-      list.back().severity = site.severity;
-      list.back().count = entry.count;
+      Finding finding = entry.finding;
+      finding.severity = site.severity;
+      finding.count = entry.count;
+      const auto same = [&finding](const Finding& one) { return are_of_one_statement(one, finding); };
+      const auto known = std::ranges::find_if(list, same);
+      if (known == list.end()) {
+        list.push_back(std::move(finding));
+        blocks.push_back(entry.block);
+        continue;
+      }
+      std::uint64_t& block = blocks[static_cast<std::size_t>(known - list.begin())];
+      finding.count += known->count;
+      if (entry.block < block) {
+        block = entry.block;
+        *known = std::move(finding);
+      } else {
+        known->count = finding.count;
+      }
     }
     return list;
   }

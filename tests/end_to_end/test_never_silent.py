@@ -3,6 +3,8 @@ address was meant for, what was read that nothing had written."""
 
 from __future__ import annotations
 
+import os
+import pty
 import re
 import shutil
 import signal
@@ -10,7 +12,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import PROGRAM, REPOSITORY, is_sanitized, run
+from conftest import PROGRAM, REPOSITORY, is_sanitized, run, start
 
 NVCC = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
 SOURCES = [REPOSITORY / "tests/seeded_programs" / name for name in ("never_silent.cu", "callers.cu")]
@@ -23,7 +25,7 @@ pytestmark = [pytest.mark.skipif(NVCC is None, reason="nvcc is not installed"),
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("never_silent")
-    done = subprocess.run([str(NVCC), "-cudart", "shared", "-arch=compute_75", "-lineinfo", "-g", "--extended-lambda",
+    done = subprocess.run([str(NVCC), "-cudart", "shared", "-arch=compute_75", "-lineinfo", "-g", "-O2", "--extended-lambda",
                            *map(str, SOURCES), "-o", "program"], cwd=made, capture_output=True, encoding="utf-8",
                           timeout=300, check=False)
     assert done.returncode == 0, done.stderr
@@ -48,8 +50,7 @@ def test_a_signal_in_a_kernel_that_hangs_leaves_its_findings(name: str, folder: 
     code, _, said = simulate(folder, "hang", int(number))
     assert code == 128 + number and f"ended by {name}" in said
     assert f"hangs was ended by {name}, with 0 of 1 blocks done: '" in said, said
-    assert "memcheck: write of 8 bytes at offset 256 of" in said, said
-    assert "findings: none" not in said, said
+    assert "findings: 2 memcheck: write of 8 bytes at offset 256 of 168 bytes of shared memory" in said, said
 
 
 def test_timeout_and_a_limit_leave_them_as_well(folder: Path) -> None:
@@ -59,6 +60,21 @@ def test_timeout_and_a_limit_leave_them_as_well(folder: Path) -> None:
     assert code == 1 and "cudaErrorLaunchTimeout" in output, said  # the program itself exits with 0
     assert "hangs was ended after 2,000,000 instructions, with 0 of 1 blocks done" in said
     assert "findings: none" not in said
+
+
+def test_a_long_kernel_shows_how_far_it_is(folder: Path) -> None:
+    terminal, its_end = pty.openpty()
+    process = start("simulate", "--limit", "4s", "--", "./program", "hang", cwd=folder, stderr=its_end)
+    os.close(its_end)
+    shown = b""
+    try:
+        while more := os.read(terminal, 65536):
+            shown += more
+    except OSError:  # the other end is closed
+        pass
+    os.close(terminal)
+    assert process.wait() == 1
+    assert re.search(rb" 0 %  hangs: 0 of 1 blocks, 0\.\d G instructions, \ds", shown), shown
 
 
 def test_the_kind_of_a_copy_is_less_than_its_addresses(folder: Path) -> None:
@@ -72,7 +88,7 @@ def test_the_kind_of_a_copy_is_less_than_its_addresses(folder: Path) -> None:
 @pytest.mark.parametrize("code", [0, 3])
 def test_the_destructor_of_a_global_object_still_has_the_device(code: int, folder: Path) -> None:
     returned, output, said = simulate(folder, "global", code, options=("--leak-check",))
-    assert output == "destructor: cudaSuccess, cudaSuccess, cudaSuccess, cudaSuccess\n" and returned == code, said
+    assert output == 2 * "destructor: cudaSuccess, cudaSuccess, cudaSuccess, cudaSuccess\n" and returned == code, said
     assert "findings: none" in said
 
 
@@ -105,8 +121,29 @@ def test_an_address_far_away_is_told_from_the_nearest_memory(distance: int, text
     assert code == 1 and text in said and "by cudaMalloc in main, never_silent.cu line" in said, said
 
 
+def test_the_innermost_line_and_those_that_called_it(folder: Path) -> None:
+    code, _, said = simulate(folder, "callers", options=("--checkers", "memory"))
+    assert code == 1 and said.count("callers.h line 11 called from callers.cu line") == 2, said
+    for comment in ("first caller", "second caller"):
+        assert f"callers.h line 11 called from callers.cu line {line_of(comment)}, callers.h line 7 by block" in said, said
+
+
+def test_a_launch_is_named_by_the_line_of_its_caller(folder: Path) -> None:
+    _, _, said = simulate(folder, "stubs", options=("--checkers", "memory"))
+    for kind in ("template", "nobody", "file"):
+        assert f"launched in main, never_silent.cu line {line_of(kind + chr(39) + 's launch')}" in said, said
+
+
 def test_checkers_know_only_memory_that_kernels_reach(folder: Path) -> None:
     code, output, said = simulate(folder, "large", 256, 100_000_000)
     found = re.search(r"most memory: .* of the device, (\d+(?:\.\d+)?) (MB|GB) of the host", said)
     assert code == 0 and output == "cudaSuccess cudaSuccess\n" and found is not None, said
     assert found[2] == "MB" and float(found[1]) < 60, said
+
+
+def test_a_checker_without_memory_gives_up_and_the_program_does_not_hear_of_it(folder: Path) -> None:
+    done = run("simulate", "--", "sh", "-c", "ulimit -v 1500000; exec ./program pages 128", cwd=folder)
+    said = re.sub(r"\s+", " ", done.stderr)
+    assert done.returncode == 2 and done.stdout == "cudaSuccess cudaSuccess\n", said
+    assert "findings: none in what was seen" in said, said
+    assert "the host had too little memory for racecheck, which did not see everything" in said, said

@@ -41,11 +41,19 @@ __global__ void far(const char* p, long long d, char* o) { *o = p[d]; }
 
 __global__ void bytes(unsigned char* p) { p[threadIdx.x] = 1; }
 
-__global__ void child(int* a) { a[threadIdx.x] = 1; }
+__global__ void touch_pages(int* p) { p[(blockIdx.x * blockDim.x + threadIdx.x) * 1024] = 1; }
+
+namespace {
+template <int kBy>
+__global__ void of_template(int* a) {
+  a[threadIdx.x + 100] = kBy;
+}
+__global__ void of_nobody(int* a) { a[threadIdx.x + 100] = 1; }
+}  // namespace
+static __global__ void of_file(int* a) { a[threadIdx.x + 100] = 1; }
 
 struct Global {
   int* memory = nullptr;
-  std::thread::id made_by;
   ~Global() {
     if (memory == nullptr) return;
     void* more = nullptr;
@@ -58,6 +66,7 @@ struct Global {
   }
 };
 Global global;
+thread_local Global of_thread;
 
 void kinds() {
   int from[4] = {1, 2, 3, 4};
@@ -99,6 +108,7 @@ int main(int count, char** words) {
     cudaMalloc(&global.memory, 128);
     ones<<<1, 32>>>(reinterpret_cast<float*>(global.memory), 1);
     cudaDeviceSynchronize();
+    std::thread([] { cudaMalloc(&of_thread.memory, 128); }).join();
     if (number != 0) std::exit(static_cast<int>(number));
   } else if (is("unwritten")) {
     static float h[4096];
@@ -132,6 +142,20 @@ int main(int count, char** words) {
     bytes<<<1, 32>>>(p + (count > 3 ? std::atoll(words[3]) : 0));
     std::printf("%s %s\n", cudaGetErrorName(given), cudaGetErrorName(cudaDeviceSynchronize()));
     cudaFree(p);
+  } else if (is("pages")) {
+    int* p;
+    const cudaError_t given = cudaMalloc(&p, number << 20);
+    touch_pages<<<static_cast<unsigned>(number), 256>>>(p);
+    std::printf("%s %s\n", cudaGetErrorName(given), cudaGetErrorName(cudaDeviceSynchronize()));
+    cudaFree(p);
+  } else if (is("stubs")) {
+    int* a;
+    cudaMalloc(&a, 400);
+    of_template<3><<<1, 1>>>(a);  // template's launch
+    of_nobody<<<1, 1>>>(a);       // nobody's launch
+    of_file<<<1, 1>>>(a);         // file's launch
+    cudaDeviceSynchronize();
+    cudaFree(a);
   } else if (is("callers")) {
     calls(100);
   }

@@ -44,6 +44,12 @@ ExportedFinding exported_finding(const JsonPlace& at) {
   if (known == simulated::kCheckers.end()) at.at("checker").expected("a checker's name");
   const bool is_note =
       at.at("severity").text_or_empty() == simulated::severity_name(simulated::Severity::note);  // older records: none
+  std::vector<simulated::SourcePlace> callers;  // older records have none
+  if (at.has("callers")) {
+    for (const JsonPlace& one : at.at("callers").list()) {
+      callers.push_back({printable(one.at("file").text()), one.at("line").count()});
+    }
+  }
   const simulated::Finding finding{.checker = *known,
                                    .severity = is_note ? simulated::Severity::note : simulated::Severity::finding,
                                    .problem = printable(at.at("problem").text()),
@@ -52,6 +58,7 @@ ExportedFinding exported_finding(const JsonPlace& at) {
                                    .ptx_line = at.at("ptx_line").count(),
                                    .source_file = printable(at.at("source_file").text()),
                                    .source_line = at.at("source_line").count(),
+                                   .callers = callers,
                                    .block = three(at.at("block")),
                                    .thread = three(at.at("thread")),
                                    .space = {},
@@ -63,6 +70,9 @@ ExportedFinding exported_finding(const JsonPlace& at) {
                          .text = simulated::to_text(finding),
                          .places = {}};
   add_place(result.places, read_place(at, "source_file", "source_line", ""));
+  for (const simulated::SourcePlace& caller : callers) {
+    add_place(result.places, {"the code is called here", caller.file, caller.line});
+  }
   if (at.has("host")) {  // only of a program
     add_place(result.places,
               read_place(at.at("host"), "file", "line",

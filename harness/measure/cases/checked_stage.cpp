@@ -130,10 +130,7 @@ OpenSession<CheckMessages> start_check(const PlannedCase& planned, const Workloa
 /// Adds a finding once for each line: a loop that the compiler unrolled has many instructions of one line.
 void add_by_line(std::vector<simulated::Finding>& findings, simulated::Finding finding) {
   const auto same = [&](const simulated::Finding& other) {
-    return finding.source_line > 0 && other.checker == finding.checker && other.severity == finding.severity &&
-           other.kernel == finding.kernel && other.opcode == finding.opcode &&
-           other.source_file == finding.source_file && other.source_line == finding.source_line &&
-           other.allocation == finding.allocation;
+    return finding.source_line > 0 && simulated::are_of_one_statement(other, finding);
   };
   const auto known = std::ranges::find_if(findings, same);
   if (known == findings.end()) {

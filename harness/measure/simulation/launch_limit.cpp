@@ -7,10 +7,12 @@
 #include <charconv>
 #include <chrono>
 #include <cmath>
+#include <cstdio>
 #include <memory>
 #include <utility>
 
 #include "support/errors.hpp"
+#include "support/interruption.hpp"
 #include "support/progress.hpp"
 #include "support/units.hpp"
 
@@ -52,6 +54,9 @@ class TimedLaunch {
     const auto now = std::chrono::steady_clock::now();
     if (!begin_) begin_ = now;
     const double seconds = std::chrono::duration<double>(now - *begin_).count();
+    if (interrupt_waits()) {
+      return fmt::format("by an interrupt, with {} of {} blocks done", progress.blocks_ended, progress.blocks);
+    }
     if (most_seconds_ && seconds > *most_seconds_) {
       return fmt::format("after {:g} s, with {} of {} blocks done", *most_seconds_, progress.blocks_ended,
                          progress.blocks);
@@ -70,7 +75,8 @@ class TimedLaunch {
  private:
   std::string what_;
   std::optional<double> most_seconds_;
-  Progress shown_{nullptr, 0};
+  WaitingInterrupts interrupts_;
+  Progress shown_{stderr, 0};
   std::optional<std::chrono::steady_clock::time_point> begin_;
 };
 

@@ -66,7 +66,8 @@ bool is_refused_kernel(const std::string& call, const std::string& error) {
 
 bool ProgramReport::is_incomplete() const {
   return !without_report.empty() || std::ranges::any_of(processes, [](const stand_in::ProcessReport& process) {
-    return has_refused_kernels(process) || process.has_runtime_of_its_own() || process.has_failed_library();
+    return !process.unseen.empty() || has_refused_kernels(process) || process.has_runtime_of_its_own() ||
+           process.has_failed_library();
   });
 }
 

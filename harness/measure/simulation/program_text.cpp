@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "simulator/gpus/gpu_facts.hpp"
 #include "support/printable.hpp"
 #include "support/report.hpp"
+#include "support/short_names.hpp"
 #include "support/units.hpp"
 
 namespace convladder {
@@ -50,13 +52,30 @@ std::string host_text(const ProgramReport& report, const stand_in::CallPlaces& p
 
 std::string thread_text(const Dim3& place) { return fmt::format("({}, {}, {})", place.x, place.y, place.z); }
 
+using ShortNames = std::map<std::string, std::string>;
+
+/// The name of a kernel in a table or a finding.
+std::string shown_kernel(const ShortNames& names, const std::string& kernel) {
+  const auto found = names.find(kernel);
+  return printable(found == names.end() ? kernel : found->second);
+}
+
+ShortNames short_kernel_names(const std::vector<ProcessReport>& processes) {
+  std::set<std::string> names;
+  for (const ProcessReport& process : processes) {
+    for (const stand_in::KernelSum& kernel : process.kernels) names.insert(kernel.name);
+    for (const stand_in::ReportedFinding& one : process.findings) names.insert(one.finding.kernel);
+  }
+  return short_names(names);
+}
+
 /// The name of a process where there are several.
 std::string title_of(const stand_in::ProcessName& process) {
   return printable(fmt::format("{}", fmt::join(process.arguments, " ")));
 }
 
 void add_finding(ReportSection& section, const ProgramReport& report, const ProcessReport& process,
-                 const stand_in::ReportedFinding& reported) {
+                 const stand_in::ReportedFinding& reported, const ShortNames& names) {
   const simulated::Finding& finding = reported.finding;
   section.paragraph(printable(finding.problem), fmt::format("  {}: ", heading_text(finding)));
   const auto line = [&section](const std::string& detail) { section.paragraph(detail, "    "); };
@@ -64,8 +83,9 @@ void add_finding(ReportSection& section, const ProgramReport& report, const Proc
     const std::string source = finding.source_line > 0
                                    ? fmt::format(", {} line {}", printable(finding.source_file), finding.source_line)
                                    : " (compile it with -lineinfo for the line of the source)";
-    line(fmt::format("'{}' in {}, PTX line {}{}", printable(finding.opcode), printable(finding.kernel),
+    line(fmt::format("'{}' in {}, PTX line {}{}", printable(finding.opcode), shown_kernel(names, finding.kernel),
                      finding.ptx_line, source));
+    if (!finding.callers.empty()) line(printable(callers_text(finding)));
     line(fmt::format("by block {}, thread {}{}", thread_text(finding.block), thread_text(finding.thread),
                      finding.count > 1 ? fmt::format("; {} times in all", grouped(finding.count)) : ""));
   }
@@ -79,12 +99,13 @@ void add_finding(ReportSection& section, const ProgramReport& report, const Proc
 }
 
 void list_findings(ReportSection& section, const ProgramReport& program, simulated::Severity severity) {
+  const ShortNames names = short_kernel_names(program.processes);
   for (const ProcessReport& process : program.processes) {
     const auto is_meant = [severity](const stand_in::ReportedFinding& one) { return one.finding.severity == severity; };
     if (std::ranges::none_of(process.findings, is_meant)) continue;
     if (program.processes.size() > 1) section.paragraph(title_of(process), "  ");
     for (const stand_in::ReportedFinding& one : process.findings) {
-      if (is_meant(one)) add_finding(section, program, process, one);
+      if (is_meant(one)) add_finding(section, program, process, one, names);
     }
   }
 }
@@ -142,6 +163,7 @@ constexpr std::array<CounterColumn, 6> kCounterColumns = {
      {"written", "DRAM bytes", {"dram__bytes_write.sum", ""}}}};
 
 void add_counters(Report& report, const std::vector<ProcessReport>& processes) {
+  const ShortNames names = short_kernel_names(processes);
   std::vector<stand_in::KernelSum> rows;
   for (const ProcessReport& process : processes) {
     for (const stand_in::KernelSum& kernel : process.kernels) {
@@ -168,7 +190,7 @@ void add_counters(Report& report, const std::vector<ProcessReport>& processes) {
     for (const CounterColumn& column : kCounterColumns) {
       cell.push_back(grouped(value(row, column.metrics[0]) + value(row, column.metrics[1])));
     }
-    cell.push_back(printable(row.name));
+    cell.push_back(shown_kernel(names, row.name));
     cells.push_back(std::move(cell));
   }
   ReportSection& section = report.section("counters, summed over launches (counted, but for DRAM, which is modelled)");
@@ -180,6 +202,7 @@ ReportSection remarks_of(const ProgramReport& report) {
   std::map<std::string, std::uint64_t> remarks;
   for (const ProcessReport& process : report.processes) {
     for (const auto& [note, count] : process.notes) remarks[note] += count;
+    for (const auto& [text, count] : process.unseen) remarks[text] += count;
     for (const auto& [name, count] : process.not_supported) remarks[name + " is not supported"] += count;
     for (const stand_in::CallFailure& failure : process.failures) {
       const std::string why = printable(failure.text);
@@ -291,10 +314,12 @@ Report program_report(const ProgramReport& program) {
   if (has_failed || processes.empty()) report.sections.push_back(remarks);
   if (processes.empty()) return report;
   add_findings(report, program);
+  const ShortNames names = short_kernel_names(processes);
   TimeSums activities;
   TimeSums calls;
   for (const ProcessReport& process : processes) {
-    for (const stand_in::KernelSum& kernel : process.kernels) activities[kernel.name].add(kernel.predicted);
+    for (const stand_in::KernelSum& kernel : process.kernels)
+      activities[shown_kernel(names, kernel.name)].add(kernel.predicted);
     for (const stand_in::CopySum& copy : process.copies) activities[copy.what].add(copy.predicted);
     for (const stand_in::LibraryCallSum& call : process.library_calls) {
       activities[fmt::format("[{} {}]", call.library, call.call)].add(call.predicted);

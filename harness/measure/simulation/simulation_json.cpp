@@ -200,6 +200,7 @@ ordered_json process_json(const ProgramReport& report, const stand_in::ProcessRe
           {"failures", list_of(process.failures, failure)},
           {"not_supported", process.not_supported},
           {"notes", process.notes},
+          {"unseen", process.unseen},
           {"never_freed", list_of(process.never_freed, memory)},
           {"predicted",
            {{"host", predicted.host},

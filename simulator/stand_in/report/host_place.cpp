@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "support/function_name.hpp"
+#include "support/short_names.hpp"
 #include "support/text.hpp"
 
 namespace convladder::stand_in {
@@ -95,18 +96,26 @@ void read_source(std::string_view text, HostPlace& place) {
   place.file = text.substr(0, colon);
 }
 
+/// A call, behind the calls that were inlined there, innermost first.
+using InlinedPlaces = std::vector<HostPlace>;
+
 /// Reads, for every address, its line, then a function and its source, two lines each, the innermost first.
-std::vector<HostPlace> parse_symbolized(std::string_view text, const std::string& binary) {
-  std::vector<HostPlace> found;
+std::vector<InlinedPlaces> parse_symbolized(std::string_view text, const std::string& binary) {
+  std::vector<InlinedPlaces> found;
   bool function_follows = true;
   while (!text.empty()) {
     const std::string_view line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(text.size(), line.size() + 1));
-    if (function_follows && line.starts_with("0x")) continue;
+    if (function_follows && line.starts_with("0x")) {
+      found.emplace_back();
+      continue;
+    }
+    if (found.empty()) found.emplace_back();
     if (function_follows) {
-      found.push_back({.function = line == "??" ? "" : std::string(line), .file = "", .line = 0, .binary = binary});
+      found.back().push_back(
+          {.function = line == "??" ? "" : std::string(line), .file = "", .line = 0, .binary = binary});
     } else {
-      read_source(line, found.back());
+      read_source(line, found.back().back());
     }
     function_follows = !function_follows;
   }
@@ -124,6 +133,27 @@ std::string short_name(std::string_view function) {
 /// Whether it is the stub that nvcc makes for <<<>>>, which is called by a function with the kernel's name, or by a
 /// wrapper if that function is a template's or static.
 bool is_stub(std::string_view function) { return function.find("__device_stub_") != std::string_view::npos; }
+
+/// Whether the function has the name of the kernel that the stub launches: mangled names hold the length of a name.
+bool is_of_kernel(std::string_view stub, std::string_view function) {
+  const std::string name = short_name(function);
+  return !name.empty() && (stub.find(fmt::format("{}{}", name.size(), name)) != std::string_view::npos ||
+                           short_name(stub).ends_with("_" + name));
+}
+
+/// Removes a kernel's function of the host, which calls the stub, where it was inlined: the wrapper in the file that
+/// nvcc makes, and the kernel's definition, which addr2line may give the name of the function around it.
+void leave_out_kernel(InlinedPlaces& places, std::string_view stub) {
+  const auto is_wrapper = [](const HostPlace& place) { return place.file.ends_with(".cudafe1.stub.c"); };
+  bool has_wrapper = false;
+  while (!places.empty() && is_wrapper(places.front())) {
+    has_wrapper = true;
+    places.erase(places.begin());
+  }
+  if (places.empty()) return;
+  const bool is_misnamed = !has_wrapper && places.size() > 1 && places.front().function == places.back().function;
+  if (is_misnamed || is_of_kernel(stub, places.front().function)) places.erase(places.begin());
+}
 
 std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
@@ -143,13 +173,21 @@ HostPlace own_place(const std::vector<CallPlace>& places) {
     for (const CallPlace* place : looked) {
       if (place->file == file) of_file.push_back(place);
     }
-    std::string stub;  // one that the next place may have called
-    for (const HostPlace& place : parse_symbolized(symbolized(file, of_file), file)) {
-      const std::string before = std::exchange(stub, is_stub(place.function) ? place.function : "");
-      const bool is_kernel = !before.empty() && before.find(short_name(place.function)) != std::string::npos;
-      if (!stub.empty() || is_kernel || place.function.starts_with("cudaError")) continue;
-      if (!place.file.empty() && !is_header_of_others(place.file)) return place;
-      if (best.function.empty() && place.file.empty()) best = place;
+    std::string stub;  // one that the next call may have made
+    for (InlinedPlaces& call : parse_symbolized(symbolized(file, of_file), file)) {
+      const auto found = std::ranges::find_if(call, [](const HostPlace& place) { return is_stub(place.function); });
+      if (found != call.end()) {
+        stub = found->function;
+        continue;
+      }
+      if (!stub.empty()) leave_out_kernel(call, stub);
+      // A function of the kernel's name, or a wrapper, that was not inlined leaves nothing here.
+      if (!call.empty()) stub.clear();
+      for (const HostPlace& place : call) {
+        if (place.function.starts_with("cudaError") || place.function.starts_with("__cuda")) continue;  // nvcc's own
+        if (!place.file.empty() && !is_header_of_others(place.file)) return place;
+        if (best.function.empty() && place.file.empty()) best = place;
+      }
     }
     std::erase_if(looked, [&file](const CallPlace* place) { return place->file == file; });
   }
@@ -158,7 +196,8 @@ HostPlace own_place(const std::vector<CallPlace>& places) {
 
 std::string place_text(const HostPlace& place) {
   if (place.binary.empty()) return "";
-  const std::string function = function_name(place.function);
+  std::string function = function_name(place.function);
+  if (const auto shorter = short_names({function}); !shorter.empty()) function = shorter.begin()->second;
   if (!place.file.empty()) return fmt::format("{}, {} line {}", function, base_name(place.file), place.line);
   return fmt::format("{}{} (compile it with -g for the line)", function.empty() ? "" : function + " in ",
                      base_name(place.binary));

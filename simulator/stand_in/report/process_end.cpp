@@ -99,7 +99,7 @@ void write_report(Machine& machine, const std::string& signal) {
   }
   if (!signal.empty() || exit_status != 0 || settings.error_exitcode == 0) return;
   const bool has_findings = machine.report.has_findings();
-  if (has_findings || machine.report.has_runtime_of_its_own() || machine.report.has_failed_library()) {
+  if (has_findings || machine.report.is_incomplete()) {
     std::fflush(nullptr);
     _exit(has_findings ? settings.error_exitcode : kExitInconclusive);
   }

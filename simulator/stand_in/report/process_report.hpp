@@ -142,7 +142,8 @@ struct ProcessReport : ProcessName {
   std::vector<CallFailure> failures;
   std::map<std::string, std::uint64_t> not_supported;
   std::map<std::string, std::uint64_t> notes;
-  std::vector<AllocationNote> allocations;  ///< those that findings and `never_freed` name
+  std::map<std::string, std::uint64_t> unseen;  ///< as notes, of what was left undone, in which findings may hide
+  std::vector<AllocationNote> allocations;      ///< those that findings and `never_freed` name
   std::vector<ReportedFinding> findings;
   std::vector<std::string> never_freed;  ///< labels
   VirtualTimes predicted;
@@ -172,6 +173,7 @@ struct ProcessReport : ProcessName {
           its.notes, "allocations", its.allocations, "findings", its.findings, "never_freed", its.never_freed,
           "most_device_bytes", its.most_device_bytes, "kernel_seconds", its.kernel_seconds, "virtual_ns", its.predicted,
           "seconds", its.seconds, "most_resident_bytes", its.most_resident_bytes);
+    field.lately("unseen", its.unseen);
   }
 };
 

@@ -77,9 +77,7 @@ void Report::found(std::vector<simulated::Finding> findings, const CallPlaces& p
     const auto same = [&finding, &places](const ReportedFinding& reported) {
       const simulated::Finding& other = reported.finding;
       if (finding.kernel.empty()) return other.problem == finding.problem && reported.places == places;
-      return other.checker == finding.checker && other.kernel == finding.kernel && other.ptx_line == finding.ptx_line &&
-             other.opcode == finding.opcode && other.allocation == finding.allocation &&
-             other.severity == finding.severity;
+      return simulated::are_of_one_statement(other, finding);
     };
     const auto known = std::ranges::find_if(sums_.findings, same);
     if (known != sums_.findings.end()) {
@@ -90,6 +88,18 @@ void Report::found(std::vector<simulated::Finding> findings, const CallPlaces& p
       sums_.findings.push_back({std::move(finding), places});
     }
   }
+}
+
+bool Report::is_incomplete() const {
+  const auto is_refusal = [](const auto& entry) {
+    const auto& [call, status] = entry.first;
+    const bool launches = call.find("Launch") != std::string::npos;
+    return launches &&
+           (status == kNotSupported || status == kNoKernelImage || status == kInvalidImage || status == kInvalidPtx);
+  };
+  const auto is_library = [](const auto& entry) { return is_of_library(entry.second); };
+  return !sums_.unseen.empty() || sums_.has_runtime_of_its_own() || std::ranges::any_of(failures_, is_refusal) ||
+         std::ranges::any_of(failures_, is_library);
 }
 
 std::vector<simulated::Finding> Report::take_findings() {
@@ -127,6 +137,7 @@ ProcessReport Report::finish(const Timeline& timeline) {
 std::vector<std::string> Report::lines() const {
   std::vector<std::string> lines;
   for (const auto& [note, count] : sums_.notes) lines.push_back(note);
+  for (const auto& [text, count] : sums_.unseen) lines.push_back(text);
   for (const auto& [name, count] : sums_.not_supported) {
     lines.push_back(fmt::format("{} is not supported and was called {} time{}", name, count, count == 1 ? "" : "s"));
   }

@@ -29,6 +29,8 @@ class Report {
   void computed(const std::string& library, const std::string& call, Nanoseconds ns);
   void not_supported(std::string_view name) { ++sums_.not_supported[std::string(name)]; }
   void note(const std::string& text) { ++sums_.notes[text]; }
+  /// A note on something that was left undone, so that findings may have been missed.
+  void unseen(const std::string& text) { ++sums_.unseen[text]; }
   /// Notes `times` launches that did the same and took `total_ns` together. `name` is the name in the PTX: names as
   /// written may be ambiguous.
   void launched(const std::string& name, std::uint64_t times, Nanoseconds total_ns, const KernelCounters& counters);
@@ -49,11 +51,9 @@ class Report {
       return one.finding.severity == simulated::Severity::finding;
     });
   }
-  bool has_runtime_of_its_own() const { return sums_.has_runtime_of_its_own(); }
-  /// Whether a library that the program calls did not do what it was asked for.
-  bool has_failed_library() const {
-    return std::ranges::any_of(failures_, [](const auto& one) { return is_of_library(one.second); });
-  }
+  /// Whether something went unseen: a kernel that was refused or ended before its end, a checker that gave up, a
+  /// runtime of the program's own, a library that did not do what it was asked for.
+  bool is_incomplete() const;
   /// Returns the findings, without the places on the host; the report forgets them.
   std::vector<simulated::Finding> take_findings();
 

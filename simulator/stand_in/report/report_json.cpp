@@ -24,6 +24,7 @@ void finding_fields(const auto& field, auto& its) {
         its.opcode, "ptx_line", its.ptx_line, "source_file", its.source_file, "source_line", its.source_line, "block",
         its.block, "thread", its.thread, "space", its.space, "address", its.address, "allocation", its.allocation,
         "count", its.count);
+  field.lately("callers", its.callers);
 }
 
 }  // namespace

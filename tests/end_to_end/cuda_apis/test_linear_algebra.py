@@ -71,7 +71,7 @@ def functions_of(library: str) -> tuple[set[str], set[str]]:
     return there, missing
 
 
-LETTERS = re.compile(r"^(cublasI?|cusolverDn)(?!Set|Get|Create|Destroy)"
+LETTERS = re.compile(r"^(cublasI?|cusolverDn)(?!Set|Get|Create|Destroy|Shutdown|(?:Scal|Copy|Dotc?|Swap)Ex)"
                      r"((?:Sc|Dz)(?=asum|nrm2)|(?:Cs|Zd)(?=scal|rot)|HSH|HSS|TST|TSS|[SDCZHsdcz])([a-z]\w*)$")
 SETTINGS = re.compile(r"Create|Destroy|Init|Get|Set|Logger|Config|AlgoCheck|bufferSize|StatusName|Property|Params|Version")
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import signal
 import struct
+import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
 import numpy
 import pytest
-from conftest import assert_refused, run
+from conftest import assert_refused, run, start
 
 HEADER = ".version 8.0\n.target sm_75\n.address_size 64\n"
 
@@ -412,6 +415,18 @@ def test_a_limit_ends_the_same_way_in_every_run(endless: Path) -> None:
 def test_what_was_found_before_a_limit_counts_more(tmp_path: Path) -> None:
     done = run("simulate", spin(tmp_path, STORE), "--block", "64", "--arg", "inout:u8:0", "--limit", "100k")
     assert done.returncode == 1 and "stopped after 100,000" in done.stdout and "memcheck" in done.stdout
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_shows_what_was_found_until_then(tmp_path: Path, sent: int) -> None:
+    process = start("simulate", spin(tmp_path, STORE), "--block", "64", "--arg", "inout:u8:0", "--limit", "none",
+                    stdout=subprocess.PIPE)
+    time.sleep(1.5)
+    process.send_signal(sent)
+    process.send_signal(sent)  # as timeout does
+    shown, _ = process.communicate(timeout=60)
+    assert process.returncode == 130 and "stopped by an interrupt, with 0 of 1 blocks done: '" in shown, shown
+    assert "findings\n  memcheck: " in shown, shown
 
 
 @pytest.mark.parametrize("limits", [["0"], ["-3"], ["abc"], ["3x"], [""], ["30s,5"], ["nan"], ["inf"], ["1e400"],

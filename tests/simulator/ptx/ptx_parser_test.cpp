@@ -58,18 +58,24 @@ TEST(PtxParser, ReadsAKernelWithItsParametersRegistersAndPlaces) {
   EXPECT_EQ(kernel.instructions[1].operands[0].index, 2);
 }
 
-TEST(PtxParser, InlinedCodeOfAnotherFileIsWhereTheKernelCallsIt) {
+TEST(PtxParser, InlinedCodeKnowsItsLineAndThoseOfItsCallers) {
   const Module module = parse(
       ".loc 1 10 3\nbar.sync 0;\n"
-      ".loc 1 4 3, function_name $info, inlined_at 1 11 3\nbar.sync 1;\n"  // a function of the same file: its own line
+      ".loc 1 4 3, function_name $info, inlined_at 1 11 3\nbar.sync 1;\n"
       ".loc 2 80 3, function_name $info+8, inlined_at 1 12 3\nbar.sync 2;\n"
       ".loc 3 90 3, function_name $info, inlined_at 2 80 3\nbar.sync 3;\n"  // called by what is inlined itself
       ".loc 2 81 3\nret;\n");
-  std::vector<std::pair<int, int>> places;
+  using Places = std::vector<std::pair<int, int>>;
+  std::vector<Places> places;  // for each instruction, with the callers behind
   for (const Instruction& instruction : module.kernels[0].instructions) {
-    places.emplace_back(instruction.source.file, instruction.source.line);
+    places.emplace_back();
+    for (SourceLocation at = instruction.source;; at = module.inlined_calls.at(static_cast<std::size_t>(at.caller))) {
+      places.back().emplace_back(at.file, at.line);
+      if (at.caller < 0) break;
+    }
   }
-  EXPECT_EQ(places, (std::vector<std::pair<int, int>>{{1, 10}, {1, 4}, {1, 12}, {1, 12}, {2, 81}}));
+  EXPECT_EQ(places, (std::vector<Places>{
+                        {{1, 10}}, {{1, 4}, {1, 11}}, {{2, 80}, {1, 12}}, {{3, 90}, {2, 80}, {1, 12}}, {{2, 81}}}));
 }
 
 TEST(PtxParser, ReadsEverySpellingOfNumbersAndAddresses) {

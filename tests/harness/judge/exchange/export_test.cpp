@@ -445,6 +445,7 @@ TEST(Export, AProgramIsItsExitCodeAndItsProcesses) {
   ordered_json finding = finding_json("memcheck", 3);
   const ordered_json place = {
       {"function", "main"}, {"file", "/src/main.cu"}, {"line", 20}, {"binary", "p"}, {"text", ""}};
+  finding["callers"] = ordered_json::array({{{"file", "caller.cu"}, {"line", 8}}});
   finding["host"] = place;
   finding["memory"] = {{"label", "device memory 1"}, {"call", "cudaMalloc"}, {"bytes", 4}, {"host", place}};
   const ordered_json refused = {{"call", "cudaLaunchKernel"},
@@ -474,9 +475,11 @@ TEST(Export, AProgramIsItsExitCodeAndItsProcesses) {
   EXPECT_EQ(record.cases[0].name, "exit code of ./p -n");
   EXPECT_EQ(record.cases[2].name, "./p -n #2");
   const std::vector<ExportedPlace>& places = record.cases[1].findings.at(0).places;
-  ASSERT_THAT(places, SizeIs(3));
-  EXPECT_EQ(places[1].what, "the kernel is launched here");
-  EXPECT_EQ(places[2].what, "device memory 1 is allocated here");
+  ASSERT_THAT(places, SizeIs(4));
+  EXPECT_EQ(places[1].what, "the code is called here");
+  EXPECT_EQ(places[1].file, "caller.cu");
+  EXPECT_EQ(places[2].what, "the kernel is launched here");
+  EXPECT_EQ(places[3].what, "device memory 1 is allocated here");
   EXPECT_EQ(record.cases[2].findings.at(0).level, FindingLevel::warning);
 }
 
