@@ -26,13 +26,13 @@ License: Apache-2.0
  On Debian systems the complete text of the Apache License, version 2.0, is in
  /usr/share/common-licenses/Apache-2.0.
 Comment:
- Compiled in are CLI11 (BSD-3-clause), JSON for Modern C++ (MIT), OpenSSL's SHA-256 (Apache-2.0) and, in a build with
- nvcc, NVIDIA's CUDA runtime (redistributable by its EULA, Attachment A). Their notices are in
+ Compiled in are CLI11 (BSD-3-clause), JSON for Modern C++ (MIT), OpenSSL's SHA-256 (Apache-2.0), OpenBLAS and LAPACK
+ (BSD-3-clause) and, in a build with nvcc, NVIDIA's CUDA runtime (redistributable by its EULA, Attachment A). Their notices are in
  /usr/share/doc/convladder/compiled-in/. lib/report/library.js, where it is, holds Vega, Vega-Lite and Vega-Embed
  (BSD-3-clause), with their licence in the file.
 ")
 file(MAKE_DIRECTORY "${documents}/compiled-in")
-foreach(package libcli11-dev nlohmann-json3-dev libssl-dev)
+foreach(package libcli11-dev nlohmann-json3-dev libssl-dev libopenblas-serial-dev liblapack-dev)
   if(EXISTS "/usr/share/doc/${package}/copyright")
     file(COPY_FILE "/usr/share/doc/${package}/copyright" "${documents}/compiled-in/${package}")
   endif()
