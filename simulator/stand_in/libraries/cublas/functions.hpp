@@ -7,6 +7,7 @@
 #include <string>
 
 #include "simulator/stand_in/libraries/cublas/handle.hpp"
+#include "simulator/stand_in/libraries/operands/api_numbers.hpp"
 #include "simulator/stand_in/libraries/operands/numbers.hpp"
 #include "simulator/stand_in/libraries/operands/operands.hpp"
 
@@ -19,31 +20,6 @@
 #define CUBLAS_ALL_OF_INT(DEFINE) DEFINE(S, float) DEFINE(D, double) DEFINE(C, cuComplex) DEFINE(Z, cuDoubleComplex)
 
 namespace convladder::stand_in {
-
-/// float, double and their complex numbers as C++ knows them, for the API's types.
-template <typename T>
-struct NumberOf {
-  using Type = T;
-};
-template <>
-struct NumberOf<cuComplex> {
-  using Type = std::complex<float>;
-};
-template <>
-struct NumberOf<cuDoubleComplex> {
-  using Type = std::complex<double>;
-};
-template <typename T>
-using Number = typename NumberOf<T>::Type;
-
-template <typename T>
-Number<T>* as_numbers(T* at) {
-  return reinterpret_cast<Number<T>*>(at);
-}
-template <typename T>
-const Number<T>* as_numbers(const T* at) {
-  return reinterpret_cast<const Number<T>*>(at);
-}
 
 inline bool is_of_device(const cublasContext& context) { return context.pointer_mode == CUBLAS_POINTER_MODE_DEVICE; }
 
