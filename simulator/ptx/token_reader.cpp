@@ -1,5 +1,7 @@
 #include "simulator/ptx/token_reader.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <utility>
@@ -37,7 +39,7 @@ bool TokenReader::accept(std::string_view text) {
 }
 
 void TokenReader::expect(std::string_view text) {
-  if (!accept(text)) fail_expected("'" + std::string(text) + "'");
+  if (!accept(text)) fail_expected(fmt::format("'{}'", text));
 }
 
 Token TokenReader::take_word(const char* what) {
