@@ -122,6 +122,24 @@ Machine::Machine(Settings wanted, const GpuFacts& gpu)
   }
   capacity_ =
       settings.memory_bytes > 0 ? std::min(settings.memory_bytes, device_.memory_bytes()) : device_.memory_bytes();
+  if (settings.memory_bytes == 0) capacity_ /= static_cast<std::uint64_t>(settings.gpu_count);
+  visible_ = visible_devices(std::getenv("CUDA_VISIBLE_DEVICES"), settings.gpu_count);
+  device_.set_runtime_facts(facts_for_kernels());
+}
+
+/// For kernels that call the runtime themselves.
+simulated::DeviceRuntimeFacts Machine::facts_for_kernels() {
+  simulated::DeviceRuntimeFacts facts;
+  facts.attribute = [this](int number) { return device_attribute(*gpu_, number); };
+  facts.limit = [this](int number) -> std::optional<std::uint64_t> {
+    if (number < 0 || number >= static_cast<int>(limits.size())) return std::nullopt;
+    return limits[static_cast<std::size_t>(number)];
+  };
+  facts.status_name = [](int status) { return std::string(name_of_error == nullptr ? "" : name_of_error(status)); };
+  facts.status_text = [](int status) { return std::string(text_of_error == nullptr ? "" : text_of_error(status)); };
+  facts.devices = device_count();
+  facts.version = kCudaVersion;
+  return facts;
 }
 
 Machine::~Machine() = default;
@@ -157,9 +175,29 @@ void Machine::begin_call(const char* name, bool needs_context) {
 
 int Machine::driver_version() const { return settings.driver_version > 0 ? settings.driver_version : kCudaVersion; }
 
-int Machine::device_count() const {
-  static const bool is_visible = is_device_visible(std::getenv("CUDA_VISIBLE_DEVICES"));
-  return is_visible ? 1 : 0;
+void Machine::let_reach(int peer) {
+  const int device = Contexts::current_device();
+  if (peer == device) throw Failure(kInvalidDevice, "a device is no peer of itself");
+  if (!reaches_.emplace(device, peer).second) throw Failure(kPeerAccessAlreadyEnabled);
+  device_.let_reach(device, peer, true);
+}
+
+void Machine::reach_no_longer(int peer) {
+  const int device = Contexts::current_device();
+  if (reaches_.erase({device, peer}) == 0) throw Failure(kPeerAccessNotEnabled);
+  device_.let_reach(device, peer, false);
+}
+
+void Machine::let_devices(const void* address, std::uint64_t others) {
+  const Memory* const memory = memory_at(address);
+  if (memory == nullptr || memory->context == nullptr) return;
+  device_.memory().set_devices(reinterpret_cast<std::uint64_t>(address),
+                               others | std::uint64_t{1} << memory->context->device);
+}
+
+std::uint64_t Machine::used_here() const {
+  const auto found = used_.find(Contexts::current_device());
+  return found == used_.end() ? 0 : found->second;
 }
 
 void Machine::open_context() {
@@ -183,8 +221,10 @@ void Machine::reset(const DeviceContext& context) {
   synchronize_all();
   settle();
   for (auto memory = memory_.begin(); memory != memory_.end();) {
-    const bool stays = memory->second.kind == MemoryKind::registered || memory->second.context != &context;
-    if (!stays) used_ -= memory->second.kind == MemoryKind::pinned ? 0 : memory->second.bytes;
+    const bool stays = memory->second.kind == MemoryKind::registered || memory->second.context != &context ||
+                       memory->second.origin == Origin::mapped;
+    const bool counts = memory->second.kind != MemoryKind::pinned && memory->second.origin == Origin::allocated;
+    if (!stays && counts) used_[context.device] -= memory->second.bytes;
     if (!stays) pools().returned(memory->second.buffer.address());
     memory = stays ? std::next(memory) : memory_.erase(memory);
   }
@@ -205,7 +245,7 @@ void Machine::reset(const DeviceContext& context) {
 Stream* Machine::add_stream(unsigned flags, int priority) {
   constexpr unsigned kNonBlocking = 1;
   auto made = std::make_unique<Stream>();
-  made->number = timeline.add_stream((flags & kNonBlocking) == 0);
+  made->number = timeline.add_stream((flags & kNonBlocking) == 0, Contexts::current_device());
   made->flags = flags;
   made->priority = priority;
   made->id = next_stream_id_++;
@@ -220,9 +260,9 @@ Stream* Machine::find_stream(const void* stream) const {
   return found == streams_.end() ? nullptr : found->second.get();
 }
 
-int Machine::stream_number(const void* stream) const {
+int Machine::stream_number(const void* stream) {
   // cudaStreamLegacy and cudaStreamPerThread are the numbers 1 and 2.
-  if (reinterpret_cast<std::uintptr_t>(stream) <= 2) return 0;
+  if (reinterpret_cast<std::uintptr_t>(stream) <= 2) return timeline.default_stream(Contexts::current_device());
   const Stream* const found = find_stream(stream);
   if (found == nullptr) throw Failure(kInvalidHandle);
   return found->number;

@@ -73,6 +73,8 @@ std::string_view status_name(int status) {
       return "cudaErrorLaunchOutOfResources";
     case kLaunchTimeout:
       return "cudaErrorLaunchTimeout";
+    case kPeerAccessAlreadyEnabled:
+      return "cudaErrorPeerAccessAlreadyEnabled";
     case kPeerAccessNotEnabled:
       return "cudaErrorPeerAccessNotEnabled";
     case kAssert:

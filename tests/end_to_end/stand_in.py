@@ -58,14 +58,14 @@ def driver_functions() -> list[str]:
     return re.findall(r"^cu[A-Z]\w*$", names, re.MULTILINE)
 
 
-def run_on_stand_in(program: Path, tmp_path: Path, **settings: Any):
-    """Runs a program on it; returns it and what it reported."""
+def run_on_stand_in(program: Path, tmp_path: Path, *arguments: str, **settings: Any):
+    """Runs a program on it; returns it and what it and those before it in this folder have reported."""
     report = tmp_path / "report.jsonl"
     environment = {
         **os.environ,
         "LD_LIBRARY_PATH": str(LIBRARIES),
         "CONVLADDER_STAND_IN": json.dumps({"report": str(report), "host_threads": 1, **settings}),
     }
-    done = subprocess.run([program], env=environment, capture_output=True, encoding="utf-8", check=False, timeout=120)
+    done = subprocess.run([program, *arguments], env=environment, capture_output=True, encoding="utf-8", check=False, timeout=120)
     lines = report.read_text(encoding="utf-8").splitlines() if report.exists() else []
     return done, [json.loads(line) for line in lines]

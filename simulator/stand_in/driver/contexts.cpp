@@ -28,7 +28,7 @@ CUresult create(const char* name, CUcontext* context, unsigned flags, CUdevice d
   return answer_driver(name, Needs::device, [&](Machine& machine) {
     require(context != nullptr && (flags & ~static_cast<unsigned>(CU_CTX_FLAGS_MASK)) == 0);
     require_device(device);
-    DeviceContext& made = machine.contexts.create(flags, api_version);
+    DeviceContext& made = machine.contexts.create(device, flags, api_version);
     machine.contexts.push(made);
     *context = handle_of(&made);
   });
@@ -39,9 +39,10 @@ CUresult refuse(const char* what) { return static_cast<CUresult>(refuse_driver_c
 CUresult primary_reset(const char* name, CUdevice device) {
   return of_driver(name, [&](Machine& machine) {
     require_device(device);
-    end(machine, machine.contexts.primary());
-    machine.contexts.primary_uses = 0;
-    machine.contexts.runtime_has_primary = false;
+    DeviceContext& primary = machine.contexts.primary(device);
+    end(machine, primary);
+    primary.uses = 0;
+    primary.is_of_runtime = false;
   });
 }
 
@@ -70,7 +71,7 @@ CUresult cuCtxCreate_v4(CUcontext* context, CUctxCreateParams* parameters, unsig
 CUresult cuCtxDestroy_v2(CUcontext context) {
   return of_driver("cuCtxDestroy", [&](Machine& machine) {
     DeviceContext& found = context_at(machine, context);
-    require(&found != &machine.contexts.primary(), kInvalidContext);
+    require(!machine.contexts.is_primary(found), kInvalidContext);
     end(machine, found);
     if (machine.contexts.current() == &found) machine.contexts.pop();
   });
@@ -102,8 +103,8 @@ CUresult cuCtxGetCurrent(CUcontext* context) {
 
 CUresult cuCtxGetDevice_v2(CUdevice* device, CUcontext context) {
   return of_driver("cuCtxGetDevice", [&](Machine& machine) {
-    static_cast<void>(context == nullptr ? machine.contexts.usable() : context_at(machine, context));
-    give(device, 0);
+    const DeviceContext& found = context == nullptr ? machine.contexts.usable() : context_at(machine, context);
+    give(device, found.device);
   });
 }
 CUresult cuCtxGetDevice(CUdevice* device) { return cuCtxGetDevice_v2(device, nullptr); }
@@ -146,16 +147,15 @@ CUresult cuCtxResetPersistingL2Cache() { return forward("cuCtxResetPersistingL2C
 
 CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned flags) {
   return answer_driver("cuCtxEnablePeerAccess", Needs::context, [&](Machine& machine) {
-    static_cast<void>(context_at(machine, peer));
+    const DeviceContext& found = context_at(machine, peer);
     require(flags == 0);
-    throw Failure(kInvalidDevice, "there is one device");
+    machine.let_reach(found.device);
   });
 }
 
 CUresult cuCtxDisablePeerAccess(CUcontext peer) {
   return answer_driver("cuCtxDisablePeerAccess", Needs::context, [&](Machine& machine) {
-    static_cast<void>(context_at(machine, peer));
-    throw Failure(kPeerAccessNotEnabled);
+    machine.reach_no_longer(context_at(machine, peer).device);
   });
 }
 
@@ -192,18 +192,18 @@ CUresult cuCtxGetStreamPriorityRange(int* least, int* greatest) {
 CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
   return answer_driver("cuDevicePrimaryCtxRetain", Needs::device, [&](Machine& machine) {
     require_device(device);
-    give(context, handle_of(&machine.contexts.live_primary()));
-    ++machine.contexts.primary_uses;
+    DeviceContext& primary = machine.contexts.live_primary(device);
+    give(context, handle_of(&primary));
+    ++primary.uses;
   });
 }
 
 CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) {
   return of_driver("cuDevicePrimaryCtxRelease", [&](Machine& machine) {
     require_device(device);
-    require(machine.contexts.primary_uses > 0, kInvalidContext);
-    if (--machine.contexts.primary_uses == 0 && !machine.contexts.runtime_has_primary) {
-      end(machine, machine.contexts.primary());
-    }
+    DeviceContext& primary = machine.contexts.primary(device);
+    require(primary.uses > 0, kInvalidContext);
+    if (--primary.uses == 0 && !primary.is_of_runtime) end(machine, primary);
   });
 }
 CUresult cuDevicePrimaryCtxRelease(CUdevice device) { return cuDevicePrimaryCtxRelease_v2(device); }
@@ -212,7 +212,7 @@ CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice device, unsigned flags) {
   return of_driver("cuDevicePrimaryCtxSetFlags", [&](Machine& machine) {
     require_device(device);
     require((flags & ~static_cast<unsigned>(CU_CTX_FLAGS_MASK)) == 0);
-    machine.contexts.primary().flags = flags;
+    machine.contexts.primary(device).flags = flags;
   });
 }
 CUresult cuDevicePrimaryCtxSetFlags(CUdevice device, unsigned flags) {
@@ -222,8 +222,8 @@ CUresult cuDevicePrimaryCtxSetFlags(CUdevice device, unsigned flags) {
 CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned* flags, int* is_active) {
   return of_driver("cuDevicePrimaryCtxGetState", [&](Machine& machine) {
     require_device(device);
-    give(flags, machine.contexts.primary().flags);
-    give(is_active, machine.contexts.primary().is_live ? 1 : 0);
+    give(flags, machine.contexts.primary(device).flags);
+    give(is_active, machine.contexts.primary(device).is_live ? 1 : 0);
   });
 }
 

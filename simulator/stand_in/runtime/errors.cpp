@@ -168,6 +168,13 @@ const ErrorText* find(cudaError_t status) {
   return found == kErrors.end() ? nullptr : &*found;
 }
 
+/// The machine does not call the runtime, but kernels may ask it for these.
+[[maybe_unused]] const bool machine_knows_texts = [] {
+  Machine::name_of_error = [](int status) { return cudaGetErrorName(static_cast<cudaError_t>(status)); };
+  Machine::text_of_error = [](int status) { return cudaGetErrorString(static_cast<cudaError_t>(status)); };
+  return true;
+}();
+
 }  // namespace
 
 extern "C" {

@@ -105,8 +105,7 @@ cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long* id) {
 
 cudaError_t cudaStreamGetDevice(cudaStream_t stream, int* device) {
   return answer("cudaStreamGetDevice", [&](Machine& machine) {
-    static_cast<void>(machine.stream_number(stream));
-    give(device, 0);
+    give(device, machine.timeline.device_of(machine.stream_number(stream)));
   });
 }
 
