@@ -51,6 +51,7 @@ class SimulatedDevice::RuntimeHost final : public DeviceRuntimeHost {
     if (address == 0) {
       address = device_.memory_.allocate(text.size() + 1, "a text of the CUDA runtime");
       std::memcpy(device_.memory_.host(address), text.c_str(), text.size() + 1);
+      device_.memory_.set_devices(address, ~std::uint64_t{0});
     }
     return address;
   }

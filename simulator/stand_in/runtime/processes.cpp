@@ -49,7 +49,7 @@ cudaError_t cudaIpcOpenMemHandle(void** address, cudaIpcMemHandle_t handle, unsi
   return answer("cudaIpcOpenMemHandle", [&](Machine& machine) {
     require(address != nullptr && flags == cudaIpcMemLazyEnablePeerAccess);
     Shared shared;
-    std::memcpy(&shared, &handle, sizeof shared);
+    std::memcpy(static_cast<void*>(&shared), &handle, sizeof shared);
     require(shared.mark == Shared::kMark);
     if (shared.process == getpid()) {
       throw Failure(kInvalidContext, "the process that has made a handle cannot open it, on a GPU neither");
@@ -57,7 +57,8 @@ cudaError_t cudaIpcOpenMemHandle(void** address, cudaIpcMemHandle_t handle, unsi
     const std::string path = fmt::format("/proc/{}/fd/{}", shared.process, shared.file);
     const int file = open(path.c_str(), O_RDWR | O_CLOEXEC);
     struct stat known {};
-    if (file < 0 || fstat(file, &known) != 0 || known.st_ino != shared.place) {
+    if (file < 0 || fstat(file, &known) != 0 || known.st_ino != shared.place ||
+        static_cast<std::uint64_t>(known.st_size) < shared.bytes) {
       if (file >= 0) close(file);
       throw Failure(kInvalidHandle, fmt::format("the memory of process {} is not there any more", shared.process));
     }

@@ -27,6 +27,9 @@ cudaError_t record(const char* name, cudaEvent_t event, cudaStream_t stream, boo
   return answer(name, [&](Machine& machine) {
     const int number = machine.stream_number(stream);
     Event& found = machine.event(event);
+    if (found.context != nullptr && found.context->device != machine.timeline.device_of(number)) {
+      throw Failure(kInvalidHandle, "the event is another device's than the stream");
+    }
     const bool is_captured = machine.graphs().capturing(number) != nullptr;
     machine.graphs().event_recorded(&found, number);
     if (is_external && machine.graphs().capture(number, EventRecordWork{&found})) return;
