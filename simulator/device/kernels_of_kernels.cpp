@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 
 #include "devices/device_error.hpp"
@@ -15,6 +16,7 @@ namespace {
 constexpr int kInvalidConfiguration = 9;     // cudaErrorInvalidConfiguration
 constexpr int kPendingLaunches = 4;          // cudaLimitDevRuntimePendingLaunchCount
 constexpr std::size_t kUsualPending = 2048;  // its value if nobody sets it
+constexpr std::size_t kMostLaunched = 1 << 20;  // kernels by one and its children: each is counted by itself
 
 }  // namespace
 
@@ -34,6 +36,8 @@ class SimulatedDevice::RuntimeHost final : public DeviceRuntimeHost {
     } catch (const DeviceError&) {
       return kInvalidConfiguration;
     }
+    const auto& most_shared = device_.runtime_facts_.most_dynamic_shared_bytes;
+    if (most_shared && work.dynamic_shared_bytes > most_shared(*work.kernel)) return kInvalidConfiguration;
     work.parameters.resize(program.parameter_bytes);
     return 0;
   }
@@ -118,7 +122,14 @@ std::string SimulatedDevice::run_with_requests(const Program& program, const Ker
     if (std::string stopped = run_counted(program, launch, std::move(configuration)); !stopped.empty()) return stopped;
     take(*program.module, requests.runtime);
   }
-  while (!left.empty()) {
+  const auto begin = std::chrono::steady_clock::now();
+  for (std::size_t done = 0; !left.empty(); ++done) {
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+    if (options_.seconds_of_launched > 0 && took.count() > options_.seconds_of_launched) {
+      return fmt::format("after {:g} s and {} kernels that it and its children have launched, {} were left",
+                         options_.seconds_of_launched, done, left.size());
+    }
+    if (done == kMostLaunched) return fmt::format("after {} kernels that it and its children have launched", done);
     const Item item = std::move(left.back());
     left.pop_back();
     if (item.work.kind != DeviceWork::Kind::kernel) {

@@ -57,6 +57,7 @@ struct SimulatedDeviceOptions {
   const GpuModel* gpu = &default_gpu_model();        ///< whose multiprocessors and caches are modelled
   bool with_caches = true;                           ///< whether traffic below the L1 is counted
   LaunchLimits limits;                               ///< of every launch
+  double seconds_of_launched = 0;                    ///< for all kernels that a kernel launches; 0: no limit
   std::string ptx_compiler;                          ///< "clang": which of `ptx_images` this build's kernels run from;
                                                      ///< empty: the first
   TensorCores tensor_cores = TensorCores::rounding;  ///< how products of matrices are added

@@ -43,6 +43,7 @@ simulated::SimulatedDeviceOptions device_options(const Settings& settings) {
   options.limits.operations = settings.launch_operations;
   options.limits.operations_without_change = settings.idle_operations;
   if (settings.launch_operations > 0) options.host_threads = 1;  // so that every run ends at the same operation
+  options.seconds_of_launched = settings.launch_seconds;
   if (settings.launch_seconds > 0) {
     const auto limit = std::chrono::duration<double>(settings.launch_seconds);
     options.limits.watch = [limit, begin = std::chrono::steady_clock::now(),
@@ -135,6 +136,7 @@ simulated::DeviceRuntimeFacts Machine::facts_for_kernels() {
     if (number < 0 || number >= static_cast<int>(limits.size())) return std::nullopt;
     return limits[static_cast<std::size_t>(number)];
   };
+  facts.most_dynamic_shared_bytes = [this](const ptx::Kernel& kernel) { return most_dynamic_shared_bytes(kernel); };
   facts.status_name = [](int status) { return std::string(name_of_error == nullptr ? "" : name_of_error(status)); };
   facts.status_text = [](int status) { return std::string(text_of_error == nullptr ? "" : text_of_error(status)); };
   facts.devices = device_count();

@@ -289,6 +289,7 @@ class Machine {
   Machine(Settings settings, const GpuFacts& gpu);
   void open_context();
   simulated::DeviceRuntimeFacts facts_for_kernels();
+  std::uint64_t most_dynamic_shared_bytes(const ptx::Kernel& found);
   std::uint64_t used_here() const;
   std::uint64_t bytes_of_other() const { return settings.real_clock ? settings.real_clock->sharing.memory_bytes : 0; }
   /// The beginning of the allocation that holds the address; 0 for addresses outside of the device's own memory.

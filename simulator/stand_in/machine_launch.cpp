@@ -61,6 +61,19 @@ int Machine::resident_blocks(Function& function, int threads, std::uint64_t dyna
   return occupancy(gpu_->occupancy, needs).blocks;
 }
 
+/// For launches by kernels: of a kernel that the host has not asked for more, as much as a GPU gives without asking.
+std::uint64_t Machine::most_dynamic_shared_bytes(const ptx::Kernel& found) {
+  std::uint64_t own = 0;
+  std::uint64_t asked = 0;
+  for (const ptx::Symbol& symbol : found.symbols) own += symbol.space == ptx::Space::shared ? symbol.bytes : 0;
+  for (const auto& [host, function] : functions_) {
+    const ptx::Module* const module = function->module->read_already();
+    if (function->name != found.name || module == nullptr || module->find_kernel(found.name) != &found) continue;
+    asked = std::max(asked, static_cast<std::uint64_t>(function->most_dynamic_shared_bytes));
+  }
+  return std::max(asked, kSharedBytesWithoutAsking - std::min(own, kSharedBytesWithoutAsking));
+}
+
 int Machine::resident_clusters(Function& function, const LaunchRequest& request) {
   if (device_attribute(*gpu_, kClusterLaunch).value_or(0) == 0) {
     throw Failure(kNotSupported, fmt::format("the {} has no clusters", gpu_->title));

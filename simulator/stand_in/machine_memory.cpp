@@ -130,7 +130,8 @@ int Machine::share(void* address, std::uint64_t& bytes) {
   if (settings.real_clock) throw Failure(kNotSupported, "memory shared with other processes, with the real clock");
   std::uint64_t begin = 0;
   const Memory* const memory = memory_at(address, &begin);
-  if (memory == nullptr || memory->kind != MemoryKind::device || memory->origin != Origin::allocated) {
+  if (memory == nullptr || memory->kind != MemoryKind::device || memory->origin != Origin::allocated ||
+      pools().is_of_pool(memory->buffer.address())) {
     throw Failure(kInvalidValue, "only memory of cudaMalloc can be shared");
   }
   bytes = memory->bytes;

@@ -40,6 +40,7 @@ class MemoryPools {
   /// Throws Failure(kOutOfMemory) if the pool must not grow by so much.
   static void require_room(const MemoryPool& pool, std::uint64_t bytes);
   void took(MemoryPool& pool, const void* address, std::uint64_t bytes);
+  bool is_of_pool(const void* address) const { return taken_.contains(address); }
   /// Notes freed memory, of a pool or not.
   void returned(const void* address);
   /// Gives back unused memory, down to `kept` bytes.

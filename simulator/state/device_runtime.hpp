@@ -50,6 +50,8 @@ struct DeviceWork {
 struct DeviceRuntimeFacts {
   std::function<std::optional<int>(int attribute)> attribute;
   std::function<std::optional<std::uint64_t>(int limit)> limit;
+  /// The most bytes of dynamic shared memory that the host lets the kernel have; none: as many as there are.
+  std::function<std::uint64_t(const ptx::Kernel& kernel)> most_dynamic_shared_bytes;
   std::function<std::string(int status)> status_name;
   std::function<std::string(int status)> status_text;
   int device = 0;

@@ -86,8 +86,8 @@ def test_kernels_that_launch_kernels(tmp_path: Path):
     assert outcome(program, tmp_path, real_clock=WARM) == (printed, "", 0)
     done, reports = run_on_stand_in(program, tmp_path, checkers=ALL_CHECKERS)
     assert (done.stdout, done.returncode, reports[-1]["findings"]) == (printed, 0, [])
-    launches = {kernel["name"]: kernel["predicted"]["calls"] for kernel in reports[-1]["kernels"]}
-    assert launches["one"] == 64
+    launches = {kernel["name"]: kernel["predicted"]["count"] for kernel in reports[-1]["kernels"]}
+    assert launches["(anonymous namespace)::one"] == 64
 
 
 def test_several_devices(tmp_path: Path):
